@@ -1,0 +1,57 @@
+# How every target of Heddle is compiled, and the one way to declare a library or a test.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Precompiled headers need the last two settings.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE})
+  add_compile_options(-fpch-preprocess)
+endif()
+
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_definitions(QT_NO_KEYWORDS)
+if(HEDDLE_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# heddle_library(NAME SOURCES … LINK …): a static library whose headers are included from the
+# repository's root, as in #include "engine/recipe/recipe.h".
+function(heddle_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# heddle_test(NAME SOURCES … LINK … [TIMEOUT seconds]): one Qt Test program, one ctest entry.
+# Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR.
+function(heddle_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES AUTOMOC ON)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
+  target_compile_definitions(
+    ${name} PRIVATE HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                    HEDDLE_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_link_libraries(${name} PRIVATE Qt6::Test ${ARG_LINK})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT
+                                          "QT_QPA_PLATFORM=offscreen")
+endfunction()

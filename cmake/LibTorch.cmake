@@ -1,0 +1,22 @@
+# The imported target heddle::torch: LibTorch's CPU libraries as packaging/start.sh lays them out
+# ($XDG_CACHE_HOME/heddle/libtorch-2.11.0/{include,lib}).
+
+if(DEFINED ENV{XDG_CACHE_HOME} AND NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
+  set(_heddle_cache "$ENV{XDG_CACHE_HOME}")
+else()
+  set(_heddle_cache "$ENV{HOME}/.cache")
+endif()
+set(HEDDLE_LIBTORCH "${_heddle_cache}/heddle/libtorch-2.11.0" CACHE PATH "LibTorch 2.11.0")
+if(NOT EXISTS "${HEDDLE_LIBTORCH}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "no LibTorch in ${HEDDLE_LIBTORCH}: run packaging/start.sh or packaging/test.sh, "
+                      "which fetch it, or pass -DHEDDLE_LIBTORCH=DIR")
+endif()
+
+add_library(heddle_torch INTERFACE)
+add_library(heddle::torch ALIAS heddle_torch)
+target_include_directories(heddle_torch SYSTEM INTERFACE
+  "${HEDDLE_LIBTORCH}/include" "${HEDDLE_LIBTORCH}/include/torch/csrc/api/include")
+target_compile_definitions(heddle_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+target_link_libraries(heddle_torch INTERFACE
+  "${HEDDLE_LIBTORCH}/lib/libtorch_cpu.so" "${HEDDLE_LIBTORCH}/lib/libc10.so"
+  "-Wl,-rpath,${HEDDLE_LIBTORCH}/lib" "-Wl,-rpath-link,${HEDDLE_LIBTORCH}/lib")

@@ -1,0 +1,183 @@
+// The recipe: everything that determines a training run, as plain data.
+// Field names are the TOML keys (design: stable). Sizes are elements unless a unit is named.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::recipe {
+
+/// Llama 3.1's frequency scaling (facts: λ < original/high keeps, λ > original/low divides).
+struct RopeScaling {
+  double factor = 8.0;
+  double low_freq_factor = 1.0;
+  double high_freq_factor = 4.0;
+  int64_t original_max_position = 8192;
+  bool operator==(const RopeScaling&) const = default;
+};
+
+/// [model]. After `resolve` every number is final; `vocab_size` 0 means the tokenizer's.
+struct Model {
+  std::string preset;
+  int64_t dim = 0;
+  int64_t n_layers = 0;
+  int64_t n_heads = 0;
+  int64_t n_kv_heads = 0;
+  int64_t ffn_dim = 0;
+  int64_t vocab_size = 0;
+  int64_t max_seq_len = 131072;
+  double norm_eps = 1e-5;
+  double rope_theta = 500000.0;
+  std::optional<RopeScaling> rope_scaling;
+  bool tied_embeddings = false;
+  std::string checkpoint;
+
+  int64_t head_dim() const { return n_heads > 0 ? dim / n_heads : 0; }
+  bool operator==(const Model&) const = default;
+};
+
+/// [data]. Either `text` with `tokenizer`, or `token_ids`.
+struct Data {
+  std::vector<std::string> text;
+  std::string token_ids;
+  std::string tokenizer;
+  int64_t seq_len = 512;
+  bool document_mask = false;
+  int64_t seed = 42;
+  bool operator==(const Data&) const = default;
+};
+
+struct Training {
+  int64_t steps = 100;
+  int64_t local_batch = 2;
+  int64_t global_batch = 0;
+  double max_norm = 1.0;
+  int64_t seed = 0;
+  bool operator==(const Training&) const = default;
+};
+
+struct Validation {
+  std::vector<std::string> text;
+  int64_t every = 0;
+  bool operator==(const Validation&) const = default;
+};
+
+struct Optimizer {
+  std::string name = "adamw";
+  double lr = 3e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double eps = 1e-8;
+  double weight_decay = 0.1;
+  bool operator==(const Optimizer&) const = default;
+};
+
+enum class Decay { linear, sqrt, cosine, none };
+
+struct Schedule {
+  int64_t warmup_steps = 0;
+  Decay decay = Decay::linear;
+  double decay_ratio = 0.0;
+  double min_lr_factor = 0.0;
+  bool operator==(const Schedule&) const = default;
+};
+
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
+enum class ContextMode { allgather, ring, ulysses };
+
+struct Parallelism {
+  int64_t dp_replicate = 1;
+  int64_t dp_shard = -1;  // -1: what is left of the ranks
+  int64_t tp = 1;
+  bool sequence_parallel = true;
+  int64_t pp = 1;
+  PipelineSchedule pp_schedule = PipelineSchedule::one_f_one_b;
+  int64_t microbatches = 0;
+  std::vector<int64_t> stage_layers;
+  int64_t cp = 1;
+  ContextMode cp_mode = ContextMode::allgather;
+  bool operator==(const Parallelism&) const = default;
+};
+
+enum class WrappingMode { automatic, layers, manual, none };
+
+struct Wrapping {
+  WrappingMode mode = WrappingMode::automatic;
+  std::vector<std::vector<std::string>> buckets;
+  /// true: dp_shard, false: 0, else the smaller group's size (kept as written).
+  int64_t reshard_after_forward = -1;  // -1: true, 0: false, n > 0: a group of n ranks
+  int64_t memory_limit = 0;            // bytes, 0: none
+  bool operator==(const Wrapping&) const = default;
+};
+
+enum class RecomputeMode { none, full, selective, budget };
+
+struct Recompute {
+  RecomputeMode mode = RecomputeMode::none;
+  double budget = 0.5;
+  bool operator==(const Recompute&) const = default;
+};
+
+enum class Precision { fp32, bf16 };
+
+struct Precisions {
+  Precision param = Precision::fp32;
+  Precision reduce = Precision::fp32;
+  bool operator==(const Precisions&) const = default;
+};
+
+/// [[override]]: exceptions by module.
+struct Override {
+  std::vector<std::string> modules;
+  std::optional<RecomputeMode> recompute;
+  bool operator==(const Override&) const = default;
+};
+
+struct Checkpoint {
+  std::string folder;
+  int64_t every = 0;
+  int64_t keep = 3;
+  bool operator==(const Checkpoint&) const = default;
+};
+
+struct Telemetry {
+  int64_t profile_every = 10;
+  bool operator==(const Telemetry&) const = default;
+};
+
+struct Hardware {
+  std::string name = "this-machine";
+  int64_t ranks = 2;
+  std::string device = "auto";  // auto | cpu | cuda
+  bool operator==(const Hardware&) const = default;
+};
+
+/// One run's recipe. Paths are as written (relative to the recipe's file) until `resolve_paths`.
+struct Recipe {
+  Model model;
+  Data data;
+  Training training;
+  Validation validation;
+  Optimizer optimizer;
+  Schedule schedule;
+  Parallelism parallelism;
+  Wrapping wrapping;
+  Recompute recompute;
+  Precisions precision;
+  std::vector<Override> overrides;
+  Checkpoint checkpoint;
+  Telemetry telemetry;
+  Hardware hardware;
+
+  /// Ranks that hold different data: dp_replicate × dp_shard (after `resolve`).
+  int64_t data_parallel_ranks() const { return parallelism.dp_replicate * parallelism.dp_shard; }
+  /// Forward/backward passes of each data-parallel rank in one step (after `resolve`).
+  int64_t accumulation() const {
+    return training.global_batch / (training.local_batch * data_parallel_ranks());
+  }
+  bool operator==(const Recipe&) const = default;
+};
+
+}  // namespace heddle::recipe

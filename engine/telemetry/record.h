@@ -1,0 +1,80 @@
+// Telemetry records: what a rank appends to its log and the store ingests. Format: one frame a record,
+// little-endian header (kFrameHeaderBytes) followed by a CBOR payload:
+//   magic u32 "HDL1" · version u16 · type u16 · seq u64 · length u32 · checksum u64 (XXH3-64 of the
+//   header's fields before it, then the payload).
+// A log is (run, rank, epoch); seq starts at 0 and grows by one a record in it. A torn tail is normal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heddle::telemetry {
+
+inline constexpr uint32_t kMagic = 0x314c4448;  // "HDL1"
+inline constexpr uint16_t kVersion = 1;
+inline constexpr size_t kFrameHeaderBytes = 28;
+inline constexpr int32_t kSupervisorRank = -1;  // the supervisor's own log
+
+enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5 };
+
+/// First record of a log: who writes it. `environment` is flat (host, cpu, engine version, torch …);
+/// `facts` are numbers known before the first step (nodes, collectives, capture_seconds …).
+struct Start {
+  double time = 0;  // seconds since the Unix epoch
+  int32_t rank = 0;
+  int32_t world_size = 1;
+  std::string mode;  // planned | eager
+  std::map<std::string, std::string> environment;
+  std::map<std::string, double> facts;
+};
+
+/// One training step as a rank saw it. `values` holds the metrics under the names of the design:
+/// loss, loss_max, grad_norm, lr, tokens_per_second (per rank), step_seconds, data_seconds,
+/// resident_bytes, exposed_seconds (profiled steps only), tokens_seen, validation_loss (when taken).
+struct Step {
+  int64_t step = 0;  // 1-based: the step that has just ended
+  double time = 0;
+  std::map<std::string, double> values;
+};
+
+/// A piece of work on a stream, in microseconds from the step's start.
+struct Span {
+  std::string name;    // operator, as "mm" or "all_gather"
+  std::string module;  // "layers.3.attention.wq"
+  int64_t start_us = 0;
+  int64_t duration_us = 0;
+  uint8_t stream = 0;  // 0 compute, 1 communication
+  uint8_t phase = 0;   // 0 forward, 1 backward, 2 optimizer
+};
+
+/// The timeline of one profiled step of one rank.
+struct Spans {
+  int64_t step = 0;
+  double time = 0;  // Unix seconds at the step's start
+  std::vector<Span> spans;
+};
+
+enum class Level : uint8_t { info = 0, warning = 1, error = 2 };
+
+struct Log {
+  double time = 0;
+  Level level = Level::info;
+  std::string text;
+};
+
+/// Last record of a log.
+struct End {
+  double time = 0;
+  std::string state;  // done | failed | stopped
+  std::string cause;  // empty when done
+  std::map<std::string, double> results;  // the numbers of train's last line
+};
+
+using Record = std::variant<Start, Step, Spans, Log, End>;
+
+Type type_of(const Record& record);
+
+}  // namespace heddle::telemetry
