@@ -14,6 +14,7 @@ struct Launch {
   std::string run;        // name, [A-Za-z0-9._-]{1,64}
   std::string mode = "planned";  // planned | eager
   std::string graph_file;        // train from an edited text graph; empty: capture
+  std::string eval_to;           // `eval`: write logits, loss and gradients of the first batch here instead of training
   int32_t world_size = 1;
   int32_t first_rank = 0;   // this host runs ranks [first_rank, first_rank + local_ranks)
   int32_t local_ranks = 1;
