@@ -11,17 +11,18 @@ namespace heddle::launch {
 
 /// `launch.json` in the run directory: everything a host needs to run its share of the ranks.
 struct Launch {
-  std::string run;        // name, [A-Za-z0-9._-]{1,64}
+  std::string run;               // name, [A-Za-z0-9._-]{1,64}
   std::string mode = "planned";  // planned | eager
   std::string graph_file;        // train from an edited text graph; empty: capture
-  std::string eval_to;           // `eval`: write logits, loss and gradients of the first batch here instead of training
+  std::string eval_to;  // `eval`: write logits, loss and gradients of the first batch here instead
+                        // of training
   int32_t world_size = 1;
-  int32_t first_rank = 0;   // this host runs ranks [first_rank, first_rank + local_ranks)
+  int32_t first_rank = 0;  // this host runs ranks [first_rank, first_rank + local_ranks)
   int32_t local_ranks = 1;
-  int32_t epoch = 0;        // attempt
+  int32_t epoch = 0;                          // attempt
   std::string rendezvous_host = "127.0.0.1";  // address of rank 0's host as the others reach it
-  uint16_t rendezvous_port = 0;  // 0: rank 0's host picks one (single host only)
-  double grace_seconds = 10;     // from SIGTERM to SIGKILL
+  uint16_t rendezvous_port = 0;               // 0: rank 0's host picks one (single host only)
+  double grace_seconds = 10;                  // from SIGTERM to SIGKILL
 };
 
 Result<Launch> read_launch(const std::string& run_dir);
@@ -36,7 +37,8 @@ struct RankContext {
   int32_t local_rank = 0;
   int listen_fd = -1;  // rank 0: a socket already bound and listening for the TCPStore, else -1
   uint16_t port = 0;   // the rendezvous port in use
-  double spawned_at = 0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds
+  double spawned_at =
+      0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds
 };
 
 }  // namespace heddle::launch

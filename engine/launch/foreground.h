@@ -1,0 +1,23 @@
+// `heddle-engine train`: the ranks of this machine under the eyes of the one who started them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::launch {
+
+struct TrainOptions {
+  std::string recipe_text;  // valid TOML, paths absolute: written as recipe.toml
+  std::string run_dir;      // empty: a temporary one under $TMPDIR, removed afterwards
+  int32_t ranks = 1;
+  std::string mode = "planned";  // planned | eager
+  std::string graph_file;        // absolute; empty: capture
+  std::string engine;            // empty: engine_program()
+  double spawned_at = 0;         // Unix seconds when the command began; 0: now
+};
+
+/// Runs to the end: results.json's line on stdout, the failing rank's own lines on stderr. SIGINT
+/// and SIGTERM stop the ranks after their step, a second one kills them. Returns the exit code.
+int run_foreground(const TrainOptions& options);
+
+}  // namespace heddle::launch

@@ -1,0 +1,35 @@
+// A process's identity that survives pid reuse and reboots, and the program that ranks are started
+// from.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace heddle::launch {
+
+/// A process of this host: its pid alone may be given to another one later.
+struct ProcessId {
+  pid_t pid = 0;
+  uint64_t start_time = 0;  // clock ticks since boot: field 22 of /proc/PID/stat
+  bool operator==(const ProcessId&) const = default;
+};
+
+/// The identity of a process that exists, {0, 0} when there is none or it is a zombie.
+ProcessId identify(pid_t pid);
+
+/// The kernel's /proc/sys/kernel/random/boot_id.
+std::string boot_id();
+
+/// The program that ranks and supervisors are started from: $HEDDLE_ENGINE where a wrapper sets it
+/// (then /proc/self/exe is the loader), else this program.
+std::string engine_program();
+
+/// "SIGKILL" for 9; "signal 77" for a number without a name.
+std::string signal_name(int signal);
+
+/// Seconds since the Unix epoch.
+double now();
+
+}  // namespace heddle::launch

@@ -1,0 +1,70 @@
+// What the supervisor leaves in the run directory: state.json while it runs, end.json when it has
+// ended; and what the two together say of a run. Both are replaced atomically (write, fsync,
+// rename).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/launch/process.h"
+
+namespace heddle::launch {
+
+/// state.json: `{pid, start_time, boot_id, epoch, port, ranks: [{rank, pid, start_time}]}`.
+struct State {
+  ProcessId supervisor;
+  std::string boot_id;
+  int32_t epoch = 0;
+  uint16_t port = 0;  // of the rendezvous; other hosts' ranks are given it
+  struct Rank {
+    int32_t rank = 0;
+    ProcessId process;
+  };
+  std::vector<Rank> ranks;
+};
+
+/// end.json: `{state, exit_code, cause, rank, signal, finished}`.
+struct End {
+  std::string state;    // done | failed | stopped
+  int exit_code = 0;    // of `train`: 0, 1, 2 or 130
+  std::string cause;    // empty when done
+  int32_t rank = -1;    // the first that failed, -1: none
+  std::string signal;   // that killed it, as "SIGKILL"; empty: it exited by itself
+  double finished = 0;  // Unix seconds
+};
+
+nlohmann::json to_json(const State& state);
+nlohmann::json to_json(const End& end);
+Result<State> state_from_json(const nlohmann::json& json);
+Result<End> end_from_json(const nlohmann::json& json);
+
+Result<> write_state(const std::string& run_dir, const State& state);
+Result<> write_end(const std::string& run_dir, const End& end);
+/// None when the file is not there (yet).
+Result<std::optional<State>> read_state(const std::string& run_dir);
+Result<std::optional<End>> read_end(const std::string& run_dir);
+
+/// What a run directory of this host says of its run. `lost`: the supervisor is gone (its pid,
+/// start time and boot id do not match) and left no end.json.
+enum class Condition { absent, running, ended, lost };
+
+struct Status {
+  Condition condition = Condition::absent;
+  std::optional<State> state;
+  std::optional<End> end;
+};
+
+Result<Status> read_status(const std::string& run_dir);
+
+/// `{condition: absent|running|ended|lost, state: {…}|null, end: {…}|null}`: what
+/// `heddle-engine supervise` prints.
+nlohmann::json to_json(const Status& status);
+Result<Status> status_from_json(const nlohmann::json& json);
+
+/// Replaces a file: `path.part` is written, fsynced and renamed, the folder fsynced.
+Result<> write_atomically(const std::string& path, const std::string& content);
+
+}  // namespace heddle::launch

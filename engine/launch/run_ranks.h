@@ -1,0 +1,25 @@
+// One host's share of a run from start to end.json: what `train` and the supervisor have in common.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "engine/launch/launch.h"
+#include "engine/launch/run_files.h"
+
+namespace heddle::launch {
+
+struct RanksOutcome {
+  End end;
+  std::string failed_output;  // what the first failing rank wrote to its rank-R.err
+};
+
+/// Takes the run directory for this process (an error if another one has it), starts the ranks of
+/// its launch.json, writes state.json, keeps supervisor.E.hlog, waits for the end and writes
+/// end.json. `started` is called once state.json is written. An error means that no rank was
+/// started; end.json then says so too, unless the directory is another process's.
+Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
+                               double spawned_at, const std::function<void(const State&)>& started);
+
+}  // namespace heddle::launch

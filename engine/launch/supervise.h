@@ -1,0 +1,24 @@
+// `heddle-engine supervise`: owns a run's ranks on a host, detached from whoever started it.
+#pragma once
+
+#include <string>
+
+namespace heddle::launch {
+
+enum class SuperviseAction { start, status, stop, kill };
+
+struct SuperviseOptions {
+  std::string run_dir;  // with launch.json and recipe.toml in it
+  SuperviseAction action = SuperviseAction::start;
+  std::string engine;  // empty: engine_program()
+};
+
+/// Prints the run's status as one line of JSON (run_files.h) and returns 0, or an error on stderr
+/// and 1. start: detaches a supervisor (own session, standard streams closed to files) and returns
+/// when it has
+///   started the ranks; refuses a directory that has a running one. Call it before any thread
+///   exists.
+/// stop: SIGTERM to the supervisor, which gives the ranks their grace. kill: SIGQUIT, no grace.
+int supervise(const SuperviseOptions& options);
+
+}  // namespace heddle::launch

@@ -1,0 +1,19 @@
+// Where things lie on this machine (XDG base directories), and what ships beside the executable.
+#pragma once
+
+#include <string>
+
+namespace heddle::workbench {
+
+/// $XDG_DATA_HOME/heddle/heddle.sqlite
+std::string default_store_path();
+/// $XDG_CONFIG_HOME/heddle
+std::string settings_folder();
+/// $XDG_CACHE_HOME/heddle
+std::string cache_folder();
+/// ../share/heddle from the executable when that exists, else the source tree's resources.
+std::string resources_folder();
+/// heddle-engine beside the executable.
+std::string engine_path();
+
+}  // namespace heddle::workbench
