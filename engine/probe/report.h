@@ -1,0 +1,58 @@
+// What a node has: the facts one portable shell script gathers, judged here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::probe {
+
+enum class Status { pass, warn, fail, unknown };
+
+/// One thing looked at. `advice` says what to do; empty when it passes.
+struct Check {
+  std::string name;   // "memory", "free disk", "GPUs" …
+  Status status = Status::unknown;
+  std::string value;  // as shown: "31.1 GiB"
+  std::string advice;
+};
+
+struct Gpu {
+  std::string name;
+  int64_t memory_bytes = 0;
+  std::string driver;
+};
+
+struct Report {
+  std::string host;      // the node's own host name
+  int64_t cores = 0;     // usable by this user
+  int64_t memory_bytes = 0;
+  int64_t free_disk_bytes = 0;  // at the root folder
+  std::vector<Gpu> gpus;
+  std::vector<Check> checks;
+  Status worst() const;  // fail over warn over unknown over pass
+};
+
+/// The fixed /bin/sh script; its one argument is the root folder. Prints `key<TAB>value` lines.
+const std::string& script();
+
+/// Judges the script's output. `asked` and `answered`: this machine's clock (Unix seconds) before and
+/// after the script ran.
+Result<Report> judge(const std::string& output, double asked, double answered);
+
+/// Runs the script on this machine.
+Result<Report> probe_this_machine(const std::string& root);
+
+std::string to_json(const Report& report);
+Result<Report> report_from_json(const std::string& text);
+/// A line a check, for the terminal.
+std::string to_text(const Report& report);
+std::string_view word(Status status);  // "pass" …
+
+/// `heddle-engine probe [--json]`: prints the report of this machine. Exit code 0, or 1 without one.
+int command(bool json);
+
+}  // namespace heddle::probe

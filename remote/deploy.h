@@ -1,0 +1,23 @@
+// Brings the engine to a node by content: what is there already is not sent again.
+#pragma once
+
+#include <string>
+
+#include "remote/node.h"
+
+namespace heddle::remote {
+
+/// Where the engine is on the node, and what it took to get it there.
+struct Deployed {
+  std::string engine;       // absolute path of a program to run as `heddle-engine`
+  std::string id;           // SHA-256 of the bundle's manifest; empty on this machine
+  uint64_t sent_bytes = 0;  // 0 when all was there
+};
+
+/// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it loads)
+/// under `root` (see Target::root) of the node. On this machine nothing is copied: the engine itself is
+/// used. Nothing is executed on the node before its hash was checked.
+Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
+                        const Progress& progress = {});
+
+}  // namespace heddle::remote

@@ -1,0 +1,57 @@
+// Targets: where a run can be sent. Plain data; the store keeps it as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::remote {
+
+/// One machine that runs ranks. An empty `address` is this machine.
+struct Host {
+  std::string name;            // what the user calls it: shown in messages
+  std::string address;         // host name or IP address; an alias of ~/.ssh/config is resolved earlier
+  std::string user;            // empty: the local user's name
+  uint16_t port = 22;
+  std::string identity_file;   // empty: the default identities of ~/.ssh
+  bool identities_only = false;  // only `identity_file`, not the agent's keys
+  std::string jump;            // "[user@]host[:port]" to go through; empty: none
+
+  bool is_this_machine() const { return address.empty(); }
+  bool operator==(const Host&) const = default;
+};
+
+/// A host key that the user has accepted.
+struct AcceptedKey {
+  std::string endpoint;     // "address:port" as connected to
+  std::string fingerprint;  // "SHA256:…", as ssh-keygen -l prints it
+  bool operator==(const AcceptedKey&) const = default;
+};
+
+/// A named set of hosts; rank 0 runs on the first of them.
+struct Target {
+  std::string name;
+  std::vector<Host> hosts;
+  std::string root = "~/.heddle";  // folder on each host: engines, blobs, runs
+  std::vector<AcceptedKey> accepted_keys;
+  bool operator==(const Target&) const = default;
+};
+
+inline constexpr std::string_view kThisMachine = "this-machine";
+
+/// The built-in target: this machine, no SSH.
+Target this_machine();
+
+/// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
+Result<Host> parse_host(std::string_view text);
+
+/// Checks names and that there is a host; messages name the field.
+Result<> check(const Target& target);
+
+std::string to_json(const Target& target);
+Result<Target> target_from_json(const std::string& text);
+
+}  // namespace heddle::remote
