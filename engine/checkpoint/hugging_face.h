@@ -1,0 +1,83 @@
+// Hugging Face's Llama checkpoints: config.json and safetensors, against Heddle's names and layout.
+// Source of names and layout: transformers' modeling_llama and convert_llama_weights_to_hf.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/checkpoint/safetensors.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::checkpoint {
+
+/// A parameter of the model under both names.
+struct Parameter {
+  std::string name;               // Heddle's: "layers.3.attention.wq.weight"
+  std::string hugging_face_name;  // "model.layers.3.self_attn.q_proj.weight"
+  std::vector<int64_t> shape;     // the same in both: [rows, columns], or [rows] of a norm
+  int64_t head_dim = 0;           // wq and wk: rows per head, permuted within it; else 0
+
+  int64_t rows() const { return shape[0]; }
+  int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
+  /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: pairs (2i, 2i + 1) of a head that
+  /// RoPE rotates lie half a head apart there.
+  int64_t hugging_face_row(int64_t row) const;
+};
+
+/// All parameters of a model in the order of the forward pass; with tied embeddings there is no
+/// output.
+std::vector<Parameter> parameters(const recipe::Model& model);
+
+/// Heddle's name to Hugging Face's ("norm.weight" → "model.norm.weight"); none for a foreign name.
+std::optional<std::string> hugging_face_name(std::string_view name);
+
+/// The model that FOLDER/config.json describes (preset and checkpoint stay empty). Both ways to
+/// write RoPE's settings are read. A model that Heddle's Llama is not (biases, another activation,
+/// sliding window …) is refused with the key and its value.
+Result<recipe::Model> read_config(const std::string& folder);
+
+/// The config.json of a model, for transformers to load.
+std::string config_json(const recipe::Model& model);
+
+/// A Hugging Face folder opened for reading: config.json with model.safetensors, or with the shards
+/// that model.safetensors.index.json names. Threads: const members may run side by side.
+class HuggingFaceCheckpoint {
+ public:
+  /// Checks that every parameter of `model` is there with its shape: an error names tensor and
+  /// file, and the shape found and expected. `open(folder)` takes the model from config.json.
+  static Result<HuggingFaceCheckpoint> open(const std::string& folder, const recipe::Model& model);
+  static Result<HuggingFaceCheckpoint> open(const std::string& folder);
+
+  const recipe::Model& model() const { return model_; }
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  /// Rows [row_begin, row_end) of a parameter, by Heddle's name and in Heddle's layout, as fp32
+  /// (stored as F32, BF16, F16 or F64) into `out`, which holds (row_end - row_begin) · columns
+  /// numbers.
+  Result<> read_rows(std::string_view name, int64_t row_begin, int64_t row_end, float* out) const;
+
+ private:
+  HuggingFaceCheckpoint() = default;
+
+  recipe::Model model_;
+  std::vector<Parameter> parameters_;
+  std::vector<SafetensorsFile> files_;
+  std::vector<size_t> file_of_;  // of parameters_[i]
+};
+
+/// Gives rows [row_begin, row_end) of a parameter in Heddle's layout.
+using RowSource = std::function<Result<>(const Parameter& parameter, int64_t row_begin,
+                                         int64_t row_end, float* out)>;
+
+/// Writes FOLDER/config.json and FOLDER/model.safetensors (F32). The source is asked for each
+/// parameter once, front to back in pieces of whole heads of at most about 64 MiB, parameters in
+/// the order of their Hugging Face names.
+Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
+                            const RowSource& source);
+
+}  // namespace heddle::checkpoint

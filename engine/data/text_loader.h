@@ -1,0 +1,61 @@
+// What a training step reads: text packed into samples, or token ids fed as they are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::data {
+
+/// One micro-batch of one data-parallel rank, both [local_batch, seq_len], row-major.
+struct Batch {
+  std::vector<int64_t> tokens;
+  std::vector<int64_t> labels;  // the token after each of `tokens`
+};
+
+/// The rows that the embedding needs: `model.vocab_size`, or where that is 0 the tokenizer's.
+/// Errors begin with the recipe key they are about ("model.vocab_size: …"), as all of this
+/// header's.
+Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data);
+
+/// The training data of a recipe. Text: each document is BOS + tokens + EOS, documents are joined
+/// and cut into samples of seq_len + 1 tokens (the tail that does not fill one is left out);
+/// samples are taken in an order that `data.seed` gives, another one each epoch. Token ids: in
+/// order, from the start again after the last.
+///
+/// The position is the step alone: step s reads the samples [s · global_batch, (s + 1) ·
+/// global_batch) of that order whatever the ranks are, so a run goes on where it was with any
+/// number of them.
+///
+/// Threads: `next` is const and may run side by side.
+class DataLoader {
+ public:
+  /// Reads and tokenizes all of `data.text`, or reads `data.token_ids`. `training.global_batch` and
+  /// `local_batch` as after `resolve`. `vocab_size` is what `vocabulary` gave: no id may reach it.
+  static Result<DataLoader> open(const recipe::Data& data, const recipe::Training& training,
+                                 int64_t vocab_size);
+
+  /// Micro-batch `micro_batch` (of global_batch / (local_batch · dp_size)) of step `step` (0-based)
+  /// for rank `dp_rank` of `dp_size`: samples dp_rank · global_batch / dp_size + micro_batch ·
+  /// local_batch and on, of the step's. A pure function of its arguments.
+  Batch next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const;
+
+  /// Samples in one epoch, and tokens read (of text: with BOS and EOS, before packing).
+  int64_t samples() const { return samples_; }
+  int64_t tokens() const { return static_cast<int64_t>(tokens_.size()); }
+
+ private:
+  DataLoader() = default;
+
+  std::vector<int32_t> tokens_;  // sample i: [i · (seq_len + 1), (i + 1) · (seq_len + 1))
+  int64_t samples_ = 0;
+  int64_t seq_len_ = 0;
+  int64_t local_batch_ = 0;
+  int64_t global_batch_ = 0;
+  uint64_t seed_ = 0;
+  bool shuffled_ = false;
+};
+
+}  // namespace heddle::data

@@ -1,0 +1,62 @@
+// Byte-level BPE tokenizers in Hugging Face's tokenizer.json form: text to token ids and back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::data {
+
+/// A loaded tokenizer.json. Read are models of type BPE over the byte-level alphabet,
+/// pre-tokenizers Split (behavior Isolated), Digits and ByteLevel, alone or in a Sequence, and
+/// added tokens with all their flags; what changes the ids and is not read (a normalizer, dropout,
+/// …) is refused by `load`.
+///
+/// Threads: `encode` keeps a cache, so one thread at a time; the const members may run side by
+/// side.
+class Tokenizer {
+ public:
+  /// Reads a tokenizer.json. Errors name the file, the part of it, and what would be right.
+  static Result<Tokenizer> load(const std::string& path);
+  /// The same from memory; `name` stands for the file in errors.
+  static Result<Tokenizer> parse(std::string_view json, const std::string& name);
+
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+  ~Tokenizer();
+
+  /// The ids of a text, without the BOS and EOS that a post-processor adds. Added tokens written in
+  /// the text are recognised. Bytes that are not UTF-8 become byte tokens, so nothing is lost.
+  /// Fails only when the tokenizer's own regular expression runs out of its match limit.
+  Result<std::vector<int32_t>> encode(std::string_view text);
+
+  /// The bytes that the ids stand for, added tokens as their text; an id out of range gives
+  /// nothing.
+  std::string decode(std::span<const int32_t> ids) const;
+
+  /// One more than the largest id: the rows an embedding needs.
+  int32_t vocab_size() const;
+  /// The tokens that begin and end a document: the post-processor's, else the added token of a
+  /// usual name (<|begin_of_text|>, <s>, <|end_of_text|>, </s>, <|endoftext|> …); none where there
+  /// is none.
+  std::optional<int32_t> bos_id() const;
+  std::optional<int32_t> eos_id() const;
+
+  /// A token as tokenizer.json spells it ("Ġthe") to its id, and back; none for an id or token it
+  /// lacks.
+  std::optional<int32_t> id_of(std::string_view token) const;
+  std::optional<std::string> token_of(int32_t id) const;
+
+ private:
+  struct Parts;
+  explicit Tokenizer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace heddle::data
