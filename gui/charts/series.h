@@ -1,0 +1,68 @@
+// One curve's samples and what is drawn of them. Plain data without Qt.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace heddle::gui {
+
+/// The samples of one pixel column, in data units. A column without a finite sample is not drawn.
+struct Column {
+  double x = 0;  // of the last sample
+  double min = 0;
+  double max = 0;
+  double first = 0;
+  double last = 0;
+};
+
+/// Samples with x growing. Values that are not finite are kept as marks and interrupt the curve.
+class Series {
+ public:
+  void clear();
+  /// Appends a sample; x that does not exceed the last one replaces its value if equal and is
+  /// ignored otherwise (a run continued from a checkpoint repeats steps).
+  void append(double x, double y);
+
+  bool empty() const { return x_.empty(); }
+  size_t size() const { return x_.size(); }
+  std::span<const double> x() const { return x_; }
+  std::span<const double> y() const { return y_; }
+  /// The x of all samples that are not finite.
+  const std::vector<double>& notFinite() const { return notFinite_; }
+  double lastX() const { return x_.empty() ? 0 : x_.back(); }
+  double lastY() const;  // NaN when empty
+  /// The sample nearest to x; -1 when empty.
+  ptrdiff_t nearest(double x) const;
+
+  /// Exponential moving average of the raw samples with its start corrected (as Adam corrects its
+  /// moments); weight 0 to 1 of the past. Not finite where the sample is not; those are skipped.
+  std::vector<double> smoothed(double weight) const;
+
+ private:
+  std::vector<double> x_;
+  std::vector<double> y_;
+  std::vector<double> notFinite_;
+};
+
+/// `y` over `x` between `from` and `to` (and one sample beyond each), reduced to one column a
+/// pixel: what a curve of any length costs to draw is bounded by the width. Runs of columns
+/// interrupted by values that are not finite are separated by a column of NaN.
+std::vector<Column> columns(std::span<const double> x, std::span<const double> y, double from,
+                            double to, int pixels);
+
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  bool valid() const { return low <= high; }
+  void include(double value) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+};
+
+/// Smallest and largest finite value of the columns.
+Range rangeOf(const std::vector<Column>& columns);
+
+}  // namespace heddle::gui

@@ -1,0 +1,84 @@
+// Curves as data: reduction to pixels, smoothing, values that are not finite.
+#include <QTest>
+#include <cmath>
+
+#include "gui/charts/series.h"
+
+using namespace heddle::gui;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Series seriesOf(std::initializer_list<double> values) {
+  Series series;
+  double x = 1;
+  for (const double y : values) series.append(x++, y);
+  return series;
+}
+
+}  // namespace
+
+class TestSeries : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void columns_keep_the_extremes_of_each_pixel() {
+    Series series;
+    for (int i = 0; i < 1'000'000; ++i) series.append(i, i == 123'456 ? 50 : std::sin(i * 0.01));
+    const auto reduced = columns(series.x(), series.y(), 0, 999'999, 400);
+    QVERIFY(reduced.size() <= 402);
+    QCOMPARE(rangeOf(reduced).high, 50.0);
+    QVERIFY(rangeOf(reduced).low < -0.99);
+    QCOMPARE(reduced.back().last, series.lastY());
+  }
+
+  void a_zoomed_view_reads_only_its_range_and_a_neighbour_on_each_side() {
+    const Series series = seriesOf({10, 11, 12, 13, 14, 15});
+    const auto reduced = columns(series.x(), series.y(), 2.5, 4.5, 100);
+    QCOMPARE(reduced.size(), 4u);
+    QCOMPARE(reduced.front().last, 11.0);
+    QCOMPARE(reduced.back().last, 14.0);
+  }
+
+  void values_that_are_not_finite_interrupt_the_curve_and_are_marked() {
+    const Series series = seriesOf({1, 2, kNaN, INFINITY, 3});
+    QCOMPARE(series.notFinite(), (std::vector<double>{3, 4}));
+    const auto reduced = columns(series.x(), series.y(), 1, 5, 100);
+    QCOMPARE(reduced.size(), 4u);
+    QVERIFY(std::isnan(reduced[2].last));
+    QCOMPARE(reduced[3].last, 3.0);
+  }
+
+  void smoothing_starts_at_the_first_sample_and_skips_gaps() {
+    const Series series = seriesOf({4, 4, kNaN, 4, 8});
+    const auto smooth = series.smoothed(0.5);
+    QCOMPARE(smooth[0], 4.0);
+    QCOMPARE(smooth[1], 4.0);
+    QVERIFY(std::isnan(smooth[2]));
+    QCOMPARE(smooth[3], 4.0);
+    // Weights of 4, 4, 4, 8: 1/16, 1/8, 1/4, 1/2, divided by their sum.
+    QCOMPARE(smooth[4], (4 * (1.0 / 16 + 1.0 / 8 + 1.0 / 4) + 8 * 0.5) / (15.0 / 16));
+  }
+
+  void a_repeated_step_replaces_its_value_and_an_older_one_is_ignored() {
+    Series series = seriesOf({1, 2, kNaN});
+    series.append(3, 5);
+    series.append(2, 9);
+    QCOMPARE(series.size(), 3u);
+    QCOMPARE(series.lastY(), 5.0);
+    QCOMPARE(series.y()[1], 2.0);
+    QVERIFY(series.notFinite().empty());
+  }
+
+  void the_nearest_sample_is_found() {
+    const Series series = seriesOf({1, 2, 3});
+    QCOMPARE(series.nearest(-5), 0);
+    QCOMPARE(series.nearest(1.4), 0);
+    QCOMPARE(series.nearest(1.6), 1);
+    QCOMPARE(series.nearest(99), 2);
+    QCOMPARE(Series().nearest(1), -1);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestSeries)
+#include "tst_series.moc"

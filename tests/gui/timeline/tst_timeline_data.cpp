@@ -1,0 +1,231 @@
+// Classification, statistics, level of detail and the time axis, without a widget.
+//
+// A timeline is written as text, a stream a line, a character a microsecond: f, b and o are compute
+// of forward, backward and optimizer, c is communication, a dot is idle; `|` begins the next span.
+#include <QTest>
+#include <random>
+
+#include "gui/timeline/time_axis.h"
+#include "gui/timeline/timeline_data.h"
+
+using namespace heddle::gui;
+using heddle::telemetry::Span;
+
+namespace {
+
+std::vector<Span> spansOf(const char* compute, const char* communication) {
+  std::vector<Span> spans;
+  const auto read = [&](const char* text, uint8_t stream) {
+    int64_t time = 0;
+    char previous = '.';
+    for (const char* at = text; *at != 0; ++at) {
+      if (*at == '|') {
+        previous = '.';
+        continue;
+      }
+      if (*at != '.' && *at == previous) {
+        ++spans.back().duration_us;
+      } else if (*at != '.') {
+        const auto phase = static_cast<uint8_t>(*at == 'b' ? 1 : *at == 'o' ? 2 : 0);
+        spans.push_back({std::string(1, *at), "layers.0", time, 1, stream, phase});
+      }
+      previous = *at;
+      ++time;
+    }
+  };
+  read(compute, 0);
+  read(communication, 1);
+  return spans;
+}
+
+/// The lane's pieces as text: f b o for compute, h hidden, e exposed.
+QString textOf(const Lane& lane, int64_t length) {
+  QString text(length, '.');
+  for (const Piece& piece : lane.pieces()) {
+    for (int64_t t = piece.time.begin; t < piece.time.end; ++t) {
+      text[t] = QChar("fbohe"[static_cast<int>(piece.kind)]);
+    }
+  }
+  return text;
+}
+
+Timeline randomTimeline(int count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Span> spans;
+  for (uint8_t stream = 0; stream < 2; ++stream) {
+    int64_t at = 0;
+    for (int i = 0; i < count; ++i) {
+      at += random() % 40;
+      const int64_t duration = random() % 60;
+      spans.push_back(
+          {"op", "layers.1", at, duration, stream, static_cast<uint8_t>(i * 3 / count)});
+      at += duration;
+    }
+  }
+  std::shuffle(spans.begin(), spans.end(), random);
+  return Timeline(std::move(spans));
+}
+
+}  // namespace
+
+class TestTimelineData : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void communication_is_split_where_compute_begins_and_ends() {
+    const Timeline timeline(spansOf("..fff.bbbb..oo",  //
+                                    "ccccccc..cccc."));
+    QCOMPARE(textOf(timeline.lane(Stream::communication), 14), QString("eehhheh..heeh."));
+    QCOMPARE(textOf(timeline.lane(Stream::compute), 14), QString("..fff.bbbb..oo"));
+  }
+
+  void statistics_add_up() {
+    const Timeline timeline(spansOf("..fff.bbbb..oo",  //
+                                    "ccccccc..cccc."));
+    const Statistics all = timeline.statistics();
+    QCOMPARE(all.range, 14);
+    QCOMPARE(all.compute, 9);
+    QCOMPARE(all.communication, 11);
+    QCOMPARE(all.overlapped, 6);
+    QCOMPARE(all.exposed, 5);
+    QCOMPARE(all.idle, 0);
+    const Statistics some = timeline.statistics({7, 13});
+    QCOMPARE(some.compute, 4);
+    QCOMPARE(some.communication, 4);
+    QCOMPARE(some.overlapped, 2);
+    QCOMPARE(some.exposed, 2);
+    QCOMPARE(some.idle, 0);
+    QCOMPARE(some.overlap(), 0.5);
+  }
+
+  void statistics_equal_a_count_of_every_microsecond() {
+    const Timeline timeline = randomTimeline(300, 7);
+    const auto busy = [](const Lane& lane, int64_t t) {
+      return std::any_of(lane.spans().begin(), lane.spans().end(), [t](const Span& s) {
+        return s.start_us <= t && t < s.start_us + s.duration_us;
+      });
+    };
+    const Interval range{timeline.lengthUs() / 5, timeline.lengthUs() / 2};
+    Statistics expected;
+    expected.range = range.length();
+    for (int64_t t = range.begin; t < range.end; ++t) {
+      const bool compute = busy(timeline.lane(Stream::compute), t);
+      const bool communication = busy(timeline.lane(Stream::communication), t);
+      expected.compute += compute;
+      expected.communication += communication;
+      expected.overlapped += compute && communication;
+      expected.exposed += communication && !compute;
+      expected.idle += !communication && !compute;
+    }
+    const Statistics got = timeline.statistics(range);
+    QCOMPARE(got.range, expected.range);
+    QCOMPARE(got.compute, expected.compute);
+    QCOMPARE(got.communication, expected.communication);
+    QCOMPARE(got.overlapped, expected.overlapped);
+    QCOMPARE(got.exposed, expected.exposed);
+    QCOMPARE(got.idle, expected.idle);
+  }
+
+  void overlapping_communication_counts_once() {
+    std::vector<Span> spans = spansOf("ff......", "..cccc..");
+    spans.push_back({"reduce_scatter", "layers.1", 3, 5, 1, 1});
+    const Timeline timeline(std::move(spans));
+    QCOMPARE(timeline.statistics().communication, 6);
+    QCOMPARE(timeline.statistics().exposed, 6);
+  }
+
+  void phases_follow_the_compute_lane() {
+    const Timeline timeline(spansOf("ff|f.bb.ff.bb.oo", "..cc"));
+    QCOMPARE(timeline.phases().size(), 5u);
+    QCOMPARE(timeline.phases()[0].time, (Interval{0, 3}));
+    QCOMPARE(timeline.phases()[1].phase, Kind::backward);
+    QCOMPARE(timeline.phases()[4].time, (Interval{13, 15}));
+  }
+
+  void an_empty_step_is_empty() {
+    const Timeline timeline(std::vector<Span>{});
+    QVERIFY(timeline.empty());
+    QCOMPARE(timeline.statistics().range, 0);
+    QVERIFY(timeline.lane(Stream::compute).marks({0, 100}, 1).empty());
+  }
+
+  void marks_follow_pixels_not_spans() {
+    const Timeline timeline = randomTimeline(50'000, 3);
+    const Lane& lane = timeline.lane(Stream::communication);
+    const double pixels = 1000;
+    const double fold = static_cast<double>(timeline.lengthUs()) / pixels;
+    const auto marks = lane.marks({0, timeline.lengthUs()}, fold);
+    QVERIFY2(marks.size() <= 2 * pixels + 2, qPrintable(QString::number(marks.size())));
+    QVERIFY(lane.pieces().size() > 50'000);
+    // Folding loses no time.
+    double covered = 0;
+    for (const Mark& mark : marks) {
+      covered += mark.coverage * static_cast<double>(mark.time.length());
+    }
+    int64_t expected = 0;
+    for (const int64_t time : lane.totals(0, lane.pieces().size())) expected += time;
+    QVERIFY(qAbs(covered - static_cast<double>(expected)) < 1);
+  }
+
+  void a_close_look_shows_every_piece() {
+    const Timeline timeline(spansOf("ff|bb|oo", ""));
+    const auto marks = timeline.lane(Stream::compute).marks({1, 5}, 0.5);
+    QCOMPARE(marks.size(), 3u);
+    QCOMPARE(marks[1].kind, Kind::backward);
+    QCOMPARE(marks[1].span, 1);
+  }
+
+  void a_wide_span_is_not_swallowed_by_a_fold() {
+    std::vector<Span> spans{{"a", "", 0, 1, 0, 0}, {"b", "", 1, 1, 0, 0}, {"c", "", 2, 100, 0, 1}};
+    const Timeline timeline(std::move(spans));
+    const auto marks = timeline.lane(Stream::compute).marks({0, 102}, 10);
+    QCOMPARE(marks.size(), 2u);
+    QCOMPARE(marks[0].span, -1);
+    QCOMPARE(marks[1].span, 2);
+  }
+
+  void the_span_under_a_time_is_found() {
+    const Timeline timeline(spansOf("ff..bb", "..cc"));
+    const Lane& lane = timeline.lane(Stream::compute);
+    QCOMPARE(lane.spanAt(1), 0);
+    QCOMPARE(lane.spanAt(2), -1);
+    QCOMPARE(lane.spanAt(5), 1);
+    QCOMPARE(lane.spanAt(6), -1);
+  }
+
+  void zooming_keeps_the_time_under_the_pointer() {
+    TimeAxis axis{.lengthUs = 1000, .endUs = 1000, .left = 100, .width = 500};
+    const double before = axis.toTime(350);
+    axis.zoom(2, 350);
+    QCOMPARE(axis.toTime(350), before);
+    QCOMPARE(axis.endUs - axis.beginUs, 500);
+    axis.zoom(1e9, 350);
+    QCOMPARE(axis.endUs - axis.beginUs, TimeAxis::kShortest);
+    axis.zoom(1e-9, 350);
+    QVERIFY(axis.showsAll());
+  }
+
+  void panning_stops_at_the_ends() {
+    TimeAxis axis{.lengthUs = 1000, .endUs = 1000, .left = 0, .width = 100};
+    axis.show(200, 400);
+    axis.pan(-5);
+    QCOMPARE(axis.beginUs, 0);
+    QCOMPARE(axis.endUs, 200);
+    axis.pan(100);
+    QCOMPARE(axis.beginUs, 800);
+    QCOMPARE(axis.endUs, 1000);
+  }
+
+  void ticks_are_round_and_carry_units() {
+    TimeAxis axis{.lengthUs = 1.25e6, .endUs = 1.25e6, .left = 0, .width = 1000};
+    QStringList labels;
+    for (const TimeTick& tick : timeTicks(axis, 150)) labels << QString::fromStdString(tick.label);
+    QCOMPARE(labels.join(", "), QString("0, 200 ms, 400 ms, 600 ms, 800 ms, 1.0 s, 1.2 s"));
+    axis.show(10.2, 14.4);
+    labels.clear();
+    for (const TimeTick& tick : timeTicks(axis, 200)) labels << QString::fromStdString(tick.label);
+    QCOMPARE(labels.join(", "), QString("11 µs, 12 µs, 13 µs, 14 µs"));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestTimelineData)
+#include "tst_timeline_data.moc"
