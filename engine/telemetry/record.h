@@ -1,27 +1,35 @@
-// Telemetry records: what a rank appends to its log and the store ingests. Format: one frame a record,
-// little-endian header (kFrameHeaderBytes) followed by a CBOR payload:
-//   magic u32 "HDL1" · version u16 · type u16 · seq u64 · length u32 · checksum u64 (XXH3-64 of the
-//   header's fields before it, then the payload).
-// A log is (run, rank, epoch); seq starts at 0 and grows by one a record in it. A torn tail is normal.
+// Telemetry records: what a rank appends to its log and the store ingests. Format: one frame a
+// record, little-endian header (kFrameHeaderBytes) followed by a CBOR payload:
+//   magic u32 "HDL1" · version u16 · type u16 · seq u64 · length u32 · header check u32 (low half
+//   of the XXH3-64 of the fields before it) · checksum u64 (XXH3-64 of the payload, seeded with the
+//   header check).
+// The header's own check tells a torn tail (wait for more) from a damaged length (search on).
+// A log is (run, rank, epoch); seq starts at 0 and grows by one a record in it. A torn tail is
+// normal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
+
+#include "base/result.h"
 
 namespace heddle::telemetry {
 
 inline constexpr uint32_t kMagic = 0x314c4448;  // "HDL1"
 inline constexpr uint16_t kVersion = 1;
-inline constexpr size_t kFrameHeaderBytes = 28;
-inline constexpr int32_t kSupervisorRank = -1;  // the supervisor's own log
+inline constexpr size_t kFrameHeaderBytes = 32;
+inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;  // longer: not a record of ours
+inline constexpr int32_t kSupervisorRank = -1;           // the supervisor's own log
 
 enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5 };
 
-/// First record of a log: who writes it. `environment` is flat (host, cpu, engine version, torch …);
-/// `facts` are numbers known before the first step (nodes, collectives, capture_seconds …).
+/// First record of a log: who writes it. `environment` is flat (host, cpu, engine version, torch
+/// …); `facts` are numbers known before the first step (nodes, collectives, capture_seconds …).
 struct Start {
   double time = 0;  // seconds since the Unix epoch
   int32_t rank = 0;
@@ -33,7 +41,8 @@ struct Start {
 
 /// One training step as a rank saw it. `values` holds the metrics under the names of the design:
 /// loss, loss_max, grad_norm, lr, tokens_per_second (per rank), step_seconds, data_seconds,
-/// resident_bytes, exposed_seconds (profiled steps only), tokens_seen, validation_loss (when taken).
+/// resident_bytes, exposed_seconds (profiled steps only), tokens_seen, validation_loss (when
+/// taken).
 struct Step {
   int64_t step = 0;  // 1-based: the step that has just ended
   double time = 0;
@@ -68,13 +77,21 @@ struct Log {
 /// Last record of a log.
 struct End {
   double time = 0;
-  std::string state;  // done | failed | stopped
-  std::string cause;  // empty when done
+  std::string state;                      // done | failed | stopped
+  std::string cause;                      // empty when done
   std::map<std::string, double> results;  // the numbers of train's last line
 };
 
 using Record = std::variant<Start, Step, Spans, Log, End>;
 
 Type type_of(const Record& record);
+
+/// The record's frame, header and payload, ready to be written with one write(). Fails when the
+/// payload exceeds kMaxPayloadBytes.
+Result<std::string> encode(const Record& record, uint64_t seq);
+
+/// A frame's payload back to its record. Fails when the payload is not one of `type`; unknown keys
+/// are ignored, missing ones keep their defaults.
+Result<Record> decode(Type type, std::string_view payload);
 
 }  // namespace heddle::telemetry

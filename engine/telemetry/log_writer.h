@@ -1,0 +1,44 @@
+// Appends records to one telemetry log. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "engine/telemetry/record.h"
+
+namespace heddle::telemetry {
+
+class LogWriter {
+ public:
+  /// Opens or creates the log for appending (mode 0600). In a log that has records already, the
+  /// sequence numbers go on after the last whole one. Bytes once written are never changed.
+  static Result<LogWriter> open(const std::string& path);
+
+  LogWriter(LogWriter&& other) noexcept;
+  LogWriter& operator=(LogWriter&& other) noexcept;
+  LogWriter(const LogWriter&) = delete;
+  LogWriter& operator=(const LogWriter&) = delete;
+  ~LogWriter();
+
+  /// Appends one record with one write(). An error (a full disk) names the log and the cause; the
+  /// writer stays usable: a record of which only a part was written is completed by the next
+  /// append, one of which nothing was written is dropped and its number used again.
+  Result<> append(const Record& record);
+
+  /// Waits until all that was appended is on the disk.
+  Result<> sync();
+
+  uint64_t next_seq() const { return next_seq_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  LogWriter(std::string path, int fd, uint64_t next_seq);
+
+  std::string path_;
+  int fd_ = -1;
+  uint64_t next_seq_ = 0;
+  std::string unwritten_;  // the rest of a record that did not fit
+};
+
+}  // namespace heddle::telemetry

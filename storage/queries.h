@@ -1,0 +1,135 @@
+// What pages and commands ask of the store.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/telemetry/record.h"
+#include "storage/run.h"
+
+namespace heddle::storage {
+
+/// Inclusive at both ends.
+struct StepRange {
+  int64_t first = 0;
+  int64_t last = std::numeric_limits<int64_t>::max();
+};
+
+struct Sample {
+  int64_t step = 0;
+  double value = 0;
+};
+
+/// One or several neighbouring samples. min, max and mean leave out what is not finite (NaN if
+/// nothing is); `last` is the last sample as it was.
+struct Bin {
+  int64_t first_step = 0;
+  int64_t last_step = 0;
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+  double last = 0;
+  uint32_t count = 0;
+  uint32_t nonfinite = 0;
+};
+
+/// A step record in the order in which it came in.
+struct StepRow {
+  int64_t id = 0;  // grows: "after this one"
+  int32_t rank = 0;
+  int32_t epoch = 0;
+  telemetry::Step step;
+};
+
+/// The timeline of one profiled step of one rank.
+struct RankSpans {
+  int32_t rank = 0;
+  telemetry::Spans spans;
+};
+
+/// A key with its value in each of the compared runs (nullopt: the run has none).
+struct Compared {
+  std::string key;
+  std::vector<std::optional<Value>> values;
+};
+
+struct Comparison {
+  std::vector<RunSummary> runs;
+  std::vector<Compared> recipe;       // only keys that differ
+  std::vector<Compared> environment;  // only keys that differ
+  std::vector<Compared> results;      // all keys
+};
+
+/// Counts and checksums of one log as the store has it: to compare with the file's own.
+struct LogDigest {
+  int32_t rank = 0;
+  int32_t epoch = 0;
+  int64_t records = 0;
+  uint64_t first_seq = 0;
+  uint64_t last_seq = 0;
+  uint64_t checksum = 0;  // XXH3-64 over the frames' checksums in order of their sequence numbers
+};
+
+/// A read connection. Used by one thread at a time; open one per thread. No query leaves a
+/// transaction open, so writers are never held up. Steps that a later attempt (epoch) repeated are
+/// taken from it.
+class Reader {
+ public:
+  /// Prepares the store (an absent one becomes an empty one), then opens it read-only.
+  static Result<Reader> open(const std::string& path);
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+  ~Reader();
+
+  /// Whether anything was committed by anyone since the last call (the first call: true).
+  /// Microseconds.
+  Result<bool> changed();
+
+  /// Newest first. Reads summary rows only.
+  Result<std::vector<RunSummary>> runs(bool trashed = false);
+  /// By name, or by id in digits.
+  Result<RunSummary> find_run(const std::string& name_or_id);
+  Result<RunDetail> run(RunId run);
+  /// All names of recipe., environment. and results. values in the store, with that prefix: the
+  /// columns a runs table can show.
+  Result<std::vector<std::string>> columns();
+  /// One column ("recipe.optimizer.lr") over all runs.
+  Result<std::map<RunId, Value>> column(const std::string& name);
+  Result<Comparison> compare(const std::vector<RunId>& runs);
+
+  /// At most `max_points` bins over the range, from the pyramid.
+  Result<std::vector<Bin>> series(RunId run, const std::string& name, int32_t rank, StepRange range,
+                                  size_t max_points);
+  /// Every sample in the range: for smoothing, which is never computed from bins.
+  Result<std::vector<Sample>> samples(RunId run, const std::string& name, int32_t rank,
+                                      StepRange range = {});
+  /// Step records that came in after row `after_id`, oldest first: for pages that follow a run.
+  Result<std::vector<StepRow>> steps_after(RunId run, int64_t after_id, size_t limit = 10000);
+
+  /// Steps that have a timeline, ascending.
+  Result<std::vector<int64_t>> profiled_steps(RunId run);
+  /// Timelines of one step, by rank. Empty when there is none.
+  Result<std::vector<RankSpans>> spans(RunId run, int64_t step);
+
+  /// Oldest first.
+  Result<std::vector<LogLine>> lines_after(RunId run, int64_t after_id, size_t limit = 10000);
+  Result<std::vector<LogLine>> last_lines(RunId run, size_t limit);
+  Result<std::vector<LogGap>> gaps(RunId run);
+  Result<std::vector<LogCursor>> logs(RunId run);
+  Result<std::vector<LogDigest>> digests(RunId run);
+
+  Result<std::vector<Target>> targets();
+
+ private:
+  struct Connection;
+  explicit Reader(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace heddle::storage

@@ -1,0 +1,121 @@
+// What the store keeps of a run, as plain data. A number that is NaN or infinite stays so.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/telemetry/record.h"
+
+namespace heddle::storage {
+
+using RunId = int64_t;
+
+enum class RunState { preparing, running, done, failed, stopped, lost };
+
+/// "preparing" … "lost".
+std::string to_string(RunState state);
+std::optional<RunState> run_state(const std::string& name);
+
+/// Neither preparing nor running.
+inline bool has_ended(RunState state) {
+  return state != RunState::preparing && state != RunState::running;
+}
+
+/// A number, or words.
+using Value = std::variant<double, std::string>;
+using Values = std::map<std::string, Value>;
+
+/// A run about to be launched or imported.
+struct NewRun {
+  std::string name;  // a wish: when taken, "-2", "-3" … is added
+  std::string target;
+  std::string recipe_name;
+  std::string recipe;  // TOML
+  /// The recipe flattened (recipe::flatten): compared key by key.
+  std::vector<std::pair<std::string, std::string>> recipe_values;
+  std::string hosts = "[]";  // JSON, the launcher's
+  std::string run_dir;
+  double created = 0;  // Unix seconds; 0: now
+};
+
+/// A row of the runs list.
+struct RunSummary {
+  RunId id = 0;
+  std::string name;
+  RunState state = RunState::preparing;
+  std::string cause;  // why it failed, stopped or was lost
+  std::string target;
+  std::string recipe_name;
+  double created = 0;  // Unix seconds
+  std::optional<double> started;
+  std::optional<double> finished;
+  std::vector<std::string> tags;
+  std::string notes;
+  int64_t steps = 0;                                 // the last step that ended
+  std::optional<double> tokens_per_second_per_rank;  // median without the first 3 steps
+  std::optional<double> loss;                        // the last one
+  std::vector<float> sparkline;                      // the loss, at most 60 points, evenly spaced
+};
+
+/// One run in full.
+struct RunDetail {
+  RunSummary summary;
+  std::string recipe;  // TOML
+  std::string hosts;   // JSON
+  std::string run_dir;
+  Values environment;
+  Values results;
+  std::vector<std::string> series;  // names, sorted
+  std::vector<int32_t> ranks;       // ranks that have logs, sorted, without the supervisor
+};
+
+/// How far one log has been read.
+struct LogCursor {
+  int32_t rank = 0;
+  int32_t epoch = 0;
+  uint64_t offset = 0;    // everything before it is in the store: read on from here
+  uint64_t next_seq = 0;  // the sequence number expected next
+  int64_t records = 0;    // in the store
+};
+
+/// Damage found in a log.
+struct LogGap {
+  int32_t rank = 0;
+  int32_t epoch = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  std::string reason;
+};
+
+/// A line of a run's log. `rank` is telemetry::kSupervisorRank for the supervisor and the
+/// workbench.
+struct LogLine {
+  int64_t id = 0;  // grows: "after this one"
+  int32_t rank = telemetry::kSupervisorRank;
+  double time = 0;
+  telemetry::Level level = telemetry::Level::info;
+  std::string text;
+};
+
+/// Where runs can be launched. The store does not look into the JSON texts.
+struct Target {
+  std::string name;
+  std::string kind;              // local | ssh | slurm
+  std::string hosts = "[]";      // JSON
+  std::string host_keys = "[]";  // JSON: the keys a person has accepted
+  std::string probe = "{}";      // JSON: the last probe's result
+};
+
+/// Something another process asks of the one that follows runs.
+struct Request {
+  int64_t id = 0;
+  RunId run = 0;
+  std::string verb;  // stop | checkpoint
+};
+
+}  // namespace heddle::storage

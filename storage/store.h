@@ -1,0 +1,24 @@
+// The store's file: where it lies, how it is created, migrated and refused.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace heddle::storage {
+
+inline constexpr int kSchemaVersion = 1;
+inline constexpr int kApplicationId = 0x4845444c;  // "HEDL"
+
+/// $XDG_DATA_HOME/heddle/heddle.sqlite.
+std::string default_path();
+
+/// Makes the store ready: creates file and folders, migrates an older schema after a backup
+/// (`FILE.v<N>.backup`). Fails, without touching the file, on a newer schema, on a file that is no
+/// store of ours, and on a network file system. Safe to call from several processes at once.
+Result<> prepare(const std::string& path);
+
+/// Whether a statfs `f_type` is a network file system, where WAL does not work.
+bool is_network_filesystem(long f_type);
+
+}  // namespace heddle::storage

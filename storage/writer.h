@@ -1,0 +1,93 @@
+// The one way to write to the store. All methods may be called from any thread: each puts a job on
+// a queue that one thread, which owns the connection, works off in order; jobs that wait together
+// share a transaction. A future is ready once its job is on the disk (or has failed and changed
+// nothing).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/run.h"
+
+namespace heddle::storage {
+
+/// What create_run made: the name may have been lengthened to be unique.
+struct CreatedRun {
+  RunId id = 0;
+  std::string name;
+};
+
+/// What an ingest has come to.
+struct Ingested {
+  int64_t records = 0;        // new ones
+  int64_t gaps = 0;           // new ones
+  uint64_t acknowledged = 0;  // bytes of the log before this are in the store for good
+  uint64_t next_offset = 0;   // feed from here on (a record's first part may be held already)
+};
+
+class Writer {
+ public:
+  template <typename T = void>
+  using Future = std::future<Result<T>>;
+
+  /// Prepares the store and opens it. Several processes may have a Writer; see take_lease.
+  static Result<std::unique_ptr<Writer>> open(const std::string& path);
+
+  /// Works off the queue, then closes.
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Takes the ingest lease for this Writer's life; without it `ingest`, `end_log` and
+  /// `take_requests` fail. Fails at once when another process has it. Taking it again is fine.
+  Result<> take_lease();
+  bool has_lease() const;
+
+  Future<CreatedRun> create_run(NewRun run);
+  /// Also sets `started` (running) or `finished` (an end) to `time`; 0: now.
+  Future<> set_state(RunId run, RunState state, std::string cause = {}, double time = 0);
+  Future<> set_place(RunId run, std::string hosts_json, std::string run_dir);
+  Future<> set_environment(RunId run, Values values);  // adds or replaces keys
+  Future<> set_results(RunId run, Values values);      // adds or replaces keys
+  Future<> set_notes(RunId run, std::string notes);
+  Future<> set_tags(RunId run, std::vector<std::string> tags);
+  Future<> rename(RunId run, std::string name);
+  /// `line.id` is ignored; `line.time` 0: now.
+  Future<> add_line(RunId run, LogLine line);
+
+  Future<> trash(RunId run);
+  Future<> restore(RunId run);
+  /// For good: every row of the run.
+  Future<> remove(RunId run);
+
+  /// Takes in the bytes [offset, offset + bytes.size()) of a rank's log. What was taken in before
+  /// is skipped, so feeding the same or overlapping bytes again changes nothing. Fails when bytes
+  /// between `cursor` and `offset` are missing. The supervisor's log is rank
+  /// telemetry::kSupervisorRank: its end record ends the run.
+  Future<Ingested> ingest(RunId run, int32_t rank, int32_t epoch, uint64_t offset,
+                          std::string bytes);
+  /// The log will not grow any more: a torn tail becomes a gap.
+  Future<Ingested> end_log(RunId run, int32_t rank, int32_t epoch);
+  /// The offset to feed a log from.
+  Future<uint64_t> cursor(RunId run, int32_t rank, int32_t epoch);
+
+  Future<> save_target(Target target);  // adds or replaces
+  Future<> remove_target(std::string name);
+
+  /// Asks the process that holds the lease to do something with a run.
+  Future<> request(RunId run, std::string verb);
+  /// What was asked since the last call; each request is handed out once.
+  Future<std::vector<Request>> take_requests();
+
+ private:
+  class Thread;
+  explicit Writer(std::unique_ptr<Thread> thread);
+  std::unique_ptr<Thread> thread_;
+};
+
+}  // namespace heddle::storage
