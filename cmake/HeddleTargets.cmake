@@ -1,5 +1,6 @@
 # How every target of Heddle is compiled, and the one way to declare a library or a test.
 
+get_filename_component(HEDDLE_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -33,7 +34,7 @@ endif()
 function(heddle_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_include_directories(${name} PUBLIC "${HEDDLE_ROOT}")
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
@@ -49,7 +50,7 @@ function(heddle_test name)
   set_target_properties(${name} PROPERTIES AUTOMOC ON)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Werror)
   target_compile_definitions(
-    ${name} PRIVATE HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    ${name} PRIVATE HEDDLE_SOURCE_DIR="${HEDDLE_ROOT}"
                     HEDDLE_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   target_link_libraries(${name} PRIVATE Qt6::Test ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})

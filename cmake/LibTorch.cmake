@@ -20,3 +20,13 @@ target_compile_definitions(heddle_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 target_link_libraries(heddle_torch INTERFACE
   "${HEDDLE_LIBTORCH}/lib/libtorch_cpu.so" "${HEDDLE_LIBTORCH}/lib/libc10.so"
   "-Wl,-rpath,${HEDDLE_LIBTORCH}/lib" "-Wl,-rpath-link,${HEDDLE_LIBTORCH}/lib")
+
+# One precompiled header serves every library that includes LibTorch.
+add_library(heddle_torch_headers OBJECT "${HEDDLE_ROOT}/engine/torch_headers.cpp")
+target_include_directories(heddle_torch_headers PUBLIC "${HEDDLE_ROOT}")
+target_compile_options(heddle_torch_headers PRIVATE -Wall -Wextra -Werror)
+target_link_libraries(heddle_torch_headers PUBLIC heddle::torch tl::expected fmt::fmt)
+target_precompile_headers(heddle_torch_headers PRIVATE "${HEDDLE_ROOT}/engine/torch_headers.h")
+function(heddle_torch_headers target)
+  target_precompile_headers(${target} REUSE_FROM heddle_torch_headers)
+endfunction()

@@ -1,0 +1,91 @@
+// The captured training step: values and nodes, in execution order.
+// Plain data; passes are functions from graph to graph; the text form is in text.h.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heddle::graph {
+
+using ValueId = int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+/// A tensor of the step: what it is, not where it lies.
+struct Value {
+  std::vector<int64_t> sizes;
+  c10::ScalarType dtype = c10::kFloat;
+
+  int64_t bytes() const;
+};
+
+enum class Phase : uint8_t { forward, backward, optimizer };
+const char* name_of(Phase phase);
+
+/// A 0-dimensional CPU tensor that became part of the graph, as the 2.0 in `x * 2.0`.
+struct ScalarTensor {
+  c10::Scalar value;
+  c10::ScalarType dtype = c10::kDouble;
+  bool wrapped_number = true;  // does not take part in type promotion, as in eager
+};
+
+/// Reads one value.
+struct Use {
+  ValueId value = kNoValue;  // kNoValue: an optional tensor that is absent
+  ValueId written = kNoValue;  // the value's number after this node, where the node writes it
+};
+
+/// One argument of a node, in the order of the operator's schema.
+using Arg = std::variant<c10::IValue, Use, std::vector<Use>, ScalarTensor>;
+
+struct Node {
+  std::string op;  // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
+  std::vector<Arg> args;
+  std::vector<ValueId> outputs;
+  std::string module;  // "layers.3.attention.wq"; empty: the step itself
+  Phase phase = Phase::forward;
+};
+
+/// What enters the step: `inputs` change with every micro-batch or step, `states` live across steps.
+struct Binding {
+  std::string name;
+  ValueId value = kNoValue;
+};
+
+struct Graph {
+  std::vector<Value> values;  // by ValueId
+  std::vector<Binding> inputs;
+  std::vector<Binding> states;
+  std::vector<Node> nodes;
+  std::vector<Binding> outputs;
+  int64_t micro_batches = 1;  // how often forward and backward run before the optimizer
+  std::map<std::string, std::string> notes;  // how it came about: recipe, ranks; not executed
+
+  ValueId add_value(std::vector<int64_t> sizes, c10::ScalarType dtype);
+};
+
+/// Calls `visit(Use&)` for every tensor a node reads, in argument order.
+template <typename NodeType, typename Visit>
+void for_each_use(NodeType& node, Visit&& visit) {
+  for (auto& arg : node.args) {
+    if (auto* use = std::get_if<Use>(&arg)) {
+      if (use->value != kNoValue) visit(*use);
+    } else if (auto* uses = std::get_if<std::vector<Use>>(&arg)) {
+      for (auto& each : *uses)
+        if (each.value != kNoValue) visit(each);
+    }
+  }
+}
+
+/// True for the nodes that start a collective ("heddle.all_gather", "heddle.reduce_scatter", …).
+bool is_collective(const Node& node);
+
+/// Number of collectives of one step: those of forward and backward count once a micro-batch.
+int64_t collectives_per_step(const Graph& graph);
+
+}  // namespace heddle::graph

@@ -1,0 +1,365 @@
+// Text form to graph: a line at a time, by hand-written descent.
+#include <cctype>
+#include <charconv>
+#include <unordered_map>
+
+#include "engine/graph/operators.h"
+#include "engine/graph/text.h"
+
+namespace heddle::graph {
+namespace {
+
+// Reads tokens of one line. `failed` says what was expected where; the first failure wins.
+class Line {
+ public:
+  Line(std::string_view text, std::string place) : text_(text), place_(std::move(place)) {}
+
+  bool ok() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  bool done() {
+    skip_space();
+    return at_ >= text_.size();
+  }
+  void failed(const std::string& what) {
+    if (error_.empty()) error_ = fmt::format("{}:{}: {}", place_, at_ + 1, what);
+  }
+
+  bool accept(std::string_view token) {
+    skip_space();
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!accept(token)) failed(fmt::format("expected \"{}\" at \"{}\"", token, rest()));
+  }
+  std::string word(std::string_view extra = "._") {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  extra.find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    if (at_ == begin) failed(fmt::format("expected a name at \"{}\"", rest()));
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  int64_t integer() {
+    skip_space();
+    int64_t value = 0;
+    const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (status != std::errc()) failed(fmt::format("expected a whole number at \"{}\"", rest()));
+    at_ = static_cast<size_t>(end - text_.data());
+    return value;
+  }
+  std::string remainder() {
+    skip_space();
+    std::string result(rest());
+    at_ = text_.size();
+    return result;
+  }
+  // The token of a number, as in -1.5e-3 (also inf and nan).
+  std::string number_token() {
+    skip_space();
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  std::string_view("+-.").find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    if (begin == at_) failed(fmt::format("expected a number at \"{}\"", rest()));
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+  std::string quoted() {
+    expect("\"");
+    const size_t end = text_.find('"', at_);
+    if (end == std::string_view::npos) {
+      failed("the string has no end");
+      return {};
+    }
+    std::string result(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return result;
+  }
+  char peek() {
+    skip_space();
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  std::string_view rest() const { return text_.substr(at_); }
+
+  std::string_view text_;
+  std::string place_;
+  size_t at_ = 0;
+  std::string error_;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string file) : file_(std::move(file)) {}
+
+  Result<Graph> parse(std::string_view text) {
+    int number = 0;
+    bool header = false;
+    while (!text.empty()) {
+      const size_t end = text.find('\n');
+      std::string_view line = text.substr(0, end);
+      text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+      if (size_t comment = line.find('#'); comment != std::string_view::npos)
+        line = line.substr(0, comment);
+      Line reader(line, fmt::format("{}:{}", file_, ++number));
+      if (reader.done()) continue;
+      if (!header) {
+        header = reader.accept("heddle graph 1");
+        if (!header) return fail("{}:{}: not a graph: the first line must be \"heddle graph 1\"", file_, number);
+        continue;
+      }
+      statement(reader);
+      if (reader.ok() && !reader.done()) reader.failed(fmt::format("unexpected \"{}\"", reader.remainder()));
+      if (!reader.ok()) return tl::unexpected(Error{reader.error()});
+    }
+    if (!header) return fail("{}: the graph is empty", file_);
+    return std::move(graph_);
+  }
+
+ private:
+  void statement(Line& line) {
+    if (line.accept("note ")) {
+      const std::string key = line.word("._-");
+      line.expect("=");
+      graph_.notes[key] = line.remainder();
+    } else if (line.accept("micro_batches")) {
+      line.expect("=");
+      graph_.micro_batches = line.integer();
+    } else if (line.accept("input ")) {
+      binding(line, graph_.inputs);
+    } else if (line.accept("state ")) {
+      binding(line, graph_.states);
+    } else if (line.accept("output ")) {
+      const Use use = read(line);
+      line.expect(":");
+      type(line);
+      graph_.outputs.push_back({line.word("._-"), use.value});
+    } else if (line.accept("forward")) {
+      phase_ = Phase::forward;
+    } else if (line.accept("backward")) {
+      phase_ = Phase::backward;
+    } else if (line.accept("optimizer")) {
+      phase_ = Phase::optimizer;
+    } else {
+      node(line);
+    }
+  }
+
+  Value type(Line& line) {
+    const std::string name = line.word("");
+    Value value;
+    if (const auto dtype = dtype_of(name)) {
+      value.dtype = *dtype;
+    } else {
+      line.failed(fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
+    }
+    line.expect("[");
+    while (line.ok() && !line.accept("]")) {
+      if (!value.sizes.empty()) line.expect(",");
+      value.sizes.push_back(line.integer());
+    }
+    return value;
+  }
+
+  // Numbers in the text are names: an edit may leave gaps or use any order.
+  ValueId define(Line& line, int64_t number, const Value& value) {
+    const ValueId id = graph_.add_value(value.sizes, value.dtype);
+    if (!ids_.emplace(number, id).second) line.failed(fmt::format("%{} is defined twice", number));
+    return id;
+  }
+
+  void binding(Line& line, std::vector<Binding>& bindings) {
+    line.expect("%");
+    const int64_t number = line.integer();
+    line.expect(":");
+    const Value value = type(line);
+    const ValueId id = define(line, number, value);
+    bindings.push_back({line.word("._-"), id});
+  }
+
+  Use read(Line& line) {
+    if (line.accept("none")) return {};
+    line.expect("%");
+    const int64_t number = line.integer();
+    const auto known = ids_.find(number);
+    if (known == ids_.end()) {
+      line.failed(fmt::format("%{} is read before it is defined", number));
+      return {};
+    }
+    Use use{known->second, kNoValue};
+    if (line.accept("->")) {
+      line.expect("%");
+      use.written = define(line, line.integer(), graph_.values[use.value]);
+    }
+    return use;
+  }
+
+  void node(Line& line) {
+    Node node;
+    node.phase = phase_;
+    std::vector<std::pair<int64_t, Value>> outputs;  // defined only after the arguments were read
+    if (line.peek() == '%' || line.peek() == 'n') {
+      do {
+        if (line.accept("none")) {
+          outputs.emplace_back(kNoValue, Value{});
+          continue;
+        }
+        line.expect("%");
+        const int64_t number = line.integer();
+        line.expect(":");
+        outputs.emplace_back(number, type(line));
+      } while (line.ok() && line.accept(","));
+      line.expect("=");
+    }
+    node.op = line.word();
+    const auto op = line.ok() ? find_operator(node.op) : std::nullopt;
+    if (!op) {
+      line.failed(fmt::format("there is no operator \"{}\"", node.op));
+      return;
+    }
+    line.expect("(");
+    arguments(line, op->schema(), node);
+    if (line.ok() && line.accept("@")) node.module = line.word("._-");
+    for (const auto& [number, value] : outputs)
+      node.outputs.push_back(number == kNoValue ? kNoValue : define(line, number, value));
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void arguments(Line& line, const c10::FunctionSchema& schema, Node& node) {
+    const auto& declared = schema.arguments();
+    std::vector<bool> given(declared.size(), false);
+    node.args.resize(declared.size());
+    size_t next_tensor = 0;
+    bool first = true;
+    while (line.ok() && !line.accept(")")) {
+      if (!std::exchange(first, false)) line.expect(",");
+      const char begin = line.peek();
+      if (begin == '%' || begin == '[' || begin == 'n' || begin == 's') {
+        // A name such as "scale=" also begins with s or n: only a tensor is positional.
+        Line before = line;
+        const std::string word = begin == 'n' || begin == 's' ? line.word() : "";
+        if (word.empty() || word == "none" || word == "scalar") {
+          line = before;
+          while (next_tensor < declared.size() && !takes_tensors(declared[next_tensor])) ++next_tensor;
+          if (next_tensor == declared.size()) {
+            line.failed(fmt::format("{} takes fewer tensors", node.op));
+            return;
+          }
+          node.args[next_tensor] = tensor_argument(line);
+          given[next_tensor++] = true;
+          continue;
+        }
+        line = before;
+      }
+      const std::string name = line.word("_");
+      const auto index = schema.argumentIndexWithName(name);
+      if (!index) {
+        line.failed(fmt::format("{} has no argument \"{}\"", node.op, name));
+        return;
+      }
+      line.expect("=");
+      node.args[*index] = constant(line, declared[*index].type());
+      given[*index] = true;
+    }
+    for (size_t i = 0; i < declared.size() && line.ok(); ++i) {
+      if (given[i]) continue;
+      if (declared[i].default_value()) {
+        node.args[i] = *declared[i].default_value();
+      } else {
+        line.failed(fmt::format("{} needs its argument \"{}\"", node.op, declared[i].name()));
+      }
+    }
+  }
+
+  Arg tensor_argument(Line& line) {
+    if (line.accept("[")) {
+      std::vector<Use> uses;
+      while (line.ok() && !line.accept("]")) {
+        if (!uses.empty()) line.expect(",");
+        uses.push_back(read(line));
+      }
+      return uses;
+    }
+    if (line.accept("scalar(")) {
+      const std::string number = line.number_token();
+      ScalarTensor scalar;
+      const std::string name = line.word("");
+      if (const auto dtype = dtype_of(name)) {
+        scalar.dtype = *dtype;
+      } else {
+        line.failed(fmt::format("unknown type \"{}\"", name));
+      }
+      scalar.wrapped_number = !line.accept("typed");
+      if (number.find_first_of(".en") == std::string::npos) {
+        scalar.value = static_cast<int64_t>(std::strtoll(number.c_str(), nullptr, 10));
+      } else {
+        scalar.value = std::strtod(number.c_str(), nullptr);
+      }
+      line.expect(")");
+      return scalar;
+    }
+    return read(line);
+  }
+
+  c10::IValue constant(Line& line, const c10::TypePtr& type) {
+    if (const auto optional = type->cast<c10::OptionalType>()) {
+      if (line.accept("none")) return {};
+      return constant(line, optional->getElementType());
+    }
+    if (line.accept("true")) return true;
+    if (line.accept("false")) return false;
+    if (line.accept("none")) return {};
+    if (line.peek() == '"') return line.quoted();
+    if (line.accept("[")) return list(line, type);
+    if (type->kind() == c10::TypeKind::ScalarTypeType) {
+      const std::string name = line.word("");
+      const auto dtype = dtype_of(name);
+      if (!dtype) line.failed(fmt::format("unknown type \"{}\"", name));
+      return static_cast<int64_t>(dtype.value_or(c10::kFloat));
+    }
+    const std::string token = line.number_token();
+    char* end = nullptr;
+    const bool whole = token.find_first_of(".en") == std::string::npos &&
+                       type->kind() != c10::TypeKind::FloatType;
+    const c10::IValue value = whole ? c10::IValue(static_cast<int64_t>(std::strtoll(token.c_str(), &end, 10)))
+                                    : c10::IValue(std::strtod(token.c_str(), &end));
+    if (end != token.c_str() + token.size()) line.failed(fmt::format("\"{}\" is not a number", token));
+    return value;
+  }
+
+  c10::IValue list(Line& line, const c10::TypePtr& type) {
+    const auto list_type = type->cast<c10::ListType>();
+    const bool of_numbers = list_type && list_type->getElementType()->kind() == c10::TypeKind::FloatType;
+    std::vector<double> numbers;
+    std::vector<int64_t> integers;
+    bool first = true;
+    while (line.ok() && !line.accept("]")) {
+      if (!std::exchange(first, false)) line.expect(",");
+      if (of_numbers) {
+        numbers.push_back(std::strtod(line.number_token().c_str(), nullptr));
+      } else {
+        integers.push_back(line.integer());
+      }
+    }
+    return of_numbers ? c10::IValue(numbers) : c10::IValue(integers);
+  }
+
+  std::string file_;
+  Graph graph_;
+  Phase phase_ = Phase::forward;
+  std::unordered_map<int64_t, ValueId> ids_;
+};
+
+}  // namespace
+
+Result<Graph> parse_text(std::string_view text, const std::string& file) {
+  return Parser(file).parse(text);
+}
+
+}  // namespace heddle::graph

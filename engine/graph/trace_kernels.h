@@ -1,0 +1,9 @@
+// Registration of the recorder with LibTorch's dispatcher.
+#pragma once
+
+namespace heddle::graph {
+
+/// Every operator call on the trace device is recorded from now on (once a process, about 15 ms).
+void register_trace_kernels();
+
+}  // namespace heddle::graph
