@@ -1,0 +1,37 @@
+# Configuring and building the preset `release`. Sourced, not run.
+# shellcheck shell=bash
+
+HEDDLE_BUILD="$HEDDLE_ROOT/build/release"
+
+# LibTorch's headers take a compiler to 1.5 GB: no more jobs at once than memory holds.
+build_jobs() {
+  local by_memory
+  by_memory=$(awk '/^MemAvailable/ { print int($2 / 1.6e6) }' /proc/meminfo)
+  local jobs
+  jobs=$(nproc)
+  ((by_memory < jobs)) && jobs=$by_memory
+  echo $((jobs > 0 ? jobs : 1))
+}
+
+# configured SETTING...: whether the last configuration ended well with these settings.
+configured() {
+  [[ -f $HEDDLE_BUILD/build.ninja ]] || return 1
+  local setting
+  for setting; do
+    grep -qxF -- "${setting#-D}" "$HEDDLE_BUILD/CMakeCache.txt" || return 1
+  done
+}
+
+# build CUDA [TARGET...]: CUDA is ON or OFF; without a target, everything.
+build() {
+  local settings=("-DHEDDLE_LIBTORCH:PATH=$HEDDLE_LIBTORCH" "-DHEDDLE_CUDA:BOOL=$1")
+  shift
+  cd "$HEDDLE_ROOT" || exit
+  if ! configured "${settings[@]}"; then
+    say "configuring build/release"
+    cmake --preset release "${settings[@]}" >&2 || fail 1 "configuring failed: see above"
+  fi
+  local arguments=(--build --preset release --parallel "$(build_jobs)")
+  (($#)) && arguments+=(--target "$@")
+  cmake "${arguments[@]}" >&2 || fail 1 "the build failed: see above"
+}
