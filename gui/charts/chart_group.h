@@ -1,0 +1,26 @@
+// Charts that share their x-axis and their crosshair.
+#pragma once
+
+#include <QObject>
+#include <vector>
+
+namespace heddle::gui {
+
+class LineChart;
+
+class ChartGroup : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+  /// The chart leaves the group when it is destroyed.
+  void add(LineChart* chart);
+
+ private:
+  void unite();
+
+  std::vector<LineChart*> charts_;
+  bool spreading_ = false;
+};
+
+}  // namespace heddle::gui
