@@ -1,0 +1,89 @@
+// Every record comes back from its frame as it went in.
+#include <QtTest>
+
+#include "engine/telemetry/frame.h"
+#include "tests/engine/telemetry/sample_log.h"
+
+using namespace heddle::telemetry;
+
+class CodecTest : public QObject {
+  Q_OBJECT
+
+  template <typename T>
+  static T there_and_back(const Record& record) {
+    const Parsed parsed = parse(heddle::telemetry::encode(record, 7).value());
+    if (parsed.frames.size() != 1 || parsed.frames[0].seq != 7) qFatal("not one frame");
+    return std::get<T>(parsed.frames[0].record().value());
+  }
+
+ private Q_SLOTS:
+  void start() {
+    const Start start = there_and_back<Start>(sample_records()[0]);
+    QCOMPARE(start.time, 1e9);
+    QCOMPARE(start.rank, 1);
+    QCOMPARE(start.world_size, 2);
+    QCOMPARE(start.mode, std::string("planned"));
+    QCOMPARE(start.environment.at("torch"), std::string("2.11.0"));
+    QCOMPARE(start.facts.at("nodes"), 8044.0);
+  }
+
+  void log() {
+    const Log log = there_and_back<Log>(sample_records()[1]);
+    QCOMPARE(log.level, Level::warning);
+    QCOMPARE(log.text, std::string("slow disk: größer als erwartet"));
+  }
+
+  void step_keeps_what_is_not_finite() {
+    const Step step = there_and_back<Step>(sample_records()[3]);
+    QCOMPARE(step.step, int64_t{2});
+    QVERIFY(std::isnan(step.values.at("loss")));
+    QCOMPARE(step.values.at("grad_norm"), std::numeric_limits<double>::infinity());
+    QCOMPARE(step.values.at("lr"), -std::numeric_limits<double>::infinity());
+  }
+
+  void spans() {
+    const Spans spans = there_and_back<Spans>(sample_records()[4]);
+    QCOMPARE(spans.spans.size(), size_t{3});
+    QCOMPARE(spans.spans[1].name, std::string("all_gather"));
+    QCOMPARE(spans.spans[1].module, std::string("layers.4"));
+    QCOMPARE(spans.spans[1].start_us, int64_t{12});
+    QCOMPARE(spans.spans[1].duration_us, int64_t{900});
+    QCOMPARE(int(spans.spans[1].stream), 1);
+    QCOMPARE(int(spans.spans[2].phase), 2);
+    QCOMPARE(spans.spans[2].name, std::string("mm"));
+  }
+
+  void end() {
+    const End end = there_and_back<End>(sample_records()[5]);
+    QCOMPARE(end.state, std::string("failed"));
+    QCOMPARE(end.cause, std::string("rank 1: loss is not finite"));
+    QCOMPARE(end.results.at("peak_bytes"), 3e9);
+  }
+
+  void bad_payloads_are_errors_data() {
+    QTest::addColumn<int>("type");
+    QTest::addColumn<QByteArray>("payload");
+    QTest::newRow("empty") << 2 << QByteArray();
+    QTest::newRow("not CBOR") << 2 << QByteArray("\xff\xff", 2);
+    QTest::newRow("not a map") << 2 << QByteArray("\x01", 1);
+    QTest::newRow("a step that is a word") << 2 << QByteArray("\xa1\x64step\x61x", 8);
+    QTest::newRow("spans without columns") << 3 << QByteArray("\xa0", 1);
+    QTest::newRow("unknown type") << 99 << QByteArray("\xa0", 1);
+  }
+  void bad_payloads_are_errors() {
+    QFETCH(int, type);
+    QFETCH(QByteArray, payload);
+    const auto record = heddle::telemetry::decode(
+        static_cast<Type>(type), {payload.data(), static_cast<size_t>(payload.size())});
+    QVERIFY(!record);
+    QVERIFY(!record.error().message.empty());
+  }
+
+  void too_large_is_refused() {
+    QVERIFY(
+        !heddle::telemetry::encode(Log{0, Level::info, std::string(kMaxPayloadBytes + 1, 'x')}, 0));
+  }
+};
+
+QTEST_APPLESS_MAIN(CodecTest)
+#include "codec_test.moc"
