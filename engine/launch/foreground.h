@@ -12,6 +12,7 @@ struct TrainOptions {
   int32_t ranks = 1;
   std::string mode = "planned";  // planned | eager
   std::string graph_file;        // absolute; empty: capture
+  std::string eval_to;           // absolute; empty: train
   std::string engine;            // empty: engine_program()
   double spawned_at = 0;         // Unix seconds when the command began; 0: now
 };

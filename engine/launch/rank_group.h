@@ -5,10 +5,14 @@
 // rank-R.err. It dies with its parent (PR_SET_PDEATHSIG). Exit codes: 0 done, 1 failed, 2 bad usage
 // or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace.
 //
-// Thread contract: one thread makes, starts and runs a group. `run` takes SIGCHLD, SIGTERM, SIGINT
-// and SIGQUIT of this process for itself, so they must be blocked in every other thread.
+// Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
+// takes SIGCHLD, SIGTERM, SIGINT, SIGHUP and SIGQUIT of this process for itself: they are blocked
+// in that thread and must be blocked in every other one.
 #pragma once
 
+#include <signal.h>
+
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,19 +25,20 @@ namespace heddle::launch {
 
 class RankGroup {
  public:
-  /// `engine`: the program; `log` is told of starts, deaths and kills, one line each.
-  RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at,
-            std::function<void(bool error, const std::string&)> log);
+  using Log = std::function<void(bool error, const std::string& line)>;
+
+  /// `engine`: the program; `log` is told of starts, deaths and kills.
+  RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at, Log log);
   /// Kills what is left.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  /// Opens the rendezvous where rank 0 is ours, and starts the ranks.
+  /// Opens the rendezvous where rank 0 is ours, and starts the ranks: all, or none and an error.
   Result<> start();
 
-  /// Waits until every rank is gone. SIGTERM and SIGINT ask the ranks to stop (a second one kills
-  /// them), SIGQUIT kills them. The end names the first rank that failed and its last line.
+  /// Waits until every rank is gone. SIGTERM, SIGINT and SIGHUP ask the ranks to stop (a second one
+  /// kills them), SIGQUIT kills them. The end names the first rank that failed and its last line.
   End run();
 
   uint16_t port() const { return launch_.rendezvous_port; }
@@ -44,32 +49,36 @@ class RankGroup {
  private:
   struct Process {
     int32_t rank = 0;
-    pid_t pid = 0;
     ProcessId id;
-    bool running = false;
+    bool running = true;
     int status = 0;           // as waitpid gives it
     int64_t output_from = 0;  // size of rank-R.err before this start
   };
 
-  Result<int> open_rendezvous();
-  Result<pid_t> spawn(const RankContext& context, int output);
+  Result<> spawn(int32_t local_rank, int listen_fd);
   void signal_running(int signal);
-  void begin_stop(double now);
-  /// Reaps what has died; the one that counts as first failing, if any.
+  void terminate(double grace_seconds);
+  void kill();
+  /// Takes note of a signal that this process was sent.
+  void obey(int signal);
+  /// Reaps what has died; the one that failed, if any.
   const Process* reap();
-  End end_of(const Process& failed) const;
+  bool failed(const Process& process) const;
+  bool any_running() const;
+  End end_of_failed(const Process& failed) const;
   End end_without_failure() const;
 
   std::string engine_;
   std::string run_dir_;
   Launch launch_;
   double spawned_at_;
-  std::function<void(bool, const std::string&)> log_;
+  Log log_;
+  sigset_t mask_before_;
   std::vector<Process> processes_;
-  bool stop_asked_ = false;  // by a user
-  bool terminated_ = false;  // SIGTERM was sent
-  bool killed_ = false;      // SIGKILL was sent
-  double kill_at_ = 0;       // Unix seconds, once terminated_
+  bool stop_asked_ = false;                        // by a user
+  bool terminated_ = false;                        // SIGTERM was sent
+  bool killed_ = false;                            // SIGKILL was sent
+  std::chrono::steady_clock::time_point kill_at_;  // once terminated_
 };
 
 }  // namespace heddle::launch

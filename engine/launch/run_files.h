@@ -28,12 +28,12 @@ struct State {
 
 /// end.json: `{state, exit_code, cause, rank, signal, finished}`.
 struct End {
-  std::string state;    // done | failed | stopped
-  int exit_code = 0;    // of `train`: 0, 1, 2 or 130
-  std::string cause;    // empty when done
-  int32_t rank = -1;    // the first that failed, -1: none
-  std::string signal;   // that killed it, as "SIGKILL"; empty: it exited by itself
-  double finished = 0;  // Unix seconds
+  std::string state = {};   // done | failed | stopped
+  int exit_code = 0;        // of `train`: 0, 1, 2 or 130
+  std::string cause = {};   // empty when done
+  int32_t rank = -1;        // the first that failed, -1: none
+  std::string signal = {};  // that killed it, as "SIGKILL"; empty: it exited by itself
+  double finished = 0;      // Unix seconds
 };
 
 nlohmann::json to_json(const State& state);

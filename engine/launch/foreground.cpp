@@ -1,0 +1,111 @@
+#include "engine/launch/foreground.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/launch/run_ranks.h"
+
+namespace heddle::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+
+/// The folder a run is given, made when absent; a temporary one goes when the run is over.
+class RunDir {
+ public:
+  static Result<RunDir> make(const std::string& wanted) {
+    if (wanted.empty()) {
+      const char* set = getenv("TMPDIR");
+      std::string path = std::string(set && *set ? set : "/tmp") + "/heddle-run-XXXXXX";
+      if (mkdtemp(path.data()) == nullptr) return fail("{}: {}", path, strerror(errno));
+      return RunDir(path, true);
+    }
+    std::error_code error;
+    fs::create_directories(wanted, error);
+    if (error) return fail("{}: {}", wanted, error.message());
+    return RunDir(fs::absolute(wanted).lexically_normal().string(), false);
+  }
+  RunDir(RunDir&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
+  RunDir(const RunDir&) = delete;
+  RunDir& operator=(const RunDir&) = delete;
+  ~RunDir() {
+    std::error_code ignored;
+    if (temporary_) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  RunDir(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
+  std::string path_;
+  bool temporary_;
+};
+
+/// One more than the attempt that the folder holds.
+Result<int32_t> next_epoch(const std::string& run_dir) {
+  if (!fs::exists(run_dir + "/launch.json")) return 0;
+  return read_launch(run_dir).map([](const Launch& launch) { return launch.epoch + 1; });
+}
+
+Result<> prepare(const std::string& run_dir, const TrainOptions& options) {
+  const Result<Status> status = read_status(run_dir);
+  if (!status) return fail(status);
+  if (status->condition == Condition::running) {
+    return fail("{}: a run is going on in it; stop that first, or take another folder", run_dir);
+  }
+  const Result<int32_t> epoch = next_epoch(run_dir);
+  if (!epoch) return fail(epoch);
+  Launch launch;
+  launch.run = "train";
+  launch.mode = options.mode;
+  launch.graph_file = options.graph_file;
+  launch.eval_to = options.eval_to;
+  launch.world_size = launch.local_ranks = options.ranks;
+  launch.epoch = *epoch;
+  if (Result<> written = write_launch(run_dir, launch); !written) return written;
+  return write_atomically(run_dir + "/recipe.toml", options.recipe_text);
+}
+
+void print_file(const std::string& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  fmt::print("{}", text);
+  if (!text.empty() && text.back() != '\n') fmt::print("\n");
+}
+
+int fail_with(int exit_code, const Error& error) {
+  fmt::print(stderr, "{}\n", error.message);
+  return exit_code;
+}
+
+}  // namespace
+
+int run_foreground(const TrainOptions& options) {
+  const double begun = options.spawned_at > 0 ? options.spawned_at : now();
+  const Result<RunDir> run_dir = RunDir::make(options.run_dir);
+  if (!run_dir) return fail_with(kExitUsage, run_dir.error());
+  if (const Result<> ready = prepare(run_dir->path(), options); !ready) {
+    return fail_with(kExitUsage, ready.error());
+  }
+  const std::string engine = options.engine.empty() ? engine_program() : options.engine;
+  const Result<RanksOutcome> outcome = run_ranks(run_dir->path(), engine, begun, {});
+  if (!outcome) return fail_with(kExitFailed, outcome.error());
+  print_file(run_dir->path() + "/results.json");
+  fflush(stdout);
+  const End& end = outcome->end;
+  fmt::print(stderr, "{}", outcome->failed_output);
+  // A bad recipe's own lines say all there is to say.
+  if (!end.cause.empty() && end.exit_code != kExitUsage) fmt::print(stderr, "{}\n", end.cause);
+  return end.exit_code;
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,83 @@
+#include "engine/launch/launch.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/launch/run_files.h"
+
+namespace heddle::launch {
+namespace {
+
+using nlohmann::json;
+
+bool is_run_name(const std::string& name) {
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && name.size() <= 64 && name.find_first_not_of(allowed) == std::string::npos;
+}
+
+Result<> check(const Launch& launch) {
+  if (!is_run_name(launch.run)) {
+    return fail("run: '{}' is no run name; valid: 1 to 64 of A-Z a-z 0-9 . _ -", launch.run);
+  }
+  if (launch.mode != "planned" && launch.mode != "eager") {
+    return fail("mode: '{}' is unknown; valid: planned | eager", launch.mode);
+  }
+  if (launch.local_ranks < 1 || launch.first_rank < 0 ||
+      launch.first_rank + launch.local_ranks > launch.world_size) {
+    return fail("ranks {} to {} are not among the {} of the run", launch.first_rank,
+                launch.first_rank + launch.local_ranks - 1, launch.world_size);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Launch> read_launch(const std::string& run_dir) {
+  const std::string path = run_dir + "/launch.json";
+  std::ifstream file(path);
+  if (!file) return fail("{}: cannot be read; a run directory holds one", path);
+  try {
+    const json read = json::parse(file);
+    Launch launch;
+    launch.run = read.at("run");
+    launch.mode = read.value("mode", launch.mode);
+    launch.graph_file = read.value("graph_file", launch.graph_file);
+    launch.eval_to = read.value("eval_to", launch.eval_to);
+    launch.world_size = read.at("world_size");
+    launch.first_rank = read.value("first_rank", launch.first_rank);
+    launch.local_ranks = read.at("local_ranks");
+    launch.epoch = read.value("epoch", launch.epoch);
+    launch.rendezvous_host = read.value("rendezvous_host", launch.rendezvous_host);
+    launch.rendezvous_port = read.value("rendezvous_port", launch.rendezvous_port);
+    launch.grace_seconds = read.value("grace_seconds", launch.grace_seconds);
+    if (Result<> checked = check(launch); !checked) {
+      return fail("{}: {}", path, checked.error().message);
+    }
+    return launch;
+  } catch (const json::exception& error) {
+    return fail("{}: {}", path, error.what());
+  }
+}
+
+Result<> write_launch(const std::string& run_dir, const Launch& launch) {
+  if (Result<> checked = check(launch); !checked) return checked;
+  return write_atomically(run_dir + "/launch.json",
+                          json{{"run", launch.run},
+                               {"mode", launch.mode},
+                               {"graph_file", launch.graph_file},
+                               {"eval_to", launch.eval_to},
+                               {"world_size", launch.world_size},
+                               {"first_rank", launch.first_rank},
+                               {"local_ranks", launch.local_ranks},
+                               {"epoch", launch.epoch},
+                               {"rendezvous_host", launch.rendezvous_host},
+                               {"rendezvous_port", launch.rendezvous_port},
+                               {"grace_seconds", launch.grace_seconds}}
+                                  .dump(2) +
+                              "\n");
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,58 @@
+#include "engine/launch/process.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace heddle::launch {
+
+ProcessId identify(pid_t pid) {
+  if (pid <= 0) return {};
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (!std::getline(file, line)) return {};
+  // The name in parentheses may hold anything; what follows the last one is plain.
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string state;
+  fields >> state;
+  if (state == "Z" || state == "X") return {};
+  std::string skipped;
+  for (int field = 4; field < 22; ++field) fields >> skipped;
+  ProcessId id{pid, 0};
+  fields >> id.start_time;
+  return fields ? id : ProcessId{};
+}
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string engine_program() {
+  if (const char* named = std::getenv("HEDDLE_ENGINE"); named && *named) return named;
+  std::string path(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return path;
+}
+
+std::string signal_name(int signal) {
+  if (const char* name = sigabbrev_np(signal)) return fmt::format("SIG{}", name);
+  return fmt::format("signal {}", signal);
+}
+
+double now() {
+  using namespace std::chrono;
+  return duration<double>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,249 @@
+#include "engine/launch/rank_group.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/launch/rank_arguments.h"
+#include "engine/launch/rendezvous.h"
+#include "engine/launch/spawn.h"
+
+namespace heddle::launch {
+namespace {
+
+constexpr int kExitStopped = 130;
+/// What the others get when one rank has failed: nothing waits for a checkpoint then.
+constexpr double kGraceAfterFailure = 5;
+constexpr int64_t kOutputKept = 64 * 1024;
+
+using std::chrono::steady_clock;
+
+double seconds_until(steady_clock::time_point time) {
+  return std::max(0.0, std::chrono::duration<double>(time - steady_clock::now()).count());
+}
+
+sigset_t taken_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+  return set;
+}
+
+/// The next signal, or 0 after `seconds` (negative: no limit).
+int wait_for_signal(double seconds) {
+  const sigset_t set = taken_signals();
+  if (seconds < 0) return std::max(0, sigwaitinfo(&set, nullptr));
+  const timespec limit{static_cast<time_t>(seconds),
+                       static_cast<long>((seconds - std::floor(seconds)) * 1e9)};
+  return std::max(0, sigtimedwait(&set, nullptr, &limit));
+}
+
+std::string last_line(const std::string& text) {
+  const size_t end = text.find_last_not_of(" \n\r\t");
+  if (end == std::string::npos) return {};
+  const size_t newline = text.rfind('\n', end);
+  const size_t begin = newline == std::string::npos ? 0 : newline + 1;
+  return text.substr(begin, end + 1 - begin);
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status));
+  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+/// Ranks whose peer dies fail too, so of several deaths a signal tells more than an exit code, and
+/// a bad recipe (2) more than a broken connection (1).
+int weight(int status) { return WIFSIGNALED(status) ? 1000 : WEXITSTATUS(status); }
+
+}  // namespace
+
+RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at,
+                     Log log)
+    : engine_(std::move(engine)),
+      run_dir_(std::move(run_dir)),
+      launch_(std::move(launch)),
+      spawned_at_(spawned_at),
+      log_(std::move(log)) {
+  const sigset_t taken = taken_signals();
+  pthread_sigmask(SIG_BLOCK, &taken, &mask_before_);
+}
+
+RankGroup::~RankGroup() {
+  if (any_running()) {
+    kill();
+    for (Process& process : processes_) {
+      if (process.running) waitpid(process.id.pid, nullptr, 0);
+    }
+  }
+  // What is pending would else end this process as soon as it is unblocked.
+  const sigset_t taken = taken_signals();
+  const timespec at_once{};
+  while (sigtimedwait(&taken, nullptr, &at_once) > 0) {
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+Result<> RankGroup::start() {
+  Rendezvous rendezvous;
+  if (launch_.first_rank == 0) {
+    Result<Rendezvous> opened = open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port);
+    if (!opened) return fail(opened);
+    rendezvous = *opened;
+    launch_.rendezvous_port = rendezvous.port;
+  }
+  Result<> started;
+  for (int32_t local = 0; local < launch_.local_ranks && started; ++local) {
+    started = spawn(local, local == 0 ? rendezvous.fd : -1);
+  }
+  if (rendezvous.fd >= 0) close(rendezvous.fd);
+  return started;
+}
+
+Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
+  const int32_t rank = launch_.first_rank + local_rank;
+  const RankContext context{
+      run_dir_, launch_, rank, local_rank, listen_fd, launch_.rendezvous_port, spawned_at_};
+  Program program;
+  program.words = rank_arguments(context);
+  program.words.insert(program.words.begin(), engine_);
+  program.environment = rank_environment(launch_.local_ranks);
+  program.output = fmt::format("{}/rank-{}.err", run_dir_, rank);
+  program.kept_fd = listen_fd;
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(program.output, absent);
+  const Result<ProcessId> id = launch::spawn(program);
+  if (!id) return fail(id);
+  processes_.push_back(
+      {.rank = rank, .id = *id, .output_from = absent ? 0 : static_cast<int64_t>(size)});
+  log_(false, fmt::format("rank {} started as process {}", rank, id->pid));
+  return {};
+}
+
+End RankGroup::run() {
+  const Process* first_failed = nullptr;
+  while (any_running()) {
+    const int signal = wait_for_signal(terminated_ && !killed_ ? seconds_until(kill_at_) : -1);
+    if (signal != 0 && signal != SIGCHLD) obey(signal);
+    // Also without SIGCHLD: several deaths may come as one.
+    const Process* failed = reap();
+    if (failed && !first_failed) {
+      first_failed = failed;
+      terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
+    }
+    if (terminated_ && !killed_ && any_running() && seconds_until(kill_at_) == 0) {
+      log_(true, "ranks that did not end in time are killed");
+      kill();
+    }
+  }
+  return first_failed ? end_of_failed(*first_failed) : end_without_failure();
+}
+
+void RankGroup::obey(int signal) {
+  const bool again = stop_asked_;
+  stop_asked_ = true;
+  if (signal == SIGQUIT || again) {
+    log_(false, "kill asked for");
+    kill();
+  } else {
+    log_(false, "stop asked for");
+    terminate(launch_.grace_seconds);
+  }
+}
+
+const RankGroup::Process* RankGroup::reap() {
+  const Process* worst = nullptr;
+  for (Process& process : processes_) {
+    if (!process.running || waitpid(process.id.pid, &process.status, WNOHANG) != process.id.pid) {
+      continue;
+    }
+    process.running = false;
+    ::kill(-process.id.pid, SIGKILL);  // what it may have left behind in its group
+    log_(failed(process), fmt::format("rank {} {}", process.rank, how_it_ended(process.status)));
+    if (failed(process) && (!worst || weight(process.status) > weight(worst->status))) {
+      worst = &process;
+    }
+  }
+  return worst;
+}
+
+bool RankGroup::failed(const Process& process) const {
+  if (WIFSIGNALED(process.status)) {
+    const int signal = WTERMSIG(process.status);
+    return !(signal == SIGTERM && terminated_) && !(signal == SIGKILL && killed_);
+  }
+  return WEXITSTATUS(process.status) != 0 && WEXITSTATUS(process.status) != kExitStopped;
+}
+
+End RankGroup::end_of_failed(const Process& failed) const {
+  End end{.state = "failed", .rank = failed.rank, .finished = now()};
+  const bool signalled = WIFSIGNALED(failed.status);
+  end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
+  if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
+  end.cause = fmt::format("rank {} {}", failed.rank, how_it_ended(failed.status));
+  const std::string line = last_line(output_of(failed.rank));
+  if (!line.empty()) end.cause += ": " + line;
+  return end;
+}
+
+End RankGroup::end_without_failure() const {
+  End end{.state = "done", .finished = now()};
+  for (const Process& process : processes_) {
+    if (WIFEXITED(process.status) && WEXITSTATUS(process.status) == 0) continue;
+    end.state = "stopped";
+    end.exit_code = kExitStopped;
+    if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL) {
+      end.cause = fmt::format("rank {} was killed: it did not stop in time", process.rank);
+    }
+  }
+  return end;
+}
+
+void RankGroup::signal_running(int signal) {
+  for (const Process& process : processes_) {
+    if (process.running) ::kill(-process.id.pid, signal);
+  }
+}
+
+void RankGroup::terminate(double grace_seconds) {
+  if (terminated_) return;
+  terminated_ = true;
+  kill_at_ = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                       std::chrono::duration<double>(grace_seconds));
+  signal_running(SIGTERM);
+}
+
+void RankGroup::kill() {
+  killed_ = true;
+  signal_running(SIGKILL);
+}
+
+bool RankGroup::any_running() const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [](const Process& process) { return process.running; });
+}
+
+std::vector<State::Rank> RankGroup::ranks() const {
+  std::vector<State::Rank> result;
+  for (const Process& process : processes_) result.push_back({process.rank, process.id});
+  return result;
+}
+
+std::string RankGroup::output_of(int32_t rank) const {
+  const auto process =
+      std::find_if(processes_.begin(), processes_.end(),
+                   [&](const Process& candidate) { return candidate.rank == rank; });
+  if (process == processes_.end()) return {};
+  std::ifstream file(fmt::format("{}/rank-{}.err", run_dir_, rank));
+  file.seekg(0, std::ios::end);
+  const int64_t size = file.tellg();
+  file.seekg(std::max(process->output_from, size - kOutputKept));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,182 @@
+#include "engine/launch/run_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace heddle::launch {
+namespace {
+
+using nlohmann::json;
+
+Result<> sync_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return fail("{}: {}", folder, strerror(errno));
+  const int synced = fsync(fd);
+  const int error = errno;
+  close(fd);
+  // Some file systems cannot fsync a folder; then the rename is all there is.
+  if (synced != 0 && error != EINVAL) return fail("{}: {}", folder, strerror(error));
+  return {};
+}
+
+Result<> write_and_sync(int fd, const std::string& content) {
+  size_t written = 0;
+  while (written < content.size()) {
+    const ssize_t count = write(fd, content.data() + written, content.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail("{}", strerror(errno));
+    written += static_cast<size_t>(count);
+  }
+  if (fsync(fd) != 0) return fail("{}", strerror(errno));
+  return {};
+}
+
+Result<std::optional<json>> read_json(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    if (errno == ENOENT) return std::optional<json>{};
+    return fail("{}: {}", path, strerror(errno));
+  }
+  json read = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (read.is_discarded()) return fail("{}: is not JSON", path);
+  return std::optional<json>{std::move(read)};
+}
+
+ProcessId process_from(const json& json) { return {json.at("pid"), json.at("start_time")}; }
+
+}  // namespace
+
+Result<> write_atomically(const std::string& path, const std::string& content) {
+  const std::string part = path + ".part";
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) return fail("{}: {}", part, strerror(errno));
+  Result<> written = write_and_sync(fd, content);
+  close(fd);
+  if (!written) return fail("{}: {}", part, written.error().message);
+  if (rename(part.c_str(), path.c_str()) != 0) return fail("{}: {}", path, strerror(errno));
+  return sync_folder(path);
+}
+
+json to_json(const State& state) {
+  json ranks = json::array();
+  for (const State::Rank& rank : state.ranks) {
+    ranks.push_back(
+        {{"rank", rank.rank}, {"pid", rank.process.pid}, {"start_time", rank.process.start_time}});
+  }
+  return {{"pid", state.supervisor.pid}, {"start_time", state.supervisor.start_time},
+          {"boot_id", state.boot_id},    {"epoch", state.epoch},
+          {"port", state.port},          {"ranks", std::move(ranks)}};
+}
+
+json to_json(const End& end) {
+  return {{"state", end.state}, {"exit_code", end.exit_code}, {"cause", end.cause},
+          {"rank", end.rank},   {"signal", end.signal},       {"finished", end.finished}};
+}
+
+Result<State> state_from_json(const json& json) {
+  try {
+    State state;
+    state.supervisor = process_from(json);
+    state.boot_id = json.at("boot_id");
+    state.epoch = json.at("epoch");
+    state.port = json.at("port");
+    for (const auto& rank : json.at("ranks")) {
+      state.ranks.push_back({rank.at("rank"), process_from(rank)});
+    }
+    return state;
+  } catch (const nlohmann::json::exception& error) {
+    return fail("state.json: {}", error.what());
+  }
+}
+
+Result<End> end_from_json(const json& json) {
+  try {
+    return End{json.at("state"), json.at("exit_code"), json.at("cause"),
+               json.at("rank"),  json.at("signal"),    json.at("finished")};
+  } catch (const nlohmann::json::exception& error) {
+    return fail("end.json: {}", error.what());
+  }
+}
+
+Result<> write_state(const std::string& run_dir, const State& state) {
+  return write_atomically(run_dir + "/state.json", to_json(state).dump() + "\n");
+}
+
+Result<> write_end(const std::string& run_dir, const End& end) {
+  return write_atomically(run_dir + "/end.json", to_json(end).dump() + "\n");
+}
+
+Result<std::optional<State>> read_state(const std::string& run_dir) {
+  const Result<std::optional<json>> read = read_json(run_dir + "/state.json");
+  if (!read) return fail(read);
+  if (!*read) return std::optional<State>{};
+  return state_from_json(**read).map([](State state) { return std::optional(std::move(state)); });
+}
+
+Result<std::optional<End>> read_end(const std::string& run_dir) {
+  const Result<std::optional<json>> read = read_json(run_dir + "/end.json");
+  if (!read) return fail(read);
+  if (!*read) return std::optional<End>{};
+  return end_from_json(**read).map([](End end) { return std::optional(std::move(end)); });
+}
+
+Result<Status> read_status(const std::string& run_dir) {
+  Status status;
+  Result<std::optional<State>> state = read_state(run_dir);
+  if (!state) return fail(state);
+  // The supervisor is looked for before end.json is: one that ends in between is not lost.
+  const bool alive = *state && (*state)->boot_id == boot_id() &&
+                     identify((*state)->supervisor.pid) == (*state)->supervisor;
+  Result<std::optional<End>> end = read_end(run_dir);
+  if (!end) return fail(end);
+  status.state = std::move(*state);
+  status.end = std::move(*end);
+  if (status.end) {
+    status.condition = Condition::ended;
+  } else if (status.state) {
+    status.condition = alive ? Condition::running : Condition::lost;
+  }
+  return status;
+}
+
+json to_json(const Status& status) {
+  constexpr const char* names[] = {"absent", "running", "ended", "lost"};
+  return {{"condition", names[static_cast<int>(status.condition)]},
+          {"state", status.state ? to_json(*status.state) : json()},
+          {"end", status.end ? to_json(*status.end) : json()}};
+}
+
+Result<Status> status_from_json(const json& json) {
+  Status status;
+  const std::string condition = json.value("condition", "");
+  if (condition == "running") {
+    status.condition = Condition::running;
+  } else if (condition == "ended") {
+    status.condition = Condition::ended;
+  } else if (condition == "lost") {
+    status.condition = Condition::lost;
+  } else if (condition != "absent") {
+    return fail("condition: '{}' is unknown; valid: absent | running | ended | lost", condition);
+  }
+  if (json.contains("state") && !json["state"].is_null()) {
+    Result<State> state = state_from_json(json["state"]);
+    if (!state) return fail(state);
+    status.state = std::move(*state);
+  }
+  if (json.contains("end") && !json["end"].is_null()) {
+    Result<End> end = end_from_json(json["end"]);
+    if (!end) return fail(end);
+    status.end = std::move(*end);
+  }
+  return status;
+}
+
+}  // namespace heddle::launch

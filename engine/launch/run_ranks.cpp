@@ -1,0 +1,136 @@
+#include "engine/launch/run_ranks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "engine/launch/rank_group.h"
+#include "engine/telemetry/log_writer.h"
+
+namespace heddle::launch {
+namespace {
+
+/// The run directory is one process's: a lock on the folder itself, gone with the process.
+class Hold {
+ public:
+  static Result<Hold> take(const std::string& run_dir) {
+    const int fd = open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return fail("{}: {}", run_dir, strerror(errno));
+    Hold hold(fd);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) return fail("{}: cannot be locked: {}", run_dir, strerror(errno));
+      return fail("{}: a run is going on in it; stop that first, or take another folder", run_dir);
+    }
+    return hold;
+  }
+  Hold(Hold&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+ private:
+  explicit Hold(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+Result<> forget_earlier_attempt(const std::string& run_dir) {
+  for (const char* name : {"state.json", "end.json", "results.json"}) {
+    const std::string path = run_dir + "/" + name;
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", path, strerror(errno));
+  }
+  return {};
+}
+
+/// supervisor.E.hlog. A log that cannot be written does not stop the ranks; stderr is told.
+class SupervisorLog {
+ public:
+  explicit SupervisorLog(telemetry::LogWriter writer) : writer_(std::move(writer)) {}
+
+  void append(const telemetry::Record& record) {
+    if (const Result<> appended = writer_.append(record); !appended) {
+      fmt::print(stderr, "{}\n", appended.error().message);
+    }
+  }
+  void line(bool error, const std::string& text) {
+    append(telemetry::Log{now(), error ? telemetry::Level::error : telemetry::Level::info, text});
+  }
+  void end(const End& end) {
+    append(telemetry::End{end.finished, end.state, end.cause, {}});
+    if (const Result<> synced = writer_.sync(); !synced) {
+      fmt::print(stderr, "{}\n", synced.error().message);
+    }
+  }
+
+ private:
+  telemetry::LogWriter writer_;
+};
+
+telemetry::Start start_record(const Launch& launch) {
+  telemetry::Start start;
+  start.time = now();
+  start.rank = telemetry::kSupervisorRank;
+  start.world_size = launch.world_size;
+  start.mode = launch.mode;
+  utsname system{};
+  if (uname(&system) == 0) start.environment["host"] = system.nodename;
+  return start;
+}
+
+Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& engine,
+                              double spawned_at, const std::function<void(const State&)>& started) {
+  const Result<Launch> launch = read_launch(run_dir);
+  if (!launch) return fail(launch);
+  Result<telemetry::LogWriter> writer =
+      telemetry::LogWriter::open(fmt::format("{}/supervisor.{}.hlog", run_dir, launch->epoch));
+  if (!writer) return fail(writer);
+  SupervisorLog log(std::move(*writer));
+  log.append(start_record(*launch));
+
+  RankGroup group(engine, run_dir, *launch, spawned_at,
+                  [&](bool error, const std::string& text) { log.line(error, text); });
+  Result<> up = group.start();
+  if (up) {
+    const State state{identify(getpid()), boot_id(), launch->epoch, group.port(), group.ranks()};
+    up = write_state(run_dir, state);
+    if (up && started) started(state);
+  }
+  if (!up) {
+    log.end({.state = "failed", .exit_code = 1, .cause = up.error().message, .finished = now()});
+    return fail(up);
+  }
+  const End end = group.run();
+  log.end(end);
+  if (const Result<> written = write_end(run_dir, end); !written) return fail(written);
+  return RanksOutcome{end, end.rank >= 0 ? group.output_of(end.rank) : ""};
+}
+
+}  // namespace
+
+Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
+                               double spawned_at,
+                               const std::function<void(const State&)>& started) {
+  const Result<Hold> hold = Hold::take(run_dir);
+  if (!hold) return fail(hold);
+  if (const Result<> forgotten = forget_earlier_attempt(run_dir); !forgotten)
+    return fail(forgotten);
+  Result<RanksOutcome> outcome = run_held(run_dir, engine, spawned_at, started);
+  if (!outcome) {
+    // Whoever follows the run finds the cause; when even this cannot be written, the caller still
+    // has it.
+    const Result<> written = write_end(
+        run_dir,
+        {.state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()});
+    if (!written) fmt::print(stderr, "{}\n", written.error().message);
+  }
+  return outcome;
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,93 @@
+#include "engine/launch/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace heddle::launch {
+namespace {
+
+constexpr int kNice = 10;
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+/// In the new process, between fork and exec: system calls only. Returns errno.
+int become(char* const* words, char* const* environment, int input, int output, int kept_fd,
+           pid_t parent) {
+  setpgid(0, 0);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+  if (getppid() != parent) _exit(1);  // died before the line above
+  if (getpriority(PRIO_PROCESS, 0) < kNice) setpriority(PRIO_PROCESS, 0, kNice);
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
+  if (kept_fd >= 0 && fcntl(kept_fd, F_SETFD, 0) != 0) return errno;
+  signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(words[0], words, environment);
+  return errno;
+}
+
+}  // namespace
+
+Result<ProcessId> spawn(const Program& program) {
+  const std::vector<char*> words = pointers(program.words);
+  const std::vector<char*> environment = pointers(program.environment);
+  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int output = open(program.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (output < 0) {
+    const int error = errno;
+    close(input);
+    return fail("{}: {}", program.output, strerror(error));
+  }
+  // Closed by a successful exec; else it carries errno.
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return fail("pipe: {}", strerror(errno));
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const int error =
+        become(words.data(), environment.data(), input, output, program.kept_fd, parent);
+    [[maybe_unused]] const ssize_t told = write(report[1], &error, sizeof(error));
+    _exit(127);
+  }
+  int error = pid < 0 ? errno : 0;
+  close(input);
+  close(output);
+  close(report[1]);
+  if (pid > 0 && read(report[0], &error, sizeof(error)) == sizeof(error)) {
+    waitpid(pid, nullptr, 0);
+  }
+  close(report[0]);
+  if (error != 0) return fail("{} cannot be started: {}", program.words[0], strerror(error));
+  ProcessId id = identify(pid);
+  id.pid = pid;  // it may have ended already
+  return id;
+}
+
+std::vector<std::string> rank_environment(int local_ranks) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) result.emplace_back(*entry);
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    cpu_set_t cores;
+    const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+    result.push_back("OMP_NUM_THREADS=" + std::to_string(std::max(1, count / local_ranks)));
+  }
+  return result;
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,26 @@
+// Starts one rank's process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/launch/process.h"
+
+namespace heddle::launch {
+
+struct Program {
+  std::vector<std::string> words;        // the program's path and its arguments
+  std::vector<std::string> environment;  // NAME=value, all of them
+  std::string output;                    // stdout and stderr are appended to this file
+  int kept_fd = -1;                      // stays open in the program
+};
+
+/// Starts it in a process group of its own at nice 10 (or more), stdin empty, no signal blocked; it
+/// dies with the thread that started it. An error when it cannot be executed.
+Result<ProcessId> spawn(const Program& program);
+
+/// This process's environment, with OMP_NUM_THREADS = cores / `local_ranks` unless that is set.
+std::vector<std::string> rank_environment(int local_ranks);
+
+}  // namespace heddle::launch

@@ -1,0 +1,119 @@
+#include "engine/launch/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/launch/run_ranks.h"
+
+namespace heddle::launch {
+namespace {
+
+int print_error(const std::string& message) {
+  fmt::print(stderr, "{}\n", message);
+  return 1;
+}
+
+int print_status(const std::string& run_dir) {
+  const Result<Status> status = read_status(run_dir);
+  if (!status) return print_error(status.error().message);
+  fmt::print("{}\n", to_json(*status).dump());
+  return 0;
+}
+
+/// Asks the supervisor, which is known by more than its pid; one that is gone already is no error.
+int send(const std::string& run_dir, int signal) {
+  const Result<Status> status = read_status(run_dir);
+  if (!status) return print_error(status.error().message);
+  if (status->condition == Condition::running && kill(status->state->supervisor.pid, signal) != 0 &&
+      errno != ESRCH) {
+    return print_error(fmt::format("supervisor of {}, process {}: {}", run_dir,
+                                   status->state->supervisor.pid, strerror(errno)));
+  }
+  return print_status(run_dir);
+}
+
+/// Standard streams of a process that nobody watches: no input, output to supervisor.err.
+bool leave_terminal(const std::string& run_dir) {
+  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int output =
+      open((run_dir + "/supervisor.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  return input >= 0 && output >= 0 && dup2(input, 0) >= 0 && dup2(output, 1) >= 0 &&
+         dup2(output, 2) >= 0;
+}
+
+/// The supervisor itself. `report` is closed when the ranks run; an error is written into it
+/// before.
+int supervisor(const SuperviseOptions& options, const std::string& engine, double begun,
+               int report) {
+  const auto tell = [&](const std::string& message) {
+    [[maybe_unused]] const ssize_t told = write(report, message.data(), message.size());
+    close(report);
+  };
+  if (!leave_terminal(options.run_dir)) {
+    tell(fmt::format("{}: {}", options.run_dir, strerror(errno)));
+    return 1;
+  }
+  // Nothing of this host's run may depend on a folder that somebody wants to unmount.
+  if (chdir("/") != 0) return 1;
+  bool started = false;
+  const Result<RanksOutcome> outcome = run_ranks(options.run_dir, engine, begun, [&](const State&) {
+    started = true;
+    close(report);
+  });
+  if (!outcome && !started) tell(outcome.error().message);
+  return outcome ? outcome->end.exit_code : 1;
+}
+
+/// Forks twice: the grandchild has a session of its own, no terminal, and init as its parent.
+int start(SuperviseOptions options) {
+  const double begun = now();
+  options.run_dir = std::filesystem::absolute(options.run_dir).lexically_normal();
+  const std::string engine = options.engine.empty() ? engine_program() : options.engine;
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return print_error(fmt::format("pipe: {}", strerror(errno)));
+  const pid_t child = fork();
+  if (child < 0) return print_error(fmt::format("fork: {}", strerror(errno)));
+  if (child == 0) {
+    close(report[0]);
+    setsid();
+    const pid_t grandchild = fork();
+    if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
+    _exit(supervisor(options, engine, begun, report[1]));
+  }
+  close(report[1]);
+  waitpid(child, nullptr, 0);
+  std::string error;
+  char buffer[4096];
+  for (ssize_t count; (count = read(report[0], buffer, sizeof(buffer))) > 0;) {
+    error.append(buffer, static_cast<size_t>(count));
+  }
+  close(report[0]);
+  if (!error.empty()) return print_error(error);
+  return print_status(options.run_dir);
+}
+
+}  // namespace
+
+int supervise(const SuperviseOptions& options) {
+  switch (options.action) {
+    case SuperviseAction::start:
+      return start(options);
+    case SuperviseAction::status:
+      return print_status(options.run_dir);
+    case SuperviseAction::stop:
+      return send(options.run_dir, SIGTERM);
+    case SuperviseAction::kill:
+      return send(options.run_dir, SIGQUIT);
+  }
+  return 2;
+}
+
+}  // namespace heddle::launch

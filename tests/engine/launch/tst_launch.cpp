@@ -1,0 +1,413 @@
+// Ranks as real processes: /bin/sh programs stand where the engine would, and are started, stopped
+// and killed by the same code.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/process.h"
+#include "engine/launch/launch.h"
+#include "engine/launch/rank_arguments.h"
+#include "engine/launch/run_files.h"
+#include "engine/telemetry/log_reader.h"
+
+using namespace heddle;
+using namespace heddle::launch;
+
+namespace {
+
+/// What the shell reads before a test's own lines: $rank, $run_dir, $listen_fd, $port.
+constexpr const char* kPrelude = R"(#!/bin/sh
+shift
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rank) rank=$2 ;;
+    --run-dir) run_dir=$2 ;;
+    --listen-fd) listen_fd=$2 ;;
+    --port) port=$2 ;;
+  esac
+  shift 2
+done
+)";
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+class TestLaunch : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::string run_dir_;
+
+  std::string path(const std::string& name) const {
+    return folder_->path().toStdString() + "/" + name;
+  }
+
+  std::string engine(const std::string& lines) const {
+    const std::string file = path("engine.sh");
+    write_file(file, kPrelude + lines);
+    chmod(file.c_str(), 0755);
+    return file;
+  }
+
+  process::Completed driver(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), std::string(HEDDLE_BINARY_DIR) + "/launch_driver");
+    const auto completed = process::run({.argv = arguments, .deadline = std::chrono::seconds(60)});
+    if (!completed) qFatal("%s", completed.error().message.c_str());
+    return *completed;
+  }
+
+  process::Completed train(const std::string& engine, int ranks) const {
+    return driver(
+        {"train", "--engine", engine, "--ranks", std::to_string(ranks), "--run-dir", run_dir_});
+  }
+
+  process::Completed supervise(std::vector<std::string> arguments = {}) const {
+    arguments.insert(arguments.begin(), {"supervise", "--run-dir", run_dir_});
+    return driver(arguments);
+  }
+
+  /// Starts a supervisor over `ranks` ranks and says that it did.
+  Status start_supervisor(const std::string& engine, int ranks, double grace = 10) const {
+    std::filesystem::create_directories(run_dir_);
+    Launch launch;
+    launch.run = "test";
+    launch.world_size = launch.local_ranks = ranks;
+    launch.grace_seconds = grace;
+    if (!write_launch(run_dir_, launch)) qFatal("launch.json");
+    const process::Completed started = supervise({"--engine", engine});
+    if (started.exit_code != 0) qFatal("%s", started.err.c_str());
+    return *status_from_json(nlohmann::json::parse(started.out));
+  }
+
+  Status status() const { return *read_status(run_dir_); }
+
+  bool ends() const {
+    return QTest::qWaitFor([&] { return status().condition == Condition::ended; }, 30000);
+  }
+
+  /// Processes whose command line names the run directory: the ranks that are left.
+  int processes_left() const {
+    int left = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string pid = entry.path().filename();
+      if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (read_file(entry.path().string() + "/cmdline").find(run_dir_) != std::string::npos) ++left;
+    }
+    return left;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    folder_ = std::make_unique<QTemporaryDir>();
+    run_dir_ = path("run");
+  }
+
+  void launch_survives_its_file() {
+    std::filesystem::create_directories(run_dir_);
+    Launch launch;
+    launch.run = "llama.8b-1";
+    launch.mode = "eager";
+    launch.graph_file = "/graphs/a step.txt";
+    launch.world_size = 8;
+    launch.first_rank = 4;
+    launch.local_ranks = 4;
+    launch.epoch = 3;
+    launch.rendezvous_host = "10.0.0.7";
+    launch.rendezvous_port = 4711;
+    launch.grace_seconds = 2.5;
+    QVERIFY(write_launch(run_dir_, launch));
+    const Result<RankContext> context =
+        parse_rank_arguments({"--run-dir", run_dir_, "--rank", "5", "--local-rank", "1", "--port",
+                              "4711", "--spawned-at", "12.5"});
+    QVERIFY2(context, context ? "" : context.error().message.c_str());
+    QCOMPARE(context->rank, 5);
+    QCOMPARE(context->local_rank, 1);
+    QCOMPARE(context->listen_fd, -1);
+    QCOMPARE(context->port, uint16_t(4711));
+    QCOMPARE(context->spawned_at, 12.5);
+    QCOMPARE(context->launch.run, launch.run);
+    QCOMPARE(context->launch.mode, launch.mode);
+    QCOMPARE(context->launch.graph_file, launch.graph_file);
+    QCOMPARE(context->launch.first_rank, 4);
+    QCOMPARE(context->launch.epoch, 3);
+    QCOMPARE(context->launch.rendezvous_host, launch.rendezvous_host);
+    QCOMPARE(context->launch.grace_seconds, 2.5);
+  }
+
+  void bad_launches_are_explained_data() {
+    QTest::addColumn<QString>("json");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("cut short") << R"({"run": "a",)"
+                               << "launch.json: [json.exception.parse_error";
+    QTest::newRow("no ranks") << R"({"run": "a", "world_size": 2})"
+                              << "key 'local_ranks' not found";
+    QTest::newRow("name") << R"({"run": "a/../b", "world_size": 1, "local_ranks": 1})"
+                          << "run: 'a/../b' is no run name; valid: 1 to 64 of";
+    QTest::newRow("too many")
+        << R"({"run": "a", "world_size": 2, "first_rank": 1, "local_ranks": 2})"
+        << "ranks 1 to 2 are not among the 2 of the run";
+  }
+  void bad_launches_are_explained() {
+    QFETCH(QString, json);
+    QFETCH(QString, says);
+    std::filesystem::create_directories(run_dir_);
+    write_file(run_dir_ + "/launch.json", json.toStdString());
+    const Result<Launch> launch = read_launch(run_dir_);
+    QVERIFY(!launch);
+    QVERIFY2(launch.error().message.find(says.toStdString()) != std::string::npos,
+             launch.error().message.c_str());
+  }
+
+  void ranks_run_to_their_end() {
+    const auto run = train(engine(R"(
+      echo "rank $rank is here"
+      [ "$rank" = 0 ] && echo '{"losses":[2.5]}' > "$run_dir/results.json"
+      exit 0
+    )"),
+                           3);
+    QCOMPARE(run.exit_code, 0);
+    QCOMPARE(run.out, std::string("{\"losses\":[2.5]}\n"));
+    QCOMPARE(run.err, std::string());
+    QCOMPARE(read_file(run_dir_ + "/rank-2.err"), std::string("rank 2 is here\n"));
+    QCOMPARE(status().end->state, std::string("done"));
+  }
+
+  void a_rank_finds_its_place() {
+    const auto run = train(engine(R"(
+      echo "threads $OMP_NUM_THREADS nice $(nice) fd ${listen_fd:-none} port $port"
+      [ "$rank" = 0 ] || exit 0
+      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
+    )"),
+                           2);
+    QCOMPARE(run.exit_code, 0);
+    const std::string first = read_file(run_dir_ + "/rank-0.err");
+    const std::string second = read_file(run_dir_ + "/rank-1.err");
+    QVERIFY2(first.find("nice 10") != std::string::npos, first.c_str());
+    QVERIFY2(first.find("the fd is a socket") != std::string::npos, first.c_str());
+    QVERIFY2(second.find("fd none") != std::string::npos, second.c_str());
+    // Both were given the port that the first one listens on.
+    QCOMPARE(second.substr(second.find("port ")),
+             first.substr(first.find("port "), second.size() - second.find("port ")));
+    QVERIFY2(second.find("port 0") == std::string::npos, second.c_str());
+  }
+
+  void a_temporary_run_directory_goes() {
+    qputenv("TMPDIR", folder_->path().toUtf8());
+    const auto run =
+        driver({"train", "--engine", engine("echo $run_dir > \"$run_dir/../seen\"; exit 0")});
+    qunsetenv("TMPDIR");
+    QCOMPARE(run.exit_code, 0);
+    std::string seen = read_file(path("seen"));
+    QVERIFY(seen.starts_with(folder_->path().toStdString()));
+    seen.pop_back();
+    QVERIFY(!std::filesystem::exists(seen));
+  }
+
+  void a_bad_recipe_is_told_in_its_own_words() {
+    const auto run = train(engine(R"(
+      echo "recipe.toml:3:1: model.dim: 7 is odd; valid: an even number" >&2
+      exit 2
+    )"),
+                           2);
+    QCOMPARE(run.exit_code, 2);
+    QCOMPARE(run.err, std::string("recipe.toml:3:1: model.dim: 7 is odd; valid: an even number\n"));
+  }
+
+  void the_first_failing_rank_is_named() {
+    const auto run = train(engine(R"(
+      trap 'exit 130' TERM
+      if [ "$rank" = 1 ]; then echo "starting"; echo "error: the disk is full"; exit 1; fi
+      while :; do sleep 0.05; done
+    )"),
+                           3);
+    QCOMPARE(run.exit_code, 1);
+    QCOMPARE(run.err, std::string("starting\nerror: the disk is full\n"
+                                  "rank 1 ended with exit code 1: error: the disk is full\n"));
+    QCOMPARE(status().end->rank, 1);
+    QCOMPARE(processes_left(), 0);
+  }
+
+  void an_earlier_attempt_s_words_are_not_repeated() {
+    train(engine("echo old words; exit 1"), 1);
+    const auto run = train(engine("exit 1"), 1);
+    QCOMPARE(run.err, std::string("rank 0 ended with exit code 1\n"));
+    QCOMPARE(read_launch(run_dir_)->epoch, 1);
+  }
+
+  void a_killed_rank_ends_the_run() {
+    const Status started = start_supervisor(engine("while :; do sleep 0.05; done"), 3);
+    QCOMPARE(started.condition, Condition::running);
+    QCOMPARE(started.state->ranks.size(), size_t(3));
+    kill(started.state->ranks[1].process.pid, SIGKILL);
+    QVERIFY(ends());
+    const End end = *status().end;
+    QCOMPARE(end.state, std::string("failed"));
+    QCOMPARE(end.rank, 1);
+    QCOMPARE(end.signal, std::string("SIGKILL"));
+    QCOMPARE(end.cause, std::string("rank 1 was killed by SIGKILL"));
+    QCOMPARE(processes_left(), 0);
+  }
+
+  void a_program_that_cannot_run_is_named() {
+    const auto run = train(path("absent"), 2);
+    QCOMPARE(run.exit_code, 1);
+    QVERIFY2(run.err.find("absent cannot be started: No such file") != std::string::npos,
+             run.err.c_str());
+    QCOMPARE(status().end->state, std::string("failed"));
+  }
+
+  void stop_lets_ranks_finish() {
+    start_supervisor(engine(R"(
+      trap 'echo checkpoint $rank > "$run_dir/checkpoint-$rank"; exit 130' TERM
+      : > "$run_dir/ready-$rank"
+      while :; do sleep 0.05; done
+    )"),
+                     2);
+    QTRY_VERIFY(std::filesystem::exists(run_dir_ + "/ready-0") &&
+                std::filesystem::exists(run_dir_ + "/ready-1"));
+    QCOMPARE(supervise({"--stop"}).exit_code, 0);
+    QVERIFY(ends());
+    QCOMPARE(status().end->state, std::string("stopped"));
+    QCOMPARE(status().end->exit_code, 130);
+    QCOMPARE(status().end->cause, std::string());
+    QCOMPARE(read_file(run_dir_ + "/checkpoint-1"), std::string("checkpoint 1\n"));
+  }
+
+  void a_stubborn_rank_is_killed() {
+    start_supervisor(engine(R"(
+      trap '' TERM
+      : > "$run_dir/ready-$rank"
+      while :; do sleep 0.05; done
+    )"),
+                     2, /*grace=*/0.3);
+    QTRY_VERIFY(std::filesystem::exists(run_dir_ + "/ready-0") &&
+                std::filesystem::exists(run_dir_ + "/ready-1"));
+    supervise({"--stop"});
+    QVERIFY(ends());
+    QCOMPARE(status().end->state, std::string("stopped"));
+    QVERIFY(status().end->cause.find("was killed: it did not stop in time") != std::string::npos);
+    QCOMPARE(processes_left(), 0);
+  }
+
+  void kill_does_not_wait() {
+    start_supervisor(engine("trap '' TERM; while :; do sleep 0.05; done"), 2, /*grace=*/3600);
+    supervise({"--kill"});
+    QVERIFY(ends());
+    QCOMPARE(processes_left(), 0);
+  }
+
+  void a_directory_has_one_supervisor() {
+    start_supervisor(engine("while :; do sleep 0.05; done"), 1);
+    const auto second = supervise({"--engine", path("engine.sh")});
+    QCOMPARE(second.exit_code, 1);
+    QVERIFY2(second.err.find("a run is going on in it") != std::string::npos, second.err.c_str());
+    QCOMPARE(status().condition, Condition::running);
+    const auto foreground = train(path("engine.sh"), 1);
+    QCOMPARE(foreground.exit_code, 2);
+    supervise({"--kill"});
+    QVERIFY(ends());
+  }
+
+  void a_supervisor_outlives_its_starter() {
+    // The starter and all its session are killed; the run goes on to its end.
+    Launch launch;
+    launch.run = "test";
+    std::filesystem::create_directories(run_dir_);
+    QVERIFY(write_launch(run_dir_, launch));
+    const std::string script =
+        engine("while [ ! -e \"$run_dir/go\" ]; do sleep 0.05; done; : > \"$run_dir/went\"");
+    const auto starter = process::run(
+        {.argv = {"/bin/sh", "-c",
+                  std::string(HEDDLE_BINARY_DIR) + "/launch_driver supervise --run-dir " +
+                      run_dir_ + " --engine " + script + "; kill -KILL 0"}});
+    QVERIFY(starter);
+    QCOMPARE(starter->exit_code, 128 + SIGKILL);
+    QCOMPARE(status().condition, Condition::running);
+    write_file(run_dir_ + "/go", "");
+    QVERIFY(ends());
+    QCOMPARE(status().end->state, std::string("done"));
+    QVERIFY(std::filesystem::exists(run_dir_ + "/went"));
+  }
+
+  void a_dead_supervisor_without_an_end_is_lost() {
+    const Status started = start_supervisor(engine("while :; do sleep 0.05; done"), 2);
+    kill(started.state->supervisor.pid, SIGKILL);
+    QTRY_COMPARE(status().condition, Condition::lost);
+    // No rank survives it.
+    QTRY_COMPARE(processes_left(), 0);
+    // The directory is free for another attempt.
+    QCOMPARE(supervise({"--engine", engine("exit 0")}).exit_code, 0);
+    QVERIFY(ends());
+  }
+
+  void another_process_with_the_same_pid_is_not_taken_for_it() {
+    const Status started = start_supervisor(engine("while :; do sleep 0.05; done"), 1);
+    State other = *started.state;
+    other.supervisor.start_time += 1;
+    QVERIFY(write_state(run_dir_, other));
+    QCOMPARE(status().condition, Condition::lost);
+    other = *started.state;
+    other.boot_id = "another boot";
+    QVERIFY(write_state(run_dir_, other));
+    QCOMPARE(status().condition, Condition::lost);
+    QVERIFY(write_state(run_dir_, *started.state));
+    supervise({"--kill"});
+    QVERIFY(ends());
+  }
+
+  void the_supervisor_s_log_tells_the_story() {
+    start_supervisor(engine("echo 'error: no memory'; exit 1"), 1);
+    QVERIFY(ends());
+    telemetry::LogReader reader;
+    reader.feed(read_file(run_dir_ + "/supervisor.0.hlog"));
+    std::ostringstream story;
+    while (const auto event = reader.next()) {
+      const auto record = std::get<telemetry::Frame>(*event).record();
+      QVERIFY(record);
+      if (const auto* log = std::get_if<telemetry::Log>(&*record)) {
+        story << log->text.substr(0, log->text.find(" as process")) << "\n";
+      } else if (const auto* end = std::get_if<telemetry::End>(&*record)) {
+        story << end->state << ": " << end->cause << "\n";
+      }
+    }
+    QCOMPARE(story.str(), std::string("rank 0 started\n"
+                                      "rank 0 ended with exit code 1\n"
+                                      "failed: rank 0 ended with exit code 1: error: no memory\n"));
+  }
+
+  void an_interrupted_train_stops_its_ranks() {
+    // As Ctrl+C does, in the middle.
+    const std::string script = engine(R"(
+      trap 'exit 130' TERM
+      : > "$run_dir/ready"
+      while :; do sleep 0.05; done
+    )");
+    std::thread interrupter([&] {
+      while (!std::filesystem::exists(run_dir_ + "/ready")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      kill(status().state->supervisor.pid, SIGINT);
+    });
+    const auto run = train(script, 1);
+    interrupter.join();
+    QCOMPARE(run.exit_code, 130);
+    QCOMPARE(processes_left(), 0);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestLaunch)
+#include "tst_launch.moc"
