@@ -26,6 +26,7 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
 # The mirror that this machine's own packages come from.
+# shellcheck disable=SC2016
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 'Created-By: Packages' |
   sed -n 's/ bookworm$//p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
 [[ -n $mirror ]] || fail 2 "apt knows no mirror with bookworm: run apt-get update"
@@ -33,14 +34,16 @@ mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 'Created-By: Packag
 say "making a minimal Debian 12 in $root"
 debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 ||
   fail 1 "debootstrap failed: $(tail -n 3 "$root.log")"
-rm -f "$root.log"
+rm -f "$root.log" "$root/etc/apt/sources.list"
+chmod 755 "$root"
 
 # So that packages can be had there as they can here: sources, certificates, indexes, name server.
 copy() { [[ ! -e $1 ]] || cp -aL --parents "$1" "$root"; }
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources /etc/apt/apt.conf.d/*proxy* \
-  /etc/pip.conf /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates; do
+for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources /etc/pip.conf \
+  /etc/resolv.conf /etc/hosts /usr/local/share/ca-certificates; do
   copy "$file"
 done
+apt-config dump Acquire >"$root/etc/apt/apt.conf.d/90acquire"
 settings=(HOME=/root LANG=C.UTF-8 "TERM=${TERM:-dumb}"
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS= read -r setting; do

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Checks the form of the C++ files:
+#   packaging/lint.sh format              clang-format over every tracked file; quick
+#   packaging/lint.sh tidy [FILE.cpp...]  clang-tidy over these files, or all; needs a build
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+source "$here/lib/common.sh"
+cd "$HEDDLE_ROOT"
+
+format() {
+  git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run -Werror
+}
+
+# clang-tidy reads the compile commands without what only g++ knows: its precompiled headers.
+tidy() {
+  local commands=build/release/compile_commands.json
+  [[ -f $commands ]] || fail 2 "no $commands: run packaging/test.sh or cmake --preset release first"
+  local database
+  database=$(mktemp -d)
+  # shellcheck disable=SC2064
+  trap "rm -rf '$database'" EXIT
+  sed -E -e 's/ -fpch-preprocess//g' -e 's/ -Winvalid-pch//g' -e 's/ -include [^ ]*cmake_pch\.hxx//g' \
+    "$commands" >"$database/compile_commands.json"
+  local files=("$@")
+  (($#)) || mapfile -t files < <(git ls-files '*.cpp')
+  printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p "$database"
+}
+
+case ${1:-} in
+  format) format ;;
+  tidy) shift && tidy "$@" ;;
+  *) fail 2 "usage: packaging/lint.sh format | tidy [FILE.cpp...]" ;;
+esac
