@@ -22,8 +22,8 @@ struct Completed {
 };
 
 /// Runs argv (no shell) in its own process group, without a terminal. A non-zero exit code is no
-/// error; a program that cannot be started is, and so is the deadline, at which the group is killed.
-/// Blocks; any thread.
+/// error; a program that cannot be started is, and so is the deadline, at which the group is
+/// killed. Blocks; any thread.
 Result<Completed> run(const Command& command);
 
 }  // namespace heddle::process

@@ -14,7 +14,8 @@ namespace heddle::remote {
 struct ConnectError {
   enum class Kind {
     unreachable,       // no route, refused, no answer before the deadline, unknown name
-    host_key_unknown,  // show `key.fingerprint`, ask, add `key` to target.accepted_keys, connect again
+    host_key_unknown,  // show `key.fingerprint`, ask, add `key` to target.accepted_keys, connect
+                       // again
     host_key_changed,  // refuse: perhaps someone is in between; never offer one-click acceptance
     key_refused,       // the host accepts none of our keys
     protocol           // anything else

@@ -14,9 +14,9 @@ struct Deployed {
   uint64_t sent_bytes = 0;  // 0 when all was there
 };
 
-/// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it loads)
-/// under `root` (see Target::root) of the node. On this machine nothing is copied: the engine itself is
-/// used. Nothing is executed on the node before its hash was checked.
+/// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
+/// loads) under `root` (see Target::root) of the node. On this machine nothing is copied: the
+/// engine itself is used. Nothing is executed on the node before its hash was checked.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {});
 

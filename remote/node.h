@@ -1,7 +1,7 @@
-// A node: one machine that runs ranks, this one or one behind SSH. Everything above it (probe, deploy,
-// launch, follow) has one code path.
-// Threads: a Node may be called from any thread; calls on one Node take turns. A call blocks until done
-// or until its deadline: never call from the GUI thread.
+// A node: one machine that runs ranks, this one or one behind SSH. Everything above it (probe,
+// deploy, launch, follow) has one code path. Threads: a Node may be called from any thread; calls
+// on one Node take turns. A call blocks until done or until its deadline: never call from the GUI
+// thread.
 #pragma once
 
 #include <chrono>
@@ -56,8 +56,9 @@ class Node {
   /// False once the connection is lost: make a new Node. Always true on this machine.
   virtual bool connected() const = 0;
 
-  /// Runs a program without a terminal. A non-zero exit code is no error. At the deadline the program
-  /// is killed and the result is an error. A child left behind must have its output redirected.
+  /// Runs a program without a terminal. A non-zero exit code is no error. At the deadline the
+  /// program is killed and the result is an error. A child left behind must have its output
+  /// redirected.
   virtual Result<Completed> run(const Command& command) = 0;
 
   /// Writes `to.part` (continuing one left by an earlier attempt), checks its hash, renames it.
@@ -65,8 +66,10 @@ class Node {
   /// Writes a small file: `.part`, then renamed over what was there.
   virtual Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) = 0;
 
-  /// Reads the ranges in one go. Nothing: there is no such file. Empty: nothing beyond the offset yet.
-  virtual Result<std::vector<std::optional<std::string>>> read(const std::vector<Range>& ranges) = 0;
+  /// Reads the ranges in one go. Nothing: there is no such file. Empty: nothing beyond the offset
+  /// yet.
+  virtual Result<std::vector<std::optional<std::string>>> read(
+      const std::vector<Range>& ranges) = 0;
   /// The folder's entries, without `.` and `..`, by name. No such folder: an empty list.
   virtual Result<std::vector<Entry>> list(const std::string& folder) = 0;
   /// Nothing: there is no such path.
@@ -77,7 +80,8 @@ class Node {
   virtual Result<std::string> home() = 0;
 
   /// One range of one file; a missing file is an error.
-  Result<std::string> read(const std::string& path, uint64_t offset = 0, uint64_t max_bytes = 64 << 20);
+  Result<std::string> read(const std::string& path, uint64_t offset = 0,
+                           uint64_t max_bytes = 64 << 20);
   /// Runs a program that must end with 0 and gives its stdout; else an error with its stderr.
   Result<std::string> run_checked(const Command& command);
   /// `~` and `~/…` to an absolute path on the node.

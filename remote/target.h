@@ -12,13 +12,13 @@ namespace heddle::remote {
 
 /// One machine that runs ranks. An empty `address` is this machine.
 struct Host {
-  std::string name;            // what the user calls it: shown in messages
-  std::string address;         // host name or IP address; an alias of ~/.ssh/config is resolved earlier
-  std::string user;            // empty: the local user's name
+  std::string name;     // what the user calls it: shown in messages
+  std::string address;  // host name or IP address; an alias of ~/.ssh/config is resolved earlier
+  std::string user;     // empty: the local user's name
   uint16_t port = 22;
-  std::string identity_file;   // empty: the default identities of ~/.ssh
+  std::string identity_file;     // empty: the default identities of ~/.ssh
   bool identities_only = false;  // only `identity_file`, not the agent's keys
-  std::string jump;            // "[user@]host[:port]" to go through; empty: none
+  std::string jump;              // "[user@]host[:port]" to go through; empty: none
 
   bool is_this_machine() const { return address.empty(); }
   bool operator==(const Host&) const = default;

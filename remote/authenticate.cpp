@@ -1,0 +1,121 @@
+#include "remote/authenticate.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace heddle::remote {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = ConnectError::Kind;
+
+struct KeyFreed {
+  void operator()(ssh_key key) const { ssh_key_free(key); }
+};
+using Key = std::unique_ptr<ssh_key_struct, KeyFreed>;
+
+std::string home() {
+  if (const char* folder = std::getenv("HOME"); folder && *folder) return folder;
+  const passwd* user = getpwuid(getuid());
+  return user ? user->pw_dir : "/";
+}
+
+/// libssh's answers for authentication have an AGAIN of their own.
+int as_again(int answer) { return answer == SSH_AUTH_AGAIN ? SSH_AGAIN : answer; }
+
+/// What happened to each key, for the message.
+struct Attempts {
+  std::string text;
+  void add(const std::string& what) { text += (text.empty() ? "" : "; ") + what; }
+};
+
+/// The configured file and the default ones, as far as they exist.
+std::vector<std::string> key_files(const Host& host, const ConnectOptions& options,
+                                   Attempts& attempts) {
+  std::vector<std::string> files;
+  if (!host.identity_file.empty()) {
+    const bool in_home = host.identity_file.starts_with("~/");
+    files.push_back(in_home ? home() + host.identity_file.substr(1) : host.identity_file);
+    if (!fs::exists(files.back())) attempts.add(files.back() + ": no such file");
+  }
+  if (!host.identities_only || files.empty()) {
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+      files.push_back(ssh_folder_or_default(options.ssh_folder) + "/" + name);
+    }
+  }
+  std::erase_if(files, [](const std::string& file) { return !fs::exists(file); });
+  return files;
+}
+
+/// SSH_AUTH_SUCCESS, SSH_AGAIN (deadline) or a refusal, noted in `attempts`.
+int try_file(ssh_session session, const std::string& file, Clock::time_point deadline,
+             Attempts& attempts) {
+  // Without a passphrase callback libssh would ask on the terminal.
+  const auto no_passphrase = [](const char*, char*, size_t, int, int, void*) { return -1; };
+  ssh_key loaded = nullptr;
+  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &loaded) !=
+      SSH_OK) {
+    attempts.add(
+        fmt::format("{}: cannot be used (if it has a passphrase, add it to the agent: ssh-add {})",
+                    file, file));
+    return SSH_AUTH_DENIED;
+  }
+  const Key key(loaded);
+  const int answer = until_done(session, deadline, [&] {
+    return as_again(ssh_userauth_publickey(session, nullptr, key.get()));
+  });
+  if (answer != SSH_AUTH_SUCCESS && answer != SSH_AGAIN) attempts.add(file + ": refused");
+  return answer;
+}
+
+}  // namespace
+
+std::string ssh_folder_or_default(const std::string& folder) {
+  return folder.empty() ? home() + "/.ssh" : folder;
+}
+
+tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& host,
+                                              const ConnectOptions& options,
+                                              Clock::time_point deadline) {
+  const auto late = [&] {
+    return tl::unexpected(
+        ConnectError{Kind::unreachable,
+                     fmt::format("{}: the host stopped answering during authentication", host.name),
+                     {}});
+  };
+  const auto ask = [&](auto function) {
+    return until_done(session, deadline, [&] { return as_again(function()); });
+  };
+
+  int answer = ask([&] { return ssh_userauth_none(session, nullptr); });
+  if (answer == SSH_AGAIN) return late();
+  Attempts attempts;
+  if (answer != SSH_AUTH_SUCCESS && options.use_agent && !host.identities_only &&
+      std::getenv("SSH_AUTH_SOCK")) {
+    answer = ask([&] { return ssh_userauth_agent(session, nullptr); });
+    if (answer == SSH_AGAIN) return late();
+    if (answer != SSH_AUTH_SUCCESS) attempts.add("the agent's keys: refused");
+  }
+  for (const std::string& file : key_files(host, options, attempts)) {
+    if (answer == SSH_AUTH_SUCCESS || !ssh_is_connected(session)) break;
+    answer = try_file(session, file, deadline, attempts);
+    if (answer == SSH_AGAIN) return late();
+  }
+  if (answer == SSH_AUTH_SUCCESS) return {};
+
+  const std::string user = host.user.empty() ? "" : host.user + "@";
+  if (attempts.text.empty()) attempts.add("there is no key: make one with ssh-keygen");
+  return tl::unexpected(ConnectError{
+      Kind::key_refused,
+      fmt::format(
+          "{}: the host does not let {} in. Tried: {}. Heddle uses keys only: put your public key "
+          "there with `ssh-copy-id -p {} {}{}`.",
+          host.name, host.user.empty() ? "you" : host.user, attempts.text, host.port, user,
+          host.address),
+      {}});
+}
+
+}  // namespace heddle::remote

@@ -1,0 +1,172 @@
+#include "remote/exec.h"
+
+#include "remote/quote.h"
+
+namespace heddle::remote {
+namespace {
+
+struct ChannelFreed {
+  void operator()(ssh_channel channel) const {
+    ssh_channel_close(channel);
+    ssh_channel_free(channel);
+  }
+};
+using Channel = std::unique_ptr<ssh_channel_struct, ChannelFreed>;
+
+/// The state of one exec: what is still to be written, what has come back.
+class Exec {
+ public:
+  Exec(ssh_session session, const std::string& host_name, std::chrono::milliseconds deadline)
+      : session_(session), host_name_(host_name), allowed_(deadline) {
+    extend();
+  }
+
+  Result<Completed> run(const std::vector<std::string>& argv, const Source& source) {
+    if (const Result<> started = start(); !started) return fail(started);
+    pending_ = quote_line(argv);
+    while (!ssh_channel_is_closed(channel_.get())) {
+      const Result<bool> wrote = write(source);
+      if (!wrote) return stop(wrote.error());
+      const Result<bool> came = read();
+      if (!came) return fail(came);
+      if (*wrote || *came) {
+        if (source) extend();
+        continue;
+      }
+      if (Clock::now() >= end_) return stop(late(argv[0]));
+      wait_for_socket(session_, end_);
+    }
+    while (const Result<bool> came = read()) {
+      if (!*came) break;
+    }
+    return complete();
+  }
+
+ private:
+  void extend() { end_ = Clock::now() + allowed_; }
+
+  Error lost() const {
+    return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
+  }
+  Error late(const std::string& program) const {
+    return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,
+                        std::chrono::duration<double>(allowed_).count())};
+  }
+
+  Result<> start() {
+    channel_.reset(ssh_channel_new(session_));
+    if (!channel_) return tl::unexpected(lost());
+    const auto step = [&](auto function) -> Result<> {
+      const int answer = until_done(session_, end_, [&] { return function(channel_.get()); });
+      if (answer == SSH_OK) return {};
+      if (answer == SSH_AGAIN) {
+        return fail("{}: the host stopped answering: no program could be started within {} s",
+                    host_name_, std::chrono::duration<double>(allowed_).count());
+      }
+      return tl::unexpected(lost());
+    };
+    const Result<> opened = step([](ssh_channel c) { return ssh_channel_open_session(c); });
+    if (!opened) return opened;
+    return step([](ssh_channel c) { return ssh_channel_request_exec(c, kReadArguments); });
+  }
+
+  /// True when bytes went out.
+  Result<bool> write(const Source& source) {
+    if (input_ended_) return false;
+    if (pending_.empty()) {
+      size_t size = 0;
+      if (source) {
+        pending_.resize(kPiece);
+        const Result<size_t> filled = source(pending_.data(), pending_.size());
+        if (!filled) return fail(filled);
+        size = *filled;
+      }
+      pending_.resize(size);
+      if (size == 0) {
+        input_ended_ = true;
+        ssh_channel_send_eof(channel_.get());
+        return true;
+      }
+    }
+    const int sent = ssh_channel_write(channel_.get(), pending_.data() + sent_,
+                                       static_cast<uint32_t>(pending_.size() - sent_));
+    if (sent == SSH_AGAIN || sent == 0) return false;
+    if (sent < 0) {
+      // The program may have ended without reading all: its exit code says why.
+      if (!ssh_is_connected(session_)) return tl::unexpected(lost());
+      input_ended_ = true;
+      return false;
+    }
+    sent_ += static_cast<size_t>(sent);
+    if (sent_ == pending_.size()) {
+      pending_.clear();
+      sent_ = 0;
+    }
+    return true;
+  }
+
+  /// True when bytes came in.
+  Result<bool> read() {
+    bool came = false;
+    for (const int is_stderr : {0, 1}) {
+      for (;;) {
+        const int n = ssh_channel_read_nonblocking(
+            channel_.get(), buffer_.data(), static_cast<uint32_t>(buffer_.size()), is_stderr);
+        if (n == SSH_ERROR && !ssh_is_connected(session_)) return tl::unexpected(lost());
+        if (n <= 0) break;
+        (is_stderr ? completed_.err : completed_.out)
+            .append(buffer_.data(), static_cast<size_t>(n));
+        came = true;
+      }
+    }
+    return came;
+  }
+
+  tl::unexpected<Error> stop(Error error) {
+    // OpenSSH kills the program's process group.
+    ssh_channel_request_send_signal(channel_.get(), "KILL");
+    return tl::unexpected(std::move(error));
+  }
+
+  static bool cut_to_begin(std::string& text) {
+    const size_t begin = text.find(kBegin);
+    if (begin == std::string::npos) return false;
+    text.erase(0, begin + kBegin.size());
+    return true;
+  }
+
+  Result<Completed> complete() {
+    if (!ssh_is_connected(session_)) return tl::unexpected(lost());
+    const bool began = cut_to_begin(completed_.out);
+    if (!began || !cut_to_begin(completed_.err)) {
+      return fail("{}: the login shell there did not run the command; it said: {}{}", host_name_,
+                  completed_.out, completed_.err);
+    }
+    completed_.exit_code = ssh_channel_get_exit_status(channel_.get());
+    if (completed_.exit_code < 0) return fail("{}: the program gave no exit code", host_name_);
+    return std::move(completed_);
+  }
+
+  static constexpr size_t kPiece = 1 << 18;
+  ssh_session session_;
+  const std::string& host_name_;
+  const std::chrono::milliseconds allowed_;
+  Clock::time_point end_;
+  Channel channel_;
+  std::string pending_;
+  size_t sent_ = 0;
+  bool input_ended_ = false;
+  Completed completed_;
+  std::vector<char> buffer_ = std::vector<char>(1 << 16);
+};
+
+}  // namespace
+
+Result<Completed> exec(ssh_session session, const std::string& host_name,
+                       const std::vector<std::string>& argv, const Source& source,
+                       std::chrono::milliseconds deadline) {
+  if (argv.empty()) return fail("{}: nothing to run: argv is empty", host_name);
+  return Exec(session, host_name, deadline).run(argv, source);
+}
+
+}  // namespace heddle::remote

@@ -1,0 +1,143 @@
+#include "remote/local_node.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "remote/sha256.h"
+
+namespace heddle::remote {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason() { return std::strerror(errno); }
+
+Entry entry_of(const std::string& name, const struct stat& status) {
+  return {name, S_ISDIR(status.st_mode) ? 0 : static_cast<uint64_t>(status.st_size),
+          static_cast<double>(status.st_mtim.tv_sec) +
+              1e-9 * static_cast<double>(status.st_mtim.tv_nsec),
+          S_ISDIR(status.st_mode)};
+}
+
+Result<> move_into_place(const std::string& part, const std::string& to, int mode) {
+  if (chmod(part.c_str(), static_cast<mode_t>(mode)) != 0 ||
+      rename(part.c_str(), to.c_str()) != 0) {
+    return fail("cannot write {}: {}", to, reason());
+  }
+  return {};
+}
+
+/// From `offset` on, at most `max_bytes`.
+std::optional<std::string> read_range(const Range& range) {
+  std::ifstream file(range.path, std::ios::binary);
+  if (!file) return std::nullopt;
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  if (range.offset >= size) return std::string();
+  std::string bytes(std::min(range.max_bytes, size - range.offset), '\0');
+  file.seekg(static_cast<std::streamoff>(range.offset));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
+Result<Completed> LocalNode::run(const Command& command) {
+  Result<Completed> completed = process::run(command);
+  if (!completed) return fail("{}: {}", name(), completed.error().message);
+  return completed;
+}
+
+Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
+  const std::string part = put.to + ".part";
+  std::ifstream in(put.from, std::ios::binary);
+  if (!in) return fail("cannot read {}: {}", put.from, reason());
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  std::error_code error;
+  const uint64_t total = fs::file_size(put.from, error);
+  uint64_t done = 0;
+  std::vector<char> buffer(1 << 20);
+  while (out &&
+         (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0)) {
+    out.write(buffer.data(), in.gcount());
+    done += static_cast<uint64_t>(in.gcount());
+    if (progress && !progress(done, total)) return fail("stopped while writing {}", put.to);
+  }
+  out.close();
+  if (!out) return fail("{}: cannot write {}: {}", name(), part, reason());
+  const Result<std::string> hash = sha256_of_file(part);
+  if (!hash) return fail(hash);
+  if (*hash != put.sha256) {
+    fs::remove(part, error);
+    return fail("{}: {} arrived damaged: its SHA-256 is {}, not {}", name(), put.to, *hash,
+                put.sha256);
+  }
+  return move_into_place(part, put.to, put.mode);
+}
+
+Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
+  const std::string part = to + ".part";
+  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) return fail("{}: cannot write {}: {}", name(), part, reason());
+  return move_into_place(part, to, mode);
+}
+
+Result<std::vector<std::optional<std::string>>> LocalNode::read(const std::vector<Range>& ranges) {
+  std::vector<std::optional<std::string>> pieces;
+  for (const Range& range : ranges) pieces.push_back(read_range(range));
+  return pieces;
+}
+
+Result<std::vector<Entry>> LocalNode::list(const std::string& folder) {
+  std::vector<Entry> entries;
+  std::error_code error;
+  if (!fs::exists(folder, error)) return entries;
+  for (fs::directory_iterator next(folder, error), end; !error && next != end;
+       next.increment(error)) {
+    struct stat status {};
+    if (::stat(next->path().c_str(), &status) != 0) continue;
+    entries.push_back(entry_of(next->path().filename().string(), status));
+  }
+  if (error) return fail("{}: cannot list {}: {}", name(), folder, error.message());
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+Result<std::optional<Entry>> LocalNode::stat(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::optional<Entry>();
+  return std::optional(entry_of(fs::path(path).filename().string(), status));
+}
+
+Result<> LocalNode::make_folders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return fail("{}: cannot make the folder {}: {}", name(), path, error.message());
+  return {};
+}
+
+Result<> LocalNode::remove(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) return fail("{}: cannot remove {}: {}", name(), path, error.message());
+  return {};
+}
+
+Result<std::string> LocalNode::home() {
+  const char* folder = std::getenv("HOME");
+  if (!folder || !*folder) return fail("{}: HOME is not set", name());
+  return std::string(folder);
+}
+
+}  // namespace heddle::remote

@@ -1,0 +1,25 @@
+// Arguments as text that a POSIX shell reads back unchanged.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::remote {
+
+/// One word in single quotes: nothing in it is special to a POSIX shell.
+std::string quote(std::string_view argument);
+
+/// All arguments on one line. A newline becomes "$nl", which the reading script must have set
+/// (see kReadArguments): the line can then travel on a program's stdin.
+std::string quote_line(const std::vector<std::string>& argv);
+
+/// The fixed command that every exec request sends. It reads one line of quote_line() from stdin,
+/// says where its output begins (a login script may have printed before) and runs the arguments on
+/// the rest of stdin. Its text means the same to sh, bash, zsh, csh and fish.
+extern const char* const kReadArguments;
+
+/// What kReadArguments prints on stdout and on stderr before the program's own output.
+inline constexpr std::string_view kBegin = "heddle-output-begins\n";
+
+}  // namespace heddle::remote

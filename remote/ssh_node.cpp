@@ -1,0 +1,247 @@
+#include "remote/ssh_node.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::remote {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kOperation{60};  // also the longest silence of an upload
+
+// Per range: "SIZE\n" and that many bytes, or "-\n". A file that grows meanwhile does no harm.
+constexpr const char* kRead = R"(
+while [ $# -ge 3 ]; do
+  if [ -f "$1" ]; then
+    size=$(wc -c < "$1") || exit 1
+    n=$((size - $2))
+    [ "$n" -gt "$3" ] && n=$3
+    [ "$n" -lt 0 ] && n=0
+    echo "$n"
+    [ "$n" -gt 0 ] && tail -c "+$(($2 + 1))" -- "$1" | head -c "$n"
+  else
+    echo -
+  fi
+  shift 3
+done
+exit 0)";
+
+// Per entry: "MODE SIZE MTIME NAME" and a zero byte.
+constexpr const char* kList = R"(
+[ -e "$1" ] || exit 0
+cd -- "$1" || exit 1
+shift
+for name in .[!.]* ..?* *; do
+  [ -e "$name" ] && set -- "$@" "$name"
+done
+[ $# -eq 0 ] || stat -L --printf='%f %s %.Y %n\0' -- "$@"
+exit 0)";
+
+constexpr const char* kStat = R"(
+[ -e "$1" ] || exit 0
+stat -L --printf='%f %s %.Y %n\0' -- "$1")";
+
+constexpr const char* kAppend = R"(umask 077; cat >> "$1")";
+constexpr const char* kPutBytes = R"(
+umask 077
+cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")";
+
+constexpr int kDamaged = 65;
+constexpr const char* kFinish = R"(
+sum=$(sha256sum < "$1.part") || exit 1
+if [ "${sum%% *}" != "$2" ]; then
+  echo "${sum%% *}"
+  rm -f -- "$1.part"
+  exit 65
+fi
+chmod "$3" "$1.part" && mv -f -- "$1.part" "$1")";
+
+std::optional<Entry> parse_entry(std::string_view line) {
+  unsigned mode = 0;
+  unsigned long long size = 0;
+  double modified = 0;
+  int used = 0;
+  const std::string text(line);
+  if (std::sscanf(text.c_str(), "%x %llu %lf %n", &mode, &size, &modified, &used) != 3) {
+    return std::nullopt;
+  }
+  const std::string name = fs::path(text.substr(static_cast<size_t>(used))).filename().string();
+  const bool folder = S_ISDIR(mode);
+  return Entry{name, folder ? 0 : size, modified, folder};
+}
+
+std::vector<Entry> parse_entries(std::string_view text) {
+  std::vector<Entry> entries;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\0'), text.size());
+    if (const auto entry = parse_entry(text.substr(0, end))) entries.push_back(*entry);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+bool is_full(const std::string& message) {
+  return message.find("No space left on device") != std::string::npos ||
+         message.find("Disk quota exceeded") != std::string::npos;
+}
+
+Source source_of(std::string bytes) {
+  return [bytes = std::move(bytes), done = size_t{0}](char* buffer,
+                                                      size_t size) mutable -> Result<size_t> {
+    const size_t n = std::min(size, bytes.size() - done);
+    std::memcpy(buffer, bytes.data() + done, n);
+    done += n;
+    return n;
+  };
+}
+
+std::string octal(int mode) { return fmt::format("{:o}", mode); }
+
+}  // namespace
+
+SshNode::SshNode(std::unique_ptr<SshSession> session)
+    : Node(session->host_name()), session_(std::move(session)) {}
+
+Result<Completed> SshNode::run(const Command& command) {
+  const Source input = command.input.empty() ? Source() : source_of(command.input);
+  return session_->execute(command.argv, input, command.deadline);
+}
+
+Result<std::string> SshNode::script(const std::string& text, std::vector<std::string> arguments,
+                                    const std::string& what, Source source) {
+  std::vector<std::string> argv{"/bin/sh", "-c", "LC_ALL=C; export LC_ALL\n" + text, "sh"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  Result<Completed> completed = session_->execute(argv, std::move(source), kOperation);
+  if (!completed) return fail(completed);
+  if (completed->exit_code == 0) return std::move(completed->out);
+  if (is_full(completed->err)) {
+    return fail(
+        "{}: {}: the disk there is full: free some space, or give the target another root "
+        "folder",
+        name(), what);
+  }
+  if (completed->exit_code == kDamaged) {
+    return fail("{}: {}: it arrived damaged (SHA-256 {}) and was thrown away: try again", name(),
+                what, completed->out.substr(0, 64));
+  }
+  return fail("{}: {}: {}", name(), what, completed->err);
+}
+
+/// Sends the file from `offset` on to the end of `to.part`.
+Result<> SshNode::append(const Put& put, uint64_t offset, uint64_t total,
+                         const Progress& progress) {
+  std::ifstream file(put.from, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(offset));
+  if (!file) return fail("cannot read {}", put.from);
+  uint64_t done = offset;
+  const Source source = [&](char* buffer, size_t size) -> Result<size_t> {
+    if (progress && !progress(done, total)) return fail("stopped while sending {}", put.to);
+    file.read(buffer, static_cast<std::streamsize>(size));
+    done += static_cast<uint64_t>(file.gcount());
+    return static_cast<size_t>(file.gcount());
+  };
+  const Result<std::string> sent =
+      script(kAppend, {put.to + ".part"}, fmt::format("cannot write {}", put.to), source);
+  if (!sent) return fail(sent);
+  return {};
+}
+
+Result<> SshNode::put_file(const Put& put, const Progress& progress) {
+  std::error_code error;
+  const uint64_t total = fs::file_size(put.from, error);
+  if (error) return fail("cannot read {}: {}", put.from, error.message());
+  const Result<std::optional<Entry>> part = stat(put.to + ".part");
+  if (!part) return fail(part);
+  uint64_t offset = *part ? (*part)->size : 0;
+  if (offset > total) {
+    if (const Result<> removed = remove(put.to + ".part"); !removed) return removed;
+    offset = 0;
+  }
+  if (const Result<> sent = append(put, offset, total, progress); !sent) return sent;
+  const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode)},
+                                              fmt::format("cannot write {}", put.to));
+  if (!finished) return fail(finished);
+  if (progress) progress(total, total);
+  return {};
+}
+
+Result<> SshNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
+  const Result<std::string> sent =
+      script(kPutBytes, {to, octal(mode)}, fmt::format("cannot write {}", to), source_of(bytes));
+  if (!sent) return fail(sent);
+  return {};
+}
+
+Result<std::vector<std::optional<std::string>>> SshNode::read(const std::vector<Range>& ranges) {
+  std::vector<std::string> arguments;
+  for (const Range& range : ranges) {
+    arguments.insert(arguments.end(),
+                     {range.path, std::to_string(range.offset), std::to_string(range.max_bytes)});
+  }
+  const Result<std::string> answer = script(kRead, arguments, "cannot read the files");
+  if (!answer) return fail(answer);
+
+  std::vector<std::optional<std::string>> pieces;
+  std::string_view rest = *answer;
+  while (pieces.size() < ranges.size()) {
+    const size_t end = rest.find('\n');
+    const std::string_view word = rest.substr(0, end);
+    size_t size = 0;
+    const bool missing = word == "-";
+    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), size);
+    if (end == rest.npos || (!missing && parsed.ec != std::errc()) ||
+        rest.size() - end - 1 < size) {
+      return fail("{}: {} changed while it was read: try again", name(),
+                  ranges[pieces.size()].path);
+    }
+    rest.remove_prefix(end + 1);
+    pieces.push_back(missing ? std::nullopt : std::optional<std::string>(rest.substr(0, size)));
+    rest.remove_prefix(size);
+  }
+  return pieces;
+}
+
+Result<std::vector<Entry>> SshNode::list(const std::string& folder) {
+  const Result<std::string> answer = script(kList, {folder}, fmt::format("cannot list {}", folder));
+  if (!answer) return fail(answer);
+  std::vector<Entry> entries = parse_entries(*answer);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
+  const Result<std::string> answer = script(kStat, {path}, fmt::format("cannot look at {}", path));
+  if (!answer) return fail(answer);
+  const std::vector<Entry> entries = parse_entries(*answer);
+  return entries.empty() ? std::optional<Entry>() : std::optional(entries.front());
+}
+
+Result<> SshNode::make_folders(const std::string& path) {
+  const Result<std::string> made =
+      script(R"(mkdir -p -- "$1")", {path}, fmt::format("cannot make the folder {}", path));
+  if (!made) return fail(made);
+  return {};
+}
+
+Result<> SshNode::remove(const std::string& path) {
+  const Result<std::string> removed =
+      script(R"(rm -rf -- "$1")", {path}, fmt::format("cannot remove {}", path));
+  if (!removed) return fail(removed);
+  return {};
+}
+
+Result<std::string> SshNode::home() {
+  const Result<std::string> folder =
+      script(R"(cd && pwd -P)", {}, "the user's home folder cannot be entered");
+  if (!folder) return fail(folder);
+  return folder->substr(0, folder->find('\n'));
+}
+
+}  // namespace heddle::remote

@@ -1,0 +1,38 @@
+// A host behind SSH as a node: every operation is a small /bin/sh program on it, its arguments
+// passed as arguments.
+#pragma once
+
+#include <memory>
+
+#include "remote/node.h"
+#include "remote/ssh_session.h"
+
+namespace heddle::remote {
+
+class SshNode final : public Node {
+ public:
+  explicit SshNode(std::unique_ptr<SshSession> session);
+  using Node::read;
+
+  bool is_this_machine() const override { return false; }
+  bool connected() const override { return session_->connected(); }
+  Result<Completed> run(const Command& command) override;
+  Result<> put_file(const Put& put, const Progress& progress) override;
+  Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) override;
+  Result<std::vector<std::optional<std::string>>> read(const std::vector<Range>& ranges) override;
+  Result<std::vector<Entry>> list(const std::string& folder) override;
+  Result<std::optional<Entry>> stat(const std::string& path) override;
+  Result<> make_folders(const std::string& path) override;
+  Result<> remove(const std::string& path) override;
+  Result<std::string> home() override;
+
+ private:
+  /// Runs a script that must end with 0; `what` begins the error's sentence.
+  Result<std::string> script(const std::string& text, std::vector<std::string> arguments,
+                             const std::string& what, Source source = {});
+  Result<> append(const Put& put, uint64_t offset, uint64_t total, const Progress& progress);
+
+  std::unique_ptr<SshSession> session_;
+};
+
+}  // namespace heddle::remote

@@ -1,0 +1,92 @@
+#include "remote/ssh_session.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <future>
+
+#include "remote/exec.h"
+#include "remote/jump.h"
+
+namespace heddle::remote {
+namespace {
+
+constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kKeepAlive{5};
+
+/// Handles what the host sent unasked. False when it has hung up.
+bool drain(ssh_session session) {
+  pollfd polled{ssh_get_fd(session), POLLIN, 0};
+  if (poll(&polled, 1, 0) <= 0) return true;
+  char byte = 0;
+  if (recv(polled.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return false;
+  ssh_event event = ssh_event_new();
+  ssh_event_add_session(event, session);
+  ssh_event_dopoll(event, 0);
+  ssh_event_remove_session(event, session);
+  ssh_event_free(event);
+  return ssh_is_connected(session) != 0;
+}
+
+}  // namespace
+
+SshSession::SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump)
+    : host_name_(std::move(host_name)),
+      jump_(std::move(jump)),
+      session_(std::move(session)),
+      owner_([this] { serve(); }) {}
+
+SshSession::~SshSession() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  arrived_.notify_one();
+  owner_.join();
+}
+
+void SshSession::serve() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    if (!arrived_.wait_for(lock, kLook, [this] { return ending_ || !queue_.empty(); })) {
+      lock.unlock();
+      watch_idle();
+      lock.lock();
+    }
+    while (!queue_.empty()) {
+      const auto job = std::move(queue_.front());
+      queue_.pop_front();
+      lock.unlock();
+      job();
+      lock.lock();
+    }
+  }
+}
+
+/// An ignored message now and then makes the kernel notice a dead network (kSilence).
+void SshSession::watch_idle() {
+  if (!connected_) return;
+  if (!drain(session_.get())) connected_ = false;
+  if (Clock::now() - last_sent_ < kKeepAlive) return;
+  last_sent_ = Clock::now();
+  if (ssh_send_ignore(session_.get(), "keepalive") != SSH_OK) connected_ = false;
+}
+
+Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Source source,
+                                      std::chrono::milliseconds deadline) {
+  std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
+    if (!connected_) return fail("{}: the connection is lost", host_name_);
+    Result<Completed> completed = exec(session_.get(), host_name_, argv, source, deadline);
+    if (!ssh_is_connected(session_.get())) connected_ = false;
+    return completed;
+  });
+  std::future<Result<Completed>> result = task.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back([&task] { task(); });
+  }
+  arrived_.notify_one();
+  return result.get();
+}
+
+}  // namespace heddle::remote

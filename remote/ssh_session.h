@@ -1,0 +1,58 @@
+// One SSH connection: a libssh session, the thread that owns it and a queue of what to run on it.
+// Threads: any thread may call; calls take turns. An idle session is watched, so that `connected`
+// turns false by itself when the host goes away.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "remote/connect.h"
+#include "remote/handshake.h"
+
+namespace heddle::remote {
+
+class Jump;
+
+/// A program's stdin, piece by piece: fills the buffer, gives its size, 0 at the end. An error
+/// stops the program.
+using Source = std::function<Result<size_t>(char* buffer, size_t size)>;
+
+class SshSession {
+ public:
+  /// `jump`: what carries the session's socket, if not a plain connection.
+  SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump);
+  ~SshSession();
+  SshSession(const SshSession&) = delete;
+  SshSession& operator=(const SshSession&) = delete;
+
+  /// Runs argv on the host (see quote.h). `deadline` is the longest time without a byte moving when
+  /// there is a source, else the time for the whole.
+  Result<Completed> execute(const std::vector<std::string>& argv, Source source,
+                            std::chrono::milliseconds deadline);
+  bool connected() const { return connected_; }
+  const std::string& host_name() const { return host_name_; }
+
+ private:
+  void serve();
+  void watch_idle();
+
+  const std::string host_name_;
+  std::unique_ptr<Jump> jump_;  // outlives the session, which runs through it
+  Session session_;
+  std::atomic<bool> connected_{true};
+  Clock::time_point last_sent_ = Clock::now();
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<std::function<void()>> queue_;
+  bool ending_ = false;
+  std::thread owner_;  // last: starts when all else is there
+};
+
+}  // namespace heddle::remote

@@ -1,0 +1,134 @@
+#include "remote/target.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace heddle::remote {
+namespace {
+
+using nlohmann::json;
+
+bool is_name(std::string_view text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), plain);
+}
+
+}  // namespace
+
+Target this_machine() {
+  Host host;
+  host.name = kThisMachine;
+  Target target;
+  target.name = kThisMachine;
+  target.hosts = {host};
+  return target;
+}
+
+Result<Host> parse_host(std::string_view text) {
+  const std::string whole(text);
+  Host host;
+  if (const size_t at = text.rfind('@'); at != text.npos) {
+    host.user = text.substr(0, at);
+    text.remove_prefix(at + 1);
+    if (host.user.empty()) return fail("\"{}\" has no user before the @", whole);
+  }
+  std::string_view port;
+  if (text.starts_with('[')) {
+    const size_t end = text.find(']');
+    if (end == text.npos) return fail("\"{}\" has no ] after the address", whole);
+    port = text.substr(end + 1);
+    text = text.substr(1, end - 1);
+  } else if (const size_t colon = text.find(':'); colon != text.npos && colon == text.rfind(':')) {
+    port = text.substr(colon);
+    text = text.substr(0, colon);
+  }
+  if (!port.empty()) {
+    const char* end = port.data() + port.size();
+    const auto parsed = std::from_chars(port.data() + 1, end, host.port);
+    if (port[0] != ':' || parsed.ec != std::errc() || parsed.ptr != end || host.port == 0) {
+      return fail("\"{}\" has a port that is none; valid: [user@]host[:1 to 65535]", whole);
+    }
+  }
+  if (text.empty() || text.find_first_of(" \t\n/'\"\\") != text.npos || text.starts_with('-')) {
+    return fail("\"{}\" names no host; valid: [user@]host[:port]", whole);
+  }
+  host.address = text;
+  host.name = host.address;
+  return host;
+}
+
+Result<> check(const Target& target) {
+  if (!is_name(target.name)) {
+    return fail("target \"{}\": valid names are 1 to 64 of A-Z a-z 0-9 . _ -", target.name);
+  }
+  if (target.hosts.empty()) return fail("target {}: there is no host in it", target.name);
+  if (!target.root.starts_with('/') && !target.root.starts_with("~/")) {
+    return fail("target {}: root \"{}\" is no folder; valid: /… or ~/…", target.name, target.root);
+  }
+  for (const Host& host : target.hosts) {
+    if (host.is_this_machine() && target.hosts.size() > 1) {
+      return fail("target {}: a host without an address; only {} has none", target.name,
+                  kThisMachine);
+    }
+    if (!host.jump.empty()) {
+      if (const Result<Host> jump = parse_host(host.jump); !jump) {
+        return fail("target {}: jump of {}: {}", target.name, host.name, jump.error().message);
+      }
+    }
+  }
+  return {};
+}
+
+std::string to_json(const Target& target) {
+  json hosts = json::array();
+  for (const Host& host : target.hosts) {
+    hosts.push_back({{"name", host.name},
+                     {"address", host.address},
+                     {"user", host.user},
+                     {"port", host.port},
+                     {"identity_file", host.identity_file},
+                     {"identities_only", host.identities_only},
+                     {"jump", host.jump}});
+  }
+  json keys = json::array();
+  for (const AcceptedKey& key : target.accepted_keys) {
+    keys.push_back({{"endpoint", key.endpoint}, {"fingerprint", key.fingerprint}});
+  }
+  return json{
+      {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}}
+      .dump();
+}
+
+Result<Target> target_from_json(const std::string& text) {
+  try {
+    const json object = json::parse(text);
+    Target target;
+    target.name = object.at("name");
+    target.root = object.value("root", target.root);
+    for (const json& item : object.at("hosts")) {
+      Host host;
+      host.name = item.value("name", host.name);
+      host.address = item.value("address", host.address);
+      host.user = item.value("user", host.user);
+      host.port = item.value("port", host.port);
+      host.identity_file = item.value("identity_file", host.identity_file);
+      host.identities_only = item.value("identities_only", host.identities_only);
+      host.jump = item.value("jump", host.jump);
+      if (host.name.empty()) host.name = host.address;
+      target.hosts.push_back(host);
+    }
+    for (const json& item : object.value("accepted_keys", json::array())) {
+      target.accepted_keys.push_back({item.at("endpoint"), item.at("fingerprint")});
+    }
+    if (const Result<> checked = check(target); !checked) return fail(checked);
+    return target;
+  } catch (const json::exception& error) {
+    return fail("this is not a target: {}", error.what());
+  }
+}
+
+}  // namespace heddle::remote
