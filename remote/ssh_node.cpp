@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kOperation{60};  // also the longest silence of an upload
 
 // Per range: "SIZE\n" and that many bytes, or "-\n". A file that grows meanwhile does no harm.
-constexpr const char* kRead = R"(
+constexpr const char* kRead = R"sh(
 while [ $# -ge 3 ]; do
   if [ -f "$1" ]; then
     size=$(wc -c < "$1") || exit 1
@@ -30,10 +30,10 @@ while [ $# -ge 3 ]; do
   fi
   shift 3
 done
-exit 0)";
+exit 0)sh";
 
 // Per entry: "MODE SIZE MTIME NAME" and a zero byte.
-constexpr const char* kList = R"(
+constexpr const char* kList = R"sh(
 [ -e "$1" ] || exit 0
 cd -- "$1" || exit 1
 shift
@@ -41,26 +41,26 @@ for name in .[!.]* ..?* *; do
   [ -e "$name" ] && set -- "$@" "$name"
 done
 [ $# -eq 0 ] || stat -L --printf='%f %s %.Y %n\0' -- "$@"
-exit 0)";
+exit 0)sh";
 
-constexpr const char* kStat = R"(
+constexpr const char* kStat = R"sh(
 [ -e "$1" ] || exit 0
-stat -L --printf='%f %s %.Y %n\0' -- "$1")";
+stat -L --printf='%f %s %.Y %n\0' -- "$1")sh";
 
-constexpr const char* kAppend = R"(umask 077; cat >> "$1")";
-constexpr const char* kPutBytes = R"(
+constexpr const char* kAppend = R"sh(umask 077; cat >> "$1")sh";
+constexpr const char* kPutBytes = R"sh(
 umask 077
-cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")";
+cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
 
 constexpr int kDamaged = 65;
-constexpr const char* kFinish = R"(
+constexpr const char* kFinish = R"sh(
 sum=$(sha256sum < "$1.part") || exit 1
 if [ "${sum%% *}" != "$2" ]; then
   echo "${sum%% *}"
   rm -f -- "$1.part"
   exit 65
 fi
-chmod "$3" "$1.part" && mv -f -- "$1.part" "$1")";
+chmod "$3" "$1.part" && mv -f -- "$1.part" "$1")sh";
 
 std::optional<Entry> parse_entry(std::string_view line) {
   unsigned mode = 0;
@@ -225,21 +225,21 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
 
 Result<> SshNode::make_folders(const std::string& path) {
   const Result<std::string> made =
-      script(R"(mkdir -p -- "$1")", {path}, fmt::format("cannot make the folder {}", path));
+      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path));
   if (!made) return fail(made);
   return {};
 }
 
 Result<> SshNode::remove(const std::string& path) {
   const Result<std::string> removed =
-      script(R"(rm -rf -- "$1")", {path}, fmt::format("cannot remove {}", path));
+      script(R"sh(rm -rf -- "$1")sh", {path}, fmt::format("cannot remove {}", path));
   if (!removed) return fail(removed);
   return {};
 }
 
 Result<std::string> SshNode::home() {
   const Result<std::string> folder =
-      script(R"(cd && pwd -P)", {}, "the user's home folder cannot be entered");
+      script(R"sh(cd && pwd -P)sh", {}, "the user's home folder cannot be entered");
   if (!folder) return fail(folder);
   return folder->substr(0, folder->find('\n'));
 }
