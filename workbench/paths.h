@@ -1,12 +1,11 @@
 // Where things lie on this machine (XDG base directories), and what ships beside the executable.
+// The store's own path is storage::default_path.
 #pragma once
 
 #include <string>
 
 namespace heddle::workbench {
 
-/// $XDG_DATA_HOME/heddle/heddle.sqlite
-std::string default_store_path();
 /// $XDG_CONFIG_HOME/heddle
 std::string settings_folder();
 /// $XDG_CACHE_HOME/heddle

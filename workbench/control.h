@@ -1,0 +1,21 @@
+// What can be asked of a run once it is launched. All of these go to the run's hosts and block.
+#pragma once
+
+#include "base/result.h"
+#include "storage/run.h"
+#include "storage/writer.h"
+
+namespace heddle::workbench {
+
+/// Asks the ranks to finish their step, write the checkpoint and end; they are killed after the
+/// launch's grace. The run ends as stopped when the follower sees its end.
+Result<> stop(const storage::RunDetail& run);
+
+/// Kills the ranks at once.
+Result<> kill(const storage::RunDetail& run);
+
+/// Removes an ended run for good: its directories on the hosts, then its rows. A host that cannot
+/// be reached leaves the run as it is.
+Result<> remove(storage::Writer& writer, const storage::RunDetail& run);
+
+}  // namespace heddle::workbench

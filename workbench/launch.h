@@ -1,0 +1,48 @@
+// From a recipe and a target to a running supervisor. Blocks for as long as uploads take: never
+// call from the GUI thread. May be called from several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/parse.h"
+#include "remote/connect.h"
+#include "remote/target.h"
+#include "storage/writer.h"
+
+namespace heddle::workbench {
+
+struct LaunchRequest {
+  std::string recipe_text;
+  std::string recipe_file;  // names it in faults; its relative paths start at this file's folder
+  std::vector<std::string> sets;  // "key=value", on top of the text
+  remote::Target target = remote::this_machine();
+  std::string name;              // empty: the recipe file's, without its ending
+  std::string mode = "planned";  // planned | eager
+};
+
+/// Reads the recipe's file.
+Result<LaunchRequest> request_from_file(const std::string& recipe_file);
+
+struct LaunchError {
+  std::string message;                // for people; of a bad recipe: its fault lines
+  std::vector<recipe::Fault> faults;  // not empty: the recipe is bad, and there is no run
+  std::optional<storage::RunId> run;  // the attempt, kept as failed with the message as its cause
+  std::optional<remote::ConnectError> connection;  // a host could not be reached or trusted
+};
+
+/// Told what is being done and, where it takes long, bytes done and in total (else 0, 0). Returning
+/// false cancels the launch. Called from the launching thread.
+using LaunchProgress = std::function<bool(const std::string& what, uint64_t done, uint64_t total)>;
+
+/// Checks the recipe here, keeps the attempt in the store, brings engine and input files to the
+/// hosts, and starts the supervisors. When it returns the ranks have been started.
+tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
+                                                      const LaunchRequest& request,
+                                                      const LaunchProgress& progress = {});
+
+}  // namespace heddle::workbench

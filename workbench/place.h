@@ -1,0 +1,39 @@
+// Where a run lives: what the store keeps in a run's `hosts` column, enough to find the run again
+// from any workbench that opens the store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/launch/process.h"
+#include "remote/target.h"
+
+namespace heddle::workbench {
+
+/// One host's part of a run; `target.hosts` has the host itself at the same index.
+struct Share {
+  std::string run_dir;  // absolute on the host
+  std::string engine;   // absolute on the host
+  int32_t first_rank = 0;
+  int32_t local_ranks = 1;
+  bool operator==(const Share&) const = default;
+};
+
+struct Place {
+  remote::Target target;
+  std::vector<Share> shares;  // empty until they are known
+  int32_t epoch = 0;
+  /// The process that launches: while it lives, a run that is still preparing is its business.
+  launch::ProcessId launcher;
+  std::string launcher_boot_id;
+};
+
+std::string to_json(const Place& place);
+Result<Place> place_from_json(const std::string& text);
+
+/// Whether the process that launches is still there.
+bool launcher_lives(const Place& place);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,36 @@
+// A store that is being worked with: what a window, or a command that waits, keeps open.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "storage/writer.h"
+#include "workbench/follower.h"
+
+namespace heddle::workbench {
+
+class Workbench {
+ public:
+  /// Opens (or makes) the store and starts following its runs. `changed`: see Follower::Changed.
+  static Result<std::unique_ptr<Workbench>> open(const std::string& store_path,
+                                                 Follower::Changed changed = {});
+
+  const std::string& store_path() const { return store_path_; }
+  /// For launch, control, targets and import; any thread.
+  storage::Writer& writer() { return *writer_; }
+
+ private:
+  Workbench(std::string store_path, std::unique_ptr<storage::Writer> writer,
+            Follower::Changed changed);
+
+  std::string store_path_;
+  std::unique_ptr<storage::Writer> writer_;
+  Follower follower_;
+};
+
+/// Takes the finished run that ships with Heddle into a store that has none. Without the ingest
+/// lease (another workbench has it) nothing is done.
+Result<> import_sample_run(const std::string& store_path, storage::Writer& writer);
+
+}  // namespace heddle::workbench
