@@ -1,0 +1,103 @@
+#include "gui/format.h"
+
+#include <QLocale>
+#include <array>
+#include <cmath>
+
+namespace heddle::gui::format {
+namespace {
+
+/// Three significant digits for 1 ≤ |value| < 1000, none dropped.
+QString threeDigits(double value) {
+  const double size = std::abs(value);
+  return QString::number(value, 'f', size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+QString bytes(double bytes) {
+  static const std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (!std::isfinite(bytes)) return kNone;
+  size_t unit = 0;
+  for (; std::abs(bytes) >= 999.5 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return (unit == 0 ? QString::number(bytes, 'f', 0) : threeDigits(bytes)) + QChar(' ') +
+         QLatin1String(units[unit]);
+}
+
+QString count(qint64 count) { return QLocale(QLocale::English).toString(count); }
+
+QString shortCount(double count) {
+  static const std::array<const char*, 5> units = {"", " k", " M", " B", " T"};
+  if (!std::isfinite(count)) return kNone;
+  size_t unit = 0;
+  for (; std::abs(count) >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
+  return (unit == 0 ? QString::number(count, 'f', 0) : threeDigits(count)) +
+         QLatin1String(units[unit]);
+}
+
+QString seconds(double seconds) {
+  if (!std::isfinite(seconds)) return kNone;
+  if (seconds == 0) return QStringLiteral("0 s");
+  const double size = std::abs(seconds);
+  if (size >= 86400 * 2) return threeDigits(seconds / 86400) + QStringLiteral(" d");
+  if (size >= 3599.5 * 2) return threeDigits(seconds / 3600) + QStringLiteral(" h");
+  if (size >= 119.95) return threeDigits(seconds / 60) + QStringLiteral(" min");
+  if (size >= 0.9995) return threeDigits(seconds) + QStringLiteral(" s");
+  if (size >= 0.0009995) return threeDigits(seconds * 1e3) + QStringLiteral(" ms");
+  if (size >= 0.0000009995) return threeDigits(seconds * 1e6) + QStringLiteral(" µs");
+  return threeDigits(seconds * 1e9) + QStringLiteral(" ns");
+}
+
+QString percent(double fraction) {
+  if (!std::isfinite(fraction)) return kNone;
+  return QString::number(fraction * 100, 'f', 1) + QStringLiteral(" %");
+}
+
+QString tokensPerSecond(double rate) {
+  if (!std::isfinite(rate)) return kNone;
+  return (std::abs(rate) < 99.5 ? threeDigits(rate) : count(std::llround(rate))) +
+         QStringLiteral(" tok/s");
+}
+
+QString significant(double value, int digits) {
+  if (!std::isfinite(value)) return kNone;
+  if (value == 0) return QStringLiteral("0");
+  const double size = std::abs(value);
+  if (size < 1e-3 || size >= 1e7) {
+    QString text = QString::number(value, 'e', digits - 1);
+    static const QString zero = QStringLiteral("e-0");
+    return text.replace(zero, QStringLiteral("e-")).replace(QStringLiteral("e+0"), "e");
+  }
+  const int before = size < 1 ? 0 : static_cast<int>(std::floor(std::log10(size))) + 1;
+  const int leading = size < 1 ? -static_cast<int>(std::floor(std::log10(size))) - 1 : 0;
+  const int decimals = std::max(0, digits - before + leading);
+  return QLocale(QLocale::English).toString(value, 'f', decimals);
+}
+
+QString loss(double value) { return std::isfinite(value) ? QString::number(value, 'f', 3) : kNone; }
+
+QString signedValue(const QString& formatted, bool negative) {
+  QString digits = formatted;
+  if (digits.startsWith(QChar('-'))) digits.remove(0, 1);
+  return (negative ? QChar(0x2212) : QChar('+')) + digits;
+}
+
+QString when(const QDateTime& time, const QDateTime& now) {
+  const QLocale english(QLocale::English);
+  if (!time.isValid()) return kNone;
+  const qint64 ago = time.secsTo(now);
+  if (ago >= 0 && ago < 60) return QStringLiteral("now");
+  if (ago >= 0 && ago < 3600) return QStringLiteral("%1 min ago").arg(ago / 60);
+  if (time.date() == now.date())
+    return QStringLiteral("today ") + time.toString(QStringLiteral("HH:mm"));
+  if (time.date().addDays(1) == now.date()) return QStringLiteral("yesterday");
+  return english.toString(time.date(), time.date().year() == now.date().year()
+                                           ? QStringLiteral("d MMM")
+                                           : QStringLiteral("d MMM yyyy"));
+}
+
+QString plural(qint64 count, const QString& noun) {
+  return format::count(count) + QChar(' ') + noun + (count == 1 ? QString() : QStringLiteral("s"));
+}
+
+}  // namespace heddle::gui::format

@@ -1,0 +1,87 @@
+#include "gui/theme/icons.h"
+
+#include <QFile>
+#include <QIconEngine>
+#include <QPainter>
+#include <QSvgRenderer>
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+class TintedIcon : public QIconEngine {
+ public:
+  TintedIcon(QString name, Tone tone) : name_(std::move(name)), tone_(tone) {}
+
+  void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
+    QColor color = colorOf(tone_);
+    if (mode == QIcon::Disabled) color.setAlphaF(0.45);
+    draw(painter, rect, color);
+  }
+
+  QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {
+    QPixmap pixmap(size);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    paint(&painter, QRect(QPoint(0, 0), size), mode, state);
+    return pixmap;
+  }
+
+  QIconEngine* clone() const override { return new TintedIcon(name_, tone_); }
+
+  void draw(QPainter* painter, const QRect& rect, const QColor& color) const {
+    QFile file(QStringLiteral(":/heddle/icons/%1.svg").arg(name_));
+    if (!file.open(QIODevice::ReadOnly)) return;
+    QByteArray svg = file.readAll();
+    svg.replace("#000", color.name(QColor::HexRgb).toLatin1());
+    QSvgRenderer renderer(svg);
+    const double side = std::min(rect.width(), rect.height());
+    const QRectF square(rect.x() + (rect.width() - side) / 2, rect.y() + (rect.height() - side) / 2,
+                        side, side);
+    painter->save();
+    painter->setOpacity(painter->opacity() * color.alphaF());
+    renderer.render(painter, square);
+    painter->restore();
+  }
+
+ private:
+  QString name_;
+  Tone tone_;
+};
+
+}  // namespace
+
+QIcon icon(const QString& name, Tone tone) { return QIcon(new TintedIcon(name, tone)); }
+
+QColor colorOf(Tone tone) {
+  const Colors& c = colors();
+  switch (tone) {
+    case Tone::text:
+      return c.text;
+    case Tone::muted:
+      return c.muted;
+    case Tone::accent:
+      return c.accentText;
+    case Tone::onAccent:
+      return c.onAccent;
+    case Tone::good:
+      return c.goodText;
+    case Tone::warn:
+      return c.warnText;
+    case Tone::bad:
+      return c.badText;
+  }
+  return c.text;
+}
+
+QPixmap iconPixmap(const QString& name, int size, const QColor& color, double pixelRatio) {
+  QPixmap pixmap(QSize(size, size) * pixelRatio);
+  pixmap.setDevicePixelRatio(pixelRatio);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  TintedIcon(name, Tone::text).draw(&painter, QRect(0, 0, size, size), color);
+  return pixmap;
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,21 @@
+// Fusion with Heddle's check boxes: what a style sheet cannot draw in the theme's colours.
+#pragma once
+
+#include <QProxyStyle>
+
+namespace heddle::gui {
+
+class Style : public QProxyStyle {
+  Q_OBJECT
+
+ public:
+  Style();
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                     const QWidget* widget) const override;
+  int pixelMetric(PixelMetric metric, const QStyleOption* option,
+                  const QWidget* widget) const override;
+  int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
+                QStyleHintReturn* data) const override;
+};
+
+}  // namespace heddle::gui

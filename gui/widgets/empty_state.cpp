@@ -1,0 +1,38 @@
+#include "gui/widgets/empty_state.h"
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+
+EmptyState::EmptyState(const QString& iconName, const QString& title, const QString& text,
+                       const QString& buttonText, QWidget* parent)
+    : QWidget(parent) {
+  auto* symbol = new QLabel;
+  symbol->setAlignment(Qt::AlignCenter);
+  const auto tint = [symbol, iconName] {
+    symbol->setPixmap(iconPixmap(iconName, 32, colors().muted, symbol->devicePixelRatioF()));
+  };
+  tint();
+  connect(&Theme::instance(), &Theme::changed, symbol, tint);
+  auto* head = heading(title);
+  head->setAlignment(Qt::AlignCenter);
+  text_ = muted(text);
+  text_->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
+  text_->setWordWrap(true);
+  text_->setFixedWidth(420);
+  button_ = primaryButton(buttonText);
+  button_->setVisible(!buttonText.isEmpty());
+  connect(button_, &QPushButton::clicked, this, &EmptyState::triggered);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setSpacing(8);
+  layout->addStretch(2);
+  layout->addWidget(symbol, 0, Qt::AlignHCenter);
+  layout->addWidget(head, 0, Qt::AlignHCenter);
+  layout->addWidget(text_, 0, Qt::AlignHCenter);
+  layout->addSpacing(8);
+  layout->addWidget(button_, 0, Qt::AlignHCenter);
+  layout->addStretch(3);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,93 @@
+#include "gui/widgets/sparkline.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+/// The values as points inside `rect`; more values than pixels fold into min and max per pixel.
+QPolygonF polyline(const QRectF& rect, const QVector<double>& values, double low, double high) {
+  const double span = high > low ? high - low : 1;
+  const auto y = [&](double value) {
+    return high > low ? rect.bottom() - (value - low) / span * rect.height() : rect.center().y();
+  };
+  const qsizetype count = values.size();
+  const qsizetype columns = std::max<qsizetype>(1, std::lround(rect.width()));
+  QPolygonF points;
+  if (count <= columns) {
+    const double step = count > 1 ? rect.width() / double(count - 1) : 0;
+    for (qsizetype i = 0; i < count; ++i)
+      if (std::isfinite(values[i])) points << QPointF(rect.left() + double(i) * step, y(values[i]));
+    return points;
+  }
+  for (qsizetype column = 0; column < columns; ++column) {
+    double lowest = INFINITY, highest = -INFINITY;
+    for (qsizetype i = column * count / columns; i < (column + 1) * count / columns; ++i) {
+      if (!std::isfinite(values[i])) continue;
+      lowest = std::min(lowest, values[i]);
+      highest = std::max(highest, values[i]);
+    }
+    if (lowest > highest) continue;
+    const double x = rect.left() + double(column) + 0.5;
+    points << QPointF(x, y(highest));
+    if (highest > lowest) points << QPointF(x, y(lowest));
+  }
+  return points;
+}
+
+}  // namespace
+
+void paintSparkline(QPainter* painter, const QRectF& rect, const QVector<double>& values,
+                    const QColor& color, bool filled) {
+  double low = INFINITY, high = -INFINITY;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  if (low > high) return;
+  const QRectF inner = rect.adjusted(0.5, 1.5, -0.5, -1.5);
+  const QPolygonF points = polyline(inner, values, low, high);
+  if (points.size() < 2) return;
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  if (filled) {
+    QPolygonF area = points;
+    area << QPointF(points.last().x(), rect.bottom()) << QPointF(points.first().x(), rect.bottom());
+    QColor fill = color;
+    fill.setAlphaF(0.12);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(fill);
+    painter->drawPolygon(area);
+  }
+  painter->setBrush(Qt::NoBrush);
+  painter->setPen(QPen(color, 1));
+  painter->drawPolyline(points);
+  painter->restore();
+}
+
+Sparkline::Sparkline(QWidget* parent) : QWidget(parent) {
+  setFixedHeight(18);
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+}
+
+void Sparkline::setValues(QVector<double> values) {
+  values_ = std::move(values);
+  update();
+}
+
+void Sparkline::setColor(const QColor& color) {
+  color_ = color;
+  update();
+}
+
+void Sparkline::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  paintSparkline(&painter, rect(), values_, color_.isValid() ? color_ : colors().accent, true);
+}
+
+}  // namespace heddle::gui
