@@ -1,8 +1,10 @@
 // Recipe text to data and back. Every fault is one line a user can act on.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -14,57 +16,78 @@ namespace heddle::recipe {
 /// `FILE:LINE:COLUMN: key: what is wrong; valid: …` (`did you mean …`).
 struct Fault {
   std::string file;
-  int line = 0;    // 1-based; 0: not from a line of the file (then a --set, or a default)
-  int column = 0;  // 1-based
+  int line = 0;     // 1-based; 0: not from a line of the file (then a --set, or a default)
+  int column = 0;   // 1-based
   std::string key;  // dotted, as in "parallelism.tp"; empty for a syntax error
   std::string what;
-  std::string valid;  // may be empty
+  std::string valid;       // may be empty
+  std::string suggestion;  // what was probably meant; may be empty
   std::string str() const;
 };
 
-/// A recipe that parsed, or all its faults. When there are faults, `recipe` holds what could be read.
+/// Where a key's value is written.
+struct Place {
+  std::string file;  // "--set" for what came from there
+  int line = 0;
+  int column = 0;
+};
+
+/// A recipe that parsed, or all its faults. When there are faults, `recipe` holds what could be
+/// read.
 struct Parsed {
   Recipe recipe;
-  std::vector<Fault> faults;
+  std::vector<Fault> faults;  // by line
+  std::string file;
+  /// Every key that is written, with its place; elements of lists as "wrapping.buckets[0][1]".
+  std::map<std::string, Place> places;
   bool ok() const { return faults.empty(); }
 };
 
 /// Parses TOML text. `file` names it in faults. `sets` are `key=value` from --set, applied on top
-/// (TOML values; a bare word is taken as a string). Presets are applied; unknown keys suggest the nearest.
-/// Checks types and ranges, not what depends on ranks or files: that is `resolve`.
-Parsed parse(std::string_view text, const std::string& file, const std::vector<std::string>& sets = {});
+/// (TOML values; a bare word is taken as a string). Presets are applied; unknown keys suggest the
+/// nearest. Checks types and ranges, not what depends on ranks or files: that is `resolve`.
+Parsed parse(std::string_view text, const std::string& file,
+             const std::vector<std::string>& sets = {});
 
 /// Reads a file and parses it. Paths inside are made absolute against the file's folder.
 Parsed parse_file(const std::string& path, const std::vector<std::string>& sets = {});
 
+/// Makes the recipe's paths absolute against a folder. Absolute ones stay, empty ones too.
+void resolve_paths(Recipe& recipe, const std::string& folder);
+
 /// Fills what depends on the number of ranks (dp_shard -1, global_batch 0, n_kv_heads …) and checks
-/// what depends on it (factorisation, divisibility, bucket names against the model's modules, and
-/// features the engine does not have yet). `ranks` 0: the recipe's own `hardware.ranks`.
-/// Does not touch the file system. Faults point at the lines of `text` they come from.
+/// what depends on more than one key (what must be given, factorisation, divisibility, bucket names
+/// against the model's modules). `ranks` 0: the recipe's own `hardware.ranks`. Does not touch the
+/// file system. Faults point at the lines they come from; those of `parsed` are kept and not
+/// repeated.
 Parsed resolve(const Parsed& parsed, int64_t ranks = 0);
+
+/// What a resolved recipe asks for that `train` cannot execute yet; planning can.
+std::vector<Fault> unsupported(const Parsed& resolved);
 
 /// The canonical TOML text: only keys that differ from their default (and from the preset), in the
 /// design's order. parse(to_toml(r)).recipe == r.
 std::string to_toml(const Recipe& recipe);
 
 /// The text with one key set (or, with an empty value, removed), everything else (comments, order,
-/// layout) untouched: how a form's field edits a recipe. `value` is TOML source, as in "\"auto\"" or "8".
-Result<std::string> with_key(const std::string& text, const std::string& key, const std::string& value);
+/// layout) untouched: how a form's field edits a recipe. `value` is TOML source, as in "\"auto\""
+/// or "8". Fails, with the reason, on text that is no TOML, a value that is none, and `override` (a
+/// list of tables).
+Result<std::string> with_key(const std::string& text, const std::string& key,
+                             const std::string& value);
 
 /// All dotted keys with their type, default and valid values, in the design's order: for forms,
 /// completion and `did you mean`.
 struct KeyInfo {
   std::string key;
-  std::string type;       // "integer", "number", "string", "boolean", "list", "table"
-  std::string fallback;   // TOML source of the default
-  std::string valid;      // words, as in "fp32 | bf16" or "1 or more"
+  std::string type;      // "integer", "number", "string", "boolean", "list", "table"
+  std::string fallback;  // TOML source of the default
+  std::string valid;     // words, as in "fp32 | bf16" or "1 or more"
 };
 const std::vector<KeyInfo>& keys();
 
-/// Flat (dotted key, TOML value) pairs of everything that is set or defaulted: for the difference of
-/// two recipes.
+/// Flat (dotted key, TOML value) pairs of everything that is set or defaulted: for the difference
+/// of two recipes.
 std::vector<std::pair<std::string, std::string>> flatten(const Recipe& recipe);
-
-/// "61.2 GiB"-like sizes to bytes and "llama3-8b"-like presets to numbers live in presets.h / units.h.
 
 }  // namespace heddle::recipe

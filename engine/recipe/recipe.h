@@ -24,7 +24,7 @@ struct Model {
   int64_t dim = 0;
   int64_t n_layers = 0;
   int64_t n_heads = 0;
-  int64_t n_kv_heads = 0;
+  int64_t n_kv_heads = 0;  // 0: as many as heads (until `resolve`)
   int64_t ffn_dim = 0;
   int64_t vocab_size = 0;
   int64_t max_seq_len = 131072;

@@ -1,0 +1,129 @@
+#include "engine/recipe/modules.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <numeric>
+#include <optional>
+
+namespace heddle::recipe {
+namespace {
+
+// More layers than this in one range is a slip of the key, not a model.
+constexpr int64_t kLongestRange = 100'000;
+
+std::vector<Parameter> layer_parameters(const Model& m, const std::string& layer) {
+  const int64_t kv_dim = m.n_kv_heads * m.head_dim();
+  return {
+      {layer + ".attention_norm", {m.dim}},
+      {layer + ".attention.wq", {m.n_heads * m.head_dim(), m.dim}},
+      {layer + ".attention.wk", {kv_dim, m.dim}},
+      {layer + ".attention.wv", {kv_dim, m.dim}},
+      {layer + ".attention.wo", {m.dim, m.n_heads * m.head_dim()}},
+      {layer + ".ffn_norm", {m.dim}},
+      {layer + ".feed_forward.w1", {m.ffn_dim, m.dim}},
+      {layer + ".feed_forward.w3", {m.ffn_dim, m.dim}},
+      {layer + ".feed_forward.w2", {m.dim, m.ffn_dim}},
+  };
+}
+
+int64_t elements_of(const std::vector<Parameter>& parameters) {
+  return std::accumulate(parameters.begin(), parameters.end(), int64_t{0},
+                         [](int64_t sum, const Parameter& p) { return sum + p.elements(); });
+}
+
+std::optional<int64_t> number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+int64_t Parameter::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<Parameter> parameters(const Model& model) {
+  std::vector<Parameter> all = {{"tok_embeddings", {model.vocab_size, model.dim}}};
+  for (int64_t layer = 0; layer < model.n_layers; ++layer) {
+    for (Parameter& parameter : layer_parameters(model, fmt::format("layers.{}", layer))) {
+      all.push_back(std::move(parameter));
+    }
+  }
+  all.push_back({"norm", {model.dim}});
+  if (!model.tied_embeddings) all.push_back({"output", {model.vocab_size, model.dim}});
+  return all;
+}
+
+int64_t layer_parameter_count(const Model& model) {
+  return elements_of(layer_parameters(model, ""));
+}
+
+int64_t parameter_count(const Model& model) {
+  const int64_t matrices = model.tied_embeddings ? 1 : 2;
+  return matrices * model.vocab_size * model.dim + model.n_layers * layer_parameter_count(model) +
+         model.dim;
+}
+
+int64_t flops_per_token(const Model& model, int64_t seq_len) {
+  const int64_t looked_up = model.tied_embeddings ? 0 : model.vocab_size * model.dim;
+  return 6 * (parameter_count(model) - looked_up) +
+         6 * model.n_layers * model.n_heads * 2 * model.head_dim() * seq_len;
+}
+
+Modules::Modules(const Model& model) : parameters_(recipe::parameters(model)) {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const std::string& module = parameters_[i].module;
+    for (size_t dot = module.find('.');; dot = module.find('.', dot + 1)) {
+      const std::string name = module.substr(0, dot);
+      auto& indices = under_[name];
+      const bool sample = name.find("layers.") != 0 || name.find("layers.0") == 0;
+      if (indices.empty() && sample) sample_names_.push_back(name);
+      indices.push_back(i);
+      if (dot == std::string::npos) break;
+    }
+  }
+  under_["output"];  // with tied embeddings it is a module without a parameter
+}
+
+std::vector<size_t> Modules::under(const std::string& name) const {
+  std::vector<size_t> result;
+  for (const std::string& one : expand_range(name)) {
+    const auto found = under_.find(one);
+    if (found != under_.end()) {
+      result.insert(result.end(), found->second.begin(), found->second.end());
+    }
+  }
+  return result;
+}
+
+bool Modules::contains(const std::string& name) const {
+  const std::vector<std::string> names = expand_range(name);
+  for (const std::string& one : names) {
+    if (!under_.contains(one)) return false;
+  }
+  return !names.empty();
+}
+
+std::vector<std::string> expand_range(std::string_view name) {
+  constexpr std::string_view kLayers = "layers.";
+  const size_t end = name.find('.', kLayers.size());
+  const size_t dash = name.find('-');
+  if (!name.starts_with(kLayers) || dash == std::string_view::npos || dash > end) {
+    return {std::string(name)};
+  }
+  const auto first = number(name.substr(kLayers.size(), dash - kLayers.size()));
+  const auto last = number(name.substr(dash + 1, end == name.npos ? end : end - dash - 1));
+  if (!first || !last || *last - *first > kLongestRange) return {};
+  const std::string_view rest = end == name.npos ? std::string_view() : name.substr(end);
+  std::vector<std::string> result;
+  for (int64_t layer = *first; layer <= *last; ++layer) {
+    result.push_back(fmt::format("layers.{}{}", layer, rest));
+  }
+  return result;
+}
+
+}  // namespace heddle::recipe

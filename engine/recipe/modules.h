@@ -1,0 +1,59 @@
+// A Llama's modules and parameters by name and shape, known without building the model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/recipe/recipe.h"
+
+namespace heddle::recipe {
+
+/// One parameter. Every module that has a parameter has one, `weight`.
+struct Parameter {
+  std::string module;          // "layers.3.attention.wq"
+  std::vector<int64_t> shape;  // [out, in], or [dim] for a norm
+  std::string name() const { return module + ".weight"; }
+  int64_t elements() const;
+};
+
+/// All parameters in the order in which forward reads them. With tied embeddings `output` has none.
+std::vector<Parameter> parameters(const Model& model);
+
+/// Elements of all parameters; tied embeddings count once.
+int64_t parameter_count(const Model& model);
+
+/// Elements of one layer's parameters.
+int64_t layer_parameter_count(const Model& model);
+
+/// Forward and backward FLOPs of one token: 6·(N − N_embedding) +
+/// 6·layers·heads·(2·head_dim)·seq_len (TorchTitan's; causal sparsity and recomputation not
+/// counted). A tied output matrix is counted: it is multiplied with.
+int64_t flops_per_token(const Model& model, int64_t seq_len);
+
+/// The modules of a model, found by the names that `wrapping.buckets` and `override.modules` use.
+class Modules {
+ public:
+  explicit Modules(const Model& model);
+
+  /// Indices into `parameters()` of what a name covers: a module or all below it. "layers.0-15" and
+  /// "layers.0-15.attention" are ranges. Empty: no such module (or, tied, `output`).
+  std::vector<size_t> under(const std::string& name) const;
+  bool contains(const std::string& name) const;
+  const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// Every module name, parents first, layer 0 standing for all layers: for suggestions.
+  const std::vector<std::string>& sample_names() const { return sample_names_; }
+
+ private:
+  std::vector<Parameter> parameters_;
+  std::unordered_map<std::string, std::vector<size_t>> under_;
+  std::vector<std::string> sample_names_;
+};
+
+/// "layers.2-3.attention" to {"layers.2.attention", "layers.3.attention"}; a name without a range
+/// to itself; a range that runs backwards to nothing.
+std::vector<std::string> expand_range(std::string_view name);
+
+}  // namespace heddle::recipe

@@ -1,0 +1,237 @@
+#include "engine/recipe/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <tuple>
+
+#include "engine/recipe/nearest.h"
+#include "engine/recipe/presets.h"
+#include "engine/recipe/schema.h"
+
+namespace heddle::recipe {
+namespace {
+
+const std::string kSet = "--set";
+
+/// Reads one TOML table (the file's, or a --set's) into a recipe; a later table overrides an
+/// earlier.
+class Reader {
+ public:
+  Reader(Parsed& parsed, std::string file) : parsed_(parsed), file_(std::move(file)) {}
+
+  void read(const toml::table& table, const std::string& prefix = "") {
+    for (const auto& [key, node] : table) {
+      const std::string full = prefix + std::string(key.str());
+      const bool section = std::ranges::find(sections(), full) != sections().end();
+      if (const Field* field = find_field(full)) {
+        forget(full);
+        place(node, full);
+        field->read(
+            node, parsed_.recipe,
+            [&](const toml::node& at, std::string what, std::string valid, std::string hint) {
+              fault(at.source(), full, std::move(what), std::move(valid), std::move(hint));
+            });
+      } else if (section && node.is_table()) {
+        read(*node.as_table(), full + ".");
+      } else if (section) {
+        fault(node.source(), full, fmt::format("{} is no table", describe(node)),
+              fmt::format("[{}]", full), "");
+      } else {
+        unknown(key.source(), prefix, std::string(key.str()));
+      }
+    }
+  }
+
+  void fault(const toml::source_region& at, const std::string& key, std::string what,
+             std::string valid, std::string hint) {
+    const Place place = place_of(at);
+    parsed_.faults.push_back(
+        {file_, place.line, place.column, key, std::move(what), std::move(valid), std::move(hint)});
+  }
+
+ private:
+  Place place_of(const toml::source_region& at) const {
+    if (file_ == kSet) return {file_, 0, 0};
+    return {file_, static_cast<int>(at.begin.line), static_cast<int>(at.begin.column)};
+  }
+
+  // A --set replaces a list: the places of the old one's elements are gone.
+  void forget(const std::string& key) {
+    std::erase_if(parsed_.places, [&](const auto& item) {
+      return item.first == key || item.first.starts_with(key + "[");
+    });
+  }
+
+  void place(const toml::node& node, const std::string& key) {
+    parsed_.places[key] = place_of(node.source());
+    if (const toml::array* array = node.as_array()) {
+      size_t index = 0;
+      for (const toml::node& element : *array) {
+        place(element, fmt::format("{}[{}]", key, index++));
+      }
+    } else if (const toml::table* table = node.as_table()) {
+      for (const auto& [inner, value] : *table) {
+        place(value, fmt::format("{}.{}", key, inner.str()));
+      }
+    }
+  }
+
+  void unknown(const toml::source_region& at, const std::string& prefix, const std::string& leaf) {
+    std::vector<std::string> siblings;
+    std::vector<std::string> elsewhere;
+    for (const KeyInfo& info : keys()) {
+      const bool sibling = section_of(info.key) + "." == prefix;
+      (sibling ? siblings : elsewhere).push_back(leaf_of(info.key));
+    }
+    if (prefix.empty()) siblings = sections();
+    std::string hint = nearest(leaf, siblings);
+    if (!hint.empty()) {
+      hint = prefix + hint;
+    } else if (std::ranges::find(elsewhere, leaf) != elsewhere.end()) {
+      const auto& all = keys();
+      hint = std::ranges::find_if(all, [&](const KeyInfo& info) {
+               return leaf_of(info.key) == leaf;
+             })->key;
+    }
+    fault(at, prefix + leaf, "unknown key", fmt::format("{}", joined(siblings, ", ")), hint);
+  }
+
+  Parsed& parsed_;
+  std::string file_;
+};
+
+/// `key=value` as the nested tables it stands for. A value that is no TOML is a string, unless it
+/// begins like a TOML list, table or string.
+Result<toml::table> read_set(const std::string& set) {
+  const size_t equals = set.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    return fail("{} is no key=value", quote(set));
+  }
+  const std::string key = set.substr(0, equals);
+  const std::string value = set.substr(equals + 1);
+  toml::parse_result parsed = toml::parse("value = " + value + "\n");
+  const bool one = parsed && parsed.table().size() == 1 && parsed.table().contains("value");
+  if (!one && !value.empty() &&
+      std::string_view("[{\"'").find(value[0]) != std::string_view::npos) {
+    return fail("{} is no TOML value", value);
+  }
+  toml::table innermost;
+  const std::string leaf = leaf_of(key);
+  if (one) {
+    innermost.insert(leaf, std::move(*parsed.table().get("value")));
+  } else {
+    innermost.insert(leaf, value);
+  }
+  toml::table outer = std::move(innermost);
+  for (std::string path = section_of(key); !path.empty(); path = section_of(path)) {
+    toml::table table;
+    table.insert(leaf_of(path), std::move(outer));
+    outer = std::move(table);
+  }
+  return outer;
+}
+
+/// The preset's numbers come before every number that is written, wherever it stands.
+void apply_preset(Parsed& parsed, const std::vector<toml::table>& tables) {
+  for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
+    const auto name = (*table)["model"]["preset"].value_exact<std::string>();
+    if (!name) continue;
+    if (const auto numbers = preset(*name)) parsed.recipe.model = *numbers;
+    return;
+  }
+}
+
+}  // namespace
+
+std::string Fault::str() const {
+  std::string line_text = line > 0 ? fmt::format("{}:{}:{}: ", file, line, column) : file + ": ";
+  if (!key.empty()) line_text += key + ": ";
+  line_text += what;
+  if (!valid.empty()) line_text += "; valid: " + valid;
+  if (!suggestion.empty()) line_text += fmt::format(" (did you mean {})", suggestion);
+  return line_text;
+}
+
+Parsed parse(std::string_view text, const std::string& file, const std::vector<std::string>& sets) {
+  Parsed parsed;
+  parsed.file = file;
+  std::vector<toml::table> tables(1);
+  std::vector<std::string> origins = {file};
+  toml::parse_result result = toml::parse(text);
+  if (result) {
+    tables[0] = std::move(result.table());
+  } else {
+    Reader(parsed, file)
+        .fault(result.error().source(), "", std::string(result.error().description()), "", "");
+  }
+  for (const std::string& set : sets) {
+    Result<toml::table> table = read_set(set);
+    if (table) {
+      tables.push_back(std::move(*table));
+      origins.push_back(kSet);
+    } else {
+      const std::string key = set.substr(0, set.find('='));
+      parsed.faults.push_back({kSet, 0, 0, key == set ? "" : key, table.error().message,
+                               "--set training.steps=100", ""});
+    }
+  }
+  apply_preset(parsed, tables);
+  for (size_t i = 0; i < tables.size(); ++i) Reader(parsed, origins[i]).read(tables[i]);
+  std::ranges::stable_sort(parsed.faults, {}, [](const Fault& fault) {
+    return std::tuple(fault.line == 0, fault.line, fault.column);
+  });
+  return parsed;
+}
+
+Parsed parse_file(const std::string& path, const std::vector<std::string>& sets) {
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  if (std::filesystem::is_directory(path) || !stream || !(text << stream.rdbuf())) {
+    Parsed parsed;
+    parsed.file = path;
+    // An empty file makes operator<< fail too, yet is a recipe: one that lacks everything.
+    std::error_code error;
+    if (std::filesystem::file_size(path, error) == 0 && !error) return parse("", path, sets);
+    const bool folder = std::filesystem::is_directory(path, error);
+    parsed.faults.push_back(
+        {path, 0, 0, "",
+         fmt::format("cannot be read: {}", folder ? "it is a folder" : std::strerror(errno)),
+         "a recipe (.toml)", ""});
+    return parsed;
+  }
+  Parsed parsed = parse(text.str(), path, sets);
+  resolve_paths(parsed.recipe, std::filesystem::absolute(path).parent_path().string());
+  return parsed;
+}
+
+void resolve_paths(Recipe& recipe, const std::string& folder) {
+  const auto absolute = [&](std::string& path) {
+    if (path.empty()) return;
+    const bool names_folder = path.ends_with('/');
+    path = (std::filesystem::path(folder) / path).lexically_normal().string();
+    if (names_folder && !path.ends_with('/')) path += '/';
+  };
+  absolute(recipe.model.checkpoint);
+  for (std::string& path : recipe.data.text) absolute(path);
+  absolute(recipe.data.token_ids);
+  absolute(recipe.data.tokenizer);
+  for (std::string& path : recipe.validation.text) absolute(path);
+  absolute(recipe.checkpoint.folder);
+}
+
+const std::vector<KeyInfo>& keys() {
+  static const std::vector<KeyInfo> infos = [] {
+    std::vector<KeyInfo> result;
+    for (const Field& field : schema()) result.push_back(field.info);
+    return result;
+  }();
+  return infos;
+}
+
+}  // namespace heddle::recipe

@@ -1,0 +1,286 @@
+#include "engine/recipe/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace heddle::recipe {
+namespace {
+
+/// a·b, or the largest number if that is more.
+int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
+}
+
+void check_model(Recipe& recipe, Checks& checks) {
+  Model& m = recipe.model;
+  const auto need = [&](const char* key, int64_t value) {
+    if (value != 0 || !checks.sound({key, "model.preset"})) return;
+    checks.fault({key}, "is missing", "1 or more, or a model.preset");
+  };
+  need("model.dim", m.dim);
+  need("model.n_layers", m.n_layers);
+  need("model.n_heads", m.n_heads);
+  need("model.ffn_dim", m.ffn_dim);
+  if (m.n_kv_heads == 0) m.n_kv_heads = m.n_heads;
+  if (m.dim == 0 || m.n_heads == 0) return;
+  if (m.dim % m.n_heads != 0) {
+    checks.fault({"model.n_heads", "model.dim"},
+                 fmt::format("dim {} does not divide by {} heads", m.dim, m.n_heads),
+                 "a divisor of dim");
+  } else if (m.head_dim() % 2 != 0) {
+    checks.fault({"model.n_heads", "model.dim"},
+                 fmt::format("dim {} / {} heads is {}, odd", m.dim, m.n_heads, m.head_dim()),
+                 "an even dim / n_heads, since RoPE rotates pairs");
+  }
+  if (m.n_heads % m.n_kv_heads != 0) {
+    checks.fault({"model.n_kv_heads", "model.n_heads"},
+                 fmt::format("{} heads do not divide by {} kv heads", m.n_heads, m.n_kv_heads),
+                 "a divisor of n_heads");
+  }
+  if (m.rope_scaling && m.rope_scaling->low_freq_factor >= m.rope_scaling->high_freq_factor) {
+    checks.fault({"model.rope_scaling.low_freq_factor", "model.rope_scaling"},
+                 "low_freq_factor is not below high_freq_factor", "as in 1.0 and 4.0");
+  }
+}
+
+void check_data(const Recipe& recipe, Checks& checks) {
+  const Data& data = recipe.data;
+  const bool text = !data.text.empty();
+  if (text && !data.token_ids.empty()) {
+    checks.fault({"data.token_ids"}, "stands beside data.text", "one of the two");
+  } else if (!text && data.token_ids.empty() && checks.sound({"data.text", "data.token_ids"})) {
+    checks.fault({"data.text"}, "no data is named",
+                 "data.text with data.tokenizer, or data.token_ids");
+  }
+  if (text && data.tokenizer.empty() && checks.sound({"data.tokenizer"})) {
+    checks.fault({"data.tokenizer"}, "is missing: data.text needs one", "a tokenizer.json");
+  }
+  if (data.seq_len > recipe.model.max_seq_len) {
+    checks.fault({"data.seq_len", "model.max_seq_len"},
+                 fmt::format("{} is longer than model.max_seq_len {}", data.seq_len,
+                             recipe.model.max_seq_len),
+                 fmt::format("1 to {}", recipe.model.max_seq_len));
+  }
+  if (recipe.validation.every > 0 && recipe.validation.text.empty() &&
+      checks.sound({"validation.text"})) {
+    checks.fault({"validation.every"}, "validation needs text", "0, or validation.text");
+  }
+}
+
+const std::vector<std::string> kDegrees = {"parallelism.dp_shard", "parallelism.dp_replicate",
+                                           "parallelism.tp",       "parallelism.pp",
+                                           "parallelism.cp",       "hardware.ranks"};
+
+/// Fills dp_shard and checks that the degrees multiply to the ranks. False if nothing can follow.
+bool check_mesh(Recipe& recipe, Checks& checks) {
+  if (!checks.sound(kDegrees)) return false;
+  Parallelism& p = recipe.parallelism;
+  const int64_t ranks = recipe.hardware.ranks;
+  const int64_t others = times(times(p.dp_replicate, p.tp), times(p.pp, p.cp));
+  const std::vector<std::string> first_degrees = {"parallelism.tp", "parallelism.pp",
+                                                  "parallelism.cp", "parallelism.dp_replicate",
+                                                  "hardware.ranks"};
+  if (p.dp_shard == -1) {
+    if (ranks % others != 0) {
+      const auto written = [&](const std::string& key) {
+        return (key == "parallelism.tp" && p.tp > 1) || (key == "parallelism.pp" && p.pp > 1) ||
+               (key == "parallelism.cp" && p.cp > 1) ||
+               (key == "parallelism.dp_replicate" && p.dp_replicate > 1);
+      };
+      std::vector<std::string> at;
+      std::ranges::copy_if(first_degrees, std::back_inserter(at), written);
+      checks.fault(
+          at,
+          fmt::format("{} ranks do not divide by dp_replicate {} × tp {} × pp {} × cp {} = {}",
+                      ranks, p.dp_replicate, p.tp, p.pp, p.cp, others),
+          fmt::format("degrees whose product divides {}", ranks));
+      return false;
+    }
+    p.dp_shard = ranks / others;
+    return true;
+  }
+  const int64_t product = times(others, p.dp_shard);
+  if (product != ranks) {
+    const std::string valid = ranks % others == 0
+                                  ? fmt::format("dp_shard = {} or -1", ranks / others)
+                                  : fmt::format("degrees whose product is {}", ranks);
+    checks.fault(
+        kDegrees,
+        fmt::format("dp_replicate {} × dp_shard {} × tp {} × pp {} × cp {} = {}, but there "
+                    "{} {} rank{}",
+                    p.dp_replicate, p.dp_shard, p.tp, p.pp, p.cp, product,
+                    ranks == 1 ? "is" : "are", ranks, ranks == 1 ? "" : "s"),
+        valid);
+    return false;
+  }
+  return true;
+}
+
+void check_tensor_and_context(const Recipe& recipe, Checks& checks) {
+  const Parallelism& p = recipe.parallelism;
+  const Model& m = recipe.model;
+  const auto divides = [&](int64_t value, const std::string& name) {
+    if (value == 0 || value % p.tp == 0) return;
+    checks.fault({"parallelism.tp"}, fmt::format("{} {} do not divide by tp {}", value, name, p.tp),
+                 "a divisor of n_heads, n_kv_heads and ffn_dim");
+  };
+  divides(m.n_heads, "heads");
+  if (m.n_kv_heads != m.n_heads) divides(m.n_kv_heads, "kv heads");
+  divides(m.ffn_dim, "elements of ffn_dim");
+  if (p.tp > 1 && p.sequence_parallel && recipe.data.seq_len % times(p.tp, p.cp) != 0) {
+    checks.fault({"parallelism.tp", "data.seq_len"},
+                 fmt::format("sequences of {} do not divide by tp {} × cp {}", recipe.data.seq_len,
+                             p.tp, p.cp),
+                 "a divisor of data.seq_len, or sequence_parallel = false");
+  }
+  if (p.cp > 1 && p.cp_mode == ContextMode::ulysses) {
+    const int64_t heads = m.n_heads / p.tp;
+    const int64_t kv_heads = m.n_kv_heads / p.tp;
+    const bool kv_fits = kv_heads > 0 && (kv_heads % p.cp == 0 || p.cp % kv_heads == 0);
+    if (m.n_heads != 0 && (heads % p.cp != 0 || !kv_fits)) {
+      checks.fault({"parallelism.cp"},
+                   fmt::format("ulysses cannot deal {} heads and {} kv heads to cp {}", heads,
+                               kv_heads, p.cp),
+                   "a divisor of the heads, and of the kv heads or a multiple of them");
+    }
+  } else if (p.cp > 1 && recipe.data.seq_len % times(2, p.cp) != 0) {
+    checks.fault({"parallelism.cp", "data.seq_len"},
+                 fmt::format("sequences of {} do not divide into 2 × cp {} chunks",
+                             recipe.data.seq_len, p.cp),
+                 "a divisor of data.seq_len / 2");
+  }
+}
+
+void check_pipeline(Recipe& recipe, Checks& checks) {
+  Parallelism& p = recipe.parallelism;
+  const int64_t layers = recipe.model.n_layers;
+  if (layers > 0 && p.pp > layers) {
+    checks.fault({"parallelism.pp"}, fmt::format("{} stages for {} layers", p.pp, layers),
+                 fmt::format("1 to {}", layers));
+  }
+  if (!p.stage_layers.empty()) {
+    const auto stages = static_cast<int64_t>(p.stage_layers.size());
+    const bool chunks = p.pp_schedule == PipelineSchedule::interleaved ||
+                        p.pp_schedule == PipelineSchedule::zero_bubble;
+    if (chunks ? stages % p.pp != 0 : stages != p.pp) {
+      checks.fault({"parallelism.stage_layers"},
+                   fmt::format("{} stages are given, pp is {}", stages, p.pp),
+                   chunks ? "pp numbers or a multiple of it" : "pp numbers");
+    }
+    const int64_t sum = std::accumulate(p.stage_layers.begin(), p.stage_layers.end(), int64_t{0});
+    if (layers > 0 && sum != layers) {
+      checks.fault({"parallelism.stage_layers"},
+                   fmt::format("{} layers in all, but the model has {}", sum, layers),
+                   fmt::format("numbers whose sum is {}", layers));
+    }
+  }
+  if (p.microbatches == 0) p.microbatches = p.pp;
+  if (p.pp > 1 && recipe.training.local_batch % p.microbatches != 0) {
+    checks.fault({"parallelism.microbatches", "training.local_batch", "parallelism.pp"},
+                 fmt::format("local_batch {} does not divide into {} micro-batches",
+                             recipe.training.local_batch, p.microbatches),
+                 "a divisor of local_batch");
+  }
+}
+
+void check_batch(Recipe& recipe, Checks& checks) {
+  Training& t = recipe.training;
+  if (!checks.sound({"training.local_batch", "training.global_batch"})) return;
+  const int64_t ranks = recipe.data_parallel_ranks();
+  const int64_t step = times(t.local_batch, ranks);
+  if (t.global_batch == 0) {
+    t.global_batch = step;
+  } else if (t.global_batch % step != 0) {
+    checks.fault({"training.global_batch"},
+                 fmt::format("{} is no multiple of local_batch {} × {} data-parallel ranks = {}",
+                             t.global_batch, t.local_batch, ranks, step),
+                 fmt::format("0, or a multiple of {}", step));
+  }
+}
+
+void check_schedule(const Recipe& recipe, Checks& checks) {
+  const Schedule& s = recipe.schedule;
+  const int64_t steps = recipe.training.steps;
+  if (!checks.sound({"training.steps", "schedule.warmup_steps", "schedule.decay_ratio"})) return;
+  const auto decay = static_cast<int64_t>(static_cast<double>(steps) * s.decay_ratio + 0.5);
+  if (s.warmup_steps > steps) {
+    checks.fault({"schedule.warmup_steps", "training.steps"},
+                 fmt::format("{} is more than the {} steps of training", s.warmup_steps, steps),
+                 fmt::format("0 to {}", steps));
+  } else if (s.decay != Decay::none && decay > steps - s.warmup_steps) {
+    checks.fault({"schedule.decay_ratio"},
+                 fmt::format("{} steps of decay do not fit in {} steps after {} of warm-up", decay,
+                             steps, s.warmup_steps),
+                 fmt::format("at most {} / {}", steps - s.warmup_steps, steps));
+  }
+}
+
+void check_reshard(const Recipe& recipe, Checks& checks) {
+  const int64_t group = recipe.wrapping.reshard_after_forward;
+  const int64_t shards = recipe.parallelism.dp_shard;
+  if (group > 0 && shards % group != 0) {
+    checks.fault({"wrapping.reshard_after_forward"},
+                 fmt::format("groups of {} do not divide dp_shard {}", group, shards),
+                 fmt::format("true | false | a divisor of {}", shards));
+  }
+}
+
+}  // namespace
+
+Checks::Checks(Parsed& parsed) : parsed_(parsed) {}
+
+void Checks::fault(const std::vector<std::string>& keys, std::string what, std::string valid,
+                   std::string suggestion) {
+  const auto written = std::ranges::find_if(
+      keys, [&](const std::string& key) { return parsed_.places.contains(key); });
+  const std::string& key = written == keys.end() ? keys.front() : *written;
+  fault_at(key, key, std::move(what), std::move(valid), std::move(suggestion));
+}
+
+void Checks::fault_at(const std::string& place, const std::string& key, std::string what,
+                      std::string valid, std::string suggestion) {
+  const auto found = parsed_.places.find(place);
+  const Place at = found == parsed_.places.end() ? Place{parsed_.file, 0, 0} : found->second;
+  parsed_.faults.push_back(
+      {at.file, at.line, at.column, key, std::move(what), std::move(valid), std::move(suggestion)});
+}
+
+bool Checks::sound(const std::vector<std::string>& keys) const {
+  return std::ranges::none_of(parsed_.faults, [&](const Fault& fault) {
+    const bool syntax = fault.key.empty();
+    return syntax || std::ranges::any_of(keys, [&](const std::string& key) {
+             return fault.key == key || fault.suggestion == key;
+           });
+  });
+}
+
+Parsed resolve(const Parsed& parsed, int64_t ranks) {
+  Parsed resolved = parsed;
+  Recipe& recipe = resolved.recipe;
+  if (ranks > 0) {
+    recipe.hardware.ranks = ranks;
+    resolved.places.erase("hardware.ranks");
+  }
+  Checks checks(resolved);
+  check_model(recipe, checks);
+  check_data(recipe, checks);
+  check_schedule(recipe, checks);
+  if (check_mesh(recipe, checks)) {
+    check_tensor_and_context(recipe, checks);
+    check_pipeline(recipe, checks);
+    check_batch(recipe, checks);
+    check_reshard(recipe, checks);
+  }
+  check_wrapping(resolved, checks);
+  std::ranges::stable_sort(resolved.faults, {}, [](const Fault& fault) {
+    return std::tuple(fault.line == 0, fault.line, fault.column);
+  });
+  return resolved;
+}
+
+}  // namespace heddle::recipe

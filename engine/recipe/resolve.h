@@ -1,0 +1,32 @@
+// How the checks of `resolve` report: shared by resolve.cpp and resolve_wrapping.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/recipe/parse.h"
+
+namespace heddle::recipe {
+
+class Checks {
+ public:
+  explicit Checks(Parsed& parsed);
+
+  /// A fault at the place of the first of `keys` that is written; it carries that key, or the
+  /// first.
+  void fault(const std::vector<std::string>& keys, std::string what, std::string valid,
+             std::string suggestion = "");
+  /// A fault at one element, whose place is under another name than its key.
+  void fault_at(const std::string& place, const std::string& key, std::string what,
+                std::string valid, std::string suggestion = "");
+  /// None of the keys has a fault already: what follows from one fault is not reported.
+  bool sound(const std::vector<std::string>& keys) const;
+
+ private:
+  Parsed& parsed_;
+};
+
+/// Bucket and override names against the model's modules.
+void check_wrapping(const Parsed& parsed, Checks& checks);
+
+}  // namespace heddle::recipe

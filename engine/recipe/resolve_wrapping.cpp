@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/recipe/modules.h"
+#include "engine/recipe/nearest.h"
+#include "engine/recipe/resolve.h"
+#include "engine/recipe/values.h"
+
+namespace heddle::recipe {
+namespace {
+
+const std::string kValidNames =
+    "tok_embeddings, layers.N, layers.A-B, layers.N.attention, layers.N.feed_forward.w1 …, norm, "
+    "output";
+
+void check_name(const Modules& modules, const Model& model, const std::string& name,
+                const std::string& place, const std::string& key, Checks& checks) {
+  if (modules.contains(name)) return;
+  // Suggest with the layer that was written: "layers.3.atention" is near "layers.3.attention".
+  std::vector<std::string> candidates = modules.sample_names();
+  const size_t from = std::string("layers.").size();
+  const size_t to = name.starts_with("layers.") ? std::min(name.find('.', from), name.size()) : 0;
+  if (to > from) {
+    const std::string layer = name.substr(from, to - from);
+    if (!modules.contains("layers." + layer)) {
+      checks.fault_at(place, key, fmt::format("\"{}\" matches no module", name),
+                      fmt::format("layers.0 to layers.{}", model.n_layers - 1));
+      return;
+    }
+    for (std::string& candidate : candidates) {
+      if (candidate.starts_with("layers.0")) candidate.replace(from, 1, layer);
+    }
+  }
+  checks.fault_at(place, key, fmt::format("\"{}\" matches no module", name), kValidNames,
+                  nearest(name, candidates));
+}
+
+/// Names for a set of parameters that are as short as can be: whole layers as ranges.
+std::vector<std::string> summary(const Modules& modules, const std::vector<bool>& chosen,
+                                 int64_t layers) {
+  const auto all_of = [&](const std::string& name) {
+    const auto under = modules.under(name);
+    return !under.empty() && std::ranges::all_of(under, [&](size_t i) { return chosen[i]; });
+  };
+  std::vector<std::string> names;
+  if (all_of("tok_embeddings")) names.push_back("tok_embeddings");
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const std::string name = fmt::format("layers.{}", layer);
+    if (all_of(name)) {
+      int64_t last = layer;
+      while (last + 1 < layers && all_of(fmt::format("layers.{}", last + 1))) ++last;
+      names.push_back(last == layer ? name : fmt::format("layers.{}-{}", layer, last));
+      layer = last;
+      continue;
+    }
+    for (const size_t i : modules.under(name)) {
+      if (chosen[i]) names.push_back(modules.parameters()[i].module);
+    }
+  }
+  for (const char* name : {"norm", "output"}) {
+    if (all_of(name)) names.push_back(name);
+  }
+  return names;
+}
+
+void check_buckets(const Modules& modules, const Recipe& recipe, Checks& checks) {
+  const auto& buckets = recipe.wrapping.buckets;
+  constexpr size_t kNowhere = static_cast<size_t>(-1);
+  std::vector<size_t> owner(modules.parameters().size(), kNowhere);
+  for (size_t b = 0; b < buckets.size(); ++b) {
+    for (size_t n = 0; n < buckets[b].size(); ++n) {
+      const std::string place = fmt::format("wrapping.buckets[{}][{}]", b, n);
+      const std::string& name = buckets[b][n];
+      check_name(modules, recipe.model, name, place, "wrapping.buckets", checks);
+      std::optional<size_t> other;
+      std::string module;
+      for (const size_t i : modules.under(name)) {
+        if (owner[i] == kNowhere) {
+          owner[i] = b;
+        } else if (!other) {
+          other = owner[i];
+          module = modules.parameters()[i].module;
+        }
+      }
+      if (other) {
+        const std::string where =
+            *other == b ? "this bucket already" : fmt::format("bucket {} already", *other + 1);
+        checks.fault_at(place, "wrapping.buckets", fmt::format("{} is in {}", module, where),
+                        "every parameter in one bucket");
+      }
+    }
+  }
+  std::vector<bool> left(owner.size());
+  for (size_t i = 0; i < owner.size(); ++i) left[i] = owner[i] == kNowhere;
+  if (const auto names = summary(modules, left, recipe.model.n_layers); !names.empty()) {
+    checks.fault({"wrapping.buckets", "wrapping.mode"},
+                 fmt::format("in no bucket: {}", joined(names, ", ")),
+                 "every parameter in one bucket");
+  }
+}
+
+}  // namespace
+
+void check_wrapping(const Parsed& parsed, Checks& checks) {
+  const Recipe& recipe = parsed.recipe;
+  const bool manual = recipe.wrapping.mode == WrappingMode::manual;
+  if (!manual && !recipe.wrapping.buckets.empty() && checks.sound({"wrapping.mode"})) {
+    checks.fault({"wrapping.buckets"}, "buckets are read in mode manual only",
+                 "wrapping.mode = \"manual\", or no buckets");
+  }
+  const Model& m = recipe.model;
+  const bool known = m.dim > 0 && m.n_layers > 0 && m.n_heads > 0 && m.ffn_dim > 0 &&
+                     checks.sound({"model.n_layers"});
+  if (!known) return;
+  const Modules modules(m);
+  if (manual && checks.sound({"wrapping.buckets"})) check_buckets(modules, recipe, checks);
+  for (size_t i = 0; i < recipe.overrides.size(); ++i) {
+    const auto& names = recipe.overrides[i].modules;
+    for (size_t n = 0; n < names.size(); ++n) {
+      check_name(modules, m, names[n], fmt::format("override[{}].modules[{}]", i, n), "override",
+                 checks);
+    }
+  }
+}
+
+}  // namespace heddle::recipe

@@ -1,0 +1,274 @@
+#include "engine/recipe/special_fields.h"
+
+#include <fmt/format.h>
+
+#include "engine/recipe/presets.h"
+#include "engine/recipe/units.h"
+
+namespace heddle::recipe {
+namespace {
+
+std::string override_body(const Override& exception, std::string_view separator) {
+  std::string body = "modules = " + strings_text(exception.modules);
+  if (exception.recompute) {
+    body += fmt::format("{}recompute = {}", separator,
+                        quote(word_of(recompute_modes(), *exception.recompute)));
+  }
+  return body;
+}
+
+std::optional<Override> read_override(const toml::node& node, const Complain& complain) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) {
+    complain_of_type(complain, node, "a table, as in [[override]]");
+    return std::nullopt;
+  }
+  Override exception;
+  for (const auto& [key, value] : *table) {
+    if (key == "modules") {
+      if (auto v = read_strings(value, complain)) exception.modules = *v;
+    } else if (key == "recompute") {
+      exception.recompute = read_choice(value, recompute_modes(), complain);
+    } else {
+      complain(value, fmt::format("unknown key {}", key.str()), "modules, recompute",
+               nearest(key.str(), {"modules", "recompute"}));
+    }
+  }
+  if (!table->contains("modules")) {
+    complain(node, "no modules are named", "modules = [\"layers.0-15\"]", "");
+  }
+  return exception;
+}
+
+}  // namespace
+
+const Names<RecomputeMode>& recompute_modes() {
+  static const Names<RecomputeMode> names = {{"none", RecomputeMode::none},
+                                             {"full", RecomputeMode::full},
+                                             {"selective", RecomputeMode::selective},
+                                             {"budget", RecomputeMode::budget}};
+  return names;
+}
+
+Field preset_field() {
+  std::vector<std::string> names = preset_names();
+  return {{"model.preset", "string", "", choices(names)},
+          [names](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            if (node.value_exact<std::string>() == "") {
+              recipe.model.preset.clear();
+            } else if (auto v = read_choice(node, named(names), complain)) {
+              recipe.model.preset = *v;
+            }
+          },
+          [](const Recipe& recipe) { return quote(recipe.model.preset); }};
+}
+
+Field rope_scaling_field() {
+  const std::string valid =
+      "{ factor, low_freq_factor, high_freq_factor, original_max_position } | false";
+  const auto read = [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
+    auto& scaling = recipe.model.rope_scaling;
+    if (node.value_exact<bool>() == false) {
+      scaling.reset();
+      return;
+    }
+    const toml::table* table = node.as_table();
+    if (table == nullptr) {
+      complain_of_type(complain, node, valid);
+      return;
+    }
+    if (!scaling) scaling.emplace();
+    for (const auto& [key, value] : *table) {
+      if (key == "original_max_position") {
+        if (auto v = read_integer(value, 1, kMostTokens, complain)) {
+          scaling->original_max_position = *v;
+        }
+        continue;
+      }
+      double RopeScaling::*member = key == "factor"             ? &RopeScaling::factor
+                                    : key == "low_freq_factor"  ? &RopeScaling::low_freq_factor
+                                    : key == "high_freq_factor" ? &RopeScaling::high_freq_factor
+                                                                : nullptr;
+      if (member == nullptr) {
+        complain(value, fmt::format("unknown key {}", key.str()), valid,
+                 nearest(key.str(), {"factor", "low_freq_factor", "high_freq_factor",
+                                     "original_max_position"}));
+      } else if (auto v = read_number(value, kPositive, complain)) {
+        *scaling.*member = *v;
+      }
+    }
+  };
+  const auto write = [](const Recipe& recipe) -> std::string {
+    if (!recipe.model.rope_scaling) return "false";
+    const RopeScaling& s = *recipe.model.rope_scaling;
+    return fmt::format(
+        "{{ factor = {}, low_freq_factor = {}, high_freq_factor = {}, original_max_position = {} "
+        "}}",
+        number_text(s.factor), number_text(s.low_freq_factor), number_text(s.high_freq_factor),
+        s.original_max_position);
+  };
+  return {{"model.rope_scaling", "table", "", valid}, read, write};
+}
+
+Field betas_field() {
+  return {{"optimizer.betas", "list", "", "two numbers, 0 or more and less than 1"},
+          [](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const toml::array* array = node.as_array();
+            if (array == nullptr || array->size() != 2) {
+              complain_of_type(complain, node, "a list of two numbers", kMomentum.words);
+              return;
+            }
+            const auto first = read_number(*array->get(0), kMomentum, complain);
+            const auto second = read_number(*array->get(1), kMomentum, complain);
+            if (first) recipe.optimizer.beta1 = *first;
+            if (second) recipe.optimizer.beta2 = *second;
+          },
+          [](const Recipe& recipe) {
+            return fmt::format("[{}, {}]", number_text(recipe.optimizer.beta1),
+                               number_text(recipe.optimizer.beta2));
+          }};
+}
+
+Field dp_shard_field() {
+  const std::string valid = "-1 (what is left of the ranks) or 1 or more";
+  return {{"parallelism.dp_shard", "integer", "", valid},
+          [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const auto value = node.value_exact<int64_t>();
+            if (!value) {
+              complain_of_type(complain, node, "an integer", valid);
+            } else if (*value != -1 && (*value < 1 || *value > kMostRanks)) {
+              complain(node, fmt::format("{} is out of range", *value), valid, "");
+            } else {
+              recipe.parallelism.dp_shard = *value;
+            }
+          },
+          [](const Recipe& recipe) { return fmt::format("{}", recipe.parallelism.dp_shard); }};
+}
+
+Field stage_layers_field() {
+  return {{"parallelism.stage_layers", "list", "", "layers of each stage, their sum n_layers"},
+          [](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const toml::array* array = node.as_array();
+            if (array == nullptr) {
+              complain_of_type(complain, node, "a list of integers");
+              return;
+            }
+            std::vector<int64_t> layers;
+            for (const toml::node& element : *array) {
+              const auto value = read_integer(element, 0, kMostLayers, complain);
+              if (!value) return;
+              layers.push_back(*value);
+            }
+            recipe.parallelism.stage_layers = std::move(layers);
+          },
+          [](const Recipe& recipe) {
+            std::vector<std::string> all;
+            for (const int64_t n : recipe.parallelism.stage_layers)
+              all.push_back(std::to_string(n));
+            return fmt::format("[{}]", joined(all, ", "));
+          }};
+}
+
+Field buckets_field() {
+  return {{"wrapping.buckets", "list", "", "lists of module names"},
+          [](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const toml::array* array = node.as_array();
+            if (array == nullptr) {
+              complain_of_type(complain, node, "a list of lists of module names");
+              return;
+            }
+            std::vector<std::vector<std::string>> buckets;
+            for (const toml::node& element : *array) {
+              auto bucket = read_strings(element, complain);
+              if (!bucket) return;
+              if (bucket->empty()) {
+                complain(element, "is an empty bucket", "one module name or more", "");
+                return;
+              }
+              buckets.push_back(std::move(*bucket));
+            }
+            recipe.wrapping.buckets = std::move(buckets);
+          },
+          [](const Recipe& recipe) {
+            std::vector<std::string> all;
+            for (const auto& bucket : recipe.wrapping.buckets) all.push_back(strings_text(bucket));
+            return fmt::format("[{}]", joined(all, ", "));
+          }};
+}
+
+Field reshard_field() {
+  const std::string valid = "true | false | a smaller group's size";
+  return {{"wrapping.reshard_after_forward", "boolean", "", valid},
+          [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            int64_t& reshard = recipe.wrapping.reshard_after_forward;
+            if (const auto flag = node.value_exact<bool>()) {
+              reshard = *flag ? -1 : 0;
+            } else if (const auto size = node.value_exact<int64_t>()) {
+              if (*size < 1 || *size > kMostRanks) {
+                complain(node, fmt::format("{} is out of range", *size), valid, "");
+              } else {
+                reshard = *size;
+              }
+            } else {
+              complain_of_type(complain, node, valid);
+            }
+          },
+          [](const Recipe& recipe) -> std::string {
+            const int64_t reshard = recipe.wrapping.reshard_after_forward;
+            return reshard < 0 ? "true" : reshard == 0 ? "false" : fmt::format("{}", reshard);
+          }};
+}
+
+Field memory_limit_field() {
+  const std::string valid = "a size as in \"60 GiB\", \"\" for none";
+  return {{"wrapping.memory_limit", "string", "", valid},
+          [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const auto size = node.value_exact<std::string>();
+            if (!size) {
+              complain_of_type(complain, node, "a string", valid);
+            } else if (const auto bytes = size->empty() ? 0 : parse_bytes(*size)) {
+              recipe.wrapping.memory_limit = *bytes;
+            } else {
+              complain(node, fmt::format("{} is no size", quote(*size)), valid, "");
+            }
+          },
+          [](const Recipe& recipe) {
+            const int64_t limit = recipe.wrapping.memory_limit;
+            return quote(limit == 0 ? "" : format_bytes(limit));
+          }};
+}
+
+Field override_field() {
+  return {{"override", "list", "", "tables of modules and recompute"},
+          [](const toml::node& node, Recipe& recipe, const Complain& complain) {
+            const toml::array* array = node.as_array();
+            if (array == nullptr) {
+              complain_of_type(complain, node, "a list of tables, as in [[override]]");
+              return;
+            }
+            std::vector<Override> overrides;
+            for (const toml::node& element : *array) {
+              if (auto exception = read_override(element, complain)) {
+                overrides.push_back(std::move(*exception));
+              }
+            }
+            recipe.overrides = std::move(overrides);
+          },
+          [](const Recipe& recipe) {
+            std::vector<std::string> all;
+            for (const Override& exception : recipe.overrides) {
+              all.push_back(fmt::format("{{ {} }}", override_body(exception, ", ")));
+            }
+            return fmt::format("[{}]", joined(all, ", "));
+          }};
+}
+
+std::string override_blocks(const Recipe& recipe) {
+  std::string text;
+  for (const Override& exception : recipe.overrides) {
+    text += "[[override]]\n" + override_body(exception, "\n") + "\n";
+  }
+  return text;
+}
+
+}  // namespace heddle::recipe

@@ -1,0 +1,153 @@
+#include "engine/recipe/values.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace heddle::recipe {
+namespace {
+
+std::string grouped(int64_t value) {
+  if (value < 1000) return fmt::format("{}", value);
+  return fmt::format("{},{:03}", grouped(value / 1000), value % 1000);
+}
+
+}  // namespace
+
+std::string describe(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) {
+    return text->size() <= 60 ? quote(*text) : "a long string";
+  }
+  if (const auto integer = node.value_exact<int64_t>()) return fmt::format("{}", *integer);
+  if (const auto number = node.value_exact<double>()) return number_text(*number);
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  if (node.is_array()) return "a list";
+  if (node.is_table()) return "a table";
+  return "a date or time";
+}
+
+std::string quote(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      result += fmt::format("\\u{:04X}", static_cast<int>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+  const bool small = value != 0 && std::abs(value) < 1e-2;
+  char buffer[64];
+  const auto written = std::to_chars(buffer, buffer + sizeof(buffer), value,
+                                     small                    ? std::chars_format::scientific
+                                     : std::abs(value) < 1e15 ? std::chars_format::fixed
+                                                              : std::chars_format::general);
+  std::string text(buffer, written.ptr);
+  const size_t exponent = text.find('e');
+  if (exponent == std::string::npos) {
+    return text.find('.') == text.npos ? fmt::format("{}.0", text) : text;
+  }
+  // "1e-05" to "1e-5", "1e+20" to "1e20".
+  const bool negative = text[exponent + 1] == '-';
+  const size_t digits = text.find_first_not_of("+-0", exponent + 1);
+  return fmt::format("{}e{}{}", text.substr(0, exponent), negative ? "-" : "", text.substr(digits));
+}
+
+std::string joined(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+std::string strings_text(const std::vector<std::string>& strings) {
+  std::vector<std::string> all;
+  for (const std::string& text : strings) all.push_back(quote(text));
+  return fmt::format("[{}]", joined(all, ", "));
+}
+
+Names<std::string> named(const std::vector<std::string>& all) {
+  Names<std::string> names;
+  for (const std::string& name : all) names.emplace_back(name, name);
+  return names;
+}
+
+void complain_of_type(const Complain& complain, const toml::node& node, const std::string& type,
+                      const std::string& valid) {
+  const char* kind = node.is_string()           ? " is a string"
+                     : node.is_integer()        ? " is an integer"
+                     : node.is_floating_point() ? " is a number with a fraction"
+                     : node.is_boolean()        ? " is a boolean"
+                                                : nullptr;
+  complain(node, kind != nullptr ? describe(node) + kind : fmt::format("is {}", describe(node)),
+           valid.empty() ? type : type + ", " + valid, "");
+}
+
+std::string range_words(int64_t low, int64_t high) {
+  return high == kAny ? fmt::format("{} or more", low)
+                      : fmt::format("{} to {}", low, grouped(high));
+}
+
+std::optional<int64_t> read_integer(const toml::node& node, int64_t low, int64_t high,
+                                    const Complain& complain) {
+  const auto value = node.value_exact<int64_t>();
+  if (!value) {
+    complain_of_type(complain, node, "an integer", range_words(low, high));
+  } else if (*value < low || *value > high) {
+    complain(node, fmt::format("{} is out of range", *value), range_words(low, high), "");
+    return std::nullopt;
+  }
+  return value;
+}
+
+bool Numbers::contains(double x) const {
+  return std::isfinite(x) && (low_open ? x > low : x >= low) && (high_open ? x < high : x <= high);
+}
+
+std::optional<double> read_number(const toml::node& node, const Numbers& range,
+                                  const Complain& complain) {
+  const auto value = node.is_integer() || node.is_floating_point() ? node.value<double>()
+                                                                   : std::optional<double>();
+  if (!value) {
+    complain_of_type(complain, node, "a number", range.words);
+  } else if (!range.contains(*value)) {
+    complain(node, fmt::format("{} is out of range", describe(node)), range.words, "");
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::vector<std::string>> read_strings(const toml::node& node,
+                                                     const Complain& complain) {
+  const toml::array* array = node.as_array();
+  if (array == nullptr) {
+    complain_of_type(complain, node, "a list of strings");
+    return std::nullopt;
+  }
+  std::vector<std::string> result;
+  for (const toml::node& element : *array) {
+    if (auto text = element.value_exact<std::string>()) {
+      result.push_back(*text);
+    } else {
+      complain_of_type(complain, element, "a string");
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+}  // namespace heddle::recipe
