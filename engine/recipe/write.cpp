@@ -17,7 +17,7 @@ std::string to_toml(const Recipe& recipe) {
     if (value == field.write(usual)) continue;
     const std::string here = section_of(field.info.key);
     if (here.empty()) {  // [[override]]
-      text += (text.empty() ? "" : "\n") + override_blocks(recipe);
+      text += fmt::format("{}{}", text.empty() ? "" : "\n", override_blocks(recipe));
       section = field.info.key;
       continue;
     }
