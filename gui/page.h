@@ -40,6 +40,13 @@ class Page : public QWidget {
   virtual void showRuns(const QList<qint64>& runs) {
     if (!runs.isEmpty()) showRun(runs.first());
   }
+  /// A recipe to edit (Compose) or to launch (Launch). `file` may be empty: a recipe of a run.
+  /// Other pages ignore it.
+  virtual void showRecipe(const QString& name, const QString& toml, const QString& file) {
+    Q_UNUSED(name)
+    Q_UNUSED(toml)
+    Q_UNUSED(file)
+  }
   /// True when nothing asked for is still being loaded: the picture is complete.
   virtual bool isReady() const { return true; }
 

@@ -1,15 +1,18 @@
-// What all pages share: the store, background reading, the signal that something changed, and the
-// ways from page to page. GUI thread only.
+// What all pages share: the store, background reading and writing, the signal that something
+// changed, and the ways from page to page. GUI thread only.
 #pragma once
 
 #include <QObject>
 #include <QString>
-#include <functional>
+#include <QTimer>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "gui/models/worker.h"
 #include "gui/theme/icons.h"
 #include "storage/queries.h"
+#include "workbench/workbench.h"
 
 namespace heddle::gui {
 
@@ -23,8 +26,13 @@ class Session : public QObject {
 
   const QString& storePath() const { return store_; }
 
-  /// One question to the store for `job` (a newer question replaces it). `query` runs on the
-  /// reading thread with its connection; `done` on the GUI thread. Queries return a heddle::Result.
+  /// Opens the store for writing, follows its runs, and puts the sample run into an empty one: what
+  /// a window does and a rendered picture does not. A failure becomes a message.
+  void start();
+
+  /// One question to the store for `job`, which was made with readingThread(); a newer question
+  /// replaces it. `query(storage::Reader&)` runs there and returns a heddle::Result; `done` gets it
+  /// on the GUI thread.
   template <typename Query, typename Done>
   void read(Job& job, Query query, Done done) {
     job.start(
@@ -35,10 +43,20 @@ class Session : public QObject {
         std::move(done));
   }
 
-  /// The thread that reads the store. Jobs of pages are made with it.
+  /// The same for what changes the store or takes long (launch, probe, stop): `task` gets the
+  /// workbench and runs on one of a few threads; `job` was made with workingThreads().
+  template <typename Task, typename Done>
+  void work(Job& job, Task task, Done done) {
+    job.start(
+        [this, task = std::move(task)]() mutable -> decltype(task(*workbench_)) {
+          if (auto opened = openWorkbench(); !opened) return fail(opened);
+          return task(*workbench_);
+        },
+        std::move(done));
+  }
+
   Worker& readingThread() { return reading_; }
-  /// A thread for what takes long: connections, probes, writing.
-  Worker& workingThread() { return working_; }
+  Worker& workingThreads() { return working_; }
 
  Q_SIGNALS:
   /// Something in the store has changed: new records, a new run, a state. At most four a second.
@@ -48,19 +66,27 @@ class Session : public QObject {
   void pageRequested(const QString& page);
   void runRequested(const QString& page, qint64 run);  // "live", 12
   void compareRequested(const QList<qint64>& runs);
-  void recipeRequested(const QString& file);  // opens it in Compose
-  void recipeTextRequested(const QString& name,
-                           const QString& toml);                   // a run's recipe, as a new one
-  void launchRequested(const QString& name, const QString& toml);  // hands a recipe to Launch
-  void message(const QString& text, heddle::gui::Tone tone);       // a toast
+  /// "compose" or "launch"; see Page::showRecipe.
+  void recipeRequested(const QString& page, const QString& name, const QString& toml,
+                       const QString& file);
+  void message(const QString& text, heddle::gui::Tone tone);  // a toast
 
  private:
-  Result<> openReader();  // on the reading thread
+  Result<> openReader();     // on the reading thread
+  Result<> openWorkbench();  // on any thread
+  void pollStore();
+  void noteChange();
 
   QString store_;
+  QTimer poll_;                            // changes by other processes
+  QTimer throttle_;                        // of storeChanged
   std::optional<storage::Reader> reader_;  // belongs to the reading thread
-  Worker reading_;
-  Worker working_;
+  std::mutex opening_;
+  std::unique_ptr<workbench::Workbench> workbench_;  // once made it stays
+  Worker reading_{1};
+  Worker working_{4};
+  Job polling_{reading_, this};
+  Job starting_{working_, this};
 };
 
 }  // namespace heddle::gui

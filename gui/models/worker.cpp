@@ -2,7 +2,9 @@
 
 namespace heddle::gui {
 
-Worker::Worker() : thread_([this] { loop(); }) {}
+Worker::Worker(int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
+}
 
 Worker::~Worker() {
   {
@@ -10,7 +12,7 @@ Worker::~Worker() {
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void Worker::post(std::function<void()> task) {

@@ -12,14 +12,15 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace heddle::gui {
 
-/// One thread that runs tasks one after the other. Made and destroyed on the GUI thread; the
-/// destructor drops what has not begun and waits for the task that has.
+/// A thread, or a few, that run tasks in the order in which they were posted. Made and destroyed on
+/// the GUI thread; the destructor drops what has not begun and waits for the tasks that have.
 class Worker {
  public:
-  Worker();
+  explicit Worker(int threads = 1);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -33,7 +34,7 @@ class Worker {
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;
   bool stopping_ = false;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 /// One question that is asked again and again: only the newest answer is delivered. An older task
