@@ -1,0 +1,43 @@
+// A tokenizer's regular expression: written for Oniguruma (what Hugging Face's tokenizers use),
+// matched by PCRE2.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace heddle::data {
+
+/// A span of the subject, in bytes.
+struct Match {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+/// Threads: `find` writes into the object's own match data, so one thread at a time.
+class Regex {
+ public:
+  /// `pattern` in Oniguruma's Ruby syntax. The few things that PCRE2 would read differently are
+  /// translated (white space) or refused (nested and intersected classes).
+  static Result<Regex> compile(std::string_view pattern);
+  /// The expression that matches `text` itself.
+  static Result<Regex> literal(std::string_view text);
+
+  /// The first match in `text` at or after `from`, none if there is none; `text` is well-formed
+  /// UTF-8. Fails when the expression needs more steps or memory than PCRE2 allows.
+  Result<std::optional<Match>> find(std::string_view text, size_t from);
+
+ private:
+  struct Compiled;
+  struct Free {
+    void operator()(Compiled* compiled) const;
+  };
+  explicit Regex(std::unique_ptr<Compiled, Free> compiled) : compiled_(std::move(compiled)) {}
+  std::unique_ptr<Compiled, Free> compiled_;
+};
+
+}  // namespace heddle::data

@@ -1,0 +1,282 @@
+#include "engine/data/tokenizer_file.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "engine/data/byte_level.h"
+
+namespace heddle::data {
+namespace {
+
+using nlohmann::json;
+
+// GPT-2's expression: what ByteLevel splits by when its use_regex is set.
+constexpr std::string_view kGpt2Expression =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+// Ids index a table: a damaged file must not ask for all of the memory.
+constexpr int32_t kMostTokens = 1 << 22;
+
+constexpr std::array kUsualBos = {"<|begin_of_text|>", "<s>", "<|startoftext|>", "<bos>",
+                                  "<|endoftext|>"};
+constexpr std::array kUsualEos = {"<|end_of_text|>", "</s>", "<|endoftext|>", "<eos>"};
+
+const json& member(const json& object, const char* key) {
+  static const json kNull;
+  if (!object.is_object()) return kNull;
+  const auto found = object.find(key);
+  return found == object.end() ? kNull : *found;
+}
+
+std::string type_of(const json& part) {
+  const json& type = member(part, "type");
+  return type.is_string() ? type.get<std::string>() : "";
+}
+
+bool flag(const json& part, const char* key, bool fallback) {
+  const json& value = member(part, key);
+  return value.is_boolean() ? value.get<bool>() : fallback;
+}
+
+/// "", null and absent all mean: none.
+bool is_none(const json& value) {
+  return value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty());
+}
+
+bool is_id(const json& value) {
+  return value.is_number_integer() && value >= 0 && value < kMostTokens;
+}
+
+Result<> check_normalizer(const json& normalizer) {
+  if (normalizer.is_null()) return {};
+  const std::string type = type_of(normalizer);
+  if (type == "Sequence" && member(normalizer, "normalizers").empty()) return {};
+  return fail("normalizer: type \"{}\" is not supported; valid: null", type);
+}
+
+Result<Regex> split_expression(const json& split) {
+  const json& pattern = member(split, "pattern");
+  const json& regex = member(pattern, "Regex");
+  const json& literal = member(pattern, "String");
+  if (regex.is_string()) return Regex::compile(regex.get<std::string>());
+  if (literal.is_string()) return Regex::literal(literal.get<std::string>());
+  return fail("Split: pattern must be {{\"Regex\": …}} or {{\"String\": …}}");
+}
+
+Result<> add_split(Result<Regex>&& regex, PreTokenizer& steps) {
+  if (!regex) return fail(regex);
+  steps.add_split(std::move(*regex));
+  return {};
+}
+
+/// Adds a pre-tokenizer's steps. `byte_level` is set by ByteLevel, which comes last.
+Result<> add_steps(const json& part, PreTokenizer& steps, bool& byte_level) {
+  const std::string type = type_of(part);
+  if (byte_level) return fail("ByteLevel must come last, but \"{}\" follows it", type);
+  if (type == "Sequence") {
+    for (const json& inner : member(part, "pretokenizers"))
+      if (auto done = add_steps(inner, steps, byte_level); !done) return done;
+    return {};
+  }
+  if (type == "Split") {
+    const json& behavior = member(part, "behavior");
+    if (behavior != "Isolated")
+      return fail("Split: behavior {} is not supported; valid: \"Isolated\"", behavior.dump());
+    return add_split(split_expression(part), steps);
+  }
+  if (type == "Digits") {
+    return add_split(
+        Regex::compile(flag(part, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)"), steps);
+  }
+  if (type == "ByteLevel") {
+    byte_level = true;
+    if (flag(part, "add_prefix_space", true)) steps.add_prefix_space();
+    if (!flag(part, "use_regex", true)) return {};
+    return add_split(Regex::compile(kGpt2Expression), steps);
+  }
+  return fail("type \"{}\" is not supported; valid: Sequence, Split, Digits, ByteLevel", type);
+}
+
+Result<PreTokenizer> read_pre_tokenizer(const json& part) {
+  PreTokenizer steps;
+  bool byte_level = false;
+  if (!part.is_null()) {
+    if (const auto done = add_steps(part, steps, byte_level); !done)
+      return fail("pre_tokenizer: {}", done.error().message);
+  }
+  if (!byte_level)
+    return fail(
+        "pre_tokenizer has no ByteLevel: only byte-level BPE is supported, not SentencePiece's");
+  return steps;
+}
+
+Result<> check_model(const json& model) {
+  if (!model.is_object()) return fail("no \"model\": not a Hugging Face tokenizer.json");
+  const std::string type = type_of(model);
+  // Files written before the type was: BPE is what has merges.
+  if (type != "BPE" && !(type.empty() && model.contains("merges")))
+    return fail("model: type \"{}\" is not supported; valid: \"BPE\" (byte-level)", type);
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
+    if (!is_none(member(model, key)))
+      return fail("model.{} = {} is not supported; valid: null", key, member(model, key).dump());
+  const json& dropout = member(model, "dropout");
+  if (!dropout.is_null() && dropout != 0)
+    return fail("model.dropout = {} is not supported; valid: null", dropout.dump());
+  if (!member(model, "vocab").is_object() || !member(model, "merges").is_array())
+    return fail("model: \"vocab\" (an object) and \"merges\" (a list) are needed");
+  return {};
+}
+
+using Ids = std::unordered_map<std::string, int32_t>;
+
+Result<Ids> read_vocabulary(const json& vocab) {
+  Ids ids;
+  std::unordered_map<int32_t, std::string> by_id;
+  for (const auto& [token, id] : vocab.items()) {
+    if (!is_id(id))
+      return fail("model.vocab: \"{}\" has the id {}; valid: 0 to {}", token, id.dump(),
+                  kMostTokens - 1);
+    const auto [other, is_new] = by_id.emplace(id.get<int32_t>(), token);
+    if (!is_new)
+      return fail("model.vocab: \"{}\" and \"{}\" have the same id {}", other->second, token,
+                  id.dump());
+    ids.emplace(token, id.get<int32_t>());
+  }
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string spelling = spelling_of_byte(static_cast<unsigned char>(byte));
+    if (!ids.contains(spelling))
+      return fail(
+          "model.vocab lacks \"{}\", the byte 0x{:02X}: a byte-level vocabulary has all 256",
+          spelling, byte);
+  }
+  return ids;
+}
+
+Result<Bpe::Merge> read_merge(const json& merge, const Ids& ids) {
+  std::string left;
+  std::string right;
+  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+    left = merge[0];
+    right = merge[1];
+  } else if (merge.is_string()) {
+    const auto& text = merge.get_ref<const std::string&>();
+    const size_t space = text.find(' ');
+    if (space != std::string::npos) {
+      left = text.substr(0, space);
+      right = text.substr(space + 1);
+    }
+  }
+  if (left.empty() || right.empty())
+    return fail("{} is no merge; valid: [\"a\", \"b\"] or \"a b\"", merge.dump());
+  Bpe::Merge result;
+  for (const auto& [token, id] :
+       {std::pair{left, &result.left}, {right, &result.right}, {left + right, &result.merged}}) {
+    const auto found = ids.find(token);
+    if (found == ids.end()) return fail("{} needs \"{}\", which vocab lacks", merge.dump(), token);
+    *id = found->second;
+  }
+  return result;
+}
+
+Result<std::vector<Bpe::Merge>> read_merges(const json& list, const Ids& ids) {
+  std::vector<Bpe::Merge> merges;
+  merges.reserve(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto merge = read_merge(list[i], ids);
+    if (!merge) return fail("model.merges[{}]: {}", i, merge.error().message);
+    merges.push_back(*merge);
+  }
+  return merges;
+}
+
+Result<> read_added_tokens(const json& list, TokenizerFile& file) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const json& entry = list[i];
+    const json& id = member(entry, "id");
+    const json& content = member(entry, "content");
+    if (!is_id(id) || !content.is_string() || is_none(content))
+      return fail("added_tokens[{}]: \"id\" (0 to {}) and \"content\" (a text) are needed", i,
+                  kMostTokens - 1);
+    AddedToken token{.id = id.get<int32_t>(),
+                     .content = content.get<std::string>(),
+                     .single_word = flag(entry, "single_word", false),
+                     .lstrip = flag(entry, "lstrip", false),
+                     .rstrip = flag(entry, "rstrip", false)};
+    (flag(entry, "normalized", true) ? file.normalized_added_tokens : file.raw_added_tokens)
+        .push_back(std::move(token));
+  }
+  return {};
+}
+
+/// The special tokens that a TemplateProcessing puts before and after a single text.
+void read_template(const json& processor, TokenizerFile& file) {
+  if (type_of(processor) == "Sequence") {
+    for (const json& inner : member(processor, "processors")) read_template(inner, file);
+    return;
+  }
+  if (type_of(processor) != "TemplateProcessing") return;
+  bool after_text = false;
+  for (const json& piece : member(processor, "single")) {
+    if (piece.contains("Sequence")) after_text = true;
+    const json& token = member(member(piece, "SpecialToken"), "id");
+    if (!token.is_string()) continue;
+    const json& ids = member(
+        member(member(processor, "special_tokens"), token.get_ref<const std::string&>().c_str()),
+        "ids");
+    if (!ids.is_array() || ids.size() != 1 || !is_id(ids[0])) continue;
+    (after_text ? file.eos_id : file.bos_id) = ids[0].get<int32_t>();
+  }
+}
+
+template <typename Names>
+std::optional<int32_t> usual_token(const TokenizerFile& file, const Names& names) {
+  for (const std::string_view name : names) {
+    for (const auto* tokens : {&file.raw_added_tokens, &file.normalized_added_tokens})
+      for (const AddedToken& token : *tokens)
+        if (token.content == name) return token.id;
+  }
+  return std::nullopt;
+}
+
+Result<TokenizerFile> read_file(const json& root) {
+  const json& model = member(root, "model");
+  if (const auto done = check_model(model); !done) return fail(done);
+  if (const auto done = check_normalizer(member(root, "normalizer")); !done) return fail(done);
+  TokenizerFile file;
+  auto pre_tokenizer = read_pre_tokenizer(member(root, "pre_tokenizer"));
+  if (!pre_tokenizer) return fail(pre_tokenizer);
+  file.pre_tokenizer = std::move(*pre_tokenizer);
+
+  auto ids = read_vocabulary(member(model, "vocab"));
+  if (!ids) return fail(ids);
+  auto merges = read_merges(member(model, "merges"), *ids);
+  if (!merges) return fail(merges);
+  file.vocabulary.assign(ids->begin(), ids->end());
+  file.merges = std::move(*merges);
+  file.ignore_merges = flag(model, "ignore_merges", false);
+
+  if (const auto done = read_added_tokens(member(root, "added_tokens"), file); !done)
+    return fail(done);
+  read_template(member(root, "post_processor"), file);
+  if (!file.bos_id) file.bos_id = usual_token(file, kUsualBos);
+  if (!file.eos_id) file.eos_id = usual_token(file, kUsualEos);
+  return file;
+}
+
+}  // namespace
+
+Result<TokenizerFile> parse_tokenizer_file(std::string_view text, const std::string& name) {
+  json root;
+  try {
+    root = json::parse(text);
+  } catch (const json::parse_error& error) {
+    return fail("{}: not JSON (at byte {}); valid: a Hugging Face tokenizer.json", name,
+                error.byte);
+  }
+  auto file = read_file(root);
+  if (!file) return fail("{}: {}", name, file.error().message);
+  return file;
+}
+
+}  // namespace heddle::data

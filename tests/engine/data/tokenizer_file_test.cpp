@@ -1,0 +1,304 @@
+// What a tokenizer.json may say: the parts that are read change the ids as Hugging Face's do, all
+// others are refused with the place and what would be right.
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include "engine/data/byte_level.h"
+#include "engine/data/tokenizer.h"
+
+using heddle::data::Tokenizer;
+using nlohmann::json;
+
+namespace {
+
+/// The smallest tokenizer: bytes (id = byte), the merges "a b" → 256, "ab c" → 257 and "Ġ a" → 258,
+/// the word "xyz" (259) that no merge gives, no splitting.
+json smallest() {
+  json vocab;
+  for (int byte = 0; byte < 256; ++byte)
+    vocab[heddle::data::spelling_of_byte(static_cast<unsigned char>(byte))] = byte;
+  vocab["ab"] = 256;
+  vocab["abc"] = 257;
+  vocab["Ġa"] = 258;
+  vocab["xyz"] = 259;
+  return {
+      {"added_tokens", json::array()},
+      {"normalizer", nullptr},
+      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}},
+      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", {"a b", "ab c", "Ġ a"}}}}};
+}
+
+json added(int id, const std::string& content, const std::string& true_flag = "") {
+  json token = {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+                {"rstrip", false}, {"normalized", false}, {"special", false}};
+  if (!true_flag.empty()) token[true_flag] = true;
+  return token;
+}
+
+/// The encoding as tokens set apart by "|": "ab|c".
+QString pieces(const json& file, std::string_view text) {
+  auto tokenizer = Tokenizer::parse(file.dump(), "test.json");
+  if (!tokenizer) return QString::fromStdString(tokenizer.error().message);
+  const std::vector<int32_t> ids = tokenizer->encode(text).value();
+  std::string joined;
+  for (const int32_t id : ids) {
+    if (!joined.empty()) joined += "|";
+    joined += *tokenizer->token_of(id);
+  }
+  return QString::fromStdString(joined);
+}
+
+std::string error_of(const std::string& file) {
+  const auto tokenizer = Tokenizer::parse(file, "test.json");
+  return tokenizer ? "" : tokenizer.error().message;
+}
+
+json with_split(const std::string& expression) {
+  json file = smallest();
+  file["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", "Isolated"}},
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+  return file;
+}
+
+}  // namespace
+
+class TokenizerFileTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void mergesInBothForms() {
+    json file = smallest();
+    QCOMPARE(pieces(file, "abcab"), QString("abc|ab"));
+    file["model"]["merges"] = json::parse(R"([["a", "b"], ["ab", "c"], ["Ġ", "a"]])");
+    QCOMPARE(pieces(file, "abcab"), QString("abc|ab"));
+  }
+
+  void mergesByRankThenFromTheLeft() {
+    json file = smallest();
+    QCOMPARE(pieces(file, " ab"), QString("Ġ|ab"));
+    file["model"]["merges"] = {"Ġ a", "a b"};
+    QCOMPARE(pieces(file, " ab"), QString("Ġa|b"));
+    file["model"]["vocab"]["aa"] = 260;
+    file["model"]["merges"] = {"a a"};
+    QCOMPARE(pieces(file, "aaa"), QString("aa|a"));
+  }
+
+  void wholeWordsOnlyWithIgnoreMerges() {
+    json file = smallest();
+    QCOMPARE(pieces(file, "xyz"), QString("x|y|z"));
+    file["model"]["ignore_merges"] = true;
+    QCOMPARE(pieces(file, "xyz"), QString("xyz"));
+    QCOMPARE(pieces(file, "xyzx"), QString("x|y|z|x"));
+  }
+
+  void splitsIsolateMatchesAndGaps() {
+    QCOMPARE(pieces(with_split("b"), "abc"), QString("a|b|c"));
+    QCOMPARE(pieces(with_split("c+"), "abccab"), QString("ab|c|c|ab"));
+    QCOMPARE(pieces(with_split("z*"), "abc"), QString("abc"));  // empty matches split nothing
+    QCOMPARE(pieces(with_split("^ab"), "ab\nabc"), QString("ab|Ċ|ab|c"));  // ^: each line
+  }
+
+  void splitByALiteral() {
+    json file = with_split("");
+    file["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {{"String", "b"}};
+    QCOMPARE(pieces(file, "abc"), QString("a|b|c"));
+    file["pre_tokenizer"]["pretokenizers"][0]["pattern"] = {{"String", "."}};
+    QCOMPARE(pieces(file, "abc"), QString("abc"));
+  }
+
+  void mongolianVowelSeparatorIsNoSpace() {
+    json file = with_split("\\S+");
+    file["model"]["vocab"]["a\u00e1"] = 260;  // a, then U+180E's first byte
+    file["model"]["merges"] = {"a \u00e1"};
+    QCOMPARE(pieces(file, "a\u180e").left(2), QString("a\u00e1"));
+  }
+
+  void gpt2sExpression() {
+    json file = smallest();
+    file["pre_tokenizer"]["use_regex"] = true;
+    QCOMPARE(pieces(file, "ab ab"), QString("ab|Ġ|ab"));
+    QCOMPARE(pieces(file, "a'sb"), QString("a|'|s|b"));
+    file["model"]["merges"] = {"b c"};
+    file["model"]["vocab"]["bc"] = 260;
+    QCOMPARE(pieces(file, "b1c bc"), QString("b|1|c|Ġ|bc"));
+  }
+
+  void prefixSpace() {
+    json file = smallest();
+    file["pre_tokenizer"]["add_prefix_space"] = true;
+    QCOMPARE(pieces(file, "ac"), QString("Ġa|c"));
+    QCOMPARE(pieces(file, " ac"), QString("Ġa|c"));
+    QCOMPARE(pieces(file, ""), QString(""));
+  }
+
+  void digits() {
+    json file = with_split("");
+    json& digits = file["pre_tokenizer"]["pretokenizers"][0];
+    file["model"]["vocab"]["11"] = 260;
+    file["model"]["merges"] = {"1 1"};
+    digits = {{"type", "Digits"}, {"individual_digits", true}};
+    QCOMPARE(pieces(file, "a11"), QString("a|1|1"));
+    digits["individual_digits"] = false;
+    QCOMPARE(pieces(file, "a11"), QString("a|11"));
+  }
+
+  void longestAddedTokenFromTheLeft() {
+    json file = smallest();
+    file["added_tokens"] = {added(300, "<s>"), added(301, "<s><s>"), added(302, "s><")};
+    QCOMPARE(pieces(file, "a<s><s><s>b"), QString("a|<s><s>|<s>|b"));
+    QCOMPARE(pieces(file, "s><s>"), QString("s><|s|>"));
+  }
+
+  void addedTokensAreFoundBeforeNormalizedOnes() {
+    json file = smallest();
+    file["added_tokens"] = {added(300, "ab", "normalized"), added(301, "bc")};
+    QCOMPARE(pieces(file, "abc"), QString("a|bc"));
+    QCOMPARE(pieces(file, "ab"), QString("ab"));
+  }
+
+  void addedTokenAsASingleWord() {
+    json file = smallest();
+    file["added_tokens"] = {added(300, "yes", "single_word")};
+    QCOMPARE(pieces(file, "yes"), QString("yes"));
+    QCOMPARE(pieces(file, "(yes)"), QString("(|yes|)"));
+    QCOMPARE(pieces(file, "yess"), QString("y|e|s|s"));
+    QCOMPARE(pieces(file, "_yes"), QString("_|y|e|s"));
+    QCOMPARE(pieces(file, "éyes"), QString("Ã|©|y|e|s"));
+  }
+
+  void addedTokenTakesWhiteSpace() {
+    json file = smallest();
+    file["added_tokens"] = {added(300, "<l>", "lstrip"), added(301, "<r>", "rstrip")};
+    QCOMPARE(pieces(file, "a \t<l> a"), QString("a|<l>|Ġa"));
+    QCOMPARE(pieces(file, "a<r> \u3000\na"), QString("a|<r>|a"));
+    QCOMPARE(pieces(file, "<r>  <l>"), QString("<r>|<l>"));
+  }
+
+  void spellingOfAddedTokensIsTheirText() {
+    json file = smallest();
+    file["added_tokens"] = {added(300, "Ġé")};
+    const auto tokenizer = Tokenizer::parse(file.dump(), "test.json");
+    QCOMPARE(tokenizer->decode(std::vector<int32_t>{300}), std::string("Ġé"));
+    QCOMPARE(tokenizer->vocab_size(), 301);
+    QVERIFY(!tokenizer->token_of(270));
+  }
+
+  void documentTokens() {
+    json file = smallest();
+    QVERIFY(!Tokenizer::parse(file.dump(), "")->bos_id());
+    file["added_tokens"] = {added(300, "<s>"), added(301, "</s>"), added(302, "[B]"),
+                            added(303, "[E]")};
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 300);
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 301);
+    file["post_processor"] = json::parse(R"({"type": "Sequence", "processors": [
+      {"type": "ByteLevel"},
+      {"type": "TemplateProcessing",
+       "single": [{"SpecialToken": {"id": "[B]"}}, {"Sequence": {"id": "A"}},
+                  {"SpecialToken": {"id": "[E]"}}],
+       "special_tokens": {"[B]": {"ids": [302]}, "[E]": {"ids": [303]}}}]})");
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 302);
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 303);
+  }
+
+  void refusals_data() {
+    QTest::addColumn<QString>("pointer");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* pointer, const char* value, const char* expected) {
+      QTest::addRow("%s = %s", pointer, value) << pointer << value << expected;
+    };
+    row("/model", "null", "test.json: no \"model\": not a Hugging Face tokenizer.json");
+    row("/model/type", "\"WordPiece\"",
+        "test.json: model: type \"WordPiece\" is not supported; valid: \"BPE\" (byte-level)");
+    row("/model/type", "\"Unigram\"",
+        "test.json: model: type \"Unigram\" is not supported; valid: \"BPE\" (byte-level)");
+    row("/model/dropout", "0.1", "test.json: model.dropout = 0.1 is not supported; valid: null");
+    row("/model/end_of_word_suffix", "\"</w>\"",
+        "test.json: model.end_of_word_suffix = \"</w>\" is not supported; valid: null");
+    row("/model/vocab", "[1]",
+        "test.json: model: \"vocab\" (an object) and \"merges\" (a list) are needed");
+    row("/model/vocab/ab", "-1",
+        "test.json: model.vocab: \"ab\" has the id -1; valid: 0 to 4194303");
+    row("/model/vocab/ab", "2000000000",
+        "test.json: model.vocab: \"ab\" has the id 2000000000; valid: 0 to 4194303");
+    row("/model/vocab/ab", "257",
+        "test.json: model.vocab: \"ab\" and \"abc\" have the same id 257");
+    row("/model/merges/1", "[\"ab\", \"d\"]",
+        "test.json: model.merges[1]: [\"ab\",\"d\"] needs \"abd\", which vocab lacks");
+    row("/model/merges/1", "\"abc\"",
+        "test.json: model.merges[1]: \"abc\" is no merge; valid: [\"a\", \"b\"] or \"a b\"");
+    row("/normalizer", "{\"type\": \"NFC\"}",
+        "test.json: normalizer: type \"NFC\" is not supported; valid: null");
+    row("/pre_tokenizer", "null",
+        "test.json: pre_tokenizer has no ByteLevel: only byte-level BPE is supported, not "
+        "SentencePiece's");
+    row("/pre_tokenizer", "{\"type\": \"Metaspace\"}",
+        "test.json: pre_tokenizer: type \"Metaspace\" is not supported; valid: Sequence, Split, "
+        "Digits, "
+        "ByteLevel");
+    row("/pre_tokenizer", "{\"type\": \"Split\", \"behavior\": \"Removed\"}",
+        "test.json: pre_tokenizer: Split: behavior \"Removed\" is not supported; valid: "
+        "\"Isolated\"");
+    row("/pre_tokenizer",
+        R"({"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "*a"}})",
+        "test.json: pre_tokenizer: \"*a\" is no regular expression: quantifier does not follow a "
+        "repeatable item");
+    row("/pre_tokenizer",
+        R"({"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "[a&&b]"}})",
+        "test.json: pre_tokenizer: \"[a&&b]\" intersects character classes, which is not "
+        "supported");
+    row("/pre_tokenizer",
+        R"({"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "[a[b]]"}})",
+        "test.json: pre_tokenizer: \"[a[b]]\" nests character classes, which is not supported");
+    row("/pre_tokenizer",
+        R"({"type": "Sequence", "pretokenizers": [{"type": "ByteLevel"}, {"type": "Digits"}]})",
+        "test.json: pre_tokenizer: ByteLevel must come last, but \"Digits\" follows it");
+    row("/added_tokens", R"([{"id": 300, "content": ""}])",
+        "test.json: added_tokens[0]: \"id\" (0 to 4194303) and \"content\" (a text) are needed");
+  }
+  void refusals() {
+    QFETCH(QString, pointer);
+    QFETCH(QString, value);
+    QFETCH(QString, expected);
+    json file = smallest();
+    file[json::json_pointer(pointer.toStdString())] = json::parse(value.toStdString());
+    QCOMPARE(QString::fromStdString(error_of(file.dump())), expected);
+  }
+
+  void aByteMissing() {
+    json file = smallest();
+    file["model"]["vocab"].erase("Ġ");
+    QCOMPARE(
+        error_of(file.dump()),
+        std::string("test.json: model.vocab lacks \"Ġ\", the byte 0x20: a byte-level vocabulary "
+                    "has all 256"));
+  }
+
+  void filesThatAreNoTokenizer() {
+    QCOMPARE(error_of("To be, or not to be"),
+             std::string("test.json: not JSON (at byte 1); valid: a Hugging Face tokenizer.json"));
+    const std::string whole = smallest().dump();
+    QVERIFY(error_of(whole.substr(0, 1000)).starts_with("test.json: not JSON (at byte 1001)"));
+    for (const char* other : {"[]", "3", "null", "\"model\"", "{}"})
+      QCOMPARE(error_of(other),
+               std::string("test.json: no \"model\": not a Hugging Face tokenizer.json"));
+    const auto missing = Tokenizer::load("/nowhere/tokenizer.json");
+    QCOMPARE(missing.error().message,
+             std::string("/nowhere/tokenizer.json: cannot be read; valid: a "
+                         "Hugging Face tokenizer.json"));
+    QVERIFY(!Tokenizer::load("/"));
+  }
+
+  void aRunawayExpressionIsAnError() {
+    auto tokenizer = Tokenizer::parse(with_split("(a+)+$").dump(), "test.json");
+    const auto ids = tokenizer->encode(std::string(100, 'a') + "c");
+    QVERIFY(!ids);
+    QVERIFY2(ids.error().message.find("(a+)+$") != std::string::npos, ids.error().message.c_str());
+  }
+};
+
+QTEST_APPLESS_MAIN(TokenizerFileTest)
+#include "tokenizer_file_test.moc"
