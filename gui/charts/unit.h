@@ -5,7 +5,7 @@
 
 namespace heddle::gui {
 
-enum class Unit { number, count, loss, bytes, tokensPerSecond, seconds, percent };
+enum class Unit { number, count, loss, bytes, tokensPerSecond, tokens, seconds, percent };
 
 /// A unit in the size that suits values up to `largest`: bytes become MiB, seconds ms.
 struct ScaledUnit {

@@ -74,6 +74,13 @@ std::vector<PhaseRun> phaseRuns(const std::vector<Piece>& compute) {
 
 }  // namespace
 
+std::string_view layerOf(std::string_view module) {
+  const size_t dot = module.find('.');
+  if (dot == std::string_view::npos) return module;
+  const size_t digits = module.find_first_not_of("0123456789", dot + 1);
+  return digits == dot + 1 ? module.substr(0, dot) : module.substr(0, digits);
+}
+
 Intervals::Intervals(std::vector<Interval> unsorted) : items_(std::move(unsorted)) {
   std::erase_if(items_, [](const Interval& item) { return item.length() <= 0; });
   std::sort(items_.begin(), items_.end(),
@@ -122,6 +129,12 @@ Intervals Intervals::intersection(const Intervals& other) const {
 
 Lane::Lane(std::vector<Span> spans, std::vector<Piece> pieces)
     : spans_(std::move(spans)), pieces_(std::move(pieces)) {
+  groups_.reserve(spans_.size());
+  uint32_t group = 0;
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    if (i > 0 && layerOf(spans_[i].module) != layerOf(spans_[i - 1].module)) ++group;
+    groups_.push_back(group);
+  }
   latestEnd_.reserve(pieces_.size());
   before_.reserve(pieces_.size() + 1);
   before_.push_back({});
@@ -146,7 +159,7 @@ std::vector<Mark> Lane::marks(Interval view, double foldUs) const {
   while (i < pieces_.size() && pieces_[i].time.begin < view.end) {
     const Piece& piece = pieces_[i];
     if (static_cast<double>(piece.time.length()) >= foldUs) {
-      result.push_back({piece.time, piece.kind, 1.0, piece.span});
+      result.push_back({piece.time, piece.kind, 1.0, static_cast<uint32_t>(i), 1});
       ++i;
       continue;
     }
@@ -173,7 +186,8 @@ std::vector<Mark> Lane::marks(Interval view, double foldUs) const {
         mark.time.length() > 0
             ? std::min(1.0, static_cast<double>(covered) / static_cast<double>(mark.time.length()))
             : 1.0;
-    if (last == i + 1) mark.span = piece.span;
+    mark.first = static_cast<uint32_t>(i);
+    mark.count = static_cast<uint32_t>(last - i);
     result.push_back(mark);
     i = last;
   }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "engine/telemetry/record.h"
@@ -57,8 +58,12 @@ struct Mark {
   Interval time;
   Kind kind = Kind::forward;  // of a fold: the kind with most time in it
   double coverage = 1.0;      // of a fold: the share of its time that is not idle
-  int64_t span = -1;          // index into Lane::spans(), -1 for a fold
+  uint32_t first = 0;         // index into Lane::pieces()
+  uint32_t count = 1;         // more than one: a fold
 };
+
+/// The part of a module's name that stands for its layer: "layers.3" of "layers.3.attention.wq".
+std::string_view layerOf(std::string_view module);
 
 /// The spans of one stream.
 class Lane {
@@ -69,6 +74,9 @@ class Lane {
 
   const std::vector<telemetry::Span>& spans() const { return spans_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
+  /// Neighbours of one layer ("layers.3") or one other module share a number; it grows along the
+  /// lane.
+  uint32_t group(size_t span) const { return groups_[span]; }
 
   /// What to paint of `view` when pieces shorter than `foldUs` are folded. The result has at most
   /// two marks per `foldUs`, however many spans there are, and costs a binary search each.
@@ -81,6 +89,7 @@ class Lane {
  private:
   std::vector<telemetry::Span> spans_;
   std::vector<Piece> pieces_;
+  std::vector<uint32_t> groups_;                     // of spans
   std::vector<int64_t> latestEnd_;                   // of pieces 0..i: grows, so it can be searched
   std::vector<std::array<int64_t, kKinds>> before_;  // time of each kind in pieces before i
 };

@@ -2,16 +2,17 @@
 // thread only.
 //
 // Keys: W S zoom, A D pan, F fits the selection or all, `.` `,` next and previous span, up and down
-// change the lane, Esc drops the selection. Ctrl+wheel zooms, Shift+wheel pans, dragging selects.
+// change the lane, Esc drops the selection. Ctrl+wheel zooms (the wheel alone where rows need no
+// scrolling), Shift+wheel pans, dragging selects, dragging with the middle button pans.
 #pragma once
 
 #include <QAbstractScrollArea>
 #include <QPixmap>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "gui/timeline/time_axis.h"
+#include "gui/timeline/timeline_layout.h"
 #include "gui/timeline/timeline_row.h"
 
 namespace heddle::gui {
@@ -22,32 +23,36 @@ class TimelineWidget : public QAbstractScrollArea {
  public:
   explicit TimelineWidget(QWidget* parent = nullptr);
 
-  /// Replaces what is shown. A zoomed view stays where it is as far as the new length allows.
+  /// Replaces what is shown. A zoomed view stays where it is as far as the new length allows; the
+  /// selection stays, the current span does not.
   void setRows(std::vector<TimelineRow> rows);
   const std::vector<TimelineRow>& rows() const { return rows_; }
-  /// Where phases (forward, backward, optimizer) are named. Default: above every row.
+  /// Which rows name their phases. Default: every row.
   void setPhaseBand(PhaseBand band);
+  /// In the middle while there are no rows.
+  void setEmptyText(const QString& text);
 
   /// Spans whose operator or module contains the text stand out; empty: all do. Case is ignored.
   void setSearch(const QString& text);
+  /// Spans found.
   int64_t matches() const { return matches_; }
 
   /// The dragged stretch, in microseconds on the axis (rows may be shifted against it).
   std::optional<Interval> selection() const { return selection_; }
   void select(std::optional<Interval> range);
-  /// A row's statistics over the selection, or over the whole step when there is none.
+  /// A row's statistics over the selection, or over its whole step when there is none.
   Statistics statistics(size_t row) const;
 
   /// The span chosen by click or key.
   std::optional<SpanRef> current() const { return current_; }
 
   const TimeAxis& axis() const { return axis_; }
+  const TimelineLayout& layoutOfRows() const { return layout_; }
   void fit();
-  void zoomTo(Interval range);
+  void zoomTo(const Interval& range);
 
-  QSize sizeHint() const override { return {800, 320}; }
-  /// The height at which all rows show at full lane height.
-  int preferredHeight() const;
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return {320, 96}; }
 
  Q_SIGNALS:
   void selectionChanged();
@@ -57,13 +62,11 @@ class TimelineWidget : public QAbstractScrollArea {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
   bool viewportEvent(QEvent* event) override;
   void scrollContentsBy(int dx, int dy) override;
 
@@ -71,27 +74,28 @@ class TimelineWidget : public QAbstractScrollArea {
   enum class Drag { none, select, pan };
 
   void relayout();
-  void refresh();  // the rows' picture is stale
-  void zoom(double factor);
-  void pan(double share);
-  void step(int direction);
-  void changeLane(int direction);
+  void invalidate();
+  void changeView();
+  void stepSpan(int direction);
+  void stepLane(int direction);
   void setCurrent(std::optional<SpanRef> span);
-  void hover(QPoint position);
+  void bringIntoView(const SpanRef& span);
   void describe();
+  std::optional<LaneRef> laneAt(QPoint position) const;
   std::optional<SpanRef> spanAt(QPoint position) const;
-  double timeAt(int x) const;
+  double pointerX() const;
 
   std::vector<TimelineRow> rows_;
   PhaseBand band_ = PhaseBand::everyRow;
+  QString emptyText_;
   TimelineLayout layout_;
   TimeAxis axis_;
-  QPixmap picture_;
+  QPixmap picture_;  // rows and axis; what moves is painted over it
   bool stale_ = true;
 
   QString search_;
-  int64_t matches_ = 0;
   SearchHits hits_;
+  int64_t matches_ = 0;
 
   std::optional<Interval> selection_;
   std::optional<SpanRef> current_;
@@ -100,7 +104,7 @@ class TimelineWidget : public QAbstractScrollArea {
   LaneRef lane_;
   Drag drag_ = Drag::none;
   QPoint pressed_;
-  double pressedTime_ = 0;
+  double pressedUs_ = 0;
 };
 
 }  // namespace heddle::gui

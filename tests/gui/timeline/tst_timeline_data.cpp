@@ -171,7 +171,8 @@ class TestTimelineData : public QObject {
     const auto marks = timeline.lane(Stream::compute).marks({1, 5}, 0.5);
     QCOMPARE(marks.size(), 3u);
     QCOMPARE(marks[1].kind, Kind::backward);
-    QCOMPARE(marks[1].span, 1);
+    QCOMPARE(marks[1].first, 1u);
+    QCOMPARE(marks[1].count, 1u);
   }
 
   void a_wide_span_is_not_swallowed_by_a_fold() {
@@ -179,8 +180,23 @@ class TestTimelineData : public QObject {
     const Timeline timeline(std::move(spans));
     const auto marks = timeline.lane(Stream::compute).marks({0, 102}, 10);
     QCOMPARE(marks.size(), 2u);
-    QCOMPARE(marks[0].span, -1);
-    QCOMPARE(marks[1].span, 2);
+    QCOMPARE(marks[0].count, 2u);
+    QCOMPARE(marks[1].first, 2u);
+  }
+
+  void neighbours_of_one_layer_share_a_group() {
+    const Timeline timeline({{"embedding", "tok_embeddings", 0, 1, 0, 0},
+                             {"mm", "layers.0.attention.wq", 1, 1, 0, 0},
+                             {"mm", "layers.0.feed_forward.w1", 2, 1, 0, 0},
+                             {"mm", "layers.10.attention.wq", 3, 1, 0, 0}});
+    const Lane& lane = timeline.lane(Stream::compute);
+    QCOMPARE(lane.group(0), 0u);
+    QCOMPARE(lane.group(1), 1u);
+    QCOMPARE(lane.group(2), 1u);
+    QCOMPARE(lane.group(3), 2u);
+    QCOMPARE(QString::fromStdString(std::string(layerOf("layers.10.attention"))),
+             QString("layers.10"));
+    QCOMPARE(QString::fromStdString(std::string(layerOf("norm"))), QString("norm"));
   }
 
   void the_span_under_a_time_is_found() {

@@ -1,0 +1,82 @@
+#include "gui/charts/unit.h"
+
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+
+#include "gui/format.h"
+
+namespace heddle::gui {
+namespace {
+
+ScaledUnit bytesUnit(double largest) {
+  static constexpr const char* kNames[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  double scale = 1;
+  while (largest >= 1000 * scale && unit + 1 < std::size(kNames)) scale *= 1024, ++unit;
+  return {scale, kNames[unit]};
+}
+
+ScaledUnit secondsUnit(double largest) {
+  if (largest >= 2 * 3600) return {3600, "h"};
+  if (largest >= 120) return {60, "min"};
+  if (largest >= 1) return {1, "s"};
+  return largest >= 1e-3 ? ScaledUnit{1e-3, "ms"} : ScaledUnit{1e-6, "µs"};
+}
+
+}  // namespace
+
+ScaledUnit scaledUnit(Unit unit, double largest) {
+  switch (unit) {
+    case Unit::bytes:
+      return bytesUnit(largest);
+    case Unit::seconds:
+      return secondsUnit(largest);
+    case Unit::percent:
+      return {0.01, "%"};
+    case Unit::tokensPerSecond:
+      return {1, "tok/s"};
+    case Unit::tokens:
+      return largest >= 1e9   ? ScaledUnit{1e9, "B"}
+             : largest >= 1e6 ? ScaledUnit{1e6, "M"}
+                              : ScaledUnit{1, ""};
+    case Unit::number:
+    case Unit::count:
+    case Unit::loss:
+      break;
+  }
+  return {};
+}
+
+QString withUnit(Unit unit, double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? QStringLiteral("NaN") : QStringLiteral("∞");
+  switch (unit) {
+    case Unit::bytes:
+      return format::bytes(value);
+    case Unit::seconds:
+      return format::seconds(value);
+    case Unit::percent:
+      return format::percent(value);
+    case Unit::tokensPerSecond:
+      return format::tokensPerSecond(value);
+    case Unit::tokens:
+      return format::shortCount(value);
+    case Unit::loss:
+      return format::loss(value);
+    case Unit::count:
+      return format::count(std::llround(value));
+    case Unit::number:
+      break;
+  }
+  return format::significant(value);
+}
+
+QString tickText(double value, double step) {
+  if (std::abs(value) < step * 1e-6) value = 0;
+  const double size = std::max(std::abs(value), step);
+  if (size < 1e-3) return QString::number(value, 'g', 3);
+  const int digits = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 6);
+  return QLocale(QLocale::English).toString(value, 'f', digits);
+}
+
+}  // namespace heddle::gui

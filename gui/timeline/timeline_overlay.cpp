@@ -1,0 +1,124 @@
+#include "gui/timeline/timeline_overlay.h"
+
+#include <QCoreApplication>
+#include <QFontMetrics>
+#include <QPainter>
+#include <algorithm>
+
+#include "gui/theme/theme.h"
+#include "gui/timeline/span_text.h"
+
+namespace heddle::gui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
+
+QRectF rectOf(const TimelineScene& scene, const SpanRef& ref) {
+  const TimelineRow& row = scene.rows[ref.lane.row];
+  const telemetry::Span& span = row.timeline->lane(ref.lane.stream).spans()[ref.span];
+  const QRect lane =
+      scene.layout.rows[ref.lane.row].lanes[static_cast<size_t>(ref.lane.stream)].translated(
+          0, -scene.scroll);
+  const double begin = scene.axis.toPixel(static_cast<double>(span.start_us + row.shiftUs));
+  const double end =
+      scene.axis.toPixel(static_cast<double>(span.start_us + span.duration_us + row.shiftUs));
+  const double left = std::max(begin, scene.axis.left - 2);
+  const double right = std::min(end, scene.axis.left + scene.axis.width + 2);
+  return QRectF(left, lane.top(), std::max(2.0, right - left), lane.height());
+}
+
+void paintSelection(QPainter& painter, const TimelineScene& scene, const Interval& range) {
+  const Colors& c = colors();
+  const double left = scene.axis.toPixel(static_cast<double>(range.begin));
+  const double right = scene.axis.toPixel(static_cast<double>(range.end));
+  const int top = TimelineLayout::kAxisHeight;
+  QColor tint = c.accent;
+  tint.setAlphaF(0.12);
+  painter.fillRect(QRectF(left, top, right - left, scene.size.height() - top), tint);
+  painter.setPen(QPen(c.accent, 1));
+  painter.drawLine(QPointF(left, top), QPointF(left, scene.size.height()));
+  painter.drawLine(QPointF(right, top), QPointF(right, scene.size.height()));
+
+  const QString text =
+      tr("%1 to %2, %3").arg(duration(range.begin), duration(range.end), duration(range.length()));
+  painter.setFont(font::mono(11));
+  const int width = QFontMetrics(painter.font()).horizontalAdvance(text) + 16;
+  const double x = std::clamp((left + right) / 2 - width / 2.0, scene.axis.left,
+                              scene.axis.left + scene.axis.width - width);
+  const QRectF pill(x, 2, width, 20);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(c.accent);
+  painter.drawRoundedRect(pill, 4, 4);
+  painter.setPen(c.onAccent);
+  painter.drawText(pill, Qt::AlignCenter, text);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void paintOutline(QPainter& painter, const QRectF& rect, const QColor& color, int width) {
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(color, width));
+  painter.drawRect(rect.adjusted(0, 0, -1, -1));
+}
+
+void paintTip(QPainter& painter, const TimelineScene& scene, const SpanText& text, QPoint pointer) {
+  const Colors& c = colors();
+  const QFont titleFont = font::text(12, QFont::DemiBold);
+  const QFont lineFont = font::mono(11);
+  QStringList lines = text.lines;
+  if (!text.exposed.isEmpty()) lines << text.exposed;
+  int width = QFontMetrics(titleFont).horizontalAdvance(text.title);
+  for (const QString& line : lines) {
+    width = std::max(width, QFontMetrics(lineFont).horizontalAdvance(line));
+  }
+  constexpr int kPadding = 10;
+  constexpr int kLine = 18;
+  QRect box(pointer + QPoint(14, 16),
+            QSize(width + 2 * kPadding, kLine * (1 + static_cast<int>(lines.size())) + 12));
+  if (box.right() > scene.size.width() - 4) box.moveRight(pointer.x() - 14);
+  if (box.left() < 4) box.moveLeft(4);
+  if (box.bottom() > scene.size.height() - 4) box.moveBottom(pointer.y() - 10);
+  if (box.top() < 2) box.moveTop(2);
+
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(c.accent, 1));
+  painter.setBrush(c.window);
+  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  QRect at(box.left() + kPadding, box.top() + 6, width + 2, kLine);
+  painter.setFont(titleFont);
+  painter.setPen(c.text);
+  painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, text.title);
+  painter.setFont(lineFont);
+  for (const QString& line : lines) {
+    at.translate(0, kLine);
+    painter.setPen(line == text.exposed ? c.badText : c.muted);
+    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, line);
+  }
+}
+
+}  // namespace
+
+void paintOverlay(QPainter& painter, const TimelineScene& scene, const TimelineOverlay& overlay) {
+  const Colors& c = colors();
+  const QRectF lanes(scene.axis.left, 0, scene.axis.width + 2, scene.size.height());
+  painter.save();
+  painter.setClipRect(lanes);
+  if (overlay.selection) paintSelection(painter, scene, *overlay.selection);
+  painter.setClipRect(lanes.adjusted(-2, TimelineLayout::kAxisHeight, 2, 0));
+  if (overlay.hovered) paintOutline(painter, rectOf(scene, *overlay.hovered), c.text, 1);
+  if (overlay.current) paintOutline(painter, rectOf(scene, *overlay.current), c.text, 2);
+  if (overlay.pointer && lanes.contains(*overlay.pointer)) {
+    QColor hair = c.accent;
+    hair.setAlphaF(0.7);
+    painter.setPen(QPen(hair, 1));
+    painter.drawLine(overlay.pointer->x(), TimelineLayout::kAxisHeight, overlay.pointer->x(),
+                     scene.size.height());
+  }
+  painter.restore();
+  if (overlay.hovered && overlay.pointer) {
+    paintTip(painter, scene, describeSpan(scene.rows, *overlay.hovered), *overlay.pointer);
+  }
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,205 @@
+#include "gui/timeline/timeline_painter.h"
+
+#include <QCoreApplication>
+#include <QFontMetricsF>
+#include <QPainter>
+
+#include "gui/theme/theme.h"
+#include "gui/timeline/lane_painter.h"
+#include "gui/timeline/span_text.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr double kTickSpacing = 84;
+constexpr int kLeft = metric::group;
+
+QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
+
+void paintAxis(QPainter& painter, const TimelineScene& scene) {
+  painter.fillRect(0, 0, scene.size.width(), TimelineLayout::kAxisHeight, colors().surface);
+  painter.setFont(font::mono(11));
+  const QFontMetricsF metrics(painter.font());
+  painter.setPen(colors().muted);
+  for (const TimeTick& tick : timeTicks(scene.axis, kTickSpacing)) {
+    const QString text = QString::fromStdString(tick.label);
+    const double width = metrics.horizontalAdvance(text);
+    const double x = std::clamp(scene.axis.toPixel(tick.timeUs) - width / 2, scene.axis.left,
+                                scene.axis.left + scene.axis.width - width);
+    painter.drawText(QRectF(x, 0, width + 1, TimelineLayout::kAxisHeight - 4),
+                     Qt::AlignLeft | Qt::AlignVCenter, text);
+  }
+}
+
+void paintGrid(QPainter& painter, const TimelineScene& scene) {
+  painter.setPen(QPen(blend(colors().surface, colors().line, 0.6), 0));
+  for (const TimeTick& tick : timeTicks(scene.axis, kTickSpacing)) {
+    const double x = scene.axis.toPixel(tick.timeUs);
+    painter.drawLine(QPointF(x, TimelineLayout::kAxisHeight), QPointF(x, scene.size.height()));
+  }
+}
+
+void paintBand(QPainter& painter, const TimelineScene& scene, const TimelineRow& row,
+               const QRect& rect) {
+  const Colors& c = colors();
+  painter.setFont(font::text(11));
+  const QFontMetricsF names(painter.font());
+  const QFontMetricsF digits(font::mono(11));
+  for (const PhaseRun& run : row.timeline->phases()) {
+    const auto at = [&](int64_t time) {
+      return std::clamp(scene.axis.toPixel(static_cast<double>(time + row.shiftUs)),
+                        static_cast<double>(rect.left()),
+                        rect.left() + static_cast<double>(rect.width()));
+    };
+    const QRectF shape(at(run.time.begin), rect.top(), at(run.time.end) - at(run.time.begin) - 1,
+                       rect.height());
+    if (shape.width() <= 0) continue;
+    const bool optimizer = run.phase == Kind::optimizer;
+    const double tint = run.phase == Kind::forward ? 0.14 : 0.22;
+    painter.fillRect(shape, blend(c.surface, optimizer ? c.optimizer : c.compute, tint));
+    const QString name = run.phase == Kind::forward    ? tr("forward")
+                         : run.phase == Kind::backward ? tr("backward")
+                                                       : tr("optimizer");
+    const QString time = duration(run.time.length());
+    const double nameWidth = names.horizontalAdvance(name);
+    if (nameWidth + 16 > shape.width()) continue;
+    const QRectF inner = shape.adjusted(8, 0, -4, 0);
+    painter.setFont(font::text(11));
+    painter.setPen(optimizer ? c.goodText : c.text);
+    painter.drawText(inner, Qt::AlignLeft | Qt::AlignVCenter, name);
+    if (nameWidth + digits.horizontalAdvance(time) + 22 > shape.width()) continue;
+    painter.setFont(font::mono(11));
+    painter.setPen(optimizer ? c.goodText : c.muted);
+    painter.drawText(inner.adjusted(nameWidth + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     time);
+  }
+}
+
+void paintStroke(QPainter& painter, const TimelineRow& row, int y) {
+  QPen pen(row.color, 2);
+  if (!row.dash.isEmpty()) pen.setDashPattern(row.dash);
+  pen.setCapStyle(Qt::FlatCap);
+  painter.setPen(pen);
+  painter.drawLine(kLeft, y, kLeft + 24, y);
+}
+
+void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rects) {
+  const Colors& c = colors();
+  const int laneWidth = 38;
+  const int laneRight = TimelineLayout::kLabelWidth - 8;
+  painter.setFont(font::text(11));
+  painter.setPen(c.muted);
+  const char* names[] = {QT_TRANSLATE_NOOP("Timeline", "comp"),
+                         QT_TRANSLATE_NOOP("Timeline", "comm")};
+  for (size_t stream = 0; stream < 2; ++stream) {
+    const QRect& lane = rects.lanes[stream];
+    painter.drawText(QRect(laneRight - laneWidth, lane.top(), laneWidth, lane.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, tr(names[stream]));
+  }
+
+  int y = rects.lanes[0].top();
+  const int bottom = rects.lanes[1].bottom();
+  const int width = laneRight - laneWidth - kLeft + 10;
+  const auto line = [&](const QString& text, const QFont& font, const QColor& color, int height) {
+    if (text.isEmpty() || y + height > bottom + 2) return;
+    painter.setFont(font);
+    painter.setPen(color);
+    painter.drawText(QRect(kLeft, y, width, height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetrics(font).elidedText(text, Qt::ElideRight, width));
+    y += height;
+  };
+  if (row.color.isValid()) {
+    paintStroke(painter, row, y + 4);
+    y += 10;
+  }
+  const QColor title = row.warn ? c.warnText : row.color.isValid() ? row.color : c.text;
+  line(row.title, font::text(13, QFont::DemiBold), title, 18);
+  line(row.subtitle, font::mono(11), c.muted, 16);
+  if (row.note.isEmpty()) return;
+  painter.setFont(font::text(11));
+  painter.setPen(c.warnText);
+  const QRect room(kLeft, y, width, bottom - y);
+  const QRect needed =
+      painter.fontMetrics().boundingRect(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
+  if (needed.height() <= room.height()) {
+    painter.drawText(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
+  } else {
+    line(row.note, font::text(11), c.warnText, 16);
+  }
+}
+
+void paintEnd(QPainter& painter, const TimelineScene& scene, const TimelineRow& row,
+              const RowRects& rects) {
+  const double x = scene.axis.toPixel(static_cast<double>(row.shiftUs + row.timeline->lengthUs()));
+  if (x < scene.axis.left || x > scene.axis.left + scene.axis.width + 1) return;
+  const int top = rects.band.isNull() ? rects.lanes[0].top() : rects.band.top();
+  painter.setPen(QPen(colors().text, 1));
+  painter.drawLine(QPointF(x, top), QPointF(x, rects.lanes[1].bottom() + 1));
+}
+
+void paintRow(QPainter& painter, LanePainter& lanes, const TimelineScene& scene, size_t index) {
+  const TimelineRow& row = scene.rows[index];
+  const RowRects& rects = scene.layout.rows[index];
+  if (row.warn) {
+    painter.fillRect(rects.whole, blend(colors().surface, colors().warn, 0.07));
+    painter.fillRect(QRect(0, rects.whole.top(), 3, rects.whole.height()), colors().warn);
+  }
+  paintLabels(painter, row, rects);
+  if (!row.timeline || row.timeline->empty()) {
+    painter.setFont(font::text(12));
+    painter.setPen(colors().muted);
+    painter.drawText(rects.lanes[0].united(rects.lanes[1]), Qt::AlignCenter,
+                     tr("nothing recorded in this step"));
+    return;
+  }
+  painter.save();
+  painter.setClipRect(
+      QRectF(scene.axis.left, rects.whole.top(), scene.axis.width + 1, rects.whole.height()));
+  if (!rects.band.isNull()) paintBand(painter, scene, row, rects.band);
+  static const std::vector<uint32_t> kNoSearch;
+  for (size_t stream = 0; stream < 2; ++stream) {
+    lanes.paint(row.timeline->lane(static_cast<Stream>(stream)), rects.lanes[stream], row.shiftUs,
+                scene.hits.empty() ? kNoSearch : scene.hits[index][stream]);
+  }
+  painter.restore();
+  paintEnd(painter, scene, row, rects);
+}
+
+}  // namespace
+
+void paintTimeline(QPainter& painter, const TimelineScene& scene) {
+  painter.fillRect(QRect({0, 0}, scene.size), colors().surface);
+  paintGrid(painter, scene);
+  LanePainter lanes(painter, scene.axis);
+  painter.save();
+  painter.translate(0, -scene.scroll);
+  for (size_t row = 0; row < scene.rows.size(); ++row) {
+    const QRect& whole = scene.layout.rows[row].whole;
+    const bool visible = whole.bottom() - scene.scroll >= TimelineLayout::kAxisHeight &&
+                         whole.top() - scene.scroll < scene.size.height();
+    if (visible) paintRow(painter, lanes, scene, row);
+  }
+  painter.restore();
+  paintAxis(painter, scene);
+}
+
+void paintSwatch(QPainter& painter, const QRect& rect, Kind kind) {
+  const Colors& c = colors();
+  switch (kind) {
+    case Kind::forward:
+    case Kind::backward:
+      painter.fillRect(rect, c.compute);
+      break;
+    case Kind::optimizer:
+      painter.fillRect(rect, c.optimizer);
+      break;
+    case Kind::hidden:
+      painter.fillRect(rect, hatchBrush(painter.device()->devicePixelRatioF()));
+      break;
+    case Kind::exposed:
+      painter.fillRect(rect, c.exposed);
+      break;
+  }
+}
+
+}  // namespace heddle::gui

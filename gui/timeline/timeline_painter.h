@@ -1,0 +1,30 @@
+// Paints rows of timelines. Stateless: the widget keeps the picture as long as nothing changes.
+#pragma once
+
+#include <QSize>
+#include <QString>
+#include <vector>
+
+#include "gui/timeline/time_axis.h"
+#include "gui/timeline/timeline_layout.h"
+#include "gui/timeline/timeline_row.h"
+
+class QPainter;
+
+namespace heddle::gui {
+
+struct TimelineScene {
+  const std::vector<TimelineRow>& rows;
+  const TimelineLayout& layout;
+  const TimeAxis& axis;
+  const SearchHits& hits;
+  QSize size;
+  int scroll = 0;  // pixels of the rows above the viewport's top
+};
+
+void paintTimeline(QPainter& painter, const TimelineScene& scene);
+
+/// A swatch of a kind as the legend shows it: hidden communication is hatched.
+void paintSwatch(QPainter& painter, const QRect& rect, Kind kind);
+
+}  // namespace heddle::gui
