@@ -1,0 +1,115 @@
+// The form that every tracked file keeps: each check fails with the list of those that do not.
+#include <QFileInfo>
+#include <QMap>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTest>
+
+#include "tests/packaging/repository.h"
+
+using namespace heddle;
+
+namespace {
+
+constexpr int longest_file = 600;
+
+bool is_source(const QString& path) {
+  return repository::is_cpp(path) || path.endsWith(".sh") || path.endsWith(".py") ||
+         path.endsWith(".cmake") || path.endsWith("CMakeLists.txt") || path.endsWith(".sql");
+}
+
+QString folder_of(const QString& path) { return path.section('/', 0, -2); }
+
+// `store.h`, `store.cpp` and `store.*` all name both.
+bool names(const QString& readme, const QString& file) {
+  const QString stem = QRegularExpression::escape(QFileInfo(file).baseName());
+  return readme.contains(QRegularExpression("(?<![A-Za-z0-9_])" + stem + "(?![A-Za-z0-9_])"));
+}
+
+// A list long enough to act on, short enough to read.
+QByteArray listed(const QStringList& faults) { return "\n  " + faults.join("\n  ").toUtf8(); }
+
+}  // namespace
+
+class TestRepository : public QObject {
+  Q_OBJECT
+
+  QStringList files_;
+
+ private Q_SLOTS:
+  void initTestCase() {
+    files_ = repository::tracked_files();
+    QVERIFY2(files_.size() > 20, "git does not list this repository's files");
+  }
+
+  void every_folder_says_what_it_holds() {
+    QMap<QString, QStringList> sources;
+    for (const QString& path : files_) {
+      const QString name = QFileInfo(path).fileName();
+      if (is_source(path) && name != "CMakeLists.txt" && path.contains('/'))
+        sources[folder_of(path)] << name;
+    }
+    QStringList faults;
+    for (auto folder = sources.cbegin(); folder != sources.cend(); ++folder) {
+      const QString path = folder.key() + "/README.md";
+      if (!files_.contains(path)) {
+        faults << path + " is missing";
+        continue;
+      }
+      const QString readme = repository::text_of(path);
+      for (const QString& file : folder.value())
+        if (!names(readme, file)) faults << path + " does not name " + file;
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
+  void no_source_is_too_long() {
+    QStringList faults;
+    for (const QString& path : files_) {
+      const auto lines = repository::text_of(path).count('\n');
+      if (is_source(path) && lines > longest_file)
+        faults << QString("%1: %2 lines; at most %3").arg(path).arg(lines).arg(longest_file);
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
+  // Spelled in two parts, so that this file does not hold what it looks for.
+  void no_file_names_a_machine() {
+    const QRegularExpression machine(
+        "(?<![A-Za-z0-9_.~-])/work"
+        "/(main|shared|build)|pypi"
+        "\\.org|python"
+        "hosted|deb\\.debian"
+        "\\.org");
+    QStringList faults;
+    for (const QString& path : files_) {
+      int number = 0;
+      for (const QString& line : repository::text_of(path).split('\n')) {
+        ++number;
+        if (machine.match(line).hasMatch())
+          faults << QString("%1:%2: %3").arg(path).arg(number).arg(line.trimmed());
+      }
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
+  void cpp_is_formatted() {
+    QStringList cpp = files_;
+    cpp.removeIf([](const QString& path) { return !repository::is_cpp(path); });
+    QProcess clang_format;
+    clang_format.setWorkingDirectory(HEDDLE_SOURCE_DIR);
+    clang_format.start("clang-format", QStringList{"--dry-run", "-Werror"} + cpp);
+    QVERIFY2(clang_format.waitForFinished(120000),
+             "clang-format does not end, or is not installed");
+
+    QStringList faults;
+    for (const QString& line : QString::fromUtf8(clang_format.readAllStandardError()).split('\n')) {
+      const QString file = line.section(':', 0, 0);
+      if (line.contains("error:") && !faults.contains(file)) faults << file;
+    }
+    QVERIFY2(clang_format.exitCode() == 0, "run clang-format -i on these:" + listed(faults));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRepository)
+#include "tst_repository.moc"
