@@ -24,7 +24,7 @@ class Exec {
   Result<Completed> run(const std::vector<std::string>& argv, const Source& source) {
     if (const Result<> started = start(); !started) return fail(started);
     pending_ = quote_line(argv);
-    while (!ssh_channel_is_closed(channel_.get())) {
+    while (!ended()) {
       const Result<bool> wrote = write(source);
       if (!wrote) return stop(wrote.error());
       const Result<bool> came = read();
@@ -35,9 +35,6 @@ class Exec {
       }
       if (Clock::now() >= end_) return stop(late(argv[0]));
       wait_for_socket(session_, end_);
-    }
-    while (const Result<bool> came = read()) {
-      if (!*came) break;
     }
     return complete();
   }
@@ -122,6 +119,14 @@ class Exec {
     return came;
   }
 
+  /// Both streams are read to their end and the exit code is there (asking for it handles what the host
+  /// has sent; after the streams' end nothing else would).
+  bool ended() {
+    if (!ssh_channel_is_eof(channel_.get())) return !ssh_is_connected(session_);
+    completed_.exit_code = ssh_channel_get_exit_status(channel_.get());
+    return completed_.exit_code >= 0 || ssh_channel_is_closed(channel_.get());
+  }
+
   tl::unexpected<Error> stop(Error error) {
     // OpenSSH kills the program's process group.
     ssh_channel_request_send_signal(channel_.get(), "KILL");
@@ -142,7 +147,6 @@ class Exec {
       return fail("{}: the login shell there did not run the command; it said: {}{}", host_name_,
                   completed_.out, completed_.err);
     }
-    completed_.exit_code = ssh_channel_get_exit_status(channel_.get());
     if (completed_.exit_code < 0) return fail("{}: the program gave no exit code", host_name_);
     return std::move(completed_);
   }

@@ -1,0 +1,232 @@
+#include "tests/support/sshd.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/process.h"
+#include "remote/dial.h"
+#include "remote/quote.h"
+
+namespace heddle::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// $1: the test's folder, $2: the home's size or 0. Runs as the first process of the node.
+constexpr const char* kNode = R"sh(
+set -e
+folder=$1 home_bytes=$2
+root=$folder/root
+mount --make-rprivate /
+mount -t tmpfs node "$root"
+for name in bin sbin lib lib32 lib64 libx32; do
+  if [ -L "/$name" ]; then cp -P "/$name" "$root/$name"
+  elif [ -d "/$name" ]; then mkdir "$root/$name"; mount --bind -o ro "/$name" "$root/$name"
+  fi
+done
+mkdir "$root/usr" "$root/etc" "$root/dev" "$root/proc" "$root/sys" "$root/root" "$root/run" \
+  "$root/tmp" "$root/sshd"
+mkdir "$root/run/sshd"
+chmod 1777 "$root/tmp"
+mount --rbind /usr "$root/usr"
+mount -t tmpfs nothing "$root/usr/local"
+mount --bind /etc "$root/etc"
+mount --bind "$folder/passwd" "$root/etc/passwd"
+mount --bind "$folder/shadow" "$root/etc/shadow"
+mount --rbind /dev "$root/dev"
+mount --rbind /sys "$root/sys"
+mount -t proc proc "$root/proc"
+if [ "$home_bytes" = 0 ]; then mount --bind "$folder/home" "$root/root"
+else mount -t tmpfs -o "size=$home_bytes" home "$root/root"
+fi
+mount --bind "$folder/sshd" "$root/sshd"
+exec chroot "$root" /usr/sbin/sshd -D -e -f /sshd/config
+)sh";
+
+Result<std::string> checked(const std::vector<std::string>& argv) {
+  process::Command command;
+  command.argv = argv;
+  const Result<process::Completed> completed = process::run(command);
+  if (!completed) return fail(completed);
+  if (completed->exit_code != 0) return fail("{}: {}", argv[0], completed->err);
+  return completed->out;
+}
+
+void write(const std::string& file, const std::string& text, fs::perms mode = fs::perms(0644)) {
+  std::ofstream(file) << text;
+  fs::permissions(file, mode);
+}
+
+/// A port that nothing listens on.
+uint16_t free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+bool speaks(const std::string& address, uint16_t port) {
+  const auto deadline = remote::Clock::now() + std::chrono::seconds(1);
+  const Result<int> fd = remote::dial(address, port, deadline);
+  if (!fd) return false;
+  std::array<char, 4> banner{};
+  while (recv(*fd, banner.data(), banner.size(), 0) < 0 && remote::Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  close(*fd);
+  return std::string(banner.data(), banner.size()) == "SSH-";
+}
+
+}  // namespace
+
+std::string Sshd::missing() {
+  if (geteuid() != 0) return "a node for tests needs root: it is made of namespaces and mounts";
+  for (const char* program : {"/usr/sbin/sshd", "/usr/bin/ssh-keygen", "/usr/bin/unshare"}) {
+    if (!fs::exists(program)) return std::string(program) + " is not installed";
+  }
+  const Result<std::string> tried = checked({"unshare", "--mount", "--pid", "--fork", "true"});
+  if (!tried) return "no namespaces here: " + tried.error().message;
+  return {};
+}
+
+Sshd::Sshd(SshdOptions options, std::string folder)
+    : options_(std::move(options)), folder_(std::move(folder)) {}
+
+Result<std::unique_ptr<Sshd>> Sshd::start(const SshdOptions& options) {
+  std::string folder = (fs::temp_directory_path() / "heddle-sshd-XXXXXX").string();
+  if (!mkdtemp(folder.data())) return fail("no folder {}: {}", folder, std::strerror(errno));
+  std::unique_ptr<Sshd> sshd(new Sshd(options, folder));
+  if (const Result<> prepared = sshd->prepare(); !prepared) return fail(prepared);
+  if (const Result<> started = sshd->start_again(); !started) return fail(started);
+  return sshd;
+}
+
+Sshd::~Sshd() {
+  stop();
+  std::error_code error;
+  fs::remove_all(folder_, error);
+}
+
+std::string Sshd::address() const { return "127.0.0.1"; }
+
+Result<> Sshd::make_key(const std::string& file) {
+  fs::remove(file);
+  fs::remove(file + ".pub");
+  const auto made =
+      checked({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", file});
+  if (!made) return fail(made);
+  return {};
+}
+
+Result<> Sshd::change_host_key() {
+  const std::string file = folder_ + "/sshd/host_key";
+  if (const Result<> made = make_key(file); !made) return made;
+  const Result<std::string> line = checked({"ssh-keygen", "-l", "-E", "sha256", "-f", file});
+  if (!line) return fail(line);
+  const size_t begin = line->find("SHA256:");
+  fingerprint_ = line->substr(begin, line->find(' ', begin) - begin);
+  return {};
+}
+
+Result<> Sshd::prepare() {
+  for (const char* name : {"/root", "/home", "/sshd", "/user/.ssh"}) {
+    fs::create_directories(folder_ + name);
+  }
+  fs::permissions(user_home() + "/.ssh", fs::perms(0700));
+  if (const Result<> made = change_host_key(); !made) return made;
+  const std::string key = user_home() + "/.ssh/id_ed25519";
+  if (const Result<> made = make_key(key); !made) return made;
+  fs::copy_file(key + ".pub", folder_ + "/sshd/authorized_keys");
+  port_ = free_port();
+  write(folder_ + "/sshd/config", fmt::format("Port {}\n"
+                                              "ListenAddress {}\n"
+                                              "HostKey /sshd/host_key\n"
+                                              "AuthorizedKeysFile /sshd/authorized_keys\n"
+                                              "PermitRootLogin prohibit-password\n"
+                                              "PasswordAuthentication no\n"
+                                              "KbdInteractiveAuthentication no\n"
+                                              "UsePAM no\n"
+                                              "StrictModes no\n"
+                                              "PidFile none\n",
+                                              port_, address()));
+  write(folder_ + "/passwd", fmt::format("root:x:0:0:root:/root:{}\n"
+                                         "sshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
+                                         "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+                                         options_.login_shell));
+  write(folder_ + "/shadow", "root:*:19000:0:99999:7:::\nsshd:!:19000::::::\n", fs::perms(0600));
+  return {};
+}
+
+Result<> Sshd::start_again() {
+  // --kill-child and the process namespace: nothing of the node outlives `unshare`.
+  const std::string size = std::to_string(options_.home_bytes);
+  const std::string log = folder_ + "/log";
+  const std::string line = "exec unshare --mount --pid --fork --kill-child=KILL /bin/sh -c " +
+                           remote::quote(kNode) + " sh " + remote::quote(folder_) + " " + size +
+                           " < /dev/null > " + remote::quote(log) + " 2>&1";
+  std::array<char*, 4> argv{const_cast<char*>("/bin/sh"), const_cast<char*>("-c"),
+                            const_cast<char*>(line.c_str()), nullptr};
+  if (posix_spawn(&pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
+    return fail("unshare cannot be started");
+  }
+  const auto deadline = remote::Clock::now() + std::chrono::seconds(20);
+  while (!speaks(address(), port_)) {
+    if (waitpid(pid_, nullptr, WNOHANG) == pid_ || remote::Clock::now() > deadline) {
+      std::ifstream said(log);
+      return fail("sshd did not start: {}", std::string(std::istreambuf_iterator<char>(said), {}));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
+}
+
+void Sshd::stop() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+  // The port is free once the node's last process is gone.
+  while (speaks(address(), port_)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+remote::Target Sshd::target() const {
+  remote::Host host;
+  host.name = "node";
+  host.address = address();
+  host.user = "root";
+  host.port = port_;
+  remote::Target target;
+  target.name = "node";
+  target.hosts = {host};
+  return target;
+}
+
+remote::Target Sshd::trusted_target() const {
+  remote::Target trusted = target();
+  trusted.accepted_keys = {{fmt::format("{}:{}", address(), port_), fingerprint_}};
+  return trusted;
+}
+
+remote::ConnectOptions Sshd::connect_options() const {
+  remote::ConnectOptions options;
+  options.ssh_folder = user_home() + "/.ssh";
+  options.use_agent = false;
+  return options;
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,67 @@
+// A real sshd for tests: on a loopback port, with its own host key and authorized key, in
+// namespaces of its own. What it serves is a bare node: the system's programs and libraries, an
+// empty home, and nothing else of this machine: no checkout, no build, no LibTorch, no /usr/local.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "remote/connect.h"
+#include "remote/target.h"
+
+namespace heddle::test {
+
+struct SshdOptions {
+  std::string login_shell = "/bin/sh";
+  uint64_t home_bytes =
+      0;  // the home is a file system of this size; 0: a folder seen at node_home()
+};
+
+class Sshd {
+ public:
+  /// Why no sshd can be started here, for QSKIP; empty when one can.
+  static std::string missing();
+
+  static Result<std::unique_ptr<Sshd>> start(const SshdOptions& options = {});
+  /// Kills every process of the node and removes its files.
+  ~Sshd();
+  Sshd(const Sshd&) = delete;
+  Sshd& operator=(const Sshd&) = delete;
+
+  /// A target of one host, "node". Its key is not yet accepted.
+  remote::Target target() const;
+  /// The same with the key accepted.
+  remote::Target trusted_target() const;
+  /// Uses the user's key of user_home(), no agent.
+  remote::ConnectOptions connect_options() const;
+  /// "SHA256:…" as ssh-keygen prints it.
+  const std::string& fingerprint() const { return fingerprint_; }
+  uint16_t port() const { return port_; }
+  /// A HOME for programs that connect: its .ssh holds the key that the node lets in.
+  std::string user_home() const { return folder_ + "/user"; }
+  /// The node's home (its /root) as this machine sees it.
+  std::string node_home() const { return folder_ + "/home"; }
+
+  /// Kills the node: sshd, its sessions, all that it started.
+  void stop();
+  Result<> start_again();
+  /// To be called while stopped.
+  Result<> change_host_key();
+
+ private:
+  Sshd(SshdOptions options, std::string folder);
+  Result<> make_key(const std::string& file);
+  Result<> prepare();
+  std::string address() const;
+
+  SshdOptions options_;
+  std::string folder_;
+  std::string fingerprint_;
+  uint16_t port_ = 0;
+  pid_t pid_ = -1;  // of `unshare`; the node's processes end with it
+};
+
+}  // namespace heddle::test
