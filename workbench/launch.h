@@ -29,10 +29,11 @@ struct LaunchRequest {
 Result<LaunchRequest> request_from_file(const std::string& recipe_file);
 
 struct LaunchError {
-  std::string message;                // for people; of a bad recipe: its fault lines
-  std::vector<recipe::Fault> faults;  // not empty: the recipe is bad, and there is no run
-  std::optional<storage::RunId> run;  // the attempt, kept as failed with the message as its cause
-  std::optional<remote::ConnectError> connection;  // a host could not be reached or trusted
+  std::string message;                     // for people; of a bad recipe: its fault lines
+  std::vector<recipe::Fault> faults = {};  // not empty: the recipe is bad, and there is no run
+  std::optional<storage::RunId> run =
+      {};  // the attempt, kept as failed with the message as its cause
+  std::optional<remote::ConnectError> connection = {};  // a host could not be reached or trusted
 };
 
 /// Told what is being done and, where it takes long, bytes done and in total (else 0, 0). Returning

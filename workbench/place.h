@@ -23,12 +23,16 @@ struct Share {
 
 struct Place {
   remote::Target target;
-  std::vector<Share> shares;  // empty until they are known
+  std::vector<Share> shares;  // empty until they are known, and of an imported run
   int32_t epoch = 0;
-  /// The process that launches: while it lives, a run that is still preparing is its business.
+  /// The process that launches or imports: while it lives, a run that is still preparing is its
+  /// business.
   launch::ProcessId launcher;
   std::string launcher_boot_id;
 };
+
+/// A place that this process is about to fill.
+Place place_on(const remote::Target& target);
 
 std::string to_json(const Place& place);
 Result<Place> place_from_json(const std::string& text);

@@ -19,18 +19,21 @@ class Workbench {
   const std::string& store_path() const { return store_path_; }
   /// For launch, control, targets and import; any thread.
   storage::Writer& writer() { return *writer_; }
+  /// Whether the store was made by this `open`.
+  bool is_new() const { return is_new_; }
 
  private:
-  Workbench(std::string store_path, std::unique_ptr<storage::Writer> writer,
+  Workbench(std::string store_path, bool is_new, std::unique_ptr<storage::Writer> writer,
             Follower::Changed changed);
 
   std::string store_path_;
+  bool is_new_;
   std::unique_ptr<storage::Writer> writer_;
   Follower follower_;
 };
 
-/// Takes the finished run that ships with Heddle into a store that has none. Without the ingest
-/// lease (another workbench has it) nothing is done.
-Result<> import_sample_run(const std::string& store_path, storage::Writer& writer);
+/// Takes the finished run that ships with Heddle into a store that this workbench has made. Without
+/// the ingest lease (another workbench has it) nothing is done.
+Result<> import_sample_run(Workbench& workbench);
 
 }  // namespace heddle::workbench

@@ -63,21 +63,26 @@ Result<Launch> read_launch(const std::string& run_dir) {
 }
 
 Result<> write_launch(const std::string& run_dir, const Launch& launch) {
-  if (Result<> checked = check(launch); !checked) return checked;
-  return write_atomically(run_dir + "/launch.json",
-                          json{{"run", launch.run},
-                               {"mode", launch.mode},
-                               {"graph_file", launch.graph_file},
-                               {"eval_to", launch.eval_to},
-                               {"world_size", launch.world_size},
-                               {"first_rank", launch.first_rank},
-                               {"local_ranks", launch.local_ranks},
-                               {"epoch", launch.epoch},
-                               {"rendezvous_host", launch.rendezvous_host},
-                               {"rendezvous_port", launch.rendezvous_port},
-                               {"grace_seconds", launch.grace_seconds}}
-                                  .dump(2) +
-                              "\n");
+  const Result<std::string> text = launch_text(launch);
+  if (!text) return fail(text);
+  return write_atomically(run_dir + "/launch.json", *text);
+}
+
+Result<std::string> launch_text(const Launch& launch) {
+  if (Result<> checked = check(launch); !checked) return fail(checked);
+  return json{{"run", launch.run},
+              {"mode", launch.mode},
+              {"graph_file", launch.graph_file},
+              {"eval_to", launch.eval_to},
+              {"world_size", launch.world_size},
+              {"first_rank", launch.first_rank},
+              {"local_ranks", launch.local_ranks},
+              {"epoch", launch.epoch},
+              {"rendezvous_host", launch.rendezvous_host},
+              {"rendezvous_port", launch.rendezvous_port},
+              {"grace_seconds", launch.grace_seconds}}
+             .dump(2) +
+         "\n";
 }
 
 }  // namespace heddle::launch

@@ -27,6 +27,8 @@ struct Launch {
 
 Result<Launch> read_launch(const std::string& run_dir);
 Result<> write_launch(const std::string& run_dir, const Launch& launch);
+/// The file's content: for a run directory on another host.
+Result<std::string> launch_text(const Launch& launch);
 
 /// What one rank process knows of its place. Made by the launcher, handed on as arguments of the
 /// hidden subcommand `heddle-engine rank`.

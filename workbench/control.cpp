@@ -1,0 +1,52 @@
+#include "workbench/control.h"
+
+#include <memory>
+
+#include "remote/connect.h"
+#include "workbench/place.h"
+#include "workbench/supervisor.h"
+
+namespace heddle::workbench {
+namespace {
+
+/// Does something on each host of a run.
+template <typename Action>
+Result<> on_each_host(const storage::RunDetail& run, Action action) {
+  const Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  for (size_t i = 0; i < place->shares.size(); ++i) {
+    const auto node = remote::connect(place->target, place->target.hosts[i]);
+    if (!node) return fail("{}", node.error().message);
+    if (Result<> done = action(**node, place->shares[i]); !done) return done;
+  }
+  return {};
+}
+
+Result<> ask_to_end(const storage::RunDetail& run, const std::string& option) {
+  if (storage::has_ended(run.summary.state)) {
+    return fail("{} has ended already: {}", run.summary.name,
+                storage::to_string(run.summary.state));
+  }
+  return on_each_host(run, [&](remote::Node& node, const Share& share) -> Result<> {
+    const auto status = ask_supervisor(node, share, option);
+    return status ? Result<>{} : fail(status);
+  });
+}
+
+}  // namespace
+
+Result<> stop(const storage::RunDetail& run) { return ask_to_end(run, "--stop"); }
+
+Result<> kill(const storage::RunDetail& run) { return ask_to_end(run, "--kill"); }
+
+Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
+  if (!storage::has_ended(run.summary.state)) {
+    return fail("{} is {}; stop it first", run.summary.name, storage::to_string(run.summary.state));
+  }
+  const Result<> removed = on_each_host(
+      run, [](remote::Node& node, const Share& share) { return node.remove(share.run_dir); });
+  if (!removed) return removed;
+  return writer.remove(run.summary.id).get();
+}
+
+}  // namespace heddle::workbench

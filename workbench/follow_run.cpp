@@ -1,0 +1,241 @@
+#include "workbench/follow_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "workbench/host_feed.h"
+#include "workbench/targets.h"
+
+namespace heddle::workbench {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using storage::RunState;
+
+constexpr milliseconds kPollHere{200};
+constexpr milliseconds kPollRemote{500};
+/// How long a host may bring nothing before its supervisor is asked for, at first and at most.
+constexpr milliseconds kQuietFirst{3000};
+constexpr milliseconds kQuietMost{30000};
+constexpr milliseconds kRetryFirst{500};
+constexpr milliseconds kRetryMost{30000};
+
+/// How a run ended: of several hosts the first failure tells, then a loss, then a stop.
+struct Verdict {
+  RunState state = RunState::done;
+  std::string cause;
+  double finished = 0;
+};
+
+Verdict verdict_of(const std::deque<HostFeed>& feeds) {
+  const launch::End* first_failed = nullptr;
+  Verdict verdict;
+  for (const HostFeed& feed : feeds) {
+    if (feed.lost()) {
+      verdict.state = RunState::lost;
+      verdict.cause = fmt::format(
+          "the supervisor on {} is gone and left no end: it was killed, or the host was restarted",
+          feed.name());
+      continue;
+    }
+    const launch::End& end = *feed.end();
+    if (end.state == "failed" && (!first_failed || end.finished < first_failed->finished)) {
+      first_failed = &end;
+    } else if (end.state == "stopped" && verdict.state == RunState::done) {
+      verdict.state = RunState::stopped;
+      verdict.cause = end.cause;
+    }
+    verdict.finished = std::max(verdict.finished, end.finished);
+  }
+  // The others of a lost host fail for want of it.
+  if (first_failed && verdict.state != RunState::lost) {
+    return {RunState::failed, first_failed->cause, first_failed->finished};
+  }
+  return verdict;
+}
+
+class RunFollower {
+ public:
+  RunFollower(const std::string& store_path, storage::Writer& writer, const storage::RunDetail& run,
+              Place place, const std::function<void()>& changed, std::stop_token stop)
+      : store_path_(store_path),
+        writer_(writer),
+        run_(run.summary.id),
+        adopted_(run.summary.state == RunState::preparing),
+        place_(std::move(place)),
+        changed_(changed),
+        stop_(std::move(stop)),
+        poll_(place_.target.hosts[0].is_this_machine() ? kPollHere : kPollRemote) {
+    for (size_t i = 0; i < place_.shares.size(); ++i) feeds_.emplace_back(writer, run_, place_, i);
+    quiet_since_ = steady_clock::now();
+  }
+
+  void follow() {
+    milliseconds retry = kRetryFirst;
+    while (!stop_.stop_requested()) {
+      const Result<bool> over = step();
+      if (!over) {
+        report_trouble(over.error().message);
+        for (HostFeed& feed : feeds_) feed.disconnect();
+        sleep(retry);
+        retry = std::min(2 * retry, kRetryMost);
+        continue;
+      }
+      if (*over) return;
+      report_no_trouble();
+      retry = kRetryFirst;
+      sleep(poll_);
+    }
+  }
+
+ private:
+  /// Whether the run is over and all of it in the store.
+  Result<bool> step() {
+    bool came = false;
+    for (HostFeed& feed : feeds_) {
+      if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+      // As long as there is more than one piece, the pause between polls would only fall behind.
+      for (;;) {
+        const Result<uint64_t> bytes = feed.poll();
+        if (!bytes) return fail(bytes);
+        if (*bytes == 0 || stop_.stop_requested()) break;
+        came = true;
+        changed_();
+      }
+    }
+    if (came) {
+      quiet_since_ = steady_clock::now();
+      quiet_ = kQuietFirst;
+    }
+    if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
+    const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
+                                         [](const HostFeed& feed) { return feed.drained(); });
+    if (!all_drained) return false;
+    if (Result<> finished = finish(); !finished) return fail(finished);
+    return true;
+  }
+
+  /// A run whose supervisor is dead brings nothing and has no end.
+  Result<> look_after_supervisors() {
+    const bool one_is_over = std::any_of(feeds_.begin(), feeds_.end(), [](const HostFeed& feed) {
+      return feed.lost() || (feed.end() && feed.end()->state == "failed");
+    });
+    const bool quiet = steady_clock::now() - quiet_since_ >= quiet_;
+    if (!quiet && !adopted_) return {};
+    for (HostFeed& feed : feeds_) {
+      if (feed.end() || feed.lost()) continue;
+      const Result<launch::Condition> condition = feed.condition();
+      if (!condition) return fail(condition);
+      if (*condition == launch::Condition::lost || *condition == launch::Condition::absent) {
+        feed.give_up();
+      } else if (one_is_over) {
+        // Without the ranks of the failed host the others would wait for it.
+        if (Result<> killed = feed.kill(); !killed) return killed;
+      }
+    }
+    quiet_since_ = steady_clock::now();
+    quiet_ = std::min(2 * quiet_, kQuietMost);
+    return adopt();
+  }
+
+  /// The launcher died between starting the supervisors and saying so.
+  Result<> adopt() {
+    if (!adopted_) return {};
+    adopted_ = false;
+    const bool all_lost =
+        std::all_of(feeds_.begin(), feeds_.end(), [](const HostFeed& feed) { return feed.lost(); });
+    if (all_lost) return {};
+    Result<> set = writer_.set_state(run_, RunState::running).get();
+    changed_();
+    return set;
+  }
+
+  Result<> finish() {
+    for (HostFeed& feed : feeds_) {
+      if (Result<> ended = feed.end_logs(); !ended) return ended;
+    }
+    if (Result<> taken = feeds_.front().take_supervisor_log(); !taken) return taken;
+    const Verdict verdict = verdict_of(feeds_);
+    Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
+    changed_();
+    return set;
+  }
+
+  /// The target as it is now: a person may have accepted a new key since the launch.
+  remote::Target current_target() const {
+    Result<storage::Reader> reader = storage::Reader::open(store_path_);
+    if (!reader) return place_.target;
+    const Result<SavedTarget> saved = find_target(*reader, place_.target.name);
+    return saved && saved->target.hosts == place_.target.hosts ? saved->target : place_.target;
+  }
+
+  void report_trouble(const std::string& message) {
+    if (trouble_) return;
+    trouble_ = true;
+    line(telemetry::Level::warning, message + "; trying again");
+  }
+
+  void report_no_trouble() {
+    if (!trouble_) return;
+    trouble_ = false;
+    line(telemetry::Level::info, "following again");
+  }
+
+  void line(telemetry::Level level, const std::string& text) {
+    storage::LogLine line;
+    line.level = level;
+    line.text = text;
+    // Should the store be what fails, the next step says so again.
+    [[maybe_unused]] const Result<> added = writer_.add_line(run_, line).get();
+    changed_();
+  }
+
+  void sleep(milliseconds time) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, stop_, time, [] { return false; });
+  }
+
+  const std::string& store_path_;
+  storage::Writer& writer_;
+  storage::RunId run_;
+  bool adopted_;
+  Place place_;
+  const std::function<void()>& changed_;
+  std::stop_token stop_;
+  milliseconds poll_;
+  std::deque<HostFeed> feeds_;
+  steady_clock::time_point quiet_since_;
+  milliseconds quiet_ = kQuietFirst;
+  bool trouble_ = false;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+};
+
+}  // namespace
+
+void follow_run(const std::string& store_path, storage::Writer& writer,
+                const storage::RunDetail& run, const std::function<void()>& changed,
+                std::stop_token stop) {
+  Result<Place> place = place_from_json(run.hosts);
+  std::string unlaunched;
+  if (!place) {
+    unlaunched = place.error().message;
+  } else if (place->shares.empty()) {
+    unlaunched = "interrupted while it was being prepared";
+  }
+  if (!unlaunched.empty()) {
+    [[maybe_unused]] const Result<> set =
+        writer.set_state(run.summary.id, RunState::failed, unlaunched).get();
+    changed();
+    return;
+  }
+  RunFollower(store_path, writer, run, std::move(*place), changed, std::move(stop)).follow();
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,115 @@
+#include "workbench/host_feed.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/telemetry/record.h"
+#include "remote/connect.h"
+#include "workbench/supervisor.h"
+
+namespace heddle::workbench {
+namespace {
+
+constexpr uint64_t kPiece = 1 << 20;
+
+}  // namespace
+
+HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index)
+    : writer_(writer),
+      run_(run),
+      share_(place.shares[index]),
+      epoch_(place.epoch),
+      index_(index),
+      name_(place.target.hosts[index].name) {
+  for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
+    logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir, rank, epoch_), 0});
+  }
+}
+
+Result<> HostFeed::connect(const remote::Target& target) {
+  if (connected()) return {};
+  auto node = remote::connect(target, target.hosts[index_]);
+  if (!node) return fail("{}", node.error().message);
+  node_ = std::move(*node);
+  for (Log& log : logs_) {
+    const Result<uint64_t> cursor = writer_.cursor(run_, log.rank, epoch_).get();
+    if (!cursor) return fail(cursor);
+    log.offset = *cursor;
+  }
+  return {};
+}
+
+Result<uint64_t> HostFeed::poll() {
+  // What ended before the reading has been read to its end when nothing came.
+  const bool over = end_ || lost_;
+  if (!end_) {
+    const auto read = node_->read({{share_.run_dir + "/end.json", 0, kPiece}});
+    if (!read) return fail(read);
+    if (const std::optional<std::string>& text = read->front()) {
+      const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+      Result<launch::End> end = launch::end_from_json(json);
+      if (!end) return fail("{}: {}", name_, end.error().message);
+      end_ = std::move(*end);
+    }
+  }
+  const Result<uint64_t> came = read(logs_);
+  if (came && over && *came == 0) drained_ = true;
+  return came;
+}
+
+Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
+  std::vector<remote::Range> ranges;
+  for (const Log& log : logs) ranges.push_back({log.path, log.offset, kPiece});
+  auto pieces = node_->read(ranges);
+  if (!pieces) return fail(pieces);
+  uint64_t came = 0;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    std::optional<std::string>& piece = (*pieces)[i];
+    if (!piece || piece->empty()) continue;
+    came += piece->size();
+    if (Result<> taken = ingest(logs[i], std::move(*piece)); !taken) return fail(taken);
+  }
+  return came;
+}
+
+Result<> HostFeed::ingest(Log& log, std::string bytes) {
+  const Result<storage::Ingested> ingested =
+      writer_.ingest(run_, log.rank, epoch_, log.offset, std::move(bytes)).get();
+  if (!ingested) return fail(ingested);
+  log.offset = ingested->next_offset;
+  return {};
+}
+
+Result<launch::Condition> HostFeed::condition() {
+  return ask_supervisor(*node_, share_, "--status").map([](const launch::Status& status) {
+    return status.condition;
+  });
+}
+
+Result<> HostFeed::kill() {
+  const auto status = ask_supervisor(*node_, share_, "--kill");
+  return status ? Result<>{} : fail(status);
+}
+
+Result<> HostFeed::end_logs() {
+  for (const Log& log : logs_) {
+    const auto ended = writer_.end_log(run_, log.rank, epoch_).get();
+    if (!ended) return fail(ended);
+  }
+  return {};
+}
+
+Result<> HostFeed::take_supervisor_log() {
+  const Result<uint64_t> cursor = writer_.cursor(run_, telemetry::kSupervisorRank, epoch_).get();
+  if (!cursor) return fail(cursor);
+  std::vector<Log> logs{{telemetry::kSupervisorRank,
+                         fmt::format("{}/supervisor.{}.hlog", share_.run_dir, epoch_), *cursor}};
+  for (;;) {
+    const Result<uint64_t> came = read(logs);
+    if (!came) return fail(came);
+    if (*came == 0) break;
+  }
+  const auto ended = writer_.end_log(run_, telemetry::kSupervisorRank, epoch_).get();
+  return ended ? Result<>{} : fail(ended);
+}
+
+}  // namespace heddle::workbench

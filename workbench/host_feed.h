@@ -1,0 +1,78 @@
+// What one host writes of a run, read over its connection and put into the store.
+//
+// A log is read from the store's cursor on. The host's end.json is read along with the logs: once
+// it is there nothing is added any more, so the first reading after it that brings nothing means
+// that all of the host's part is in the store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/launch/run_files.h"
+#include "remote/node.h"
+#include "storage/writer.h"
+#include "workbench/place.h"
+
+namespace heddle::workbench {
+
+class HostFeed {
+ public:
+  /// Of the host `index` of the place.
+  HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index);
+
+  /// Connects if there is no connection, with what the target's hosts and keys now are. Asks the
+  /// store where to read on.
+  Result<> connect(const remote::Target& target);
+  bool connected() const { return node_ && node_->connected(); }
+  void disconnect() { node_.reset(); }
+
+  /// Reads what is new of the ranks' logs and puts it into the store; the bytes that came.
+  Result<uint64_t> poll();
+
+  /// Asks the host whether the supervisor lives.
+  Result<launch::Condition> condition();
+
+  /// Nothing more will come: its end.json was seen, or its supervisor is known to be dead, and a
+  /// later poll brought nothing.
+  bool drained() const { return drained_; }
+  /// The supervisor is dead without an end: what is there is all there will be.
+  void give_up() { lost_ = true; }
+  bool lost() const { return lost_ && !end_; }
+  const std::optional<launch::End>& end() const { return end_; }
+
+  Result<> kill();
+
+  /// Once drained: marks the ranks' logs as complete.
+  Result<> end_logs();
+  /// Once drained: the supervisor's own log, whose end record ends the run in the store.
+  Result<> take_supervisor_log();
+
+  const std::string& name() const { return name_; }
+
+ private:
+  struct Log {
+    int32_t rank = 0;
+    std::string path;
+    uint64_t offset = 0;
+  };
+
+  /// The bytes that came of these logs.
+  Result<uint64_t> read(std::vector<Log>& logs);
+  Result<> ingest(Log& log, std::string bytes);
+
+  storage::Writer& writer_;
+  storage::RunId run_;
+  Share share_;
+  int32_t epoch_;
+  size_t index_;
+  std::string name_;
+  std::unique_ptr<remote::Node> node_;
+  std::vector<Log> logs_;
+  std::optional<launch::End> end_;
+  bool lost_ = false;
+  bool drained_ = false;
+};
+
+}  // namespace heddle::workbench

@@ -1,0 +1,141 @@
+#include "workbench/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "remote/sha256.h"
+
+namespace heddle::workbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Input {
+  std::string key;    // "data.text"
+  std::string place;  // where its faults point: "data.text[0]"
+  std::string* path;
+};
+
+/// Everything that is read, pointing into the recipe.
+std::vector<Input> inputs_of(recipe::Recipe& recipe) {
+  std::vector<Input> inputs;
+  const auto add = [&](const std::string& key, const std::string& place, std::string& path) {
+    if (!path.empty()) inputs.push_back({key, place, &path});
+  };
+  const auto add_all = [&](const std::string& key, std::vector<std::string>& paths) {
+    for (size_t i = 0; i < paths.size(); ++i) add(key, fmt::format("{}[{}]", key, i), paths[i]);
+  };
+  add("model.checkpoint", "model.checkpoint", recipe.model.checkpoint);
+  add_all("data.text", recipe.data.text);
+  add("data.token_ids", "data.token_ids", recipe.data.token_ids);
+  add("data.tokenizer", "data.tokenizer", recipe.data.tokenizer);
+  add_all("validation.text", recipe.validation.text);
+  return inputs;
+}
+
+struct File {
+  std::string path;
+  std::string name;  // below the blob's folder
+  std::string sha256;
+};
+
+/// An input's files: itself, or all in the folder.
+Result<std::vector<File>> files_of(const fs::path& path) {
+  std::vector<File> files;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    files.push_back({path, path.filename(), {}});
+  } else {
+    for (fs::recursive_directory_iterator at(path, error), end; at != end && !error;
+         at.increment(error)) {
+      if (!at->is_regular_file(error)) continue;
+      files.push_back({at->path(), path.filename() / at->path().lexically_relative(path), {}});
+    }
+    std::sort(files.begin(), files.end(),
+              [](const File& a, const File& b) { return a.name < b.name; });
+  }
+  if (error) return fail("{}: {}", path.string(), error.message());
+  for (File& file : files) {
+    Result<std::string> hash = remote::sha256_of_file(file.path);
+    if (!hash) return fail(hash);
+    file.sha256 = std::move(*hash);
+  }
+  return files;
+}
+
+/// What a blob is called: its file's hash, or that of the list of its files.
+std::string blob_id(const std::vector<File>& files) {
+  if (files.size() == 1) return files[0].sha256;
+  std::string list;
+  for (const File& file : files) list += fmt::format("{}  {}\n", file.sha256, file.name);
+  return remote::sha256(list);
+}
+
+Result<> send(remote::Node& node, const File& file, const std::string& to,
+              const remote::Progress& progress) {
+  std::error_code error;
+  const uint64_t size = fs::file_size(file.path, error);
+  const auto there = node.stat(to);
+  if (!there) return fail(there);
+  // A file has this name only once its hash was checked.
+  if (*there && (*there)->size == size) return {};
+  if (Result<> made = node.make_folders(fs::path(to).parent_path()); !made) return made;
+  return node.put_file({.from = file.path, .to = to, .sha256 = file.sha256}, progress);
+}
+
+Result<std::string> ship(remote::Node& node, const std::string& root, const std::string& path,
+                         const remote::Progress& progress) {
+  const fs::path local = fs::path(path).lexically_normal();
+  const Result<std::vector<File>> files =
+      files_of(local.has_filename() ? local : local.parent_path());
+  if (!files) return fail(files);
+  if (files->empty()) return fail("{}: there is no file in it", path);
+  const std::string blob = fmt::format("{}/blobs/{}", root, blob_id(*files));
+  for (const File& file : *files) {
+    if (Result<> sent = send(node, file, blob + "/" + file.name, progress); !sent) {
+      return fail(sent);
+    }
+  }
+  return blob + "/" + fs::path((*files)[0].name).begin()->string();
+}
+
+}  // namespace
+
+std::vector<recipe::Fault> missing_inputs(const recipe::Parsed& parsed) {
+  std::vector<recipe::Fault> faults;
+  recipe::Recipe recipe = parsed.recipe;
+  for (const Input& input : inputs_of(recipe)) {
+    std::error_code error;
+    if (fs::exists(*input.path, error)) continue;
+    auto place = parsed.places.find(input.place);
+    if (place == parsed.places.end()) place = parsed.places.find(input.key);
+    recipe::Fault fault;
+    fault.file = parsed.file;
+    if (place != parsed.places.end()) {
+      fault.file = place->second.file;
+      fault.line = place->second.line;
+      fault.column = place->second.column;
+    }
+    fault.key = input.key;
+    fault.what = fmt::format("there is no {}", *input.path);
+    fault.valid = "a file or folder of this machine; relative paths start at the recipe's folder";
+    faults.push_back(std::move(fault));
+  }
+  return faults;
+}
+
+Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
+                                   recipe::Recipe recipe, const remote::Progress& progress) {
+  if (node.is_this_machine()) return recipe;
+  for (const Input& input : inputs_of(recipe)) {
+    Result<std::string> path = ship(node, root, *input.path, progress);
+    if (!path) return fail(path);
+    *input.path = std::move(*path);
+  }
+  return recipe;
+}
+
+}  // namespace heddle::workbench

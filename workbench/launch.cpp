@@ -1,0 +1,270 @@
+#include "workbench/launch.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "engine/launch/launch.h"
+#include "remote/deploy.h"
+#include "workbench/inputs.h"
+#include "workbench/paths.h"
+#include "workbench/place.h"
+#include "workbench/supervisor.h"
+
+namespace heddle::workbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A recipe that this version can train, in the two forms that a launch needs.
+struct Checked {
+  recipe::Recipe resolved;
+  std::string text;  // the user's, with --set applied and paths absolute
+};
+
+LaunchError faults_error(std::vector<recipe::Fault> faults) {
+  LaunchError error;
+  for (const recipe::Fault& fault : faults) {
+    error.message += (error.message.empty() ? "" : "\n") + fault.str();
+  }
+  error.faults = std::move(faults);
+  return error;
+}
+
+/// The text with keys set to the recipe's values; keys that the recipe leaves empty stay unwritten.
+Result<std::string> with_values(std::string text, const recipe::Recipe& recipe,
+                                const std::vector<std::string>& keys) {
+  std::map<std::string, std::string> values;
+  for (auto& [key, value] : recipe::flatten(recipe)) values[key] = value;
+  for (const std::string& key : keys) {
+    const std::string& value = values[key];
+    if (value.empty() || value == "\"\"" || value == "[]") continue;
+    Result<std::string> edited = recipe::with_key(text, key, value);
+    if (!edited) return fail("{}: {}", key, edited.error().message);
+    text = std::move(*edited);
+  }
+  return text;
+}
+
+const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",
+                                            "data.token_ids",   "data.tokenizer",
+                                            "validation.text",  "checkpoint.folder"};
+
+tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
+  recipe::Parsed parsed = recipe::parse(request.recipe_text, request.recipe_file, request.sets);
+  std::error_code unknown;
+  recipe::resolve_paths(parsed.recipe,
+                        fs::absolute(request.recipe_file, unknown).parent_path().string());
+  recipe::Parsed resolved = recipe::resolve(parsed);
+  std::vector<recipe::Fault> faults = resolved.faults;
+  if (faults.empty()) faults = recipe::unsupported(resolved);
+  if (faults.empty()) faults = missing_inputs(resolved);
+  const int64_t hosts = static_cast<int64_t>(request.target.hosts.size());
+  if (const int64_t ranks = resolved.recipe.hardware.ranks; faults.empty() && ranks % hosts != 0) {
+    recipe::Fault fault;
+    fault.file = request.recipe_file;
+    fault.key = "hardware.ranks";
+    fault.what =
+        fmt::format("{} do not divide among the {} hosts of {}", ranks, hosts, request.target.name);
+    fault.valid = fmt::format("a multiple of {}", hosts);
+    faults.push_back(fault);
+  }
+  if (!faults.empty()) return tl::unexpected(faults_error(std::move(faults)));
+
+  std::vector<std::string> keys = kPathKeys;
+  for (const std::string& set : request.sets) keys.push_back(set.substr(0, set.find('=')));
+  Result<std::string> text = with_values(request.recipe_text, parsed.recipe, keys);
+  if (!text) return tl::unexpected(LaunchError{.message = text.error().message});
+  return Checked{std::move(resolved.recipe), std::move(*text)};
+}
+
+/// A name that may stand in a path: what else is in it becomes a dash.
+std::string plain_name(const std::string& wish) {
+  std::string name = wish.substr(0, 40);
+  for (char& c : name) {
+    if (!isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '-';
+  }
+  return name.empty() ? "run" : name;
+}
+
+/// A folder name that no other run of any store has: 20261121-114200-debug-1f3a.
+std::string folder_name(const std::string& run) {
+  const time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  tm utc{};
+  gmtime_r(&seconds, &utc);
+  char stamp[32];
+  strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
+  return fmt::format("{}-{}-{:04x}", stamp, plain_name(run), std::random_device()() & 0xffff);
+}
+
+/// One launch, from the row in the store to running supervisors.
+class Attempt {
+ public:
+  Attempt(storage::Writer& writer, const LaunchRequest& request, const Checked& checked,
+          const LaunchProgress& progress)
+      : writer_(writer),
+        request_(request),
+        checked_(checked),
+        progress_(progress),
+        place_(place_on(request.target)) {}
+
+  tl::expected<storage::CreatedRun, LaunchError> run() {
+    if (Result<> created = create(); !created) {
+      return tl::unexpected(LaunchError{.message = created.error().message});
+    }
+    Result<> launched = prepare_hosts();
+    if (launched) launched = start_supervisors();
+    if (launched) launched = writer_.set_state(run_.id, storage::RunState::running).get();
+    if (launched) return run_;
+    kill_started();
+    LaunchError error{.message = launched.error().message, .run = run_.id, .connection = refused_};
+    const Result<> kept =
+        writer_.set_state(run_.id, storage::RunState::failed, error.message).get();
+    if (!kept) error.message += "\n" + kept.error().message;
+    return tl::unexpected(std::move(error));
+  }
+
+ private:
+  Result<> create() {
+    storage::NewRun run;
+    const std::string stem = fs::path(request_.recipe_file).stem();
+    run.name = request_.name.empty() ? stem : request_.name;
+    run.target = request_.target.name;
+    run.recipe_name = stem;
+    run.recipe = checked_.text;
+    run.recipe_values = recipe::flatten(checked_.resolved);
+    run.hosts = to_json(place_);
+    Result<storage::CreatedRun> created = writer_.create_run(std::move(run)).get();
+    if (!created) return fail(created);
+    run_ = std::move(*created);
+    return {};
+  }
+
+  Result<> tell(const std::string& what, uint64_t done = 0, uint64_t total = 0) {
+    if (progress_ && !progress_(what, done, total)) return fail("cancelled");
+    return {};
+  }
+
+  /// Progress of the uploads of one step.
+  remote::Progress bytes_of(const std::string& what) {
+    return [this, what](uint64_t done, uint64_t total) {
+      return static_cast<bool>(tell(what, done, total));
+    };
+  }
+
+  Result<> prepare_hosts() {
+    const std::string folder = folder_name(run_.name);
+    for (const remote::Host& host : request_.target.hosts) {
+      if (Result<> told = tell("connecting to " + host.name); !told) return told;
+      auto node = remote::connect(request_.target, host);
+      if (!node) {
+        refused_ = node.error();
+        return fail("{}", node.error().message);
+      }
+      nodes_.push_back(std::move(*node));
+      if (Result<> ready = prepare_host(*nodes_.back(), folder); !ready) return ready;
+    }
+    // Before anything is started, so that what runs can always be found.
+    return writer_.set_place(run_.id, to_json(place_), place_.shares[0].run_dir).get();
+  }
+
+  Result<> prepare_host(remote::Node& node, const std::string& folder) {
+    const Result<std::string> root = node.expand(request_.target.root);
+    if (!root) return fail(root);
+    const std::string bringing = "bringing the engine to " + node.name();
+    if (Result<> told = tell(bringing); !told) return told;
+    Result<remote::Deployed> engine =
+        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing));
+    if (!engine) return fail(engine);
+
+    const int32_t ranks = static_cast<int32_t>(checked_.resolved.hardware.ranks /
+                                               static_cast<int64_t>(request_.target.hosts.size()));
+    Share share{.run_dir = *root + "/runs/" + folder,
+                .engine = engine->engine,
+                .first_rank = static_cast<int32_t>(place_.shares.size()) * ranks,
+                .local_ranks = ranks};
+    if (Result<> made = node.make_folders(share.run_dir); !made) return made;
+    const std::string bringing_data = "bringing the data to " + node.name();
+    if (Result<> told = tell(bringing_data); !told) return told;
+    Result<recipe::Recipe> shipped =
+        ship_inputs(node, *root, checked_.resolved, bytes_of(bringing_data));
+    if (!shipped) return fail(shipped);
+    if (!node.is_this_machine() && !shipped->checkpoint.folder.empty()) {
+      shipped->checkpoint.folder = share.run_dir + "/checkpoints";
+    }
+    const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
+    if (!text) return fail(text);
+    place_.shares.push_back(std::move(share));
+    return node.put_bytes(*text, place_.shares.back().run_dir + "/recipe.toml", 0644);
+  }
+
+  Result<> start_supervisors() {
+    launch::Launch launch;
+    launch.run = plain_name(run_.name);
+    launch.mode = request_.mode;
+    launch.world_size = static_cast<int32_t>(checked_.resolved.hardware.ranks);
+    if (nodes_.size() > 1) launch.rendezvous_host = request_.target.hosts[0].address;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Share& share = place_.shares[i];
+      if (Result<> told = tell("starting on " + nodes_[i]->name()); !told) return told;
+      launch.first_rank = share.first_rank;
+      launch.local_ranks = share.local_ranks;
+      const Result<std::string> text = launch::launch_text(launch);
+      if (!text) return fail(text);
+      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir + "/launch.json", 0644); !put) {
+        return put;
+      }
+      const Result<launch::Status> status = ask_supervisor(*nodes_[i], share, {});
+      if (!status) return fail(status);
+      ++started_;
+      // The first host has opened the rendezvous; the others are told where.
+      if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
+    }
+    return {};
+  }
+
+  void kill_started() {
+    for (size_t i = 0; i < started_; ++i) {
+      [[maybe_unused]] const auto asked = ask_supervisor(*nodes_[i], place_.shares[i], "--kill");
+    }
+  }
+
+  storage::Writer& writer_;
+  const LaunchRequest& request_;
+  const Checked& checked_;
+  const LaunchProgress& progress_;
+  storage::CreatedRun run_;
+  Place place_;
+  std::vector<std::unique_ptr<remote::Node>> nodes_;
+  std::optional<remote::ConnectError> refused_;
+  size_t started_ = 0;
+};
+
+}  // namespace
+
+Result<LaunchRequest> request_from_file(const std::string& recipe_file) {
+  std::ifstream file(recipe_file);
+  LaunchRequest request;
+  request.recipe_file = recipe_file;
+  request.recipe_text = {std::istreambuf_iterator<char>(file), {}};
+  if (!file.is_open() || file.bad()) {
+    return fail("{}: cannot be read; valid: a recipe (TOML)", recipe_file);
+  }
+  return request;
+}
+
+tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
+                                                      const LaunchRequest& request,
+                                                      const LaunchProgress& progress) {
+  const auto checked = check(request);
+  if (!checked) return tl::unexpected(checked.error());
+  return Attempt(writer, request, *checked, progress).run();
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,35 @@
+#include "workbench/paths.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace heddle::workbench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// $variable, or its default below the home folder; both followed by /heddle.
+std::string base_folder(const char* variable, const char* below_home) {
+  if (const char* set = std::getenv(variable); set && *set) return std::string(set) + "/heddle";
+  const char* home = std::getenv("HOME");
+  return std::string(home && *home ? home : "/") + below_home + "/heddle";
+}
+
+fs::path executable_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+}  // namespace
+
+std::string settings_folder() { return base_folder("XDG_CONFIG_HOME", "/.config"); }
+std::string cache_folder() { return base_folder("XDG_CACHE_HOME", "/.cache"); }
+
+std::string resources_folder() {
+  const fs::path installed = (executable_folder() / "../share/heddle").lexically_normal();
+  return fs::exists(installed) ? installed.string() : HEDDLE_RESOURCES;
+}
+
+std::string engine_path() { return executable_folder() / "heddle-engine"; }
+
+}  // namespace heddle::workbench

@@ -1,0 +1,93 @@
+#include "workbench/targets.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "remote/connect.h"
+#include "remote/probe.h"
+
+namespace heddle::workbench {
+namespace {
+
+using nlohmann::json;
+
+Result<SavedTarget> from_row(const storage::Target& row) {
+  json whole = json::parse(row.hosts, nullptr, false);
+  if (!whole.is_object()) return fail("target {}: its hosts cannot be read", row.name);
+  whole["accepted_keys"] = json::parse(row.host_keys, nullptr, false);
+  Result<remote::Target> target = remote::target_from_json(whole.dump());
+  if (!target) return fail("target {}: {}", row.name, target.error().message);
+  SavedTarget saved{std::move(*target), {}};
+  if (row.probe != "{}") {
+    Result<probe::Report> report = probe::report_from_json(row.probe);
+    if (!report) return fail("target {}: {}", row.name, report.error().message);
+    saved.probe = std::move(*report);
+  }
+  return saved;
+}
+
+storage::Target to_row(const SavedTarget& saved) {
+  json whole = json::parse(remote::to_json(saved.target));
+  storage::Target row;
+  row.name = saved.target.name;
+  row.kind = saved.target.hosts[0].is_this_machine() ? "local" : "ssh";
+  row.host_keys = whole["accepted_keys"].dump();
+  whole.erase("accepted_keys");
+  row.hosts = whole.dump();
+  if (saved.probe) row.probe = probe::to_json(*saved.probe);
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<SavedTarget>> targets(storage::Reader& reader) {
+  const Result<std::vector<storage::Target>> rows = reader.targets();
+  if (!rows) return fail(rows);
+  std::vector<SavedTarget> result{{remote::this_machine(), {}}};
+  for (const storage::Target& row : *rows) {
+    Result<SavedTarget> saved = from_row(row);
+    if (!saved) return fail(saved);
+    // This machine's row holds its probe only.
+    if (row.name == remote::kThisMachine) {
+      result[0].probe = std::move(saved->probe);
+    } else {
+      result.push_back(std::move(*saved));
+    }
+  }
+  return result;
+}
+
+Result<SavedTarget> find_target(storage::Reader& reader, const std::string& name) {
+  Result<std::vector<SavedTarget>> all = targets(reader);
+  if (!all) return fail(all);
+  std::string names;
+  for (SavedTarget& saved : *all) {
+    if (saved.target.name == name) return std::move(saved);
+    names += (names.empty() ? "" : " | ") + saved.target.name;
+  }
+  return fail("there is no target '{}'; valid: {}", name, names);
+}
+
+Result<> save_target(storage::Writer& writer, const SavedTarget& saved) {
+  if (saved.target.name == remote::kThisMachine && !(saved.target == remote::this_machine())) {
+    return fail("'{}' is always this machine; take another name", remote::kThisMachine);
+  }
+  if (const Result<> checked = remote::check(saved.target); !checked) return checked;
+  return writer.save_target(to_row(saved)).get();
+}
+
+Result<std::vector<probe::Report>> probe_target(storage::Writer& writer,
+                                                const remote::Target& target) {
+  std::vector<probe::Report> reports;
+  for (const remote::Host& host : target.hosts) {
+    const auto node = remote::connect(target, host);
+    if (!node) return fail("{}", node.error().message);
+    Result<probe::Report> report = remote::probe_node(**node, target.root);
+    if (!report) return fail(report);
+    reports.push_back(std::move(*report));
+  }
+  if (const Result<> saved = save_target(writer, {target, reports[0]}); !saved) return fail(saved);
+  return reports;
+}
+
+}  // namespace heddle::workbench
