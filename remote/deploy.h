@@ -16,8 +16,12 @@ struct Deployed {
 
 /// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
 /// loads) under `root` (see Target::root) of the node. On this machine nothing is copied: the
-/// engine itself is used. Nothing is executed on the node before its hash was checked.
+/// engine itself is used. Nothing is executed on the node before its hash was checked. Hosts that
+/// share a home: one after the other.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {});
+
+/// Removes all engines from under `root`. Run directories stay.
+Result<> purge(Node& node, const std::string& root);
 
 }  // namespace heddle::remote

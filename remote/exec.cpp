@@ -119,8 +119,8 @@ class Exec {
     return came;
   }
 
-  /// Both streams are read to their end and the exit code is there (asking for it handles what the host
-  /// has sent; after the streams' end nothing else would).
+  /// Both streams are read to their end and the exit code is there (asking for it handles what the
+  /// host has sent; after the streams' end nothing else would).
   bool ended() {
     if (!ssh_channel_is_eof(channel_.get())) return !ssh_is_connected(session_);
     completed_.exit_code = ssh_channel_get_exit_status(channel_.get());

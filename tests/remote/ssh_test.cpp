@@ -11,7 +11,8 @@ using Kind = ConnectError::Kind;
 namespace {
 
 std::unique_ptr<Node> connected(const test::Sshd& sshd) {
-  auto node = remote::connect(sshd.trusted_target(), sshd.target().hosts[0], sshd.connect_options());
+  auto node =
+      remote::connect(sshd.trusted_target(), sshd.target().hosts[0], sshd.connect_options());
   if (!node) {
     qWarning("%s", node.error().message.c_str());
     return nullptr;
