@@ -40,6 +40,8 @@ def unpack(wheel, take, target):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as source, open(path, "wb") as out:
                     shutil.copyfileobj(source, out, 1 << 20)
+                if member.external_attr >> 16 & 0o111:
+                    path.chmod(0o755)
     for prefix in take.keys() - used:
         raise wheels.FetchError(f"{wheel}: holds no {prefix}, which the lock file asks for")
 
