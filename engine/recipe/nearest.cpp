@@ -24,9 +24,11 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   // A table of the whole text of a word that is no word would only cost time.
   if (word.size() > 64) return "";
-  size_t best = std::max<size_t>(2, word.size() / 3) + 1;
+  size_t best = std::max<size_t>(1, word.size() / 3) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
+    // A short word's first letter counts: "gpu" is not meant to be "cpu".
+    if (word.size() <= 3 && !candidate.starts_with(word.substr(0, 1))) continue;
     const size_t distance = edit_distance(word, candidate);
     if (distance < best && distance < std::max(word.size(), candidate.size())) {
       best = distance;

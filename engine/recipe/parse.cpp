@@ -38,6 +38,7 @@ class Reader {
               fault(at.source(), full, std::move(what), std::move(valid), std::move(hint));
             });
       } else if (section && node.is_table()) {
+        parsed_.places.try_emplace(full, place_of(key.source()));
         read(*node.as_table(), full + ".");
       } else if (section) {
         fault(node.source(), full, fmt::format("{} is no table", describe(node)),
@@ -111,7 +112,7 @@ class Reader {
 Result<toml::table> read_set(const std::string& set) {
   const size_t equals = set.find('=');
   if (equals == 0 || equals == std::string::npos) {
-    return fail("{} is no key=value", quote(set));
+    return fail("is no key=value");
   }
   const std::string key = set.substr(0, equals);
   const std::string value = set.substr(equals + 1);
@@ -119,7 +120,7 @@ Result<toml::table> read_set(const std::string& set) {
   const bool one = parsed && parsed.table().size() == 1 && parsed.table().contains("value");
   if (!one && !value.empty() &&
       std::string_view("[{\"'").find(value[0]) != std::string_view::npos) {
-    return fail("{} is no TOML value", value);
+    return fail("{} is no TOML value", quote(value));
   }
   toml::table innermost;
   const std::string leaf = leaf_of(key);
@@ -135,6 +136,19 @@ Result<toml::table> read_set(const std::string& set) {
     outer = std::move(table);
   }
   return outer;
+}
+
+/// toml++'s words, but for the slip that is made most.
+std::string syntax_fault(std::string_view text, const toml::parse_error& error) {
+  const std::string words(error.description());
+  if (words.find("unescaped control") == words.npos) return words;
+  for (toml::source_index line = 1; line < error.source().begin.line; ++line) {
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  }
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const bool open =
+      std::ranges::count(line, '"') % 2 == 1 || std::ranges::count(line, '\'') % 2 == 1;
+  return open ? "a string is not closed" : words;
 }
 
 /// The preset's numbers come before every number that is written, wherever it stands.
@@ -168,7 +182,7 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
     tables[0] = std::move(result.table());
   } else {
     Reader(parsed, file)
-        .fault(result.error().source(), "", std::string(result.error().description()), "", "");
+        .fault(result.error().source(), "", syntax_fault(text, result.error()), "", "");
   }
   for (const std::string& set : sets) {
     Result<toml::table> table = read_set(set);
@@ -177,8 +191,8 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
       origins.push_back(kSet);
     } else {
       const std::string key = set.substr(0, set.find('='));
-      parsed.faults.push_back({kSet, 0, 0, key == set ? "" : key, table.error().message,
-                               "--set training.steps=100", ""});
+      parsed.faults.push_back(
+          {kSet, 0, 0, key, table.error().message, "as in --set training.steps=100", ""});
     }
   }
   apply_preset(parsed, tables);

@@ -16,7 +16,7 @@ namespace heddle::recipe {
 /// `FILE:LINE:COLUMN: key: what is wrong; valid: …` (`did you mean …`).
 struct Fault {
   std::string file;
-  int line = 0;     // 1-based; 0: not from a line of the file (then a --set, or a default)
+  int line = 0;     // 1-based; 0: no line of a file (a --set, a file that cannot be read)
   int column = 0;   // 1-based
   std::string key;  // dotted, as in "parallelism.tp"; empty for a syntax error
   std::string what;

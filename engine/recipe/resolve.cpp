@@ -7,6 +7,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "engine/recipe/schema.h"
+
 namespace heddle::recipe {
 namespace {
 
@@ -18,8 +20,15 @@ int64_t times(int64_t a, int64_t b) {
 
 void check_model(Recipe& recipe, Checks& checks) {
   Model& m = recipe.model;
+  if (m.dim == 0 && m.n_layers == 0 && m.n_heads == 0 && m.ffn_dim == 0) {
+    if (checks.sound({"model.preset", "model.dim"})) {
+      checks.fault({"model.preset"}, "no model is named",
+                   "a preset, or dim, n_layers, n_heads and ffn_dim");
+    }
+    return;
+  }
   const auto need = [&](const char* key, int64_t value) {
-    if (value != 0 || !checks.sound({key, "model.preset"})) return;
+    if (value != 0 || !checks.sound({key})) return;
     checks.fault({key}, "is missing", "1 or more, or a model.preset");
   };
   need("model.dim", m.dim);
@@ -244,8 +253,10 @@ void Checks::fault(const std::vector<std::string>& keys, std::string what, std::
 
 void Checks::fault_at(const std::string& place, const std::string& key, std::string what,
                       std::string valid, std::string suggestion) {
-  const auto found = parsed_.places.find(place);
-  const Place at = found == parsed_.places.end() ? Place{parsed_.file, 0, 0} : found->second;
+  // What is missing is reported at its section, and a missing section at the file's beginning.
+  auto found = parsed_.places.find(place);
+  if (found == parsed_.places.end()) found = parsed_.places.find(section_of(key));
+  const Place at = found == parsed_.places.end() ? Place{parsed_.file, 1, 1} : found->second;
   parsed_.faults.push_back(
       {at.file, at.line, at.column, key, std::move(what), std::move(valid), std::move(suggestion)});
 }
@@ -254,7 +265,7 @@ bool Checks::sound(const std::vector<std::string>& keys) const {
   return std::ranges::none_of(parsed_.faults, [&](const Fault& fault) {
     const bool syntax = fault.key.empty();
     return syntax || std::ranges::any_of(keys, [&](const std::string& key) {
-             return fault.key == key || fault.suggestion == key;
+             return fault.key == key || fault.key == section_of(key) || fault.suggestion == key;
            });
   });
 }

@@ -55,8 +55,14 @@ std::vector<std::string> summary(const Modules& modules, const std::vector<bool>
       layer = last;
       continue;
     }
-    for (const size_t i : modules.under(name)) {
-      if (chosen[i]) names.push_back(modules.parameters()[i].module);
+    for (const char* part : {".attention_norm", ".attention", ".ffn_norm", ".feed_forward"}) {
+      if (all_of(name + part)) {
+        names.push_back(name + part);
+        continue;
+      }
+      for (const size_t i : modules.under(name + part)) {
+        if (chosen[i]) names.push_back(modules.parameters()[i].module);
+      }
     }
   }
   for (const char* name : {"norm", "output"}) {

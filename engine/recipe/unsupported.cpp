@@ -18,30 +18,30 @@ struct Limit {
 const std::vector<Limit>& limits() {
   static const std::vector<Limit> all = {
       {"data.document_mask", [](const Recipe& r) { return r.data.document_mask; },
-       "documents are not masked from each other", "false"},
-      {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; },
-       "this optimizer is not built in", "\"adamw\""},
+       "masks between documents", "false"},
+      {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; }, "GaLore",
+       "\"adamw\""},
       {"parallelism.dp_replicate", [](const Recipe& r) { return r.parallelism.dp_replicate > 1; },
-       "replicated sharding is not executed", "1"},
-      {"parallelism.tp", [](const Recipe& r) { return r.parallelism.tp > 1; },
-       "tensor parallelism is not executed", "1"},
+       "replicated sharding", "1"},
+      {"parallelism.tp", [](const Recipe& r) { return r.parallelism.tp > 1; }, "tensor parallelism",
+       "1"},
       {"parallelism.pp", [](const Recipe& r) { return r.parallelism.pp > 1; },
-       "pipeline parallelism is not executed", "1"},
+       "pipeline parallelism", "1"},
       {"parallelism.cp", [](const Recipe& r) { return r.parallelism.cp > 1; },
-       "context parallelism is not executed", "1"},
+       "context parallelism", "1"},
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
-       "resharding to smaller groups is not executed", "true | false"},
+       "resharding to smaller groups", "true | false"},
       {"wrapping.memory_limit", [](const Recipe& r) { return r.wrapping.memory_limit > 0; },
-       "plans do not heed a memory limit", "\"\""},
+       "a memory limit", "\"\""},
       {"recompute.mode", [](const Recipe& r) { return r.recompute.mode != RecomputeMode::none; },
-       "recomputation is not executed", "\"none\""},
+       "recomputation", "\"none\""},
       {"precision.param", [](const Recipe& r) { return r.precision.param != Precision::fp32; },
-       "only fp32 is computed in", "\"fp32\""},
+       "bf16 parameters", "\"fp32\""},
       {"precision.reduce", [](const Recipe& r) { return r.precision.reduce != Precision::fp32; },
-       "only fp32 is reduced in", "\"fp32\""},
-      {"override", [](const Recipe& r) { return !r.overrides.empty(); },
-       "exceptions by module are not executed", "no [[override]]"},
+       "bf16 reduction", "\"fp32\""},
+      {"override", [](const Recipe& r) { return !r.overrides.empty(); }, "exceptions by module",
+       "no [[override]]"},
   };
   return all;
 }
@@ -55,7 +55,8 @@ std::vector<Fault> unsupported(const Parsed& resolved) {
   Checks checks(faults);
   for (const Limit& limit : limits()) {
     if (limit.asked(resolved.recipe)) {
-      checks.fault({limit.key}, fmt::format("{} by this version's train", limit.what), limit.valid);
+      checks.fault({limit.key}, fmt::format("this version does not train with {}", limit.what),
+                   limit.valid);
     }
   }
   return faults.faults;
