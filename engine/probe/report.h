@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,7 +14,7 @@ enum class Status { pass, warn, fail, unknown };
 
 /// One thing looked at. `advice` says what to do; empty when it passes.
 struct Check {
-  std::string name;   // "memory", "free disk", "GPUs" …
+  std::string name;  // "memory", "free disk", "GPUs" …
   Status status = Status::unknown;
   std::string value;  // as shown: "31.1 GiB"
   std::string advice;
@@ -27,8 +27,8 @@ struct Gpu {
 };
 
 struct Report {
-  std::string host;      // the node's own host name
-  int64_t cores = 0;     // usable by this user
+  std::string host;   // the node's own host name
+  int64_t cores = 0;  // usable by this user
   int64_t memory_bytes = 0;
   int64_t free_disk_bytes = 0;  // at the root folder
   std::vector<Gpu> gpus;
@@ -39,9 +39,12 @@ struct Report {
 /// The fixed /bin/sh script; its one argument is the root folder. Prints `key<TAB>value` lines.
 const std::string& script();
 
-/// Judges the script's output. `asked` and `answered`: this machine's clock (Unix seconds) before and
-/// after the script ran.
+/// Judges the script's output. `asked` and `answered`: this machine's clock (Unix seconds) before
+/// and after the script ran.
 Result<Report> judge(const std::string& output, double asked, double answered);
+
+/// This machine's clock, Unix seconds.
+double now();
 
 /// Runs the script on this machine.
 Result<Report> probe_this_machine(const std::string& root);
@@ -52,7 +55,8 @@ Result<Report> report_from_json(const std::string& text);
 std::string to_text(const Report& report);
 std::string_view word(Status status);  // "pass" …
 
-/// `heddle-engine probe [--json]`: prints the report of this machine. Exit code 0, or 1 without one.
+/// `heddle-engine probe [--json]`: prints the report of this machine. Exit code 0, or 1 without
+/// one.
 int command(bool json);
 
 }  // namespace heddle::probe

@@ -1,0 +1,228 @@
+// From the script's lines to pass, warn, fail or unknown: every threshold of the probe is here.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "engine/probe/report.h"
+
+namespace heddle::probe {
+namespace {
+
+constexpr int64_t kKiB = 1024;
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+using Facts = std::multimap<std::string, std::string>;
+
+std::string text_of(const Facts& facts, const std::string& key) {
+  const auto found = facts.find(key);
+  return found == facts.end() ? "" : found->second;
+}
+
+std::optional<int64_t> number_of(const Facts& facts, const std::string& key) {
+  const std::string text = text_of(facts, key);
+  int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string size_text(int64_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+/// Below `fails` it fails, below `warns` it warns.
+struct Least {
+  double fails;
+  double warns;
+  Status of(double value) const {
+    if (value < fails) return Status::fail;
+    return value < warns ? Status::warn : Status::pass;
+  }
+};
+
+/// The advice belongs to what does not pass.
+Check check(const std::string& name, Status status, const std::string& value,
+            const std::string& advice) {
+  return {name, status, value, status == Status::pass ? "" : advice};
+}
+
+Check unknown(const std::string& name, const std::string& advice) {
+  return {name, Status::unknown, "could not be told", advice};
+}
+
+Check system(const Facts& facts) {
+  const std::string machine = text_of(facts, "machine");
+  const std::string kernel = text_of(facts, "kernel");
+  const bool runs = machine == "x86_64" && kernel.starts_with("Linux ");
+  return check("system", runs ? Status::pass : Status::fail, kernel + ", " + machine,
+               "the engine is built for Linux on x86_64");
+}
+
+Check glibc(const Facts& facts) {
+  const std::string version = text_of(facts, "glibc");
+  if (version.empty())
+    return unknown("glibc", "the engine brings its own, so this should do no harm");
+  return check("glibc", Status::pass, version, "");
+}
+
+Check cores(const Facts& facts) {
+  const auto count = number_of(facts, "cores");
+  if (!count) return unknown("cores", "nproc is missing there");
+  return check("cores", Least{1, 2}.of(static_cast<double>(*count)), std::to_string(*count),
+               "two ranks will take turns on one core");
+}
+
+Check memory(const Facts& facts) {
+  const auto total = number_of(facts, "memory_kib");
+  const auto available = number_of(facts, "memory_available_kib");
+  if (!total || !available) return unknown("memory", "/proc/meminfo cannot be read there");
+  const std::string value =
+      fmt::format("{} free of {}", size_text(*available * kKiB), size_text(*total * kKiB));
+  return check(
+      "memory", Least{1, 4}.of(static_cast<double>(*available * kKiB) / kGiB), value,
+      "a small model with two ranks takes about 2 GiB: end other programs, or use a larger host");
+}
+
+Check disk(const Facts& facts) {
+  const auto free = number_of(facts, "disk_free_kib");
+  const std::string folder = text_of(facts, "disk_folder");
+  if (!free) return unknown("free disk", "df gives no answer for " + folder);
+  const std::string value = size_text(*free * kKiB) + " at " + folder;
+  if (text_of(facts, "disk_writable") != "yes") {
+    return check("free disk", Status::fail, value,
+                 "you may not write there: give the target another root folder");
+  }
+  if (text_of(facts, "disk_noexec") == "yes") {
+    return check(
+        "free disk", Status::fail, value,
+        "programs may not be run from there (noexec): give the target another root folder");
+  }
+  return check(
+      "free disk", Least{1, 5}.of(static_cast<double>(*free * kKiB) / kGiB), value,
+      "the engine takes 0.5 GiB, and logs and checkpoints come on top: free some space, or give "
+      "the target another root folder");
+}
+
+Check inodes(const Facts& facts) {
+  const auto free = number_of(facts, "inodes_free");
+  // Some file systems make inodes as needed and say 0 or "-".
+  if (!free || *free == 0) return {"free inodes", Status::pass, "as many as needed", ""};
+  return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)),
+               std::to_string(*free), "remove files that are no longer needed");
+}
+
+Check shared_memory(const Facts& facts) {
+  const auto free = number_of(facts, "shm_free_kib");
+  if (!free)
+    return unknown("/dev/shm", "ranks of one host exchange data there: mount a tmpfs on it");
+  return check("/dev/shm", Least{0.0625, 1}.of(static_cast<double>(*free * kKiB) / kGiB),
+               size_text(*free * kKiB) + " free",
+               "ranks of one host exchange data there: mount it larger (a container: --shm-size)");
+}
+
+Check limit(const Facts& facts, const std::string& key, const std::string& name, Least least,
+            const std::string& advice) {
+  const std::string text = text_of(facts, key);
+  if (text == "unlimited") return check(name, Status::pass, text, "");
+  const auto value = number_of(facts, key);
+  if (!value) return unknown(name, "ulimit gives no answer there");
+  return check(name, least.of(static_cast<double>(*value)), text, advice);
+}
+
+Check clock(const Facts& facts, double asked, double answered) {
+  const std::string text = text_of(facts, "clock");
+  double there = 0;
+  std::istringstream(text) >> there;
+  if (there == 0) return unknown("clock", "date gives no answer there");
+  // Read somewhere between question and answer: what lies in between is no offset.
+  const double offset = there < asked ? there - asked : std::max(0.0, there - answered);
+  const Status status = std::abs(offset) < 1 ? Status::pass : Status::warn;
+  return check("clock", status, fmt::format("{:+.1f} s", offset),
+               "times of this host's logs will be off: run an NTP client there");
+}
+
+std::optional<Gpu> gpu_of(const std::string& line, int64_t& ecc_errors) {
+  std::istringstream parts(line);
+  std::string name;
+  std::string memory;
+  std::string driver;
+  std::string ecc;
+  if (!std::getline(parts, name, ',') || !std::getline(parts, memory, ',') ||
+      !std::getline(parts, driver, ',')) {
+    return std::nullopt;
+  }
+  std::getline(parts, ecc, ',');
+  int64_t mebibytes = 0;
+  int64_t errors = 0;
+  std::istringstream(memory) >> mebibytes;
+  if (std::istringstream(ecc) >> errors) ecc_errors += errors;
+  return Gpu{trimmed(name), mebibytes << 20, trimmed(driver)};
+}
+
+std::vector<Check> gpus(const Facts& facts, std::vector<Gpu>& found) {
+  int64_t ecc_errors = 0;
+  const auto [begin, end] = facts.equal_range("gpu");
+  for (auto next = begin; next != end; ++next) {
+    if (const auto gpu = gpu_of(next->second, ecc_errors)) found.push_back(*gpu);
+  }
+  if (found.empty()) {
+    const std::string smi = text_of(facts, "nvidia_smi");
+    if (smi.empty()) return {check("GPUs", Status::pass, "none: ranks run on the CPU", "")};
+    return {check("GPUs", Status::warn, "a driver, but no GPU answers",
+                  smi == "yes" ? "run nvidia-smi there: it says why"
+                               : "nvidia-smi is missing there: install the driver's tools")};
+  }
+  const Gpu& first = found.front();
+  return {check("GPUs", Status::pass,
+                fmt::format("{} × {}, {}, driver {}", found.size(), first.name,
+                            size_text(first.memory_bytes), first.driver),
+                ""),
+          check("ECC", ecc_errors == 0 ? Status::pass : Status::fail,
+                fmt::format("{} uncorrected errors since the last reset", ecc_errors),
+                "results may be wrong: have the GPU looked at")};
+}
+
+Facts parse(const std::string& output) {
+  Facts facts;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t tab = line.find('\t');
+    if (tab != std::string::npos) facts.emplace(line.substr(0, tab), trimmed(line.substr(tab + 1)));
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<Report> judge(const std::string& output, double asked, double answered) {
+  const Facts facts = parse(output);
+  if (text_of(facts, "end") != "yes")
+    return fail("the probe's script did not come to its end: {}", output);
+  Report report;
+  report.host = text_of(facts, "host");
+  report.cores = number_of(facts, "cores").value_or(0);
+  report.memory_bytes = number_of(facts, "memory_kib").value_or(0) * kKiB;
+  report.free_disk_bytes = number_of(facts, "disk_free_kib").value_or(0) * kKiB;
+  report.checks = {system(facts), glibc(facts),  cores(facts),        memory(facts),
+                   disk(facts),   inodes(facts), shared_memory(facts)};
+  report.checks.push_back(limit(facts, "nofile", "open files", {256, 1024},
+                                "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
+  report.checks.push_back(clock(facts, asked, answered));
+  for (const Check& next : gpus(facts, report.gpus)) report.checks.push_back(next);
+  if (!report.gpus.empty()) {
+    report.checks.push_back(limit(facts, "memlock", "locked memory", {0, 65536},
+                                  "pinned buffers need it: ulimit -l unlimited"));
+  }
+  return report;
+}
+
+}  // namespace heddle::probe

@@ -1,0 +1,83 @@
+#include "engine/probe/report.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace heddle::probe {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kWords{"pass", "warn", "fail", "unknown"};
+
+Status status_of(const std::string& text) {
+  const auto found = std::find(kWords.begin(), kWords.end(), text);
+  return found == kWords.end() ? Status::unknown : static_cast<Status>(found - kWords.begin());
+}
+
+}  // namespace
+
+std::string_view word(Status status) { return kWords[static_cast<size_t>(status)]; }
+
+Status Report::worst() const {
+  for (const Status status : {Status::fail, Status::warn, Status::unknown}) {
+    const auto is = [&](const Check& check) { return check.status == status; };
+    if (std::any_of(checks.begin(), checks.end(), is)) return status;
+  }
+  return Status::pass;
+}
+
+std::string to_json(const Report& report) {
+  json gpus = json::array();
+  for (const Gpu& gpu : report.gpus) {
+    gpus.push_back(
+        {{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}, {"driver", gpu.driver}});
+  }
+  json checks = json::array();
+  for (const Check& check : report.checks) {
+    checks.push_back({{"name", check.name},
+                      {"status", word(check.status)},
+                      {"value", check.value},
+                      {"advice", check.advice}});
+  }
+  return json{{"host", report.host},
+              {"cores", report.cores},
+              {"memory_bytes", report.memory_bytes},
+              {"free_disk_bytes", report.free_disk_bytes},
+              {"gpus", gpus},
+              {"checks", checks}}
+      .dump(2);
+}
+
+Result<Report> report_from_json(const std::string& text) {
+  try {
+    const json object = json::parse(text);
+    Report report;
+    report.host = object.at("host");
+    report.cores = object.at("cores");
+    report.memory_bytes = object.at("memory_bytes");
+    report.free_disk_bytes = object.at("free_disk_bytes");
+    for (const json& gpu : object.at("gpus")) {
+      report.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("driver")});
+    }
+    for (const json& check : object.at("checks")) {
+      report.checks.push_back(
+          {check.at("name"), status_of(check.at("status")), check.at("value"), check.at("advice")});
+    }
+    return report;
+  } catch (const json::exception& error) {
+    return fail("this is not a probe's report: {}", error.what());
+  }
+}
+
+std::string to_text(const Report& report) {
+  std::string text = report.host + "\n";
+  for (const Check& check : report.checks) {
+    text += fmt::format("  {:<8} {:<16} {}", word(check.status), check.name, check.value);
+    text += check.advice.empty() ? "\n" : " (" + check.advice + ")\n";
+  }
+  return text;
+}
+
+}  // namespace heddle::probe

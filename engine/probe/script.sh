@@ -1,0 +1,47 @@
+# The probe: prints what this machine has as lines of `key<TAB>value`, and changes nothing.
+# $1: the root folder that runs will use (it need not exist yet). Plain POSIX sh; a tool that is
+# missing leaves its keys out.
+LC_ALL=C
+export LC_ALL
+tab=$(printf '\t')
+say() { printf '%s%s%s\n' "$1" "$tab" "$2"; }
+
+say clock "$(date +%s.%N)"
+say host "$(uname -n)"
+say kernel "$(uname -sr)"
+say machine "$(uname -m)"
+say glibc "$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)"
+say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null)"
+while read -r name value _; do
+  case $name in
+    MemTotal:) say memory_kib "$value" ;;
+    MemAvailable:) say memory_available_kib "$value" ;;
+  esac
+done < /proc/meminfo
+
+# The nearest folder above the root that is there already.
+root=$1
+while [ ! -d "$root" ] && [ "$root" != / ] && [ -n "$root" ]; do root=$(dirname -- "$root"); done
+say disk_folder "$root"
+[ -w "$root" ] && say disk_writable yes || say disk_writable no
+say disk_free_kib "$(df -Pk -- "$root" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+say inodes_free "$(df -Pi -- "$root" 2>/dev/null | tail -n 1 | awk '{print $4}')"
+mount_point=$(df -P -- "$root" 2>/dev/null | tail -n 1 | awk '{print $6}')
+while read -r _ point _ options _; do
+  [ "$point" = "$mount_point" ] && case ,$options, in *,noexec,*) say disk_noexec yes ;; esac
+done < /proc/mounts
+
+say shm_kib "$(df -Pk /dev/shm 2>/dev/null | tail -n 1 | awk '{print $2}')"
+say shm_free_kib "$(df -Pk /dev/shm 2>/dev/null | tail -n 1 | awk '{print $4}')"
+say nofile "$(ulimit -n)"
+say memlock "$(ulimit -l 2>/dev/null)"
+
+if command -v nvidia-smi >/dev/null 2>&1; then
+  say nvidia_smi yes
+  nvidia-smi --query-gpu=name,memory.total,driver_version,ecc.errors.uncorrected.volatile.total \
+    --format=csv,noheader,nounits 2>/dev/null |
+    while read -r line; do say gpu "$line"; done
+elif [ -e /dev/nvidia0 ]; then
+  say nvidia_smi no
+fi
+say end yes
