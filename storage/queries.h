@@ -15,6 +15,8 @@
 
 namespace heddle::storage {
 
+class Connection;
+
 /// Inclusive at both ends.
 struct StepRange {
   int64_t first = 0;
@@ -96,6 +98,8 @@ class Reader {
   /// By name, or by id in digits.
   Result<RunSummary> find_run(const std::string& name_or_id);
   Result<RunDetail> run(RunId run);
+  /// The recipe's flattened keys and values, as create_run was given them.
+  Result<Values> recipe_values(RunId run);
   /// All names of recipe., environment. and results. values in the store, with that prefix: the
   /// columns a runs table can show.
   Result<std::vector<std::string>> columns();
@@ -127,9 +131,9 @@ class Reader {
   Result<std::vector<Target>> targets();
 
  private:
-  struct Connection;
   explicit Reader(std::unique_ptr<Connection> connection);
   std::unique_ptr<Connection> connection_;
+  int64_t data_version_ = -1;
 };
 
 }  // namespace heddle::storage

@@ -1,0 +1,31 @@
+// A stretch of one series in one blob: 1,024 samples at level 0, as many bins at the levels above.
+// A bin of level n sums up 16 items of level n − 1; 16 divides a chunk, so no bin crosses two
+// chunks.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/queries.h"
+
+namespace heddle::storage {
+
+inline constexpr size_t kChunkItems = 1024;
+inline constexpr size_t kFanOut = 16;
+
+/// A sample as the bin that holds it alone.
+Bin bin_of(const Sample& sample);
+
+/// Neighbouring bins (at least one) in one.
+Bin merged(std::span<const Bin> bins);
+
+/// Samples take 8 bytes where steps are evenly spaced, 16 elsewhere; bins take their struct's size.
+std::string pack(std::span<const Bin> items, int64_t level);
+std::vector<Bin> unpack(std::string_view data, int64_t level);
+
+/// At most `max_points` bins: neighbours merged, evenly by number of samples.
+std::vector<Bin> thinned(std::vector<Bin> bins, size_t max_points);
+
+}  // namespace heddle::storage

@@ -1,0 +1,82 @@
+#include "storage/connection.h"
+
+#include <sqlite3.h>
+
+namespace heddle::storage {
+namespace {
+
+constexpr int kBusyMilliseconds = 10'000;
+
+}  // namespace
+
+Rows::~Rows() {
+  if (statement_) statement_->tryReset();
+}
+
+std::string_view Rows::blob(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  return {static_cast<const char*>(value.getBlob()), static_cast<size_t>(value.getBytes())};
+}
+
+std::optional<double> Rows::optional_real(int column) const {
+  if (null(column)) return std::nullopt;
+  return real(column);
+}
+
+Connection::Connection(const std::string& path, Access access)
+    : path_(path),
+      database_(path, access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE,
+                kBusyMilliseconds) {
+  if (access == Access::write) {
+    // FULL: what is acknowledged to a node, which may then delete it, must outlive a power loss.
+    database_.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  }
+}
+
+SQLite::Statement& Connection::prepared(const char* sql) {
+  auto found = statements_.find(sql);
+  if (found == statements_.end()) {
+    found = statements_.emplace(sql, SQLite::Statement(database_, sql)).first;
+  }
+  found->second.tryReset();
+  found->second.clearBindings();
+  return found->second;
+}
+
+ReadTransaction::~ReadTransaction() {
+  try {
+    connection_.execute("COMMIT");
+  } catch (const SQLite::Exception&) {  // an I/O error has ended it already
+  }
+}
+
+Error explain(const std::string& path, const SQLite::Exception& exception) {
+  switch (exception.getErrorCode()) {
+    case SQLITE_FULL:
+      return {
+          fmt::format("{}: the disk is full; what was committed is safe: free some space and try "
+                      "again",
+                      path)};
+    case SQLITE_BUSY:
+      return {
+          fmt::format("{}: another process has been writing to the store for {} seconds; try again",
+                      path, kBusyMilliseconds / 1000)};
+    case SQLITE_NOTADB:
+      return {fmt::format("{}: not a Heddle store: choose another file with --store", path)};
+    case SQLITE_CORRUPT:
+      return {
+          fmt::format("{}: the store is damaged ({}); restore a backup of it, or see what "
+                      "`sqlite3 FILE .recover` saves",
+                      path, exception.what())};
+    case SQLITE_READONLY:
+      return {
+          fmt::format("{}: the store is read-only: check its and its folder's permissions", path)};
+    case SQLITE_CANTOPEN:
+      return {
+          fmt::format("{}: cannot open the store: check its and its folder's permissions", path)};
+    default:
+      return {fmt::format("{}: {}", path, exception.what())};
+  }
+}
+
+}  // namespace heddle::storage

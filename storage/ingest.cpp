@@ -1,0 +1,223 @@
+#include "storage/ingest.h"
+
+#include <cmath>
+#include <utility>
+
+#include "storage/run_rows.h"
+
+namespace heddle::storage {
+namespace {
+
+using namespace telemetry;
+
+constexpr size_t kLossPoints = 60;
+constexpr size_t kThroughputPoints = 512;
+constexpr uint64_t kWarmupSteps = 3;
+
+std::string name_of(const LogKey& log) {
+  return log.rank == kSupervisorRank ? std::string("the supervisor's log")
+                                     : fmt::format("rank {}'s log", log.rank);
+}
+
+Values values_of(const auto& map) { return Values(map.begin(), map.end()); }
+
+}  // namespace
+
+void Ingestor::forget(RunId run) {
+  std::erase_if(open_, [run](const auto& entry) { return entry.first.run == run; });
+  series_.erase(run);
+}
+
+Result<Ingestor::OpenLog*> Ingestor::open(const LogKey& log) {
+  if (const auto found = open_.find(log); found != open_.end()) return &found->second;
+  if (Result<> run = require_run(connection_, log.run); !run) return fail(run);
+  connection_.execute("INSERT OR IGNORE INTO logs (run, rank, epoch) VALUES (?, ?, ?)", log.run,
+                      log.rank, log.epoch);
+  Rows rows = connection_.query(
+      "SELECT offset, next_seq FROM logs WHERE run = ? AND rank = ? AND epoch = ?", log.run,
+      log.rank, log.epoch);
+  rows.next();
+  OpenLog open{.reader = LogReader(static_cast<uint64_t>(rows.integer(0))),
+               .next_seq = static_cast<uint64_t>(rows.integer(1))};
+  return &open_.emplace(log, std::move(open)).first->second;
+}
+
+Result<Ingested> Ingestor::ingest(const LogKey& log, uint64_t offset, std::string_view bytes) {
+  Result<OpenLog*> open = this->open(log);
+  if (!open) return fail(open);
+  const uint64_t have = (*open)->reader.end();
+  if (offset > have) {
+    const uint64_t from = (*open)->reader.consumed();
+    open_.erase(log);  // its row may be new: the error undoes it
+    return fail("{}: bytes {} to {} are missing: feed it from {}", name_of(log), have, offset,
+                from);
+  }
+  if (offset + bytes.size() > have) (*open)->reader.feed(bytes.substr(have - offset));
+  return take(log, **open);
+}
+
+Result<Ingested> Ingestor::end_log(const LogKey& log) {
+  Result<OpenLog*> open = this->open(log);
+  if (!open) return fail(open);
+  (*open)->reader.finish();
+  Result<Ingested> taken = take(log, **open);
+  compact(connection_, log);
+  open_.erase(log);
+  return taken;
+}
+
+Result<uint64_t> Ingestor::cursor(const LogKey& log) {
+  if (const auto found = open_.find(log); found != open_.end()) return found->second.reader.end();
+  if (Result<> run = require_run(connection_, log.run); !run) return fail(run);
+  Rows rows = connection_.query("SELECT offset FROM logs WHERE run = ? AND rank = ? AND epoch = ?",
+                                log.run, log.rank, log.epoch);
+  return rows.next() ? static_cast<uint64_t>(rows.integer(0)) : 0;
+}
+
+Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
+  Ingested ingested;
+  summary_steps_.clear();
+  while (std::optional<Event> event = open.reader.next()) {
+    if (const auto* frame = std::get_if<Frame>(&*event)) {
+      ingested.records += add_frame(log, open, *frame);
+    } else {
+      add_gap(log, std::get<Gap>(*event));
+      ++ingested.gaps;
+    }
+  }
+  ingested.acknowledged = open.reader.consumed();
+  ingested.next_offset = open.reader.end();
+  int64_t pending = 0;
+  {
+    Rows rows = connection_.query(
+        "UPDATE logs SET offset = ?, next_seq = ?, pending = pending + ?, records = records + ? "
+        "WHERE run = ? AND rank = ? AND epoch = ? RETURNING pending",
+        ingested.acknowledged, open.next_seq, std::exchange(open.new_steps, 0), ingested.records,
+        log.run, log.rank, log.epoch);
+    if (rows.next()) pending = rows.integer(0);
+  }
+  if (!summary_steps_.empty()) update_summary(log, summary_steps_);
+  if (pending >= kCompactAfter) compact(connection_, log);
+  return ingested;
+}
+
+bool Ingestor::add_frame(const LogKey& log, OpenLog& open, const Frame& frame) {
+  const int added = connection_.execute(
+      "INSERT OR IGNORE INTO records (run, rank, epoch, seq, type, offset, checksum, payload) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      log.run, log.rank, log.epoch, frame.seq, static_cast<int>(frame.type), frame.offset,
+      static_cast<int64_t>(frame.checksum), Blob{frame.payload});
+  if (added == 0) {
+    add_gap(log, {frame.offset, frame.bytes, fmt::format("record {} is there twice", frame.seq)});
+    return false;
+  }
+  const int64_t id = connection_.last_insert_id();
+  if (frame.seq > open.next_seq) {
+    warn(log, Level::warning,
+         fmt::format("{}: records {} to {} are missing", name_of(log), open.next_seq,
+                     frame.seq - 1));
+  }
+  open.next_seq = std::max(open.next_seq, frame.seq + 1);
+  const Result<Record> content = frame.record();
+  if (!content) {
+    warn(log, Level::warning,
+         fmt::format("{}: record {} is kept but not understood: {}", name_of(log), frame.seq,
+                     content.error().message));
+    return true;
+  }
+  if (frame.type == Type::step) ++open.new_steps;
+  apply(log, id, *content);
+  return true;
+}
+
+void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
+  if (const auto* start = std::get_if<Start>(&content)) {
+    if (log.rank == kSupervisorRank) return;
+    connection_.execute(
+        "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'",
+        start->time, log.run);
+    if (log.rank != 0) return;
+    set_facts(connection_, log.run, "environment.", values_of(start->environment));
+    set_facts(connection_, log.run, "results.", values_of(start->facts));
+  } else if (const auto* step = std::get_if<Step>(&content)) {
+    std::set<std::string>& known = series_[log.run];
+    for (const auto& [name, value] : step->values) {
+      if (!known.insert(name).second) continue;
+      connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
+    }
+    if (log.rank == 0) summary_steps_.push_back(*step);
+  } else if (const auto* spans = std::get_if<Spans>(&content)) {
+    connection_.execute(
+        "INSERT OR REPLACE INTO spans (run, step, rank, record) VALUES (?, ?, ?, ?)", log.run,
+        spans->step, log.rank, record);
+  } else if (const auto* line = std::get_if<Log>(&content)) {
+    add_line(connection_, log.run,
+             {.rank = log.rank, .time = line->time, .level = line->level, .text = line->text});
+  } else if (const auto* end = std::get_if<End>(&content)) {
+    if (log.rank == 0) set_facts(connection_, log.run, "results.", values_of(end->results));
+    if (log.rank == 0 && end->results.contains("tokens_per_second_per_rank")) {
+      const double exact = end->results.at("tokens_per_second_per_rank");
+      connection_.execute("UPDATE summaries SET tokens_per_second_per_rank = ? WHERE run = ?",
+                          std::isfinite(exact) ? std::optional(exact) : std::nullopt, log.run);
+    }
+    const std::optional<RunState> state = run_state(end->state);
+    if (log.rank == kSupervisorRank && state) {
+      (void)set_state(connection_, log.run, *state, end->cause, end->time);
+    }
+  }
+}
+
+void Ingestor::add_gap(const LogKey& log, const Gap& gap) {
+  connection_.execute(
+      "INSERT OR REPLACE INTO gaps (run, rank, epoch, offset, bytes, reason) VALUES (?, ?, ?, ?, "
+      "?, ?)",
+      log.run, log.rank, log.epoch, gap.offset, gap.bytes, gap.reason);
+  warn(log, Level::warning,
+       fmt::format("{}: {} bytes from offset {} are damaged: {}", name_of(log), gap.bytes,
+                   gap.offset, gap.reason));
+}
+
+void Ingestor::warn(const LogKey& log, Level level, std::string text) {
+  add_line(connection_, log.run, {.rank = log.rank, .level = level, .text = std::move(text)});
+}
+
+void Ingestor::update_summary(const LogKey& log, const std::vector<Step>& steps) {
+  Curve loss(kLossPoints);
+  Curve throughput(kThroughputPoints, kWarmupSteps);
+  double last_loss = std::nan("");
+  bool has_loss = false;
+  {
+    Rows rows = connection_.query("SELECT loss, throughput FROM curves WHERE run = ?", log.run);
+    if (!rows.next()) return;
+    loss.load(rows.blob(0));
+    throughput.load(rows.blob(1));
+  }
+  for (const Step& step : steps) {
+    if (const auto value = step.values.find("loss"); value != step.values.end()) {
+      loss.add(step.step, value->second);
+      last_loss = value->second;
+      has_loss = true;
+    }
+    if (const auto value = step.values.find("tokens_per_second"); value != step.values.end()) {
+      throughput.add(step.step, value->second);
+    }
+  }
+  connection_.execute("UPDATE curves SET loss = ?, throughput = ? WHERE run = ?",
+                      Blob{loss.bytes()}, Blob{throughput.bytes()}, log.run);
+  const double median = throughput.median();
+  connection_.execute(
+      "UPDATE summaries SET steps = ?, tokens_per_second_per_rank = ? WHERE run = ?",
+      steps.back().step, std::isnan(median) ? std::nullopt : std::optional(median), log.run);
+  if (!has_loss) return;
+  std::vector<float> sparkline;
+  for (const Curve::Point& point : loss.points())
+    sparkline.push_back(static_cast<float>(point.value));
+  const int flag = nonfinite_flag(last_loss);
+  connection_.execute(
+      "UPDATE summaries SET loss = ?, loss_flag = ?, sparkline = ? WHERE run = ?",
+      flag ? std::nullopt : std::optional(last_loss), flag,
+      Blob{{reinterpret_cast<const char*>(sparkline.data()), sparkline.size() * sizeof(float)}},
+      log.run);
+}
+
+}  // namespace heddle::storage

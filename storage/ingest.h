@@ -1,0 +1,53 @@
+// Telemetry bytes to rows, exactly once. Lives in the writer's thread; every call runs inside the
+// writer's transaction, so that rows and cursor are committed together or not at all.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "engine/telemetry/log_reader.h"
+#include "storage/connection.h"
+#include "storage/curve.h"
+#include "storage/series.h"
+#include "storage/writer.h"
+
+namespace heddle::storage {
+
+class Ingestor {
+ public:
+  explicit Ingestor(Connection& connection) : connection_(connection) {}
+
+  Result<Ingested> ingest(const LogKey& log, uint64_t offset, std::string_view bytes);
+  Result<Ingested> end_log(const LogKey& log);
+  Result<uint64_t> cursor(const LogKey& log);
+
+  /// After an undone transaction: what was read and not committed is read again from the cursor.
+  void forget() {
+    open_.clear();
+    series_.clear();
+  }
+  /// Before a run is removed.
+  void forget(RunId run);
+
+ private:
+  struct OpenLog {
+    telemetry::LogReader reader;
+    uint64_t next_seq = 0;
+    int64_t new_steps = 0;  // of the bytes being taken in
+  };
+  Result<OpenLog*> open(const LogKey& log);
+  Result<Ingested> take(const LogKey& log, OpenLog& open);
+  bool add_frame(const LogKey& log, OpenLog& open, const telemetry::Frame& frame);
+  void add_gap(const LogKey& log, const telemetry::Gap& gap);
+  void warn(const LogKey& log, telemetry::Level level, std::string text);
+  void apply(const LogKey& log, int64_t record, const telemetry::Record& content);
+  void update_summary(const LogKey& log, const std::vector<telemetry::Step>& steps);
+
+  Connection& connection_;
+  std::map<LogKey, OpenLog> open_;
+  std::map<RunId, std::set<std::string>> series_;  // names that have a row
+  std::vector<telemetry::Step> summary_steps_;     // rank 0's of the bytes being taken in
+};
+
+}  // namespace heddle::storage

@@ -1,0 +1,205 @@
+// Queries about runs as a whole: the list, one in full, columns. queries_live.cpp has those about
+// what happened inside a run, compare.cpp the comparison.
+#include "storage/queries.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "storage/connection.h"
+#include "storage/run_rows.h"
+#include "storage/store.h"
+
+namespace heddle::storage {
+namespace {
+
+#define HEDDLE_SUMMARY                                                                            \
+  "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
+  "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline "                                \
+  "FROM runs JOIN summaries ON summaries.run = runs.id "
+
+RunSummary summary_in(const Rows& rows) {
+  RunSummary run;
+  run.id = rows.integer(0);
+  run.name = rows.text(1);
+  run.state = run_state(rows.text(2)).value_or(RunState::lost);
+  run.cause = rows.text(3);
+  run.target = rows.text(4);
+  run.recipe_name = rows.text(5);
+  run.created = rows.real(6);
+  run.started = rows.optional_real(7);
+  run.finished = rows.optional_real(8);
+  const nlohmann::json tags = nlohmann::json::parse(rows.blob(9), nullptr, false);
+  for (const auto& tag : tags) {
+    if (tag.is_string()) run.tags.push_back(tag);
+  }
+  run.notes = rows.text(10);
+  run.steps = rows.integer(11);
+  run.tokens_per_second_per_rank = rows.optional_real(12);
+  if (!rows.null(13) || rows.integer(14) != 0) {
+    run.loss = number_of(rows.optional_real(13), rows.integer(14));
+  }
+  const std::string_view points = rows.blob(15);
+  run.sparkline.resize(points.size() / sizeof(float));
+  if (!run.sparkline.empty()) {
+    std::memcpy(run.sparkline.data(), points.data(), run.sparkline.size() * sizeof(float));
+  }
+  return run;
+}
+
+Value value_in(const Rows& rows, int column) {
+  if (rows.is_text(column)) return rows.text(column);
+  return number_of(rows.optional_real(column), rows.integer(column + 1));
+}
+
+/// `prefix` ends with a dot; the character after it bounds the range of names.
+Values facts_of(Connection& connection, RunId run, const std::string& prefix) {
+  Values values;
+  // Keys outside, facts inside: a seek a key. The other way round reads the facts of all runs.
+  Rows rows = connection.query(
+      "SELECT name, value, flag FROM keys CROSS JOIN facts "
+      "ON facts.key = keys.id AND facts.run = ? WHERE name >= ? AND name < ?",
+      run, prefix, prefix.substr(0, prefix.size() - 1) + '/');
+  while (rows.next()) values[rows.text(0).substr(prefix.size())] = value_in(rows, 1);
+  return values;
+}
+
+}  // namespace
+
+std::string to_string(RunState state) {
+  constexpr const char* kNames[] = {"preparing", "running", "done", "failed", "stopped", "lost"};
+  return kNames[static_cast<size_t>(state)];
+}
+
+std::optional<RunState> run_state(const std::string& name) {
+  for (const RunState state : {RunState::preparing, RunState::running, RunState::done,
+                               RunState::failed, RunState::stopped, RunState::lost}) {
+    if (to_string(state) == name) return state;
+  }
+  return std::nullopt;
+}
+
+Reader::Reader(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Result<Reader> Reader::open(const std::string& path) {
+  if (Result<> ready = prepare(path); !ready) return fail(ready);
+  return guarded(path, [&]() -> Result<Reader> {
+    return Reader(std::make_unique<Connection>(path, Connection::Access::read));
+  });
+}
+
+Result<bool> Reader::changed() {
+  return guarded(connection_->path(), [&]() -> Result<bool> {
+    Rows rows = connection_->query("PRAGMA data_version");
+    rows.next();
+    const int64_t version = rows.integer(0);
+    return std::exchange(data_version_, version) != version;
+  });
+}
+
+Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<RunSummary>> {
+    std::vector<RunSummary> runs;
+    Rows rows = connection_->query(
+        HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY id DESC", trashed);
+    while (rows.next()) runs.push_back(summary_in(rows));
+    return runs;
+  });
+}
+
+Result<RunSummary> Reader::find_run(const std::string& name_or_id) {
+  return guarded(connection_->path(), [&]() -> Result<RunSummary> {
+    {
+      Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE name = ?", name_or_id);
+      if (rows.next()) return summary_in(rows);
+    }
+    const bool digits = !name_or_id.empty() && name_or_id.size() < 19 &&
+                        std::all_of(name_or_id.begin(), name_or_id.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+    if (digits) {
+      Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE id = ?", std::stoll(name_or_id));
+      if (rows.next()) return summary_in(rows);
+    }
+    return fail("no run '{}' in {}; `heddle runs` lists them", name_or_id, connection_->path());
+  });
+}
+
+Result<RunDetail> Reader::run(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<RunDetail> {
+    const ReadTransaction transaction(*connection_);
+    RunDetail detail;
+    {
+      Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE id = ?", run);
+      if (!rows.next()) {
+        return fail("no run with id {} in {}; `heddle runs` lists them", run, connection_->path());
+      }
+      detail.summary = summary_in(rows);
+    }
+    {
+      Rows rows = connection_->query(
+          "SELECT toml, hosts, run_dir FROM recipes JOIN runs ON runs.id = recipes.run WHERE run = "
+          "?",
+          run);
+      if (rows.next()) {
+        detail.recipe = rows.text(0);
+        detail.hosts = rows.text(1);
+        detail.run_dir = rows.text(2);
+      }
+    }
+    detail.environment = facts_of(*connection_, run, "environment.");
+    detail.results = facts_of(*connection_, run, "results.");
+    {
+      Rows rows = connection_->query("SELECT name FROM series WHERE run = ? ORDER BY name", run);
+      while (rows.next()) detail.series.push_back(rows.text(0));
+    }
+    {
+      Rows rows = connection_->query(
+          "SELECT DISTINCT rank FROM logs WHERE run = ? AND rank >= 0 ORDER BY rank", run);
+      while (rows.next()) detail.ranks.push_back(static_cast<int32_t>(rows.integer(0)));
+    }
+    return detail;
+  });
+}
+
+Result<std::vector<std::string>> Reader::columns() {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> names;
+    Rows rows = connection_->query("SELECT name FROM keys ORDER BY name");
+    while (rows.next()) names.push_back(rows.text(0));
+    return names;
+  });
+}
+
+Result<std::map<RunId, Value>> Reader::column(const std::string& name) {
+  return guarded(connection_->path(), [&]() -> Result<std::map<RunId, Value>> {
+    std::map<RunId, Value> column;
+    Rows rows = connection_->query(
+        "SELECT run, value, flag FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) "
+        "ORDER BY run",
+        name);
+    while (rows.next()) column.emplace_hint(column.end(), rows.integer(0), value_in(rows, 1));
+    return column;
+  });
+}
+
+Result<Values> Reader::recipe_values(RunId run) {
+  return guarded(connection_->path(),
+                 [&]() -> Result<Values> { return facts_of(*connection_, run, "recipe."); });
+}
+
+Result<std::vector<Target>> Reader::targets() {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<Target>> {
+    std::vector<Target> targets;
+    Rows rows =
+        connection_->query("SELECT name, kind, hosts, host_keys, probe FROM targets ORDER BY name");
+    while (rows.next()) {
+      targets.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3), rows.text(4)});
+    }
+    return targets;
+  });
+}
+
+}  // namespace heddle::storage

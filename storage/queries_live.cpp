@@ -1,0 +1,170 @@
+// Queries about what happened inside a run: series, steps, timelines, log.
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "storage/connection.h"
+#include "storage/queries.h"
+#include "storage/series.h"
+
+namespace heddle::storage {
+namespace {
+
+int32_t small(const Rows& rows, int column) { return static_cast<int32_t>(rows.integer(column)); }
+
+LogLine line_in(const Rows& rows) {
+  return {rows.integer(0), small(rows, 1), rows.real(2),
+          static_cast<telemetry::Level>(rows.integer(3)), rows.text(4)};
+}
+
+}  // namespace
+
+Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int32_t rank,
+                                        StepRange range, size_t max_points) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<Bin>> {
+    const ReadTransaction transaction(*connection_);
+    const size_t points = std::max<size_t>(1, max_points);
+    return thinned(read_series(*connection_, run, name, rank, range, points), points);
+  });
+}
+
+Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, int32_t rank,
+                                            StepRange range) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<Sample>> {
+    const ReadTransaction transaction(*connection_);
+    std::vector<Sample> samples;
+    for (const Bin& bin : read_series(*connection_, run, name, rank, range, 0)) {
+      samples.push_back({bin.last_step, bin.last});
+    }
+    return samples;
+  });
+}
+
+Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, size_t limit) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<StepRow>> {
+    std::vector<StepRow> steps;
+    Rows rows = connection_->query(
+        "SELECT id, rank, epoch, payload FROM records WHERE run = ? AND type = 2 AND id > ? "
+        "ORDER BY id LIMIT ?",
+        run, after_id, limit);
+    while (rows.next()) {
+      auto record = telemetry::decode(telemetry::Type::step, rows.blob(3));
+      StepRow row{rows.integer(0), small(rows, 1), small(rows, 2), {}};
+      if (record) row.step = std::move(std::get<telemetry::Step>(*record));
+      if (record) steps.push_back(std::move(row));
+    }
+    return steps;
+  });
+}
+
+Result<std::vector<int64_t>> Reader::profiled_steps(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<int64_t>> {
+    std::vector<int64_t> steps;
+    Rows rows =
+        connection_->query("SELECT DISTINCT step FROM spans WHERE run = ? ORDER BY step", run);
+    while (rows.next()) steps.push_back(rows.integer(0));
+    return steps;
+  });
+}
+
+Result<std::vector<RankSpans>> Reader::spans(RunId run, int64_t step) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<RankSpans>> {
+    std::vector<RankSpans> timelines;
+    Rows rows = connection_->query(
+        "SELECT spans.rank, payload FROM spans JOIN records ON records.id = spans.record "
+        "WHERE spans.run = ? AND spans.step = ? ORDER BY spans.rank",
+        run, step);
+    while (rows.next()) {
+      auto record = telemetry::decode(telemetry::Type::spans, rows.blob(1));
+      if (!record) return fail(record);
+      timelines.push_back({small(rows, 0), std::move(std::get<telemetry::Spans>(*record))});
+    }
+    return timelines;
+  });
+}
+
+Result<std::vector<LogLine>> Reader::lines_after(RunId run, int64_t after_id, size_t limit) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<LogLine>> {
+    std::vector<LogLine> lines;
+    Rows rows = connection_->query(
+        "SELECT id, rank, time, level, text FROM lines WHERE run = ? AND id > ? ORDER BY id LIMIT "
+        "?",
+        run, after_id, limit);
+    while (rows.next()) lines.push_back(line_in(rows));
+    return lines;
+  });
+}
+
+Result<std::vector<LogLine>> Reader::last_lines(RunId run, size_t limit) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<LogLine>> {
+    std::vector<LogLine> lines;
+    Rows rows = connection_->query(
+        "SELECT id, rank, time, level, text FROM lines WHERE run = ? ORDER BY id DESC LIMIT ?", run,
+        limit);
+    while (rows.next()) lines.push_back(line_in(rows));
+    std::reverse(lines.begin(), lines.end());
+    return lines;
+  });
+}
+
+Result<std::vector<LogGap>> Reader::gaps(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<LogGap>> {
+    std::vector<LogGap> gaps;
+    Rows rows = connection_->query(
+        "SELECT rank, epoch, offset, bytes, reason FROM gaps WHERE run = ? ORDER BY rank, epoch, "
+        "offset",
+        run);
+    while (rows.next()) {
+      gaps.push_back({small(rows, 0), small(rows, 1), static_cast<uint64_t>(rows.integer(2)),
+                      static_cast<uint64_t>(rows.integer(3)), rows.text(4)});
+    }
+    return gaps;
+  });
+}
+
+Result<std::vector<LogCursor>> Reader::logs(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<LogCursor>> {
+    std::vector<LogCursor> logs;
+    Rows rows = connection_->query(
+        "SELECT rank, epoch, offset, next_seq, records FROM logs WHERE run = ? ORDER BY rank, "
+        "epoch",
+        run);
+    while (rows.next()) {
+      logs.push_back({small(rows, 0), small(rows, 1), static_cast<uint64_t>(rows.integer(2)),
+                      static_cast<uint64_t>(rows.integer(3)), rows.integer(4)});
+    }
+    return logs;
+  });
+}
+
+Result<std::vector<LogDigest>> Reader::digests(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<LogDigest>> {
+    std::vector<LogDigest> digests;
+    std::vector<uint64_t> checksums;
+    const auto close = [&] {
+      if (digests.empty()) return;
+      digests.back().checksum = XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t));
+      checksums.clear();
+    };
+    Rows rows = connection_->query(
+        "SELECT rank, epoch, seq, checksum FROM records WHERE run = ? ORDER BY rank, epoch, seq",
+        run);
+    while (rows.next()) {
+      const int32_t rank = small(rows, 0);
+      const int32_t epoch = small(rows, 1);
+      const auto seq = static_cast<uint64_t>(rows.integer(2));
+      if (digests.empty() || digests.back().rank != rank || digests.back().epoch != epoch) {
+        close();
+        digests.push_back({.rank = rank, .epoch = epoch, .first_seq = seq});
+      }
+      LogDigest& digest = digests.back();
+      ++digest.records;
+      digest.last_seq = seq;
+      checksums.push_back(static_cast<uint64_t>(rows.integer(3)));
+    }
+    close();
+    return digests;
+  });
+}
+
+}  // namespace heddle::storage

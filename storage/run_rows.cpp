@@ -1,0 +1,124 @@
+#include "storage/run_rows.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "storage/series.h"
+
+namespace heddle::storage {
+namespace {
+
+bool name_taken(Connection& connection, const std::string& name) {
+  return connection.query("SELECT 1 FROM runs WHERE name = ?", name).next();
+}
+
+void set_fact(Connection& connection, RunId run, const std::string& key, const Value& value) {
+  connection.execute("INSERT OR IGNORE INTO keys (name) VALUES (?)", key);
+  constexpr const char* kSet =
+      "INSERT OR REPLACE INTO facts (key, run, value, flag) "
+      "VALUES ((SELECT id FROM keys WHERE name = ?), ?, ?, ?)";
+  if (const auto* number = std::get_if<double>(&value)) {
+    const int flag = nonfinite_flag(*number);
+    connection.execute(kSet, key, run, flag ? std::nullopt : std::optional(*number), flag);
+  } else {
+    connection.execute(kSet, key, run, std::get<std::string>(value), 0);
+  }
+}
+
+}  // namespace
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+int nonfinite_flag(double value) {
+  if (std::isnan(value)) return 1;
+  if (std::isinf(value)) return value > 0 ? 2 : 3;
+  return 0;
+}
+
+double number_of(std::optional<double> stored, int64_t flag) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (flag == 2) return kInfinity;
+  if (flag == 3) return -kInfinity;
+  return stored.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+Result<> require_run(Connection& connection, RunId run) {
+  if (connection.query("SELECT 1 FROM runs WHERE id = ?", run).next()) return {};
+  return fail("no run with id {} in the store; `heddle runs` lists them", run);
+}
+
+Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
+  if (run.name.empty()) return fail("a run needs a name");
+  std::string name = run.name;
+  for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", run.name, i);
+  connection.execute(
+      "INSERT INTO runs (name, state, target, recipe_name, created, hosts, run_dir) "
+      "VALUES (?, 'preparing', ?, ?, ?, ?, ?)",
+      name, run.target, run.recipe_name, run.created > 0 ? run.created : unix_now(), run.hosts,
+      run.run_dir);
+  const RunId id = connection.last_insert_id();
+  connection.execute("INSERT INTO recipes (run, toml) VALUES (?, ?)", id, run.recipe);
+  connection.execute("INSERT INTO summaries (run) VALUES (?)", id);
+  connection.execute("INSERT INTO curves (run) VALUES (?)", id);
+  Values values;
+  for (const auto& [key, value] : run.recipe_values) values[key] = value;
+  set_facts(connection, id, "recipe.", values);
+  return CreatedRun{id, name};
+}
+
+Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
+                   double time) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  if (time <= 0) time = unix_now();
+  connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state), cause,
+                     run);
+  if (state == RunState::running) {
+    connection.execute(
+        "UPDATE runs SET started = coalesce(started, ?), finished = NULL WHERE id = ?", time, run);
+  }
+  if (!has_ended(state)) return {};
+  connection.execute("UPDATE runs SET finished = ? WHERE id = ?", time, run);
+  std::vector<LogKey> waiting;
+  {
+    Rows rows = connection.query("SELECT rank, epoch FROM logs WHERE run = ? AND pending > 0", run);
+    while (rows.next()) {
+      waiting.push_back(
+          {run, static_cast<int32_t>(rows.integer(0)), static_cast<int32_t>(rows.integer(1))});
+    }
+  }
+  for (const LogKey& log : waiting) compact(connection, log);
+  return {};
+}
+
+Result<> rename_run(Connection& connection, RunId run, const std::string& name) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  if (name.empty()) return fail("a run needs a name");
+  if (connection.query("SELECT 1 FROM runs WHERE name = ? AND id <> ?", name, run).next()) {
+    return fail("another run is called '{}' (it may be in the trash); choose another name", name);
+  }
+  connection.execute("UPDATE runs SET name = ? WHERE id = ?", name, run);
+  return {};
+}
+
+Result<> remove_run(Connection& connection, RunId run) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  // Seeks, one a key: the table is ordered by key.
+  connection.execute("DELETE FROM facts WHERE key IN (SELECT id FROM keys) AND run = ?", run);
+  connection.execute("DELETE FROM runs WHERE id = ?", run);
+  return {};
+}
+
+void set_facts(Connection& connection, RunId run, const std::string& prefix, const Values& values) {
+  for (const auto& [key, value] : values) set_fact(connection, run, prefix + key, value);
+}
+
+void add_line(Connection& connection, RunId run, const LogLine& line) {
+  connection.execute("INSERT INTO lines (run, rank, time, level, text) VALUES (?, ?, ?, ?, ?)", run,
+                     line.rank, line.time > 0 ? line.time : unix_now(),
+                     static_cast<int>(line.level), line.text);
+}
+
+}  // namespace heddle::storage

@@ -1,0 +1,34 @@
+// A run's rows other than its records, written inside the writer's transaction. All throw
+// SQLite::Exception; a run that is not there is an error value.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "storage/connection.h"
+#include "storage/run.h"
+#include "storage/writer.h"
+
+namespace heddle::storage {
+
+/// Seconds since the Unix epoch.
+double unix_now();
+
+/// How a number that is NaN or infinite is kept beside NULL: 0 finite, 1 NaN, 2 +inf, 3 −inf.
+int nonfinite_flag(double value);
+double number_of(std::optional<double> stored, int64_t flag);
+
+/// Fails when there is no such run.
+Result<> require_run(Connection& connection, RunId run);
+
+Result<CreatedRun> create_run(Connection& connection, const NewRun& run);
+Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
+                   double time);
+Result<> rename_run(Connection& connection, RunId run, const std::string& name);
+Result<> remove_run(Connection& connection, RunId run);
+
+/// `prefix` is "recipe.", "environment." or "results.".
+void set_facts(Connection& connection, RunId run, const std::string& prefix, const Values& values);
+void add_line(Connection& connection, RunId run, const LogLine& line);
+
+}  // namespace heddle::storage

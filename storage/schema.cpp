@@ -1,0 +1,260 @@
+#include "storage/schema.h"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+
+#include "storage/connection.h"
+#include "storage/store.h"
+
+namespace heddle::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFirst = R"sql(
+-- A run, without what grows long.
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL CHECK (state IN ('preparing', 'running', 'done', 'failed', 'stopped', 'lost')),
+  cause TEXT NOT NULL DEFAULT '',
+  target TEXT NOT NULL,
+  recipe_name TEXT NOT NULL,
+  created REAL NOT NULL,
+  started REAL,
+  finished REAL,
+  hosts TEXT NOT NULL,
+  run_dir TEXT NOT NULL,
+  tags TEXT NOT NULL DEFAULT '[]',
+  notes TEXT NOT NULL DEFAULT '',
+  trashed REAL
+) STRICT;
+
+CREATE TABLE recipes (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  toml TEXT NOT NULL
+) STRICT;
+
+-- What the list of runs shows, kept at ingestion. loss_flag: 0 finite or none, 1 NaN, 2 +inf, 3 -inf.
+CREATE TABLE summaries (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  steps INTEGER NOT NULL DEFAULT 0,
+  loss REAL,
+  loss_flag INTEGER NOT NULL DEFAULT 0,
+  tokens_per_second_per_rank REAL,
+  sparkline BLOB NOT NULL DEFAULT x''
+) STRICT;
+
+-- The thinned curves that summaries are computed from (curve.h).
+CREATE TABLE curves (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  loss BLOB NOT NULL DEFAULT x'',
+  throughput BLOB NOT NULL DEFAULT x''
+) STRICT;
+
+-- How far each log has been read. Step records with a sequence number from `compacted` on are not in
+-- chunks yet; `pending` counts them.
+CREATE TABLE logs (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  offset INTEGER NOT NULL DEFAULT 0,
+  next_seq INTEGER NOT NULL DEFAULT 0,
+  records INTEGER NOT NULL DEFAULT 0,
+  pending INTEGER NOT NULL DEFAULT 0,
+  compacted INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (run, rank, epoch)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE gaps (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (run, rank, epoch, offset)
+) STRICT, WITHOUT ROWID;
+
+-- Every record of every log, once, as it stands there. checksum: the frame's, as a signed number.
+CREATE TABLE records (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  payload BLOB NOT NULL,
+  UNIQUE (run, rank, epoch, seq)
+) STRICT;
+CREATE INDEX records_by_type ON records (run, type);
+
+-- The newest timeline of a step and rank.
+CREATE TABLE spans (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  step INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  PRIMARY KEY (run, step, rank)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lines (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  time REAL NOT NULL,
+  level INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX lines_by_run ON lines (run);
+
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  UNIQUE (run, name)
+) STRICT;
+
+-- Level 0: samples; level n: bins of 16^n samples (chunk.h). first_index: of the chunk's first item
+-- among all items of its level.
+CREATE TABLE chunks (
+  series INTEGER NOT NULL REFERENCES series ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  first_step INTEGER NOT NULL,
+  first_index INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (series, rank, epoch, level, first_step)
+) STRICT;
+
+-- recipe.*, environment.* and results.* of all runs. By key first: a column over all runs is one range,
+-- one run is a seek a key. flag as in summaries. No reference to runs: its check would scan the table.
+CREATE TABLE keys (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE facts (
+  key INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  value ANY,
+  flag INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (key, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE targets (
+  name TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  hosts TEXT NOT NULL,
+  host_keys TEXT NOT NULL,
+  probe TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE requests (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  verb TEXT NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array kMigrations = {kFirst};
+static_assert(kMigrations.size() == kSchemaVersion);
+
+struct Stamp {
+  int64_t application_id = 0;
+  int64_t version = 0;
+};
+
+Result<> check(const std::string& path, const Stamp& stamp, size_t newest, bool empty) {
+  if (empty) return {};
+  if (stamp.application_id != kApplicationId) {
+    return fail("{}: not a Heddle store: choose another file with --store", path);
+  }
+  if (stamp.version > static_cast<int64_t>(newest)) {
+    return fail(
+        "{}: the store has schema {}, made by a newer Heddle; this one reads up to schema {} "
+        "and leaves it unchanged: update Heddle, or choose another file with --store",
+        path, stamp.version, newest);
+  }
+  return {};
+}
+
+/// The stamp as the file's first page has it. Reading it without SQLite leaves a store that is
+/// refused untouched: no -wal or -shm file beside it, no checkpoint into it.
+Result<> check_file(const std::string& path, size_t newest) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error || size == 0) return {};
+  std::array<unsigned char, 100> header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail("{}: cannot open the store: check its permissions", path);
+  file.read(reinterpret_cast<char*>(header.data()), header.size());
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  if (file.gcount() < 100 ||
+      std::string_view(reinterpret_cast<char*>(header.data()), kMagic.size()) != kMagic) {
+    return fail("{}: not a Heddle store: choose another file with --store", path);
+  }
+  const auto big_endian = [&](size_t at) {
+    return int64_t{header[at]} << 24 | header[at + 1] << 16 | header[at + 2] << 8 | header[at + 3];
+  };
+  return check(path, {.application_id = big_endian(68), .version = big_endian(60)}, newest, false);
+}
+
+Stamp stamp_of(SQLite::Database& database) {
+  return {.application_id = database.execAndGet("PRAGMA application_id").getInt64(),
+          .version = database.execAndGet("PRAGMA user_version").getInt64()};
+}
+
+bool is_empty(SQLite::Database& database) {
+  return database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt64() == 0;
+}
+
+/// Renamed into place when complete: a backup that is there can be trusted.
+void back_up(SQLite::Database& database, const std::string& path, int64_t version) {
+  const std::string backup = fmt::format("{}.v{}.backup", path, version);
+  const std::string part = backup + ".part";
+  fs::remove(part);
+  SQLite::Statement statement(database, "VACUUM INTO ?");
+  statement.bind(1, part);
+  statement.exec();
+  fs::rename(part, backup);
+}
+
+}  // namespace
+
+std::span<const char* const> migrations() { return kMigrations; }
+
+Result<> migrate(const std::string& path, std::span<const char* const> migrations) {
+  const size_t newest = migrations.size();
+  if (Result<> checked = check_file(path, newest); !checked) return checked;
+  return guarded(path, [&]() -> Result<> {
+    SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);
+    Stamp stamp = stamp_of(database);
+    bool empty = is_empty(database);
+    if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
+    if (!empty && stamp.version == static_cast<int64_t>(newest)) return {};
+    if (!empty) back_up(database, path, stamp.version);
+
+    database.exec("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL");
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    // Another process may have done it while this one waited for the lock.
+    stamp = stamp_of(database);
+    empty = is_empty(database);
+    if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
+    const size_t have = empty ? 0 : static_cast<size_t>(stamp.version);
+    for (size_t i = have; i < newest; ++i) database.exec(migrations[i]);
+    database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                              kApplicationId, newest));
+    transaction.commit();
+    // So that the file's first page tells the schema even to a reader without the -wal file.
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return {};
+  });
+}
+
+}  // namespace heddle::storage

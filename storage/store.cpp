@@ -1,0 +1,57 @@
+#include "storage/store.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "storage/schema.h"
+
+namespace heddle::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+std::string default_path() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  if (data && *data) return std::string(data) + "/heddle/heddle.sqlite";
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : "") + "/.local/share/heddle/heddle.sqlite";
+}
+
+bool is_network_filesystem(long f_type) {
+  // linux/magic.h and, for CIFS, SMB2, 9P's servers and Ceph, the kernel's own sources.
+  switch (static_cast<uint32_t>(f_type)) {
+    case 0x6969:      // NFS
+    case 0x517B:      // SMB
+    case 0xFF534D42:  // CIFS
+    case 0xFE534D42:  // SMB2
+    case 0x5346414F:  // AFS
+    case 0x00C36400:  // Ceph
+    case 0x0BD00BD0:  // Lustre
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<> prepare(const std::string& path) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(path).parent_path();
+  fs::create_directories(folder, error);
+  if (error)
+    return fail("{}: cannot make the store's folder: {}", folder.string(), error.message());
+  struct statfs about {};
+  if (statfs(folder.c_str(), &about) == 0 && is_network_filesystem(about.f_type)) {
+    return fail(
+        "{}: the store lies on a network file system, where several hosts could damage it: "
+        "choose a file on a local disk with --store",
+        path);
+  }
+  return migrate(path, migrations());
+}
+
+}  // namespace heddle::storage
