@@ -1,4 +1,4 @@
-// Charts that share their x-axis and their crosshair.
+// Charts that share their x-axis and their crosshair. GUI thread only.
 #pragma once
 
 #include <QObject>
@@ -17,10 +17,9 @@ class ChartGroup : public QObject {
   void add(LineChart* chart);
 
  private:
-  void unite();
+  void uniteExtents();
 
   std::vector<LineChart*> charts_;
-  bool spreading_ = false;
 };
 
 }  // namespace heddle::gui

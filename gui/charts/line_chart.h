@@ -1,46 +1,50 @@
-// Curves over steps (or tokens, or time): title, legend, axes with units, crosshair. Cost of a
-// repaint follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
+// Curves over steps (or tokens, or time): title, unit, legend, axes, crosshair, zoom. What a redraw
+// costs follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
 // width 1; only the highlighted one has a wider, smoothed companion. GUI thread only.
+//
+// Wheel zooms, dragging zooms to a stretch, a double click shows all. Keys: W S zoom, A D pan, F
+// all, left and right move the crosshair from sample to sample.
 #pragma once
 
 #include <QColor>
+#include <QElapsedTimer>
+#include <QSharedPointer>
 #include <QTimer>
 #include <QVector>
-#include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "gui/charts/series.h"
 #include "gui/charts/unit.h"
+#include "gui/widgets/card.h"
 
 class QCPGraph;
 class QCPItemStraightLine;
 class QCPItemText;
 class QCustomPlot;
-class QLabel;
 
 namespace heddle::gui {
 
 class Crosshair;
 class Legend;
 class UnitTicker;
+struct CrosshairLine;
 
 /// A horizontal line that curves are held against: a limit, a prediction.
 struct ReferenceLine {
   double value = 0;
   QString label;  // "limit 80 GiB"
-  QColor color;
+  Tone tone = Tone::muted;
 };
 
-class LineChart : public QWidget {
+class LineChart : public Card {
   Q_OBJECT
 
  public:
   LineChart(const QString& title, Unit unit, QWidget* parent = nullptr);
 
-  void setTitle(const QString& title);
-  /// Muted, beside the title, as in "highest rank". The unit is added by the chart.
-  void setNote(const QString& note);
+  /// Muted, beside the title after the unit, as in "highest rank".
+  void setDetail(const QString& detail);
   /// What x counts; "step" at first.
   void setXAxis(const QString& name, Unit unit);
 
@@ -48,46 +52,45 @@ class LineChart : public QWidget {
   int addCurve(const QString& name, const QColor& color, const QVector<qreal>& dash = {});
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
+  void setColor(int curve, const QColor& color);
   const Series& series(int curve) const { return curves_[static_cast<size_t>(curve)].series; }
 
-  /// Appends a sample; see Series::append. Drawn within a quarter of a second.
+  /// Appends a sample (see Series::append). Drawn within a quarter of a second.
   void append(int curve, double x, double y);
   void setSeries(int curve, Series series);
 
-  /// Weight 0 (none) to 0.99 of the past in the smoothed curve. With several curves only the
-  /// highlighted one has it.
+  /// Weight 0 (none) to below 1 of the past in the highlighted curve's smoothed companion.
   void setSmoothing(double weight);
-  void setHighlighted(int curve);  // -1: none
+  void setHighlighted(int curve);  // -1: none. The first curve is at first.
   void setReferences(std::vector<ReferenceLine> lines);
-  /// Shown in the middle while no curve has a sample.
+  /// In the middle while no curve has a sample.
   void setEmptyText(const QString& text);
 
-  /// The x range shown; whole: all there is, growing with it.
+  /// The x range shown. `showAll`: all there is, growing with it.
   void setXRange(double from, double to);
   void showAll();
   bool showsAll() const { return showsAll_; }
   Range xRange() const;
-  /// Largest extent of the curves' x.
+  /// Extent of the curves' x.
   Range xExtent() const;
-  /// The other charts' x extent counts too, so that axes of a group agree.
-  void setXExtent(const Range& extent);
+  /// Extent of other charts on the same axis: `showAll` shows it too.
+  void setGroupExtent(const Range& extent);
 
-  /// The crosshair at x, or none.
-  void setCrosshair(std::optional<double> x);
-  std::optional<double> crosshair() const { return crosshairX_; }
+  /// The crosshair at x; `withText`: and what the curves are there.
+  void setCrosshair(std::optional<double> x, bool withText = true);
+  /// What the crosshair says, a line an entry.
+  QStringList crosshairText(double x) const;
 
-  /// What the crosshair's tooltip says, a line an entry; empty without crosshair.
-  QStringList crosshairText() const;
-  /// Draws at once what waits for its turn: for pictures and tests.
+  /// Draws at once what waits for its turn.
   void flush();
-  /// Times the curves were redrawn: a test's view of the limit of four a second.
+  /// How often curves were drawn.
   int redraws() const { return redraws_; }
 
   QSize sizeHint() const override { return {360, 240}; }
   QSize minimumSizeHint() const override { return {180, 120}; }
 
  Q_SIGNALS:
-  /// The user zoomed or panned (a chart's own growth is no change of range).
+  /// The user zoomed or panned.
   void xRangeChanged(double from, double to);
   void allShown();
   void crosshairMoved(std::optional<double> x);
@@ -96,8 +99,8 @@ class LineChart : public QWidget {
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   struct Curve {
@@ -105,29 +108,37 @@ class LineChart : public QWidget {
     QColor color;
     QVector<qreal> dash;
     Series series;
+    Ema ema;
+    std::vector<double> smooth;  // as many as were asked for so far
     QCPGraph* line = nullptr;
-    QCPGraph* smooth = nullptr;
+    QCPGraph* wide = nullptr;
     QCPGraph* gaps = nullptr;
   };
 
   void changed();
   void redraw();
-  void drawCurve(Curve& curve, bool highlighted, Range* values);
-  void placeReferences(Range* values);
-  void restyle();
+  Range drawCurve(Curve& curve, bool highlighted, const Range& x);
+  void drawGaps(Curve& curve, const Range& x, double bottom);
+  void placeReferences();
+  void updateLegend();
+  void userShows(double from, double to);
+  void userShowsAll();
   void zoom(double factor, double around);
   void pan(double share);
-  void moveCrosshair(int steps);
-  std::optional<double> xAt(QPoint position) const;
+  void stepCrosshair(int samples);
+  double xAt(const QPointF& position) const;
+  QVector<CrosshairLine> crosshairLines(double x) const;
+  void moveCrosshair(std::optional<double> x);
+  void releaseDrag(const QPoint& position);
 
-  QLabel* title_ = nullptr;
-  QLabel* note_ = nullptr;
   Legend* legend_ = nullptr;
   QCustomPlot* plot_ = nullptr;
   Crosshair* overlay_ = nullptr;
+  QCPItemText* xCaption_ = nullptr;
+  QCPItemText* emptyCaption_ = nullptr;
   QSharedPointer<UnitTicker> xTicker_;
   QSharedPointer<UnitTicker> yTicker_;
-  QString noteText_;
+  QString detail_;
   QString xName_;
   Unit unit_;
   Unit xUnit_ = Unit::count;
@@ -136,13 +147,15 @@ class LineChart : public QWidget {
   std::vector<ReferenceLine> references_;
   std::vector<std::pair<QCPItemStraightLine*, QCPItemText*>> referenceItems_;
   double smoothing_ = 0;
-  int highlighted_ = -1;
+  int highlighted_ = 0;
   bool showsAll_ = true;
   Range view_;
   Range groupExtent_;
-  std::optional<double> crosshairX_;
+  std::optional<double> crosshair_;
+  bool crosshairText_ = true;
   std::optional<QPoint> dragStart_;
-  QTimer redrawTimer_;
+  QTimer timer_;
+  QElapsedTimer sinceRedraw_;
   int redraws_ = 0;
 };
 

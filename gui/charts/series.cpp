@@ -39,21 +39,11 @@ ptrdiff_t Series::nearest(double x) const {
   return index;
 }
 
-std::vector<double> Series::smoothed(double weight) const {
-  std::vector<double> result;
-  result.reserve(y_.size());
-  double mean = 0;
-  double correction = 1;
-  for (const double y : y_) {
-    if (!std::isfinite(y)) {
-      result.push_back(kNaN);
-      continue;
-    }
-    mean = weight * mean + (1 - weight) * y;
-    correction *= weight;
-    result.push_back(mean / (1 - correction));
-  }
-  return result;
+double Ema::next(double value) {
+  if (!std::isfinite(value)) return kNaN;
+  mean = weight * mean + (1 - weight) * value;
+  correction *= weight;
+  return mean / (1 - correction);
 }
 
 std::vector<Column> columns(std::span<const double> x, std::span<const double> y, double from,

@@ -17,6 +17,15 @@ struct Column {
   double last = 0;
 };
 
+/// Exponential moving average of raw samples, its start corrected as Adam corrects its moments.
+struct Ema {
+  double weight = 0;  // of the past, 0 to below 1
+  double mean = 0;
+  double correction = 1;
+  /// The average after one more sample; NaN for a sample that is not finite, which is skipped.
+  double next(double value);
+};
+
 /// Samples with x growing. Values that are not finite are kept as marks and interrupt the curve.
 class Series {
  public:
@@ -35,10 +44,6 @@ class Series {
   double lastY() const;  // NaN when empty
   /// The sample nearest to x; -1 when empty.
   ptrdiff_t nearest(double x) const;
-
-  /// Exponential moving average of the raw samples with its start corrected (as Adam corrects its
-  /// moments); weight 0 to 1 of the past. Not finite where the sample is not; those are skipped.
-  std::vector<double> smoothed(double weight) const;
 
  private:
   std::vector<double> x_;

@@ -1,9 +1,8 @@
 // Ticks at numbers that are round in the unit the axis shows (MiB, not bytes).
 #pragma once
 
-#include <qcustomplot.h>
-
 #include "gui/charts/unit.h"
+#include "gui/theme/qcustomplot.h"
 
 namespace heddle::gui {
 

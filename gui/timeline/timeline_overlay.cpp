@@ -27,6 +27,20 @@ QRectF rectOf(const TimelineScene& scene, const SpanRef& ref) {
   return QRectF(left, lane.top(), std::max(2.0, right - left), lane.height());
 }
 
+QString pillText(const Interval& range) {
+  return tr("%1 to %2, %3")
+      .arg(duration(range.begin), duration(range.end), duration(range.length()));
+}
+
+QRectF pillRect(const TimelineScene& scene, const Interval& range) {
+  const double middle = scene.axis.toPixel(static_cast<double>(range.begin + range.end) / 2);
+  const double width = QFontMetrics(font::mono(11)).horizontalAdvance(pillText(range)) + 16;
+  const double x =
+      std::clamp(middle - width / 2, scene.axis.left,
+                 std::max(scene.axis.left, scene.axis.left + scene.axis.width - width));
+  return QRectF(x, 2, width, 20);
+}
+
 void paintSelection(QPainter& painter, const TimelineScene& scene, const Interval& range) {
   const Colors& c = colors();
   const double left = scene.axis.toPixel(static_cast<double>(range.begin));
@@ -39,13 +53,9 @@ void paintSelection(QPainter& painter, const TimelineScene& scene, const Interva
   painter.drawLine(QPointF(left, top), QPointF(left, scene.size.height()));
   painter.drawLine(QPointF(right, top), QPointF(right, scene.size.height()));
 
-  const QString text =
-      tr("%1 to %2, %3").arg(duration(range.begin), duration(range.end), duration(range.length()));
+  const QString text = pillText(range);
+  const QRectF pill = pillRect(scene, range);
   painter.setFont(font::mono(11));
-  const int width = QFontMetrics(painter.font()).horizontalAdvance(text) + 16;
-  const double x = std::clamp((left + right) / 2 - width / 2.0, scene.axis.left,
-                              scene.axis.left + scene.axis.width - width);
-  const QRectF pill(x, 2, width, 20);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
   painter.setBrush(c.accent);
@@ -102,6 +112,9 @@ void paintTip(QPainter& painter, const TimelineScene& scene, const SpanText& tex
 void paintOverlay(QPainter& painter, const TimelineScene& scene, const TimelineOverlay& overlay) {
   const Colors& c = colors();
   const QRectF lanes(scene.axis.left, 0, scene.axis.width + 2, scene.size.height());
+  paintAxis(
+      painter, scene,
+      overlay.selection ? pillRect(scene, *overlay.selection).adjusted(-4, 0, 4, 0) : QRectF());
   painter.save();
   painter.setClipRect(lanes);
   if (overlay.selection) paintSelection(painter, scene, *overlay.selection);

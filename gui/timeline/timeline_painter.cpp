@@ -16,21 +16,6 @@ constexpr int kLeft = metric::group;
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
-void paintAxis(QPainter& painter, const TimelineScene& scene) {
-  painter.fillRect(0, 0, scene.size.width(), TimelineLayout::kAxisHeight, colors().surface);
-  painter.setFont(font::mono(11));
-  const QFontMetricsF metrics(painter.font());
-  painter.setPen(colors().muted);
-  for (const TimeTick& tick : timeTicks(scene.axis, kTickSpacing)) {
-    const QString text = QString::fromStdString(tick.label);
-    const double width = metrics.horizontalAdvance(text);
-    const double x = std::clamp(scene.axis.toPixel(tick.timeUs) - width / 2, scene.axis.left,
-                                scene.axis.left + scene.axis.width - width);
-    painter.drawText(QRectF(x, 0, width + 1, TimelineLayout::kAxisHeight - 4),
-                     Qt::AlignLeft | Qt::AlignVCenter, text);
-  }
-}
-
 void paintGrid(QPainter& painter, const TimelineScene& scene) {
   painter.setPen(QPen(blend(colors().surface, colors().line, 0.6), 0));
   for (const TimeTick& tick : timeTicks(scene.axis, kTickSpacing)) {
@@ -180,7 +165,21 @@ void paintTimeline(QPainter& painter, const TimelineScene& scene) {
     if (visible) paintRow(painter, lanes, scene, row);
   }
   painter.restore();
-  paintAxis(painter, scene);
+}
+
+void paintAxis(QPainter& painter, const TimelineScene& scene, const QRectF& taken) {
+  painter.fillRect(0, 0, scene.size.width(), TimelineLayout::kAxisHeight, colors().surface);
+  painter.setFont(font::mono(11));
+  const QFontMetricsF metrics(painter.font());
+  painter.setPen(colors().muted);
+  for (const TimeTick& tick : timeTicks(scene.axis, kTickSpacing)) {
+    const QString text = QString::fromStdString(tick.label);
+    const double width = metrics.horizontalAdvance(text);
+    const double x = std::clamp(scene.axis.toPixel(tick.timeUs) - width / 2, scene.axis.left,
+                                scene.axis.left + scene.axis.width - width);
+    const QRectF at(x, 0, width + 1, TimelineLayout::kAxisHeight - 4);
+    if (!at.intersects(taken)) painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, text);
+  }
 }
 
 void paintSwatch(QPainter& painter, const QRect& rect, Kind kind) {

@@ -1,6 +1,7 @@
 // Paints rows of timelines. Stateless: the widget keeps the picture as long as nothing changes.
 #pragma once
 
+#include <QRectF>
 #include <QSize>
 #include <QString>
 #include <vector>
@@ -22,7 +23,11 @@ struct TimelineScene {
   int scroll = 0;  // pixels of the rows above the viewport's top
 };
 
+/// Rows and grid, without the axis.
 void paintTimeline(QPainter& painter, const TimelineScene& scene);
+
+/// The axis at the top; labels that would meet `taken` are left out.
+void paintAxis(QPainter& painter, const TimelineScene& scene, const QRectF& taken);
 
 /// A swatch of a kind as the legend shows it: hidden communication is hatched.
 void paintSwatch(QPainter& painter, const QRect& rect, Kind kind);

@@ -1,0 +1,72 @@
+#include "gui/charts/crosshair.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <algorithm>
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+
+Crosshair::Crosshair(QWidget* over) : QWidget(over) {
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  setAttribute(Qt::WA_NoSystemBackground);
+}
+
+void Crosshair::show(double x, const QRect& plot, QVector<CrosshairLine> lines) {
+  x_ = x;
+  plot_ = plot;
+  lines_ = std::move(lines);
+  update();
+}
+
+void Crosshair::clear() {
+  if (x_ < 0) return;
+  x_ = -1;
+  update();
+}
+
+void Crosshair::setBand(std::optional<std::pair<int, int>> band) {
+  band_ = band;
+  update();
+}
+
+void Crosshair::paintEvent(QPaintEvent*) {
+  const Colors& c = colors();
+  QPainter painter(this);
+  if (band_) {
+    QColor tint = c.accent;
+    tint.setAlphaF(0.15);
+    painter.fillRect(QRect(band_->first, plot_.top(), band_->second - band_->first, plot_.height())
+                         .intersected(plot_),
+                     tint);
+  }
+  if (x_ < plot_.left() || x_ > plot_.right() + 1) return;
+  painter.setPen(QPen(c.muted, 1));
+  painter.drawLine(QPointF(x_, plot_.top()), QPointF(x_, plot_.bottom()));
+  if (lines_.isEmpty()) return;
+
+  constexpr int kLine = 17;
+  constexpr int kPadding = 10;
+  painter.setFont(font::mono(11));
+  int width = 0;
+  for (const CrosshairLine& line : lines_) {
+    width = std::max(width, painter.fontMetrics().horizontalAdvance(line.text));
+  }
+  QRect box(0, 0, width + 2 * kPadding, static_cast<int>(lines_.size()) * kLine + 10);
+  const bool fitsRight = x_ + 10 + box.width() <= plot_.right();
+  box.moveTopLeft({static_cast<int>(fitsRight ? x_ + 10 : x_ - 10 - box.width()), plot_.top() + 6});
+  if (box.left() < 2) box.moveLeft(2);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(c.line, 1));
+  painter.setBrush(c.window);
+  painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
+  QRect at(box.left() + kPadding, box.top() + 5, width + 1, kLine);
+  for (const CrosshairLine& line : lines_) {
+    painter.setPen(line.color.isValid() ? line.color : c.muted);
+    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, line.text);
+    at.translate(0, kLine);
+  }
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,33 @@
+// Names of curves with their strokes, in one row; what does not fit is counted.
+#pragma once
+
+#include <QColor>
+#include <QVector>
+#include <QWidget>
+
+namespace heddle::gui {
+
+struct LegendEntry {
+  QString name;
+  QColor color;
+  QVector<qreal> dash;
+  int width = 1;
+};
+
+class Legend : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Legend(QWidget* parent = nullptr);
+  void setEntries(QVector<LegendEntry> entries);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return {0, 18}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  QVector<LegendEntry> entries_;
+};
+
+}  // namespace heddle::gui

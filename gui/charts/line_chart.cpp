@@ -1,0 +1,350 @@
+#include "gui/charts/line_chart.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/crosshair.h"
+#include "gui/charts/legend.h"
+#include "gui/charts/unit_ticker.h"
+#include "gui/theme/plot_style.h"
+#include "gui/theme/qcustomplot.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kRedrawMilliseconds = 250;
+constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
+
+QPen solid(const QColor& color, int width) { return QPen(color, width); }
+
+/// Every column as the vertical stroke of its samples.
+QVector<QCPGraphData> strokes(const std::vector<Column>& columns) {
+  QVector<QCPGraphData> points;
+  points.reserve(static_cast<qsizetype>(columns.size()) * 4);
+  for (const Column& column : columns) {
+    points.append({column.x, column.first});
+    if (column.min < column.max) {
+      points.append({column.x, column.min});
+      points.append({column.x, column.max});
+      points.append({column.x, column.last});
+    }
+  }
+  return points;
+}
+
+QVector<QCPGraphData> lasts(const std::vector<Column>& columns) {
+  QVector<QCPGraphData> points;
+  points.reserve(static_cast<qsizetype>(columns.size()));
+  for (const Column& column : columns) points.append({column.x, column.last});
+  return points;
+}
+
+/// A little air above and below; something to see where all values are equal.
+QCPRange padded(const Range& range) {
+  if (!range.valid()) return {0, 1};
+  const double size = range.high - range.low;
+  const double pad = size > 0 ? size * 0.08 : std::max(std::abs(range.high) * 0.05, 1e-3);
+  return {range.low - pad, range.high + pad};
+}
+
+}  // namespace
+
+LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
+    : Card(title, parent), xName_(tr("step")), unit_(unit) {
+  legend_ = new Legend;
+  addControl(legend_);
+  plot_ = new QCustomPlot;
+  plot_->setMinimumSize(0, 0);
+  plot_->setMouseTracking(true);
+  plot_->installEventFilter(this);
+  stylePlot(plot_);
+  plot_->axisRect()->setMinimumMargins(QMargins(36, 8, 14, 22));
+  xTicker_.reset(new UnitTicker(xUnit_));
+  xTicker_->setWhole(true);
+  yTicker_.reset(new UnitTicker(unit_));
+  plot_->xAxis->setTicker(xTicker_);
+  plot_->yAxis->setTicker(yTicker_);
+  setBodyMargins(4, 0, 0, 4);
+  body()->addWidget(plot_, 1);
+  overlay_ = new Crosshair(plot_);
+  xCaption_ = new QCPItemText(plot_);
+  emptyCaption_ = new QCPItemText(plot_);
+  for (QCPItemText* caption : {xCaption_, emptyCaption_}) {
+    caption->setClipToAxisRect(false);
+    caption->position->setTypeX(QCPItemPosition::ptAbsolute);
+    caption->position->setTypeY(QCPItemPosition::ptAbsolute);
+  }
+  xCaption_->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+
+  setFocusPolicy(Qt::StrongFocus);
+  plot_->setFocusProxy(this);
+  setAccessibleName(title);
+  timer_.setSingleShot(true);
+  connect(&timer_, &QTimer::timeout, this, &LineChart::redraw);
+  connect(&Theme::instance(), &Theme::changed, this, &LineChart::redraw);
+  sinceRedraw_.start();
+}
+
+void LineChart::setDetail(const QString& detail) {
+  detail_ = detail;
+  changed();
+}
+
+void LineChart::setXAxis(const QString& name, Unit unit) {
+  xName_ = name;
+  xUnit_ = unit;
+  xTicker_->setUnit(unit);
+  xTicker_->setWhole(unit == Unit::count);
+  changed();
+}
+
+int LineChart::addCurve(const QString& name, const QColor& color, const QVector<qreal>& dash) {
+  Curve curve;
+  curve.name = name;
+  curve.color = color;
+  curve.dash = dash;
+  curve.ema.weight = smoothing_;
+  for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps}) {
+    *graph = plot_->addGraph();
+    (*graph)->setAdaptiveSampling(false);
+    (*graph)->setAntialiased(graph != &curve.gaps);
+  }
+  curve.gaps->setLineStyle(QCPGraph::lsNone);
+  curves_.push_back(std::move(curve));
+  changed();
+  return curves() - 1;
+}
+
+void LineChart::clearCurves() {
+  for (const Curve& curve : curves_) {
+    for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps}) plot_->removeGraph(graph);
+  }
+  curves_.clear();
+  showsAll_ = true;
+  changed();
+}
+
+void LineChart::setColor(int curve, const QColor& color) {
+  curves_[static_cast<size_t>(curve)].color = color;
+  changed();
+}
+
+void LineChart::append(int curve, double x, double y) {
+  Curve& of = curves_[static_cast<size_t>(curve)];
+  const bool grows = of.series.empty() || x > of.series.lastX();
+  of.series.append(x, y);
+  if (!grows) {
+    of.smooth.clear();
+    of.ema = {.weight = smoothing_};
+  }
+  changed();
+}
+
+void LineChart::setSeries(int curve, Series series) {
+  Curve& of = curves_[static_cast<size_t>(curve)];
+  of.series = std::move(series);
+  of.smooth.clear();
+  of.ema = {.weight = smoothing_};
+  changed();
+}
+
+void LineChart::setSmoothing(double weight) {
+  smoothing_ = weight;
+  for (Curve& curve : curves_) {
+    curve.smooth.clear();
+    curve.ema = {.weight = weight};
+  }
+  changed();
+}
+
+void LineChart::setHighlighted(int curve) {
+  highlighted_ = curve;
+  changed();
+}
+
+void LineChart::setReferences(std::vector<ReferenceLine> lines) {
+  references_ = std::move(lines);
+  for (const auto& [line, label] : referenceItems_) {
+    plot_->removeItem(line);
+    plot_->removeItem(label);
+  }
+  referenceItems_.clear();
+  for (const ReferenceLine& reference : references_) {
+    auto* line = new QCPItemStraightLine(plot_);
+    auto* label = new QCPItemText(plot_);
+    label->setText(reference.label);
+    label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    label->setPadding(QMargins(4, 0, 4, 1));
+    referenceItems_.emplace_back(line, label);
+  }
+  changed();
+}
+
+void LineChart::setEmptyText(const QString& text) {
+  emptyCaption_->setText(text);
+  changed();
+}
+
+void LineChart::changed() {
+  if (timer_.isActive()) return;
+  timer_.start(std::max<int>(0, kRedrawMilliseconds - static_cast<int>(sinceRedraw_.elapsed())));
+  Q_EMIT extentChanged();
+}
+
+void LineChart::flush() {
+  timer_.stop();
+  redraw();
+}
+
+Range LineChart::xExtent() const {
+  Range extent;
+  for (const Curve& curve : curves_) {
+    if (curve.series.empty()) continue;
+    extent.include(curve.series.x().front());
+    extent.include(curve.series.x().back());
+  }
+  return extent;
+}
+
+Range LineChart::xRange() const {
+  if (!showsAll_) return view_;
+  Range all = xExtent();
+  if (groupExtent_.valid()) {
+    all.include(groupExtent_.low);
+    all.include(groupExtent_.high);
+  }
+  if (!all.valid()) return {0, 1};
+  if (xUnit_ == Unit::count && all.low == 1) all.low = 0;  // steps count from 1, axes from 0
+  if (all.low == all.high) return {all.low - 0.5, all.high + 0.5};
+  return all;
+}
+
+void LineChart::setGroupExtent(const Range& extent) {
+  if (extent.low == groupExtent_.low && extent.high == groupExtent_.high) return;
+  groupExtent_ = extent;
+  if (!timer_.isActive()) changed();
+}
+
+void LineChart::setXRange(double from, double to) {
+  showsAll_ = false;
+  view_ = {from, to};
+  redraw();
+}
+
+void LineChart::showAll() {
+  showsAll_ = true;
+  redraw();
+}
+
+void LineChart::redraw() {
+  if (!isVisible()) return;  // drawn when it is shown
+  timer_.stop();
+  sinceRedraw_.restart();
+  ++redraws_;
+  const Range x = xRange();
+  Range y;
+  for (size_t i = 0; i < curves_.size(); ++i) {
+    const Range of = drawCurve(curves_[i], static_cast<int>(i) == highlighted_, x);
+    if (of.valid()) y.include(of.low), y.include(of.high);
+  }
+  const bool empty = !xExtent().valid();
+  if (!empty) {
+    for (const ReferenceLine& reference : references_) y.include(reference.value);
+  }
+  const QCPRange values = padded(y);
+  plot_->xAxis->setRange(x.low, x.high);
+  plot_->yAxis->setRange(values);
+  xTicker_->setRange(plot_->xAxis->range());
+  yTicker_->setRange(y.valid() ? QCPRange(y.low, y.high) : values);
+  xTicker_->setTickCount(std::clamp(plot_->width() / 80, 2, 12));
+  yTicker_->setTickCount(std::clamp(plot_->height() / 34, 2, 10));
+  plot_->yAxis->grid()->setVisible(!empty);
+  plot_->yAxis->setTickLabels(!empty);
+  plot_->xAxis->setTickLabels(!empty);
+  for (Curve& curve : curves_) drawGaps(curve, x, values.lower + values.size() * 0.03);
+  placeReferences();
+
+  xCaption_->setFont(font::caption());
+  xCaption_->setColor(colors().muted);
+  const QString xUnit = xTicker_->scaled().name;
+  xCaption_->setText(xUnit.isEmpty() ? xName_ : xName_ + QStringLiteral(", ") + xUnit);
+  xCaption_->setVisible(!empty);
+  xCaption_->position->setCoords(10, plot_->height() - 4);
+  emptyCaption_->setFont(font::text());
+  emptyCaption_->setColor(colors().muted);
+  emptyCaption_->setVisible(empty);
+  emptyCaption_->position->setCoords(plot_->width() / 2.0, plot_->height() / 2.0);
+
+  QStringList note;
+  if (const QString name = yTicker_->scaled().name; !name.isEmpty() && !empty) note << name;
+  if (!detail_.isEmpty()) note << detail_;
+  setNote(note.join(unit_ == Unit::tokensPerSecond ? QStringLiteral(" ") : QStringLiteral(", ")));
+  updateLegend();
+  plot_->replot(QCustomPlot::rpImmediateRefresh);
+  overlay_->setGeometry(plot_->rect());
+  setCrosshair(crosshair_, crosshairText_);
+}
+
+Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
+  const bool smooths = highlighted && smoothing_ > 0;
+  const auto raw = columns(curve.series.x(), curve.series.y(), x.low, x.high, plot_->width());
+  curve.line->data()->set(strokes(raw), true);
+  const QColor color = smooths ? blend(colors().surface, curve.color, kRawOpacity) : curve.color;
+  curve.line->setPen(solid(color, 1));
+  if (smooths) {
+    const auto y = curve.series.y();
+    for (size_t i = curve.smooth.size(); i < y.size(); ++i) {
+      curve.smooth.push_back(curve.ema.next(y[i]));
+    }
+    const auto reduced = columns(curve.series.x(), curve.smooth, x.low, x.high, plot_->width());
+    curve.wide->data()->set(lasts(reduced), true);
+    curve.wide->setPen(solid(curve.color, 2));
+  }
+  curve.wide->setVisible(smooths);
+  return rangeOf(raw);
+}
+
+void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
+  std::vector<double> marks(curve.series.notFinite().size(), bottom);
+  const auto reduced = columns(curve.series.notFinite(), marks, x.low, x.high, plot_->width());
+  curve.gaps->data()->set(lasts(reduced), true);
+  curve.gaps->setScatterStyle(
+      QCPScatterStyle(QCPScatterStyle::ssTriangle, colors().bad, colors().bad, 7));
+}
+
+void LineChart::placeReferences() {
+  const bool visible = xExtent().valid();
+  for (size_t i = 0; i < references_.size(); ++i) {
+    const auto& [line, label] = referenceItems_[i];
+    const QColor color = colorOf(references_[i].tone);
+    line->setPen(QPen(color, 1, Qt::DashLine));
+    line->point1->setCoords(0, references_[i].value);
+    line->point2->setCoords(1, references_[i].value);
+    line->setVisible(visible);
+    label->setFont(font::caption());
+    label->setColor(color);
+    // On the side of the line where the curve is not.
+    const bool below = visible && curves_[0].series.lastY() > references_[i].value;
+    label->setPositionAlignment(Qt::AlignLeft | (below ? Qt::AlignTop : Qt::AlignBottom));
+    label->position->setCoords(0.01, references_[i].value);
+    label->setVisible(visible);
+  }
+}
+
+void LineChart::updateLegend() {
+  QVector<LegendEntry> entries;
+  if (curves_.size() == 1 && smoothing_ > 0) {
+    const QColor color = curves_[0].color;
+    entries.append({tr("raw"), blend(colors().surface, color, kRawOpacity), {}, 1});
+    entries.append({tr("smoothed %1").arg(smoothing_, 0, 'f', 2), color, {}, 2});
+  } else if (curves_.size() > 1) {
+    for (size_t i = 0; i < curves_.size(); ++i) {
+      const bool wide = smoothing_ > 0 && static_cast<int>(i) == highlighted_;
+      entries.append({curves_[i].name, curves_[i].color, curves_[i].dash, wide ? 2 : 1});
+    }
+  }
+  legend_->setEntries(std::move(entries));
+}
+
+}  // namespace heddle::gui

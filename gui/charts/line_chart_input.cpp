@@ -1,0 +1,201 @@
+// What a person does with a chart: crosshair, zoom, pan.
+#include <algorithm>
+#include <cmath>
+
+#include "gui/charts/crosshair.h"
+#include "gui/charts/line_chart.h"
+#include "gui/theme/qcustomplot.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kDragDistance = 4;
+
+}  // namespace
+
+void LineChart::setCrosshair(std::optional<double> x, bool withText) {
+  crosshair_ = x;
+  crosshairText_ = withText;
+  if (!x) return overlay_->clear();
+  overlay_->show(plot_->xAxis->coordToPixel(*x), plot_->axisRect()->rect(),
+                 withText ? crosshairLines(*x) : QVector<CrosshairLine>());
+}
+
+QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
+  QVector<CrosshairLine> lines;
+  for (size_t i = 0; i < curves_.size(); ++i) {
+    const Curve& curve = curves_[i];
+    const ptrdiff_t at = curve.series.nearest(x);
+    if (at < 0) continue;
+    const auto index = static_cast<size_t>(at);
+    if (lines.isEmpty()) {
+      lines.append({xName_ + QLatin1Char(' ') + withUnit(xUnit_, curve.series.x()[index]), {}});
+    }
+    const bool smooths = static_cast<int>(i) == highlighted_ && index < curve.smooth.size();
+    const bool alone = curves_.size() == 1;
+    const QString name = alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString())
+                               : curve.name + QLatin1Char(' ');
+    const QColor color = alone ? colors().text : curve.color;
+    lines.append({name + withUnit(unit_, curve.series.y()[index]), color});
+    if (smooths) {
+      const QString of = alone ? tr("smooth") : curve.name + QLatin1Char(' ') + tr("smoothed");
+      lines.append({of + QLatin1Char(' ') + withUnit(unit_, curve.smooth[index]), color});
+    }
+  }
+  return lines;
+}
+
+QStringList LineChart::crosshairText(double x) const {
+  QStringList text;
+  for (const CrosshairLine& line : crosshairLines(x)) text << line.text;
+  return text;
+}
+
+void LineChart::moveCrosshair(std::optional<double> x) {
+  setCrosshair(x);
+  setAccessibleDescription(x ? crosshairText(*x).join(QStringLiteral(", ")) : QString());
+  Q_EMIT crosshairMoved(x);
+}
+
+double LineChart::xAt(const QPointF& position) const {
+  return plot_->xAxis->pixelToCoord(position.x());
+}
+
+void LineChart::userShows(double from, double to) {
+  setXRange(from, to);
+  Q_EMIT xRangeChanged(from, to);
+}
+
+void LineChart::userShowsAll() {
+  showAll();
+  Q_EMIT allShown();
+}
+
+void LineChart::zoom(double factor, double around) {
+  const Range shown = xRange();
+  Range all = xExtent();
+  if (!all.valid()) return;
+  if (groupExtent_.valid()) all.include(groupExtent_.low), all.include(groupExtent_.high);
+  const double from = around - (around - shown.low) / factor;
+  const double to = around + (shown.high - around) / factor;
+  if (from <= all.low && to >= all.high) return userShowsAll();
+  if (to - from < 2 && xUnit_ == Unit::count) return;
+  userShows(std::max(from, all.low), std::min(to, all.high));
+}
+
+void LineChart::pan(double share) {
+  const Range shown = xRange();
+  const Range all = xExtent();
+  if (showsAll_ || !all.valid()) return;
+  const double span = shown.high - shown.low;
+  const double from =
+      std::clamp(shown.low + share * span, all.low, std::max(all.low, all.high - span));
+  userShows(from, from + span);
+}
+
+void LineChart::stepCrosshair(int samples) {
+  const auto first = std::find_if(curves_.begin(), curves_.end(),
+                                  [](const Curve& curve) { return !curve.series.empty(); });
+  if (first == curves_.end()) return;
+  const auto x = first->series.x();
+  const auto last = static_cast<ptrdiff_t>(x.size()) - 1;
+  const ptrdiff_t at = crosshair_ ? first->series.nearest(*crosshair_) + samples : last;
+  moveCrosshair(x[static_cast<size_t>(std::clamp<ptrdiff_t>(at, 0, last))]);
+}
+
+void LineChart::releaseDrag(const QPoint& position) {
+  const QPoint start = *dragStart_;
+  dragStart_.reset();
+  overlay_->setBand({});
+  if (std::abs(position.x() - start.x()) < kDragDistance) return;
+  const double a = xAt(start);
+  const double b = xAt(position);
+  const Range all = xRange();
+  userShows(std::max(std::min(a, b), all.low), std::min(std::max(a, b), all.high));
+}
+
+bool LineChart::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != plot_) return Card::eventFilter(watched, event);
+  switch (event->type()) {
+    case QEvent::MouseMove: {
+      const QPoint at = static_cast<QMouseEvent*>(event)->pos();
+      if (dragStart_ && std::abs(at.x() - dragStart_->x()) >= kDragDistance) {
+        overlay_->setBand(
+            std::pair(std::min(at.x(), dragStart_->x()), std::max(at.x(), dragStart_->x())));
+      }
+      const bool inside = plot_->axisRect()->rect().contains(at);
+      moveCrosshair(inside && xExtent().valid() ? std::optional(xAt(at)) : std::nullopt);
+      return true;
+    }
+    case QEvent::Leave:
+      moveCrosshair({});
+      break;
+    case QEvent::MouseButtonPress: {
+      const auto* press = static_cast<QMouseEvent*>(event);
+      setFocus(Qt::MouseFocusReason);
+      if (press->button() == Qt::LeftButton) dragStart_ = press->pos();
+      return true;
+    }
+    case QEvent::MouseButtonRelease:
+      if (dragStart_) releaseDrag(static_cast<QMouseEvent*>(event)->pos());
+      return true;
+    case QEvent::MouseButtonDblClick:
+      userShowsAll();
+      return true;
+    case QEvent::Wheel: {
+      const auto* wheel = static_cast<QWheelEvent*>(event);
+      if (wheel->angleDelta().y() == 0) break;
+      zoom(std::pow(1.2, wheel->angleDelta().y() / 120.0), xAt(wheel->position()));
+      return true;
+    }
+    default:
+      break;
+  }
+  return Card::eventFilter(watched, event);
+}
+
+void LineChart::keyPressEvent(QKeyEvent* event) {
+  const Range shown = xRange();
+  const double middle = crosshair_.value_or((shown.low + shown.high) / 2);
+  const int stride = event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1;
+  if (event->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) {
+    return Card::keyPressEvent(event);
+  }
+  switch (event->key()) {
+    case Qt::Key_W:
+    case Qt::Key_Plus:
+      return zoom(1.5, middle);
+    case Qt::Key_S:
+    case Qt::Key_Minus:
+      return zoom(1 / 1.5, middle);
+    case Qt::Key_A:
+      return pan(-0.15);
+    case Qt::Key_D:
+      return pan(0.15);
+    case Qt::Key_F:
+      return userShowsAll();
+    case Qt::Key_Left:
+      return stepCrosshair(-stride);
+    case Qt::Key_Right:
+      return stepCrosshair(stride);
+    case Qt::Key_Escape:
+      if (!crosshair_) break;
+      return moveCrosshair({});
+    default:
+      break;
+  }
+  Card::keyPressEvent(event);
+}
+
+void LineChart::resizeEvent(QResizeEvent* event) {
+  Card::resizeEvent(event);
+  redraw();
+}
+
+void LineChart::showEvent(QShowEvent* event) {
+  Card::showEvent(event);
+  redraw();
+}
+
+}  // namespace heddle::gui
