@@ -1,0 +1,79 @@
+// heddle compare RUN RUN... [--json]
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "storage/json.h"
+#include "workbench/commands/command.h"
+#include "workbench/commands/compare_text.h"
+#include "workbench/commands/format.h"
+
+namespace heddle::workbench {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_rows(Rows& rows, const std::string& title,
+              const std::vector<storage::Compared>& compared) {
+  if (compared.empty()) return;
+  rows.push_back({});
+  rows.push_back({title});
+  for (const storage::Compared& line : compared) {
+    rows.push_back({"  " + line.key});
+    for (const auto& value : line.values) {
+      rows.back().push_back(value ? value_text(line.key, *value) : kNone);
+    }
+  }
+}
+
+}  // namespace
+
+std::string compare_text(const storage::Comparison& comparison) {
+  Rows rows(6);
+  rows[0] = {"run"};
+  rows[1] = {"state"};
+  rows[2] = {"target"};
+  rows[3] = {"steps"};
+  rows[4] = {"loss"};
+  rows[5] = {"per rank"};
+  for (const storage::RunSummary& run : comparison.runs) {
+    rows[0].push_back(run.name);
+    rows[1].push_back(storage::to_string(run.state));
+    rows[2].push_back(run.target);
+    rows[3].push_back(count_text(static_cast<double>(run.steps)));
+    rows[4].push_back(or_none(run.loss, loss_text));
+    rows[5].push_back(or_none(run.tokens_per_second_per_rank, rate_text));
+  }
+  add_rows(rows, "recipe, where they differ", comparison.recipe);
+  add_rows(rows, "environment, where they differ", comparison.environment);
+  add_rows(rows, "results", comparison.results);
+  return table(rows);
+}
+
+void add_compare(CLI::App& app, Context& context) {
+  struct Options {
+    std::vector<std::string> runs;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("compare", "Put runs side by side");
+  command->add_option("RUN", options->runs, "names or ids")->required()->expected(2, -1);
+  command->add_flag("--json", options->json, "as JSON");
+  command->callback([options, &context] {
+    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+      std::vector<storage::RunId> ids;
+      for (const std::string& name : options->runs) {
+        const Result<storage::RunSummary> run = reader.find_run(name);
+        if (!run) return fail(run);
+        ids.push_back(run->id);
+      }
+      const auto comparison = reader.compare(ids);
+      if (!comparison) return fail(comparison);
+      fmt::print("{}\n", options->json ? storage::compare_json(*comparison).dump(2)
+                                       : compare_text(*comparison));
+      return kExitDone;
+    });
+  });
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,47 @@
+// heddle --demo: the main job by itself. Two runs of the bundled recipe on this machine that differ
+// in learning rate and wrapping, followed live, then compared; both stay in the store.
+#include <fmt/format.h>
+
+#include "workbench/commands/command.h"
+#include "workbench/commands/compare_text.h"
+#include "workbench/commands/launch_and_watch.h"
+#include "workbench/paths.h"
+
+namespace heddle::workbench {
+namespace {
+
+int demo(const Context& context) {
+  const std::string recipe = resources_folder() + "/recipes/debug.toml";
+  Result<LaunchRequest> request = request_from_file(recipe);
+  if (!request) return report(request.error(), kExitUsage);
+  request->name = "demo";
+  request->sets = {"hardware.ranks=2"};
+  fmt::print("A small Llama on two ranks of this machine, from {}\n", recipe);
+  const Watched first = launch_and_watch(context.store, *request);
+  if (first.exit_code != kExitDone) return first.exit_code;
+
+  request->name = "demo-other";
+  request->sets.insert(request->sets.end(), {"optimizer.lr=1e-3", "wrapping.mode=none"});
+  fmt::print("\nOnce more, with another learning rate and each parameter gathered by itself\n");
+  const Watched second = launch_and_watch(context.store, *request);
+  if (second.exit_code != kExitDone) return second.exit_code;
+
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    const auto comparison = reader.compare({first.run.id, second.run.id});
+    if (!comparison) return fail(comparison);
+    fmt::print("\n{}\nBoth runs are in {}; `heddle` opens them.\n", compare_text(*comparison),
+               context.store);
+    return kExitDone;
+  });
+}
+
+}  // namespace
+
+void add_demo(CLI::App& app, Context& context) {
+  app.add_flag_callback(
+         "--demo", [&context] { context.exit_code = demo(context); },
+         "train a small model twice on this machine and compare the runs")
+      ->configurable(false);
+}
+
+}  // namespace heddle::workbench

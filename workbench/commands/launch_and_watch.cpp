@@ -1,0 +1,67 @@
+#include "workbench/commands/launch_and_watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "workbench/commands/command.h"
+#include "workbench/commands/format.h"
+#include "workbench/commands/watch.h"
+#include "workbench/control.h"
+#include "workbench/workbench.h"
+
+namespace heddle::workbench {
+namespace {
+
+void stop_run(const std::string& store_path, const storage::CreatedRun& created) {
+  fmt::print(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) {
+    report(reader.error());
+    return;
+  }
+  const Result<storage::RunDetail> run = reader->run(created.id);
+  if (!run) {
+    report(run.error());
+  } else if (const Result<> stopped = stop(*run); !stopped) {
+    report(stopped.error());
+  }
+}
+
+}  // namespace
+
+bool TerminalProgress::operator()(const std::string& what, uint64_t done, uint64_t total) {
+  const bool rewrites = isatty(STDERR_FILENO);
+  if (what != last_) {
+    if (rewrites && !last_.empty()) fmt::print(stderr, "\n");
+    fmt::print(stderr, "{}{}", what, rewrites ? "" : "\n");
+    last_ = what;
+  }
+  if (rewrites && total > 0) {
+    fmt::print(stderr, "\r{}: {} of {}\x1b[K", what, bytes_text(static_cast<double>(done)),
+               bytes_text(static_cast<double>(total)));
+  }
+  fflush(stderr);
+  return true;
+}
+
+int report_launch(const LaunchError& error) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
+  if (!error.faults.empty()) {
+    fmt::print(stderr, "{}\n", error.message);
+    return kExitUsage;
+  }
+  return report(Error{error.message});
+}
+
+Watched launch_and_watch(const std::string& store_path, const LaunchRequest& request) {
+  const auto workbench = Workbench::open(store_path);
+  if (!workbench) return {report(workbench.error()), {}};
+  const auto run = launch((*workbench)->writer(), request, TerminalProgress());
+  if (!run) return {report_launch(run.error()), {}};
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
+  fmt::print("{} (run {}) is running on {}\n", run->name, run->id, request.target.name);
+  const Result<int> exit_code = watch(store_path, run->id, [&] { stop_run(store_path, *run); });
+  return {exit_code ? *exit_code : report(exit_code.error()), *run};
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,30 @@
+// Launch, follow and print to the end: `launch --wait` and the demo.
+#pragma once
+
+#include <string>
+
+#include "workbench/launch.h"
+
+namespace heddle::workbench {
+
+/// Prints a launch's progress to stderr, when that is a terminal on one line that is rewritten.
+class TerminalProgress {
+ public:
+  bool operator()(const std::string& what, uint64_t done, uint64_t total);
+
+ private:
+  std::string last_;
+};
+
+/// A bad recipe's fault lines as they are, else the message; gives the exit code.
+int report_launch(const LaunchError& error);
+
+struct Watched {
+  int exit_code = 0;
+  storage::CreatedRun run;  // id 0: there is none
+};
+
+/// Ctrl+C asks the run to stop, a second one leaves it running.
+Watched launch_and_watch(const std::string& store_path, const LaunchRequest& request);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,47 @@
+// heddle runs [--json]
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "storage/json.h"
+#include "workbench/commands/command.h"
+#include "workbench/commands/format.h"
+
+namespace heddle::workbench {
+namespace {
+
+std::string runs_table(const std::vector<storage::RunSummary>& runs) {
+  std::vector<std::vector<std::string>> rows{
+      {"ID", "NAME", "STATE", "TARGET", "RECIPE", "CREATED", "STEPS", "PER RANK", "LOSS"}};
+  for (const storage::RunSummary& run : runs) {
+    rows.push_back(
+        {std::to_string(run.id), run.name, storage::to_string(run.state), run.target,
+         run.recipe_name, time_text(run.created), count_text(static_cast<double>(run.steps)),
+         or_none(run.tokens_per_second_per_rank, rate_text), or_none(run.loss, loss_text)});
+  }
+  return table(rows, {0, 6, 7, 8});
+}
+
+}  // namespace
+
+void add_runs(CLI::App& app, Context& context) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("runs", "List the runs, newest first");
+  command->add_flag("--json", *json, "as JSON");
+  command->callback([json, &context] {
+    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+      const auto runs = reader.runs();
+      if (!runs) return fail(runs);
+      if (*json) {
+        fmt::print("{}\n", storage::runs_json(*runs).dump(2));
+      } else if (runs->empty()) {
+        fmt::print("There are no runs yet; heddle launch RECIPE makes one.\n");
+      } else {
+        fmt::print("{}", runs_table(*runs));
+      }
+      return kExitDone;
+    });
+  });
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,63 @@
+// heddle show RUN [--json]
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "storage/json.h"
+#include "workbench/commands/command.h"
+#include "workbench/commands/format.h"
+
+namespace heddle::workbench {
+namespace {
+
+std::string values_text(const std::string& title, const storage::Values& values) {
+  if (values.empty()) return {};
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : values) rows.push_back({"  " + name, value_text(name, value)});
+  return "\n" + title + "\n" + table(rows);
+}
+
+std::string run_text(const storage::RunDetail& run) {
+  const storage::RunSummary& summary = run.summary;
+  std::vector<std::vector<std::string>> rows{
+      {"name", fmt::format("{} (run {})", summary.name, summary.id)},
+      {"state", storage::to_string(summary.state)}};
+  if (!summary.cause.empty()) rows.push_back({"cause", summary.cause});
+  rows.push_back({"target", summary.target});
+  if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});
+  rows.push_back({"created", time_text(summary.created)});
+  if (summary.started && summary.finished) {
+    rows.push_back({"took", seconds_text(*summary.finished - *summary.started)});
+  }
+  rows.push_back({"steps", count_text(static_cast<double>(summary.steps))});
+  rows.push_back({"loss", or_none(summary.loss, loss_text)});
+  rows.push_back({"per rank", or_none(summary.tokens_per_second_per_rank, rate_text)});
+  std::string series;
+  for (const std::string& name : run.series) series += (series.empty() ? "" : ", ") + name;
+  rows.push_back({"series", series.empty() ? kNone : series});
+  return table(rows) + values_text("results", run.results) +
+         values_text("environment", run.environment) + "\nrecipe\n" + run.recipe;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Context& context) {
+  struct Options {
+    std::string run;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("show", "Show one run: state, results, recipe");
+  command->add_option("RUN", options->run, "a run's name or id")->required();
+  command->add_flag("--json", options->json, "as JSON");
+  command->callback([options, &context] {
+    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+      const Result<storage::RunDetail> run = find_run(reader, options->run);
+      if (!run) return fail(run);
+      fmt::print("{}\n", options->json ? storage::show_json(*run).dump(2) : run_text(*run));
+      return kExitDone;
+    });
+  });
+}
+
+}  // namespace heddle::workbench

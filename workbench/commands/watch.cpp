@@ -1,0 +1,143 @@
+#include "workbench/commands/watch.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "storage/queries.h"
+#include "workbench/commands/command.h"
+#include "workbench/commands/format.h"
+
+namespace heddle::workbench {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{200};
+
+/// For its life the first SIGINT or SIGTERM is noted, the second has its usual effect.
+class Interrupts {
+ public:
+  Interrupts() {
+    seen = false;
+    struct sigaction action {};
+    action.sa_handler = [](int) { seen = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &before_[0]);
+    sigaction(SIGTERM, &action, &before_[1]);
+  }
+  ~Interrupts() {
+    sigaction(SIGINT, &before_[0], nullptr);
+    sigaction(SIGTERM, &before_[1], nullptr);
+  }
+  bool take() { return seen.exchange(false); }
+
+ private:
+  inline static std::atomic<bool> seen;
+  struct sigaction before_[2];
+};
+
+std::string step_text(const telemetry::Step& step) {
+  std::string text = fmt::format("step {:>6}", count_text(static_cast<double>(step.step)));
+  const auto add = [&](const char* name, const auto& format) {
+    if (const auto at = step.values.find(name); at != step.values.end()) {
+      text += "  " + format(at->second);
+    }
+  };
+  add("loss", [](double value) { return fmt::format("loss {}", loss_text(value)); });
+  add("tokens_per_second", [](double value) { return rate_text(value) + " per rank"; });
+  add("resident_bytes", bytes_text);
+  return text;
+}
+
+/// What has come in since the last look. Of many steps the last is printed.
+class Printer {
+ public:
+  Printer(storage::Reader& reader, storage::RunId run) : reader_(reader), run_(run) {}
+
+  Result<> print() {
+    if (Result<> printed = print_lines(); !printed) return printed;
+    if (Result<> printed = print_steps(); !printed) return printed;
+    fflush(stdout);
+    return {};
+  }
+
+ private:
+  Result<> print_lines() {
+    const auto lines = reader_.lines_after(run_, line_);
+    if (!lines) return fail(lines);
+    for (const storage::LogLine& line : *lines) {
+      line_ = line.id;
+      const std::string who = line.rank < 0 ? "" : fmt::format("rank {}: ", line.rank);
+      fmt::print("{}{}\n", who, line.text);
+    }
+    return {};
+  }
+
+  Result<> print_steps() {
+    const telemetry::Step* last = nullptr;
+    auto rows = reader_.steps_after(run_, step_);
+    if (!rows) return fail(rows);
+    for (const storage::StepRow& row : *rows) {
+      step_ = row.id;
+      if (row.rank == 0) last = &row.step;
+    }
+    if (last) fmt::print("{}\n", step_text(*last));
+    return {};
+  }
+
+  storage::Reader& reader_;
+  storage::RunId run_;
+  int64_t line_ = 0;
+  int64_t step_ = 0;
+};
+
+int exit_code_of(storage::RunState state) {
+  if (state == storage::RunState::done) return kExitDone;
+  return state == storage::RunState::stopped ? kExitStopped : kExitFailed;
+}
+
+std::string end_text(const storage::RunDetail& run) {
+  std::string text = fmt::format("{} is {} after {} steps", run.summary.name,
+                                 storage::to_string(run.summary.state),
+                                 count_text(static_cast<double>(run.summary.steps)));
+  if (run.summary.loss) text += ", loss " + loss_text(*run.summary.loss);
+  if (const auto& rate = run.summary.tokens_per_second_per_rank) {
+    text += ", " + rate_text(*rate) + " per rank";
+  }
+  if (!run.summary.cause.empty()) text += ": " + run.summary.cause;
+  return text;
+}
+
+}  // namespace
+
+Result<int> watch(const std::string& store_path, storage::RunId run,
+                  const std::function<void()>& interrupted) {
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) return fail(reader);
+  std::optional<Interrupts> interrupts;
+  if (interrupted) interrupts.emplace();
+  Printer printer(*reader, run);
+  for (;;) {
+    if (interrupts && interrupts->take()) interrupted();
+    const Result<bool> changed = reader->changed();
+    if (!changed) return fail(changed);
+    if (!*changed) {
+      std::this_thread::sleep_for(kLook);
+      continue;
+    }
+    // The state is read before the rows: an ended run's rows are all there.
+    const Result<storage::RunDetail> detail = reader->run(run);
+    if (!detail) return fail(detail);
+    if (Result<> printed = printer.print(); !printed) return fail(printed);
+    if (storage::has_ended(detail->summary.state)) {
+      fmt::print("{}\n", end_text(*detail));
+      return exit_code_of(detail->summary.state);
+    }
+  }
+}
+
+}  // namespace heddle::workbench

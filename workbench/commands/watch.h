@@ -1,0 +1,19 @@
+// A run's progress on a terminal, read from the store while someone (this process or another)
+// ingests it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "storage/run.h"
+
+namespace heddle::workbench {
+
+/// Prints steps and log lines from the beginning on until the run has ended, then how it ended. The
+/// exit code: 0 done, 1 failed or lost, 130 stopped. `interrupted` (may be empty) is called at
+/// SIGINT and SIGTERM, which then do not end the process; a second one does.
+Result<int> watch(const std::string& store_path, storage::RunId run,
+                  const std::function<void()>& interrupted = {});
+
+}  // namespace heddle::workbench
