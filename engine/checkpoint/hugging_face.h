@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,17 +23,14 @@ struct Parameter {
 
   int64_t rows() const { return shape[0]; }
   int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
-  /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: pairs (2i, 2i + 1) of a head that
-  /// RoPE rotates lie half a head apart there.
+  /// Heddle's row r is Hugging Face's row `hugging_face_row(r)`: the pair (2i, 2i + 1) of a head,
+  /// which RoPE rotates, lies half a head apart there.
   int64_t hugging_face_row(int64_t row) const;
 };
 
 /// All parameters of a model in the order of the forward pass; with tied embeddings there is no
 /// output.
 std::vector<Parameter> parameters(const recipe::Model& model);
-
-/// Heddle's name to Hugging Face's ("norm.weight" → "model.norm.weight"); none for a foreign name.
-std::optional<std::string> hugging_face_name(std::string_view name);
 
 /// The model that FOLDER/config.json describes (preset and checkpoint stay empty). Both ways to
 /// write RoPE's settings are read. A model that Heddle's Llama is not (biases, another activation,

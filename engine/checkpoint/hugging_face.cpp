@@ -1,0 +1,211 @@
+#include "engine/checkpoint/hugging_face.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "engine/checkpoint/numbers.h"
+
+namespace heddle::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kPieceBytes = int64_t{64} << 20;
+constexpr const char* kWeights = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+
+/// The files of a folder, and which holds each tensor.
+struct Shards {
+  std::vector<SafetensorsFile> files;
+  std::map<std::string, size_t, std::less<>> file_of;  // tensor → index of its file
+};
+
+Result<Shards> open_single(const std::string& path) {
+  auto file = SafetensorsFile::open(path);
+  if (!file) return fail(file);
+  Shards shards;
+  for (const TensorInfo& tensor : file->tensors()) shards.file_of.emplace(tensor.name, 0);
+  shards.files.push_back(std::move(*file));
+  return shards;
+}
+
+Result<Shards> open_sharded(const fs::path& folder) {
+  const std::string index_path = folder / kIndex;
+  std::ifstream stream(index_path, std::ios::binary);
+  const auto index = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
+  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
+    return fail("{}: no \"weight_map\" of tensors to files", index_path);
+  Shards shards;
+  std::map<std::string, size_t> opened;
+  for (const auto& [tensor, shard] : index["weight_map"].items()) {
+    if (!shard.is_string() || shard.get_ref<const std::string&>().find('/') != std::string::npos)
+      return fail("{}: \"{}\" is in {}; valid: a file of the same folder", index_path, tensor,
+                  shard.dump());
+    const auto& name = shard.get_ref<const std::string&>();
+    const auto [place, is_new] = opened.emplace(name, shards.files.size());
+    if (is_new) {
+      auto file = SafetensorsFile::open(folder / name);
+      if (!file) return fail(file);
+      shards.files.push_back(std::move(*file));
+    }
+    shards.file_of.emplace(tensor, place->second);
+  }
+  return shards;
+}
+
+Result<Shards> open_shards(const fs::path& folder) {
+  if (fs::exists(folder / kWeights)) return open_single(folder / kWeights);
+  if (fs::exists(folder / kIndex)) return open_sharded(folder);
+  return fail("{}: neither {} nor {}; valid: a Hugging Face folder", folder.string(), kWeights,
+              kIndex);
+}
+
+/// Sizes and tying must be the checkpoint's; RoPE's settings and the norms' epsilon are the
+/// recipe's to change.
+Result<> check_sizes(const std::string& folder, const recipe::Model& found,
+                     const recipe::Model& expected) {
+  const auto same = [&](const char* config_key, auto config_value, const char* key,
+                        auto value) -> Result<> {
+    if (config_value == value) return {};
+    return fail("{}/config.json: {} = {}, but the model's {} = {}", folder, config_key,
+                config_value, key, value);
+  };
+  for (const Result<>& check :
+       {same("hidden_size", found.dim, "dim", expected.dim),
+        same("num_hidden_layers", found.n_layers, "n_layers", expected.n_layers),
+        same("num_attention_heads", found.n_heads, "n_heads", expected.n_heads),
+        same("num_key_value_heads", found.n_kv_heads, "n_kv_heads", expected.n_kv_heads),
+        same("intermediate_size", found.ffn_dim, "ffn_dim", expected.ffn_dim),
+        same("vocab_size", found.vocab_size, "vocab_size", expected.vocab_size),
+        same("tie_word_embeddings", found.tied_embeddings, "tied_embeddings",
+             expected.tied_embeddings)})
+    if (!check) return check;
+  return {};
+}
+
+/// Reads a parameter's tensor, from whichever file, or says what is wrong with it.
+Result<> check_tensor(const SafetensorsFile& file, const Parameter& parameter) {
+  const TensorInfo* tensor = file.find(parameter.hugging_face_name);
+  if (!tensor) return fail("{}: no tensor \"{}\"", file.path(), parameter.hugging_face_name);
+  if (tensor->shape != parameter.shape)
+    return fail("{}: tensor \"{}\" has shape {}; expected {}", file.path(), tensor->name,
+                shape_text(tensor->shape), shape_text(parameter.shape));
+  if (!is_floating_point(tensor->dtype))
+    return fail("{}: tensor \"{}\" is {}; valid: F32, BF16, F16, F64", file.path(), tensor->name,
+                name_of(tensor->dtype));
+  return {};
+}
+
+}  // namespace
+
+Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& folder) {
+  const auto model = read_config(folder);
+  if (!model) return fail(model);
+  return open(folder, *model);
+}
+
+Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& folder,
+                                                          const recipe::Model& model) {
+  const auto found = read_config(folder);
+  if (!found) return fail(found);
+  if (auto done = check_sizes(folder, *found, model); !done) return fail(done);
+  auto shards = open_shards(folder);
+  if (!shards) return fail(shards);
+
+  HuggingFaceCheckpoint checkpoint;
+  checkpoint.model_ = model;
+  checkpoint.parameters_ = checkpoint::parameters(model);
+  for (const Parameter& parameter : checkpoint.parameters_) {
+    const auto file = shards->file_of.find(parameter.hugging_face_name);
+    if (file == shards->file_of.end())
+      return fail("{}: no tensor \"{}\"", folder, parameter.hugging_face_name);
+    if (auto done = check_tensor(shards->files[file->second], parameter); !done) return fail(done);
+    checkpoint.file_of_.push_back(file->second);
+  }
+  checkpoint.files_ = std::move(shards->files);
+  return checkpoint;
+}
+
+Result<> HuggingFaceCheckpoint::read_rows(std::string_view name, int64_t row_begin, int64_t row_end,
+                                          float* out) const {
+  const auto parameter = std::ranges::find(parameters_, name, &Parameter::name);
+  if (parameter == parameters_.end()) return fail("the model has no parameter \"{}\"", name);
+  if (row_begin < 0 || row_begin > row_end || row_end > parameter->rows())
+    return fail("\"{}\" has rows [0, {}), not [{}, {})", name, parameter->rows(), row_begin,
+                row_end);
+  const SafetensorsFile& file = files_[file_of_[parameter - parameters_.begin()]];
+  const TensorInfo& tensor = *file.find(parameter->hugging_face_name);
+  const auto bytes = file.data(tensor);
+  const auto row_bytes = static_cast<size_t>(parameter->columns() * bytes_of(tensor.dtype));
+  if (parameter->head_dim == 0) {
+    to_floats(tensor.dtype, bytes.subspan(row_begin * row_bytes, (row_end - row_begin) * row_bytes),
+              out);
+    return {};
+  }
+  for (int64_t row = row_begin; row < row_end; ++row, out += parameter->columns())
+    to_floats(tensor.dtype, bytes.subspan(parameter->hugging_face_row(row) * row_bytes, row_bytes),
+              out);
+  return {};
+}
+
+namespace {
+
+/// Asks for a parameter piece by piece and writes its rows in Hugging Face's order.
+Result<> write_parameter(const Parameter& parameter, const RowSource& source,
+                         SafetensorsWriter& writer) {
+  const int64_t columns = parameter.columns();
+  const int64_t unit = std::max<int64_t>(parameter.head_dim, 1);
+  const int64_t units = kPieceBytes / (unit * columns * static_cast<int64_t>(sizeof(float)));
+  const int64_t step = unit * std::max<int64_t>(units, 1);
+  std::vector<float> own(static_cast<size_t>(std::min(step, parameter.rows()) * columns));
+  std::vector<float> permuted(own.size());
+  for (int64_t begin = 0; begin < parameter.rows(); begin += step) {
+    const int64_t end = std::min(begin + step, parameter.rows());
+    if (auto done = source(parameter, begin, end, own.data()); !done) return done;
+    for (int64_t row = begin; row < end; ++row)
+      std::copy_n(own.data() + (row - begin) * columns, columns,
+                  permuted.data() + (parameter.hugging_face_row(row) - begin) * columns);
+    if (auto done = writer.write(
+            std::as_bytes(std::span(permuted).first(static_cast<size_t>((end - begin) * columns))));
+        !done)
+      return done;
+  }
+  return {};
+}
+
+Result<> write_text(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(temporary, path, error);
+  if (!file || error) return fail("{}: cannot be written", path);
+  return {};
+}
+
+}  // namespace
+
+Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
+                            const RowSource& source) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail("{}: cannot be created: {}", folder, error.message());
+
+  std::vector<Parameter> in_file_order = parameters(model);
+  std::ranges::sort(in_file_order, {}, &Parameter::hugging_face_name);
+  std::vector<TensorInfo> tensors;
+  for (const Parameter& parameter : in_file_order)
+    tensors.push_back({parameter.hugging_face_name, Dtype::f32, parameter.shape});
+  auto writer = SafetensorsWriter::create(fs::path(folder) / kWeights, tensors, {{"format", "pt"}});
+  if (!writer) return fail(writer);
+  for (const Parameter& parameter : in_file_order)
+    if (auto done = write_parameter(parameter, source, *writer); !done) return done;
+  if (auto done = writer->finish(); !done) return done;
+  return write_text(fs::path(folder) / "config.json", config_json(model));
+}
+
+}  // namespace heddle::checkpoint

@@ -1,0 +1,62 @@
+// Names and row order of parameters, Heddle's and Hugging Face's.
+#include <array>
+#include <string_view>
+
+#include "engine/checkpoint/hugging_face.h"
+#include "engine/recipe/modules.h"
+
+namespace heddle::checkpoint {
+namespace {
+
+struct Names {
+  std::string_view heddle;
+  std::string_view hugging_face;
+};
+
+constexpr std::array kOutsideLayers = {
+    Names{"tok_embeddings", "model.embed_tokens"},
+    Names{"norm", "model.norm"},
+    Names{"output", "lm_head"},
+};
+constexpr std::array kInLayer = {
+    Names{"attention_norm", "input_layernorm"}, Names{"attention.wq", "self_attn.q_proj"},
+    Names{"attention.wk", "self_attn.k_proj"},  Names{"attention.wv", "self_attn.v_proj"},
+    Names{"attention.wo", "self_attn.o_proj"},  Names{"ffn_norm", "post_attention_layernorm"},
+    Names{"feed_forward.w1", "mlp.gate_proj"},  Names{"feed_forward.w2", "mlp.down_proj"},
+    Names{"feed_forward.w3", "mlp.up_proj"},
+};
+
+/// "layers.3.attention.wq" → "model.layers.3.self_attn.q_proj". Modules come from
+/// recipe::parameters: one that the tables lack is a mistake in them, and the test of all names
+/// finds it.
+std::string hugging_face_module(std::string_view module) {
+  for (const Names& names : kOutsideLayers)
+    if (module == names.heddle) return std::string(names.hugging_face);
+  const size_t layer_end = module.find('.', std::string_view("layers.").size());
+  for (const Names& names : kInLayer)
+    if (module.substr(layer_end + 1) == names.heddle)
+      return fmt::format("model.{}.{}", module.substr(0, layer_end), names.hugging_face);
+  return std::string(module);
+}
+
+}  // namespace
+
+int64_t Parameter::hugging_face_row(int64_t row) const {
+  if (head_dim == 0) return row;
+  const int64_t in_head = row % head_dim;
+  return row - in_head + in_head % 2 * (head_dim / 2) + in_head / 2;
+}
+
+std::vector<Parameter> parameters(const recipe::Model& model) {
+  std::vector<Parameter> all;
+  for (const recipe::Parameter& parameter : recipe::parameters(model)) {
+    const bool rotated = parameter.module.ends_with(".wq") || parameter.module.ends_with(".wk");
+    all.push_back({.name = parameter.name(),
+                   .hugging_face_name = hugging_face_module(parameter.module) + ".weight",
+                   .shape = parameter.shape,
+                   .head_dim = rotated ? model.head_dim() : 0});
+  }
+  return all;
+}
+
+}  // namespace heddle::checkpoint

@@ -1,0 +1,18 @@
+// Stored numbers to fp32.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "engine/checkpoint/safetensors.h"
+
+namespace heddle::checkpoint {
+
+/// Whether `to_floats` reads a type: F32, F64, BF16 and F16.
+bool is_floating_point(Dtype dtype);
+
+/// Converts bytes of elements, which need not be aligned, into `out`. F64 is rounded, the others
+/// exact.
+void to_floats(Dtype dtype, std::span<const std::byte> bytes, float* out);
+
+}  // namespace heddle::checkpoint

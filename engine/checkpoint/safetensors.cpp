@@ -1,0 +1,137 @@
+#include "engine/checkpoint/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "engine/checkpoint/safetensors_header.h"
+
+namespace heddle::checkpoint {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
+
+Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return fail("{}: not a file", path);
+  }
+  const auto size = static_cast<size_t>(status.st_size);
+  void* address = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  const int error = errno;
+  ::close(descriptor);
+  if (address == MAP_FAILED) return fail("{}: cannot be mapped: {}", path, std::strerror(error));
+
+  SafetensorsFile file;
+  file.path_ = path;
+  if (address) {
+    file.mapped_ = {static_cast<const std::byte*>(address), [size](const std::byte* bytes) {
+                      ::munmap(const_cast<std::byte*>(bytes), size);
+                    }};
+  }
+  auto header = parse_safetensors_header({file.mapped_.get(), size});
+  if (!header) return fail("{}: {}", path, header.error().message);
+  file.metadata_ = std::move(header->metadata);
+  for (auto& [tensor, offset] : header->tensors) {
+    file.by_name_.emplace(tensor.name, file.tensors_.size());
+    file.tensors_.push_back(std::move(tensor));
+    file.offsets_.push_back(offset);
+  }
+  return file;
+}
+
+const TensorInfo* SafetensorsFile::find(std::string_view name) const {
+  const auto found = by_name_.find(std::string(name));
+  return found == by_name_.end() ? nullptr : &tensors_[found->second];
+}
+
+std::span<const std::byte> SafetensorsFile::data(const TensorInfo& tensor) const {
+  const auto found = by_name_.find(tensor.name);
+  if (found == by_name_.end()) return {};
+  const TensorInfo& own = tensors_[found->second];
+  return {mapped_.get() + offsets_[found->second], static_cast<size_t>(own.bytes())};
+}
+
+struct SafetensorsWriter::Output {
+  std::string path;
+  std::string temporary;
+  int descriptor = -1;
+  int64_t missing = 0;  // bytes declared and not written yet
+
+  ~Output() {
+    if (descriptor < 0) return;
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+  }
+
+  Result<> put(const void* bytes, size_t count) {
+    const auto* at = static_cast<const char*>(bytes);
+    while (count > 0) {
+      const ssize_t written = ::write(descriptor, at, count);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return fail("{}: cannot be written: {}", temporary, std::strerror(errno));
+      at += written;
+      count -= static_cast<size_t>(written);
+    }
+    return {};
+  }
+};
+
+SafetensorsWriter::SafetensorsWriter(std::unique_ptr<Output> output) : output_(std::move(output)) {}
+SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter::~SafetensorsWriter() = default;
+
+Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
+                                                    const std::vector<TensorInfo>& tensors,
+                                                    const Metadata& metadata) {
+  auto output = std::make_unique<Output>();
+  output->path = path;
+  output->temporary = path + ".tmp";
+  output->descriptor =
+      ::open(output->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (output->descriptor < 0)
+    return fail("{}: cannot be created: {}", output->temporary, std::strerror(errno));
+  for (const TensorInfo& tensor : tensors) output->missing += tensor.bytes();
+  const std::string header = safetensors_header(tensors, metadata);
+  if (auto done = output->put(header.data(), header.size()); !done) return fail(done);
+  return SafetensorsWriter(std::move(output));
+}
+
+Result<> SafetensorsWriter::write(std::span<const std::byte> bytes) {
+  if (static_cast<int64_t>(bytes.size()) > output_->missing)
+    return fail("{}: {} bytes more than the tensors declared", output_->path,
+                static_cast<int64_t>(bytes.size()) - output_->missing);
+  output_->missing -= static_cast<int64_t>(bytes.size());
+  return output_->put(bytes.data(), bytes.size());
+}
+
+Result<> SafetensorsWriter::finish() {
+  Output& output = *output_;
+  if (output.missing > 0)
+    return fail("{}: {} bytes of the tensors declared were not written", output.path,
+                output.missing);
+  if (::fsync(output.descriptor) != 0 ||
+      ::rename(output.temporary.c_str(), output.path.c_str()) != 0)
+    return fail("{}: cannot be written: {}", output.path, std::strerror(errno));
+  ::close(output.descriptor);
+  output.descriptor = -1;
+  // The new name must outlive a power cut too.
+  const std::filesystem::path folder = std::filesystem::absolute(output.path).parent_path();
+  if (const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      descriptor >= 0) {
+    ::fsync(descriptor);
+    ::close(descriptor);
+  }
+  return {};
+}
+
+}  // namespace heddle::checkpoint

@@ -1,0 +1,397 @@
+// Hugging Face's Llama folders: the reference checkpoints read and written, and folders with
+// faults.
+#include "engine/checkpoint/hugging_face.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+
+#include "tests/engine/checkpoint/files.h"
+
+using namespace heddle::checkpoint;
+using heddle::Result;
+using nlohmann::json;
+namespace recipe = heddle::recipe;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kReference = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/";
+const std::string kTiny = kReference + "llama-tiny";
+const std::string kTied = kReference + "llama-tiny-scaled-rope-tied";
+
+/// Hands out what a checkpoint holds.
+RowSource rows_of(const HuggingFaceCheckpoint& checkpoint) {
+  return [&checkpoint](const Parameter& parameter, int64_t begin, int64_t end, float* out) {
+    return checkpoint.read_rows(parameter.name, begin, end, out);
+  };
+}
+
+std::vector<float> all_rows(const HuggingFaceCheckpoint& checkpoint, const Parameter& parameter) {
+  std::vector<float> values(static_cast<size_t>(parameter.rows() * parameter.columns()));
+  const auto read = checkpoint.read_rows(parameter.name, 0, parameter.rows(), values.data());
+  return read ? values : std::vector<float>();
+}
+
+const Parameter& find(const std::vector<Parameter>& all, const std::string& name) {
+  return *std::ranges::find(all, name, &Parameter::name);
+}
+
+uint16_t to_bf16(float value) {
+  return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16);
+}
+
+}  // namespace
+
+class HuggingFaceTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> folder_;
+
+  std::string folder() { return folder_->path().toStdString(); }
+
+  /// A copy of a reference checkpoint that a test may damage.
+  std::string copy_of(const std::string& reference) {
+    for (const char* file : {"config.json", "model.safetensors"})
+      fs::copy_file(reference + "/" + file, folder() + "/" + file,
+                    fs::copy_options::overwrite_existing);
+    return folder();
+  }
+
+  /// The error of a folder, with the folder itself written as "F".
+  QString refusal(const Result<HuggingFaceCheckpoint>& opened) {
+    if (opened) return "accepted";
+    return QString::fromStdString(opened.error().message)
+        .replace(QString::fromStdString(folder()), "F");
+  }
+
+  void edit_config(const char* key, const json& value) {
+    json config = json::parse(read_file(folder() + "/config.json"));
+    config[key] = value;
+    write_file(folder() + "/config.json", config.dump());
+  }
+
+ private Q_SLOTS:
+  void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+  void readsTheModel() {
+    const auto tiny = read_config(kTiny);
+    QVERIFY2(tiny.has_value(), tiny ? "" : tiny.error().message.c_str());
+    recipe::Model expected;
+    expected.dim = 64;
+    expected.n_layers = 2;
+    expected.n_heads = 4;
+    expected.n_kv_heads = 2;
+    expected.ffn_dim = 176;
+    expected.vocab_size = 256;
+    expected.max_seq_len = 64;
+    QVERIFY(*tiny == expected);
+
+    expected.n_layers = 3;
+    expected.n_heads = 8;
+    expected.ffn_dim = 128;
+    expected.vocab_size = 320;
+    expected.max_seq_len = 128;
+    expected.tied_embeddings = true;
+    expected.rope_scaling = recipe::RopeScaling{.original_max_position = 16};
+    QVERIFY(*read_config(kTied) == expected);
+  }
+
+  void readsTheOlderWayToWriteRope() {
+    const json scaling = {{"factor", 32.0},
+                          {"low_freq_factor", 1.0},
+                          {"high_freq_factor", 4.0},
+                          {"original_max_position_embeddings", 8192},
+                          {"rope_type", "llama3"}};
+    json config = json::parse(read_file(kTied + "/config.json"));
+    config.erase("rope_parameters");
+    write_file(folder() + "/config.json", config.dump());
+    QCOMPARE(read_config(folder())->rope_theta, 10000.0);
+    QVERIFY(!read_config(folder())->rope_scaling);
+    edit_config("rope_theta", 500000.0);
+    edit_config("rope_scaling", scaling);
+    QCOMPARE(read_config(folder())->rope_theta, 500000.0);
+    QVERIFY(read_config(folder())->rope_scaling == recipe::RopeScaling{.factor = 32.0});
+    edit_config("rope_scaling", {{"type", "linear"}, {"factor", 2.0}});
+    QVERIFY(
+        QString::fromStdString(read_config(folder()).error().message)
+            .endsWith("config.json: rope_scaling.rope_type = \"linear\" is not supported; valid: "
+                      "\"default\" or \"llama3\""));
+  }
+
+  void configsThatHeddlesLlamaIsNot_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* key, const char* value, const char* expected) {
+      QTest::addRow("%s = %s", key, value) << key << value << expected;
+    };
+    row("model_type", "\"mistral\"", "model_type = \"mistral\" is not supported; valid: \"llama\"");
+    row("model_type", "null", "model_type is missing; valid: \"llama\"");
+    row("attention_bias", "true", "attention_bias = true is not supported; valid: false");
+    row("mlp_bias", "true", "mlp_bias = true is not supported; valid: false");
+    row("hidden_act", "\"gelu\"", "hidden_act = \"gelu\" is not supported; valid: \"silu\"");
+    row("sliding_window", "4096", "sliding_window = 4096 is not supported; valid: null");
+    row("attention_dropout", "0.1", "attention_dropout = 0.1 is not supported; valid: 0.0");
+    row("head_dim", "32", "head_dim = 32 is not supported; valid: 16");
+    row("hidden_size", "null", "hidden_size is missing; valid: a whole number of 1 or more");
+    row("hidden_size", "\"64\"",
+        "hidden_size = \"64\" is not supported; valid: a whole number of 1 or more");
+    row("num_hidden_layers", "0",
+        "num_hidden_layers = 0 is not supported; valid: a whole number of 1 or more");
+    row("num_attention_heads", "5",
+        "num_attention_heads = 5 is not supported; valid: a divisor of hidden_size 64 that gives "
+        "an "
+        "even head size");
+    row("num_key_value_heads", "3",
+        "num_key_value_heads = 3 is not supported; valid: a divisor of num_attention_heads 4");
+    row("rms_norm_eps", "0", "rms_norm_eps = 0 is not supported; valid: a number above 0");
+    row("tie_word_embeddings", "1",
+        "tie_word_embeddings = 1 is not supported; valid: true or false");
+    row("rope_parameters", "7", "rope_parameters = 7 is not supported; valid: an object");
+    row("rope_parameters", R"({"rope_type": "llama3"})",
+        "rope_parameters.factor is missing; valid: a number above 0");
+    row("rope_parameters", R"({"rope_type": "yarn"})",
+        "rope_parameters.rope_type = \"yarn\" is not supported; valid: \"default\" or \"llama3\"");
+    row("quantization_config", R"({"bits":8})",
+        "quantization_config = {\"bits\":8} is not supported; valid: null");
+  }
+  void configsThatHeddlesLlamaIsNot() {
+    QFETCH(QString, key);
+    QFETCH(QString, value);
+    QFETCH(QString, expected);
+    copy_of(kTiny);
+    edit_config(qPrintable(key), json::parse(value.toStdString()));
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())), "F/config.json: " + expected);
+  }
+
+  void configsComeBack() {
+    for (const std::string& reference : {kTiny, kTied}) {
+      const auto model = read_config(reference);
+      write_file(folder() + "/config.json", config_json(*model));
+      const auto again = read_config(folder());
+      QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
+      QVERIFY(*again == *model);
+    }
+  }
+
+  void namesOfAllParameters() {
+    for (const std::string& reference : {kTiny, kTied}) {
+      const auto file = SafetensorsFile::open(reference + "/model.safetensors");
+      const auto all = parameters(*read_config(reference));
+      QCOMPARE(all.size(), file->tensors().size());
+      for (const Parameter& parameter : all) {
+        const TensorInfo* tensor = file->find(parameter.hugging_face_name);
+        QVERIFY2(tensor, parameter.hugging_face_name.c_str());
+        QCOMPARE(parameter.shape, tensor->shape);
+      }
+    }
+    const auto all = parameters(*read_config(kTiny));
+    const auto name = [&](const char* own) { return find(all, own).hugging_face_name; };
+    QCOMPARE(name("tok_embeddings.weight"), std::string("model.embed_tokens.weight"));
+    QCOMPARE(name("layers.1.attention.wo.weight"),
+             std::string("model.layers.1.self_attn.o_proj.weight"));
+    QCOMPARE(name("layers.0.feed_forward.w1.weight"),
+             std::string("model.layers.0.mlp.gate_proj.weight"));
+    QCOMPARE(name("layers.0.feed_forward.w2.weight"),
+             std::string("model.layers.0.mlp.down_proj.weight"));
+    QCOMPARE(name("layers.0.feed_forward.w3.weight"),
+             std::string("model.layers.0.mlp.up_proj.weight"));
+    QCOMPARE(name("layers.0.attention_norm.weight"),
+             std::string("model.layers.0.input_layernorm.weight"));
+    QCOMPARE(name("layers.0.ffn_norm.weight"),
+             std::string("model.layers.0.post_attention_layernorm.weight"));
+    QCOMPARE(name("output.weight"), std::string("lm_head.weight"));
+  }
+
+  /// own → Hugging Face is view(heads, d/2, 2, in).transpose(1, 2).
+  void rowsOfQueriesAndKeys() {
+    Parameter parameter{.name = "wq", .hugging_face_name = "q", .shape = {24, 5}, .head_dim = 8};
+    std::vector<int64_t> own_rows_in_hugging_face_order;
+    for (int64_t head = 0; head < 3; ++head)
+      for (int64_t half = 0; half < 2; ++half)
+        for (int64_t pair = 0; pair < 4; ++pair)
+          own_rows_in_hugging_face_order.push_back(head * 8 + pair * 2 + half);
+    for (int64_t row = 0; row < 24; ++row)
+      QCOMPARE(parameter.hugging_face_row(own_rows_in_hugging_face_order[row]), row);
+    parameter.head_dim = 0;
+    QCOMPARE(parameter.hugging_face_row(13), int64_t{13});
+  }
+
+  void readsOnlyTheRowsOfARank() {
+    const auto checkpoint = HuggingFaceCheckpoint::open(kTiny);
+    QVERIFY2(checkpoint.has_value(), checkpoint ? "" : checkpoint.error().message.c_str());
+    for (const Parameter& parameter : checkpoint->parameters()) {
+      const std::vector<float> whole = all_rows(*checkpoint, parameter);
+      QVERIFY(!whole.empty());
+      for (int64_t ranks : {2, 3, 7}) {  // shards that do not divide, too
+        const int64_t shard = (parameter.rows() + ranks - 1) / ranks;
+        for (int64_t begin = 0; begin < parameter.rows(); begin += shard) {
+          const int64_t end = std::min(begin + shard, parameter.rows());
+          std::vector<float> part(static_cast<size_t>((end - begin) * parameter.columns()));
+          QVERIFY(checkpoint->read_rows(parameter.name, begin, end, part.data()).has_value());
+          QVERIFY(std::ranges::equal(
+              part, std::span(whole).subspan(static_cast<size_t>(begin * parameter.columns()),
+                                             part.size())));
+        }
+      }
+    }
+  }
+
+  void rowsThatAreNotThere() {
+    const auto checkpoint = HuggingFaceCheckpoint::open(kTied);
+    float out = 0;
+    const auto error = [&](std::string_view name, int64_t begin, int64_t end) {
+      return QString::fromStdString(checkpoint->read_rows(name, begin, end, &out).error().message);
+    };
+    QCOMPARE(error("output.weight", 0, 1), QString("the model has no parameter \"output.weight\""));
+    QCOMPARE(error("norm.weight", 60, 65),
+             QString("\"norm.weight\" has rows [0, 64), not [60, 65)"));
+    QCOMPARE(error("norm.weight", 3, 2), QString("\"norm.weight\" has rows [0, 64), not [3, 2)"));
+    QCOMPARE(error("norm.weight", -1, 2), QString("\"norm.weight\" has rows [0, 64), not [-1, 2)"));
+  }
+
+  void writesWhatItReads() {
+    for (const std::string& reference : {kTiny, kTied}) {
+      const auto checkpoint = HuggingFaceCheckpoint::open(reference);
+      const std::string out = folder() + "/new/" + fs::path(reference).filename().string();
+      const auto written = write_hugging_face(out, checkpoint->model(), rows_of(*checkpoint));
+      QVERIFY2(written.has_value(), written ? "" : written.error().message.c_str());
+      QVERIFY(read_file(out + "/model.safetensors") == read_file(reference + "/model.safetensors"));
+      const auto again = HuggingFaceCheckpoint::open(out);
+      QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
+      QVERIFY(again->model() == checkpoint->model());
+    }
+  }
+
+  void aSourceThatFailsLeavesNoCheckpoint() {
+    const auto model = read_config(kTiny);
+    const auto written =
+        write_hugging_face(folder(), *model, [](const Parameter& parameter, auto...) -> Result<> {
+          return heddle::fail("{} is lost", parameter.name);
+        });
+    QCOMPARE(QString::fromStdString(written.error().message), QString("output.weight is lost"));
+    QVERIFY(fs::is_empty(folder()));
+  }
+
+  void readsBf16AndShards() {
+    copy_of(kTiny);
+    const Safetensors whole = Safetensors::read(kTiny + "/model.safetensors");
+    json index = {{"weight_map", json::object()}};
+    for (const int shard : {0, 1}) {
+      const std::string name = "model-0000" + std::to_string(shard + 1) + "-of-00002.safetensors";
+      Safetensors half;
+      int place = 0;
+      for (const auto& [tensor, entry] : whole.header.items()) {
+        if (tensor == "__metadata__" || place++ % 2 != shard) continue;
+        const size_t begin = entry["data_offsets"][0];
+        const size_t end = entry["data_offsets"][1];
+        const size_t new_begin = half.data.size();
+        for (size_t at = begin; at < end; at += sizeof(float)) {
+          float value = 0;
+          std::memcpy(&value, whole.data.data() + at, sizeof(value));
+          const uint16_t stored = to_bf16(value);
+          half.data.append(reinterpret_cast<const char*>(&stored), sizeof(stored));
+        }
+        half.header[tensor] = {{"dtype", "BF16"},
+                               {"shape", entry["shape"]},
+                               {"data_offsets", {new_begin, half.data.size()}}};
+        index["weight_map"][tensor] = name;
+      }
+      write_file(folder() + "/" + name, half.bytes());
+    }
+    fs::remove(folder() + "/model.safetensors");
+    write_file(folder() + "/model.safetensors.index.json", index.dump());
+
+    const auto original = HuggingFaceCheckpoint::open(kTiny);
+    const auto sharded = HuggingFaceCheckpoint::open(folder());
+    QVERIFY2(sharded.has_value(), sharded ? "" : sharded.error().message.c_str());
+    for (const Parameter& parameter : original->parameters()) {
+      std::vector<float> expected = all_rows(*original, parameter);
+      for (float& value : expected)
+        value = std::bit_cast<float>(static_cast<uint32_t>(to_bf16(value)) << 16);
+      QCOMPARE(all_rows(*sharded, parameter), expected);
+    }
+
+    fs::remove(folder() + "/model-00002-of-00002.safetensors");
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/model-00002-of-00002.safetensors: cannot be opened: No such file or "
+                     "directory"));
+    index["weight_map"]["lm_head.weight"] = "../model.safetensors";
+    write_file(folder() + "/model.safetensors.index.json", index.dump());
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/model.safetensors.index.json: \"lm_head.weight\" is in "
+                     "\"../model.safetensors\"; valid: a file of the same folder"));
+    write_file(folder() + "/model.safetensors.index.json", "[");
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/model.safetensors.index.json: no \"weight_map\" of tensors to files"));
+  }
+
+  void aTensorMissing() {
+    copy_of(kTiny);
+    Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
+    auto entry = file.header["model.norm.weight"];
+    file.header.erase("model.norm.weight");
+    file.header["model.norm.bias"] = entry;
+    write_file(folder() + "/model.safetensors", file.bytes());
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F: no tensor \"model.norm.weight\""));
+  }
+
+  void aWrongShapeAndType() {
+    copy_of(kTiny);
+    Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
+    auto& entry = file.header["model.layers.0.mlp.up_proj.weight"];
+    entry["shape"] = {64, 176};
+    write_file(folder() + "/model.safetensors", file.bytes());
+    QCOMPARE(
+        refusal(HuggingFaceCheckpoint::open(folder())),
+        QString("F/model.safetensors: tensor \"model.layers.0.mlp.up_proj.weight\" has shape [64, "
+                "176]; expected [176, 64]"));
+    entry["shape"] = {176, 64};
+    entry["dtype"] = "I32";
+    write_file(folder() + "/model.safetensors", file.bytes());
+    QCOMPARE(
+        refusal(HuggingFaceCheckpoint::open(folder())),
+        QString("F/model.safetensors: tensor \"model.layers.0.mlp.up_proj.weight\" is I32; valid: "
+                "F32, BF16, F16, F64"));
+  }
+
+  void aModelThatIsNotTheCheckpoints() {
+    copy_of(kTied);
+    recipe::Model model = *read_config(kTied);
+    model.rope_theta = 1e6;  // a recipe may change these
+    model.norm_eps = 1e-6;
+    model.rope_scaling.reset();
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder(), model)), QString("accepted"));
+    model.n_heads = 4;
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder(), model)),
+             QString("F/config.json: num_attention_heads = 8, but the model's n_heads = 4"));
+    model.n_heads = 8;
+    model.tied_embeddings = false;
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder(), model)),
+             QString("F/config.json: tie_word_embeddings = true, but the model's tied_embeddings = "
+                     "false"));
+  }
+
+  void foldersThatAreNone() {
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/config.json: cannot be read; valid: a Hugging Face folder, which has one"));
+    write_file(folder() + "/config.json", "{");
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())), QString("F/config.json: not JSON"));
+    copy_of(kTiny);
+    fs::remove(folder() + "/model.safetensors");
+    QCOMPARE(
+        refusal(HuggingFaceCheckpoint::open(folder())),
+        QString("F: neither model.safetensors nor model.safetensors.index.json; valid: a Hugging "
+                "Face folder"));
+    copy_of(kTiny);
+    fs::resize_file(folder() + "/model.safetensors", 300000);
+    QVERIFY(refusal(HuggingFaceCheckpoint::open(folder())).endsWith(": cut short"));
+  }
+};
+
+QTEST_APPLESS_MAIN(HuggingFaceTest)
+#include "hugging_face_test.moc"
