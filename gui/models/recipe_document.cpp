@@ -1,0 +1,212 @@
+#include "gui/models/recipe_document.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+#include <QUndoCommand>
+#include <filesystem>
+
+namespace heddle::gui {
+
+/// The whole text before and after: recipes are a few kilobytes.
+class TextChange : public QUndoCommand {
+ public:
+  TextChange(RecipeDocument& document, QString after, QString label, int edit)
+      : QUndoCommand(label),
+        document_(document),
+        before_(document.text()),
+        after_(std::move(after)),
+        edit_(edit) {}
+
+  void undo() override { document_.replace(before_); }
+  void redo() override { document_.replace(after_); }
+  int id() const override { return 1; }
+
+  bool mergeWith(const QUndoCommand* other) override {
+    const auto* next = static_cast<const TextChange*>(other);
+    if (next->edit_ != edit_ || next->text() != text()) return false;
+    after_ = next->after_;
+    setObsolete(before_ == after_);
+    return true;
+  }
+
+ private:
+  RecipeDocument& document_;
+  QString before_, after_;
+  int edit_;
+};
+
+RecipeDocument::RecipeDocument(QString autosaveFile, QObject* parent)
+    : QObject(parent), autosaveFile_(std::move(autosaveFile)) {
+  autosaveTimer_.setSingleShot(true);
+  autosaveTimer_.setInterval(500);
+  connect(&autosaveTimer_, &QTimer::timeout, this, &RecipeDocument::autosave);
+  read();
+}
+
+RecipeDocument::~RecipeDocument() {
+  if (autosaveTimer_.isActive()) autosave();
+}
+
+void RecipeDocument::load(const QString& name, const QString& text, const QString& file) {
+  name_ = name;
+  file_ = file;
+  saved_ = text;
+  history_.clear();
+  endEdit();
+  replace(text);
+}
+
+Result<> RecipeDocument::open(const QString& file) {
+  QFile source(file);
+  if (!source.open(QIODevice::ReadOnly)) {
+    return fail("{} cannot be read: {}", file.toStdString(), source.errorString().toStdString());
+  }
+  load(QFileInfo(file).completeBaseName(), QString::fromUtf8(source.readAll()),
+       QFileInfo(file).absoluteFilePath());
+  return {};
+}
+
+Result<> RecipeDocument::save() {
+  if (auto written = write(file_, text_); !written) return written;
+  saved_ = text_;
+  autosave();
+  Q_EMIT changed();
+  return {};
+}
+
+Result<> RecipeDocument::saveAs(const QString& file) {
+  const QString folder = QFileInfo(file).absolutePath();
+  const bool moved = !file_.isEmpty() && QFileInfo(file_).absolutePath() != folder;
+  QString text = text_;
+  if (moved && readable_) {
+    recipe::Recipe paths = recipe::parse(text.toStdString(), "").recipe;
+    recipe::resolve_paths(paths, QFileInfo(file_).absolutePath().toStdString());
+    for (const auto& [key, value] : recipe::flatten(paths)) {
+      const QString name = QString::fromStdString(key);
+      if (!isWritten(name) || values_.value(name) == QString::fromStdString(value)) continue;
+      if (const auto edited = recipe::with_key(text.toStdString(), key, value)) {
+        text = QString::fromStdString(*edited);
+      }
+    }
+  }
+  if (auto written = write(file, text); !written) return written;
+  file_ = QFileInfo(file).absoluteFilePath();
+  name_ = QFileInfo(file).completeBaseName();
+  saved_ = text;
+  endEdit();
+  if (text != text_) {
+    history_.push(new TextChange(*this, text, tr("save elsewhere"), edit_));
+    endEdit();
+  }
+  autosave();
+  Q_EMIT changed();
+  return {};
+}
+
+Result<> RecipeDocument::write(const QString& file, const QString& text) {
+  QSaveFile target(file);
+  const QByteArray bytes = text.toUtf8();
+  if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
+      !target.commit()) {
+    return fail("{} cannot be written: {}", file.toStdString(), target.errorString().toStdString());
+  }
+  return {};
+}
+
+void RecipeDocument::autosave() {
+  autosaveTimer_.stop();
+  if (autosaveFile_.isEmpty()) return;
+  if (!isEdited()) {
+    QFile::remove(autosaveFile_);
+    return;
+  }
+  QDir().mkpath(QFileInfo(autosaveFile_).absolutePath());
+  const QJsonObject kept{{"name", name_}, {"file", file_}, {"saved", saved_}, {"text", text_}};
+  const auto written = write(autosaveFile_, QString::fromUtf8(QJsonDocument(kept).toJson()));
+  if (!written) Q_EMIT refused(QString::fromStdString(written.error().message));
+}
+
+bool RecipeDocument::restore() {
+  QFile source(autosaveFile_);
+  if (autosaveFile_.isEmpty() || !source.open(QIODevice::ReadOnly)) return false;
+  const QJsonObject kept = QJsonDocument::fromJson(source.readAll()).object();
+  if (!kept.contains("text")) return false;
+  load(kept["name"].toString(), kept["saved"].toString(), kept["file"].toString());
+  replace(kept["text"].toString());
+  return true;
+}
+
+bool RecipeDocument::isWritten(const QString& key) const {
+  return resolved_.places.contains(key.toStdString());
+}
+
+void RecipeDocument::setKey(const QString& key, const QString& value) {
+  setKeys({{key, value}}, key.section(QChar('.'), 1));
+}
+
+void RecipeDocument::setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what) {
+  std::string text = text_.toStdString();
+  for (const auto& [key, value] : pairs) {
+    if (!isWritten(key) && values_.value(key) == value) continue;
+    auto edited = recipe::with_key(text, key.toStdString(), value.toStdString());
+    if (!edited) {
+      Q_EMIT refused(QString::fromStdString(edited.error().message));
+      Q_EMIT changed();  // fields show the text again
+      return;
+    }
+    text = std::move(*edited);
+  }
+  lastTyped_ = -1;
+  const QString after = QString::fromStdString(text);
+  if (after != text_) history_.push(new TextChange(*this, after, what, edit_));
+}
+
+void RecipeDocument::setText(const QString& text) {
+  if (text == text_) return;
+  // What lies between the common beginning and the common end has changed.
+  const qsizetype shorter = std::min(text.size(), text_.size());
+  qsizetype from = 0;
+  while (from < shorter && text[from] == text_[from]) ++from;
+  qsizetype same = 0;
+  while (same < shorter - from && text[text.size() - 1 - same] == text_[text_.size() - 1 - same]) {
+    ++same;
+  }
+  const QStringView inserted = QStringView(text).mid(from, text.size() - same - from);
+  const qsizetype removed = text_.size() - same - from;
+  const bool goesOn = lastTyped_ >= from && lastTyped_ <= from + removed;
+  if (!goesOn || inserted.contains(QChar('\n')) || inserted.size() > 1) endEdit();
+  history_.push(new TextChange(*this, text, tr("typing"), edit_));
+  lastTyped_ = from + inserted.size();
+}
+
+void RecipeDocument::replace(const QString& text) {
+  text_ = text;
+  lastTyped_ = -1;
+  read();
+  if (!autosaveFile_.isEmpty()) autosaveTimer_.start();
+  Q_EMIT changed();
+}
+
+void RecipeDocument::read() {
+  recipe::Parsed parsed = recipe::parse(text_.toStdString(), name_.toStdString() + ".toml");
+  readable_ = std::ranges::none_of(parsed.faults,
+                                   [](const recipe::Fault& fault) { return fault.key.empty(); });
+  unsupported_.clear();
+  if (!readable_) {
+    faults_ = std::move(parsed.faults);
+    return;
+  }
+  values_.clear();
+  for (const auto& [key, value] : recipe::flatten(parsed.recipe)) {
+    values_.insert(QString::fromStdString(key), QString::fromStdString(value));
+  }
+  resolved_ = recipe::resolve(parsed);
+  faults_ = resolved_.faults;
+  if (faults_.empty()) unsupported_ = recipe::unsupported(resolved_);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,89 @@
+// The recipe being composed: its text, what the text means, its faults, and one history of edits
+// for form and editor alike. No widgets. GUI thread only.
+#pragma once
+
+#include <QHash>
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <QUndoStack>
+#include <utility>
+
+#include "base/result.h"
+#include "engine/recipe/parse.h"
+
+namespace heddle::gui {
+
+class RecipeDocument : public QObject {
+  Q_OBJECT
+
+ public:
+  /// `autosaveFile`: where the unsaved text is kept, so that it survives a crash; empty: nowhere.
+  explicit RecipeDocument(QString autosaveFile = {}, QObject* parent = nullptr);
+  ~RecipeDocument() override;
+
+  /// Takes a text in place of the one before; its history starts anew. `file` may be empty: a
+  /// recipe that has never been saved.
+  void load(const QString& name, const QString& text, const QString& file);
+  Result<> open(const QString& file);
+  /// Writes the text to its file, whole or not at all.
+  Result<> save();
+  /// The same under another name. In another folder, relative paths in the recipe become absolute.
+  Result<> saveAs(const QString& file);
+  /// Brings back the text that was unsaved when the program last ended. False: there was none.
+  bool restore();
+
+  const QString& text() const { return text_; }
+  const QString& name() const { return name_; }
+  const QString& file() const { return file_; }
+  bool isEdited() const { return text_ != saved_; }
+
+  /// False while the text is no TOML: then `resolved` and `value` are those of the last text that
+  /// was.
+  bool isReadable() const { return readable_; }
+  const recipe::Parsed& resolved() const { return resolved_; }
+  const std::vector<recipe::Fault>& faults() const { return faults_; }
+  /// What `train` cannot execute yet, of a recipe without faults.
+  const std::vector<recipe::Fault>& unsupported() const { return unsupported_; }
+  bool canTrain() const { return faults_.empty() && unsupported_.empty(); }
+
+  /// A key's value as TOML source: what is written, or its preset's or default value.
+  QString value(const QString& key) const { return values_.value(key); }
+  /// Whether the key stands in the text.
+  bool isWritten(const QString& key) const;
+
+  /// Sets keys (an empty value removes one) as one undoable edit. Edits of the same first key
+  /// become one until `endEdit`. Emits `refused` if the text does not allow it.
+  void setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what);
+  void setKey(const QString& key, const QString& value);
+  /// The text as the editor has it. Typing in one place becomes one undoable edit a line.
+  void setText(const QString& text);
+  /// The next edit is one of its own.
+  void endEdit() { ++edit_; }
+  QUndoStack* history() { return &history_; }
+
+ Q_SIGNALS:
+  void changed();
+  void refused(const QString& why);
+
+ private:
+  friend class TextChange;
+  void replace(const QString& text);
+  void read();
+  Result<> write(const QString& file, const QString& text);
+  void autosave();
+
+  QString autosaveFile_;
+  QTimer autosaveTimer_;
+  QString name_, file_, text_, saved_;
+  recipe::Parsed resolved_;
+  std::vector<recipe::Fault> faults_, unsupported_;
+  QHash<QString, QString> values_;
+  bool readable_ = true;
+  int edit_ = 0;              // edits with the same number and label merge
+  qsizetype lastTyped_ = -1;  // where typing would go on
+  QUndoStack history_;
+};
+
+}  // namespace heddle::gui

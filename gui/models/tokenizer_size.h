@@ -1,0 +1,13 @@
+// How many ids a tokenizer has: what `vocab_size = 0` stands for.
+#pragma once
+
+#include <QString>
+#include <QtGlobal>
+
+namespace heddle::gui {
+
+/// The largest id of a Hugging Face tokenizer.json plus one; 0 if the file cannot be read as one.
+/// The answer for an unchanged file is remembered. GUI thread only.
+qint64 tokenizerSize(const QString& file);
+
+}  // namespace heddle::gui

@@ -1,0 +1,195 @@
+// The recipe being composed, without a window.
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/models/recipe_document.h"
+#include "gui/models/tokenizer_size.h"
+
+using namespace heddle::gui;
+
+namespace {
+
+const QString kText = QStringLiteral(
+    "[model]\n"
+    "preset = \"llama3-debug\"  # small\n"
+    "[data]\n"
+    "text = [\"corpus.txt\"]\n"
+    "tokenizer = \"tokenizer.json\"\n"
+    "[training]\n"
+    "steps = 10\n");
+
+QString contents(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+}  // namespace
+
+class TestRecipeDocument : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void values_are_written_preset_or_default() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    QCOMPARE(document.value("training.steps"), QString("10"));
+    QCOMPARE(document.value("model.dim"), QString("256"));
+    QCOMPARE(document.value("optimizer.lr"), QString("3e-4"));
+    QVERIFY(document.isWritten("training.steps"));
+    QVERIFY(!document.isWritten("model.dim"));
+    QVERIFY(document.canTrain());
+    QVERIFY(!document.isEdited());
+  }
+
+  void a_key_is_edited_in_the_text() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    QSignalSpy changed(&document, &RecipeDocument::changed);
+    document.setKey("training.steps", "20");
+    QCOMPARE(document.text(), QString(kText).replace("steps = 10", "steps = 20"));
+    QCOMPARE(changed.count(), 1);
+    QVERIFY(document.isEdited());
+    document.setKey("model.dim", "256");  // the preset's: nothing to write
+    QVERIFY(!document.text().contains("dim"));
+    document.setKey("model.dim", "512");
+    QVERIFY(document.text().contains("preset = \"llama3-debug\"  # small\ndim = 512\n"));
+  }
+
+  void edits_of_one_field_are_undone_together() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    for (const char* steps : {"1", "12", "123"}) document.setKey("training.steps", steps);
+    document.setKey("optimizer.lr", "1e-3");
+    document.setKey("training.steps", "5");
+    document.endEdit();
+    document.setKey("training.steps", "6");
+    QCOMPARE(document.history()->count(), 4);
+    document.history()->undo();
+    QCOMPARE(document.value("training.steps"), QString("5"));
+    document.history()->undo();
+    QCOMPARE(document.value("training.steps"), QString("123"));
+    document.history()->undo();
+    document.history()->undo();
+    QCOMPARE(document.text(), kText);
+    QVERIFY(!document.isEdited());
+    document.history()->redo();
+    QCOMPARE(document.value("training.steps"), QString("123"));
+  }
+
+  void typing_merges_by_line_and_shares_the_history() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    QString text = kText;
+    for (const QChar c : QStringLiteral("seed")) document.setText(text += c);
+    QCOMPARE(document.history()->count(), 1);
+    QVERIFY(!document.isReadable());
+    for (const QChar c : QStringLiteral(" = 3")) document.setText(text += c);
+    QVERIFY(document.isReadable());
+    QCOMPARE(document.value("training.seed"), QString("3"));
+    QCOMPARE(document.history()->count(), 1);
+    document.setText(text += QChar('\n'));
+    QCOMPARE(document.history()->count(), 2);
+    document.setKey("training.steps", "11");
+    document.setText(QString(document.text()).replace("corpus.txt", "other.txt"));
+    QCOMPARE(document.history()->count(), 4);
+    for (int i = 0; i < 4; ++i) document.history()->undo();
+    QCOMPARE(document.text(), kText);
+  }
+
+  void a_broken_text_keeps_the_last_values() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    document.setText(kText + "[oops");
+    QVERIFY(!document.isReadable());
+    QCOMPARE(document.faults().size(), size_t{1});
+    QCOMPARE(document.faults()[0].line, 8);
+    QCOMPARE(document.value("training.steps"), QString("10"));
+    QSignalSpy refused(&document, &RecipeDocument::refused);
+    document.setKey("training.steps", "20");
+    QCOMPARE(refused.count(), 1);
+    QCOMPARE(document.text(), kText + "[oops");
+  }
+
+  void faults_and_what_train_cannot_do() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    document.setKey("parallelism.tp", "3");
+    QCOMPARE(document.faults().size(), size_t{1});
+    QCOMPARE(QString::fromStdString(document.faults()[0].key), QString("parallelism.tp"));
+    QVERIFY(!document.canTrain());
+    document.setKey("parallelism.tp", "2");
+    QVERIFY(document.faults().empty());
+    QCOMPARE(document.unsupported().size(), size_t{1});
+    QVERIFY(!document.canTrain());
+  }
+
+  void saving() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("a.toml");
+    RecipeDocument document;
+    document.load("a", kText, path);
+    document.setKey("training.steps", "11");
+    QVERIFY(document.save().has_value());
+    QVERIFY(!document.isEdited());
+    QCOMPARE(contents(path), document.text());
+    RecipeDocument again;
+    QVERIFY(again.open(path).has_value());
+    QCOMPARE(again.text(), document.text());
+    QCOMPARE(again.name(), QString("a"));
+    QVERIFY(!again.open(folder.filePath("none.toml")).has_value());
+    document.load("a", kText, folder.filePath("no/folder/a.toml"));
+    QVERIFY(!document.save().has_value());
+  }
+
+  void saving_elsewhere_keeps_what_paths_name() {
+    QTemporaryDir folder;
+    QDir(folder.path()).mkdir("other");
+    RecipeDocument document;
+    document.load("a", kText, folder.filePath("a.toml"));
+    QVERIFY(document.saveAs(folder.filePath("other/b.toml")).has_value());
+    QCOMPARE(document.value("data.text"), "[\"" + folder.filePath("corpus.txt") + "\"]");
+    QCOMPARE(document.value("data.tokenizer"), "\"" + folder.filePath("tokenizer.json") + "\"");
+    QCOMPARE(document.value("model.checkpoint"), QString("\"\""));
+    QVERIFY(!document.isEdited());
+    QCOMPARE(contents(folder.filePath("other/b.toml")), document.text());
+  }
+
+  void unsaved_text_survives() {
+    QTemporaryDir folder;
+    const QString kept = folder.filePath("state/unsaved.json");
+    {
+      RecipeDocument document(kept);
+      QVERIFY(!document.restore());
+      document.load("small", kText, "/somewhere/small.toml");
+      document.setKey("training.steps", "99");
+      QTRY_VERIFY(QFile::exists(kept));  // written while the program runs, not when it ends
+      RecipeDocument crashed(kept);
+      QVERIFY(crashed.restore());
+      QCOMPARE(crashed.text(), document.text());
+      QCOMPARE(crashed.file(), QString("/somewhere/small.toml"));
+      QVERIFY(crashed.isEdited());
+      document.history()->undo();
+    }
+    QVERIFY(!QFile::exists(kept));  // nothing unsaved is left
+  }
+
+  void a_damaged_autosave_is_ignored() {
+    QTemporaryDir folder;
+    QFile kept(folder.filePath("unsaved.json"));
+    QVERIFY(kept.open(QIODevice::WriteOnly));
+    kept.write("{\"text\": \"cut sho");
+    kept.close();
+    QVERIFY(!RecipeDocument(kept.fileName()).restore());
+  }
+
+  void tokenizer_sizes() {
+    QCOMPARE(tokenizerSize(HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json"), qint64{4096});
+    QCOMPARE(tokenizerSize(HEDDLE_SOURCE_DIR "/README.md"), qint64{0});
+    QCOMPARE(tokenizerSize("nowhere.json"), qint64{0});
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRecipeDocument)
+#include "tst_recipe_document.moc"
