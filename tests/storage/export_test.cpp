@@ -1,0 +1,98 @@
+// A run as files: read back and compared with what went in.
+#include "storage/export.h"
+
+#include <QtTest>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/storage/store_fixture.h"
+
+using namespace heddle;
+using namespace heddle::storage;
+using nlohmann::json;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+class ExportTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void metrics_timelines_and_recipe() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of({telemetry::Step{1, 10.5, {{"loss", 8.25}, {"odd, \"name\"", 1}}},
+                            telemetry::Step{2, 11.5, {{"loss", std::nan("")}, {"lr", 3e-4}}},
+                            telemetry::Spans{2, 100.0, {{"mm", "layers.0", 5, 7, 0, 0}}}}));
+    store.feed(run,
+               log_of({telemetry::Step{1, 10.25, {{"loss", 8.5}}},
+                       telemetry::Spans{2, 100.001, {{"all_gather", "layers.1", 1, 2, 1, 1}}}}),
+               1);
+    const std::string folder = store.folder.filePath("out/deep").toStdString();
+    must(export_run(store.reader, run, folder));
+
+    QCOMPARE(contents(folder + "/metrics.csv"),
+             std::string("step,rank,time,loss,lr,\"odd, \"\"name\"\"\"\n"
+                         "1,0,10.500000,8.25,,1\n"
+                         "2,0,11.500000,nan,0.0003,\n"
+                         "1,1,10.250000,8.5,,\n"));
+    QCOMPARE(contents(folder + "/recipe.toml"),
+             std::string("[model]\npreset = \"llama3-debug\"\n"));
+
+    const json trace = json::parse(contents(folder + "/trace.json"));
+    std::vector<json> work;
+    for (const json& event : trace["traceEvents"]) {
+      if (event["ph"] == "X") work.push_back(event);
+    }
+    QCOMPARE(work.size(), size_t{2});
+    const json first = {
+        {"ph", "X"},        {"name", "mm"},
+        {"cat", "forward"}, {"pid", 0},
+        {"tid", 0},         {"ts", 5.0},
+        {"dur", 7},         {"args", {{"module", "layers.0"}, {"phase", "forward"}, {"step", 2}}}};
+    const json second = {{"ph", "X"},
+                         {"name", "all_gather"},
+                         {"cat", "backward"},
+                         {"pid", 1},
+                         {"tid", 1},
+                         {"ts", 1001.0},
+                         {"dur", 2},
+                         {"args", {{"module", "layers.1"}, {"phase", "backward"}, {"step", 2}}}};
+    QCOMPARE(work[0].dump(), first.dump());
+    QCOMPARE(work[1].dump(), second.dump());
+    std::vector<std::string> names;
+    for (const json& event : trace["traceEvents"]) {
+      if (event["ph"] == "M" && event["pid"] == 1) names.push_back(event["args"]["name"]);
+    }
+    QCOMPARE(names, (std::vector<std::string>{"rank 1", "compute", "communication"}));
+  }
+
+  void a_run_without_records_has_empty_tables() {
+    StoreFixture store;
+    const std::string folder = store.folder.filePath("out").toStdString();
+    must(export_run(store.reader, store.create(), folder));
+    QCOMPARE(contents(folder + "/metrics.csv"), std::string("step,rank,time\n"));
+    QVERIFY(json::parse(contents(folder + "/trace.json"))["traceEvents"].empty());
+  }
+
+  void errors_name_the_place() {
+    StoreFixture store;
+    const RunId run = store.create();
+    QVERIFY(!export_run(store.reader, run + 1, store.folder.path().toStdString()));
+    const Result<> refused = export_run(store.reader, run, "/proc/heddle-export");
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.find("/proc/heddle-export") != std::string::npos);
+  }
+};
+
+QTEST_APPLESS_MAIN(ExportTest)
+#include "export_test.moc"

@@ -1,0 +1,116 @@
+// What the store meets in the wild: readers while it writes, a full disk, another writing process.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <QtTest>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/storage/store_fixture.h"
+
+using namespace heddle;
+using namespace heddle::storage;
+namespace fs = std::filesystem;
+
+class FaultsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void readers_see_whole_states_while_it_writes() {
+    StoreFixture store;
+    const RunId run = store.create();
+    std::atomic<bool> done = false;
+    std::atomic<int> rounds = 0;
+    std::atomic<int> torn = 0;
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 3; ++i) {
+      readers.emplace_back([&] {
+        Reader reader = must(Reader::open(store.path));
+        size_t before = 0;
+        while (!done) {
+          const std::vector<Sample> samples = must(reader.samples(run, "loss", 0));
+          // Each batch of the writer below is 100 steps, and none is ever taken back.
+          torn += samples.size() % 100 != 0 || samples.size() < before;
+          for (size_t k = 0; k < samples.size(); ++k) {
+            torn += samples[k].step != static_cast<int64_t>(k + 1);
+          }
+          before = samples.size();
+          must(reader.runs());
+          ++rounds;
+        }
+      });
+    }
+    std::string log;
+    for (int64_t step = 1; step <= 20'000; ++step) {
+      log += must(telemetry::encode(step_record(step), static_cast<uint64_t>(step - 1)));
+      if (step % 100 != 0) continue;
+      const uint64_t at = must(store.writer->cursor(run, 0, 0));
+      must(store.writer->ingest(run, 0, 0, at, log.substr(at)));
+    }
+    done = true;
+    for (std::thread& reader : readers) reader.join();
+    QCOMPARE(torn.load(), 0);
+    QVERIFY(rounds.load() > 0);
+    QCOMPARE(must(store.reader.samples(run, "loss", 0)).size(), size_t{20'000});
+  }
+
+  void two_processes_may_write_commands() {
+    StoreFixture store;
+    const auto second = must(Writer::open(store.path));
+    std::vector<std::future<Result<CreatedRun>>> created;
+    for (int i = 0; i < 200; ++i) {
+      created.push_back((i % 2 ? *second : *store.writer).create_run(named("run")));
+    }
+    for (auto& future : created) must(std::move(future));
+    QCOMPARE(must(store.reader.runs()).size(), size_t{200});
+  }
+
+  void a_full_disk_is_an_error_and_what_was_committed_is_safe() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    QTemporaryDir folder;
+    const std::string disk = folder.filePath("disk").toStdString();
+    fs::create_directory(disk);
+    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=3m") != 0) {
+      QSKIP("no right to mount a tmpfs here");
+    }
+    const auto unmount = qScopeGuard([&] { umount2(disk.c_str(), MNT_DETACH); });
+    const std::string path = disk + "/heddle.sqlite";
+    auto writer = must(Writer::open(path));
+    must(writer->take_lease());
+    const RunId run = must(writer->create_run(named("run"))).id;
+    const std::string log = log_of(whole_run(20'000));
+
+    uint64_t acknowledged = 0;
+    std::string error;
+    while (acknowledged < log.size() && error.empty()) {
+      const uint64_t at = must(writer->cursor(run, 0, 0));
+      const auto ingested = writer->ingest(run, 0, 0, at, log.substr(at, 50'000)).get();
+      if (ingested) acknowledged = ingested->acknowledged;
+      if (!ingested) error = ingested.error().message;
+    }
+    QVERIFY(acknowledged > 0 && acknowledged < log.size());
+    QVERIFY2(error.find("disk is full") != std::string::npos, error.c_str());
+    QVERIFY2(error.find(path) != std::string::npos, error.c_str());
+
+    // All that was acknowledged is there and sound; with more room it goes on where it stood.
+    {
+      Reader reader = must(Reader::open(path));
+      const LogDigest have = must(reader.digests(run)).at(0);
+      QVERIFY(same(have, digest_of(log.substr(0, acknowledged))));
+    }
+    QCOMPARE(mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT, "size=64m"), 0);
+    const uint64_t at = must(writer->cursor(run, 0, 0));
+    QCOMPARE(at, acknowledged);
+    must(writer->ingest(run, 0, 0, at, log.substr(at)));
+    Reader reader = must(Reader::open(path));
+    QVERIFY(same(must(reader.digests(run)).at(0), digest_of(log)));
+    SQLite::Database database(path, SQLite::OPEN_READONLY);
+    QCOMPARE(database.execAndGet("PRAGMA integrity_check").getString(), std::string("ok"));
+  }
+};
+
+QTEST_APPLESS_MAIN(FaultsTest)
+#include "faults_test.moc"

@@ -1,0 +1,222 @@
+// Runs as rows: states, names, notes, comparison, removal, targets, the JSON that commands print.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <QtTest>
+#include <thread>
+
+#include "storage/json.h"
+#include "tests/storage/store_fixture.h"
+
+using namespace heddle;
+using namespace heddle::storage;
+using nlohmann::json;
+
+class RunsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void names_are_made_unique() {
+    StoreFixture store;
+    store.create("debug");
+    store.create("debug");
+    store.create("debug");
+    std::vector<std::string> names;
+    for (const RunSummary& run : must(store.reader.runs())) names.push_back(run.name);
+    QCOMPARE(names, (std::vector<std::string>{"debug-3", "debug-2", "debug"}));
+    QVERIFY(!store.writer->rename(must(store.reader.find_run("debug-3")).id, "debug").get());
+    must(store.writer->rename(must(store.reader.find_run("debug-3")).id, "third"));
+    QCOMPARE(must(store.reader.find_run("third")).id, RunId{3});
+  }
+
+  void a_run_is_found_by_name_or_id() {
+    StoreFixture store;
+    store.create("first");
+    const RunId second = store.create("second");
+    const RunId numeric = store.create("1");
+    QCOMPARE(must(store.reader.find_run("second")).id, second);
+    QCOMPARE(must(store.reader.find_run("2")).id, second);
+    QCOMPARE(must(store.reader.find_run("1")).id, numeric);  // a name comes before an id
+    for (const char* absent : {"", "nine", "9", "99999999999999999999", "-1"}) {
+      const auto missing = store.reader.find_run(absent);
+      QVERIFY(!missing);
+      QVERIFY(missing.error().message.find("heddle runs") != std::string::npos);
+    }
+  }
+
+  void states_are_kept_with_their_times() {
+    StoreFixture store;
+    const RunId run = store.create();
+    QCOMPARE(store.summary(run).state, RunState::preparing);
+    must(store.writer->set_state(run, RunState::running, "", 10));
+    must(store.writer->set_state(run, RunState::lost, "the supervisor died", 20));
+    const RunSummary summary = store.summary(run);
+    QCOMPARE(summary.state, RunState::lost);
+    QCOMPARE(summary.cause, std::string("the supervisor died"));
+    QCOMPARE(summary.started, std::optional(10.0));
+    QCOMPARE(summary.finished, std::optional(20.0));
+    QVERIFY(!store.writer->set_state(run + 1, RunState::done).get());
+  }
+
+  void tags_notes_and_place() {
+    StoreFixture store;
+    const RunId run = store.create();
+    must(store.writer->set_tags(run, {"baseline", "größer, \"quoted\""}));
+    must(store.writer->set_notes(run, "first try\nsecond line"));
+    must(store.writer->set_place(run, "[\"loom\"]", "/srv/run"));
+    const RunDetail detail = must(store.reader.run(run));
+    QCOMPARE(detail.summary.tags, (std::vector<std::string>{"baseline", "größer, \"quoted\""}));
+    QCOMPARE(detail.summary.notes, std::string("first try\nsecond line"));
+    QCOMPARE(detail.hosts, std::string("[\"loom\"]"));
+    QCOMPARE(detail.run_dir, std::string("/srv/run"));
+    QVERIFY(!store.writer->set_notes(run + 1, "").get());
+  }
+
+  void a_comparison_shows_what_differs() {
+    StoreFixture store;
+    const RunId first = store.create("first");
+    NewRun other = named("second");
+    other.recipe_values = {{"model.preset", "\"llama3-debug\""},
+                           {"optimizer.lr", "0.001"},
+                           {"recompute.mode", "\"full\""}};
+    const RunId second = must(store.writer->create_run(other)).id;
+    must(store.writer->set_environment(first, {{"host", "loom"}, {"cores", 2.0}}));
+    must(store.writer->set_environment(second, {{"host", "loom"}, {"cores", 4.0}}));
+    must(store.writer->set_results(first, {{"peak_bytes", 3e9}}));
+
+    const json compared = compare_json(must(store.reader.compare({first, second})));
+    const json differences = {{"environment.cores", {2, 4}},
+                              {"optimizer.lr", {"0.0003", "0.001"}},
+                              {"recompute.mode", {nullptr, "\"full\""}}};
+    QCOMPARE(compared["differences"].dump(), differences.dump());
+    const json results = {{"peak_bytes", {3'000'000'000, nullptr}}};
+    QCOMPARE(compared["results"].dump(), results.dump());
+    QCOMPARE(compared["runs"].size(), size_t{2});
+    QVERIFY(!store.reader.compare({first, 99}));
+    QCOMPARE(must(store.reader.column("recipe.optimizer.lr")),
+             (std::map<RunId, Value>{{first, "0.0003"}, {second, "0.001"}}));
+    QVERIFY(must(store.reader.column("recipe.no_such")).empty());
+  }
+
+  void json_has_the_stable_keys() {
+    StoreFixture store;
+    const RunId run = store.create("debug");
+    json runs = runs_json(must(store.reader.runs()));
+    QVERIFY(runs[0]["loss"].is_null());
+    store.feed(run, log_of(whole_run(20)));
+    runs = runs_json(must(store.reader.runs()));
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : runs[0].items()) keys.push_back(key);
+    QCOMPARE(keys,
+             (std::vector<std::string>{"created", "id", "loss", "name", "recipe_name", "state",
+                                       "steps", "target", "tokens_per_second_per_rank"}));
+    QCOMPARE(runs[0]["loss"], 50.0);
+    QCOMPARE(runs[0]["state"], "running");
+    const json shown = show_json(must(store.reader.run(run)));
+    QCOMPARE(shown["recipe"], "[model]\npreset = \"llama3-debug\"\n");
+    QCOMPARE(shown["environment"], (json{{"host", "loom"}}));
+    QCOMPARE(shown["series"], (json{"loss", "tokens_per_second"}));
+    QCOMPARE(shown["results"]["nodes"], 400);
+
+    store.feed(store.create("nan"), log_of({telemetry::Step{1, 1, {{"loss", std::nan("")}}}}));
+    QCOMPARE(runs_json(must(store.reader.runs()))[0]["loss"], "nan");
+  }
+
+  void the_trash_gives_back_and_removal_leaves_no_row() {
+    StoreFixture store;
+    const RunId run = store.create("gone");
+    const RunId kept = store.create("kept");
+    for (const RunId id : {run, kept}) {
+      std::string log = log_of(whole_run(300));
+      log[log.size() / 2] ^= 1;
+      store.feed(id, log);
+      must(store.writer->end_log(id, 0, 0));
+      must(store.writer->request(id, "stop"));
+    }
+    must(store.writer->trash(run));
+    QCOMPARE(must(store.reader.runs()).size(), size_t{1});
+    QCOMPARE(must(store.reader.runs(true)).at(0).name, std::string("gone"));
+    must(store.writer->restore(run));
+    QCOMPARE(must(store.reader.runs()).size(), size_t{2});
+
+    must(store.writer->remove(run));
+    QVERIFY(!store.reader.run(run));
+    QVERIFY(!store.writer->remove(run).get());
+    QVERIFY(!store.writer->ingest(run, 0, 0, 0, log_of(whole_run(1))).get());
+    SQLite::Database database(store.path, SQLite::OPEN_READONLY);
+    SQLite::Statement tables(
+        database,
+        "SELECT DISTINCT m.name FROM sqlite_schema m, pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND c.name = 'run'");
+    int checked = 0;
+    while (tables.executeStep()) {
+      const std::string table = tables.getColumn(0).getString();
+      const auto rows = [&](RunId id) {
+        return database
+            .execAndGet("SELECT count(*) FROM " + table + " WHERE run = " + std::to_string(id))
+            .getInt64();
+      };
+      QVERIFY2(rows(run) == 0, table.c_str());
+      QVERIFY2(rows(kept) > 0, table.c_str());
+      ++checked;
+    }
+    QCOMPARE(checked, 11);
+    QCOMPARE(
+        database
+            .execAndGet("SELECT count(*) FROM chunks WHERE series NOT IN (SELECT id FROM series)")
+            .getInt64(),
+        int64_t{0});
+    QCOMPARE(must(store.reader.samples(kept, "loss", 0)).size(), size_t{299});
+  }
+
+  void a_removed_runs_rows_are_never_taken_for_new_ones() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of(whole_run(10)));
+    const int64_t last = must(store.reader.steps_after(run, 0)).back().id;
+    must(store.writer->remove(run));
+    const RunId next = store.create();
+    QVERIFY(next > run);
+    store.feed(next, log_of(whole_run(1)));
+    QVERIFY(must(store.reader.steps_after(next, 0)).front().id > last);
+  }
+
+  void targets_are_replaced_by_name() {
+    StoreFixture store;
+    must(store.writer->save_target({"node-2", "ssh", "[\"b\"]", "[]", "{}"}));
+    must(store.writer->save_target({"node-1", "ssh", "[\"a\"]", "[]", "{}"}));
+    must(store.writer->save_target({"node-2", "slurm", "[\"c\"]", "[\"SHA256:x\"]", "{}"}));
+    const std::vector<Target> targets = must(store.reader.targets());
+    QCOMPARE(targets.size(), size_t{2});
+    QCOMPARE(targets[0].name, std::string("node-1"));
+    QCOMPARE(targets[1].kind, std::string("slurm"));
+    QCOMPARE(targets[1].host_keys, std::string("[\"SHA256:x\"]"));
+    must(store.writer->remove_target("node-1"));
+    QVERIFY(!store.writer->remove_target("node-1").get());
+    QVERIFY(!store.writer->save_target({}).get());
+  }
+
+  void a_page_learns_that_something_changed() {
+    StoreFixture store;
+    QVERIFY(must(store.reader.changed()));
+    QVERIFY(!must(store.reader.changed()));
+    store.create();
+    QVERIFY(must(store.reader.changed()));
+    QVERIFY(!must(store.reader.changed()));
+  }
+
+  void one_failing_command_does_not_undo_its_neighbours() {
+    StoreFixture store;
+    std::vector<std::future<Result<CreatedRun>>> created;
+    std::vector<std::future<Result<>>> refused;
+    for (int i = 0; i < 50; ++i) {
+      created.push_back(store.writer->create_run(named("many")));
+      refused.push_back(store.writer->set_notes(12'345, "no such run"));
+    }
+    for (auto& future : refused) QVERIFY(!future.get());
+    for (auto& future : created) QVERIFY(future.get().has_value());
+    QCOMPARE(must(store.reader.runs()).size(), size_t{50});
+  }
+};
+
+QTEST_APPLESS_MAIN(RunsTest)
+#include "runs_test.moc"

@@ -1,0 +1,167 @@
+// The store's file: created, migrated with a backup, refused without being touched.
+#include "storage/schema.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <QtTest>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "storage/store.h"
+#include "tests/storage/store_fixture.h"
+
+using namespace heddle;
+using namespace heddle::storage;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int64_t number(const std::string& path, const char* sql) {
+  SQLite::Database database(path, SQLite::OPEN_READONLY);
+  return database.execAndGet(sql).getInt64();
+}
+
+std::vector<std::string> files_in(const QTemporaryDir& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.path().toStdString())) {
+    names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+// A later schema: adds a column to the first.
+std::vector<const char*> with_a_second_migration() {
+  std::vector<const char*> list(migrations().begin(), migrations().end());
+  list.push_back("ALTER TABLE targets ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'");
+  return list;
+}
+
+}  // namespace
+
+class SchemaTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void a_new_store_is_stamped_and_strict() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("deep/down/heddle.sqlite").toStdString();
+    must(prepare(path));
+    QCOMPARE(number(path, "PRAGMA application_id"), int64_t{kApplicationId});
+    QCOMPARE(number(path, "PRAGMA user_version"), int64_t{kSchemaVersion});
+    QCOMPARE(SQLite::Database(path).execAndGet("PRAGMA journal_mode").getString(),
+             std::string("wal"));
+    QCOMPARE(number(path,
+                    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
+                    "sql NOT LIKE '%STRICT%' AND name NOT LIKE 'sqlite_%'"),
+             int64_t{0});
+    must(prepare(path));
+  }
+
+  void an_older_store_is_backed_up_and_migrated() {
+    StoreFixture store;
+    const RunId run = store.create("kept");
+    store.writer.reset();
+    const auto newer = with_a_second_migration();
+    must(migrate(store.path, newer));
+    QCOMPARE(number(store.path, "PRAGMA user_version"), int64_t(newer.size()));
+    QCOMPARE(number(store.path,
+                    "SELECT count(*) FROM pragma_table_info('targets') "
+                    "WHERE name = 'colour'"),
+             int64_t{1});
+    QCOMPARE(number(store.path, "SELECT id FROM runs WHERE name = 'kept'"), int64_t{run});
+
+    const std::string backup = store.path + ".v" + std::to_string(kSchemaVersion) + ".backup";
+    QCOMPARE(number(backup, "PRAGMA user_version"), int64_t{kSchemaVersion});
+    QCOMPARE(number(backup, "SELECT count(*) FROM runs"), int64_t{1});
+  }
+
+  void a_failed_migration_changes_nothing() {
+    StoreFixture store;
+    store.create("kept");
+    auto broken = with_a_second_migration();
+    broken.push_back("ALTER TABLE no_such_table ADD COLUMN x");
+    QVERIFY(!migrate(store.path, broken));
+    QCOMPARE(number(store.path, "PRAGMA user_version"), int64_t{kSchemaVersion});
+    QCOMPARE(number(store.path,
+                    "SELECT count(*) FROM pragma_table_info('targets') "
+                    "WHERE name = 'colour'"),
+             int64_t{0});
+    QCOMPARE(must(store.reader.runs()).size(), size_t{1});
+  }
+
+  void a_newer_store_is_refused_byte_for_byte() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("heddle.sqlite").toStdString();
+    must(migrate(path, with_a_second_migration()));
+    fs::remove(path + "-wal");
+    fs::remove(path + "-shm");
+    const std::string before = contents(path);
+    const std::vector<std::string> files = files_in(folder);
+
+    for (const auto& error : {Writer::open(path).error(), Reader::open(path).error()}) {
+      QVERIFY2(error.message.find("newer Heddle") != std::string::npos, error.message.c_str());
+      QVERIFY2(error.message.find(path) != std::string::npos, error.message.c_str());
+    }
+    QCOMPARE(contents(path), before);
+    QCOMPARE(files_in(folder), files);
+  }
+
+  void other_files_are_refused_unchanged_data() {
+    QTemporaryDir folder;
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::newRow("text") << QByteArray("[model]\npreset = \"llama3-debug\"\n");
+    QTest::newRow("one byte") << QByteArray("x");
+    const std::string other = folder.filePath("other.sqlite").toStdString();
+    SQLite::Database(other, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        .exec("CREATE TABLE t (x)");
+    QTest::newRow("another program's database") << QByteArray::fromStdString(contents(other));
+  }
+  void other_files_are_refused_unchanged() {
+    QFETCH(QByteArray, bytes);
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("store").toStdString();
+    std::ofstream(path, std::ios::binary) << bytes.toStdString();
+    const auto refused = Reader::open(path);
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().message.find("not a Heddle store") != std::string::npos,
+             refused.error().message.c_str());
+    QCOMPARE(contents(path), bytes.toStdString());
+    QCOMPARE(files_in(folder).size(), size_t{1});
+  }
+
+  void an_unwritable_place_is_an_error() {
+    const auto refused = Writer::open("/proc/heddle/heddle.sqlite");
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.find("/proc/heddle") != std::string::npos);
+  }
+
+  void several_may_create_it_at_once() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("heddle.sqlite").toStdString();
+    std::atomic<int> ready = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] { ready += prepare(path).has_value(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    QCOMPARE(ready.load(), 8);
+    QCOMPARE(number(path, "PRAGMA user_version"), int64_t{kSchemaVersion});
+  }
+
+  void network_file_systems_are_known() {
+    QVERIFY(is_network_filesystem(0x6969));       // NFS
+    QVERIFY(is_network_filesystem(0xFE534D42));   // SMB2
+    QVERIFY(!is_network_filesystem(0xEF53));      // ext4
+    QVERIFY(!is_network_filesystem(0x01021994));  // tmpfs
+  }
+};
+
+QTEST_APPLESS_MAIN(SchemaTest)
+#include "schema_test.moc"
