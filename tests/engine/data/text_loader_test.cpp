@@ -1,0 +1,284 @@
+// Packing, the order of samples, what each rank reads, and recipes whose data is wrong.
+#include "engine/data/text_loader.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "engine/checkpoint/safetensors.h"
+#include "engine/data/tokenizer.h"
+
+namespace recipe = heddle::recipe;
+namespace fs = std::filesystem;
+using heddle::data::Batch;
+using heddle::data::DataLoader;
+using heddle::data::Tokenizer;
+using heddle::data::vocabulary;
+using Tokens = std::vector<int64_t>;
+
+namespace {
+
+const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+const std::string kText = HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt";
+const std::string kTokenIds =
+    HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny/expected.safetensors";
+constexpr int64_t kVocabulary = 4096;
+
+recipe::Training training(int64_t local_batch, int64_t global_batch) {
+  recipe::Training result;
+  result.local_batch = local_batch;
+  result.global_batch = global_batch;
+  return result;
+}
+
+recipe::Data text(const std::string& path, int64_t seq_len) {
+  recipe::Data data;
+  data.text = {path};
+  data.tokenizer = kTokenizer;
+  data.seq_len = seq_len;
+  return data;
+}
+
+recipe::Data token_ids(const std::string& path = kTokenIds) {
+  recipe::Data data;
+  data.token_ids = path;
+  data.seq_len = 32;
+  return data;
+}
+
+/// The samples (input and last label) that a step reads, rank by rank.
+std::vector<Tokens> samples_of_step(const DataLoader& loader, int64_t step, int64_t local_batch,
+                                    int64_t global_batch, int64_t ranks) {
+  std::vector<Tokens> samples;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    for (int64_t micro = 0; micro < global_batch / ranks / local_batch; ++micro) {
+      const Batch batch = loader.next(step, micro, rank, ranks);
+      const auto length = static_cast<int64_t>(batch.tokens.size()) / local_batch;
+      for (int64_t row = 0; row < local_batch; ++row) {
+        Tokens sample(batch.tokens.begin() + row * length,
+                      batch.tokens.begin() + (row + 1) * length);
+        sample.push_back(batch.labels[(row + 1) * length - 1]);
+        samples.push_back(sample);
+      }
+    }
+  }
+  return samples;
+}
+
+QString error_of(const heddle::Result<DataLoader>& opened) {
+  return opened ? "accepted" : QString::fromStdString(opened.error().message);
+}
+
+}  // namespace
+
+class TextLoaderTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> folder_;
+
+  std::string put(const std::string& name, const std::string& content) {
+    const std::string path = folder_->path().toStdString() + "/" + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+  std::string put_ids(heddle::checkpoint::TensorInfo tensor) {
+    const std::string path = folder_->path().toStdString() + "/ids.safetensors";
+    auto writer = heddle::checkpoint::SafetensorsWriter::create(path, {tensor});
+    const std::vector<std::byte> zeros(static_cast<size_t>(tensor.bytes()));
+    return writer->write(zeros) && writer->finish() ? path : "";
+  }
+
+ private Q_SLOTS:
+  void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+  void packsDocuments() {
+    put("1.txt", "To be, or not to be");
+    put("2.jsonl", "{\"text\": \"that is\"}\n{\"text\": \"the question\"}\n");
+    auto tokenizer = Tokenizer::load(kTokenizer);
+    Tokens stream;
+    for (const char* document : {"To be, or not to be", "that is", "the question"}) {
+      stream.push_back(4094);
+      const auto ids = tokenizer->encode(document).value();
+      stream.insert(stream.end(), ids.begin(), ids.end());
+      stream.push_back(4095);
+    }
+
+    constexpr int64_t kSeqLen = 4;
+    const auto loader =
+        DataLoader::open(text(folder_->path().toStdString(), kSeqLen), training(1, 1), kVocabulary);
+    QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
+    QCOMPARE(loader->tokens(), static_cast<int64_t>(stream.size()));
+    QCOMPARE(loader->samples(), static_cast<int64_t>(stream.size()) / (kSeqLen + 1));
+    QVERIFY(loader->samples() >= 3);
+    std::set<Tokens> expected;
+    for (int64_t sample = 0; sample < loader->samples(); ++sample)
+      expected.insert(
+          {stream.begin() + sample * (kSeqLen + 1), stream.begin() + (sample + 1) * (kSeqLen + 1)});
+    std::set<Tokens> read;
+    for (int64_t step = 0; step < loader->samples(); ++step) {
+      const Batch batch = loader->next(step, 0, 0, 1);
+      Tokens whole = batch.tokens;
+      whole.push_back(batch.labels.back());
+      QCOMPARE(Tokens(whole.begin() + 1, whole.end()), batch.labels);
+      read.insert(whole);
+    }
+    QCOMPARE(read, expected);
+  }
+
+  void anyRanksReadTheSameGlobalBatch() {
+    constexpr int64_t kGlobal = 8;
+    const recipe::Data data = text(kText, 64);
+    const auto one = DataLoader::open(data, training(8, kGlobal), kVocabulary);
+    QVERIFY2(one.has_value(), qPrintable(error_of(one)));
+    QCOMPARE(one->tokens(), int64_t{317618 + 2});
+    for (const auto& [ranks, local] : {std::pair{2, 4}, {2, 1}, {4, 2}, {8, 1}, {1, 2}}) {
+      const auto many = DataLoader::open(data, training(local, kGlobal), kVocabulary);
+      for (const int64_t step : {0, 1, 610, 611, 5000})
+        QCOMPARE(samples_of_step(*many, step, local, kGlobal, ranks),
+                 samples_of_step(*one, step, 8, kGlobal, 1));
+    }
+  }
+
+  void everyEpochReadsAllInAnotherOrder() {
+    const recipe::Data data = text(kText, 1000);
+    const auto loader = DataLoader::open(data, training(1, 1), kVocabulary);
+    const int64_t samples = loader->samples();
+    QCOMPARE(samples, int64_t{317});
+    std::vector<Tokens> first;
+    std::vector<Tokens> second;
+    for (int64_t step = 0; step < samples; ++step) {
+      first.push_back(loader->next(step, 0, 0, 1).tokens);
+      second.push_back(loader->next(samples + step, 0, 0, 1).tokens);
+    }
+    QVERIFY(first != second);
+    std::ranges::sort(first);
+    std::ranges::sort(second);
+    QVERIFY(first == second);
+    QVERIFY(std::ranges::adjacent_find(first) == first.end());
+  }
+
+  void theSeedGivesTheOrder() {
+    recipe::Data data = text(kText, 64);
+    const auto loader = DataLoader::open(data, training(4, 4), kVocabulary);
+    const auto again = DataLoader::open(data, training(4, 4), kVocabulary);
+    data.seed = 43;
+    const auto other = DataLoader::open(data, training(4, 4), kVocabulary);
+    QVERIFY(loader->next(7, 0, 0, 1).tokens == again->next(7, 0, 0, 1).tokens);
+    QVERIFY(loader->next(7, 0, 0, 1).tokens != other->next(7, 0, 0, 1).tokens);
+  }
+
+  void aBatchLargerThanTheCorpus() {
+    const auto loader = DataLoader::open(text(put("a.txt", "To be, or not to be"), 3),
+                                         training(8, 16), kVocabulary);
+    QVERIFY(loader->samples() < 8);
+    QCOMPARE(loader->next(0, 0, 1, 2).tokens.size(), size_t{8 * 3});
+  }
+
+  void tokenIdsAreFedAsTheyAre() {
+    const auto file = heddle::checkpoint::SafetensorsFile::open(kTokenIds);
+    const auto bytes = file->data(*file->find("input_ids"));
+    Tokens ids(bytes.size() / sizeof(int64_t));
+    std::memcpy(ids.data(), bytes.data(), bytes.size());
+    const auto sequence = [&](int64_t step, int64_t row) {
+      const auto begin = ids.begin() + (step * 4 + row) * 33;
+      return Tokens(begin, begin + 33);
+    };
+    for (const auto& [ranks, local] : {std::pair{1, 4}, {2, 2}, {4, 1}, {2, 1}}) {
+      const auto loader = DataLoader::open(token_ids(), training(local, 4), 256);
+      QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
+      for (const int64_t step : {0, 7, 19, 20, 47}) {
+        const auto samples = samples_of_step(*loader, step, local, 4, ranks);
+        for (int64_t row = 0; row < 4; ++row) QCOMPARE(samples[row], sequence(step % 20, row));
+      }
+    }
+  }
+
+  void theVocabularysRows() {
+    recipe::Model model;
+    recipe::Data data = text(kText, 64);
+    QCOMPARE(vocabulary(model, data).value(), int64_t{4096});
+    model.vocab_size = 5000;
+    QCOMPARE(vocabulary(model, data).value(), int64_t{5000});
+    QCOMPARE(vocabulary(model, token_ids()).value(), int64_t{5000});
+    model.vocab_size = 4095;
+    QCOMPARE(
+        QString::fromStdString(vocabulary(model, data).error().message),
+        QString("model.vocab_size: 4095 is smaller than the tokenizer's 4096 (%1); valid: 4096 or "
+                "more, or 0 for the tokenizer's")
+            .arg(kTokenizer.c_str()));
+    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), 4095)),
+             QString::fromStdString(vocabulary(model, data).error().message));
+    model.vocab_size = 0;
+    QCOMPARE(
+        QString::fromStdString(vocabulary(model, token_ids()).error().message),
+        QString("model.vocab_size: 0 stands for the tokenizer's, but data.tokenizer is not set; "
+                "valid: 1 or more"));
+  }
+
+  void textThatCannotBeRead() {
+    recipe::Data data = text("/nowhere/corpus.txt", 64);
+    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+             QString("data.text: /nowhere/corpus.txt: no such file or folder"));
+    data = text(put("short.txt", "Hello"), 64);
+    QCOMPARE(
+        error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+        QString("data.text: 4 tokens, but one sample of data.seq_len 64 needs 65; valid: more text "
+                "or shorter sequences"));
+    data = text(put("broken.jsonl", "{\"text\": \"fine\"}\n{\"text\""), 64);
+    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+             QString("data.text: %1/broken.jsonl:2: not a JSON object with a text in \"text\"")
+                 .arg(folder_->path()));
+    data.tokenizer = kText;
+    QCOMPARE(
+        error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+        QString("data.tokenizer: %1: not JSON (at byte 1); valid: a Hugging Face tokenizer.json")
+            .arg(kText.c_str()));
+    data.tokenizer.clear();
+    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+             QString("data.tokenizer: data.text needs one; valid: a Hugging Face tokenizer.json"));
+  }
+
+  void tokenIdsThatCannotBeRead() {
+    recipe::Data data = token_ids();
+    QVERIFY(
+        error_of(DataLoader::open(data, training(4, 4), 100))
+            .startsWith(QString("data.token_ids: %1: input_ids holds ").arg(kTokenIds.c_str())));
+    QCOMPARE(error_of(DataLoader::open(data, training(2, 2), 256)),
+             QString("training.global_batch: 2, but %1 holds 4 sequences a step; valid: 4")
+                 .arg(kTokenIds.c_str()));
+    data.seq_len = 64;
+    QCOMPARE(error_of(DataLoader::open(data, training(4, 4), 256)),
+             QString("data.seq_len: 64, but %1 holds sequences of 33 tokens; valid: 32")
+                 .arg(kTokenIds.c_str()));
+    QCOMPARE(
+        error_of(DataLoader::open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
+        QString(
+            "data.token_ids: /nowhere.safetensors: cannot be opened: No such file or directory"));
+
+    using heddle::checkpoint::Dtype;
+    const std::string wrong_type = put_ids({"input_ids", Dtype::i32, {2, 4, 33}});
+    QCOMPARE(
+        error_of(DataLoader::open(token_ids(wrong_type), training(4, 4), 256)),
+        QString(
+            "data.token_ids: %1: input_ids is I32 [2, 4, 33]; valid: I64 [steps, batch, seq_len "
+            "+ 1]")
+            .arg(wrong_type.c_str()));
+    for (const auto& shape : {Tokens{8, 33}, {0, 4, 33}})
+      QVERIFY(error_of(DataLoader::open(token_ids(put_ids({"input_ids", Dtype::i64, shape})),
+                                        training(4, 4), 256))
+                  .endsWith("valid: I64 [steps, batch, seq_len + 1]"));
+    const std::string wrong_name = put_ids({"ids", Dtype::i64, {2, 4, 33}});
+    QCOMPARE(
+        error_of(DataLoader::open(token_ids(wrong_name), training(4, 4), 256)),
+        QString(
+            "data.token_ids: %1: no tensor \"input_ids\"; valid: I64 [steps, batch, seq_len + 1]")
+            .arg(wrong_name.c_str()));
+  }
+};
+
+QTEST_APPLESS_MAIN(TextLoaderTest)
+#include "text_loader_test.moc"
