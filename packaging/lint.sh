@@ -11,7 +11,7 @@ format() {
   git ls-files -z '*.h' '*.cpp' '*.cu' '*.cuh' | xargs -0 clang-format --dry-run -Werror
 }
 
-# clang-tidy reads the compile commands without what only g++ knows: its precompiled headers.
+# clang-tidy cannot read g++'s precompiled header: it is given the header itself.
 tidy() {
   local commands=build/release/compile_commands.json
   [[ -f $commands ]] || fail 2 "no $commands: run packaging/test.sh or cmake --preset release first"
@@ -19,7 +19,8 @@ tidy() {
   database=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$database'" EXIT
-  sed -E -e 's/ -fpch-preprocess//g' -e 's/ -Winvalid-pch//g' -e 's/ -include [^ ]*cmake_pch\.hxx//g' \
+  sed -E -e 's/ -fpch-preprocess//g' -e 's/ -Winvalid-pch//g' \
+    -e "s|-include [^ ]*cmake_pch\\.hxx|-include $HEDDLE_ROOT/engine/torch_headers.h|g" \
     "$commands" >"$database/compile_commands.json"
   local files=("$@")
   (($#)) || mapfile -t files < <(git ls-files '*.cpp')
