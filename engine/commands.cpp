@@ -1,0 +1,102 @@
+#include "engine/commands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "engine/data/tokenizer.h"
+#include "engine/graph/text.h"
+#include "engine/train/capture.h"
+#include "engine/train/inputs.h"
+
+namespace heddle::engine {
+namespace {
+
+int bad_usage(const std::string& message) {
+  fmt::print(stderr, "{}\n", message);
+  return 2;
+}
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).string();
+}
+
+// Parallelism that the model does not apply yet stays out of the captured graph: the graph says so.
+std::string left_out(const recipe::Recipe& recipe) {
+  const recipe::Parallelism& p = recipe.parallelism;
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : {std::pair{"dp_replicate", p.dp_replicate}, {"tp", p.tp}, {"pp", p.pp}, {"cp", p.cp}})
+    if (size > 1) parts.push_back(fmt::format("{} {}", name, size));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+int train(const RecipeOptions& options, launch::TrainOptions launch) {
+  const auto inputs = train::read_inputs(options.path, options.ranks, options.sets);
+  if (!inputs) return bad_usage(inputs.error().message);
+  launch.recipe_text = recipe::to_toml(inputs->recipe);
+  launch.ranks = static_cast<int32_t>(inputs->recipe.data_parallel_ranks());
+  launch.run_dir = absolute(launch.run_dir);
+  launch.graph_file = absolute(launch.graph_file);
+  launch.eval_to = absolute(launch.eval_to);
+  return launch::run_foreground(launch);
+}
+
+int graph(const RecipeOptions& options, bool stats) {
+  recipe::Parsed parsed = train::read_recipe(options.path, options.sets, options.ranks);
+  if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
+  if (parsed.recipe.model.vocab_size == 0) {
+    const auto vocabulary = data::vocabulary(parsed.recipe.model, parsed.recipe.data);
+    if (!vocabulary) return bad_usage(fmt::format("{}: {}", options.path, vocabulary.error().message));
+    parsed.recipe.model.vocab_size = *vocabulary;
+  }
+  auto captured = train::capture_step(parsed.recipe);
+  if (!captured) {
+    fmt::print(stderr, "{}\n", captured.error().message);
+    return 1;
+  }
+  if (stats) {
+    const nlohmann::ordered_json json = {{"nodes", captured->graph.nodes.size()},
+                                         {"collectives", graph::collectives_per_step(captured->graph)},
+                                         {"capture_seconds", captured->seconds},
+                                         {"model_forward_calls", captured->model_forward_calls},
+                                         {"left_out", left_out(parsed.recipe)}};
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
+  if (const std::string parts = left_out(parsed.recipe); !parts.empty())
+    captured->graph.notes["left_out"] = parts;
+  fmt::print("{}", graph::to_text(captured->graph));
+  return 0;
+}
+
+int tokenize(const TokenizeOptions& options) {
+  auto tokenizer = data::Tokenizer::load(options.tokenizer);
+  if (!tokenizer) return bad_usage(tokenizer.error().message);
+  if (!options.decode) {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    const auto ids = tokenizer->encode(text);
+    if (!ids) return bad_usage(ids.error().message);
+    fmt::print("{}\n", fmt::join(*ids, " "));
+    return 0;
+  }
+  std::vector<int32_t> ids;
+  for (std::string word; std::cin >> word;) {
+    char* end = nullptr;
+    const long id = std::strtol(word.c_str(), &end, 10);
+    if (*end != '\0' || id < 0 || id >= tokenizer->vocab_size())
+      return bad_usage(fmt::format("\"{}\" is not a token id; valid: 0 to {}", word, tokenizer->vocab_size() - 1));
+    ids.push_back(static_cast<int32_t>(id));
+  }
+  const std::string text = tokenizer->decode(ids);
+  std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
+  return 0;
+}
+
+}  // namespace heddle::engine

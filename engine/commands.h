@@ -1,0 +1,33 @@
+// The commands of heddle-engine that are more than a call. Each prints to stdout, errors to stderr,
+// and returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/launch/foreground.h"
+
+namespace heddle::engine {
+
+struct RecipeOptions {
+  std::string path;
+  std::vector<std::string> sets;
+  int64_t ranks = 0;  // 0: the recipe's own
+};
+
+/// `train` and, with options.eval_to, `eval`: checks recipe and data, then runs the ranks.
+int train(const RecipeOptions& recipe, launch::TrainOptions options);
+
+/// `graph`: the captured step's text, or its size and capture time as JSON.
+int graph(const RecipeOptions& recipe, bool stats);
+
+struct TokenizeOptions {
+  std::string tokenizer;
+  bool decode = false;
+};
+
+/// `tokenize`: ids separated by white space, one line a call.
+int tokenize(const TokenizeOptions& options);
+
+}  // namespace heddle::engine

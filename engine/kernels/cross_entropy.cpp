@@ -1,0 +1,127 @@
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/kernels/kernel.h"
+#include "engine/kernels/operators.h"
+
+namespace heddle::kernels {
+namespace {
+
+using at::Tensor;
+using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&);
+using Backward = Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&);
+
+HEDDLE_VECTORIZED
+float logsumexp_row(const float* x, int64_t n) {
+  float top = x[0];
+#pragma omp simd reduction(max : top)
+  for (int64_t i = 0; i < n; ++i) top = std::max(top, x[i]);
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; ++i) sum += vector_exp(x[i] - top);
+  return top + std::log(sum);
+}
+
+HEDDLE_VECTORIZED
+void softmax_row(const float* x, float logsumexp, float factor, float* out, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = factor * vector_exp(x[i] - logsumexp);
+}
+
+std::tuple<Tensor, Tensor> forward_cpu(const Tensor& logits_in, const Tensor& labels) {
+  check_float(logits_in, "cross_entropy's logits");
+  const Tensor logits = logits_in.contiguous();
+  const int64_t rows = logits.size(0), n = logits.size(1);
+  const int64_t* label = labels.const_data_ptr<int64_t>();
+  const float* x = logits.const_data_ptr<float>();
+  Tensor logsumexp = at::empty({rows}, logits.options()), loss = at::empty({}, logits.options());
+  float* lse = logsumexp.mutable_data_ptr<float>();
+  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      TORCH_CHECK(label[r] < n, "label ", label[r], " is outside the vocabulary of ", n);
+      lse[r] = logsumexp_row(x + r * n, n);
+    }
+  });
+  double sum = 0;
+  for (int64_t r = 0; r < rows; ++r)
+    if (label[r] >= 0) sum += static_cast<double>(lse[r] - x[r * n + label[r]]);
+  *loss.mutable_data_ptr<float>() = static_cast<float>(sum);
+  return {loss, logsumexp};
+}
+
+Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& labels,
+                    const Tensor& logsumexp) {
+  const Tensor logits = logits_in.contiguous();
+  const int64_t rows = logits.size(0), n = logits.size(1);
+  const float factor = *dloss.const_data_ptr<float>();
+  const int64_t* label = labels.const_data_ptr<int64_t>();
+  Tensor dlogits = at::empty_like(logits);
+  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* out = dlogits.mutable_data_ptr<float>() + r * n;
+      if (label[r] < 0) {
+        std::fill_n(out, n, 0.0F);
+        continue;
+      }
+      softmax_row(logits.const_data_ptr<float>() + r * n, logsumexp.const_data_ptr<float>()[r], factor,
+                  out, n);
+      out[label[r]] -= factor;
+    }
+  });
+  return dlogits;
+}
+
+std::tuple<Tensor, Tensor> forward_meta(const Tensor& logits, const Tensor& labels) {
+  TORCH_CHECK(logits.dim() == 2 && labels.dim() == 1 && labels.size(0) == logits.size(0),
+              "cross_entropy takes logits [T, V] and labels [T], not ", logits.sizes(), " and ",
+              labels.sizes());
+  const auto fp32 = logits.options().dtype(at::kFloat);
+  return {at::empty({}, fp32), at::empty({logits.size(0)}, fp32)};
+}
+
+Tensor backward_meta(const Tensor&, const Tensor& logits, const Tensor&, const Tensor&) {
+  return at::empty_like(logits, at::MemoryFormat::Contiguous);
+}
+
+struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& logits,
+                        const Tensor& labels) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    static const auto op = find<Forward>("heddle::cross_entropy");
+    auto [loss, logsumexp] = op.call(logits, labels);
+    context->save_for_backward({logits, labels, logsumexp});
+    return loss;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = find<Backward>("heddle::cross_entropy_backward");
+    const auto saved = context->get_saved_variables();
+    return {op.call(grads[0], saved[0], saved[1], saved[2]), {}};
+  }
+};
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(heddle, library) {
+  library.def("cross_entropy(Tensor logits, Tensor labels) -> (Tensor, Tensor)");
+  library.def(
+      "cross_entropy_backward(Tensor dloss, Tensor logits, Tensor labels, Tensor logsumexp) -> Tensor");
+}
+TORCH_LIBRARY_IMPL(heddle, CPU, library) {
+  library.impl("cross_entropy", &forward_cpu);
+  library.impl("cross_entropy_backward", &backward_cpu);
+}
+TORCH_LIBRARY_IMPL(heddle, Meta, library) {
+  library.impl("cross_entropy", &forward_meta);
+  library.impl("cross_entropy_backward", &backward_meta);
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels) {
+  return CrossEntropy::apply(logits, labels);
+}
+
+}  // namespace heddle::kernels

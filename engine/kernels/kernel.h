@@ -1,0 +1,54 @@
+// What every CPU kernel of this folder shares.
+#pragma once
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <bit>
+
+// The loops of this folder vectorise well: one version an instruction set, chosen at load time.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define HEDDLE_VECTORIZED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define HEDDLE_VECTORIZED
+#endif
+
+namespace heddle::kernels {
+
+/// The operator heddle::NAME with its C++ signature.
+template <typename Signature>
+c10::TypedOperatorHandle<Signature> find(const char* name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").template typed<Signature>();
+}
+
+inline void check_float(const at::Tensor& tensor, const char* what) {
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat, what, " must be fp32, not ", tensor.scalar_type());
+}
+
+/// e^x within 2 ulp, written so that loops around it vectorise (libm's does not): range reduction to
+/// [−ln2/2, ln2/2] and a polynomial of degree 6 (Cody & Waite, Software Manual for the Elementary
+/// Functions, 1980). Saturates outside [−87.3, 88.3].
+inline float vector_exp(float x) {
+  x = std::min(std::max(x, -87.3F), 88.3F);
+  constexpr float kRound = 12582912.0F;  // 1.5 · 2²³: adding it rounds to a whole number
+  const float n = (x * 1.44269504F + kRound) - kRound;
+  const float r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+  float p = 1.9875691500e-4F;
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * r * r + r + 1.0F;
+  return p * std::bit_cast<float>((static_cast<int32_t>(n) + 127) << 23);
+}
+
+/// Rows of a kernel's work such that a task holds at least about 16 Ki elements.
+inline int64_t grain(int64_t columns) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns)); }
+
+}  // namespace heddle::kernels

@@ -1,0 +1,126 @@
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "engine/kernels/kernel.h"
+#include "engine/kernels/operators.h"
+
+namespace heddle::kernels {
+namespace {
+
+using Forward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, double);
+using Backward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
+                                                    const at::Tensor&, const at::Tensor&);
+
+HEDDLE_VECTORIZED
+void forward_row(const float* x, const float* weight, float* y, float* rstd, int64_t n, double eps) {
+  float sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; ++i) sum += x[i] * x[i];
+  const float r = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sum) / static_cast<double>(n) + eps));
+  *rstd = r;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * r * weight[i];
+}
+
+// dx = r·(w·dy − x·r²·mean(w·dy·x)); dw += dy·x·r
+HEDDLE_VECTORIZED
+void backward_row(const float* dy, const float* x, const float* weight, float r, float* dx, float* dw,
+                  int64_t n) {
+  float dot = 0;
+#pragma omp simd reduction(+ : dot)
+  for (int64_t i = 0; i < n; ++i) dot += dy[i] * weight[i] * x[i];
+  const float c = dot * r * r / static_cast<float>(n);
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    dx[i] = r * (dy[i] * weight[i] - x[i] * c);
+    dw[i] += dy[i] * x[i] * r;
+  }
+}
+
+std::tuple<at::Tensor, at::Tensor> forward_cpu(const at::Tensor& x_in, const at::Tensor& weight,
+                                               double eps) {
+  check_float(x_in, "rms_norm's x");
+  const at::Tensor x = x_in.contiguous();
+  const int64_t rows = x.size(0), n = x.size(1);
+  at::Tensor y = at::empty_like(x), rstd = at::empty({rows}, x.options());
+  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      forward_row(x.const_data_ptr<float>() + r * n, weight.const_data_ptr<float>(),
+                  y.mutable_data_ptr<float>() + r * n, rstd.mutable_data_ptr<float>() + r, n, eps);
+  });
+  return {y, rstd};
+}
+
+std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const at::Tensor& x_in,
+                                                const at::Tensor& weight, const at::Tensor& rstd) {
+  const at::Tensor x = x_in.contiguous(), dy = dy_in.contiguous();
+  const int64_t rows = x.size(0), n = x.size(1);
+  at::Tensor dx = at::empty_like(x);
+  // One partial sum a block of rows, added in order: the result does not depend on the threads.
+  constexpr int64_t kBlock = 64;
+  const int64_t blocks = (rows + kBlock - 1) / kBlock;
+  at::Tensor partial = at::zeros({blocks, n}, x.options());
+  at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block)
+      for (int64_t r = block * kBlock; r < std::min(rows, (block + 1) * kBlock); ++r)
+        backward_row(dy.const_data_ptr<float>() + r * n, x.const_data_ptr<float>() + r * n,
+                     weight.const_data_ptr<float>(), rstd.const_data_ptr<float>()[r],
+                     dx.mutable_data_ptr<float>() + r * n,
+                     partial.mutable_data_ptr<float>() + block * n, n);
+  });
+  return {dx, partial.sum(0)};
+}
+
+std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& weight, double) {
+  TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
+              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ", weight.sizes());
+  return {at::empty_like(x), at::empty({x.size(0)}, x.options())};
+}
+
+std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor&, const at::Tensor& x,
+                                                 const at::Tensor& weight, const at::Tensor&) {
+  return {at::empty_like(x), at::empty_like(weight)};
+}
+
+struct RmsNorm : torch::autograd::Function<RmsNorm> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                            const at::Tensor& weight, double eps) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    static const auto op = find<Forward>("heddle::rms_norm");
+    auto [y, rstd] = op.call(x, weight, eps);
+    context->save_for_backward({x, weight, rstd});
+    return y;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = find<Backward>("heddle::rms_norm_backward");
+    const auto saved = context->get_saved_variables();
+    auto [dx, dw] = op.call(grads[0], saved[0], saved[1], saved[2]);
+    return {dx, dw, {}};
+  }
+};
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(heddle, library) {
+  library.def("rms_norm(Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)");
+  library.def("rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor rstd) -> (Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(heddle, CPU, library) {
+  library.impl("rms_norm", &forward_cpu);
+  library.impl("rms_norm_backward", &backward_cpu);
+}
+TORCH_LIBRARY_IMPL(heddle, Meta, library) {
+  library.impl("rms_norm", &forward_meta);
+  library.impl("rms_norm_backward", &backward_meta);
+}
+
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  return RmsNorm::apply(x, weight, eps);
+}
+
+}  // namespace heddle::kernels

@@ -1,0 +1,99 @@
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+
+#include "engine/kernels/kernel.h"
+#include "engine/kernels/operators.h"
+
+namespace heddle::kernels {
+namespace {
+
+using at::Tensor;
+using Forward = Tensor(const Tensor&, const Tensor&);
+using Backward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&);
+
+HEDDLE_VECTORIZED
+void forward_range(const float* gate, const float* up, float* out, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) out[i] = gate[i] / (1.0F + vector_exp(-gate[i])) * up[i];
+}
+
+HEDDLE_VECTORIZED
+void backward_range(const float* dout, const float* gate, const float* up, float* dgate, float* dup,
+                    int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    const float sigmoid = 1.0F / (1.0F + vector_exp(-gate[i]));
+    const float silu = gate[i] * sigmoid;
+    dgate[i] = dout[i] * up[i] * (sigmoid + silu * (1.0F - sigmoid));
+    dup[i] = dout[i] * silu;
+  }
+}
+
+Tensor forward_cpu(const Tensor& gate_in, const Tensor& up_in) {
+  check_float(gate_in, "swiglu's gate");
+  const Tensor gate = gate_in.contiguous(), up = up_in.contiguous();
+  Tensor out = at::empty_like(gate);
+  at::parallel_for(0, out.numel(), 16384, [&](int64_t begin, int64_t end) {
+    forward_range(gate.const_data_ptr<float>() + begin, up.const_data_ptr<float>() + begin,
+                  out.mutable_data_ptr<float>() + begin, end - begin);
+  });
+  return out;
+}
+
+std::tuple<Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& gate_in, const Tensor& up_in) {
+  const Tensor dout = dout_in.contiguous(), gate = gate_in.contiguous(), up = up_in.contiguous();
+  Tensor dgate = at::empty_like(gate), dup = at::empty_like(up);
+  at::parallel_for(0, dout.numel(), 16384, [&](int64_t begin, int64_t end) {
+    backward_range(dout.const_data_ptr<float>() + begin, gate.const_data_ptr<float>() + begin,
+                   up.const_data_ptr<float>() + begin, dgate.mutable_data_ptr<float>() + begin,
+                   dup.mutable_data_ptr<float>() + begin, end - begin);
+  });
+  return {dgate, dup};
+}
+
+Tensor forward_meta(const Tensor& gate, const Tensor& up) {
+  TORCH_CHECK(gate.sizes() == up.sizes(), "swiglu takes two tensors of one shape, not ", gate.sizes(),
+              " and ", up.sizes());
+  return at::empty_like(gate, at::MemoryFormat::Contiguous);
+}
+
+std::tuple<Tensor, Tensor> backward_meta(const Tensor&, const Tensor& gate, const Tensor& up) {
+  return {at::empty_like(gate, at::MemoryFormat::Contiguous),
+          at::empty_like(up, at::MemoryFormat::Contiguous)};
+}
+
+struct SwiGlu : torch::autograd::Function<SwiGlu> {
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& gate, const Tensor& up) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    static const auto op = find<Forward>("heddle::swiglu");
+    context->save_for_backward({gate, up});
+    return op.call(gate, up);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list grads) {
+    static const auto op = find<Backward>("heddle::swiglu_backward");
+    const auto saved = context->get_saved_variables();
+    auto [dgate, dup] = op.call(grads[0], saved[0], saved[1]);
+    return {dgate, dup};
+  }
+};
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(heddle, library) {
+  library.def("swiglu(Tensor gate, Tensor up) -> Tensor");
+  library.def("swiglu_backward(Tensor dout, Tensor gate, Tensor up) -> (Tensor, Tensor)");
+}
+TORCH_LIBRARY_IMPL(heddle, CPU, library) {
+  library.impl("swiglu", &forward_cpu);
+  library.impl("swiglu_backward", &backward_cpu);
+}
+TORCH_LIBRARY_IMPL(heddle, Meta, library) {
+  library.impl("swiglu", &forward_meta);
+  library.impl("swiglu_backward", &backward_meta);
+}
+
+Tensor swiglu(const Tensor& gate, const Tensor& up) { return SwiGlu::apply(gate, up); }
+
+}  // namespace heddle::kernels

@@ -1,0 +1,97 @@
+// heddle-engine: the training engine's commands. Exit codes: 0 done, 1 failed, 2 bad usage or recipe,
+// 130 stopped by the user.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/commands.h"
+#include "engine/launch/process.h"
+#include "engine/launch/rank_arguments.h"
+#include "engine/launch/supervise.h"
+#include "engine/probe/report.h"
+#include "engine/train/rank.h"
+
+namespace {
+
+using namespace heddle;
+
+int run_rank(const std::vector<std::string>& words) {
+  const auto context = launch::parse_rank_arguments(words);
+  if (!context) {
+    fmt::print(stderr, "{}\n", context.error().message);
+    return 2;
+  }
+  return train::run_rank(*context);
+}
+
+// --ranks, --set and the recipe, as several commands take them.
+void add_recipe_options(CLI::App* command, engine::RecipeOptions& options) {
+  command->add_option("recipe", options.path, "the recipe's TOML file")->required();
+  command->add_option("--set", options.sets, "key=value, over the recipe")->allow_extra_args(false);
+  command->add_option("--ranks", options.ranks, "ranks instead of the recipe's hardware.ranks")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double started = launch::now();
+  // Ranks are started by the launcher alone, with arguments of their own.
+  if (argc > 1 && std::string_view(argv[1]) == "rank") return run_rank({argv + 2, argv + argc});
+
+  CLI::App app("heddle-engine: trains Llama models as one captured graph");
+  app.set_version_flag("--version", HEDDLE_VERSION);
+  app.require_subcommand(1);
+
+  engine::RecipeOptions recipe;
+  launch::TrainOptions train;
+  train.spawned_at = started;
+  auto* train_command = app.add_subcommand("train", "train on this machine's ranks");
+  add_recipe_options(train_command, recipe);
+  train_command->add_option("--run-dir", train.run_dir, "where logs and results go (default: nowhere)");
+  train_command->add_option("--mode", train.mode, "planned or eager")
+      ->check(CLI::IsMember({"planned", "eager"}));
+  train_command->add_option("--graph", train.graph_file, "train from this text graph instead of a capture")
+      ->check(CLI::ExistingFile);
+
+  auto* eval_command = app.add_subcommand("eval", "logits, loss and gradients of the first batch");
+  add_recipe_options(eval_command, recipe);
+  eval_command->add_option("--mode", train.mode, "planned or eager")
+      ->check(CLI::IsMember({"planned", "eager"}));
+  eval_command->add_option("--to", train.eval_to, "the safetensors file to write")->required();
+
+  bool stats = false;
+  auto* graph_command = app.add_subcommand("graph", "the captured step as text; allocates no weights");
+  add_recipe_options(graph_command, recipe);
+  graph_command->add_flag("--stats", stats, "nodes, collectives and capture seconds as JSON instead");
+
+  engine::TokenizeOptions tokenize;
+  auto* tokenize_command = app.add_subcommand("tokenize", "text on stdin to token ids on stdout");
+  tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")->required();
+  tokenize_command->add_flag("--decode", tokenize.decode, "ids on stdin to text on stdout");
+
+  launch::SuperviseOptions supervise;
+  auto* supervise_command = app.add_subcommand("supervise", "run a prepared run directory detached");
+  supervise_command->add_option("--run-dir", supervise.run_dir, "with launch.json and recipe.toml")->required();
+  auto* actions = supervise_command->add_option_group("action");
+  actions->add_flag_callback("--status", [&] { supervise.action = launch::SuperviseAction::status; });
+  actions->add_flag_callback("--stop", [&] { supervise.action = launch::SuperviseAction::stop; });
+  actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
+  actions->require_option(0, 1);
+
+  bool json = false;
+  auto* probe_command = app.add_subcommand("probe", "what this node has");
+  probe_command->add_flag("--json", json, "as JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (*train_command || *eval_command) return engine::train(recipe, train);
+  if (*graph_command) return engine::graph(recipe, stats);
+  if (*tokenize_command) return engine::tokenize(tokenize);
+  if (*supervise_command) return launch::supervise(supervise);
+  if (*probe_command) return probe::command(json);
+  return 2;
+}

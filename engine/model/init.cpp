@@ -1,0 +1,83 @@
+#include "engine/model/init.h"
+
+#include <ATen/Parallel.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace heddle::model {
+namespace {
+
+// Four 32-bit words for a counter under a key.
+std::array<uint32_t, 4> philox(uint64_t counter, uint64_t key) {
+  auto k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  std::array<uint32_t, 4> c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
+    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b),
+         static_cast<uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(a)};
+    k0 += 0x9E3779B9U;
+    k1 += 0xBB67AE85U;
+  }
+  return c;
+}
+
+// (0, 1), never its ends.
+double uniform(uint32_t high, uint32_t low) {
+  const uint64_t bits = (static_cast<uint64_t>(high) << 20) ^ (low >> 12);
+  return (static_cast<double>(bits) + 0.5) * 0x1p-52;
+}
+
+// Two independent standard normals (Box and Muller, 1958) for each pair of elements.
+std::array<double, 2> normals(uint64_t pair, uint64_t key, uint64_t attempt) {
+  const auto words = philox(pair + (attempt << 56), key);
+  const double radius = std::sqrt(-2.0 * std::log(uniform(words[0], words[1])));
+  const double angle = 2.0 * std::numbers::pi * uniform(words[2], words[3]);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+float draw(const Init& init, uint64_t key, uint64_t element) {
+  for (uint64_t attempt = 0;; ++attempt) {
+    const double value = init.sigma * normals(element / 2, key, attempt)[element % 2];
+    // Truncation by drawing again; past 2⁸ attempts the cut would be absurd.
+    if (init.kind == Init::Kind::normal || std::abs(value) <= init.cut || attempt == 255)
+      return static_cast<float>(value);
+  }
+}
+
+bool ends_with(const std::string& name, const char* end) { return name.ends_with(end); }
+
+}  // namespace
+
+Init init_of(const recipe::Model& model, const std::string& name) {
+  // Truncated at ±2 whatever σ is, as torch.nn.init.trunc_normal_ does by default.
+  constexpr double kCut = 2.0;
+  if (ends_with(name, "norm.weight")) return {Init::Kind::ones, 0.0, 0.0};
+  if (name == "tok_embeddings.weight") return {Init::Kind::normal, 1.0, 0.0};
+  if (name == "output.weight") {
+    const double sigma = 1.0 / std::sqrt(static_cast<double>(model.dim));
+    return {Init::Kind::truncated_normal, sigma, 3.0 * sigma};
+  }
+  if (ends_with(name, ".wo.weight") || ends_with(name, ".w2.weight") || ends_with(name, ".w3.weight")) {
+    const double layer = std::stod(name.substr(name.find('.') + 1));
+    return {Init::Kind::truncated_normal, 0.02 / std::sqrt(2.0 * (layer + 1.0)), kCut};
+  }
+  return {Init::Kind::truncated_normal, 0.02, kCut};
+}
+
+void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin, int64_t count,
+          float* out) {
+  if (init.kind == Init::Kind::ones) {
+    std::fill_n(out, count, 1.0F);
+    return;
+  }
+  const uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(seed));
+  at::parallel_for(0, count, 16384, [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) out[i] = draw(init, key, static_cast<uint64_t>(begin + i));
+  });
+}
+
+}  // namespace heddle::model

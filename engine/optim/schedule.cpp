@@ -1,0 +1,25 @@
+#include "engine/optim/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace heddle::optim {
+
+double lr_factor(const recipe::Schedule& schedule, int64_t steps, int64_t step) {
+  const int64_t warmup = schedule.warmup_steps;
+  if (step < warmup) return static_cast<double>(step + 1) / static_cast<double>(warmup);
+  if (schedule.decay == recipe::Decay::none) return 1.0;
+  const int64_t decay = schedule.decay_ratio > 0.0
+                            ? std::llround(static_cast<double>(steps) * schedule.decay_ratio)
+                            : steps - warmup;
+  const int64_t stable = steps + 1 - warmup - decay;
+  if (step < warmup + stable || decay <= 0) return 1.0;
+  const double p = std::min(1.0, static_cast<double>(step + 1 - warmup - stable) / static_cast<double>(decay));
+  double f = 1.0 - p;
+  if (schedule.decay == recipe::Decay::sqrt) f = 1.0 - std::sqrt(p);
+  if (schedule.decay == recipe::Decay::cosine) f = 0.5 * (1.0 + std::cos(std::numbers::pi * p));
+  return schedule.min_lr_factor + (1.0 - schedule.min_lr_factor) * f;
+}
+
+}  // namespace heddle::optim

@@ -1,0 +1,48 @@
+#include "engine/train/capture.h"
+
+#include <chrono>
+
+#include "engine/graph/recorder.h"
+#include "engine/graph/trace_kernels.h"
+#include "engine/model/llama.h"
+#include "engine/train/step.h"
+
+namespace heddle::train {
+
+Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
+  const auto begin = std::chrono::steady_clock::now();
+  graph::register_trace_kernels();
+  graph::Recorder recorder;
+  auto state = [&](const std::string& name, const std::vector<int64_t>& sizes) {
+    return recorder.state(name, sizes, at::kFloat);
+  };
+
+  StepSettings settings = settings_of(recipe);
+  settings.evaluate = evaluate;
+  const std::vector<int64_t> batch = {recipe.training.local_batch, recipe.data.seq_len};
+  const at::Tensor tokens = recorder.input("tokens", batch, at::kLong);
+  const at::Tensor labels = recorder.input("labels", batch, at::kLong);
+  const at::Tensor positions = recorder.input("positions", batch, at::kLong);
+  const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
+  const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
+  const at::Tensor step_number = recorder.input("step", {}, at::kLong);
+
+  model::Llama model(recipe.model, settings.sharding,
+                     state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), state);
+  Step step(model, settings, state);
+  step.micro_batch(tokens, labels, positions, token_count);
+  for (const auto& [name, tensor] : step.update(lr, step_number)) recorder.output(name, tensor);
+
+  Captured captured;
+  captured.graph = recorder.finish();
+  captured.graph.micro_batches = settings.micro_batches;
+  captured.graph.notes["ranks"] = std::to_string(settings.sharding.ranks);
+  captured.model_forward_calls = model.forward_calls();
+  captured.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return captured;
+} catch (const std::exception& error) {
+  return fail("the step cannot be captured: {}", error.what());
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,73 @@
+#include "engine/train/inputs.h"
+
+#include <fmt/ranges.h>
+
+#include "engine/checkpoint/hugging_face.h"
+
+namespace heddle::train {
+namespace {
+
+// "data.text: corpus.txt is empty" → a fault at the line that sets data.text.
+recipe::Fault fault_of(const recipe::Parsed& parsed, const std::string& message) {
+  recipe::Fault fault;
+  fault.file = parsed.file;
+  fault.what = message;
+  const size_t colon = message.find(": ");
+  if (colon == std::string::npos || message.find_first_of(" /") < colon) return fault;
+  fault.key = message.substr(0, colon);
+  fault.what = message.substr(colon + 2);
+  if (const auto place = parsed.places.find(fault.key); place != parsed.places.end()) {
+    fault.file = place->second.file;
+    fault.line = place->second.line;
+    fault.column = place->second.column;
+  }
+  return fault;
+}
+
+// Numbers that the recipe leaves open come from the checkpoint's config.json.
+void take_numbers_of_checkpoint(recipe::Parsed& parsed) {
+  recipe::Model& model = parsed.recipe.model;
+  if (model.checkpoint.empty() || model.dim != 0) return;
+  auto config = checkpoint::read_config(model.checkpoint);
+  if (!config) {
+    parsed.faults.push_back(fault_of(parsed, "model.checkpoint: " + config.error().message));
+    return;
+  }
+  config->checkpoint = model.checkpoint;
+  model = std::move(*config);
+}
+
+}  // namespace
+
+recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets, int64_t ranks) {
+  recipe::Parsed parsed = recipe::parse_file(path, sets);
+  take_numbers_of_checkpoint(parsed);
+  return recipe::resolve(parsed, ranks);
+}
+
+Result<Inputs> read_inputs(const std::string& path, int64_t ranks, const std::vector<std::string>& sets) {
+  recipe::Parsed parsed = read_recipe(path, sets, ranks);
+  if (parsed.ok()) parsed.faults = recipe::unsupported(parsed);
+  if (!parsed.ok()) return fail("{}", lines_of(parsed.faults));
+
+  recipe::Recipe& recipe = parsed.recipe;
+  auto fault = [&](const Error& error) { return fail("{}", fault_of(parsed, error.message).str()); };
+  const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
+  if (!vocabulary) return fault(vocabulary.error());
+  recipe.model.vocab_size = *vocabulary;
+  if (!recipe.model.checkpoint.empty()) {
+    const auto opened = checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
+    if (!opened) return fault({"model.checkpoint: " + opened.error().message});
+  }
+  auto loader = data::DataLoader::open(recipe.data, recipe.training, *vocabulary);
+  if (!loader) return fault(loader.error());
+  return Inputs{std::move(recipe), std::move(*loader)};
+}
+
+std::string lines_of(const std::vector<recipe::Fault>& faults) {
+  std::vector<std::string> lines;
+  for (const recipe::Fault& fault : faults) lines.push_back(fault.str());
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,29 @@
+// From a recipe's file to all that training reads: the recipe made final, and its data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/data/text_loader.h"
+#include "engine/recipe/parse.h"
+
+namespace heddle::train {
+
+struct Inputs {
+  recipe::Recipe recipe;  // resolved, with the vocabulary's size
+  data::DataLoader loader;
+};
+
+/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint's config.json where
+/// it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key: …`.
+recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets, int64_t ranks);
+
+/// As `read_recipe`, and opens tokenizer, text and checkpoint. The error holds a line a fault.
+Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
+                           const std::vector<std::string>& sets = {});
+
+/// The lines that a command prints for faults.
+std::string lines_of(const std::vector<recipe::Fault>& faults);
+
+}  // namespace heddle::train

@@ -1,0 +1,120 @@
+#include "engine/train/rank.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "engine/launch/process.h"
+#include "engine/runtime/process_groups.h"
+#include "engine/telemetry/log_writer.h"
+#include "engine/train/evaluate.h"
+#include "engine/train/inputs.h"
+#include "engine/train/runner.h"
+#include "engine/train/states.h"
+#include "engine/train/step.h"
+#include "engine/train/trainer.h"
+
+namespace heddle::train {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+telemetry::Start start_record(const launch::RankContext& context, const Runner& runner) {
+  return {.time = launch::now(),
+          .rank = context.rank,
+          .world_size = context.launch.world_size,
+          .mode = context.launch.mode,
+          .environment = {{"host", host_name()},
+                          {"cpu", cpu_name()},
+                          {"threads", std::to_string(at::get_num_threads())},
+                          {"libtorch", TORCH_VERSION},
+                          {"engine", HEDDLE_VERSION},
+                          {"device", "cpu"},
+                          {"transport", context.launch.world_size > 1 ? "gloo" : "none"}},
+          .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
+                    {"collectives", static_cast<double>(runner.facts.collectives)},
+                    {"capture_seconds", runner.facts.capture_seconds},
+                    {"plan_seconds", runner.facts.plan_seconds}}};
+}
+
+// What a rank does, with the exit code that each error has.
+struct Failure {
+  int exit_code = 1;
+  std::string message;
+};
+
+tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetry::LogWriter& log) {
+  auto bad_input = [](const std::string& message) { return tl::unexpected(Failure{2, message}); };
+  auto failed = [](const std::string& message) { return tl::unexpected(Failure{1, message}); };
+
+  auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size);
+  if (!inputs) return bad_input(inputs.error().message);
+  const recipe::Recipe& recipe = inputs->recipe;
+  auto runner = make_runner(recipe, context.launch);
+  if (!runner) return bad_input(runner.error().message);
+  if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
+    return bad_input(loaded.error().message);
+  if (const auto logged = log.append(start_record(context, **runner)); !logged)
+    return failed(logged.error().message);
+  if (const auto met = runtime::init_process_groups(context); !met) return failed(met.error().message);
+
+  if (!context.launch.eval_to.empty()) {
+    if (const auto done = evaluate(recipe, context, **runner, inputs->loader); !done)
+      return failed(done.error().message);
+    return Outcome{};
+  }
+  if (context.rank == 0 && (*runner)->facts.nodes > 0) {
+    const RunnerFacts& facts = (*runner)->facts;
+    if (const auto logged = log.append(telemetry::Log{
+            launch::now(), telemetry::Level::info,
+            fmt::format("captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
+                        facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
+                        facts.plan_seconds * 1e3)});
+        !logged)
+      return failed(logged.error().message);
+  }
+  const auto outcome = train(recipe, context, **runner, inputs->loader, log);
+  if (!outcome) return failed(outcome.error().message);
+  return *outcome;
+}
+
+}  // namespace
+
+int run_rank(const launch::RankContext& context) {
+  auto log = telemetry::LogWriter::open(
+      fmt::format("{}/rank-{}.{}.hlog", context.run_dir, context.rank, context.launch.epoch));
+  if (!log) {
+    fmt::print(stderr, "{}\n", log.error().message);
+    return 1;
+  }
+  tl::expected<Outcome, Failure> outcome;
+  try {
+    outcome = work(context, *log);
+  } catch (const std::exception& error) {
+    outcome = tl::unexpected(Failure{1, error.what()});
+  }
+  if (!outcome) {
+    fmt::print(stderr, "{}\n", outcome.error().message);
+    // The failure is told on stderr already: a log that cannot be written changes nothing.
+    (void)log->append(telemetry::End{launch::now(), "failed", outcome.error().message, {}});
+    (void)log->sync();
+    return outcome.error().exit_code;
+  }
+  runtime::close_process_groups();
+  return outcome->stopped ? 130 : 0;
+}
+
+}  // namespace heddle::train

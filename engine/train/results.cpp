@@ -1,0 +1,69 @@
+#include "engine/train/results.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "engine/launch/run_files.h"
+
+namespace heddle::train {
+
+double Results::median_step_seconds() const {
+  constexpr size_t kWarmUp = 3;
+  std::vector<double> timed(step_seconds.begin() + (step_seconds.size() > kWarmUp ? kWarmUp : 0),
+                            step_seconds.end());
+  if (timed.empty()) return 0.0;
+  const auto middle = timed.begin() + static_cast<std::ptrdiff_t>(timed.size() / 2);
+  std::nth_element(timed.begin(), middle, timed.end());
+  return *middle;
+}
+
+double Results::tokens_per_second_per_rank() const {
+  const double seconds = median_step_seconds();
+  return seconds > 0 ? static_cast<double>(tokens_per_step) / seconds : 0.0;
+}
+
+double Results::mean_exposed_seconds() const {
+  if (exposed_seconds.empty()) return 0.0;
+  return std::accumulate(exposed_seconds.begin(), exposed_seconds.end(), 0.0) /
+         static_cast<double>(exposed_seconds.size());
+}
+
+int64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
+int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner) {
+  const nlohmann::ordered_json json = {
+      {"mode", results.mode},
+      {"losses", results.losses},
+      {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
+      {"step_seconds", results.median_step_seconds()},
+      {"peak_bytes", peak_resident_bytes()},
+      {"predicted_peak_bytes", nullptr},
+      {"first_step_seconds", results.first_step_seconds},
+      {"capture_seconds", runner.facts.capture_seconds},
+      {"plan_seconds", runner.facts.plan_seconds},
+      {"exposed_seconds", results.exposed_seconds.empty()
+                              ? nlohmann::ordered_json(nullptr)
+                              : nlohmann::ordered_json(results.mean_exposed_seconds())},
+      {"nodes", runner.facts.nodes},
+      {"collectives", runner.facts.collectives},
+      {"model_forward_calls", runner.model_forward_calls()}};
+  return launch::write_atomically(run_dir + "/results.json", json.dump() + "\n");
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,35 @@
+// What a training run adds up to: train's last line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/train/runner.h"
+
+namespace heddle::train {
+
+/// Collected step by step on every rank.
+struct Results {
+  std::string mode;
+  std::vector<double> losses;
+  std::vector<double> step_seconds;
+  std::vector<double> exposed_seconds;  // of the profiled steps
+  double first_step_seconds = 0;        // from the launcher's start to the first step's end
+  int64_t tokens_per_step = 0;          // of one rank
+
+  /// Median over the steps after the warm-up (the first three, when there are more).
+  double median_step_seconds() const;
+  double tokens_per_second_per_rank() const;
+  double mean_exposed_seconds() const;
+};
+
+/// Peak and present resident memory of this process, bytes.
+int64_t peak_resident_bytes();
+int64_t resident_bytes();
+
+/// Writes RUN_DIR/results.json: one line.
+Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner);
+
+}  // namespace heddle::train

@@ -1,0 +1,62 @@
+// The training step, written once: forward, loss, backward, accumulation, clipping, update. The eager
+// mode runs it on real tensors; capture runs it on the trace device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/kernels/operators.h"
+#include "engine/model/llama.h"
+#include "engine/runtime/executor.h"
+
+namespace heddle::train {
+
+/// What a step is made of, beyond the model.
+struct StepSettings {
+  int64_t micro_batches = 1;
+  double max_norm = 1.0;  // 0: no clipping
+  kernels::AdamW adamw;
+  model::Sharding sharding;
+  bool evaluate = false;  // logits and gradients are outputs, nothing is updated
+};
+
+/// The settings of a resolved recipe.
+StepSettings settings_of(const recipe::Recipe& recipe);
+
+/// Makes a tensor that lives across steps, of zeros: a state's name and sizes → the tensor.
+using MakeState = model::MakeShard;
+
+class Step {
+ public:
+  /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
+  Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state);
+
+  /// Forward and backward of one micro-batch: tokens, labels, positions int64 [B, S]. The loss is the
+  /// sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all ranks),
+  /// so that gradients add up over micro-batches and ranks.
+  void micro_batch(const at::Tensor& tokens, const at::Tensor& labels, const at::Tensor& positions,
+                   const at::Tensor& token_count);
+
+  /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max (the
+  /// largest of the ranks' mean losses), grad_norm; when evaluating logits and grad.<parameter> (this
+  /// rank's shard) too.
+  runtime::NamedTensors update(const at::Tensor& lr, const at::Tensor& step_number);
+
+ private:
+  struct State {
+    model::Parameter* parameter;
+    at::Tensor exp_avg, exp_avg_sq;
+    at::Tensor grad;  // of this step: what backward gave, or the sum over micro-batches
+  };
+  at::Tensor reduced(const at::Tensor& value, const char* reduction) const;
+
+  model::Llama& model_;
+  StepSettings settings_;
+  std::vector<State> states_;
+  at::Tensor loss_sum_;  // 0-dim fp32: this rank's share of the step's loss
+  at::Tensor logits_;    // of the newest micro-batch, when evaluating
+};
+
+}  // namespace heddle::train

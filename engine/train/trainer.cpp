@@ -1,0 +1,167 @@
+#include "engine/train/trainer.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+
+#include "engine/launch/process.h"
+#include "engine/runtime/collectives.h"
+#include "engine/train/feed.h"
+#include "engine/train/results.h"
+#include "engine/train/states.h"
+#include "engine/train/step.h"
+
+namespace heddle::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using launch::now;
+
+std::atomic<bool> stop_asked = false;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Ranks get their SIGTERM at different moments; all must stop after the same step.
+bool all_agree_to_stop(const model::Sharding& sharding) {
+  const bool mine = stop_asked.load();
+  if (sharding.ranks == 1) return mine;
+  at::NoGradGuard no_grad;
+  const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat);
+  return runtime::wait(runtime::all_reduce(flag, "max", sharding.group)).item<float>() > 0;
+}
+
+// Keeps the newest `keep` of the step folders.
+void remove_old_checkpoints(const std::string& folder, int64_t every, int64_t step, int64_t keep) {
+  std::error_code ignored;
+  for (int64_t old = step - keep * every; old > 0; old -= every)
+    if (std::filesystem::remove_all(fmt::format("{}/step-{}", folder, old), ignored) == 0) break;
+}
+
+class Trainer {
+ public:
+  Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
+          const data::DataLoader& loader, telemetry::LogWriter& log)
+      : recipe_(recipe), context_(context), runner_(runner), loader_(loader), log_(log),
+        sharding_(settings_of(recipe).sharding) {
+    results_.mode = context.launch.mode;
+    results_.tokens_per_step = recipe.training.local_batch * recipe.accumulation() * recipe.data.seq_len;
+  }
+
+  Result<Outcome> run() {
+    std::signal(SIGTERM, [](int) { stop_asked = true; });
+    Outcome outcome;
+    int64_t step = 0;
+    while (step < recipe_.training.steps && !outcome.stopped) {
+      if (const auto ran = one_step(step); !ran) return fail(ran);
+      ++step;
+      outcome.stopped = all_agree_to_stop(sharding_) && step < recipe_.training.steps;
+      const bool last = step == recipe_.training.steps || outcome.stopped;
+      const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
+      if (!recipe_.checkpoint.folder.empty() && (due || last))
+        if (const auto saved = save(step); !saved) return fail(saved);
+    }
+    if (context_.rank == 0)
+      if (const auto written = write_results(context_.run_dir, results_, runner_); !written)
+        return fail(written);
+    if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
+    if (const auto synced = log_.sync(); !synced) return fail(synced);
+    return outcome;
+  }
+
+ private:
+  Result<> one_step(int64_t step) {
+    const auto begin = Clock::now();
+    const double time = now();
+    const Feed feed = make_feed(recipe_, loader_, step, context_.rank);
+    const double data_seconds = seconds_since(begin);
+
+    const int64_t every = recipe_.telemetry.profile_every;
+    const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
+    runtime::Timeline timeline;
+    const auto outputs =
+        runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
+    const double loss = outputs.at("loss").item<double>();
+    const double norm = outputs.at("grad_norm").item<double>();
+    const double seconds = seconds_since(begin);
+    if (step == 0) results_.first_step_seconds = now() - context_.spawned_at;
+    results_.losses.push_back(loss);
+    results_.step_seconds.push_back(seconds);
+
+    telemetry::Step record{.step = step + 1, .time = now(), .values = {
+        {"loss", loss},
+        {"loss_max", outputs.at("loss_max").item<double>()},
+        {"grad_norm", norm},
+        {"lr", feed.step.at("lr").item<double>()},
+        {"tokens_per_second", static_cast<double>(results_.tokens_per_step) / seconds},
+        {"step_seconds", seconds},
+        {"data_seconds", data_seconds},
+        {"resident_bytes", static_cast<double>(resident_bytes())},
+        {"tokens_seen", static_cast<double>((step + 1) * recipe_.training.global_batch * recipe_.data.seq_len)}}};
+    if (profiled) {
+      telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
+      results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
+      record.values["exposed_seconds"] = results_.exposed_seconds.back();
+      if (const auto logged = log_.append(spans); !logged) return logged;
+    }
+    if (const auto logged = log_.append(record); !logged) return logged;
+    if (!std::isfinite(norm) && context_.rank == 0)
+      return log_.append(telemetry::Log{now(), telemetry::Level::warning,
+                                        fmt::format("step {}: the gradient is not finite, nothing was updated",
+                                                    step + 1)});
+    return {};
+  }
+
+  Result<> save(int64_t step) {
+    const std::string folder = fmt::format("{}/step-{}", recipe_.checkpoint.folder, step);
+    if (const auto saved = save_weights(recipe_, sharding_, context_.rank, runner_.states, folder); !saved)
+      return saved;
+    if (context_.rank != 0) return {};
+    if (recipe_.checkpoint.every > 0)
+      remove_old_checkpoints(recipe_.checkpoint.folder, recipe_.checkpoint.every, step, recipe_.checkpoint.keep);
+    return log_.append(telemetry::Log{now(), telemetry::Level::info,
+                                      fmt::format("step {}: weights written to {}", step, folder)});
+  }
+
+  telemetry::End end_record(const Outcome& outcome) const {
+    telemetry::End end{.time = now(), .state = outcome.stopped ? "stopped" : "done", .cause = "", .results = {
+        {"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
+        {"step_seconds", results_.median_step_seconds()},
+        {"peak_bytes", static_cast<double>(peak_resident_bytes())},
+        {"first_step_seconds", results_.first_step_seconds},
+        {"capture_seconds", runner_.facts.capture_seconds},
+        {"plan_seconds", runner_.facts.plan_seconds},
+        {"nodes", static_cast<double>(runner_.facts.nodes)},
+        {"collectives", static_cast<double>(runner_.facts.collectives)},
+        {"model_forward_calls", static_cast<double>(runner_.model_forward_calls())}}};
+    if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
+    if (!results_.exposed_seconds.empty())
+      end.results["exposed_seconds"] = results_.mean_exposed_seconds();
+    if (outcome.stopped) end.cause = "stopped by the user";
+    return end;
+  }
+
+  const recipe::Recipe& recipe_;
+  const launch::RankContext& context_;
+  Runner& runner_;
+  const data::DataLoader& loader_;
+  telemetry::LogWriter& log_;
+  model::Sharding sharding_;
+  Results results_;
+};
+
+}  // namespace
+
+Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
+                      const data::DataLoader& loader, telemetry::LogWriter& log) {
+  return Trainer(recipe, context, runner, loader, log).run();
+}
+
+}  // namespace heddle::train
