@@ -127,23 +127,31 @@ class Exec {
     return completed_.exit_code >= 0 || ssh_channel_is_closed(channel_.get());
   }
 
+  /// Ends the program. Not by a signal request: OpenSSH refuses those to root.
   tl::unexpected<Error> stop(Error error) {
-    // OpenSSH kills the program's process group.
-    ssh_channel_request_send_signal(channel_.get(), "KILL");
+    channel_.reset();
+    const std::string group = cut_to_begin(completed_.err);
+    if (!group.empty() && ssh_is_connected(session_)) {
+      Exec killer(session_, host_name_, std::chrono::seconds(5));
+      (void)killer.run({"/bin/sh", "-c", "kill -s KILL -- \"-$1\"", "sh", group}, {});
+    }
     return tl::unexpected(std::move(error));
   }
 
-  static bool cut_to_begin(std::string& text) {
+  /// Removes what came before the program's own output; gives its process group, or nothing when it
+  /// has not begun.
+  static std::string cut_to_begin(std::string& text) {
     const size_t begin = text.find(kBegin);
-    if (begin == std::string::npos) return false;
-    text.erase(0, begin + kBegin.size());
-    return true;
+    const size_t end = begin == std::string::npos ? begin : text.find('\n', begin);
+    if (end == std::string::npos) return {};
+    const std::string group = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
+    text.erase(0, end + 1);
+    return group;
   }
 
   Result<Completed> complete() {
     if (!ssh_is_connected(session_)) return tl::unexpected(lost());
-    const bool began = cut_to_begin(completed_.out);
-    if (!began || !cut_to_begin(completed_.err)) {
+    if (cut_to_begin(completed_.out).empty() || cut_to_begin(completed_.err).empty()) {
       return fail("{}: the login shell there did not run the command; it said: {}{}", host_name_,
                   completed_.out, completed_.err);
     }

@@ -9,7 +9,7 @@ const char* const kReadArguments =
     "nl=$(printf \"\\012.\"); nl=${nl%.}; "
     "IFS= read -r line || exit 126; "
     "eval \"set -- $line\"; "
-    "echo heddle-output-begins; echo heddle-output-begins >&2; "
+    "echo heddle-output-begins $$; echo heddle-output-begins $$ >&2; "
     "\"$@\"; exit $?'";
 
 std::string quote(std::string_view argument) {

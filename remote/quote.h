@@ -19,7 +19,8 @@ std::string quote_line(const std::vector<std::string>& argv);
 /// the rest of stdin. Its text means the same to sh, bash, zsh, csh and fish.
 extern const char* const kReadArguments;
 
-/// What kReadArguments prints on stdout and on stderr before the program's own output.
-inline constexpr std::string_view kBegin = "heddle-output-begins\n";
+/// What kReadArguments prints on stdout and on stderr before the program's own output, followed by
+/// the number of its process group and a newline.
+inline constexpr std::string_view kBegin = "heddle-output-begins ";
 
 }  // namespace heddle::remote

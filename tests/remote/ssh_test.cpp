@@ -1,67 +1,290 @@
-// Hosts over SSH, against a real sshd.
+// A host over SSH as a node, against a real sshd.
 #include <QtTest>
+#include <filesystem>
+#include <fstream>
 
+#include "base/process.h"
 #include "remote/connect.h"
+#include "remote/sha256.h"
 #include "tests/support/sshd.h"
 
 using namespace heddle;
 using namespace heddle::remote;
-using Kind = ConnectError::Kind;
 
 namespace {
 
 std::unique_ptr<Node> connected(const test::Sshd& sshd) {
-  auto node =
-      remote::connect(sshd.trusted_target(), sshd.target().hosts[0], sshd.connect_options());
-  if (!node) {
-    qWarning("%s", node.error().message.c_str());
-    return nullptr;
+  const Target target = sshd.trusted_target();
+  auto node = remote::connect(target, target.hosts[0], sshd.connect_options());
+  if (!node) qWarning("%s", node.error().message.c_str());
+  return node ? std::move(*node) : nullptr;
+}
+
+Command command_of(std::vector<std::string> argv) {
+  Command command;
+  command.argv = std::move(argv);
+  return command;
+}
+
+Command shell(const std::string& text) { return command_of({"/bin/sh", "-c", text}); }
+
+/// A file of bytes that do not repeat soon.
+std::string file_of(const QTemporaryDir& folder, size_t size) {
+  std::string bytes(size, '\0');
+  uint64_t state = 1;
+  for (char& byte : bytes) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<char>(state >> 56);
   }
-  return std::move(*node);
+  const std::string path = folder.path().toStdString() + "/file";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
 }
 
 }  // namespace
+
+// Each evaluates its argument once.
+#define VERIFY_RESULT(...)                                          \
+  do {                                                              \
+    const auto& result = (__VA_ARGS__);                             \
+    QVERIFY2(result, result ? "" : result.error().message.c_str()); \
+  } while (false)
+#define VERIFY_SAYS(call, words)                                      \
+  do {                                                                \
+    const auto& result = (call);                                      \
+    QVERIFY(!result);                                                 \
+    QVERIFY2(result.error().message.find(words) != std::string::npos, \
+             result.error().message.c_str());                         \
+  } while (false)
 
 class SshTest : public QObject {
   Q_OBJECT
 
   std::unique_ptr<test::Sshd> sshd_;
+  std::unique_ptr<Node> node_;
 
  private Q_SLOTS:
   void initTestCase() {
     const std::string missing = test::Sshd::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
     auto started = test::Sshd::start();
-    QVERIFY2(started, started ? "" : started.error().message.c_str());
+    VERIFY_RESULT(started);
     sshd_ = std::move(*started);
+    node_ = connected(*sshd_);
+    QVERIFY(node_);
   }
 
-  void anUnknownHostKeyIsShownAndAcceptedByTheCaller() {
-    Target target = sshd_->target();
-    const auto refused = remote::connect(target, target.hosts[0], sshd_->connect_options());
-    QVERIFY(!refused);
-    QCOMPARE(refused.error().kind, Kind::host_key_unknown);
-    QCOMPARE(refused.error().key.fingerprint, sshd_->fingerprint());
-    target.accepted_keys.push_back(refused.error().key);
-    QVERIFY(remote::connect(target, target.hosts[0], sshd_->connect_options()));
-  }
-
-  void runs() {
-    const auto node = connected(*sshd_);
-    QVERIFY(node);
-    const std::vector<std::string> torture{"a b",    "",   "'",  "\"",    "$HOME", "`id`", "\\",
-                                           "a\nb\n", "*",  "-n", "!",     "é",     ";",    "&",
-                                           "#",      "\t", "%s", "{a,b}", "~"};
-    Command command;
-    command.argv = {"/bin/sh", "-c", "for a; do printf '%s\\0' \"$a\"; done; cat; exit 7", "sh"};
-    command.argv.insert(command.argv.end(), torture.begin(), torture.end());
-    command.input = "the input\n";
-    const auto completed = node->run(command);
-    QVERIFY2(completed, completed ? "" : completed.error().message.c_str());
+  void argumentsArriveAsTheyAre() {
+    const std::vector<std::string> words{
+        "a b", "",  "'", "\"", "$HOME", "`id`", "\\",  "a\nb\n", "*",     "-n",  "!",       "é",
+        ";",   "&", "#", "\t", "%s",    "~",    "'\n", "\\n",    "{a,b}", "$nl", "\x01\x7f"};
+    Command command = shell("for a; do printf '%s\\0' \"$a\"; done; cat; exit 7");
+    command.argv.push_back("sh");
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.input = std::string("in\0put\n", 7);
+    const auto completed = node_->run(command);
+    VERIFY_RESULT(completed);
     std::string expected;
-    for (const std::string& word : torture) expected += word + '\0';
-    QCOMPARE(completed->out, expected + "the input\n");
+    for (const std::string& word : words) expected += word + '\0';
+    QCOMPARE(completed->out, expected + command.input);
     QCOMPARE(completed->exit_code, 7);
+  }
+
+  void bothStreamsComeBackWhole() {
+    const auto completed =
+        node_->run(shell("head -c 3000000 /dev/zero & head -c 3000000 /dev/zero >&2; wait"));
+    VERIFY_RESULT(completed);
+    QCOMPARE(completed->out.size(), size_t{3000000});
+    QCOMPARE(completed->err.size(), size_t{3000000});
+  }
+
+  void exitCodesAreTheShells() {
+    QCOMPARE(node_->run(shell("kill -9 $$"))->exit_code, 128 + 9);
+    QCOMPARE(node_->run(command_of({"no-such-program"}))->exit_code, 127);
+    VERIFY_SAYS(node_->run_checked(shell("echo oh no >&2; exit 3")), "exit code 3: oh no");
+  }
+
+  void aProgramIsStoppedAtItsDeadline() {
+    Command command = shell("sleep 987");
+    command.deadline = std::chrono::milliseconds(300);
+    VERIFY_SAYS(node_->run(command), "did not end within 0.3 s");
+    QTRY_COMPARE_WITH_TIMEOUT(
+        node_->run(shell("grep -lz '98[7]' /proc/[0-9]*/cmdline | wc -l"))->out, std::string("0\n"),
+        10000);
+    QVERIFY(node_->connected());
+  }
+
+  void filesAreReadFromAnOffset() {
+    const std::string path = "/root/log with spaces";
+    const std::string bytes("one\ntwo\0three\n", 14);
+    VERIFY_RESULT(node_->put_bytes(bytes, path, 0600));
+    const auto pieces = node_->read(std::vector<Range>{
+        {path, 0, 4}, {path, 4, 100}, {path, 14, 100}, {path, 999, 5}, {"/root/none", 0, 5}});
+    VERIFY_RESULT(pieces);
+    QCOMPARE(pieces->at(0), std::optional(bytes.substr(0, 4)));
+    QCOMPARE(pieces->at(1), std::optional(bytes.substr(4)));
+    QCOMPARE(pieces->at(2), std::optional(std::string()));
+    QCOMPARE(pieces->at(3), std::optional(std::string()));
+    QCOMPARE(pieces->at(4), std::optional<std::string>());
+    VERIFY_SAYS(node_->read("/root/none"), "node: no file /root/none");
+  }
+
+  void aGrowingFileIsFollowedByteForByte() {
+    Command writer = shell(
+        "(i=0; while [ $i -lt 2000 ]; do echo \"line $i\"; i=$((i + 1)); done > /root/grows; "
+        "touch /root/grown) > /dev/null 2>&1 &");
+    VERIFY_RESULT(node_->run(writer));
+    std::string all;
+    const auto end = [&] { return node_->stat("/root/grown")->has_value(); };
+    for (bool last = false; !last;) {
+      last = end();
+      const auto piece = node_->read(std::vector<Range>{{"/root/grows", all.size(), 1 << 20}});
+      VERIFY_RESULT(piece);
+      all += piece->front().value_or("");
+    }
+    std::string expected;
+    for (int i = 0; i < 2000; ++i) expected += fmt::format("line {}\n", i);
+    QCOMPARE(all, expected);
+  }
+
+  void foldersAreMadeListedAndRemoved() {
+    VERIFY_RESULT(node_->make_folders("/root/a/b c"));
+    const std::vector<std::string> names{"-n", "new\nline", "plain", "sp ace", "é"};
+    for (const std::string& name : names) {
+      VERIFY_RESULT(node_->put_bytes(name, "/root/a/" + name, 0640));
+    }
+    const auto entries = node_->list("/root/a");
+    VERIFY_RESULT(entries);
+    QCOMPARE(entries->size(), names.size() + 1);
+    QCOMPARE(entries->at(0).name, names[0]);
+    QCOMPARE(entries->at(1).name, std::string("b c"));
+    QVERIFY(entries->at(1).folder);
+    QCOMPARE(entries->at(2).name, names[1]);
+    QCOMPARE(entries->at(2).size, names[1].size());
+    QVERIFY(node_->list("/root/none")->empty());
+    QCOMPARE(node_->stat("/root/a/plain")->value().size, uint64_t{5});
+    QVERIFY(!node_->stat("/root/a/none")->has_value());
+    VERIFY_RESULT(node_->remove("/root/a"));
+    VERIFY_RESULT(node_->remove("/root/a"));
+    QVERIFY(!node_->stat("/root/a")->has_value());
+    VERIFY_SAYS(node_->make_folders("/proc/x"), "node: cannot make the folder /proc/x");
+    QCOMPARE(node_->expand("~/x").value_or(""), std::string("/root/x"));
+    VERIFY_SAYS(node_->expand("x"), "not an absolute path");
+  }
+
+  void anUploadGoesOnAfterTheHostWentAway() {
+    QTemporaryDir folder;
+    const std::string from = file_of(folder, 50 << 20);
+    const std::string hash = *sha256_of_file(from);
+    auto node = connected(*sshd_);
+    const auto cut = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
+      if (done > 20 << 20) sshd_->stop();
+      return true;
+    });
+    VERIFY_SAYS(cut, "node: the connection is lost");
+    QVERIFY(!node->connected());
+    VERIFY_SAYS(node->home(), "node: the connection is lost");
+    QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big"));
+    const auto kept = std::filesystem::file_size(sshd_->node_home() + "/big.part");
+
+    VERIFY_RESULT(sshd_->start_again());
+    node = connected(*sshd_);
+    QVERIFY(node);
+    std::optional<uint64_t> first;
+    const auto sent = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
+      if (!first) first = done;
+      return true;
+    });
+    VERIFY_RESULT(sent);
+    QVERIFY(kept > 0);
+    QCOMPARE(*first, kept);
+    QCOMPARE(*sha256_of_file(sshd_->node_home() + "/big"), hash);
+    QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big.part"));
+    node_ = connected(*sshd_);
+  }
+
+  void whatArrivesDamagedIsThrownAway() {
+    QTemporaryDir folder;
+    const std::string from = file_of(folder, 100'000);
+    const Put put{from, "/root/file", *sha256_of_file(from), 0644};
+    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", "/root/file.part", 0644));
+    VERIFY_SAYS(node_->put_file(put, {}), "it arrived damaged");
+    QVERIFY(!node_->stat("/root/file")->has_value());
+    VERIFY_RESULT(node_->put_file(put, {}));
+    QCOMPARE(node_->read("/root/file").value_or("").size(), size_t{100'000});
+  }
+
+  void aFullDiskIsNamed() {
+    test::SshdOptions options;
+    options.home_bytes = 8 << 20;
+    const auto small = test::Sshd::start(options);
+    VERIFY_RESULT(small);
+    const auto node = connected(**small);
+    QVERIFY(node);
+    QTemporaryDir folder;
+    const std::string from = file_of(folder, 20 << 20);
+    const auto sent = node->put_file({from, "/root/big", *sha256_of_file(from), 0644}, {});
+    VERIFY_SAYS(sent, "node: cannot write /root/big: the disk there is full");
+    VERIFY_SAYS(node->put_bytes(std::string(9 << 20, 'x'), "/root/more", 0644),
+                "the disk there is full");
+    QVERIFY(node->connected());
+  }
+
+  void anIdleConnectionNoticesThatTheHostIsGone() {
+    const auto sshd = test::Sshd::start();
+    VERIFY_RESULT(sshd);
+    const auto node = connected(**sshd);
+    QVERIFY(node);
+    QVERIFY(node->connected());
+    (*sshd)->stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!node->connected(), 30000);
+  }
+
+  void aSilentNetworkIsNoticed() {
+    test::SshdOptions options;
+    options.own_network = true;
+    const auto sshd = test::Sshd::start(options);
+    if (!sshd) QSKIP(("no network of its own: " + sshd.error().message).c_str());
+    const auto node = connected(**sshd);
+    QVERIFY(node);
+    VERIFY_RESULT((*sshd)->cut_cable());
+    Command command = shell("echo there");
+    command.deadline = std::chrono::seconds(2);
+    VERIFY_SAYS(node->run(command), "node: the host stopped answering");
+    QTRY_VERIFY_WITH_TIMEOUT(!node->connected(), 90000);
+  }
+
+  void otherLoginShellsDo_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("complaint");
+    QTest::newRow("bash") << "#!/bin/sh\nexec /bin/bash \"$@\"\n"
+                          << "";
+    QTest::newRow("one that talks")
+        << "#!/bin/sh\necho Welcome!\necho Hi >&2\nexec /bin/sh \"$@\"\n"
+        << "";
+    QTest::newRow("none") << "#!/bin/sh\necho This account is not available.\nexit 1\n"
+                          << "the login shell there did not run the command; it said: This account";
+  }
+  void otherLoginShellsDo() {
+    QFETCH(QString, text);
+    QFETCH(QString, complaint);
+    test::SshdOptions options;
+    options.login_shell = "/root/shell";
+    const auto sshd = test::Sshd::start(options);
+    VERIFY_RESULT(sshd);
+    const std::string file = (*sshd)->node_home() + "/shell";
+    std::ofstream(file) << text.toStdString();
+    std::filesystem::permissions(file, std::filesystem::perms(0755));
+    const auto node = connected(**sshd);
+    QVERIFY(node);
+    const auto completed = node->run(command_of({"printf", "%s", "a 'b' $c\nd"}));
+    if (complaint.isEmpty()) {
+      VERIFY_RESULT(completed);
+      QCOMPARE(completed->out, std::string("a 'b' $c\nd"));
+      QCOMPARE(completed->err, std::string());
+    } else {
+      VERIFY_SAYS(completed, complaint.toStdString());
+    }
   }
 };
 

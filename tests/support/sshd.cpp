@@ -118,11 +118,44 @@ Result<std::unique_ptr<Sshd>> Sshd::start(const SshdOptions& options) {
 
 Sshd::~Sshd() {
   stop();
+  if (options_.own_network) {
+    (void)checked({"ip", "link", "delete", network()});
+    (void)checked({"ip", "netns", "delete", network()});
+  }
   std::error_code error;
   fs::remove_all(folder_, error);
 }
 
-std::string Sshd::address() const { return "127.0.0.1"; }
+/// The name of the node's network, and of the near end of its cable.
+std::string Sshd::network() const { return fmt::format("hdl{}", getpid()); }
+
+Result<> Sshd::lay_cable() {
+  const std::string name = network();
+  const std::string subnet = "198.18.7.";  // for tests of networks (RFC 2544)
+  address_ = subnet + "2";
+  for (const std::vector<std::string>& step : std::vector<std::vector<std::string>>{
+           {"ip", "netns", "add", name},
+           {"ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name},
+           {"ip", "address", "add", subnet + "1/30", "dev", name},
+           {"ip", "link", "set", name, "up"},
+           {"ip", "-n", name, "address", "add", subnet + "2/30", "dev", "eth0"},
+           {"ip", "-n", name, "link", "set", "eth0", "up"},
+           {"ip", "-n", name, "link", "set", "lo", "up"}}) {
+    if (const auto done = checked(step); !done) return fail(done);
+  }
+  return {};
+}
+
+Result<> Sshd::cut_cable() {
+  const auto done = checked({"ip", "-n", network(), "route", "add", "blackhole", "198.18.7.1/32"});
+  if (!done) return fail(done);
+  return {};
+}
+
+void Sshd::let_in(const std::string& public_key_file) {
+  std::ofstream(folder_ + "/sshd/authorized_keys", std::ios::app)
+      << std::ifstream(public_key_file).rdbuf();
+}
 
 Result<> Sshd::make_key(const std::string& file) {
   fs::remove(file);
@@ -153,6 +186,9 @@ Result<> Sshd::prepare() {
   if (const Result<> made = make_key(key); !made) return made;
   fs::copy_file(key + ".pub", folder_ + "/sshd/authorized_keys");
   port_ = free_port();
+  if (options_.own_network) {
+    if (const Result<> laid = lay_cable(); !laid) return laid;
+  }
   write(folder_ + "/sshd/config", fmt::format("Port {}\n"
                                               "ListenAddress {}\n"
                                               "HostKey /sshd/host_key\n"
@@ -163,7 +199,7 @@ Result<> Sshd::prepare() {
                                               "UsePAM no\n"
                                               "StrictModes no\n"
                                               "PidFile none\n",
-                                              port_, address()));
+                                              port_, address_));
   write(folder_ + "/passwd", fmt::format("root:x:0:0:root:/root:{}\n"
                                          "sshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
                                          "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
@@ -176,7 +212,8 @@ Result<> Sshd::start_again() {
   // --kill-child and the process namespace: nothing of the node outlives `unshare`.
   const std::string size = std::to_string(options_.home_bytes);
   const std::string log = folder_ + "/log";
-  const std::string line = "exec unshare --mount --pid --fork --kill-child=KILL /bin/sh -c " +
+  const std::string where = options_.own_network ? "exec ip netns exec " + network() : "exec";
+  const std::string line = where + " unshare --mount --pid --fork --kill-child=KILL /bin/sh -c " +
                            remote::quote(kNode) + " sh " + remote::quote(folder_) + " " + size +
                            " < /dev/null > " + remote::quote(log) + " 2>&1";
   std::array<char*, 4> argv{const_cast<char*>("/bin/sh"), const_cast<char*>("-c"),
@@ -185,7 +222,7 @@ Result<> Sshd::start_again() {
     return fail("unshare cannot be started");
   }
   const auto deadline = remote::Clock::now() + std::chrono::seconds(20);
-  while (!speaks(address(), port_)) {
+  while (!speaks(address_, port_)) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_ || remote::Clock::now() > deadline) {
       std::ifstream said(log);
       return fail("sshd did not start: {}", std::string(std::istreambuf_iterator<char>(said), {}));
@@ -201,13 +238,16 @@ void Sshd::stop() {
   waitpid(pid_, nullptr, 0);
   pid_ = -1;
   // The port is free once the node's last process is gone.
-  while (speaks(address(), port_)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto deadline = remote::Clock::now() + std::chrono::seconds(10);
+  while (speaks(address_, port_) && remote::Clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 remote::Target Sshd::target() const {
   remote::Host host;
   host.name = "node";
-  host.address = address();
+  host.address = address_;
   host.user = "root";
   host.port = port_;
   remote::Target target;
@@ -218,7 +258,7 @@ remote::Target Sshd::target() const {
 
 remote::Target Sshd::trusted_target() const {
   remote::Target trusted = target();
-  trusted.accepted_keys = {{fmt::format("{}:{}", address(), port_), fingerprint_}};
+  trusted.accepted_keys = {{fmt::format("{}:{}", address_, port_), fingerprint_}};
   return trusted;
 }
 

@@ -16,8 +16,10 @@ namespace heddle::test {
 
 struct SshdOptions {
   std::string login_shell = "/bin/sh";
-  uint64_t home_bytes =
-      0;  // the home is a file system of this size; 0: a folder seen at node_home()
+  /// The home is a file system of this size; 0: a folder, see node_home().
+  uint64_t home_bytes = 0;
+  /// The node hangs on a cable that cut_cable() cuts.
+  bool own_network = false;
 };
 
 class Sshd {
@@ -50,15 +52,21 @@ class Sshd {
   Result<> start_again();
   /// To be called while stopped.
   Result<> change_host_key();
+  /// The node lets in whoever has this key, too.
+  void let_in(const std::string& public_key_file);
+  /// From now on the node's packets vanish, and nobody is told. With own_network.
+  Result<> cut_cable();
 
  private:
   Sshd(SshdOptions options, std::string folder);
   Result<> make_key(const std::string& file);
   Result<> prepare();
-  std::string address() const;
+  Result<> lay_cable();
+  std::string network() const;
 
   SshdOptions options_;
   std::string folder_;
+  std::string address_ = "127.0.0.1";
   std::string fingerprint_;
   uint16_t port_ = 0;
   pid_t pid_ = -1;  // of `unshare`; the node's processes end with it
