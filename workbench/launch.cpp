@@ -31,7 +31,8 @@ struct Checked {
 LaunchError faults_error(std::vector<recipe::Fault> faults) {
   LaunchError error;
   for (const recipe::Fault& fault : faults) {
-    error.message += (error.message.empty() ? "" : "\n") + fault.str();
+    if (!error.message.empty()) error.message += '\n';
+    error.message += fault.str();
   }
   error.faults = std::move(faults);
   return error;
@@ -179,8 +180,9 @@ class Attempt {
     if (!root) return fail(root);
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
-    Result<remote::Deployed> engine =
-        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing));
+    Result<remote::Deployed> engine = remote::deploy(
+        node, request_.target.root, request_.engine.empty() ? engine_path() : request_.engine,
+        bytes_of(bringing));
     if (!engine) return fail(engine);
 
     const int32_t ranks = static_cast<int32_t>(checked_.resolved.hardware.ranks /

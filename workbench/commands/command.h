@@ -1,11 +1,13 @@
-// What the commands share. Each command is a file: it adds itself to the command line and, when
-// called, does its work and sets the exit code.
+// The commands, each a file of its own, and what they share. Each prints its results to stdout and
+// its errors to stderr, and returns the exit code. How the words of a command line become options:
+// run_command.cpp.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "remote/target.h"
 #include "storage/queries.h"
 #include "storage/run.h"
 
@@ -18,20 +20,65 @@ inline constexpr int kExitStopped = 130;
 
 struct Context {
   std::string store;
-  int exit_code = kExitDone;
 };
 
-void add_launch(CLI::App& app, Context& context);
-void add_stop(CLI::App& app, Context& context);
-void add_tail(CLI::App& app, Context& context);
-void add_remove(CLI::App& app, Context& context);
-void add_import(CLI::App& app, Context& context);
-void add_targets(CLI::App& app, Context& context);
-void add_runs(CLI::App& app, Context& context);
-void add_show(CLI::App& app, Context& context);
-void add_compare(CLI::App& app, Context& context);
-void add_export(CLI::App& app, Context& context);
-void add_demo(CLI::App& app, Context& context);
+struct LaunchOptions {
+  std::string recipe;
+  std::string target{remote::kThisMachine};
+  std::vector<std::string> sets;  // "key=value"
+  std::string name;               // empty: the recipe's
+  std::string mode = "planned";   // planned | eager
+  bool wait = false;
+};
+
+struct StopOptions {
+  std::string run;
+  bool kill = false;
+};
+
+struct ShowOptions {
+  std::string run;
+  bool json = false;
+};
+
+struct CompareOptions {
+  std::vector<std::string> runs;
+  bool json = false;
+};
+
+struct ExportOptions {
+  std::string run;
+  std::string folder;
+};
+
+struct AddTargetOptions {
+  std::string name;
+  std::vector<std::string> hosts;  // "[user@]host[:port]", or a name of ~/.ssh/config
+  std::string jump;
+  std::string identity_file;
+  std::string root;
+  std::vector<std::string> accepted_keys;  // fingerprints
+};
+
+struct RemoveTargetOptions {
+  std::string name;
+  bool purge = false;
+};
+
+int launch_command(const Context& context, const LaunchOptions& options);
+int stop_command(const Context& context, const StopOptions& options);
+int tail_command(const Context& context, const std::string& run);
+int remove_command(const Context& context, const std::string& run);
+int import_command(const Context& context, const std::vector<std::string>& paths);
+int runs_command(const Context& context, bool json);
+int show_command(const Context& context, const ShowOptions& options);
+int compare_command(const Context& context, const CompareOptions& options);
+int export_command(const Context& context, const ExportOptions& options);
+int list_targets_command(const Context& context);
+int add_target_command(const Context& context, const AddTargetOptions& options);
+int probe_target_command(const Context& context, const std::string& target);
+int remove_target_command(const Context& context, const RemoveTargetOptions& options);
+int demo_command(const Context& context);
 
 /// Prints the message to stderr; gives `exit_code`.
 int report(const Error& error, int exit_code = kExitFailed);

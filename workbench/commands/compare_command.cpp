@@ -1,8 +1,6 @@
 // heddle compare RUN RUN... [--json]
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/compare_text.h"
@@ -50,29 +48,19 @@ std::string compare_text(const storage::Comparison& comparison) {
   return table(rows);
 }
 
-void add_compare(CLI::App& app, Context& context) {
-  struct Options {
-    std::vector<std::string> runs;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("compare", "Put runs side by side");
-  command->add_option("RUN", options->runs, "names or ids")->required()->expected(2, -1);
-  command->add_flag("--json", options->json, "as JSON");
-  command->callback([options, &context] {
-    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-      std::vector<storage::RunId> ids;
-      for (const std::string& name : options->runs) {
-        const Result<storage::RunSummary> run = reader.find_run(name);
-        if (!run) return fail(run);
-        ids.push_back(run->id);
-      }
-      const auto comparison = reader.compare(ids);
-      if (!comparison) return fail(comparison);
-      fmt::print("{}\n", options->json ? storage::compare_json(*comparison).dump(2)
-                                       : compare_text(*comparison));
-      return kExitDone;
-    });
+int compare_command(const Context& context, const CompareOptions& options) {
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    std::vector<storage::RunId> ids;
+    for (const std::string& name : options.runs) {
+      const Result<storage::RunSummary> run = reader.find_run(name);
+      if (!run) return fail(run);
+      ids.push_back(run->id);
+    }
+    const auto comparison = reader.compare(ids);
+    if (!comparison) return fail(comparison);
+    fmt::print("{}\n", options.json ? storage::compare_json(*comparison).dump(2)
+                                    : compare_text(*comparison));
+    return kExitDone;
   });
 }
 

@@ -8,9 +8,8 @@
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
-namespace {
 
-int demo(const Context& context) {
+int demo_command(const Context& context) {
   const std::string recipe = resources_folder() + "/recipes/debug.toml";
   Result<LaunchRequest> request = request_from_file(recipe);
   if (!request) return report(request.error(), kExitUsage);
@@ -33,15 +32,6 @@ int demo(const Context& context) {
                context.store);
     return kExitDone;
   });
-}
-
-}  // namespace
-
-void add_demo(CLI::App& app, Context& context) {
-  app.add_flag_callback(
-         "--demo", [&context] { context.exit_code = demo(context); },
-         "train a small model twice on this machine and compare the runs")
-      ->configurable(false);
 }
 
 }  // namespace heddle::workbench

@@ -38,7 +38,8 @@ std::string count_text(double count) {
     at -= 3;
     digits.insert(at, ",");
   }
-  return (count < 0 ? "-" : "") + digits;
+  if (count < 0) digits.insert(0, 1, '-');
+  return digits;
 }
 
 std::string rate_text(double tokens_per_second) { return count_text(tokens_per_second) + " tok/s"; }
@@ -83,7 +84,8 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
     for (size_t i = 0; i < row.size(); ++i) {
       const std::string pad(widths[i] - width(row[i]), ' ');
       const bool is_right = std::find(right.begin(), right.end(), i) != right.end();
-      line += (i > 0 ? "  " : "") + (is_right ? pad + row[i] : row[i] + pad);
+      if (i > 0) line += "  ";
+      line += is_right ? pad + row[i] : row[i] + pad;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

@@ -12,22 +12,15 @@
 namespace heddle::workbench {
 namespace {
 
-struct Options {
-  std::string recipe;
-  std::string target{remote::kThisMachine};
-  std::vector<std::string> sets;
-  std::string name;
-  std::string mode = "planned";
-  bool wait = false;
-};
-
 Result<remote::Target> target_named(const std::string& store, const std::string& name) {
   Result<storage::Reader> reader = storage::Reader::open(store);
   if (!reader) return fail(reader);
   return find_target(*reader, name).map([](const SavedTarget& saved) { return saved.target; });
 }
 
-int launch_recipe(const Context& context, const Options& options) {
+}  // namespace
+
+int launch_command(const Context& context, const LaunchOptions& options) {
   Result<LaunchRequest> request = request_from_file(options.recipe);
   if (!request) return report(request.error(), kExitUsage);
   Result<remote::Target> target = target_named(context.store, options.target);
@@ -45,29 +38,6 @@ int launch_recipe(const Context& context, const Options& options) {
   fmt::print("{} (run {}) is running on {}; follow it with: heddle tail {}\n", run->name, run->id,
              options.target, run->name);
   return kExitDone;
-}
-
-}  // namespace
-
-void add_launch(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("launch", "Train a recipe on a target, detached");
-  command->add_option("RECIPE", options->recipe, "a recipe's file (TOML)")->required();
-  command->add_option("--on", options->target, "a target's name; see heddle targets")
-      ->type_name("TARGET")
-      ->capture_default_str();
-  // One value each, or RECIPE after it would be taken for another.
-  command->add_option("--set", options->sets, "another value for a key of the recipe")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--name", options->name, "the run's name; default: the recipe's");
-  command->add_option("--mode", options->mode, "planned | eager")
-      ->check(CLI::IsMember({"planned", "eager"}))
-      ->capture_default_str();
-  command->add_flag("--wait", options->wait, "follow the run to its end; Ctrl+C stops it");
-  command->callback([options, &context] { context.exit_code = launch_recipe(context, *options); });
 }
 
 }  // namespace heddle::workbench

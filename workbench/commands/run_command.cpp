@@ -1,6 +1,8 @@
+// The command line. CLI11 is included here only: it takes long to compile.
 #include "workbench/commands/run_command.h"
 
-#include <cstring>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string_view>
 
 #include "storage/store.h"
@@ -12,6 +14,168 @@ namespace {
 constexpr std::string_view kCommands[] = {"launch",  "stop",   "tail", "remove",  "import",
                                           "targets", "runs",   "show", "compare", "export",
                                           "--demo",  "--help", "-h"};
+
+/// The words of a command line as options; once parsed, `run` is the command that was named.
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.fallthrough();
+    app_.require_subcommand(0, 1);
+    app_.add_option("--store", context_.store, "the store's file")->type_name("FILE");
+    app_.add_flag_callback(
+        "--demo", [this] { run_ = [this] { return demo_command(context_); }; },
+        "train a small model twice on this machine and compare the runs");
+    add_launch();
+    add_stop();
+    add_one_run("tail", "Follow a run to its end; Ctrl+C leaves it running", tail_command);
+    add_runs();
+    add_show();
+    add_compare();
+    add_export();
+    add_import();
+    add_one_run("remove", "Remove an ended run for good, here and on its hosts", remove_command);
+    add_targets();
+  }
+
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app_.exit(error) == 0 ? kExitDone : kExitUsage;
+    }
+    return run_ ? run_() : kExitUsage;
+  }
+
+ private:
+  /// `work(context)` runs when the command is named.
+  template <typename Work>
+  void when_named(CLI::App* command, Work work) {
+    command->callback([this, work] { run_ = [this, work] { return work(context_); }; });
+  }
+
+  void add_launch() {
+    CLI::App* command = app_.add_subcommand("launch", "Train a recipe on a target, detached");
+    command->add_option("RECIPE", launch_.recipe, "a recipe's file (TOML)")->required();
+    command->add_option("--on", launch_.target, "a target's name; see heddle targets")
+        ->type_name("TARGET")
+        ->capture_default_str();
+    command->add_option("--set", launch_.sets, "another value for a key of the recipe")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all();
+    command->add_option("--name", launch_.name, "the run's name; default: the recipe's");
+    command->add_option("--mode", launch_.mode, "how a step is executed")
+        ->check(CLI::IsMember({"planned", "eager"}))
+        ->capture_default_str();
+    command->add_flag("--wait", launch_.wait, "follow the run to its end; Ctrl+C stops it");
+    when_named(command, [this](const Context& c) { return launch_command(c, launch_); });
+  }
+
+  void add_stop() {
+    CLI::App* command = app_.add_subcommand("stop", "End a run after its step and a checkpoint");
+    command->add_option("RUN", stop_.run, "a run's name or id")->required();
+    command->add_flag("--kill", stop_.kill, "kill its ranks at once");
+    when_named(command, [this](const Context& c) { return stop_command(c, stop_); });
+  }
+
+  void add_one_run(const char* name, const char* what,
+                   int (*work)(const Context&, const std::string&)) {
+    CLI::App* command = app_.add_subcommand(name, what);
+    command->add_option("RUN", name_, "a run's name or id")->required();
+    when_named(command, [this, work](const Context& c) { return work(c, name_); });
+  }
+
+  void add_runs() {
+    CLI::App* command = app_.add_subcommand("runs", "List the runs, newest first");
+    command->add_flag("--json", json_, "as JSON");
+    when_named(command, [this](const Context& c) { return runs_command(c, json_); });
+  }
+
+  void add_show() {
+    CLI::App* command = app_.add_subcommand("show", "Show one run: state, results, recipe");
+    command->add_option("RUN", show_.run, "a run's name or id")->required();
+    command->add_flag("--json", show_.json, "as JSON");
+    when_named(command, [this](const Context& c) { return show_command(c, show_); });
+  }
+
+  void add_compare() {
+    CLI::App* command = app_.add_subcommand("compare", "Put runs side by side");
+    command->add_option("RUN", compare_.runs, "names or ids")->required()->expected(2, -1);
+    command->add_flag("--json", compare_.json, "as JSON");
+    when_named(command, [this](const Context& c) { return compare_command(c, compare_); });
+  }
+
+  void add_export() {
+    CLI::App* command =
+        app_.add_subcommand("export", "Write a run's metrics.csv, trace.json and recipe.toml");
+    command->add_option("RUN", export_.run, "a run's name or id")->required();
+    command->add_option("--to", export_.folder, "the folder to write to")
+        ->type_name("DIR")
+        ->required();
+    when_named(command, [this](const Context& c) { return export_command(c, export_); });
+  }
+
+  void add_import() {
+    CLI::App* command = app_.add_subcommand("import", "Take in the directories of finished runs");
+    command->add_option("PATH", paths_, "a run's directory")->required();
+    when_named(command, [this](const Context& c) { return import_command(c, paths_); });
+  }
+
+  void add_targets() {
+    CLI::App* command = app_.add_subcommand("targets", "List, add, probe or remove targets");
+    command->require_subcommand(0, 1);
+    add_add_target(*command);
+    CLI::App* probe = command->add_subcommand("probe", "Look at what a target's hosts have");
+    probe->add_option("NAME", name_, "a target's name")->required();
+    when_named(probe, [this](const Context& c) { return probe_target_command(c, name_); });
+    CLI::App* remove = command->add_subcommand("remove", "Forget a target");
+    remove->add_option("NAME", remove_target_.name, "a target's name")->required();
+    remove->add_flag("--purge", remove_target_.purge, "also remove the engines from its hosts");
+    when_named(remove,
+               [this](const Context& c) { return remove_target_command(c, remove_target_); });
+    command->callback([this, command] {
+      if (command->get_subcommands().empty()) {
+        run_ = [this] { return list_targets_command(context_); };
+      }
+    });
+  }
+
+  void add_add_target(CLI::App& targets) {
+    CLI::App* command = targets.add_subcommand("add", "Add hosts that are reached over SSH");
+    command->add_option("NAME", add_target_.name, "what to call it")->required();
+    command
+        ->add_option("--host", add_target_.hosts, "a host, or a name of ~/.ssh/config; repeatable")
+        ->type_name("[USER@]HOST[:PORT]")
+        ->expected(1)
+        ->take_all()
+        ->required();
+    command->add_option("--jump", add_target_.jump, "the host to go through")
+        ->type_name("[USER@]HOST[:PORT]");
+    command->add_option("--identity", add_target_.identity_file, "the key to log in with")
+        ->type_name("FILE");
+    command->add_option("--root", add_target_.root, "Heddle's folder there; default: ~/.heddle")
+        ->type_name("DIR");
+    command->add_option("--accept-key", add_target_.accepted_keys, "a host key you have compared")
+        ->type_name("SHA256:...")
+        ->expected(1)
+        ->take_all();
+    when_named(command, [this](const Context& c) { return add_target_command(c, add_target_); });
+  }
+
+  CLI::App app_{"Without a command the workbench's window opens.", "heddle"};
+  Context context_{.store = storage::default_path()};
+  std::function<int()> run_;
+  LaunchOptions launch_;
+  StopOptions stop_;
+  ShowOptions show_;
+  CompareOptions compare_;
+  ExportOptions export_;
+  AddTargetOptions add_target_;
+  RemoveTargetOptions remove_target_;
+  std::vector<std::string> paths_;
+  std::string name_;
+  bool json_ = false;
+};
 
 }  // namespace
 
@@ -27,40 +191,6 @@ bool is_command(int argc, char** argv) {
   return false;
 }
 
-int run_command(int argc, char** argv) {
-  Context context{.store = storage::default_path()};
-  CLI::App app("Without a command the workbench's window opens.", "heddle");
-  app.fallthrough();
-  app.require_subcommand(0, 1);
-  app.add_option("--store", context.store, "the store's file")->type_name("FILE");
-  add_launch(app, context);
-  add_stop(app, context);
-  add_tail(app, context);
-  add_runs(app, context);
-  add_show(app, context);
-  add_compare(app, context);
-  add_export(app, context);
-  add_import(app, context);
-  add_remove(app, context);
-  add_targets(app, context);
-  add_demo(app, context);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitDone : kExitUsage;
-  }
-  return context.exit_code;
-}
-
-int report(const Error& error, int exit_code) {
-  fmt::print(stderr, "heddle: {}\n", error.message);
-  return exit_code;
-}
-
-Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id) {
-  const Result<storage::RunSummary> found = reader.find_run(name_or_id);
-  if (!found) return fail(found);
-  return reader.run(found->id);
-}
+int run_command(int argc, char** argv) { return CommandLine().run(argc, argv); }
 
 }  // namespace heddle::workbench

@@ -1,8 +1,6 @@
 // heddle runs [--json]
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -24,23 +22,18 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
 
 }  // namespace
 
-void add_runs(CLI::App& app, Context& context) {
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("runs", "List the runs, newest first");
-  command->add_flag("--json", *json, "as JSON");
-  command->callback([json, &context] {
-    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-      const auto runs = reader.runs();
-      if (!runs) return fail(runs);
-      if (*json) {
-        fmt::print("{}\n", storage::runs_json(*runs).dump(2));
-      } else if (runs->empty()) {
-        fmt::print("There are no runs yet; heddle launch RECIPE makes one.\n");
-      } else {
-        fmt::print("{}", runs_table(*runs));
-      }
-      return kExitDone;
-    });
+int runs_command(const Context& context, bool json) {
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    const auto runs = reader.runs();
+    if (!runs) return fail(runs);
+    if (json) {
+      fmt::print("{}\n", storage::runs_json(*runs).dump(2));
+    } else if (runs->empty()) {
+      fmt::print("There are no runs yet; heddle launch RECIPE makes one.\n");
+    } else {
+      fmt::print("{}", runs_table(*runs));
+    }
+    return kExitDone;
   });
 }
 

@@ -1,8 +1,6 @@
 // heddle show RUN [--json]
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -41,22 +39,12 @@ std::string run_text(const storage::RunDetail& run) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Context& context) {
-  struct Options {
-    std::string run;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("show", "Show one run: state, results, recipe");
-  command->add_option("RUN", options->run, "a run's name or id")->required();
-  command->add_flag("--json", options->json, "as JSON");
-  command->callback([options, &context] {
-    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-      const Result<storage::RunDetail> run = find_run(reader, options->run);
-      if (!run) return fail(run);
-      fmt::print("{}\n", options->json ? storage::show_json(*run).dump(2) : run_text(*run));
-      return kExitDone;
-    });
+int show_command(const Context& context, const ShowOptions& options) {
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    const Result<storage::RunDetail> run = find_run(reader, options.run);
+    if (!run) return fail(run);
+    fmt::print("{}\n", options.json ? storage::show_json(*run).dump(2) : run_text(*run));
+    return kExitDone;
   });
 }
 

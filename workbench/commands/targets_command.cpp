@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "remote/connect.h"
 #include "remote/deploy.h"
@@ -13,35 +12,6 @@
 
 namespace heddle::workbench {
 namespace {
-
-struct AddOptions {
-  std::string name;
-  std::vector<std::string> hosts;
-  std::string jump;
-  std::string identity_file;
-  std::string root;
-  std::vector<std::string> accepted_keys;  // fingerprints
-};
-
-int list_targets(storage::Reader& reader) {
-  const auto all = targets(reader);
-  if (!all) return report(all.error());
-  std::vector<std::vector<std::string>> rows{{"NAME", "HOSTS", "ROOT", "PROBE", "CORES", "MEMORY"}};
-  for (const SavedTarget& saved : *all) {
-    std::string hosts;
-    for (const remote::Host& host : saved.target.hosts) {
-      hosts += (hosts.empty() ? "" : ", ") + host.name;
-    }
-    rows.push_back({saved.target.name, hosts, saved.target.root});
-    if (const auto& probe = saved.probe) {
-      rows.back().insert(rows.back().end(),
-                         {std::string(probe::word(probe->worst())), std::to_string(probe->cores),
-                          bytes_text(static_cast<double>(probe->memory_bytes))});
-    }
-  }
-  fmt::print("{}", table(rows, {4, 5}));
-  return kExitDone;
-}
 
 int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   const auto reports = probe_target(writer, target);
@@ -54,7 +24,7 @@ int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   return failed ? kExitFailed : kExitDone;
 }
 
-Result<remote::Target> target_of(const AddOptions& options) {
+Result<remote::Target> target_of(const AddTargetOptions& options) {
   remote::Target target;
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
@@ -86,24 +56,6 @@ Result<> accept_keys(remote::Target& target, const std::vector<std::string>& fin
     }
   }
   return {};
-}
-
-int add_target(const Context& context, const AddOptions& options) {
-  Result<remote::Target> target = target_of(options);
-  if (!target) return report(target.error(), kExitUsage);
-  if (target->name == remote::kThisMachine) {
-    return report(Error{"this-machine is there already; take another name"}, kExitUsage);
-  }
-  if (const Result<> trusted = accept_keys(*target, options.accepted_keys); !trusted) {
-    return report(trusted.error());
-  }
-  const auto writer = storage::Writer::open(context.store);
-  if (!writer) return report(writer.error());
-  if (const Result<> saved = save_target(**writer, {*target, {}}); !saved) {
-    return report(saved.error());
-  }
-  fmt::print("{} is added\n", target->name);
-  return probe_and_print(**writer, *target);
 }
 
 Result<> refuse_while_running(storage::Reader& reader, const std::string& target) {
@@ -142,72 +94,62 @@ Result<int> remove_target(const Context& context, storage::Reader& reader, const
   return kExitDone;
 }
 
-void add_add(CLI::App& targets_command, Context& context) {
-  auto options = std::make_shared<AddOptions>();
-  CLI::App* command = targets_command.add_subcommand("add", "Add hosts that are reached over SSH");
-  command->add_option("NAME", options->name, "what to call it")->required();
-  command->add_option("--host", options->hosts, "a host, also a name of ~/.ssh/config; once each")
-      ->type_name("[USER@]HOST[:PORT]")
-      ->expected(1)
-      ->take_all()
-      ->required();
-  command->add_option("--jump", options->jump, "the host to go through")
-      ->type_name("[USER@]HOST[:PORT]");
-  command->add_option("--identity", options->identity_file, "the key to log in with")
-      ->type_name("FILE");
-  command->add_option("--root", options->root, "Heddle's folder on each host; default: ~/.heddle")
-      ->type_name("DIR");
-  command->add_option("--accept-key", options->accepted_keys, "a host key that you have compared")
-      ->type_name("SHA256:...")
-      ->expected(1)
-      ->take_all();
-  command->callback([options, &context] { context.exit_code = add_target(context, *options); });
-}
-
-void add_probe(CLI::App& targets_command, Context& context) {
-  auto name = std::make_shared<std::string>();
-  CLI::App* command = targets_command.add_subcommand("probe", "Look at what a target's hosts have");
-  command->add_option("NAME", *name, "a target's name")->required();
-  command->callback([name, &context] {
-    context.exit_code = with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-      const Result<SavedTarget> saved = find_target(reader, *name);
-      if (!saved) return fail(saved);
-      const auto writer = storage::Writer::open(context.store);
-      if (!writer) return fail(writer);
-      return probe_and_print(**writer, saved->target);
-    });
-  });
-}
-
-void add_remove_target(CLI::App& targets_command, Context& context) {
-  struct Options {
-    std::string name;
-    bool purge = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = targets_command.add_subcommand("remove", "Forget a target");
-  command->add_option("NAME", options->name, "a target's name")->required();
-  command->add_flag("--purge", options->purge, "also remove the engines from its hosts");
-  command->callback([options, &context] {
-    context.exit_code = with_reader(context, [&](storage::Reader& reader) {
-      return remove_target(context, reader, options->name, options->purge);
-    });
-  });
-}
-
 }  // namespace
 
-void add_targets(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("targets", "List, add, probe or remove targets");
-  command->require_subcommand(0, 1);
-  command->fallthrough();
-  add_add(*command, context);
-  add_probe(*command, context);
-  add_remove_target(*command, context);
-  command->callback([command, &context] {
-    if (!command->get_subcommands().empty()) return;
-    context.exit_code = with_reader(
-        context, [](storage::Reader& reader) -> Result<int> { return list_targets(reader); });
+int list_targets_command(const Context& context) {
+  return with_reader(context, [](storage::Reader& reader) -> Result<int> {
+    const auto all = targets(reader);
+    if (!all) return fail(all);
+    std::vector<std::vector<std::string>> rows{
+        {"NAME", "HOSTS", "ROOT", "PROBE", "CORES", "MEMORY"}};
+    for (const SavedTarget& saved : *all) {
+      std::string hosts;
+      for (const remote::Host& host : saved.target.hosts) {
+        hosts += (hosts.empty() ? "" : ", ") + host.name;
+      }
+      rows.push_back({saved.target.name, hosts, saved.target.root});
+      if (const auto& probe = saved.probe) {
+        rows.back().insert(rows.back().end(),
+                           {std::string(probe::word(probe->worst())), std::to_string(probe->cores),
+                            bytes_text(static_cast<double>(probe->memory_bytes))});
+      }
+    }
+    fmt::print("{}", table(rows, {4, 5}));
+    return kExitDone;
+  });
+}
+
+int add_target_command(const Context& context, const AddTargetOptions& options) {
+  Result<remote::Target> target = target_of(options);
+  if (!target) return report(target.error(), kExitUsage);
+  if (target->name == remote::kThisMachine) {
+    return report(Error{"this-machine is there already; take another name"}, kExitUsage);
+  }
+  if (const Result<> trusted = accept_keys(*target, options.accepted_keys); !trusted) {
+    return report(trusted.error());
+  }
+  const auto writer = storage::Writer::open(context.store);
+  if (!writer) return report(writer.error());
+  if (const Result<> saved = save_target(**writer, {*target, {}}); !saved) {
+    return report(saved.error());
+  }
+  fmt::print("{} is added\n", target->name);
+  return probe_and_print(**writer, *target);
+}
+
+int probe_target_command(const Context& context, const std::string& name) {
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    const Result<SavedTarget> saved = find_target(reader, name);
+    if (!saved) return fail(saved);
+    const auto writer = storage::Writer::open(context.store);
+    if (!writer) return fail(writer);
+    return probe_and_print(**writer, saved->target);
+  });
+}
+
+int remove_target_command(const Context& context, const RemoveTargetOptions& options) {
+  return with_reader(context, [&](storage::Reader& reader) {
+    return remove_target(context, reader, options.name, options.purge);
   });
 }
 

@@ -1,0 +1,135 @@
+// A store, a recipe and runs of rank_engine on this machine, for the tests of this folder.
+#pragma once
+
+#include <xxhash.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/telemetry/log_reader.h"
+#include "storage/queries.h"
+#include "storage/writer.h"
+#include "workbench/launch.h"
+#include "workbench/place.h"
+
+namespace heddle::workbench {
+
+inline const std::string kRankEngine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
+
+/// The value of a Result; a test that meets an error here stops with its message.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) qFatal("%s", result.error().message.c_str());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A log's whole records: their number, and XXH3-64 over their checksums in order.
+struct Digest {
+  int64_t records = 0;
+  uint64_t checksum = 0;
+  bool operator==(const Digest&) const = default;
+};
+
+inline Digest digest_of_file(const std::string& path) {
+  telemetry::LogReader reader;
+  reader.feed(read_file(path));
+  reader.finish();
+  std::vector<uint64_t> checksums;
+  while (const auto event = reader.next()) {
+    if (const auto* frame = std::get_if<telemetry::Frame>(&*event)) {
+      checksums.push_back(frame->checksum);
+    }
+  }
+  return {static_cast<int64_t>(checksums.size()),
+          XXH3_64bits(checksums.data(), checksums.size() * sizeof(uint64_t))};
+}
+
+/// By rank.
+using Digests = std::map<int32_t, Digest>;
+
+inline Digests digests_of_store(storage::Reader& reader, storage::RunId run) {
+  Digests digests;
+  for (const storage::LogDigest& log : must(reader.digests(run))) {
+    digests[log.rank] = {log.records, log.checksum};
+  }
+  return digests;
+}
+
+inline Digests digests_of_folder(const std::string& run_dir, int32_t ranks) {
+  Digests digests;
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    digests[rank] = digest_of_file(fmt::format("{}/rank-{}.0.hlog", run_dir, rank));
+  }
+  digests[telemetry::kSupervisorRank] = digest_of_file(run_dir + "/supervisor.0.hlog");
+  return digests;
+}
+
+struct RunFixture {
+  QTemporaryDir folder;
+  std::string store = path("heddle.sqlite");
+
+  std::string path(const std::string& name) const {
+    return folder.filePath(QString::fromStdString(name)).toStdString();
+  }
+
+  /// Runs go below this test's folder, not below the home.
+  remote::Target target() const {
+    remote::Target target = remote::this_machine();
+    target.root = path("node");
+    return target;
+  }
+
+  /// `pace`: milliseconds a step.
+  LaunchRequest request(int steps, int pace = 1) const {
+    std::ofstream(path("corpus.txt")) << "To be, or not to be.\n";
+    std::ofstream(path("tokenizer.json")) << "{}\n";
+    LaunchRequest request;
+    request.recipe_file = path("debug.toml");
+    request.recipe_text = fmt::format(
+        "# A test's recipe.\n"
+        "[model]\npreset = \"llama3-debug\"\nvocab_size = 512\n"
+        "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n"
+        "[training]\nsteps = {}\nseed = {}\n"
+        "[wrapping]\nmode = \"layers\"\n"
+        "[hardware]\nranks = 2\n",
+        steps, pace);
+    request.target = target();
+    request.engine = kRankEngine;
+    return request;
+  }
+
+  storage::RunDetail detail(storage::RunId run) const {
+    storage::Reader reader = must(storage::Reader::open(store));
+    return must(reader.run(run));
+  }
+
+  bool ends(storage::RunId run) const {
+    return QTest::qWaitFor([&] { return storage::has_ended(detail(run).summary.state); }, 60000);
+  }
+
+  bool reaches_step(storage::RunId run, int64_t step) const {
+    return QTest::qWaitFor([&] { return detail(run).summary.steps >= step; }, 60000);
+  }
+
+  /// Every record of the run's directory is in the store, once.
+  void verify_complete(storage::RunId run, int32_t ranks) const {
+    storage::Reader reader = must(storage::Reader::open(store));
+    const Digests stored = digests_of_store(reader, run);
+    const Digests written = digests_of_folder(detail(run).run_dir, ranks);
+    QVERIFY(written.at(0).records > 0);
+    QVERIFY(stored == written);
+    QVERIFY(must(reader.gaps(run)).empty());
+  }
+};
+
+}  // namespace heddle::workbench

@@ -1,0 +1,176 @@
+// The headless commands as a person types them, over runs of rank_engine.
+#include <nlohmann/json.hpp>
+
+#include "base/process.h"
+#include "tests/workbench/run_fixture.h"
+#include "workbench/workbench.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+using nlohmann::json;
+
+class TestCommands : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<RunFixture> fixture_;
+
+  process::Completed heddle(std::vector<std::string> words) const {
+    words.insert(words.begin(), HEDDLE_BINARY_DIR "/command_driver");
+    words.insert(words.end(), {"--store", fixture_->store});
+    return must(process::run({.argv = words, .deadline = std::chrono::seconds(60)}));
+  }
+
+  /// A finished run of 20 steps called `name`.
+  void make_run(const std::string& name, const std::vector<std::string>& sets = {}) const {
+    const auto workbench = must(Workbench::open(fixture_->store));
+    LaunchRequest request = fixture_->request(20);
+    request.name = name;
+    request.sets = sets;
+    const auto run = launch(workbench->writer(), request);
+    if (!run) qFatal("%s", run.error().message.c_str());
+    if (!fixture_->ends(run->id)) qFatal("%s does not end", name.c_str());
+  }
+
+ private Q_SLOTS:
+  void init() { fixture_ = std::make_unique<RunFixture>(); }
+  void cleanup() { fixture_.reset(); }
+
+  void an_empty_store_says_what_to_do() {
+    const auto runs = heddle({"runs"});
+    QCOMPARE(runs.exit_code, 0);
+    QCOMPARE(runs.out, std::string("There are no runs yet; heddle launch RECIPE makes one.\n"));
+    QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+  }
+
+  void runs_and_show_tell_of_a_run() {
+    make_run("first");
+    const auto table = heddle({"runs"});
+    QCOMPARE(table.exit_code, 0);
+    QVERIFY2(table.out.find("first  done   this-machine  debug") != std::string::npos,
+             table.out.c_str());
+    const json runs = json::parse(heddle({"runs", "--json"}).out);
+    QCOMPARE(runs.size(), size_t(1));
+    QCOMPARE(runs[0]["steps"], json(20));
+    QCOMPARE(runs[0]["state"], json("done"));
+    QCOMPARE(runs[0]["loss"], json(0.4));
+
+    const json shown = json::parse(heddle({"show", "first", "--json"}).out);
+    QCOMPARE(shown["id"], runs[0]["id"]);
+    QCOMPARE(shown["environment"]["engine"], json("rank_engine"));
+    QCOMPARE(shown["series"], json({"loss", "tokens_per_second"}));
+    QVERIFY(shown["recipe"].get<std::string>().starts_with("# A test's recipe.\n"));
+    const auto text = heddle({"show", "1"});
+    QVERIFY2(text.out.find("loss       0.400\n") != std::string::npos, text.out.c_str());
+  }
+
+  void compare_prints_what_differs() {
+    make_run("slow");
+    make_run("fast", {"optimizer.lr=1e-2"});
+    const json compared = json::parse(heddle({"compare", "slow", "fast", "--json"}).out);
+    QCOMPARE(compared["runs"].size(), size_t(2));
+    QCOMPARE(compared["differences"]["optimizer.lr"].size(), size_t(2));
+    const auto text = heddle({"compare", "slow", "fast"});
+    QCOMPARE(text.exit_code, 0);
+    QVERIFY2(text.out.find("optimizer.lr") != std::string::npos, text.out.c_str());
+    QVERIFY2(text.out.find("976.6 KiB") != std::string::npos, text.out.c_str());  // peak_bytes
+    QCOMPARE(heddle({"compare", "slow"}).exit_code, 2);
+  }
+
+  void export_writes_files() {
+    make_run("first");
+    const std::string folder = fixture_->path("exported");
+    QCOMPARE(heddle({"export", "first", "--to", folder}).exit_code, 0);
+    QVERIFY(read_file(folder + "/metrics.csv").find("loss") != std::string::npos);
+    QVERIFY(read_file(folder + "/recipe.toml").starts_with("# A test's recipe.\n"));
+  }
+
+  void tail_prints_a_run_to_its_end() {
+    {
+      const auto writer = must(storage::Writer::open(fixture_->store));
+      QVERIFY(launch(*writer, fixture_->request(100, 10)));
+    }
+    const auto tail = heddle({"tail", "debug"});
+    QCOMPARE(tail.exit_code, 0);
+    QVERIFY2(tail.out.find("step    100  loss 0.080  1,100 tok/s per rank\n") != std::string::npos,
+             tail.out.c_str());
+    QVERIFY2(
+        tail.out.ends_with("debug is done after 100 steps, loss 0.080, 1,052 tok/s per rank\n"),
+        tail.out.c_str());
+    fixture_->verify_complete(1, 2);
+  }
+
+  void stop_then_remove() {
+    {
+      const auto writer = must(storage::Writer::open(fixture_->store));
+      QVERIFY(launch(*writer, fixture_->request(100000, 10)));
+    }
+    const auto early = heddle({"remove", "debug"});
+    QCOMPARE(early.exit_code, 1);
+    QCOMPARE(early.err, std::string("heddle: debug is running; stop it first\n"));
+    QCOMPARE(heddle({"stop", "debug"}).out, std::string("debug was asked to stop\n"));
+    QCOMPARE(heddle({"tail", "debug"}).exit_code, 130);
+    QCOMPARE(heddle({"remove", "debug"}).out, std::string("debug is removed\n"));
+    QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+  }
+
+  void import_takes_in_a_run_directory() {
+    make_run("first");
+    const std::string run_dir = fixture_->detail(1).run_dir;
+    const auto imported = heddle({"import", run_dir, fixture_->path("absent")});
+    QCOMPARE(imported.exit_code, 1);
+    QVERIFY2(imported.out.find("is imported from " + run_dir) != std::string::npos,
+             imported.out.c_str());
+    QVERIFY2(imported.err.find("absent: No such file or directory") != std::string::npos,
+             imported.err.c_str());
+  }
+
+  void bad_usage_ends_with_2_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("no recipe") << QStringList{"launch"} << "RECIPE is required";
+    QTest::newRow("no such recipe")
+        << QStringList{"launch", "absent.toml"} << "absent.toml: cannot be read";
+    QTest::newRow("no such option") << QStringList{"runs", "--yaml"} << "--yaml";
+    QTest::newRow("no such target")
+        << QStringList{"launch", HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml", "--on", "moon"}
+        << "there is no target 'moon'; valid: this-machine";
+    QTest::newRow("no such key") << QStringList{"launch",
+                                                HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml",
+                                                "--set", "optimizer.learning=1"}
+                                 << "optimizer.learning";
+    QTest::newRow("name taken") << QStringList{"targets", "add", "this-machine", "--host", "loom"}
+                                << "this-machine is there already";
+    QTest::newRow("no host") << QStringList{"targets", "add", "x", "--host", "a b"}
+                             << "names no host";
+  }
+  void bad_usage_ends_with_2() {
+    QFETCH(QStringList, words);
+    QFETCH(QString, says);
+    std::vector<std::string> arguments;
+    for (const QString& word : words) arguments.push_back(word.toStdString());
+    const auto completed = heddle(arguments);
+    QCOMPARE(completed.exit_code, 2);
+    QVERIFY2(completed.err.find(says.toStdString()) != std::string::npos, completed.err.c_str());
+  }
+
+  void unknown_runs_are_named() {
+    for (const char* command : {"stop", "tail", "remove", "show"}) {
+      const auto completed = heddle({command, "ghost"});
+      QCOMPARE(completed.exit_code, 1);
+      QVERIFY2(completed.err.find("ghost") != std::string::npos, completed.err.c_str());
+    }
+  }
+
+  void this_machine_is_always_a_target() {
+    const auto targets = heddle({"targets"});
+    QCOMPARE(targets.exit_code, 0);
+    QVERIFY2(targets.out.find("this-machine") != std::string::npos, targets.out.c_str());
+    const auto probe = heddle({"targets", "probe", "this-machine"});
+    QVERIFY2(probe.out.find("memory") != std::string::npos, probe.out.c_str());
+    QVERIFY2(heddle({"targets"}).out.find("GiB") != std::string::npos, "the probe is kept");
+  }
+};
+
+QTEST_GUILESS_MAIN(TestCommands)
+#include "tst_commands.moc"

@@ -1,0 +1,135 @@
+// Runs on hosts behind a real sshd: the engine and the input files are brought there, the run
+// survives a lost connection, and all it wrote comes back.
+#include <filesystem>
+
+#include "remote/connect.h"
+#include "tests/support/sshd.h"
+#include "tests/workbench/run_fixture.h"
+#include "workbench/control.h"
+#include "workbench/workbench.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+using storage::RunState;
+
+class TestRemoteRuns : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<test::Sshd> sshd_;
+  std::unique_ptr<RunFixture> fixture_;
+  std::unique_ptr<Workbench> workbench_;
+
+  LaunchRequest request(int steps, int pace = 1) const {
+    LaunchRequest request = fixture_->request(steps, pace);
+    request.target = sshd_->trusted_target();
+    return request;
+  }
+
+  storage::CreatedRun launched(const LaunchRequest& request) {
+    const auto run = launch(workbench_->writer(), request);
+    if (!run) qFatal("%s", run.error().message.c_str());
+    return *run;
+  }
+
+  /// The run's directory on the node, as this machine sees it.
+  std::string run_dir(storage::RunId run) const {
+    const std::string there = fixture_->detail(run).run_dir;
+    return sshd_->node_home() + there.substr(there.find("/.heddle"));
+  }
+
+  void verify_complete(storage::RunId run) const {
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QVERIFY(digests_of_store(reader, run) == digests_of_folder(run_dir(run), 2));
+    QVERIFY(must(reader.gaps(run)).empty());
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    const std::string missing = test::Sshd::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    auto started = test::Sshd::start();
+    QVERIFY2(started, started ? "" : started.error().message.c_str());
+    sshd_ = std::move(*started);
+    qputenv("HOME", sshd_->user_home().c_str());
+    qunsetenv("SSH_AUTH_SOCK");
+  }
+  void init() {
+    fixture_ = std::make_unique<RunFixture>();
+    workbench_ = must(Workbench::open(fixture_->store));
+  }
+  void cleanup() {
+    workbench_.reset();
+    fixture_.reset();
+  }
+
+  void a_run_goes_there_and_comes_back() {
+    const auto run = launched(request(50));
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunDetail detail = fixture_->detail(run.id);
+    QCOMPARE(detail.summary.state, RunState::done);
+    QCOMPARE(detail.summary.steps, int64_t(50));
+    verify_complete(run.id);
+    // The files that the recipe reads are there by content, and the recipe says so.
+    const recipe::Parsed there = recipe::parse_file(run_dir(run.id) + "/recipe.toml");
+    QVERIFY(there.ok());
+    const std::string text = there.recipe.data.text[0];
+    QVERIFY2(text.find("/.heddle/blobs/") != std::string::npos, text.c_str());
+    QCOMPARE(read_file(sshd_->node_home() + text.substr(text.find("/.heddle"))),
+             std::string("To be, or not to be.\n"));
+    // While the store keeps the paths of this machine.
+    QVERIFY(detail.recipe.find(fixture_->path("corpus.txt")) != std::string::npos);
+  }
+
+  void a_second_launch_uploads_nothing() {
+    QVERIFY(fixture_->ends(launched(request(3)).id));
+    uint64_t sent = 0;
+    const auto run =
+        launch(workbench_->writer(), request(3),
+               [&](const std::string&, uint64_t done, uint64_t) { return (sent += done, true); });
+    QVERIFY(run);
+    QCOMPARE(sent, uint64_t(0));
+    QVERIFY(fixture_->ends(run->id));
+  }
+
+  void an_unknown_host_key_is_shown() {
+    LaunchRequest unknown = request(3);
+    unknown.target = sshd_->target();
+    const auto run = launch(workbench_->writer(), unknown);
+    QVERIFY(!run);
+    QVERIFY(run.error().connection);
+    QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::host_key_unknown);
+    QCOMPARE(run.error().connection->key.fingerprint, sshd_->fingerprint());
+    QCOMPARE(fixture_->detail(*run.error().run).summary.state, RunState::failed);
+  }
+
+  void a_removed_run_is_gone_there() {
+    const auto run = launched(request(3));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string there = run_dir(run.id);
+    QVERIFY(std::filesystem::exists(there + "/end.json"));
+    must(workbench::remove(workbench_->writer(), fixture_->detail(run.id)));
+    QVERIFY(!std::filesystem::exists(there));
+  }
+
+  void a_restarted_node_loses_the_run() {
+    const auto run = launched(request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 1));
+    sshd_->stop();
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+          storage::Reader reader = must(storage::Reader::open(fixture_->store));
+          const auto lines = must(reader.last_lines(run.id, 1));
+          return !lines.empty() && lines[0].text.ends_with("; trying again");
+        },
+        60000));
+    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::running);
+    must(sshd_->start_again());
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::lost);
+    verify_complete(run.id);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRemoteRuns)
+#include "tst_remote_runs.moc"

@@ -1,0 +1,261 @@
+// From launch to the end in the store, on this machine, with real processes and real logs.
+#include <signal.h>
+
+#include <QProcess>
+#include <filesystem>
+#include <random>
+#include <thread>
+
+#include "engine/launch/run_files.h"
+#include "tests/workbench/run_fixture.h"
+#include "workbench/control.h"
+#include "workbench/import.h"
+#include "workbench/workbench.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+using storage::RunState;
+
+class TestRuns : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<RunFixture> fixture_;
+  std::unique_ptr<Workbench> workbench_;
+
+  void open() { workbench_ = must(Workbench::open(fixture_->store)); }
+
+  storage::CreatedRun launched(const LaunchRequest& request) {
+    const auto run = launch(workbench_->writer(), request);
+    if (!run) qFatal("%s", run.error().message.c_str());
+    return *run;
+  }
+
+  storage::RunDetail detail(storage::RunId run) const { return fixture_->detail(run); }
+
+  launch::Status status(storage::RunId run) const {
+    return must(launch::read_status(detail(run).run_dir));
+  }
+
+ private Q_SLOTS:
+  void init() { fixture_ = std::make_unique<RunFixture>(); }
+  void cleanup() {
+    workbench_.reset();
+    fixture_.reset();
+  }
+
+  void a_run_ends_with_all_of_it_in_the_store() {
+    open();
+    const auto run = launched(fixture_->request(200));
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunDetail ended = detail(run.id);
+    QCOMPARE(ended.summary.name, std::string("debug"));
+    QCOMPARE(ended.summary.state, RunState::done);
+    QCOMPARE(ended.summary.steps, int64_t(200));
+    QCOMPARE(ended.summary.target, std::string("this-machine"));
+    QVERIFY(ended.summary.started && ended.summary.finished);
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  void the_recipe_is_kept_as_written_with_its_sets() {
+    open();
+    LaunchRequest request = fixture_->request(3);
+    request.sets = {"optimizer.lr=1e-3", "wrapping.mode=none"};
+    const auto run = launched(request);
+    QVERIFY(fixture_->ends(run.id));
+    const recipe::Parsed kept = recipe::parse(detail(run.id).recipe, "kept");
+    QVERIFY(kept.ok());
+    QCOMPARE(kept.recipe.optimizer.lr, 1e-3);
+    QCOMPARE(kept.recipe.wrapping.mode, recipe::WrappingMode::none);
+    QCOMPARE(kept.recipe.data.text[0], fixture_->path("corpus.txt"));
+    QVERIFY(detail(run.id).recipe.starts_with("# A test's recipe.\n"));
+  }
+
+  void a_killed_workbench_goes_on_where_it_was() {
+    // Its follower is killed ten times in mid-run; at the end nothing is missing or doubled.
+    open();
+    const auto run = launched(fixture_->request(1000, 4));
+    workbench_.reset();
+    std::mt19937 random(20261121);
+    for (int kill = 0; kill < 10; ++kill) {
+      QProcess follower;
+      follower.start(HEDDLE_BINARY_DIR "/follow_driver", {QString::fromStdString(fixture_->store)});
+      QVERIFY(follower.waitForStarted());
+      QTest::qWait(50 + static_cast<int>(random() % 300));
+      follower.kill();
+      QVERIFY(follower.waitForFinished());
+      QCOMPARE(follower.exitStatus(), QProcess::CrashExit);
+    }
+    // It was killed while there was something to follow.
+    QCOMPARE(detail(run.id).summary.state, RunState::running);
+    open();
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::done);
+    QCOMPARE(detail(run.id).summary.steps, int64_t(1000));
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  void a_killed_rank_fails_the_run() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    const launch::Status running = status(run.id);
+    ::kill(running.state->ranks[1].process.pid, SIGKILL);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::failed);
+    QCOMPARE(detail(run.id).summary.cause, std::string("rank 1 was killed by SIGKILL"));
+    QCOMPARE(launch::identify(running.state->ranks[0].process.pid), launch::ProcessId{});
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  void stop_ends_a_run_as_stopped() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    must(stop(detail(run.id)));
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::stopped);
+    fixture_->verify_complete(run.id, 2);
+    const Result<> again = stop(detail(run.id));
+    QVERIFY(!again);
+    QCOMPARE(again.error().message, std::string("debug has ended already: stopped"));
+  }
+
+  void a_run_without_its_supervisor_is_lost() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    ::kill(status(run.id).state->supervisor.pid, SIGKILL);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::lost);
+    QVERIFY(detail(run.id).summary.cause.starts_with("the supervisor on this-machine is gone"));
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  void a_bad_recipe_makes_no_run() {
+    open();
+    LaunchRequest request = fixture_->request(10);
+    request.sets = {"training.stepz=3"};
+    auto run = launch(workbench_->writer(), request);
+    QVERIFY(!run);
+    QCOMPARE(run.error().faults.size(), size_t(1));
+    QVERIFY2(run.error().message.find("training.stepz") != std::string::npos,
+             run.error().message.c_str());
+
+    request = fixture_->request(10);
+    std::filesystem::remove(fixture_->path("corpus.txt"));
+    run = launch(workbench_->writer(), request);
+    QVERIFY(!run);
+    const std::string line =
+        request.recipe_file + ":6:9: data.text: there is no " + fixture_->path("corpus.txt");
+    QVERIFY2(run.error().message.starts_with(line), run.error().message.c_str());
+    QVERIFY(must(must(storage::Reader::open(fixture_->store)).runs()).empty());
+  }
+
+  void a_failed_launch_is_kept_with_its_cause() {
+    open();
+    LaunchRequest request = fixture_->request(10);
+    request.engine = fixture_->path("no-engine");
+    const auto run = launch(workbench_->writer(), request);
+    QVERIFY(!run);
+    QVERIFY(run.error().run);
+    const storage::RunSummary kept = detail(*run.error().run).summary;
+    QCOMPARE(kept.state, RunState::failed);
+    QCOMPARE(kept.cause, run.error().message);
+    QVERIFY2(kept.cause.find("no-engine") != std::string::npos, kept.cause.c_str());
+  }
+
+  void a_host_that_does_not_answer_is_named() {
+    open();
+    LaunchRequest request = fixture_->request(10);
+    request.target.name = "loom";
+    request.target.hosts[0] = *remote::parse_host("127.0.0.1:1");
+    const auto run = launch(workbench_->writer(), request);
+    QVERIFY(!run);
+    QVERIFY(run.error().connection);
+    QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::unreachable);
+    QCOMPARE(detail(*run.error().run).summary.state, RunState::failed);
+  }
+
+  void a_cancelled_launch_starts_nothing() {
+    open();
+    const auto run = launch(
+        workbench_->writer(), fixture_->request(10),
+        [](const std::string& what, uint64_t, uint64_t) { return !what.starts_with("bringing"); });
+    QVERIFY(!run);
+    QCOMPARE(run.error().message, std::string("cancelled"));
+    QCOMPARE(detail(*run.error().run).summary.state, RunState::failed);
+  }
+
+  void an_interrupted_launch_is_found() {
+    // The row of a launcher that died before it knew the hosts.
+    open();
+    Place place = place_on(fixture_->target());
+    place.launcher.start_time += 1;
+    storage::NewRun row;
+    row.name = "half";
+    row.hosts = to_json(place);
+    const auto run = must(workbench_->writer().create_run(row).get());
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::failed);
+    QCOMPARE(detail(run.id).summary.cause, std::string("interrupted while it was being prepared"));
+  }
+
+  void a_launcher_that_died_late_leaves_a_running_run() {
+    // Supervisors are started, and then the launcher dies before it says so.
+    workbench_.reset();
+    std::unique_ptr<storage::Writer> writer = must(storage::Writer::open(fixture_->store));
+    const auto run = launch(*writer, fixture_->request(300));
+    QVERIFY(run);
+    Place place = must(place_from_json(detail(run->id).hosts));
+    place.launcher.start_time += 1;
+    must(writer->set_place(run->id, to_json(place), detail(run->id).run_dir).get());
+    must(writer->set_state(run->id, RunState::preparing).get());
+    writer.reset();
+    open();
+    QVERIFY(fixture_->ends(run->id));
+    QCOMPARE(detail(run->id).summary.state, RunState::done);
+    fixture_->verify_complete(run->id, 2);
+  }
+
+  void another_workbench_takes_over() {
+    open();
+    const std::unique_ptr<Workbench> second = must(Workbench::open(fixture_->store));
+    const auto run = launched(fixture_->request(100, 10));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    workbench_.reset();
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::done);
+    fixture_->verify_complete(run.id, 2);
+  }
+
+  void a_run_directory_is_imported() {
+    open();
+    const auto run = launched(fixture_->request(50));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string run_dir = detail(run.id).run_dir;
+    const auto imported = must(import_run(workbench_->writer(), run_dir, "copy"));
+    QCOMPARE(imported.name, std::string("copy"));
+    const storage::RunDetail copy = detail(imported.id);
+    QCOMPARE(copy.summary.state, RunState::done);
+    QCOMPARE(copy.summary.steps, int64_t(50));
+    QCOMPARE(copy.summary.target, std::string("imported"));
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QVERIFY(digests_of_store(reader, imported.id) == digests_of_folder(run_dir, 2));
+    QVERIFY(!import_run(workbench_->writer(), fixture_->folder.path().toStdString()));
+  }
+
+  void a_removed_run_is_gone_here_and_there() {
+    open();
+    const auto run = launched(fixture_->request(5));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string run_dir = detail(run.id).run_dir;
+    QVERIFY(std::filesystem::exists(run_dir + "/end.json"));
+    must(workbench::remove(workbench_->writer(), detail(run.id)));
+    QVERIFY(!std::filesystem::exists(run_dir));
+    QVERIFY(must(must(storage::Reader::open(fixture_->store)).runs()).empty());
+  }
+};
+
+QTEST_GUILESS_MAIN(TestRuns)
+#include "tst_runs.moc"

@@ -1,0 +1,16 @@
+#include "workbench/commands/command.h"
+
+namespace heddle::workbench {
+
+int report(const Error& error, int exit_code) {
+  fmt::print(stderr, "heddle: {}\n", error.message);
+  return exit_code;
+}
+
+Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id) {
+  const Result<storage::RunSummary> found = reader.find_run(name_or_id);
+  if (!found) return fail(found);
+  return reader.run(found->id);
+}
+
+}  // namespace heddle::workbench
