@@ -6,5 +6,5 @@
 # that this machine is configured with.
 fetch_libtorch() {
   /usr/bin/python3 -E -s -B "$HEDDLE_ROOT/packaging/lib/libtorch.py" \
-    "$HEDDLE_ROOT/packaging/libtorch.lock" "$1" "$HEDDLE_LIBTORCH" >&2 || exit 1
+    "$HEDDLE_ROOT/packaging/libtorch.lock" "$1" "$HEDDLE_LIBTORCH" >&2 || exit
 }
