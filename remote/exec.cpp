@@ -24,11 +24,12 @@ class Exec {
   Result<Completed> run(const std::vector<std::string>& argv, const Source& source) {
     if (const Result<> started = start(); !started) return fail(started);
     pending_ = quote_line(argv);
-    while (!ended()) {
+    for (;;) {
       const Result<bool> wrote = write(source);
       if (!wrote) return stop(wrote.error());
       const Result<bool> came = read();
       if (!came) return fail(came);
+      if (ended()) break;
       if (*wrote || *came) {
         if (source) extend();
         continue;
