@@ -20,6 +20,7 @@ clean_up() {
   for ((i = ${#mounts[@]} - 1; i >= 0; i--)); do
     mountpoint -q "$root/${mounts[i]}" && umount --lazy "$root/${mounts[i]}"
   done
+  mountpoint -q "$root" && umount --lazy "$root"
   rm -rf --one-file-system "$root"
 }
 trap clean_up EXIT
@@ -50,6 +51,7 @@ while IFS= read -r setting; do
   settings+=("$setting")
 done < <(env | grep -iE '^(PIP_(INDEX_URL|EXTRA_INDEX_URL|PROXY)|https?_proxy|no_proxy)=' || true)
 
+mount --bind "$root" "$root" # programs inside ask that / be a mount point
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sys "$root/sys"
 mount -t tmpfs -o mode=755 dev "$root/dev"
