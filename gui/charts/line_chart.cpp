@@ -59,7 +59,6 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   plot_->setMouseTracking(true);
   plot_->installEventFilter(this);
   stylePlot(plot_);
-  plot_->axisRect()->setMinimumMargins(QMargins(36, 8, 14, 22));
   xTicker_.reset(new UnitTicker(xUnit_));
   xTicker_->setWhole(true);
   yTicker_.reset(new UnitTicker(unit_));
@@ -72,10 +71,12 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   emptyCaption_ = new QCPItemText(plot_);
   for (QCPItemText* caption : {xCaption_, emptyCaption_}) {
     caption->setClipToAxisRect(false);
-    caption->position->setTypeX(QCPItemPosition::ptAbsolute);
-    caption->position->setTypeY(QCPItemPosition::ptAbsolute);
+    caption->position->setType(QCPItemPosition::ptAxisRectRatio);
   }
-  xCaption_->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
+  xCaption_->position->setCoords(0, 1);
+  xCaption_->setPadding(QMargins(0, 5, 10, 0));
+  emptyCaption_->position->setCoords(0.5, 0.5);
+  xCaption_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
 
   setFocusPolicy(Qt::StrongFocus);
   plot_->setFocusProxy(this);
@@ -270,11 +271,11 @@ void LineChart::redraw() {
   const QString xUnit = xTicker_->scaled().name;
   xCaption_->setText(xUnit.isEmpty() ? xName_ : xName_ + QStringLiteral(", ") + xUnit);
   xCaption_->setVisible(!empty);
-  xCaption_->position->setCoords(10, plot_->height() - 4);
+  const int captionWidth = QFontMetrics(font::caption()).horizontalAdvance(xCaption_->text());
+  plot_->axisRect()->setMinimumMargins(QMargins(captionWidth + 18, 8, 14, 22));
   emptyCaption_->setFont(font::text());
   emptyCaption_->setColor(colors().muted);
   emptyCaption_->setVisible(empty);
-  emptyCaption_->position->setCoords(plot_->width() / 2.0, plot_->height() / 2.0);
 
   QStringList note;
   if (const QString name = yTicker_->scaled().name; !name.isEmpty() && !empty) note << name;

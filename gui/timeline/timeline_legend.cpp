@@ -1,0 +1,58 @@
+#include "gui/timeline/timeline_legend.h"
+
+#include <QPainter>
+#include <array>
+
+#include "gui/theme/theme.h"
+#include "gui/timeline/timeline_painter.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kSwatch = 12;
+constexpr int kGap = 6;
+constexpr int kBetween = 14;
+
+struct Entry {
+  Kind kind;
+  const char* name;
+};
+constexpr std::array kEntries{
+    Entry{Kind::backward, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "compute")},
+    Entry{Kind::hidden, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "hidden")},
+    Entry{Kind::exposed, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "exposed")},
+    Entry{Kind::optimizer, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "optimizer")}};
+
+}  // namespace
+
+TimelineLegend::TimelineLegend(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  setToolTip(
+      tr("hidden: communication while compute runs; exposed: communication while compute idles"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+QSize TimelineLegend::sizeHint() const {
+  const QFontMetrics metrics(font::caption());
+  int width = -kBetween;
+  for (const Entry& entry : kEntries) {
+    width += kSwatch + kGap + metrics.horizontalAdvance(tr(entry.name)) + kBetween;
+  }
+  return {width, 20};
+}
+
+void TimelineLegend::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setFont(font::caption());
+  painter.setPen(colors().text);
+  int x = 0;
+  for (const Entry& entry : kEntries) {
+    paintSwatch(painter, QRect(x, (height() - kSwatch + 2) / 2, kSwatch, kSwatch - 2), entry.kind);
+    x += kSwatch + kGap;
+    const int width = painter.fontMetrics().horizontalAdvance(tr(entry.name));
+    painter.drawText(QRect(x, 0, width + 1, height()), Qt::AlignVCenter, tr(entry.name));
+    x += width + kBetween;
+  }
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,20 @@
+// The colours of a timeline with their names.
+#pragma once
+
+#include <QWidget>
+
+namespace heddle::gui {
+
+class TimelineLegend : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TimelineLegend(QWidget* parent = nullptr);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,151 @@
+#include "gui/views/launch/launch_data.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "engine/recipe/modules.h"
+#include "gui/format.h"
+#include "workbench/inputs.h"
+#include "workbench/paths.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr size_t kRecent = 30;
+
+QString tr(const char* text) { return QCoreApplication::translate("Launch", text); }
+
+QString number(double value) { return QString::number(value, 'g', 4); }
+
+QString modelText(const recipe::Recipe& r) {
+  QString text =
+      tr("%1, dim %2")
+          .arg(format::plural(r.model.n_layers, tr("layer")), format::count(r.model.dim));
+  if (r.model.vocab_size > 0) {
+    text += tr(", %1 parameters")
+                .arg(format::shortCount(static_cast<double>(recipe::parameter_count(r.model))));
+  }
+  return r.model.preset.empty()
+             ? text
+             : QString::fromStdString(r.model.preset) + QStringLiteral(": ") + text;
+}
+
+QString dataText(const recipe::Recipe& r) {
+  QStringList names;
+  for (const std::string& path : r.data.text)
+    names << QFileInfo(QString::fromStdString(path)).fileName();
+  if (names.isEmpty()) names << QFileInfo(QString::fromStdString(r.data.token_ids)).fileName();
+  return tr("%1, sequence %2").arg(names.join(QStringLiteral(", ")), format::count(r.data.seq_len));
+}
+
+QString batchText(const recipe::Recipe& r) {
+  QString text = tr("%1, batch %2 a rank")
+                     .arg(format::plural(r.training.steps, tr("step")))
+                     .arg(r.training.local_batch);
+  if (r.training.global_batch > 0)
+    text += tr(", %1 in all").arg(format::count(r.training.global_batch));
+  return text;
+}
+
+QString meshText(const recipe::Parallelism& p) {
+  QStringList parts;
+  const auto add = [&](const char* name, int64_t size) {
+    if (size > 1) parts << QStringLiteral("%1 %2").arg(QLatin1String(name)).arg(size);
+  };
+  add("pp", p.pp);
+  add("dp_replicate", p.dp_replicate);
+  add("dp_shard", p.dp_shard);
+  add("cp", p.cp);
+  add("tp", p.tp);
+  return parts.isEmpty() ? tr("one rank") : parts.join(QStringLiteral(" × "));
+}
+
+/// A few keys as the recipe's text has them.
+QString valueOf(const std::vector<std::pair<std::string, std::string>>& values, const char* key) {
+  for (const auto& [name, value] : values) {
+    if (name == key) return QString::fromStdString(value).remove(QLatin1Char('"'));
+  }
+  return {};
+}
+
+QVector<QPair<QString, QString>> factsOf(const recipe::Recipe& r) {
+  const auto values = recipe::flatten(r);
+  return {{tr("model"), modelText(r)},
+          {tr("data"), dataText(r)},
+          {tr("training"), batchText(r)},
+          {tr("parallelism"), meshText(r.parallelism)},
+          {tr("wrapping"),
+           tr("%1, recompute %2")
+               .arg(valueOf(values, "wrapping.mode"), valueOf(values, "recompute.mode"))},
+          {tr("precision"),
+           tr("%1, gradients reduced in %2")
+               .arg(valueOf(values, "precision.param"), valueOf(values, "precision.reduce"))},
+          {tr("optimizer"),
+           tr("%1, learning rate %2")
+               .arg(QString::fromStdString(r.optimizer.name), number(r.optimizer.lr))}};
+}
+
+}  // namespace
+
+std::vector<RecipeChoice> sampleRecipes() {
+  const QDir folder(QString::fromStdString(workbench::resources_folder()) +
+                    QStringLiteral("/recipes"));
+  std::vector<RecipeChoice> here;
+  std::vector<RecipeChoice> elsewhere;
+  for (const QFileInfo& info :
+       folder.entryInfoList({QStringLiteral("*.toml")}, QDir::Files, QDir::Name)) {
+    QFile file(info.filePath());
+    if (!file.open(QIODevice::ReadOnly)) continue;
+    RecipeChoice choice{info.completeBaseName(), QString::fromUtf8(file.readAll()),
+                        info.filePath()};
+    const auto parsed = recipe::parse(choice.toml.toStdString(), choice.file.toStdString());
+    auto& list = parsed.recipe.hardware.name == "this-machine" ? here : elsewhere;
+    list.push_back(std::move(choice));
+  }
+  here.insert(here.end(), elsewhere.begin(), elsewhere.end());
+  return here;
+}
+
+RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks) {
+  std::vector<std::string> sets;
+  if (ranks > 0) sets.push_back("hardware.ranks=" + std::to_string(ranks));
+  const std::string file =
+      (choice.file.isEmpty() ? choice.name + QStringLiteral(".toml") : choice.file).toStdString();
+  recipe::Parsed parsed = recipe::parse(choice.toml.toStdString(), file, sets);
+  const QString folder = QFileInfo(choice.file).absolutePath();
+  if (!choice.file.isEmpty()) recipe::resolve_paths(parsed.recipe, folder.toStdString());
+  const recipe::Parsed resolved = recipe::resolve(parsed);
+  RecipeCheck check;
+  check.ranks = resolved.recipe.hardware.ranks;
+  check.facts = factsOf(resolved.recipe);
+  check.faults = resolved.faults;
+  if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
+  if (check.faults.empty()) check.faults = workbench::missing_inputs(resolved);
+  return check;
+}
+
+Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
+  auto targets = workbench::targets(reader);
+  if (!targets) return fail(targets);
+  auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  if (runs->size() > kRecent) runs->resize(kRecent);
+  return LaunchOptions{std::move(*targets), std::move(*runs)};
+}
+
+QString describeReport(const probe::Report& report) {
+  QStringList parts;
+  if (!report.gpus.empty()) {
+    parts << QStringLiteral("%1 × %2")
+                 .arg(report.gpus.size())
+                 .arg(QString::fromStdString(report.gpus.front().name));
+  }
+  parts << format::plural(report.cores, tr("core"))
+        << tr("%1 memory").arg(format::bytes(static_cast<double>(report.memory_bytes)))
+        << tr("%1 disk free").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));
+  return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,47 @@
+// What the Launch page needs to know before a launch: recipes that can be chosen, whether one can
+// be trained, targets, recent launches. No widgets; read on background threads.
+#pragma once
+
+#include <QPair>
+#include <QString>
+#include <QVector>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/parse.h"
+#include "storage/queries.h"
+#include "workbench/targets.h"
+
+namespace heddle::gui {
+
+/// A recipe to launch: text, and the file its relative paths start at (empty: a recipe of a run).
+struct RecipeChoice {
+  QString name;
+  QString toml;
+  QString file;
+};
+
+/// The recipes that ship with Heddle, those for this machine first.
+std::vector<RecipeChoice> sampleRecipes();
+
+/// A recipe as the launch would take it.
+struct RecipeCheck {
+  int64_t ranks = 0;                       // as asked for, or as the recipe says
+  QVector<QPair<QString, QString>> facts;  // what it trains, in words
+  std::vector<recipe::Fault> faults;       // empty: it can be launched
+};
+
+/// `ranks` 0: the recipe's own. Looks at the input files: not on the GUI thread.
+RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks);
+
+struct LaunchOptions {
+  std::vector<workbench::SavedTarget> targets;
+  std::vector<storage::RunSummary> recent;  // newest first
+};
+Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);
+
+/// "2 cores, 7.8 GiB memory, 12.1 GiB disk free", or "8 × NVIDIA H100, …".
+QString describeReport(const probe::Report& report);
+
+}  // namespace heddle::gui

@@ -1,0 +1,404 @@
+#include "gui/views/launch/launch_page.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QPointer>
+#include <QScrollArea>
+#include <QSignalBlocker>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kMostRanks = 4096;
+constexpr int kLeftColumn = 440;
+
+/// Compose's name for a recipe that has no file is its run's; files go by their name.
+QString displayName(const RecipeChoice& choice) {
+  return choice.file.isEmpty() ? choice.name : QFileInfo(choice.file).fileName();
+}
+
+}  // namespace
+
+LaunchPage::LaunchPage(Session& session, QWidget* parent)
+    : Page(session, parent),
+      reading_(session.readingThread(), this),
+      checking_(session.workingThreads(), this),
+      probing_(session.workingThreads(), this),
+      launching_(session.workingThreads(), this) {
+  launch_ = new QAction(icon(QStringLiteral("launch"), Tone::onAccent), tr("Launch"), this);
+  launch_->setObjectName(QStringLiteral("launchAction"));
+  launch_->setProperty("role", "primary");
+  connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
+
+  auto* left = new QWidget;
+  left->setFixedWidth(kLeftColumn);
+  auto* leftRows = new QVBoxLayout(left);
+  leftRows->setContentsMargins(0, 0, 0, 0);
+  leftRows->setSpacing(8);
+  leftRows->addWidget(buildRecipe(), 1);
+  leftRows->addWidget(buildRun());
+  auto* recent = new Card(tr("Recent launches"));
+  recent_ = new RecentLaunches;
+  recent->setBodyMargins(1, 0, 1, 1);
+  recent->body()->addWidget(recent_);
+  connect(recent_, &RecentLaunches::opened, this,
+          [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
+
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(16, 16, 16, 16);
+  grid->setSpacing(8);
+  grid->addWidget(left, 0, 0, 2, 1);
+  grid->addWidget(buildTargets(), 0, 1);
+  grid->addWidget(buildProgress(), 0, 2);
+  grid->addWidget(recent, 1, 1, 1, 2);
+  grid->setColumnStretch(1, 1);
+  grid->setColumnStretch(2, 1);
+  grid->setRowStretch(0, 5);
+  grid->setRowStretch(1, 6);
+  for (RecipeChoice& choice : sampleRecipes()) addChoice(choice, choices_.empty());
+}
+
+QWidget* LaunchPage::buildRecipe() {
+  auto* card = new Card(tr("Recipe"));
+  recipes_ = new QComboBox;
+  recipes_->setProperty("role", "mono");
+  recipes_->setObjectName(QStringLiteral("recipe"));
+  recipes_->setAccessibleName(tr("Recipe"));
+  auto* open = iconButton(QStringLiteral("open"), tr("Open a recipe file"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(recipes_, 1);
+  row->addWidget(open);
+  card->body()->addLayout(row);
+  facts_ = new QGridLayout;
+  facts_->setHorizontalSpacing(12);
+  facts_->setVerticalSpacing(6);
+  facts_->setColumnStretch(1, 1);
+  card->body()->addSpacing(4);
+  card->body()->addLayout(facts_);
+  faults_ = label({}, "error");
+  faults_->setObjectName(QStringLiteral("faults"));
+  faults_->setWordWrap(true);
+  faults_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  card->body()->addSpacing(4);
+  card->body()->addWidget(faults_);
+  edit_ = quietButton(tr("Edit in Compose"), QStringLiteral("compose"));
+  card->body()->addWidget(edit_, 0, Qt::AlignLeft);
+  card->body()->addStretch(1);
+
+  connect(recipes_, &QComboBox::currentIndexChanged, this, &LaunchPage::recipeChosen);
+  connect(open, &QToolButton::clicked, this, [this] {
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open a recipe"), {}, tr("Recipes (*.toml)"));
+    if (path.isEmpty()) return;
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) {
+      Q_EMIT session().message(tr("%1: %2").arg(path, file.errorString()), Tone::bad);
+      return;
+    }
+    showRecipe(QFileInfo(path).completeBaseName(), QString::fromUtf8(file.readAll()), path);
+  });
+  connect(edit_, &QPushButton::clicked, this, [this] {
+    const RecipeChoice* choice = recipe();
+    if (choice)
+      Q_EMIT session().recipeRequested(QStringLiteral("compose"), choice->name, choice->toml,
+                                       choice->file);
+  });
+  return card;
+}
+
+QWidget* LaunchPage::buildRun() {
+  auto* card = new Card(tr("Run"));
+  auto* form = new QGridLayout;
+  form->setHorizontalSpacing(12);
+  form->setVerticalSpacing(8);
+  form->setColumnStretch(1, 1);
+  runName_ = new QLineEdit;
+  runName_->setProperty("role", "mono");
+  runName_->setObjectName(QStringLiteral("runName"));
+  runName_->setMaxLength(64);
+  ranks_ = new QSpinBox;
+  ranks_->setObjectName(QStringLiteral("ranks"));
+  ranks_->setRange(1, kMostRanks);
+  mode_ = new Segment({tr("planned"), tr("eager")});
+  mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
+  mode_->button(1)->setToolTip(tr("The model run directly: the reference"));
+  form->addWidget(fieldLabel(tr("name"), runName_), 0, 0);
+  form->addWidget(runName_, 0, 1);
+  form->addWidget(fieldLabel(tr("ranks"), ranks_), 1, 0);
+  form->addWidget(ranks_, 1, 1, Qt::AlignLeft);
+  form->addWidget(fieldLabel(tr("mode"), mode_), 2, 0);
+  form->addWidget(mode_, 2, 1, Qt::AlignLeft);
+  ranks_->setMinimumWidth(96);
+  card->body()->addLayout(form);
+  connect(ranks_, &QSpinBox::valueChanged, this, &LaunchPage::check);
+  return card;
+}
+
+QWidget* LaunchPage::buildTargets() {
+  auto* card = new Card(tr("Target"));
+  probeButton_ = quietButton(tr("Probe"), QStringLiteral("refresh"));
+  card->addControl(probeButton_);
+  targets_ = new TargetList;
+  auto* scroll = new QScrollArea;
+  auto* inside = new QWidget;
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, 4, 0);
+  rows->addWidget(targets_);
+  auto* more = linkButton(tr("Add a host over SSH"));
+  rows->addWidget(more, 0, Qt::AlignLeft);
+  rows->addStretch(1);
+  scroll->setWidget(inside);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  inside->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
+  card->body()->addWidget(scroll, 1);
+  connect(more, &QPushButton::clicked, this,
+          [this] { Q_EMIT session().pageRequested(QStringLiteral("targets")); });
+  connect(probeButton_, &QPushButton::clicked, this, &LaunchPage::probe);
+  connect(targets_, &TargetList::chosenChanged, this, &LaunchPage::showReadiness);
+  return card;
+}
+
+QWidget* LaunchPage::buildProgress() {
+  auto* card = new Card(tr("Progress"));
+  steps_ = new StepsView;
+  auto* scroll = new QScrollArea;
+  auto* inside = new QWidget;
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, 4, 0);
+  rows->addWidget(steps_);
+  rows->addStretch(1);
+  scroll->setWidget(inside);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  inside->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
+  card->body()->addWidget(scroll, 1);
+  launchButton_ = primaryButton(tr("Launch"), QStringLiteral("launch"));
+  launchButton_->setObjectName(QStringLiteral("launchButton"));
+  cancel_ = quietButton(tr("Cancel"), QStringLiteral("close"));
+  remedy_ = quietButton({}, {});
+  auto* row = new QHBoxLayout;
+  row->addWidget(launchButton_);
+  row->addWidget(cancel_);
+  row->addWidget(remedy_);
+  row->addStretch(1);
+  card->body()->addLayout(row);
+  cancel_->hide();
+  remedy_->hide();
+  connect(launchButton_, &QPushButton::clicked, this, &LaunchPage::launch);
+  connect(cancel_, &QPushButton::clicked, this, [this] {
+    if (progress_) progress_->cancel();
+    cancel_->setEnabled(false);
+  });
+  connect(remedy_, &QPushButton::clicked, this, [this] {
+    if (remedyPage_ == QStringLiteral("compose")) return edit_->click();
+    Q_EMIT session().pageRequested(remedyPage_);
+  });
+  return card;
+}
+
+QString LaunchPage::subtitle() const {
+  const workbench::SavedTarget* target = targets_->chosen();
+  const RecipeChoice* choice = recipe();
+  if (!target || !choice) return {};
+  return tr("%1 on %2").arg(displayName(*choice), QString::fromStdString(target->target.name));
+}
+
+const RecipeChoice* LaunchPage::recipe() const {
+  const int index = recipes_->currentIndex();
+  return index < 0 ? nullptr : &choices_[static_cast<size_t>(index)];
+}
+
+void LaunchPage::addChoice(const RecipeChoice& choice, bool choose) {
+  const auto same = std::find_if(choices_.begin(), choices_.end(), [&](const RecipeChoice& c) {
+    return c.file == choice.file && c.name == choice.name;
+  });
+  const auto index = static_cast<int>(same - choices_.begin());
+  if (same != choices_.end()) {
+    *same = choice;
+  } else {
+    choices_.push_back(choice);
+    const QSignalBlocker quiet(recipes_);
+    recipes_->addItem(displayName(choice));
+    recipes_->setCurrentIndex(choose ? index : std::max(0, recipes_->currentIndex()));
+  }
+  if (!choose) return;
+  const QSignalBlocker quiet(recipes_);
+  recipes_->setCurrentIndex(index);
+  recipeChosen();
+}
+
+void LaunchPage::showRecipe(const QString& name, const QString& toml, const QString& file) {
+  addChoice({name, toml, file}, true);
+}
+
+void LaunchPage::activated() {
+  refresh();
+  if (!probedHere_ && !probing_.running() && targets_->chosen() == nullptr) probe();
+}
+
+void LaunchPage::refresh() {
+  session().read(reading_, readLaunchOptions, [this](Result<LaunchOptions> options) {
+    loaded_ = true;
+    if (!options) {
+      Q_EMIT session().message(QString::fromStdString(options.error().message), Tone::bad);
+      return;
+    }
+    for (workbench::SavedTarget& saved : options->targets) {
+      if (saved.target.name == remote::kThisMachine && !saved.probe) saved.probe = probedHere_;
+    }
+    targets_->setTargets(std::move(options->targets));
+    recent_->setRuns(options->recent);
+    showReadiness();
+  });
+}
+
+void LaunchPage::recipeChosen() {
+  const RecipeChoice* choice = recipe();
+  if (!choice) return;
+  runName_->setText(
+      QFileInfo(choice->file.isEmpty() ? choice->name : choice->file).completeBaseName());
+  const QSignalBlocker quiet(ranks_);
+  ranks_->setValue(static_cast<int>(
+      recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe.hardware.ranks));
+  check();
+}
+
+void LaunchPage::check() {
+  const RecipeChoice* choice = recipe();
+  if (!choice) return;
+  checking_.start(
+      [choice = *choice, ranks = ranks_->value()] { return checkRecipe(choice, ranks); },
+      [this](const RecipeCheck& check) { showCheck(check); });
+}
+
+void LaunchPage::showCheck(const RecipeCheck& check) {
+  while (QLayoutItem* item = facts_->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  int row = 0;
+  for (const auto& [name, value] : check.facts) {
+    facts_->addWidget(muted(name), row, 0, Qt::AlignTop);
+    QLabel* text = label(value);
+    text->setWordWrap(true);
+    facts_->addWidget(text, row++, 1);
+  }
+  QStringList lines;
+  for (const recipe::Fault& fault : check.faults) lines << QString::fromStdString(fault.str());
+  currentFaults_ = check.faults;
+  faults_->setText(lines.join(QLatin1Char('\n')));
+  faults_->setVisible(!lines.isEmpty());
+  edit_->setText(lines.isEmpty() ? tr("Edit in Compose") : tr("Fix in Compose"));
+  showReadiness();
+}
+
+void LaunchPage::probe() {
+  const workbench::SavedTarget* chosen = targets_->chosen();
+  const remote::Target target = chosen ? chosen->target : remote::this_machine();
+  probeButton_->setEnabled(false);
+  session().work(
+      probing_,
+      [target](workbench::Workbench& workbench) {
+        return workbench::probe_target(workbench.writer(), target);
+      },
+      [this, target](const Result<std::vector<probe::Report>>& reports) {
+        probeButton_->setEnabled(true);
+        if (!reports) {
+          Q_EMIT session().message(QString::fromStdString(reports.error().message), Tone::bad);
+          return;
+        }
+        if (target.name == remote::kThisMachine && !reports->empty())
+          probedHere_ = reports->front();
+        refresh();
+      });
+}
+
+void LaunchPage::launch() {
+  const RecipeChoice* choice = recipe();
+  const workbench::SavedTarget* target = targets_->chosen();
+  if (!choice || !target || launching_.running()) return;
+  workbench::LaunchRequest request;
+  request.recipe_text = choice->toml.toStdString();
+  request.recipe_file =
+      (choice->file.isEmpty() ? choice->name + QStringLiteral(".toml") : choice->file)
+          .toStdString();
+  request.sets = {"hardware.ranks=" + std::to_string(ranks_->value())};
+  request.target = target->target;
+  request.name = runName_->text().trimmed().toStdString();
+  request.mode = mode_->current() == 0 ? "planned" : "eager";
+  progress_ = std::make_shared<LaunchSteps>([page = QPointer<LaunchPage>(this)] {
+    QMetaObject::invokeMethod(
+        qApp,
+        [page] {
+          if (page) page->showSteps();
+        },
+        Qt::QueuedConnection);
+  });
+  progress_->tell(tr("checking the recipe"));
+  remedy_->hide();
+  session().work(
+      launching_,
+      [request, progress = progress_](workbench::Workbench& workbench)
+          -> tl::expected<storage::CreatedRun, workbench::LaunchError> {
+        return workbench::launch(workbench.writer(), request,
+                                 [&](const std::string& what, uint64_t done, uint64_t total) {
+                                   return progress->tell(QString::fromStdString(what), done, total);
+                                 });
+      },
+      [this](const tl::expected<storage::CreatedRun, workbench::LaunchError>& result) {
+        ended(result);
+      });
+  showReadiness();
+}
+
+void LaunchPage::ended(const tl::expected<storage::CreatedRun, workbench::LaunchError>& result) {
+  if (result) {
+    progress_->finish();
+    Q_EMIT session().runRequested(QStringLiteral("live"), result->id);
+  } else {
+    progress_->fail(QString::fromStdString(result.error().message));
+    remedyPage_ = !result.error().faults.empty() ? QStringLiteral("compose")
+                  : result.error().connection    ? QStringLiteral("targets")
+                                                 : QString();
+    remedy_->setText(remedyPage_ == QStringLiteral("compose") ? tr("Fix in Compose")
+                                                              : tr("Open Targets"));
+    remedy_->setVisible(!remedyPage_.isEmpty());
+  }
+  showSteps();
+  showReadiness();
+  refresh();
+}
+
+void LaunchPage::showSteps() {
+  if (progress_) steps_->setSteps(progress_->steps());
+}
+
+void LaunchPage::showReadiness() {
+  const workbench::SavedTarget* target = targets_->chosen();
+  const bool busy = launching_.running();
+  const bool ready = recipe() && target && currentFaults_.empty() && !busy;
+  launch_->setEnabled(ready);
+  launchButton_->setEnabled(ready);
+  cancel_->setVisible(busy);
+  cancel_->setEnabled(busy);
+  if (!progress_ && target) {
+    steps_->setHint(
+        currentFaults_.empty()
+            ? tr("The recipe is checked, the engine and the data are brought to %1 unless they are "
+                 "there already, and the ranks are started. Live opens with the first of them.")
+                  .arg(QString::fromStdString(target->target.name))
+            : tr("The recipe has %1: see there.")
+                  .arg(format::plural(static_cast<qint64>(currentFaults_.size()), tr("fault"))));
+  }
+  Q_EMIT headerChanged();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,105 @@
+#include "gui/views/launch/recent_launches.h"
+
+#include <QDateTime>
+#include <QHeaderView>
+
+#include "gui/format.h"
+#include "gui/theme/icons.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+enum Column { kRun, kState, kTarget, kLaunched, kOutcome, kColumns };
+
+QString iconOf(storage::RunState state) {
+  switch (state) {
+    case storage::RunState::done:
+      return QStringLiteral("check");
+    case storage::RunState::failed:
+    case storage::RunState::lost:
+      return QStringLiteral("fail");
+    case storage::RunState::stopped:
+      return QStringLiteral("stopped");
+    case storage::RunState::preparing:
+      return QStringLiteral("clock");
+    case storage::RunState::running:
+      return QStringLiteral("dot");
+  }
+  return {};
+}
+
+Tone toneOf(storage::RunState state) {
+  const bool bad = state == storage::RunState::failed || state == storage::RunState::lost;
+  if (bad) return Tone::bad;
+  return state == storage::RunState::stopped     ? Tone::muted
+         : state == storage::RunState::preparing ? Tone::accent
+                                                 : Tone::good;
+}
+
+QString outcome(const storage::RunSummary& run) {
+  if (!run.cause.empty()) return QString::fromStdString(run.cause).section(QLatin1Char('\n'), 0, 0);
+  if (run.steps == 0) return RecentLaunches::tr("no step yet");
+  QString text = RecentLaunches::tr("step %1").arg(format::count(run.steps));
+  if (run.loss) text += RecentLaunches::tr(", loss %1").arg(format::loss(*run.loss));
+  if (run.tokens_per_second_per_rank) {
+    text += QStringLiteral(", ") + format::tokensPerSecond(*run.tokens_per_second_per_rank);
+  }
+  return text;
+}
+
+}  // namespace
+
+RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, parent) {
+  setHorizontalHeaderLabels({tr("run"), tr("state"), tr("target"), tr("launched"), tr("outcome")});
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setEditTriggers(QAbstractItemView::NoEditTriggers);
+  setShowGrid(false);
+  setWordWrap(false);
+  setAccessibleName(tr("Recent launches"));
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(28);
+  QHeaderView* header = horizontalHeader();
+  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  header->setHighlightSections(false);
+  header->setSectionsClickable(false);
+  header->setStretchLastSection(true);
+  setColumnWidth(kRun, 150);
+  setColumnWidth(kState, 96);
+  setColumnWidth(kTarget, 110);
+  setColumnWidth(kLaunched, 104);
+  connect(this, &QTableWidget::cellActivated, this,
+          [this](int row) { Q_EMIT opened(runs_[static_cast<size_t>(row)].id); });
+}
+
+void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
+  const int current = currentRow();
+  runs_ = runs;
+  setRowCount(static_cast<int>(runs_.size()));
+  for (int row = 0; row < rowCount(); ++row) {
+    const storage::RunSummary& run = runs_[static_cast<size_t>(row)];
+    const auto set = [&](Column column, const QString& text, bool mono) {
+      auto* item = new QTableWidgetItem(text);
+      if (mono) item->setFont(font::mono());
+      item->setToolTip(text);
+      setItem(row, column, item);
+      return item;
+    };
+    set(kRun, QString::fromStdString(run.name), true);
+    set(kState, QString::fromStdString(storage::to_string(run.state)), false)
+        ->setIcon(icon(iconOf(run.state), toneOf(run.state)));
+    set(kTarget, QString::fromStdString(run.target), true);
+    set(kLaunched,
+        format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(run.created * 1000))),
+        false);
+    QTableWidgetItem* text = set(kOutcome, outcome(run), run.cause.empty());
+    if (!run.cause.empty()) {
+      text->setToolTip(QString::fromStdString(run.cause));
+      if (toneOf(run.state) == Tone::bad) text->setForeground(colors().badText);
+    }
+  }
+  if (current >= 0 && current < rowCount()) setCurrentCell(current, 0);
+}
+
+}  // namespace heddle::gui

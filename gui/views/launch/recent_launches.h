@@ -1,0 +1,25 @@
+// The last launches and what became of them; a failed one with its cause.
+#pragma once
+
+#include <QTableWidget>
+#include <vector>
+
+#include "storage/run.h"
+
+namespace heddle::gui {
+
+class RecentLaunches : public QTableWidget {
+  Q_OBJECT
+
+ public:
+  explicit RecentLaunches(QWidget* parent = nullptr);
+  void setRuns(const std::vector<storage::RunSummary>& runs);
+
+ Q_SIGNALS:
+  void opened(qint64 run);
+
+ private:
+  std::vector<storage::RunSummary> runs_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,35 @@
+// Where a run can be launched: one of a list, each with what its probe found.
+#pragma once
+
+#include <QAbstractButton>
+#include <QButtonGroup>
+#include <QWidget>
+#include <vector>
+
+#include "workbench/targets.h"
+
+class QVBoxLayout;
+
+namespace heddle::gui {
+
+class TargetList : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TargetList(QWidget* parent = nullptr);
+  /// Keeps the choice by name; at first this machine.
+  void setTargets(std::vector<workbench::SavedTarget> targets);
+  const workbench::SavedTarget* chosen() const;
+  void choose(const QString& name);
+
+ Q_SIGNALS:
+  void chosenChanged();
+
+ private:
+  std::vector<workbench::SavedTarget> targets_;
+  QButtonGroup* group_;
+  QVBoxLayout* rows_;
+  QString chosen_;
+};
+
+}  // namespace heddle::gui

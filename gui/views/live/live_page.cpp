@@ -1,0 +1,316 @@
+#include "gui/views/live/live_page.h"
+
+#include <QDateTime>
+#include <QGridLayout>
+#include <QMessageBox>
+#include <cmath>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/widgets/empty_state.h"
+#include "workbench/control.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr double kSmoothing = 0.9;
+constexpr int kRightColumn = 280;
+
+QDateTime timeOf(double seconds) {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
+}
+
+}  // namespace
+
+LivePage::LivePage(Session& session, QWidget* parent)
+    : Page(session, parent),
+      job_(session.readingThread(), this),
+      controlling_(session.workingThreads(), this) {
+  makeActions();
+  build();
+  connect(picker_, &RunPicker::picked, this, &LivePage::showRun);
+  connect(stepCard_, &StepCard::stepWanted, this, [this](int64_t step) {
+    cursor_.wantedStep = step;
+    refresh();
+  });
+  connect(banner_, &RunBanner::recipeWanted, this, [this] {
+    if (!run_) return;
+    Q_EMIT this->session().recipeRequested(QStringLiteral("compose"),
+                                           QString::fromStdString(run_->summary.recipe_name),
+                                           QString::fromStdString(run_->recipe), {});
+  });
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    for (LineChart* chart : {loss_, throughput_, memory_}) chart->setColor(0, colors().accent);
+  });
+}
+
+void LivePage::makeActions() {
+  stop_ = new QAction(icon(QStringLiteral("stop")), tr("Stop"), this);
+  stop_->setObjectName(QStringLiteral("stop"));
+  stop_->setToolTip(tr("Finish the step, write the checkpoint, end"));
+  kill_ = new QAction(icon(QStringLiteral("kill"), Tone::bad), tr("Kill"), this);
+  kill_->setObjectName(QStringLiteral("kill"));
+  kill_->setToolTip(tr("End all ranks at once"));
+  kill_->setProperty("role", "danger");
+  for (QAction* action : {stop_, kill_}) {
+    action->setProperty("topBar", true);
+    action->setVisible(false);
+  }
+  connect(stop_, &QAction::triggered, this, &LivePage::stop);
+  connect(kill_, &QAction::triggered, this, &LivePage::confirmKill);
+}
+
+void LivePage::build() {
+  picker_ = new RunPicker(this);
+  picker_->hide();
+  banner_ = new RunBanner;
+  tiles_ = new LiveTiles;
+  loss_ = new LineChart(tr("Loss"), Unit::loss);
+  loss_->setSmoothing(kSmoothing);
+  throughput_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
+  throughput_->setDetail(tr("a rank"));
+  memory_ = new LineChart(tr("Memory"), Unit::bytes);
+  memory_->setDetail(tr("highest rank"));
+  auto* charts = new QHBoxLayout;
+  charts->setSpacing(8);
+  for (LineChart* chart : {loss_, throughput_, memory_}) {
+    chart->addCurve(tr("this run"), colors().accent);
+    chart->setEmptyText(tr("no step has ended yet"));
+    charts->addWidget(chart, chart == loss_ ? 4 : 3);
+    charts_.add(chart);
+  }
+  stepCard_ = new StepCard;
+  stepCard_->setEmptyText(
+      tr("No step has been profiled yet. The recipe's telemetry.profile_every says how often one "
+         "is."));
+  ranks_ = new RankCard;
+  log_ = new LogCard;
+
+  auto* content = new QWidget;
+  auto* grid = new QGridLayout(content);
+  grid->setContentsMargins(16, 16, 16, 16);
+  grid->setSpacing(8);
+  auto* upper = new QVBoxLayout;
+  upper->setSpacing(8);
+  upper->addWidget(tiles_);
+  upper->addLayout(charts, 1);
+  grid->addWidget(banner_, 0, 0, 1, 2);
+  grid->addLayout(upper, 1, 0);
+  grid->addWidget(ranks_, 1, 1);
+  grid->addWidget(stepCard_, 2, 0);
+  grid->addWidget(log_, 2, 1);
+  grid->setColumnMinimumWidth(1, kRightColumn);
+  grid->setColumnStretch(0, 1);
+  grid->setRowStretch(1, 40);
+  grid->setRowStretch(2, 60);
+
+  auto* empty = new EmptyState(
+      QStringLiteral("live"), tr("No run yet"),
+      tr("A run's loss, throughput, memory and timelines stand here while it trains."),
+      tr("Launch a run"));
+  connect(empty, &EmptyState::triggered, this,
+          [this] { Q_EMIT session().pageRequested(QStringLiteral("launch")); });
+  stack_ = new QStackedLayout(this);
+  stack_->addWidget(content);
+  stack_->addWidget(empty);
+}
+
+QString LivePage::subtitle() const {
+  if (!run_) return {};
+  const storage::RunSummary& run = run_->summary;
+  QStringList parts{QString::fromStdString(run.recipe_name) + tr(" on ") +
+                    QString::fromStdString(run.target)};
+  if (!run_->ranks.empty()) {
+    parts << format::plural(static_cast<qint64>(run_->ranks.size()), tr("rank"));
+  }
+  if (!asked_.isEmpty()) {
+    parts << asked_ + QChar(0x2026);
+  } else if (run.finished) {
+    parts << QString::fromStdString(storage::to_string(run.state)) + QLatin1Char(' ') +
+                 format::when(timeOf(*run.finished));
+  } else if (run.started) {
+    parts << tr("started %1").arg(format::when(timeOf(*run.started)));
+  } else {
+    parts << QString::fromStdString(storage::to_string(run.state));
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
+void LivePage::showRun(qint64 run) {
+  picked_ = true;
+  if (cursor_.run == run) return refresh();
+  restart(run);
+}
+
+void LivePage::restart(storage::RunId run) {
+  job_.drop();
+  again_ = false;
+  loaded_ = false;
+  cursor_ = {.run = run};
+  steps_ = {};
+  run_.reset();
+  gaps_.clear();
+  asked_.clear();
+  tiles_->clear();
+  for (LineChart* chart : {loss_, throughput_, memory_}) {
+    chart->setSeries(0, {});
+    chart->showAll();
+  }
+  memory_->setReferences({});
+  stepCard_->clear();
+  ranks_->clear();
+  log_->clear();
+  refresh();
+}
+
+void LivePage::refresh() {
+  if (job_.running()) {
+    again_ = true;
+    return;
+  }
+  session().read(
+      job_, [cursor = cursor_](storage::Reader& reader) { return readLive(reader, cursor); },
+      [this](Result<LiveUpdate> update) {
+        if (!update) {
+          loaded_ = true;
+          Q_EMIT session().message(QString::fromStdString(update.error().message), Tone::bad);
+          return;
+        }
+        take(std::move(*update));
+      });
+}
+
+void LivePage::take(LiveUpdate update) {
+  stack_->setCurrentIndex(update.run ? 0 : 1);
+  picker_->setVisible(update.run.has_value());
+  if (update.run) {
+    const bool first = !run_;
+    cursor_.run = update.run->summary.id;
+    if (!update.steps.empty()) cursor_.step = update.steps.back().id;
+    if (!update.lines.empty()) cursor_.line = update.lines.back().id;
+    run_ = std::move(update.run);
+    totalSteps_ = update.totalSteps;
+    gaps_ = std::move(update.gaps);
+    const bool ended = storage::has_ended(run_->summary.state);
+    drawSteps(steps_.take(update.steps, run_->ranks.size(), ended && !update.more));
+    log_->append(update.lines);
+    stepCard_->setProfiled(std::move(update.profiled));
+    if (update.timelines) {
+      cursor_.shownStep = update.timelines->step;
+      cursor_.shownRanks = static_cast<int32_t>(update.timelines->ranks.size());
+      stepCard_->setTimelines(*update.timelines);
+    }
+    showRanks();
+    if (first) {
+      if (const auto peak = run_->results.find("predicted_peak_bytes");
+          peak != run_->results.end()) {
+        if (const auto* bytes = std::get_if<double>(&peak->second); bytes && *bytes > 0) {
+          memory_->setReferences({{*bytes, tr("predicted %1").arg(format::bytes(*bytes))}});
+        }
+      }
+    }
+  }
+  picker_->setRuns(update.runs, cursor_.run);
+  showState();
+  loaded_ = !update.more;
+  if (update.more || again_) {
+    again_ = false;
+    refresh();
+    return;
+  }
+  if (picked_ || !run_ || !storage::has_ended(run_->summary.state)) return;
+  for (const storage::RunSummary& run : update.runs) {
+    if (!storage::has_ended(run.state)) return restart(run.id);
+  }
+}
+
+void LivePage::drawSteps(const std::vector<StepPoint>& points) {
+  for (const StepPoint& point : points) {
+    const auto x = static_cast<double>(point.step);
+    if (point.hasLoss) loss_->append(0, x, point.loss);
+    if (!std::isnan(point.tokensPerSecond)) throughput_->append(0, x, point.tokensPerSecond);
+    if (!std::isnan(point.memoryBytes)) memory_->append(0, x, point.memoryBytes);
+  }
+  tiles_->append(points);
+  tiles_->show(*run_, steps_, totalSteps_);
+}
+
+void LivePage::showRanks() {
+  if (stepCard_->step() > 0) {
+    ranks_->setBars(tr("compute in step %1").arg(format::count(stepCard_->step())),
+                    stepCard_->ranks(), stepCard_->computeSeconds());
+  } else {
+    std::vector<int32_t> ranks;
+    std::vector<double> seconds;
+    for (const auto& [rank, of] : steps_.stepSecondsByRank()) {
+      ranks.push_back(rank);
+      seconds.push_back(of);
+    }
+    ranks_->setBars(ranks.empty() ? QString() : tr("newest step"), ranks, seconds);
+  }
+  QVector<QPair<QString, QString>> facts;
+  const auto add = [&](const char* metric, const QString& name, QString (*text)(double)) {
+    if (const auto value = steps_.latest(metric)) facts.append({name, text(*value)});
+  };
+  add("lr", tr("learning rate"), [](double v) { return format::significant(v); });
+  add("grad_norm", tr("gradient norm"), [](double v) { return format::significant(v); });
+  add("tokens_seen", tr("tokens seen"), [](double v) { return format::shortCount(v); });
+  add("validation_loss", tr("validation loss"), [](double v) { return format::loss(v); });
+  const auto data = steps_.latest("data_seconds");
+  const auto step = steps_.latest("step_seconds");
+  if (data && step && *step > 0) {
+    facts.append({tr("data loading"), tr("%1 of a step").arg(format::percent(*data / *step))});
+  }
+  ranks_->setFacts(facts);
+}
+
+void LivePage::showState() {
+  const bool going = run_ && !storage::has_ended(run_->summary.state);
+  if (!going) asked_.clear();
+  stop_->setVisible(going);
+  kill_->setVisible(going);
+  stop_->setEnabled(going && asked_.isEmpty());
+  if (run_) {
+    banner_->setRun(*run_, gaps_);
+  } else {
+    banner_->hide();
+  }
+  Q_EMIT headerChanged();
+}
+
+void LivePage::stop() { control(tr("stopping"), &workbench::stop); }
+
+void LivePage::kill() { control(tr("killing"), &workbench::kill); }
+
+void LivePage::confirmKill() {
+  if (!run_) return;
+  auto* dialog = new QMessageBox(QMessageBox::NoIcon, tr("Kill run"),
+                                 tr("Kill %1?").arg(QString::fromStdString(run_->summary.name)),
+                                 QMessageBox::Cancel, window());
+  dialog->setObjectName(QStringLiteral("confirmKill"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setInformativeText(tr(
+      "All ranks end at once. What was trained since the last checkpoint is lost; Stop keeps it."));
+  QPushButton* kill = dialog->addButton(tr("Kill"), QMessageBox::DestructiveRole);
+  kill->setProperty("role", "danger");
+  dialog->setDefaultButton(QMessageBox::Cancel);
+  connect(kill, &QPushButton::clicked, this, &LivePage::kill);
+  dialog->open();
+}
+
+void LivePage::control(const QString& asked, Result<> (*ask)(const storage::RunDetail&)) {
+  if (!run_) return;
+  asked_ = asked;
+  showState();
+  session().work(
+      controlling_, [run = *run_, ask](workbench::Workbench&) { return ask(run); },
+      [this](const Result<>& done) {
+        if (!done) {
+          asked_.clear();
+          Q_EMIT session().message(QString::fromStdString(done.error().message), Tone::bad);
+        }
+        refresh();
+      });
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,77 @@
+// Live: one run as it trains, or as it was: numbers, curves, timelines by rank, log; stop and kill.
+#pragma once
+
+#include <QStackedLayout>
+#include <set>
+
+#include "gui/charts/chart_group.h"
+#include "gui/charts/line_chart.h"
+#include "gui/page.h"
+#include "gui/session.h"
+#include "gui/views/live/live_tiles.h"
+#include "gui/views/live/live_update.h"
+#include "gui/views/live/log_card.h"
+#include "gui/views/live/rank_card.h"
+#include "gui/views/live/run_banner.h"
+#include "gui/views/live/run_picker.h"
+#include "gui/views/live/step_card.h"
+
+namespace heddle::gui {
+
+class LivePage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit LivePage(Session& session, QWidget* parent = nullptr);
+
+  QString name() const override { return QStringLiteral("live"); }
+  QString title() const override { return tr("Live"); }
+  QString subtitle() const override;
+  QWidget* headerWidget() override { return picker_; }
+  QList<QAction*> pageActions() override { return {stop_, kill_}; }
+  void activated() override { refresh(); }
+  void showRun(qint64 run) override;
+  bool isReady() const override { return loaded_ && !job_.running(); }
+
+ private:
+  void build();
+  void makeActions();
+  void refresh();
+  void restart(storage::RunId run);
+  void take(LiveUpdate update);
+  void drawSteps(const std::vector<StepPoint>& points);
+  void showRanks();
+  void showState();
+  void stop();
+  void kill();
+  void confirmKill();
+  void control(const QString& asked, Result<> (*ask)(const storage::RunDetail&));
+
+  QStackedLayout* stack_ = nullptr;
+  RunPicker* picker_ = nullptr;
+  RunBanner* banner_ = nullptr;
+  LiveTiles* tiles_ = nullptr;
+  LineChart* loss_ = nullptr;
+  LineChart* throughput_ = nullptr;
+  LineChart* memory_ = nullptr;
+  ChartGroup charts_;
+  StepCard* stepCard_ = nullptr;
+  RankCard* ranks_ = nullptr;
+  LogCard* log_ = nullptr;
+  QAction* stop_ = nullptr;
+  QAction* kill_ = nullptr;
+
+  Job job_;
+  Job controlling_;
+  LiveCursor cursor_;
+  StepPoints steps_;
+  std::optional<storage::RunDetail> run_;
+  std::vector<storage::LogGap> gaps_;
+  int64_t totalSteps_ = 0;
+  bool picked_ = false;  // by the user: the page does not move on by itself
+  bool again_ = false;   // something changed while a question was under way
+  bool loaded_ = false;
+  QString asked_;  // "stopping", "killing": until the run has ended
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,49 @@
+// What the Live page reads of a run: everything that came in after what it has. Plain data; read on
+// the session's reading thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "gui/timeline/timeline_data.h"
+#include "storage/queries.h"
+
+namespace heddle::gui {
+
+/// How far a page has read, and what it wants to see.
+struct LiveCursor {
+  storage::RunId run = 0;  // 0: the newest run that is going on, else the newest
+  int64_t step = 0;        // the last step row read
+  int64_t line = 0;        // the last log line read
+  int64_t shownStep = 0;   // the profiled step on screen, 0: none yet
+  int64_t wantedStep = 0;  // the profiled step to show, 0: the newest
+  int32_t shownRanks = 0;  // timelines on screen: a step's ranks come in one after the other
+};
+
+/// The timelines of one profiled step.
+struct StepTimelines {
+  int64_t step = 0;
+  std::vector<int32_t> ranks;
+  std::vector<std::shared_ptr<const Timeline>> timelines;  // as `ranks`
+};
+
+struct LiveUpdate {
+  std::vector<storage::RunSummary> runs;  // newest first, at most kRunsOffered
+  std::optional<storage::RunDetail> run;  // none: the store has no run
+  int64_t totalSteps = 0;                 // as the recipe says; 0: it does not
+  std::vector<storage::StepRow> steps;
+  std::vector<storage::LogLine> lines;
+  std::vector<storage::LogGap> gaps;
+  std::vector<int64_t> profiled;           // all profiled steps, ascending
+  std::optional<StepTimelines> timelines;  // when they differ from what is shown
+  bool more = false;                       // there is more to read at once
+};
+
+inline constexpr size_t kRunsOffered = 100;
+
+Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& cursor);
+
+}  // namespace heddle::gui

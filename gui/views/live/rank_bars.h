@@ -1,0 +1,31 @@
+// Seconds of compute by rank: who is slower than the others.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "gui/views/live/step_points.h"
+
+namespace heddle::gui {
+
+class RankBars : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RankBars(QWidget* parent = nullptr);
+  void setValues(std::vector<int32_t> ranks, std::vector<double> seconds);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return {140, 24}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  std::vector<int32_t> ranks_;
+  std::vector<double> seconds_;
+  std::optional<Straggler> straggler_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,27 @@
+// The ranks of a run: compute by rank, and what else the newest step says.
+#pragma once
+
+#include <QGridLayout>
+#include <QMap>
+
+#include "gui/views/live/rank_bars.h"
+#include "gui/widgets/card.h"
+
+namespace heddle::gui {
+
+class RankCard : public Card {
+  Q_OBJECT
+
+ public:
+  explicit RankCard(QWidget* parent = nullptr);
+  void clear();
+  /// `what` names the bars, as in "compute in step 410".
+  void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds);
+  void setFacts(const QVector<QPair<QString, QString>>& facts);
+
+ private:
+  RankBars* bars_;
+  QGridLayout* facts_;
+};
+
+}  // namespace heddle::gui

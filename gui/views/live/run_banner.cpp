@@ -1,0 +1,91 @@
+#include "gui/views/live/run_banner.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+
+QString gapText(const std::vector<storage::LogGap>& gaps) {
+  if (gaps.empty()) return {};
+  const storage::LogGap& gap = gaps.front();
+  const QString log = gap.rank < 0 ? RunBanner::tr("the supervisor's log")
+                                   : RunBanner::tr("rank %1's log").arg(gap.rank);
+  QString text =
+      RunBanner::tr("In %1, %2 from byte %3 on are damaged (%4); all whole records are here.")
+          .arg(log, format::plural(static_cast<qint64>(gap.bytes), RunBanner::tr("byte")),
+               format::count(static_cast<qint64>(gap.offset)), QString::fromStdString(gap.reason));
+  if (gaps.size() > 1) {
+    text +=
+        QLatin1Char(' ') + RunBanner::tr("And %1.").arg(format::plural(
+                               static_cast<qint64>(gaps.size()) - 1, RunBanner::tr("more gap")));
+  }
+  return text;
+}
+
+RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
+  setObjectName(QStringLiteral("banner"));
+  sign_ = new QLabel;
+  sign_->setFixedSize(20, 20);
+  title_ = section({});
+  cause_ = label({});
+  cause_->setWordWrap(true);
+  cause_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  recipe_ = quietButton(tr("Open its recipe"), QStringLiteral("compose"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(16, 6, 8, 6);
+  row->setSpacing(12);
+  row->addWidget(sign_);
+  row->addWidget(title_);
+  row->addWidget(cause_, 1);
+  row->addWidget(recipe_);
+  connect(recipe_, &QPushButton::clicked, this, &RunBanner::recipeWanted);
+  hide();
+}
+
+QString RunBanner::text() const { return title_->text() + QStringLiteral(": ") + cause_->text(); }
+
+void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps) {
+  using storage::RunState;
+  const RunState state = run.summary.state;
+  QString title;
+  tone_ = Tone::bad;
+  if (state == RunState::failed) title = tr("The run failed");
+  if (state == RunState::lost) title = tr("The run is lost");
+  if (state == RunState::stopped) title = tr("Stopped"), tone_ = Tone::muted;
+  QStringList causes;
+  if (!title.isEmpty() && !run.summary.cause.empty()) {
+    causes << QString::fromStdString(run.summary.cause);
+  }
+  if (!gaps.empty()) {
+    if (title.isEmpty()) title = tr("Damage in a log"), tone_ = Tone::warn;
+    causes << gapText(gaps);
+  }
+  setVisible(!title.isEmpty());
+  if (title.isEmpty()) return;
+  title_->setText(title);
+  cause_->setText(causes.join(QLatin1Char('\n')));
+  recipe_->setVisible(state == RunState::failed || state == RunState::lost);
+  const QString name = tone_ == Tone::muted  ? QStringLiteral("stopped")
+                       : tone_ == Tone::warn ? QStringLiteral("warning")
+                                             : QStringLiteral("fail");
+  sign_->setPixmap(iconPixmap(name, 18, colorOf(tone_), devicePixelRatioF()));
+  setAccessibleName(text());
+  update();
+}
+
+void RunBanner::paintEvent(QPaintEvent*) {
+  const Colors& c = colors();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const QColor tint = tone_ == Tone::muted ? c.raised : colorOf(tone_);
+  painter.setPen(QPen(tone_ == Tone::muted ? c.line : blend(c.surface, tint, 0.5), 1));
+  painter.setBrush(tone_ == Tone::muted ? c.surface : blend(c.surface, tint, 0.10));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), metric::radius,
+                          metric::radius);
+}
+
+}  // namespace heddle::gui

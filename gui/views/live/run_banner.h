@@ -1,0 +1,37 @@
+// What went wrong with a run, in words: failed, lost, stopped, damage in its logs.
+#pragma once
+
+#include <QFrame>
+
+#include "gui/widgets/basics.h"
+#include "storage/run.h"
+
+namespace heddle::gui {
+
+class RunBanner : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit RunBanner(QWidget* parent = nullptr);
+  /// Hides itself when there is nothing to say.
+  void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps);
+  QString text() const;
+
+ Q_SIGNALS:
+  void recipeWanted();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  Tone tone_ = Tone::bad;
+  QLabel* sign_;
+  QLabel* title_;
+  QLabel* cause_;
+  QPushButton* recipe_;
+};
+
+/// "rank 1's log: 321 bytes from 12,345 on are damaged (checksum does not match)".
+QString gapText(const std::vector<storage::LogGap>& gaps);
+
+}  // namespace heddle::gui

@@ -1,0 +1,185 @@
+#include "gui/views/live/step_card.h"
+
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/timeline/span_text.h"
+#include "gui/timeline/timeline_legend.h"
+
+namespace heddle::gui {
+namespace {
+
+QString colored(const QString& text, const QColor& color) {
+  return QStringLiteral("<span style=\"font-family:'JetBrains Mono'; color:%1\">%2</span>")
+      .arg(color.name(), text);
+}
+
+/// The mean of all rows that have a timeline.
+Statistics meanOf(const TimelineWidget& timeline) {
+  Statistics sum;
+  int64_t count = 0;
+  for (size_t row = 0; row < timeline.rows().size(); ++row) {
+    if (!timeline.rows()[row].timeline) continue;
+    const Statistics s = timeline.statistics(row);
+    sum.range += s.range;
+    sum.compute += s.compute;
+    sum.communication += s.communication;
+    sum.overlapped += s.overlapped;
+    sum.exposed += s.exposed;
+    sum.idle += s.idle;
+    ++count;
+  }
+  if (count == 0) return sum;
+  for (int64_t* value :
+       {&sum.range, &sum.compute, &sum.communication, &sum.overlapped, &sum.exposed, &sum.idle}) {
+    *value /= count;
+  }
+  return sum;
+}
+
+}  // namespace
+
+StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
+  straggler_ = new Chip({}, Tone::warn);
+  straggler_->setObjectName(QStringLiteral("straggler"));
+  previous_ = iconButton(QStringLiteral("chevron-left"), tr("Previous profiled step"));
+  next_ = iconButton(QStringLiteral("chevron-right"), tr("Next profiled step"));
+  previous_->setObjectName(QStringLiteral("previousStep"));
+  next_->setObjectName(QStringLiteral("nextStep"));
+  search_ = new SearchField(tr("Find module or operator"));
+  search_->setFixedWidth(190);
+  addControl(straggler_);
+  addControl(new TimelineLegend);
+  addControl(search_);
+  addControl(previous_);
+  addControl(next_);
+
+  timeline_ = new TimelineWidget;
+  timeline_->setPhaseBand(PhaseBand::firstRow);
+  setBodyMargins(1, 4, 1, 0);
+  body()->setSpacing(0);
+  body()->addWidget(timeline_, 1);
+
+  auto* foot = new QWidget;
+  foot->setFixedHeight(34);
+  auto* row = new QHBoxLayout(foot);
+  row->setContentsMargins(16, 0, 16, 2);
+  row->setSpacing(8);
+  statistics_ = new QLabel;
+  statistics_->setMinimumWidth(0);
+  statistics_->setObjectName(QStringLiteral("statistics"));
+  row->addWidget(statistics_, 1);
+  for (const auto& [key, means] :
+       {std::pair(tr("W S"), tr("zoom")), std::pair(tr("A D"), tr("pan")),
+        std::pair(tr("F"), tr("fit")), std::pair(tr(". ,"), tr("span"))}) {
+    row->addWidget(label(key, "key"));
+    row->addWidget(caption(means));
+  }
+  body()->addWidget(foot);
+
+  connect(previous_, &QToolButton::clicked, this, [this] { go(-1); });
+  connect(next_, &QToolButton::clicked, this, [this] { go(1); });
+  connect(search_, &QLineEdit::textChanged, timeline_, &TimelineWidget::setSearch);
+  connect(timeline_, &TimelineWidget::selectionChanged, this, &StepCard::showStatistics);
+  connect(&Theme::instance(), &Theme::changed, this, &StepCard::showStatistics);
+  clear();
+}
+
+void StepCard::clear() {
+  step_ = 0;
+  profiled_.clear();
+  ranks_.clear();
+  compute_.clear();
+  timeline_->select({});
+  timeline_->setRows({});
+  showHead();
+  showStatistics();
+}
+
+void StepCard::setTimelines(const StepTimelines& step) {
+  step_ = step.step;
+  ranks_ = step.ranks;
+  compute_.clear();
+  for (const auto& timeline : step.timelines) {
+    compute_.push_back(static_cast<double>(timeline->statistics().compute) * 1e-6);
+  }
+  const auto slow = findStraggler(compute_);
+  std::vector<TimelineRow> rows;
+  for (size_t i = 0; i < step.ranks.size(); ++i) {
+    TimelineRow row;
+    row.title = tr("rank %1").arg(step.ranks[i]);
+    row.subtitle = duration(step.timelines[i]->lengthUs());
+    row.warn = slow && slow->index == i;
+    if (row.warn) row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
+    row.timeline = step.timelines[i];
+    rows.push_back(std::move(row));
+  }
+  timeline_->setRows(std::move(rows));
+  showHead();
+  showStatistics();
+}
+
+void StepCard::setProfiled(std::vector<int64_t> steps) {
+  profiled_ = std::move(steps);
+  showHead();
+}
+
+void StepCard::go(int direction) {
+  const auto at = std::lower_bound(profiled_.begin(), profiled_.end(), step_);
+  const auto index = at - profiled_.begin() + direction;
+  if (index < 0 || index >= static_cast<std::ptrdiff_t>(profiled_.size())) return;
+  const bool newest = index + 1 == static_cast<std::ptrdiff_t>(profiled_.size());
+  Q_EMIT stepWanted(newest ? 0 : profiled_[static_cast<size_t>(index)]);
+}
+
+void StepCard::showHead() {
+  setTitle(step_ > 0 ? tr("Step %1").arg(format::count(step_)) : tr("Timeline"));
+  const bool newest = profiled_.empty() || step_ >= profiled_.back();
+  const auto position =
+      std::lower_bound(profiled_.begin(), profiled_.end(), step_) - profiled_.begin();
+  setNote(step_ == 0 ? QString()
+          : newest
+              ? tr("newest of %1")
+                    .arg(format::plural(static_cast<qint64>(profiled_.size()), tr("profiled step")))
+              : tr("%1 of %2 profiled steps").arg(position + 1).arg(profiled_.size()));
+  previous_->setEnabled(!profiled_.empty() && step_ > profiled_.front());
+  next_->setEnabled(!newest);
+  const auto slow = findStraggler(compute_);
+  straggler_->setVisible(slow.has_value());
+  if (slow) {
+    straggler_->setText(tr("rank %1 computes %2 longer")
+                            .arg(ranks_[slow->index])
+                            .arg(format::seconds(slow->behind)));
+  }
+}
+
+void StepCard::showStatistics() {
+  if (timeline_->rows().empty()) return statistics_->setText({});
+  const Colors& c = colors();
+  const Statistics s = meanOf(*timeline_);
+  const auto part = [&](const QString& name, int64_t us, const QColor& color) {
+    return QStringLiteral("<span style=\"color:%1\">%2</span> %3")
+        .arg(c.muted.name(), name, colored(duration(us), color));
+  };
+  const QString over = timeline_->selection()
+                           ? tr("selection %1").arg(duration(timeline_->selection()->length()))
+                       : ranks_.size() > 1 ? tr("mean of %1 ranks").arg(ranks_.size())
+                                           : tr("rank %1").arg(ranks_.front());
+  const QStringList parts{
+      QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over),
+      part(tr("compute"), s.compute, c.text),
+      part(tr("communication"), s.communication, c.text),
+      part(tr("hidden"), s.overlapped, c.text),
+      part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text),
+      part(tr("idle"), s.idle, c.text)};
+  statistics_->setText(QStringLiteral("<span style=\"font-size:12px\">%1</span>")
+                           .arg(parts.join(QStringLiteral(" &nbsp;&nbsp; "))));
+}
+
+void StepCard::resizeEvent(QResizeEvent* event) {
+  Card::resizeEvent(event);
+  search_->setVisible(width() > 980);
+}
+
+}  // namespace heddle::gui

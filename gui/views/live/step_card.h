@@ -1,0 +1,57 @@
+// The timelines of one profiled step, a row a rank: previous and next step, straggler, statistics
+// of the selection. GUI thread only.
+#pragma once
+
+#include <vector>
+
+#include "gui/timeline/timeline_widget.h"
+#include "gui/views/live/live_update.h"
+#include "gui/views/live/step_points.h"
+#include "gui/widgets/card.h"
+#include "gui/widgets/search_field.h"
+
+namespace heddle::gui {
+
+class StepCard : public Card {
+  Q_OBJECT
+
+ public:
+  explicit StepCard(QWidget* parent = nullptr);
+
+  void clear();
+  /// `host` of each rank may be empty.
+  void setTimelines(const StepTimelines& step);
+  void setProfiled(std::vector<int64_t> steps);
+  void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
+
+  int64_t step() const { return step_; }
+  /// Compute of each rank in the step shown, in seconds.
+  const std::vector<double>& computeSeconds() const { return compute_; }
+  const std::vector<int32_t>& ranks() const { return ranks_; }
+  TimelineWidget* timeline() const { return timeline_; }
+
+ Q_SIGNALS:
+  /// 0: the newest, and on with it.
+  void stepWanted(int64_t step);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void go(int direction);
+  void showHead();
+  void showStatistics();
+
+  TimelineWidget* timeline_;
+  Chip* straggler_;
+  SearchField* search_;
+  QToolButton* previous_;
+  QToolButton* next_;
+  QLabel* statistics_;
+  std::vector<int64_t> profiled_;
+  std::vector<int32_t> ranks_;
+  std::vector<double> compute_;
+  int64_t step_ = 0;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,67 @@
+// Steps as the charts show them: one point for all ranks. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/queries.h"
+
+namespace heddle::gui {
+
+/// NaN where no rank reported the metric.
+struct StepPoint {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  int64_t step = 0;
+  double time = 0;                 // Unix seconds, of the last rank
+  double loss = kNone;             // as the lowest rank reports it
+  double tokensPerSecond = kNone;  // mean of the ranks
+  double memoryBytes = kNone;      // of the rank that holds most
+  double stepSeconds = kNone;      // of the slowest rank
+  double exposedShare = kNone;     // of the step, mean of the ranks; profiled steps only
+  bool hasLoss = false;            // reported, be it NaN
+};
+
+/// Puts the ranks' records of a step together. Records come in rank by rank: a step is given out
+/// once all ranks have reported it, and steps are given out in order.
+class StepPoints {
+ public:
+  /// `ranks`: how many report; `ended`: no more will come, so what is held back is given out.
+  std::vector<StepPoint> take(const std::vector<storage::StepRow>& rows, size_t ranks, bool ended);
+
+  /// The newest value of a metric, from the lowest rank that reports it.
+  std::optional<double> latest(const std::string& metric) const;
+  /// Seconds of the newest step by rank.
+  const std::map<int32_t, double>& stepSecondsByRank() const { return stepSeconds_; }
+  /// Median seconds of the last steps; 0 before the first.
+  double typicalStepSeconds() const;
+
+ private:
+  struct Held {
+    StepPoint point;
+    size_t ranks = 0;
+    size_t exposedRanks = 0;
+    size_t speedRanks = 0;
+    int32_t lossRank = 0;
+  };
+  void add(const storage::StepRow& row);
+  static StepPoint finished(const Held& held);
+
+  std::map<int64_t, Held> held_;
+  std::map<std::string, std::pair<int32_t, double>> latest_;
+  std::map<int32_t, double> stepSeconds_;
+  std::vector<double> recentSeconds_;
+  int64_t given_ = 0;
+};
+
+/// A rank that computes more than 5 % longer than the median of the others.
+struct Straggler {
+  size_t index = 0;
+  double behind = 0;  // seconds
+};
+std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds);
+
+}  // namespace heddle::gui
