@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -14,9 +14,9 @@ using heddle::data::Tokenizer;
 namespace {
 
 double seconds_to_encode(Tokenizer& tokenizer, const std::string& text, size_t& tokens) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   tokens = tokenizer.encode(text).value().size();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   double cold = 1e9;
   double warm = 1e9;
   size_t tokens = 0;
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 10; ++round) {
     auto tokenizer = Tokenizer::load(argv[1]);
     if (!tokenizer) {
       fmt::print(stderr, "{}\n", tokenizer.error().message);
