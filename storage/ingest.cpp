@@ -96,7 +96,7 @@ Result<Ingested> Ingestor::take(const LogKey& log, OpenLog& open) {
         log.run, log.rank, log.epoch);
     if (rows.next()) pending = rows.integer(0);
   }
-  if (!summary_steps_.empty()) update_summary(log, summary_steps_);
+  update_summary(log);
   if (pending >= kCompactAfter) compact(connection_, log);
   return ingested;
 }
@@ -132,13 +132,7 @@ bool Ingestor::add_frame(const LogKey& log, OpenLog& open, const Frame& frame) {
 
 void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
   if (const auto* start = std::get_if<Start>(&content)) {
-    if (log.rank == kSupervisorRank) return;
-    connection_.execute(
-        "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'",
-        start->time, log.run);
-    if (log.rank != 0) return;
-    set_facts(connection_, log.run, "environment.", values_of(start->environment));
-    set_facts(connection_, log.run, "results.", values_of(start->facts));
+    apply_start(log, *start);
   } else if (const auto* step = std::get_if<Step>(&content)) {
     std::set<std::string>& known = series_[log.run];
     for (const auto& [name, value] : step->values) {
@@ -154,17 +148,40 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
     add_line(connection_, log.run,
              {.rank = log.rank, .time = line->time, .level = line->level, .text = line->text});
   } else if (const auto* end = std::get_if<End>(&content)) {
-    if (log.rank == 0) set_facts(connection_, log.run, "results.", values_of(end->results));
-    if (log.rank == 0 && end->results.contains("tokens_per_second_per_rank")) {
-      const double exact = end->results.at("tokens_per_second_per_rank");
-      connection_.execute("UPDATE summaries SET tokens_per_second_per_rank = ? WHERE run = ?",
-                          std::isfinite(exact) ? std::optional(exact) : std::nullopt, log.run);
-    }
-    const std::optional<RunState> state = run_state(end->state);
-    if (log.rank == kSupervisorRank && state) {
-      (void)set_state(connection_, log.run, *state, end->cause, end->time);
-    }
+    apply_end(log, *end);
   }
+}
+
+void Ingestor::apply_start(const LogKey& log, const Start& start) {
+  if (log.rank == kSupervisorRank) return;
+  connection_.execute(
+      "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'",
+      start.time, log.run);
+  if (log.rank != 0) return;
+  Values environment = values_of(start.environment);
+  environment["mode"] = start.mode;
+  environment["ranks"] = static_cast<double>(start.world_size);
+  set_facts(connection_, log.run, "environment.", environment);
+  set_facts(connection_, log.run, "results.", values_of(start.facts));
+}
+
+void Ingestor::apply_end(const LogKey& log, const End& end) {
+  const std::optional<RunState> state = run_state(end.state);
+  if (log.rank == kSupervisorRank) {
+    if (state) (void)set_state(connection_, log.run, *state, end.cause, end.time);
+    return;
+  }
+  if (state == RunState::failed && !end.cause.empty()) {
+    add_line(connection_, log.run,
+             {.rank = log.rank, .time = end.time, .level = Level::error, .text = end.cause});
+  }
+  if (log.rank != 0) return;
+  set_facts(connection_, log.run, "results.", values_of(end.results));
+  const auto exact = end.results.find("tokens_per_second_per_rank");
+  if (exact == end.results.end() || !std::isfinite(exact->second)) return;
+  update_summary(log);  // before: the engine's own median replaces that of the thinned curve
+  connection_.execute("UPDATE summaries SET tokens_per_second_per_rank = ? WHERE run = ?",
+                      exact->second, log.run);
 }
 
 void Ingestor::add_gap(const LogKey& log, const Gap& gap) {
@@ -181,7 +198,9 @@ void Ingestor::warn(const LogKey& log, Level level, std::string text) {
   add_line(connection_, log.run, {.rank = log.rank, .level = level, .text = std::move(text)});
 }
 
-void Ingestor::update_summary(const LogKey& log, const std::vector<Step>& steps) {
+void Ingestor::update_summary(const LogKey& log) {
+  const std::vector<Step> steps = std::exchange(summary_steps_, {});
+  if (steps.empty()) return;
   Curve loss(kLossPoints);
   Curve throughput(kThroughputPoints, kWarmupSteps);
   double last_loss = std::nan("");

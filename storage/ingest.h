@@ -42,7 +42,9 @@ class Ingestor {
   void add_gap(const LogKey& log, const telemetry::Gap& gap);
   void warn(const LogKey& log, telemetry::Level level, std::string text);
   void apply(const LogKey& log, int64_t record, const telemetry::Record& content);
-  void update_summary(const LogKey& log, const std::vector<telemetry::Step>& steps);
+  void apply_start(const LogKey& log, const telemetry::Start& start);
+  void apply_end(const LogKey& log, const telemetry::End& end);
+  void update_summary(const LogKey& log);
 
   Connection& connection_;
   std::map<LogKey, OpenLog> open_;

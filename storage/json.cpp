@@ -17,6 +17,11 @@ json number_json(const std::optional<double>& value) {
   return value ? number_json(*value) : json();
 }
 
+/// Nodes may send bytes that are no UTF-8, which JSON cannot hold: those become U+FFFD.
+json text_json(const std::string& text) {
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
 json value_json(const Value& value) {
   const auto* number = std::get_if<double>(&value);
   // Counts and bytes are kept as doubles; whole ones print as integers.
@@ -24,7 +29,7 @@ json value_json(const Value& value) {
     return static_cast<int64_t>(*number);
   }
   if (number) return number_json(*number);
-  return std::get<std::string>(value);
+  return text_json(std::get<std::string>(value));
 }
 
 json values_json(const Values& values) {
@@ -62,7 +67,7 @@ json runs_json(const std::vector<RunSummary>& runs) {
 
 json show_json(const RunDetail& run) {
   json object = summary_json(run.summary);
-  object["recipe"] = run.recipe;
+  object["recipe"] = text_json(run.recipe);
   object["environment"] = values_json(run.environment);
   object["results"] = values_json(run.results);
   object["series"] = run.series;

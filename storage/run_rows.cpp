@@ -13,11 +13,19 @@ bool name_taken(Connection& connection, const std::string& name) {
   return connection.query("SELECT 1 FROM runs WHERE name = ?", name).next();
 }
 
-void set_fact(Connection& connection, RunId run, const std::string& key, const Value& value) {
-  connection.execute("INSERT OR IGNORE INTO keys (name) VALUES (?)", key);
+int64_t key_id(Connection& connection, const std::string& name) {
+  {
+    Rows rows = connection.query("SELECT id FROM keys WHERE name = ?", name);
+    if (rows.next()) return rows.integer(0);
+  }
+  connection.execute("INSERT INTO keys (name) VALUES (?)", name);
+  return connection.last_insert_id();
+}
+
+void set_fact(Connection& connection, RunId run, const std::string& name, const Value& value) {
+  const int64_t key = key_id(connection, name);
   constexpr const char* kSet =
-      "INSERT OR REPLACE INTO facts (key, run, value, flag) "
-      "VALUES ((SELECT id FROM keys WHERE name = ?), ?, ?, ?)";
+      "INSERT OR REPLACE INTO facts (key, run, value, flag) VALUES (?, ?, ?, ?)";
   if (const auto* number = std::get_if<double>(&value)) {
     const int flag = nonfinite_flag(*number);
     connection.execute(kSet, key, run, flag ? std::nullopt : std::optional(*number), flag);

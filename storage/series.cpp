@@ -66,6 +66,9 @@ void append(Connection& connection, const Place& at, int64_t level, const std::v
   if (!above.empty()) append(connection, at, level + 1, above);
 }
 
+// Beyond this no step is one; it keeps the sums below from overflowing on nonsense.
+constexpr int64_t kLastStep = int64_t{1} << 53;
+
 /// The step records of a log that are not in chunks yet.
 std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey& log,
                                            int64_t compacted) {
@@ -77,7 +80,9 @@ std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey&
       log.run, log.rank, log.epoch, compacted);
   while (rows.next()) {
     auto record = telemetry::decode(telemetry::Type::step, rows.blob(0));
-    if (record) steps.push_back(std::move(std::get<telemetry::Step>(*record)));
+    if (!record) continue;
+    auto& step = std::get<telemetry::Step>(*record);
+    if (step.step >= 0 && step.step <= kLastStep) steps.push_back(std::move(step));
   }
   return steps;
 }

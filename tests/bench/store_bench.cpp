@@ -1,7 +1,7 @@
 // Rows a second into the store, and how long a page's queries take, at the sizes people have:
 // 10,000 runs × 2,000 keys; 50 live runs × 2,000 points; 79 runs × 2,261 metrics; 10 million
 // samples.
-//   store_bench [FOLDER]   (default: a new folder under TMPDIR; it is removed at the end)
+//   store_bench [live|metrics|long|runs]...   (default: all; stores in a new folder under TMPDIR)
 #include <stdlib.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "storage/queries.h"
@@ -214,18 +215,25 @@ void long_run(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string folder =
-      argc > 1 ? argv[1] : (std::filesystem::temp_directory_path() / "store-XXXXXX");
-  if (argc > 1) {
-    std::filesystem::create_directories(folder);
-  } else if (!mkdtemp(folder.data())) {
+  const std::map<std::string, void (*)(const std::string&)> shapes = {
+      {"live", live_runs}, {"long", long_run}, {"metrics", many_metrics}, {"runs", many_runs}};
+  std::vector<std::string> wanted(argv + 1, argv + argc);
+  if (wanted.empty()) wanted = {"live", "metrics", "long", "runs"};
+  for (const std::string& shape : wanted) {
+    if (shapes.contains(shape)) continue;
+    std::fprintf(stderr, "store_bench: no shape '%s'; valid: live, metrics, long, runs\n",
+                 shape.c_str());
+    return 2;
+  }
+  std::string folder = std::filesystem::temp_directory_path() / "store-XXXXXX";
+  if (!mkdtemp(folder.data())) {
     std::perror("store_bench: temporary folder");
     return 1;
   }
-  for (const auto& shape : {live_runs, many_metrics, long_run, many_runs}) {
-    shape(folder);
+  for (const std::string& shape : wanted) {
+    shapes.at(shape)(folder);
     std::fflush(stdout);
   }
-  if (argc == 1) std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(folder);
   return 0;
 }

@@ -31,6 +31,8 @@ class IngestTest : public QObject {
     QCOMPARE(detail.series, (std::vector<std::string>{"loss", "tokens_per_second"}));
     QCOMPARE(detail.ranks, std::vector<int32_t>{0});
     QCOMPARE(detail.environment.at("host"), Value("loom"));
+    QCOMPARE(detail.environment.at("mode"), Value("planned"));
+    QCOMPARE(detail.environment.at("ranks"), Value(1.0));
     QCOMPARE(detail.results.at("nodes"), Value(400.0));
     QCOMPARE(detail.results.at("peak_bytes"), Value(3e9));
     QCOMPARE(must(store.reader.profiled_steps(run)), (std::vector<int64_t>{10, 20, 30, 40, 50}));
@@ -152,6 +154,21 @@ class IngestTest : public QObject {
     QCOMPARE(summary.cause, std::string("rank 1: killed by signal 9"));
     QCOMPARE(summary.finished, std::optional(1.5e9));
     QCOMPARE(must(store.reader.run(run)).ranks, std::vector<int32_t>{0});
+  }
+
+  void the_engines_own_results_stand() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of({step_record(1), step_record(2), step_record(3), step_record(4),
+                            telemetry::End{1,
+                                           "failed",
+                                           "the loss is not finite",
+                                           {{"tokens_per_second_per_rank", 77.0}}}}));
+    QCOMPARE(store.summary(run).tokens_per_second_per_rank, std::optional(77.0));
+    QCOMPARE(store.summary(run).state, RunState::preparing);
+    const LogLine line = must(store.reader.last_lines(run, 1)).at(0);
+    QCOMPARE(line.level, telemetry::Level::error);
+    QCOMPARE(line.text, std::string("the loss is not finite"));
   }
 
   void a_loss_that_is_not_finite_survives() {

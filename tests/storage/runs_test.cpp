@@ -111,11 +111,13 @@ class RunsTest : public QObject {
                                        "steps", "target", "tokens_per_second_per_rank"}));
     QCOMPARE(runs[0]["loss"], 50.0);
     QCOMPARE(runs[0]["state"], "running");
+    must(store.writer->set_results(run, {{"odd", "\xff"}}));
     const json shown = show_json(must(store.reader.run(run)));
     QCOMPARE(shown["recipe"], "[model]\npreset = \"llama3-debug\"\n");
-    QCOMPARE(shown["environment"], (json{{"host", "loom"}}));
+    QCOMPARE(shown["environment"], (json{{"host", "loom"}, {"mode", "planned"}, {"ranks", 1}}));
     QCOMPARE(shown["series"], (json{"loss", "tokens_per_second"}));
     QCOMPARE(shown["results"]["nodes"], 400);
+    QCOMPARE(shown["results"]["odd"], "\uFFFD");
 
     store.feed(store.create("nan"), log_of({telemetry::Step{1, 1, {{"loss", std::nan("")}}}}));
     QCOMPARE(runs_json(must(store.reader.runs()))[0]["loss"], "nan");
