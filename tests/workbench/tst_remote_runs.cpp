@@ -27,7 +27,7 @@ class TestRemoteRuns : public QObject {
   }
 
   storage::CreatedRun launched(const LaunchRequest& request) {
-    const auto run = launch(workbench_->writer(), request);
+    const auto run = workbench::launch(workbench_->writer(), request);
     if (!run) qFatal("%s", run.error().message.c_str());
     return *run;
   }
@@ -84,9 +84,9 @@ class TestRemoteRuns : public QObject {
   void a_second_launch_uploads_nothing() {
     QVERIFY(fixture_->ends(launched(request(3)).id));
     uint64_t sent = 0;
-    const auto run =
-        launch(workbench_->writer(), request(3),
-               [&](const std::string&, uint64_t done, uint64_t) { return (sent += done, true); });
+    const auto run = workbench::launch(
+        workbench_->writer(), request(3),
+        [&](const std::string&, uint64_t done, uint64_t) { return (sent += done, true); });
     QVERIFY(run);
     QCOMPARE(sent, uint64_t(0));
     QVERIFY(fixture_->ends(run->id));
@@ -95,7 +95,7 @@ class TestRemoteRuns : public QObject {
   void an_unknown_host_key_is_shown() {
     LaunchRequest unknown = request(3);
     unknown.target = sshd_->target();
-    const auto run = launch(workbench_->writer(), unknown);
+    const auto run = workbench::launch(workbench_->writer(), unknown);
     QVERIFY(!run);
     QVERIFY(run.error().connection);
     QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::host_key_unknown);

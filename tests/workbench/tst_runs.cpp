@@ -26,15 +26,15 @@ class TestRuns : public QObject {
   void open() { workbench_ = must(Workbench::open(fixture_->store)); }
 
   storage::CreatedRun launched(const LaunchRequest& request) {
-    const auto run = launch(workbench_->writer(), request);
+    const auto run = workbench::launch(workbench_->writer(), request);
     if (!run) qFatal("%s", run.error().message.c_str());
     return *run;
   }
 
   storage::RunDetail detail(storage::RunId run) const { return fixture_->detail(run); }
 
-  launch::Status status(storage::RunId run) const {
-    return must(launch::read_status(detail(run).run_dir));
+  heddle::launch::Status status(storage::RunId run) const {
+    return must(heddle::launch::read_status(detail(run).run_dir));
   }
 
  private Q_SLOTS:
@@ -99,12 +99,13 @@ class TestRuns : public QObject {
     open();
     const auto run = launched(fixture_->request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 2));
-    const launch::Status running = status(run.id);
+    const heddle::launch::Status running = status(run.id);
     ::kill(running.state->ranks[1].process.pid, SIGKILL);
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(detail(run.id).summary.state, RunState::failed);
     QCOMPARE(detail(run.id).summary.cause, std::string("rank 1 was killed by SIGKILL"));
-    QCOMPARE(launch::identify(running.state->ranks[0].process.pid), launch::ProcessId{});
+    QCOMPARE(heddle::launch::identify(running.state->ranks[0].process.pid),
+             heddle::launch::ProcessId{});
     fixture_->verify_complete(run.id, 2);
   }
 
@@ -112,11 +113,11 @@ class TestRuns : public QObject {
     open();
     const auto run = launched(fixture_->request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 2));
-    must(stop(detail(run.id)));
+    must(workbench::stop(detail(run.id)));
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(detail(run.id).summary.state, RunState::stopped);
     fixture_->verify_complete(run.id, 2);
-    const Result<> again = stop(detail(run.id));
+    const Result<> again = workbench::stop(detail(run.id));
     QVERIFY(!again);
     QCOMPARE(again.error().message, std::string("debug has ended already: stopped"));
   }
@@ -136,7 +137,7 @@ class TestRuns : public QObject {
     open();
     LaunchRequest request = fixture_->request(10);
     request.sets = {"training.stepz=3"};
-    auto run = launch(workbench_->writer(), request);
+    auto run = workbench::launch(workbench_->writer(), request);
     QVERIFY(!run);
     QCOMPARE(run.error().faults.size(), size_t(1));
     QVERIFY2(run.error().message.find("training.stepz") != std::string::npos,
@@ -144,7 +145,7 @@ class TestRuns : public QObject {
 
     request = fixture_->request(10);
     std::filesystem::remove(fixture_->path("corpus.txt"));
-    run = launch(workbench_->writer(), request);
+    run = workbench::launch(workbench_->writer(), request);
     QVERIFY(!run);
     const std::string line =
         request.recipe_file + ":6:9: data.text: there is no " + fixture_->path("corpus.txt");
@@ -156,7 +157,7 @@ class TestRuns : public QObject {
     open();
     LaunchRequest request = fixture_->request(10);
     request.engine = fixture_->path("no-engine");
-    const auto run = launch(workbench_->writer(), request);
+    const auto run = workbench::launch(workbench_->writer(), request);
     QVERIFY(!run);
     QVERIFY(run.error().run);
     const storage::RunSummary kept = detail(*run.error().run).summary;
@@ -170,7 +171,7 @@ class TestRuns : public QObject {
     LaunchRequest request = fixture_->request(10);
     request.target.name = "loom";
     request.target.hosts[0] = *remote::parse_host("127.0.0.1:1");
-    const auto run = launch(workbench_->writer(), request);
+    const auto run = workbench::launch(workbench_->writer(), request);
     QVERIFY(!run);
     QVERIFY(run.error().connection);
     QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::unreachable);
@@ -179,7 +180,7 @@ class TestRuns : public QObject {
 
   void a_cancelled_launch_starts_nothing() {
     open();
-    const auto run = launch(
+    const auto run = workbench::launch(
         workbench_->writer(), fixture_->request(10),
         [](const std::string& what, uint64_t, uint64_t) { return !what.starts_with("bringing"); });
     QVERIFY(!run);
@@ -205,7 +206,7 @@ class TestRuns : public QObject {
     // Supervisors are started, and then the launcher dies before it says so.
     workbench_.reset();
     std::unique_ptr<storage::Writer> writer = must(storage::Writer::open(fixture_->store));
-    const auto run = launch(*writer, fixture_->request(300));
+    const auto run = workbench::launch(*writer, fixture_->request(300));
     QVERIFY(run);
     Place place = must(place_from_json(detail(run->id).hosts));
     place.launcher.start_time += 1;

@@ -33,13 +33,13 @@ std::string bytes_text(double bytes) {
 }
 
 std::string count_text(double count) {
-  std::string digits = fmt::format("{:.0f}", std::abs(count));
-  for (size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  const std::string digits = fmt::format("{:.0f}", std::abs(count));
+  std::string text = count < 0 ? "-" : "";
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  if (count < 0) digits.insert(0, 1, '-');
-  return digits;
+  return text;
 }
 
 std::string rate_text(double tokens_per_second) { return count_text(tokens_per_second) + " tok/s"; }
@@ -85,7 +85,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
       const std::string pad(widths[i] - width(row[i]), ' ');
       const bool is_right = std::find(right.begin(), right.end(), i) != right.end();
       if (i > 0) line += "  ";
-      line += is_right ? pad + row[i] : row[i] + pad;
+      if (is_right) line += pad;
+      line += row[i];
+      if (!is_right) line += pad;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
