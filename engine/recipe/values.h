@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/recipe/nearest.h"
+#include "engine/recipe/text.h"
 #include "engine/recipe/toml.h"
 
 namespace heddle::recipe {
@@ -24,13 +25,6 @@ using Complain = std::function<void(const toml::node& node, std::string what, st
 
 /// A node in words: `"abc"`, `12`, `a list`.
 std::string describe(const toml::node& node);
-
-/// TOML source of a string, of a number (always with a point or an exponent), of a list of strings.
-std::string quote(std::string_view text);
-std::string number_text(double value);
-std::string strings_text(const std::vector<std::string>& strings);
-
-std::string joined(const std::vector<std::string>& words, std::string_view separator);
 
 /// "12 is an integer; valid: a string, …".
 void complain_of_type(const Complain& complain, const toml::node& node, const std::string& type,

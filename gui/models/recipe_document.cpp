@@ -145,13 +145,13 @@ bool RecipeDocument::isWritten(const QString& key) const {
 }
 
 void RecipeDocument::setKey(const QString& key, const QString& value) {
-  setKeys({{key, value}}, key.section(QChar('.'), 1));
+  const bool already = !isWritten(key) && values_.value(key) == value;
+  if (!already) setKeys({{key, value}}, key.section(QChar('.'), 1));
 }
 
 void RecipeDocument::setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what) {
   std::string text = text_.toStdString();
   for (const auto& [key, value] : pairs) {
-    if (!isWritten(key) && values_.value(key) == value) continue;
     auto edited = recipe::with_key(text, key.toStdString(), value.toStdString());
     if (!edited) {
       Q_EMIT refused(QString::fromStdString(edited.error().message));

@@ -56,6 +56,7 @@ class RecipeDocument : public QObject {
   /// Sets keys (an empty value removes one) as one undoable edit. Edits of the same first key
   /// become one until `endEdit`. Emits `refused` if the text does not allow it.
   void setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what);
+  /// One key; what it has anyway, by preset or default, is not written.
   void setKey(const QString& key, const QString& value);
   /// The text as the editor has it. Typing in one place becomes one undoable edit a line.
   void setText(const QString& text);

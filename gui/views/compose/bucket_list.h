@@ -1,0 +1,37 @@
+// Which parameters are gathered together, as the recipe's wrapping says. No widgets.
+#pragma once
+
+#include <QList>
+#include <QString>
+
+#include "engine/recipe/recipe.h"
+
+namespace heddle::gui {
+
+/// A model's outermost modules in order: tok_embeddings, layers.0 …, norm, output.
+int outerModules(const recipe::Model& model);
+
+struct Bucket {
+  QString name;         // "layers 2–3"
+  qint64 elements = 0;  // of its parameters
+  int first = 0;        // the outer modules that it reaches into
+  int last = 0;
+};
+
+struct BucketList {
+  bool known = true;  // false: mode auto, the plan decides
+  bool movable =
+      false;  // each bucket is a run of whole outer modules, in order: its edges can move
+  QList<Bucket> buckets;
+};
+
+/// The buckets of a resolved recipe; modules that do not exist are left out.
+BucketList bucketsOf(const recipe::Recipe& recipe);
+
+/// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.
+QString bucketsToml(const recipe::Model& model, const QList<int>& firsts);
+
+/// The firsts of one bucket a layer: what manual wrapping starts from.
+QList<int> layerFirsts(const recipe::Model& model);
+
+}  // namespace heddle::gui

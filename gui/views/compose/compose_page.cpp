@@ -1,0 +1,194 @@
+#include "gui/views/compose/compose_page.h"
+
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QMessageBox>
+
+#include "gui/session.h"
+#include "gui/views/compose/compose_view.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+namespace {
+
+/// Beside the store, so that another store has another unsaved recipe.
+QString autosaveFile(const QString& store) {
+  return store + QStringLiteral(".unsaved-recipe.json");
+}
+
+QString samples() {
+  return QString::fromStdString(workbench::resources_folder()) + QStringLiteral("/recipes");
+}
+
+bool isSample(const QString& file) {
+  return QFileInfo(file).absolutePath() == QDir(samples()).absolutePath();
+}
+
+}  // namespace
+
+ComposePage::ComposePage(Session& session, QWidget* parent)
+    : Page(session, parent), document_(autosaveFile(session.storePath())) {
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(new ComposeView(document_));
+  makeActions();
+  makeHeader();
+  connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
+  connect(&document_, &RecipeDocument::refused, this,
+          [this](const QString& why) { Q_EMIT this->session().message(why, Tone::warn); });
+  connect(document_.history(), &QUndoStack::indexChanged, this, &ComposePage::refresh);
+  refresh();
+}
+
+void ComposePage::makeActions() {
+  undo_ = new QAction(icon(QStringLiteral("undo"), Tone::muted), tr("Undo"), this);
+  undo_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
+  redo_ = new QAction(icon(QStringLiteral("redo"), Tone::muted), tr("Redo"), this);
+  redo_->setShortcuts(
+      {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
+  open_ = new QAction(icon(QStringLiteral("open")), tr("Open recipe …"), this);
+  open_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_O));
+  save_ = new QAction(icon(QStringLiteral("download")), tr("Save recipe"), this);
+  save_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_S));
+  saveAs_ = new QAction(tr("Save recipe as …"), this);
+  saveAs_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
+  launch_ = new QAction(icon(QStringLiteral("launch"), Tone::onAccent), tr("Launch"), this);
+  launch_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));
+  launch_->setProperty("role", "primary");
+  launch_->setProperty("topBar", true);
+  connect(undo_, &QAction::triggered, document_.history(), &QUndoStack::undo);
+  connect(redo_, &QAction::triggered, document_.history(), &QUndoStack::redo);
+  connect(open_, &QAction::triggered, this, &ComposePage::chooseFile);
+  connect(save_, &QAction::triggered, this, &ComposePage::save);
+  connect(saveAs_, &QAction::triggered, this, &ComposePage::saveAs);
+  connect(launch_, &QAction::triggered, this, &ComposePage::launch);
+  for (QAction* action : pageActions()) {
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+  }
+}
+
+void ComposePage::makeHeader() {
+  header_ = new QWidget(this);
+  header_->hide();
+  auto* row = new QHBoxLayout(header_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(4);
+  recipes_ = new QToolButton;
+  recipes_->setObjectName(QStringLiteral("recipes"));
+  recipes_->setProperty("role", "button");
+  recipes_->setText(tr("Recipes"));
+  recipes_->setIcon(icon(QStringLiteral("chevron-down"), Tone::muted));
+  recipes_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  recipes_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(recipes_);
+  menu->addActions({open_, save_, saveAs_});
+  menu->addSeparator();
+  const QDir folder(samples());
+  for (const QString& file :
+       folder.entryList({QStringLiteral("*.toml")}, QDir::Files, QDir::Name)) {
+    QAction* sample = menu->addAction(QFileInfo(file).completeBaseName());
+    connect(sample, &QAction::triggered, this,
+            [this, path = folder.absoluteFilePath(file)] { openFile(path); });
+  }
+  recipes_->setMenu(menu);
+  row->addWidget(recipes_);
+  for (QAction* action : {undo_, redo_}) {
+    auto* button = new QToolButton;
+    button->setDefaultAction(action);
+    button->setIconSize({16, 16});
+    button->setFixedSize(28, 28);
+    row->addWidget(button);
+  }
+}
+
+QList<QAction*> ComposePage::pageActions() {
+  return {undo_, redo_, open_, save_, saveAs_, launch_};
+}
+
+QString ComposePage::subtitle() const {
+  if (!loaded_) return {};
+  return document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
+}
+
+void ComposePage::activated() { loadFirst(); }
+
+void ComposePage::loadFirst() {
+  if (loaded_) return;
+  loaded_ = true;
+  if (document_.restore()) return;
+  const auto opened = document_.open(samples() + QStringLiteral("/debug.toml"));
+  if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
+}
+
+void ComposePage::showRecipe(const QString& name, const QString& toml, const QString& file) {
+  loadFirst();
+  if (document_.text() == toml && document_.file() == file) return;
+  if (mayReplace()) document_.load(name, toml, file);
+}
+
+void ComposePage::openFile(const QString& file) {
+  if (!mayReplace()) return;
+  const auto opened = document_.open(file);
+  if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
+}
+
+void ComposePage::chooseFile() {
+  const QString folder =
+      document_.file().isEmpty() ? QDir::homePath() : QFileInfo(document_.file()).absolutePath();
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open recipe"), folder,
+                                                    tr("Recipes (*.toml);;All files (*)"));
+  if (!file.isEmpty()) openFile(file);
+}
+
+bool ComposePage::save() {
+  // A sample stays what it is.
+  if (document_.file().isEmpty() || isSample(document_.file())) return saveAs();
+  const auto saved = document_.save();
+  if (!saved) Q_EMIT session().message(QString::fromStdString(saved.error().message), Tone::bad);
+  return saved.has_value();
+}
+
+bool ComposePage::saveAs() {
+  const bool own = !document_.file().isEmpty() && !isSample(document_.file());
+  const QString folder = own ? QFileInfo(document_.file()).absolutePath() : QDir::homePath();
+  const QString file = QFileDialog::getSaveFileName(
+      this, tr("Save recipe as"), folder + QChar('/') + document_.name() + QStringLiteral(".toml"),
+      tr("Recipes (*.toml)"));
+  if (file.isEmpty()) return false;
+  const auto saved = document_.saveAs(file);
+  if (!saved) Q_EMIT session().message(QString::fromStdString(saved.error().message), Tone::bad);
+  return saved.has_value();
+}
+
+bool ComposePage::mayReplace() {
+  if (!document_.isEdited()) return true;
+  const auto answer = QMessageBox::question(
+      this, tr("Unsaved recipe"), tr("%1 has unsaved changes.").arg(document_.name()),
+      QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+  return answer == QMessageBox::Discard || (answer == QMessageBox::Save && save());
+}
+
+void ComposePage::launch() {
+  Q_EMIT session().recipeRequested(QStringLiteral("launch"), document_.name(), document_.text(),
+                                   document_.file());
+}
+
+void ComposePage::refresh() {
+  const QUndoStack& history = *document_.history();
+  undo_->setEnabled(history.canUndo());
+  undo_->setToolTip(history.canUndo() ? tr("Undo: %1").arg(history.undoText()) : tr("Undo"));
+  redo_->setEnabled(history.canRedo());
+  redo_->setToolTip(history.canRedo() ? tr("Redo: %1").arg(history.redoText()) : tr("Redo"));
+  launch_->setEnabled(document_.canTrain());
+  launch_->setToolTip(!document_.faults().empty()
+                          ? tr("The recipe has faults: they are listed below it")
+                      : !document_.unsupported().empty()
+                          ? tr("This version cannot train with all that the recipe asks for")
+                          : tr("Choose where to train, and start"));
+  Q_EMIT headerChanged();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,50 @@
+// Compose: a recipe by fields, by picture and by text. This file joins the view to the window:
+// files, history, launch.
+#pragma once
+
+#include <QAction>
+#include <QMenu>
+#include <QToolButton>
+
+#include "gui/models/recipe_document.h"
+#include "gui/page.h"
+
+namespace heddle::gui {
+
+class ComposePage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit ComposePage(Session& session, QWidget* parent = nullptr);
+
+  QString name() const override { return QStringLiteral("compose"); }
+  QString title() const override { return tr("Compose"); }
+  QString subtitle() const override;
+  QWidget* headerWidget() override { return header_; }
+  QList<QAction*> pageActions() override;
+  void activated() override;
+  /// Asks first if the text that would be replaced is unsaved.
+  void showRecipe(const QString& name, const QString& toml, const QString& file) override;
+
+  RecipeDocument& document() { return document_; }
+
+ private:
+  void makeActions();
+  void makeHeader();
+  void loadFirst();
+  void openFile(const QString& file);
+  void chooseFile();
+  bool save();
+  bool saveAs();
+  bool mayReplace();
+  void launch();
+  void refresh();
+
+  RecipeDocument document_;
+  bool loaded_ = false;
+  QWidget* header_;
+  QToolButton* recipes_;
+  QAction *undo_, *redo_, *open_, *save_, *saveAs_, *launch_;
+};
+
+}  // namespace heddle::gui

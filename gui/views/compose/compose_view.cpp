@@ -1,0 +1,244 @@
+#include "gui/views/compose/compose_view.h"
+
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "engine/recipe/modules.h"
+#include "gui/format.h"
+#include "gui/models/tokenizer_size.h"
+#include "gui/theme/theme.h"
+#include "gui/views/compose/bucket_list.h"
+#include "gui/views/compose/recipe_form.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kForm = 344;
+constexpr int kText = 440;
+constexpr int kSideBySide = 1320;  // from this width on the text stands beside the model
+constexpr int kRoomForFacts = 520;
+
+const QStringList& modes() {
+  static const QStringList words = {"auto", "layers", "manual", "none"};
+  return words;
+}
+
+/// A header row of 48 px.
+QHBoxLayout* headRow(QVBoxLayout* column, int right) {
+  auto* head = new QWidget;
+  head->setFixedHeight(48);
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(16, 0, right, 0);
+  row->setSpacing(12);
+  column->addWidget(head);
+  return row;
+}
+
+}  // namespace
+
+ComposeView::ComposeView(RecipeDocument& document, QWidget* parent)
+    : QWidget(parent), document_(document), splitter_(new QSplitter(Qt::Horizontal)) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  row->addWidget(makeForm());
+  row->addWidget(line(Qt::Vertical));
+  splitter_->setHandleWidth(1);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->addWidget(makeModel());
+  splitter_->addWidget(makeText());
+  splitter_->setStretchFactor(0, 1);
+  row->addWidget(splitter_, 1);
+  connect(&document_, &RecipeDocument::changed, this, &ComposeView::refresh);
+  refresh();
+}
+
+QWidget* ComposeView::makeForm() {
+  auto* panel = new QFrame;
+  panel->setProperty("role", "panel");
+  panel->setFixedWidth(kForm);
+  auto* layout = new QVBoxLayout(panel);
+  layout->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* form = new RecipeForm(document_);
+  form->setProperty("role", "page");
+  scroll->setWidget(form);
+  layout->addWidget(scroll);
+  return panel;
+}
+
+QWidget* ComposeView::makeModel() {
+  auto* panel = new QWidget;
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  QHBoxLayout* head = headRow(column, 16);
+  parameters_ = label({}, "mono-muted");
+  parameters_->setObjectName(QStringLiteral("parameters"));
+  wrapping_ = new Segment(modes());
+  wrapping_->setObjectName(QStringLiteral("wrapping"));
+  wrapping_->setToolTip(
+      tr("Which parameters are gathered together: as the plan decides, a layer at a "
+         "time, by hand, or each by itself"));
+  bucketCount_ = label({}, "mono-muted");
+  head->addWidget(heading(tr("Model")));
+  head->addWidget(parameters_);
+  head->addStretch(1);
+  head->addWidget(muted(tr("wrapping")));
+  head->addWidget(wrapping_);
+  head->addWidget(bucketCount_);
+
+  wrappingFault_ = new ElidedLabel({}, "error");
+  wrappingFault_->setObjectName(QStringLiteral("wrapping.fault"));
+  wrappingFault_->setContentsMargins(16, 0, 16, 8);
+  column->addWidget(wrappingFault_);
+
+  auto* left = new QVBoxLayout;
+  left->setSpacing(16);
+  model_ = new ModelView;
+  left->addWidget(model_, 1);
+  factsPanel_ = new QFrame;
+  factsPanel_->setProperty("role", "card");
+  auto* facts = new QVBoxLayout(factsPanel_);
+  facts->setContentsMargins(16, 12, 16, 14);
+  facts->setSpacing(10);
+  facts->addWidget(section(tr("What this comes to")));
+  facts_ = new FactTable;
+  facts->addWidget(facts_);
+  left->addWidget(factsPanel_);
+  left->addStretch(0);
+
+  auto* right = new QVBoxLayout;
+  right->setSpacing(8);
+  bands_ = new BucketBands;
+  bandsNote_ = caption({});
+  bandsNote_->setWordWrap(true);
+  right->addWidget(bands_, 1);
+  right->addWidget(bandsNote_);
+
+  auto* body = new QHBoxLayout;
+  body->setContentsMargins(16, 0, 16, 16);
+  body->setSpacing(20);
+  body->addLayout(left, 62);
+  body->addLayout(right, 38);
+  column->addLayout(body, 1);
+
+  connect(wrapping_, &Segment::currentChanged, this, &ComposeView::chooseWrapping);
+  connect(bands_, &BucketBands::firstsChanged, this, [this](const QList<int>& firsts) {
+    const QString toml = bucketsToml(document_.resolved().recipe.model, firsts);
+    document_.setKeys({{QStringLiteral("wrapping.buckets"), toml}}, tr("buckets"));
+  });
+  connect(bands_, &BucketBands::moved, this, [this] { document_.endEdit(); });
+  return panel;
+}
+
+QWidget* ComposeView::makeText() {
+  auto* panel = new QFrame;
+  panel->setProperty("role", "panel");
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  QHBoxLayout* head = headRow(column, 16);
+  fileName_ = new ElidedLabel({}, "mono-muted", Qt::ElideMiddle);
+  verdict_ = label({});
+  verdict_->setObjectName(QStringLiteral("verdict"));
+  head->addWidget(heading(tr("Recipe")));
+  head->addWidget(fileName_, 1);
+  head->addWidget(verdict_);
+  editor_ = new RecipeEditor(document_);
+  column->addWidget(editor_, 1);
+  auto* faults = new FaultList(document_);
+  column->addWidget(faults);
+  connect(faults, &FaultList::placeRequested, editor_, &RecipeEditor::goTo);
+  return panel;
+}
+
+recipe::Recipe ComposeView::shown() const {
+  recipe::Recipe recipe = document_.resolved().recipe;
+  if (recipe.model.vocab_size == 0 && !recipe.data.tokenizer.empty()) {
+    recipe::resolve_paths(recipe, QFileInfo(document_.file()).absolutePath().toStdString());
+    recipe.model.vocab_size = tokenizerSize(QString::fromStdString(recipe.data.tokenizer));
+  }
+  return recipe;
+}
+
+void ComposeView::refresh() {
+  const recipe::Recipe recipe = shown();
+  const auto& faults = document_.faults();
+  const size_t cannot = document_.unsupported().size();
+  model_->setModel(recipe.model);
+  parameters_->setText(
+      tr("%1 parameters").arg(format::count(recipe::parameter_count(recipe.model))));
+  facts_->setFacts(faults.empty() ? factsOf(recipe) : QList<Fact>());
+  fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
+                                                    : QFileInfo(document_.file()).fileName());
+  verdict_->setText(!faults.empty()
+                        ? format::plural(static_cast<qint64>(faults.size()), tr("fault"))
+                    : cannot > 0 ? tr("valid, but not to train with yet")
+                                 : tr("✓ valid"));
+  setTone(verdict_, !faults.empty() ? "bad" : cannot > 0 ? "warn" : "good");
+  const auto wrong = std::ranges::find_if(
+      faults, [](const recipe::Fault& fault) { return fault.key.starts_with("wrapping."); });
+  wrappingFault_->setFullText(wrong == faults.end() ? QString()
+                                                    : QString::fromStdString(wrong->what));
+  wrappingFault_->setVisible(wrong != faults.end());
+  refreshBuckets();
+}
+
+void ComposeView::refreshBuckets() {
+  const recipe::Recipe recipe = shown();
+  const QSignalBlocker quiet(wrapping_);
+  const int mode = static_cast<int>(recipe.wrapping.mode);
+  wrapping_->setCurrent(mode);
+  wrapping_->setEnabled(document_.isReadable());
+  const BucketList list = bucketsOf(recipe);
+  const bool half = recipe.precision.param == recipe::Precision::bf16;
+  bands_->setBuckets(list, half ? 2 : 4);
+  bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
+  static const QStringList notes = {
+      tr("The plan chooses the buckets from measured costs. Take manual to choose them by hand."),
+      tr("A bucket a layer. Sizes are those of the gathered parameters."),
+      tr("Drag an edge to move layers from a bucket to the next. Double-click a bucket to split "
+         "it, an "
+         "edge to join two."),
+      tr("Each parameter is gathered by itself.")};
+  bandsNote_->setText(
+      mode == 2 && !list.movable
+          ? tr("These buckets are not runs of whole layers: change them in the text.")
+          : notes[mode]);
+}
+
+void ComposeView::chooseWrapping(int mode) {
+  const recipe::Model& model = document_.resolved().recipe.model;
+  QString buckets;
+  if (modes()[mode] == QLatin1String("manual")) buckets = bucketsToml(model, layerFirsts(model));
+  document_.endEdit();
+  document_.setKeys({{QStringLiteral("wrapping.mode"), QStringLiteral("\"%1\"").arg(modes()[mode])},
+                     {QStringLiteral("wrapping.buckets"), buckets}},
+                    tr("wrapping"));
+  document_.endEdit();
+}
+
+void ComposeView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const Qt::Orientation wanted = width() >= kSideBySide ? Qt::Horizontal : Qt::Vertical;
+  const bool turned = splitter_->orientation() != wanted || !event->oldSize().isValid();
+  splitter_->setOrientation(wanted);
+  factsPanel_->setVisible(wanted == Qt::Horizontal && height() >= kRoomForFacts);
+  if (!turned) return;
+  const int room = width() - kForm - 2;
+  if (wanted == Qt::Horizontal) {
+    splitter_->setSizes({room - kText, kText});
+  } else {
+    splitter_->setSizes({height() * 58 / 100, height() * 42 / 100});
+  }
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,55 @@
+// Everything on the Compose page: form, model, buckets, facts, the recipe's text. One document
+// behind all of them.
+#pragma once
+
+#include <QLabel>
+#include <QSplitter>
+#include <QWidget>
+
+#include "gui/models/recipe_document.h"
+#include "gui/views/compose/bucket_bands.h"
+#include "gui/views/compose/fact_table.h"
+#include "gui/views/compose/fault_list.h"
+#include "gui/views/compose/model_view.h"
+#include "gui/views/compose/recipe_editor.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/segment.h"
+
+namespace heddle::gui {
+
+class ComposeView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ComposeView(RecipeDocument& document, QWidget* parent = nullptr);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QWidget* makeForm();
+  QWidget* makeModel();
+  QWidget* makeText();
+  void refresh();
+  void refreshBuckets();
+  void chooseWrapping(int mode);
+  /// The resolved recipe with the tokenizer's vocabulary where it names none.
+  recipe::Recipe shown() const;
+
+  RecipeDocument& document_;
+  QSplitter* splitter_;
+  QLabel* parameters_;
+  Segment* wrapping_;
+  QLabel* bucketCount_;
+  ElidedLabel* wrappingFault_;
+  ModelView* model_;
+  BucketBands* bands_;
+  QLabel* bandsNote_;
+  FactTable* facts_;
+  QWidget* factsPanel_;
+  ElidedLabel* fileName_;
+  QLabel* verdict_;
+  RecipeEditor* editor_;
+};
+
+}  // namespace heddle::gui

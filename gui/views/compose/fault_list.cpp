@@ -1,0 +1,75 @@
+#include "gui/views/compose/fault_list.h"
+
+#include <QResizeEvent>
+
+#include "gui/theme/icons.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kTallest = 168;
+
+QString words(const recipe::Fault& fault) {
+  QString text = QString::fromStdString(fault.key);
+  if (!text.isEmpty()) text += QStringLiteral(": ");
+  text += QString::fromStdString(fault.what);
+  if (!fault.valid.empty()) text += QObject::tr("; valid: ") + QString::fromStdString(fault.valid);
+  if (!fault.suggestion.empty()) {
+    text += QObject::tr(" (did you mean %1)").arg(QString::fromStdString(fault.suggestion));
+  }
+  return text;
+}
+
+}  // namespace
+
+FaultList::FaultList(RecipeDocument& document, QWidget* parent)
+    : QListWidget(parent), document_(document) {
+  setObjectName(QStringLiteral("faults"));
+  setAccessibleName(tr("Faults of the recipe"));
+  setWordWrap(true);
+  setFrameShape(NoFrame);
+  setFont(font::text(12));
+  setIconSize({14, 14});
+  setSpacing(2);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollMode(ScrollPerPixel);
+  const auto go = [this](const QListWidgetItem* item) {
+    Q_EMIT placeRequested(item->data(Qt::UserRole).toInt(), item->data(Qt::UserRole + 1).toInt());
+  };
+  connect(this, &QListWidget::itemClicked, this, go);
+  connect(this, &QListWidget::itemActivated, this, go);
+  connect(&document_, &RecipeDocument::changed, this, &FaultList::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &FaultList::refresh);
+  refresh();
+}
+
+void FaultList::refresh() {
+  clear();
+  const auto add = [&](const std::vector<recipe::Fault>& faults, const char* iconName, Tone tone) {
+    for (const recipe::Fault& fault : faults) {
+      auto* item =
+          new QListWidgetItem(icon(QString::fromLatin1(iconName), tone), words(fault), this);
+      item->setData(Qt::UserRole, fault.line);
+      item->setData(Qt::UserRole + 1, fault.column);
+    }
+  };
+  add(document_.faults(), "fail", Tone::bad);
+  add(document_.unsupported(), "warning", Tone::warn);
+  setVisible(count() > 0);
+  fit();
+}
+
+void FaultList::resizeEvent(QResizeEvent* event) {
+  QListWidget::resizeEvent(event);
+  if (event->size().width() != event->oldSize().width()) fit();
+}
+
+void FaultList::fit() {
+  doItemsLayout();
+  int height = 2 * spacing();
+  for (int row = 0; row < count(); ++row) height += sizeHintForRow(row) + 2 * spacing();
+  setFixedHeight(std::min(height, kTallest));
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,29 @@
+// All faults of the recipe, one a row; a click goes to its place in the text.
+#pragma once
+
+#include <QListWidget>
+
+#include "gui/models/recipe_document.h"
+
+namespace heddle::gui {
+
+class FaultList : public QListWidget {
+  Q_OBJECT
+
+ public:
+  explicit FaultList(RecipeDocument& document, QWidget* parent = nullptr);
+
+ Q_SIGNALS:
+  void placeRequested(int line, int column);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void refresh();
+  void fit();
+
+  RecipeDocument& document_;
+};
+
+}  // namespace heddle::gui
