@@ -332,6 +332,7 @@ void LaunchPage::launch() {
           .toStdString();
   request.sets = {"hardware.ranks=" + std::to_string(ranks_->value())};
   request.target = target->target;
+  request.engine = engine_;
   request.name = runName_->text().trimmed().toStdString();
   request.mode = mode_->current() == 0 ? "planned" : "eager";
   progress_ = std::make_shared<LaunchSteps>([page = QPointer<LaunchPage>(this)] {

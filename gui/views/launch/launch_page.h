@@ -32,6 +32,8 @@ class LaunchPage : public Page {
   QList<QAction*> pageActions() override { return {launch_}; }
   void activated() override;
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
+  /// Launches with another engine than the one beside this program.
+  void setEngine(std::string path) { engine_ = std::move(path); }
   bool isReady() const override { return loaded_ && !reading_.running() && !checking_.running(); }
 
  private:
@@ -72,6 +74,7 @@ class LaunchPage : public Page {
   std::optional<probe::Report> probedHere_;  // this machine's: the store keeps none
   std::shared_ptr<LaunchSteps> progress_;
   QString remedyPage_;
+  std::string engine_;
   Job reading_;
   Job checking_;
   Job probing_;

@@ -1,0 +1,145 @@
+// The ranks' records put together, and what is read of a store since the last time.
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "gui/views/live/live_update.h"
+#include "gui/views/live/step_points.h"
+#include "storage/writer.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+storage::StepRow row(int32_t rank, int64_t step, std::map<std::string, double> values) {
+  return {.id = 0,
+          .rank = rank,
+          .epoch = 0,
+          .step = {step, 100.0 + static_cast<double>(step), std::move(values)}};
+}
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) qFatal("%s", result.error().message.c_str());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+}  // namespace
+
+class TestLiveData : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void a_step_is_given_out_when_all_ranks_have_reported_it() {
+    StepPoints steps;
+    QVERIFY(steps.take({row(0, 1, {{"loss", 8}}), row(0, 2, {{"loss", 7}})}, 2, false).empty());
+    const auto points = steps.take({row(1, 1, {{"loss", 8.5}})}, 2, false);
+    QCOMPARE(points.size(), 1u);
+    QCOMPARE(points[0].step, 1);
+    QCOMPARE(points[0].loss, 8.0);
+    // At the end what only one rank has reported is given out too.
+    QCOMPARE(steps.take({}, 2, true).size(), 1u);
+  }
+
+  void ranks_are_joined_as_each_metric_asks() {
+    StepPoints steps;
+    const auto points = steps.take({row(0, 10,
+                                        {{"tokens_per_second", 100},
+                                         {"resident_bytes", 5e9},
+                                         {"step_seconds", 2.0},
+                                         {"exposed_seconds", 0.2}}),
+                                    row(1, 10,
+                                        {{"tokens_per_second", 50},
+                                         {"resident_bytes", 6e9},
+                                         {"step_seconds", 4.0},
+                                         {"exposed_seconds", 0.8}})},
+                                   2, false);
+    QCOMPARE(points.size(), 1u);
+    QCOMPARE(points[0].tokensPerSecond, 75.0);
+    QCOMPARE(points[0].memoryBytes, 6e9);
+    QCOMPARE(points[0].stepSeconds, 4.0);
+    QCOMPARE(points[0].exposedShare, (0.1 + 0.2) / 2);
+    QVERIFY(!points[0].hasLoss);
+    QCOMPARE(steps.typicalStepSeconds(), 4.0);
+    QCOMPARE(steps.latest("resident_bytes").value(), 5e9);  // of the lowest rank
+    QVERIFY(!steps.latest("mfu"));
+  }
+
+  void a_loss_that_is_not_a_number_is_reported_as_one() {
+    StepPoints steps;
+    const auto points = steps.take({row(0, 1, {{"loss", std::nan("")}})}, 1, false);
+    QVERIFY(points[0].hasLoss);
+    QVERIFY(std::isnan(points[0].loss));
+  }
+
+  void a_rank_that_is_silent_does_not_hold_the_others_back_for_ever() {
+    StepPoints steps;
+    std::vector<storage::StepRow> rows;
+    for (int64_t step = 1; step <= 100; ++step) rows.push_back(row(0, step, {{"loss", 1}}));
+    const auto points = steps.take(rows, 2, false);
+    QVERIFY(points.size() > 30 && points.size() < 100);
+    QCOMPARE(points.front().step, 1);
+  }
+
+  void the_straggler_is_the_rank_that_computes_longer() {
+    QVERIFY(!findStraggler({2.0}));
+    QVERIFY(!findStraggler({2.0, 2.05, 2.0}));
+    const auto slow = findStraggler({2.0, 2.4, 2.0, 2.1});
+    QVERIFY(slow);
+    QCOMPARE(slow->index, 1u);
+    QCOMPARE(slow->behind, 2.4 - 2.0);
+  }
+
+  void only_what_is_new_is_read() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("store.sqlite").toStdString();
+    auto writer = must(storage::Writer::open(path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "first";
+    wanted.recipe = "[training]\nsteps = 40\n";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    std::string log;
+    uint64_t seq = 0;
+    const auto add = [&](const telemetry::Record& record) {
+      log += must(telemetry::encode(record, seq++));
+    };
+    add(telemetry::Start{1, 0, 1, "planned", {}, {}});
+    add(telemetry::Step{1, 2, {{"loss", 4}}});
+    add(telemetry::Spans{1, 2, {{"mm", "layers.0", 0, 50, 0, 0}}});
+    add(telemetry::Log{2, telemetry::Level::warning, "slow disk"});
+    must(writer->ingest(run, 0, 0, 0, log).get());
+
+    auto reader = must(storage::Reader::open(path));
+    const LiveUpdate first = must(readLive(reader, {}));
+    QCOMPARE(first.run->summary.id, run);
+    QCOMPARE(first.totalSteps, 40);
+    QCOMPARE(first.steps.size(), 1u);
+    QCOMPARE(first.lines.size(), 1u);
+    QCOMPARE(first.timelines->step, 1);
+    QCOMPARE(first.timelines->timelines[0]->statistics().compute, 50);
+
+    LiveCursor cursor{.run = run,
+                      .step = first.steps.back().id,
+                      .line = first.lines.back().id,
+                      .shownStep = 1,
+                      .shownRanks = 1};
+    const LiveUpdate nothing = must(readLive(reader, cursor));
+    QVERIFY(nothing.steps.empty() && nothing.lines.empty() && !nothing.timelines);
+
+    const size_t before = log.size();
+    add(telemetry::Step{2, 3, {{"loss", 3}}});
+    add(telemetry::Spans{2, 3, {{"mm", "layers.0", 0, 70, 0, 0}}});
+    must(writer->ingest(run, 0, 0, before, log.substr(before)).get());
+    const LiveUpdate second = must(readLive(reader, cursor));
+    QCOMPARE(second.steps.size(), 1u);
+    QCOMPARE(second.steps[0].step.step, 2);
+    QCOMPARE(second.timelines->step, 2);
+    cursor.shownStep = 2;
+    cursor.wantedStep = 1;
+    QCOMPARE(must(readLive(reader, cursor)).timelines->step, 1);
+  }
+};
+
+QTEST_GUILESS_MAIN(TestLiveData)
+#include "tst_live_data.moc"

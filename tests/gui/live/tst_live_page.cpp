@@ -1,0 +1,295 @@
+// The Live page over a real store: it follows what is ingested while it is shown, says what went
+// wrong, and stops a run of real processes.
+#include <QAction>
+#include <QDialog>
+#include <QFile>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/theme/theme.h"
+#include "gui/views/live/live_page.h"
+#include "gui/widgets/empty_state.h"
+#include "storage/store.h"
+#include "storage/writer.h"
+#include "workbench/launch.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) qFatal("%s", result.error().message.c_str());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// One rank's log, fed to the store as the follower does it.
+class RankLog {
+ public:
+  RankLog(storage::Writer& writer, storage::RunId run, int32_t rank)
+      : writer_(writer), run_(run), rank_(rank) {
+    add(telemetry::Start{1e9, rank, 2, "planned", {{"host", "loom"}}, {}});
+  }
+  void add(const telemetry::Record& record) { pending_ += must(telemetry::encode(record, seq_++)); }
+  void addBytes(const std::string& bytes) { pending_ += bytes; }
+  void step(int64_t step, double loss) {
+    add(telemetry::Step{step,
+                        1e9 + static_cast<double>(step),
+                        {{"loss", loss},
+                         {"tokens_per_second", 500},
+                         {"step_seconds", 0.5},
+                         {"resident_bytes", 3.0 * (1 << 30)},
+                         {"lr", 3e-4}}});
+  }
+  void spans(int64_t step, int64_t computeUs) {
+    add(telemetry::Spans{step,
+                         1e9,
+                         {{"mm", "layers.0", 0, computeUs, 0, 0},
+                          {"all_gather", "layers.1", computeUs, 1000, 1, 0}}});
+  }
+  void feed() {
+    must(writer_.ingest(run_, rank_, 0, offset_, pending_).get());
+    offset_ += pending_.size();
+    pending_.clear();
+  }
+
+ private:
+  storage::Writer& writer_;
+  storage::RunId run_;
+  int32_t rank_;
+  uint64_t seq_ = 0;
+  uint64_t offset_ = 0;
+  std::string pending_;
+};
+
+/// A page that is told of changes as the window tells it.
+struct Shown {
+  explicit Shown(const QTemporaryDir& folder)
+      : path(folder.filePath("heddle.sqlite").toStdString()) {
+    must(storage::prepare(path));
+    session = std::make_unique<Session>(QString::fromStdString(path));
+    page = std::make_unique<LivePage>(*session);
+    page->resize(1400, 900);
+    QObject::connect(session.get(), &Session::storeChanged, page.get(),
+                     [this] { page->activated(); });
+    QObject::connect(session.get(), &Session::message, page.get(),
+                     [this](const QString& text) { messages << text; });
+  }
+  void show() {
+    session->start();
+    page->show();
+    page->activated();
+    QVERIFY(QTest::qWaitFor([this] { return page->isReady(); }, 20000));
+  }
+  LineChart* chart(const QString& title) const {
+    for (LineChart* chart : page->findChildren<LineChart*>()) {
+      if (chart->accessibleName() == title) return chart;
+    }
+    return nullptr;
+  }
+  Tile* tile(const char* name) const { return page->findChild<Tile*>(QLatin1String(name)); }
+  QAction* action(const char* name) const { return page->findChild<QAction*>(QLatin1String(name)); }
+
+  std::string path;
+  QStringList messages;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<LivePage> page;
+};
+
+}  // namespace
+
+class TestLivePage : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void without_runs_one_button_leads_to_a_launch() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    QString asked;
+    connect(shown.session.get(), &Session::pageRequested, this,
+            [&](const QString& page) { asked = page; });
+    shown.show();
+    auto* empty = shown.page->findChild<EmptyState*>();
+    QVERIFY(empty->isVisible());
+    QTest::mouseClick(empty->button(), Qt::LeftButton);
+    QCOMPARE(asked, QString("launch"));
+  }
+
+  void a_run_is_followed_while_it_is_shown() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "followed";
+    wanted.target = "this-machine";
+    wanted.recipe_name = "debug";
+    wanted.recipe = "[training]\nsteps = 100\n";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    RankLog first(*writer, run, 0);
+    RankLog second(*writer, run, 1);
+    for (int64_t step = 1; step <= 5; ++step) {
+      first.step(step, 8.0 / static_cast<double>(step));
+      second.step(step, 8.0 / static_cast<double>(step));
+    }
+    first.feed();
+    second.feed();
+    shown.show();
+    QVERIFY(QTest::qWaitFor([&] { return shown.chart("Loss")->series(0).size() == 5; }, 20000));
+    QCOMPARE(shown.tile("lossTile")->value(), QString("1.600"));
+    QCOMPARE(shown.tile("memoryTile")->value() + ' ' + shown.tile("memoryTile")->unit(),
+             QString("3.00 GiB"));
+    QCOMPARE(shown.page->subtitle().section(',', 0, 1), QString("debug on this-machine, 2 ranks"));
+    auto* card = shown.page->findChild<StepCard*>();
+    QCOMPARE(card->step(), 0);
+
+    // More of it comes in: steps, a profiled step, a warning.
+    for (int64_t step = 6; step <= 10; ++step) {
+      first.step(step, 1.5);
+      second.step(step, 1.5);
+    }
+    first.spans(10, 100'000);
+    second.spans(10, 120'000);
+    first.add(telemetry::Log{1e9, telemetry::Level::info, "step 10"});
+    first.add(telemetry::Log{1e9, telemetry::Level::warning, "the disk is slow"});
+    first.feed();
+    second.feed();
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+          return shown.chart("Loss")->series(0).size() == 10 &&
+                 card->timeline()->rows().size() == 2;
+        },
+        20000));
+    QCOMPARE(card->step(), 10);
+    QVERIFY(card->timeline()->rows()[1].warn);  // 20 % longer than the other
+    QCOMPARE(card->findChild<Chip*>("straggler")->text(),
+             QString("rank 1 computes 20.0 ms longer"));
+    auto* log = shown.page->findChild<LogCard*>();
+    QVERIFY2(log->text().contains("the disk is slow"), qPrintable(log->text()));
+    QVERIFY(log->followsEnd());
+    auto* level = log->findChild<Segment*>();
+    QTest::mouseClick(level->button(1), Qt::LeftButton);
+    QVERIFY(!log->text().contains("step 10"));
+    QVERIFY(log->text().contains("the disk is slow"));
+
+    // Dragging over the timeline gives the statistics of the stretch.
+    TimelineWidget* timeline = card->timeline();
+    const int y = timeline->layoutOfRows().rows[0].lanes[0].center().y();
+    const auto at = [&](double us) {
+      return QPoint(static_cast<int>(timeline->axis().toPixel(us)), y);
+    };
+    QTest::mousePress(timeline->viewport(), Qt::LeftButton, {}, at(20'000));
+    QTest::mouseMove(timeline->viewport(), at(40'000));
+    QTest::mouseMove(timeline->viewport(), at(60'000));
+    QTest::mouseRelease(timeline->viewport(), Qt::LeftButton, {}, at(60'000));
+    QVERIFY(card->findChild<QLabel*>("statistics")->text().contains("selection"));
+
+    // Previous and next profiled step.
+    first.step(11, 1.4);
+    second.step(11, 1.4);
+    first.spans(11, 90'000);
+    second.spans(11, 90'000);
+    first.feed();
+    second.feed();
+    QVERIFY(QTest::qWaitFor([&] { return card->step() == 11; }, 20000));
+    QTest::mouseClick(card->findChild<QToolButton*>("previousStep"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return card->step() == 10; }, 20000));
+    QTest::mouseClick(card->findChild<QToolButton*>("nextStep"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return card->step() == 11; }, 20000));
+
+    // A loss that is no number is marked, not drawn.
+    first.step(12, std::nan(""));
+    second.step(12, std::nan(""));
+    first.feed();
+    second.feed();
+    QVERIFY(QTest::qWaitFor([&] { return !shown.chart("Loss")->series(0).notFinite().empty(); },
+                            20000));
+    QCOMPARE(shown.tile("lossTile")->value(), QString("NaN"));
+    QVERIFY(shown.messages.isEmpty());
+  }
+
+  void a_failed_run_and_a_damaged_log_are_said() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "broken";
+    wanted.recipe_name = "debug";
+    wanted.recipe = "[training]\nsteps = 100\n";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    RankLog log(*writer, run, 0);
+    log.step(1, 4);
+    log.addBytes(std::string(200, 'x'));
+    log.step(2, 3);
+    log.feed();
+    must(
+        writer->set_state(run, storage::RunState::failed, "rank 1 was killed by signal 9 (SIGKILL)")
+            .get());
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QVERIFY2(banner->text().contains("The run failed: rank 1 was killed by signal 9 (SIGKILL)"),
+             qPrintable(banner->text()));
+    QVERIFY2(banner->text().contains("In rank 0's log, 200 bytes from byte"),
+             qPrintable(banner->text()));
+    QCOMPARE(shown.chart("Loss")->series(0).size(), 2u);
+    QVERIFY(!shown.action("stop")->isVisible());
+    QString asked;
+    connect(shown.session.get(), &Session::recipeRequested, this,
+            [&](const QString& page, const QString&, const QString& toml) {
+              asked = page + ' ' + toml;
+            });
+    QTest::mouseClick(banner->findChild<QPushButton*>(), Qt::LeftButton);
+    QCOMPARE(asked, QString("compose [training]\nsteps = 100\n"));
+  }
+
+  void stop_ends_a_run_and_kill_asks_first() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    const auto file = [&](const char* name, const char* text) {
+      QFile out(folder.filePath(name));
+      QVERIFY(out.open(QIODevice::WriteOnly));
+      out.write(text);
+    };
+    file("corpus.txt", "To be, or not to be.\n");
+    file("tokenizer.json", "{}\n");
+    workbench::LaunchRequest request;
+    request.recipe_file = folder.filePath("debug.toml").toStdString();
+    // rank_engine takes training.seed as milliseconds a step.
+    request.recipe_text =
+        "[model]\npreset = \"llama3-debug\"\nvocab_size = 512\n"
+        "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n"
+        "[training]\nsteps = 100000\nseed = 20\n[hardware]\nranks = 2\n";
+    request.target.root = folder.filePath("node").toStdString();
+    request.engine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
+    auto writer = must(storage::Writer::open(shown.path));
+    const auto launched = workbench::launch(*writer, request);
+    QVERIFY2(launched, launched ? "" : launched.error().message.c_str());
+    shown.show();
+    QVERIFY(QTest::qWaitFor([&] { return shown.chart("Loss")->series(0).size() > 3; }, 60000));
+    QVERIFY(shown.action("stop")->isVisible());
+
+    shown.action("kill")->trigger();
+    auto* dialog = QApplication::activeModalWidget();
+    QVERIFY(dialog && dialog->objectName() == "confirmKill");
+    QTest::keyClick(dialog, Qt::Key_Escape);
+    QVERIFY(shown.action("stop")->isEnabled());
+
+    shown.action("stop")->trigger();
+    QVERIFY(!shown.action("stop")->isEnabled());
+    QVERIFY(shown.page->subtitle().contains("stopping"));
+    QVERIFY(QTest::qWaitFor([&] { return !shown.action("stop")->isVisible(); }, 60000));
+    auto reader = must(storage::Reader::open(shown.path));
+    QCOMPARE(must(reader.run(launched->id)).summary.state, storage::RunState::stopped);
+    QVERIFY2(shown.messages.isEmpty(), qPrintable(shown.messages.join('\n')));
+  }
+};
+
+QTEST_MAIN(TestLivePage)
+#include "tst_live_page.moc"
