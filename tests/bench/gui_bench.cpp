@@ -1,0 +1,95 @@
+// gui_bench: what a frame of the timeline and a redraw of a chart cost, in milliseconds. Offscreen
+// at 2560 × 1440: 128 lanes (64 ranks) × 600 spans, the same zoomed in, and 10 curves × 2,000
+// points.
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "gui/charts/line_chart.h"
+#include "gui/theme/theme.h"
+#include "gui/timeline/timeline_widget.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+constexpr int kRanks = 64;
+constexpr int kSpans = 600;
+constexpr int kFrames = 30;
+
+std::shared_ptr<const Timeline> step(int rank) {
+  std::vector<telemetry::Span> spans;
+  for (int64_t i = 0; i < kSpans; ++i) {
+    const auto phase = static_cast<uint8_t>(i < 200 ? 0 : i < 580 ? 1 : 2);
+    const auto module = fmt::format("layers.{}.attention", i / 12);
+    spans.push_back({"mm", module, i * 4000, 3900, 0, phase});
+    spans.push_back({"all_gather", module, i * 4000 + 37 * rank, 2500, 1, phase});
+  }
+  return std::make_shared<Timeline>(std::move(spans));
+}
+
+/// Median of the frames' times.
+double milliseconds(const std::function<void()>& frame) {
+  std::vector<double> times;
+  for (int i = 0; i < kFrames; ++i) {
+    QElapsedTimer timer;
+    timer.start();
+    frame();
+    times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication application(argc, argv);
+  Theme::install(Theme::Mode::dark);
+
+  TimelineWidget timeline;
+  timeline.resize(2560, 1440);
+  std::vector<TimelineRow> rows;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    TimelineRow row;
+    row.title = QStringLiteral("rank %1").arg(rank);
+    row.timeline = step(rank);
+    rows.push_back(std::move(row));
+  }
+  timeline.setPhaseBand(PhaseBand::firstRow);
+  timeline.setRows(std::move(rows));
+  timeline.show();
+  QImage image(timeline.size(), QImage::Format_ARGB32_Premultiplied);
+  const auto paint = [&] { timeline.render(&image); };
+  const int shown = static_cast<int>(
+      std::count_if(timeline.layoutOfRows().rows.begin(), timeline.layoutOfRows().rows.end(),
+                    [&](const RowRects& row) { return row.whole.bottom() < timeline.height(); }));
+  fmt::print("timeline, 128 lanes x 600 spans ({} lanes in sight), all: {:.1f} ms a frame\n",
+             2 * shown, milliseconds([&] { timeline.fit(), paint(); }));
+  fmt::print("timeline, a tenth of it: {:.1f} ms a frame\n", milliseconds([&] {
+               timeline.zoomTo({1'000'000, 1'240'000}), paint();
+             }));
+  fmt::print("timeline, pointer moved over an unchanged picture: {:.1f} ms a frame\n",
+             milliseconds([&] {
+               timeline.select(Interval{1'000'000, 1'100'000}), paint();
+             }));
+
+  LineChart chart(QStringLiteral("Loss"), Unit::loss);
+  chart.resize(2560, 1440);
+  chart.setSmoothing(0.9);
+  for (int curve = 0; curve < 10; ++curve) {
+    chart.addCurve(QStringLiteral("run-%1").arg(curve), QColor::fromHsv(curve * 36, 180, 220));
+    for (int i = 1; i <= 2000; ++i) {
+      chart.append(curve, i, 4 + 0.1 * curve + std::sin(i * 12.9898 + curve) * 0.2);
+    }
+  }
+  chart.show();
+  fmt::print("chart, 10 curves x 2,000 points, one smoothed: {:.1f} ms a redraw\n",
+             milliseconds([&] { chart.flush(); }));
+}
