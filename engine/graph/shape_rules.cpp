@@ -3,6 +3,8 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include "engine/graph/trace_kernels.h"
+
 namespace heddle::graph {
 namespace {
 
@@ -19,9 +21,11 @@ at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(aten, Meta, library) {
-  library.impl("embedding", &embedding);
-  library.impl("embedding_dense_backward", &embedding_dense_backward);
+void register_shape_rules() {
+  static auto* library =
+      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
+  library->impl("embedding", &embedding);
+  library->impl("embedding_dense_backward", &embedding_dense_backward);
 }
 
 }  // namespace heddle::graph

@@ -25,9 +25,26 @@ struct TraceHooks final : at::PrivateUse1HooksInterface {
   }
 };
 
+// One device with one stream. Nothing is computed, so every event has happened already.
+struct TraceGuard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1> {
+  c10::Device exchangeDevice(c10::Device) const override { return kTraceDevice; }
+  c10::Device getDevice() const override { return kTraceDevice; }
+  c10::Stream getStream(c10::Device) const noexcept override { return kStream; }
+  c10::Stream getDefaultStream(c10::Device) const override { return kStream; }
+  c10::Stream getNewStream(c10::Device, int) const override { return kStream; }
+  c10::Stream exchangeStream(c10::Stream) const noexcept override { return kStream; }
+  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  void destroyEvent(void*, c10::DeviceIndex) const noexcept override {}
+
+ private:
+  inline static const c10::Stream kStream{c10::Stream::DEFAULT, kTraceDevice};
+};
+
 }  // namespace
 
-C10_REGISTER_GUARD_IMPL(PrivateUse1, c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::PrivateUse1>)
+C10_REGISTER_GUARD_IMPL(PrivateUse1, TraceGuard)
 
 TraceTensorImpl::TraceTensorImpl(at::Tensor meta, ValueId value)
     : TensorImpl(c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), meta.dtype(), kTraceDevice),

@@ -25,6 +25,7 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
 void register_trace_kernels() {
   static torch::Library* aten = [] {
     register_trace_device();
+    register_shape_rules();
     auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1,
                                        __FILE__, __LINE__);
     auto& dispatcher = c10::Dispatcher::singleton();

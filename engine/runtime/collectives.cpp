@@ -45,11 +45,14 @@ Pending& pending() {
 
 thread_local std::function<void()> next_end;
 
+// Not every transport's work has a future: then `ended` is never called.
+void call_at_end(c10d::Work& work, std::function<void()> ended) try {
+  work.getFuture()->addCallback([ended = std::move(ended)](c10::ivalue::Future&) { ended(); });
+} catch (const c10::Error&) {
+}
+
 void start(const Tensor& result, c10::intrusive_ptr<c10d::Work> work) {
-  if (next_end) {
-    auto ended = std::exchange(next_end, nullptr);
-    work->getFuture()->addCallback([ended = std::move(ended)](c10::ivalue::Future&) { ended(); });
-  }
+  if (next_end) call_at_end(*work, std::exchange(next_end, nullptr));
   pending().add(result, std::move(work));
 }
 

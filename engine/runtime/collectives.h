@@ -23,7 +23,8 @@ at::Tensor all_reduce(const at::Tensor& x, const std::string& reduction, const s
 at::Tensor wait(const at::Tensor& pending);
 
 /// Called when the collective that makes a tensor has ended, from a thread of the transport: for the
-/// timeline. Set before the collective starts, taken by the next one that this thread starts.
+/// timeline; never called by a transport that cannot tell. Set before the collective starts, taken by
+/// the next one that this thread starts.
 void on_next_end(std::function<void()> ended);
 
 }  // namespace heddle::runtime

@@ -14,6 +14,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "engine/graph/error_text.h"
+
 namespace heddle::runtime {
 namespace {
 
@@ -71,7 +73,7 @@ Result<> init_process_groups(const launch::RankContext& context) {
         c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank, world, gloo);
   } catch (const std::exception& error) {
     return fail("rank {} cannot meet the others at {}:{}: {}", context.rank,
-                context.launch.rendezvous_host, context.port, error.what());
+                context.launch.rendezvous_host, context.port, graph::error_text(error));
   }
   return {};
 }

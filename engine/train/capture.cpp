@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "engine/graph/error_text.h"
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
@@ -42,7 +43,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return captured;
 } catch (const std::exception& error) {
-  return fail("the step cannot be captured: {}", error.what());
+  return fail("the step cannot be captured: {}", graph::error_text(error));
 }
 
 }  // namespace heddle::train

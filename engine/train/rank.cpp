@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "engine/graph/error_text.h"
 #include "engine/launch/process.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
@@ -104,7 +105,7 @@ int run_rank(const launch::RankContext& context) {
   try {
     outcome = work(context, *log);
   } catch (const std::exception& error) {
-    outcome = tl::unexpected(Failure{1, error.what()});
+    outcome = tl::unexpected(Failure{1, graph::error_text(error)});
   }
   if (!outcome) {
     fmt::print(stderr, "{}\n", outcome.error().message);

@@ -1,0 +1,161 @@
+// Heddle against Hugging Face's results on tiny Llamas: logits, loss, gradients, 20 AdamW steps; eager
+// and planned, on 1, 2 and 4 ranks that split the fixture's batch of 4 sequences.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+#include <cstring>
+
+#include "engine/checkpoint/safetensors.h"
+#include "engine_process.h"
+
+using heddle::checkpoint::SafetensorsFile;
+
+namespace {
+
+const QString kReference = QString(HEDDLE_SOURCE_DIR) + "/tests/fixtures/reference/";
+
+std::vector<float> numbers(const SafetensorsFile& file, const std::string& name) {
+  const auto* info = file.find(name);
+  if (!info) return {};
+  const auto bytes = file.data(*info);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+QJsonObject expected_json(const QString& fixture) {
+  QFile file(kReference + fixture + "/expected.json");
+  return file.open(QFile::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+}
+
+SafetensorsFile open(const QString& path) {
+  auto file = SafetensorsFile::open(path.toStdString());
+  if (!file) qFatal("%s", file.error().message.c_str());
+  return std::move(*file);
+}
+
+double largest(const std::vector<float>& values) {
+  double most = 0;
+  for (float value : values) most = std::max(most, std::abs(static_cast<double>(value)));
+  return most;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return most;
+}
+
+}  // namespace
+
+class ParityTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+
+  // The fixture's recipe on a number of ranks; weights go to OUT after the last step.
+  QString write_recipe(const QString& fixture, int ranks) {
+    const QString path = folder_.filePath("recipe.toml");
+    QFile file(path);
+    if (!file.open(QFile::WriteOnly)) qFatal("no %s", qPrintable(path));
+    file.write(QString(R"(
+[model]
+checkpoint = "%1"
+[data]
+token_ids = "%1/expected.safetensors"
+seq_len = 32
+[training]
+steps = 20
+local_batch = %2
+global_batch = 4
+max_norm = 1.0
+[optimizer]
+lr = 1e-3
+betas = [0.9, 0.95]
+eps = 1e-8
+weight_decay = 0.1
+[schedule]
+decay = "none"
+[checkpoint]
+folder = "%3"
+[hardware]
+ranks = %4
+)").arg(kReference + fixture).arg(4 / ranks).arg(folder_.filePath("out")).arg(ranks).toUtf8());
+    return path;
+  }
+
+  static void each_case() {
+    QTest::addColumn<QString>("fixture");
+    QTest::addColumn<QString>("mode");
+    QTest::addColumn<int>("ranks");
+    for (const char* fixture : {"llama-tiny", "llama-tiny-scaled-rope-tied"})
+      for (const char* mode : {"eager", "planned"})
+        for (int ranks : {1, 2, 4})
+          QTest::addRow("%s %s %d", fixture, mode, ranks) << fixture << mode << ranks;
+  }
+
+ private Q_SLOTS:
+  void first_batch_data() { each_case(); }
+  void first_batch() {
+    QFETCH(QString, fixture);
+    QFETCH(QString, mode);
+    QFETCH(int, ranks);
+    const QString to = folder_.filePath("eval.safetensors");
+    const auto run = run_engine({"eval", write_recipe(fixture, ranks), "--mode", mode, "--to", to});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+
+    const SafetensorsFile ours = open(to), theirs = open(kReference + fixture + "/expected.safetensors");
+    QVERIFY(largest_difference(numbers(ours, "logits"), numbers(theirs, "logits")) <= 1e-4);
+    const double loss = expected_json(fixture)["loss"].toDouble();
+    QVERIFY(std::abs(numbers(ours, "loss").at(0) - loss) <= 1e-5);
+    int gradients = 0;
+    for (const auto& tensor : theirs.tensors()) {
+      if (!QByteArray::fromStdString(tensor.name).startsWith("grad.")) continue;
+      const auto expected = numbers(theirs, tensor.name);
+      const double off = largest_difference(numbers(ours, tensor.name), expected);
+      QVERIFY2(off <= 1e-4 * largest(expected),
+               qPrintable(QString("%1: off by %2, largest %3").arg(tensor.name.c_str()).arg(off).arg(largest(expected))));
+      ++gradients;
+    }
+    QVERIFY(gradients > 0);
+  }
+
+  void twenty_steps_data() { each_case(); }
+  void twenty_steps() {
+    QFETCH(QString, fixture);
+    QFETCH(QString, mode);
+    QFETCH(int, ranks);
+    const auto run = run_engine({"train", write_recipe(fixture, ranks), "--mode", mode});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QJsonObject results = run.results();
+    const QJsonArray losses = results["losses"].toArray(), expected = expected_json(fixture)["losses"].toArray();
+    QCOMPARE(losses.size(), 20);
+    for (int i = 0; i < 20; ++i)
+      QVERIFY2(std::abs(losses[i].toDouble() - expected[i].toDouble()) <= 1e-4,
+               qPrintable(QString("step %1: %2, expected %3").arg(i).arg(losses[i].toDouble()).arg(expected[i].toDouble())));
+    // In planned mode the model's code ran during capture alone.
+    QCOMPARE(results["model_forward_calls"].toInt(), mode == "planned" ? 1 : 20);
+
+    const SafetensorsFile ours = open(folder_.filePath("out/step-20/model.safetensors"));
+    const SafetensorsFile theirs = open(kReference + fixture + "/after_20_steps.safetensors");
+    size_t weights = 0, close = 0;
+    for (const auto& tensor : theirs.tensors()) {
+      const auto want = numbers(theirs, tensor.name), have = numbers(ours, tensor.name);
+      QVERIFY2(want.size() == have.size(), tensor.name.c_str());
+      for (size_t i = 0; i < want.size(); ++i) {
+        ++weights;
+        if (std::abs(want[i] - have[i]) <= 1e-4F) ++close;
+      }
+    }
+    QVERIFY2(static_cast<double>(close) >= 0.999 * static_cast<double>(weights),
+             qPrintable(QString("%1 of %2 weights are close").arg(close).arg(weights)));
+  }
+};
+
+QTEST_GUILESS_MAIN(ParityTest)
+#include "parity_test.moc"

@@ -1,0 +1,172 @@
+// What holds of any training run: the ranks do not change it, planned equals eager, accumulation equals
+// a larger batch, an edited graph trains as edited, bad input ends with 2 and a line that says why.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "engine_process.h"
+
+namespace {
+
+const QString kData = QString(HEDDLE_SOURCE_DIR) + "/resources/data/";
+
+QList<double> losses_of(const EngineResult& run) {
+  QList<double> losses;
+  for (const QJsonValue loss : run.results()["losses"].toArray()) losses << loss.toDouble();
+  return losses;
+}
+
+double largest_relative_difference(const QList<double>& a, const QList<double>& b) {
+  if (a.size() != b.size() || a.isEmpty()) return INFINITY;
+  double most = 0;
+  for (int i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]) / std::abs(b[i]));
+  return most;
+}
+
+}  // namespace
+
+class TrainingTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+  QString recipe_;
+
+  EngineResult train(const QStringList& more = {}) { return run_engine(QStringList{"train", recipe_} + more); }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    recipe_ = folder_.filePath("small.toml");
+    QFile file(recipe_);
+    QVERIFY(file.open(QFile::WriteOnly));
+    // 50 rows of a norm, 3 heads and 100 of the ffn do not divide by 2, 3 or 4 ranks alike.
+    file.write(QString(R"(
+[model]
+dim = 54
+n_layers = 2
+n_heads = 3
+n_kv_heads = 3
+ffn_dim = 100
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32
+[training]
+steps = 6
+local_batch = 1
+global_batch = 12
+[optimizer]
+lr = 1e-2
+[hardware]
+ranks = 1
+)").arg(kData).toUtf8());
+  }
+
+  void ranks_do_not_change_the_curve() {
+    const auto one = losses_of(train());
+    QCOMPARE(one.size(), 6);
+    for (const char* ranks : {"2", "3", "4"}) {
+      const auto run = train({"--ranks", ranks});
+      QVERIFY2(run.exit_code == 0, run.err.constData());
+      QVERIFY2(largest_relative_difference(losses_of(run), one) < 1e-4, ranks);
+    }
+  }
+
+  void planned_equals_eager_bit_for_bit() {
+    for (const char* ranks : {"1", "3"})
+      QCOMPARE(losses_of(train({"--ranks", ranks, "--mode", "planned"})),
+               losses_of(train({"--ranks", ranks, "--mode", "eager"})));
+  }
+
+  void accumulation_equals_a_larger_batch() {
+    const auto small = losses_of(train({"--set", "training.local_batch=1"}));
+    const auto large = losses_of(train({"--set", "training.local_batch=12"}));
+    QVERIFY(largest_relative_difference(small, large) < 1e-4);
+  }
+
+  void another_seed_is_another_run() {
+    QVERIFY(losses_of(train()) != losses_of(train({"--set", "training.seed=1"})));
+    QVERIFY(losses_of(train()) != losses_of(train({"--set", "data.seed=1"})));
+  }
+
+  void a_graph_can_be_read_back_edited_and_trained_from() {
+    const auto printed = run_engine({"graph", recipe_, "--ranks", "2"});
+    QVERIFY2(printed.exit_code == 0, printed.err.constData());
+    QByteArray text = printed.out;
+    auto train_from = [&](const QByteArray& graph) {
+      QFile file(folder_.filePath("step.graph"));
+      if (!file.open(QFile::WriteOnly)) return EngineResult();
+      file.write(graph);
+      file.close();
+      return train({"--ranks", "2", "--graph", file.fileName()});
+    };
+    const auto captured = losses_of(train({"--ranks", "2"}));
+    const auto same = train_from(text);
+    QVERIFY2(same.exit_code == 0, same.err.constData());
+    QCOMPARE(losses_of(same), captured);
+    QCOMPARE(same.results()["model_forward_calls"].toInt(), 0);
+
+    // Gradients twice as large, undone by clipping, change nothing; without the attention's scale the
+    // first loss is another.
+    const QByteArray scale = "scale=" + QByteArray::number(1.0 / std::sqrt(18.0), 'g', 17);
+    QVERIFY2(text.contains(scale), scale.constData());
+    const auto edited = train_from(QByteArray(text).replace(scale, "scale=0.9"));
+    QVERIFY2(edited.exit_code == 0, edited.err.constData());
+    QVERIFY(losses_of(edited)[0] != captured[0]);
+    QVERIFY(std::abs(losses_of(edited)[0] - captured[0]) < 0.2);
+
+    // beta1 and beta2 of zero: sign descent, so that the second loss is that of another update.
+    const auto no_decay = train_from(QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0"));
+    QCOMPARE(losses_of(no_decay)[0], captured[0]);
+    QVERIFY(losses_of(no_decay)[1] != captured[1]);
+  }
+
+  void a_broken_graph_is_refused_with_its_line() {
+    QFile file(folder_.filePath("broken.graph"));
+    QVERIFY(file.open(QFile::WriteOnly));
+    file.write("heddle graph 1\nmicro_batches = 12\nforward\n  %1: f32[2] = aten.no_such_operator(%0)\n");
+    file.close();
+    const auto run = train({"--graph", file.fileName()});
+    QCOMPARE(run.exit_code, 2);
+    QVERIFY2(run.err.contains("broken.graph:4:"), run.err.constData());
+  }
+
+  void telemetry_is_complete() {
+    const QString run_dir = folder_.filePath("run");
+    const auto run = train({"--ranks", "2", "--run-dir", run_dir, "--set", "telemetry.profile_every=2"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    for (const char* file : {"rank-0.0.hlog", "rank-1.0.hlog", "results.json", "end.json", "recipe.toml"})
+      QVERIFY2(QFile::exists(run_dir + "/" + file), file);
+    const QJsonObject results = run.results();
+    for (const char* key : {"tokens_per_second_per_rank", "step_seconds", "peak_bytes", "first_step_seconds",
+                            "capture_seconds", "exposed_seconds", "nodes", "collectives"})
+      QVERIFY2(results[key].toDouble() > 0, key);
+  }
+
+  void bad_input_ends_with_2_and_a_line_data() {
+    QTest::addColumn<QStringList>("sets");
+    QTest::addColumn<QByteArray>("says");
+    auto set = [](const QString& what) { return QStringList{"--set", what}; };
+    QTest::newRow("missing text") << set("data.text=[\"nowhere.txt\"]") << QByteArray("nowhere.txt");
+    QTest::newRow("no tokenizer") << set("data.tokenizer=\"" + kData + "tinyshakespeare.txt\"") << QByteArray("data.tokenizer");
+    QTest::newRow("small vocabulary") << set("model.vocab_size=100") << QByteArray("model.vocab_size");
+    QTest::newRow("heads do not divide") << set("model.n_heads=4") << QByteArray("n_heads");
+    QTest::newRow("batch does not divide") << set("training.local_batch=5") << QByteArray("global_batch");
+    QTest::newRow("not yet") << set("parallelism.tp=3") + QStringList{"--ranks", "3"} << QByteArray("parallelism.tp");
+    QTest::newRow("no checkpoint") << set("model.checkpoint=\"nowhere\"") << QByteArray("model.checkpoint");
+    QTest::newRow("corpus too short") << set("data.seq_len=1000000") << QByteArray("data.text");
+  }
+  void bad_input_ends_with_2_and_a_line() {
+    QFETCH(QStringList, sets);
+    QFETCH(QByteArray, says);
+    const auto run = train(sets);
+    QCOMPARE(run.exit_code, 2);
+    QVERIFY2(run.err.contains(says), run.err.constData());
+    QVERIFY(run.out.isEmpty());
+  }
+};
+
+QTEST_GUILESS_MAIN(TrainingTest)
+#include "training_test.moc"
