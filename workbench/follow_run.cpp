@@ -160,7 +160,7 @@ class RunFollower {
     for (HostFeed& feed : feeds_) {
       if (Result<> ended = feed.end_logs(); !ended) return ended;
     }
-    if (Result<> taken = feeds_.front().take_supervisor_log(); !taken) return taken;
+    if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     const Verdict verdict = verdict_of(feeds_);
     Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
     changed_();

@@ -23,6 +23,11 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
     logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir, rank, epoch_), 0});
   }
+  // A run has one supervisor's log in the store: that of the host of rank 0.
+  if (index == 0) {
+    logs_.push_back({telemetry::kSupervisorRank,
+                     fmt::format("{}/supervisor.{}.hlog", share_.run_dir, epoch_), 0});
+  }
 }
 
 Result<> HostFeed::connect(const remote::Target& target) {
@@ -34,7 +39,9 @@ Result<> HostFeed::connect(const remote::Target& target) {
     const Result<uint64_t> cursor = writer_.cursor(run_, log.rank, epoch_).get();
     if (!cursor) return fail(cursor);
     log.offset = *cursor;
+    if (log.rank == telemetry::kSupervisorRank) supervisor_reader_ = telemetry::LogReader(*cursor);
   }
+  supervisor_end_.reset();
   return {};
 }
 
@@ -64,6 +71,8 @@ Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
   uint64_t came = 0;
   for (size_t i = 0; i < logs.size(); ++i) {
     std::optional<std::string>& piece = (*pieces)[i];
+    if (piece && logs[i].rank == telemetry::kSupervisorRank)
+      piece->resize(before_end(logs[i].offset, *piece));
     if (!piece || piece->empty()) continue;
     came += piece->size();
     if (Result<> taken = ingest(logs[i], std::move(*piece)); !taken) return fail(taken);
@@ -90,25 +99,36 @@ Result<> HostFeed::kill() {
   return status ? Result<>{} : fail(status);
 }
 
+size_t HostFeed::before_end(uint64_t offset, std::string_view bytes) {
+  if (!supervisor_end_) supervisor_reader_.feed(bytes);
+  while (!supervisor_end_) {
+    const std::optional<telemetry::Event> event = supervisor_reader_.next();
+    if (!event) return bytes.size();
+    const auto* frame = std::get_if<telemetry::Frame>(&*event);
+    if (frame && frame->type == telemetry::Type::end) supervisor_end_ = frame->offset;
+  }
+  return *supervisor_end_ > offset ? *supervisor_end_ - offset : 0;
+}
+
 Result<> HostFeed::end_logs() {
   for (const Log& log : logs_) {
+    if (log.rank == telemetry::kSupervisorRank) continue;
     const auto ended = writer_.end_log(run_, log.rank, epoch_).get();
     if (!ended) return fail(ended);
   }
   return {};
 }
 
-Result<> HostFeed::take_supervisor_log() {
-  const Result<uint64_t> cursor = writer_.cursor(run_, telemetry::kSupervisorRank, epoch_).get();
-  if (!cursor) return fail(cursor);
-  std::vector<Log> logs{{telemetry::kSupervisorRank,
-                         fmt::format("{}/supervisor.{}.hlog", share_.run_dir, epoch_), *cursor}};
+Result<> HostFeed::take_end() {
+  Log& log = logs_.back();
   for (;;) {
-    const Result<uint64_t> came = read(logs);
-    if (!came) return fail(came);
-    if (*came == 0) break;
+    const auto piece = node_->read({{log.path, log.offset, kPiece}});
+    if (!piece) return fail(piece);
+    const std::optional<std::string>& bytes = piece->front();
+    if (!bytes || bytes->empty()) break;
+    if (Result<> taken = ingest(log, *bytes); !taken) return taken;
   }
-  const auto ended = writer_.end_log(run_, telemetry::kSupervisorRank, epoch_).get();
+  const auto ended = writer_.end_log(run_, log.rank, epoch_).get();
   return ended ? Result<>{} : fail(ended);
 }
 

@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/launch/run_files.h"
+#include "engine/telemetry/log_reader.h"
 #include "remote/node.h"
 #include "storage/writer.h"
 #include "workbench/place.h"
@@ -28,7 +30,8 @@ class HostFeed {
   bool connected() const { return node_ && node_->connected(); }
   void disconnect() { node_.reset(); }
 
-  /// Reads what is new of the ranks' logs and puts it into the store; the bytes that came.
+  /// Reads what is new of the logs and puts it into the store; the bytes that came. The end record
+  /// of the supervisor's log is left for take_end.
   Result<uint64_t> poll();
 
   /// Asks the host whether the supervisor lives.
@@ -46,8 +49,9 @@ class HostFeed {
 
   /// Once drained: marks the ranks' logs as complete.
   Result<> end_logs();
-  /// Once drained: the supervisor's own log, whose end record ends the run in the store.
-  Result<> take_supervisor_log();
+  /// Once drained, of the first host: the rest of the supervisor's log, whose end record ends the
+  /// run in the store. Not before: what the store holds of an ended run is all there is.
+  Result<> take_end();
 
   const std::string& name() const { return name_; }
 
@@ -61,6 +65,8 @@ class HostFeed {
   /// The bytes that came of these logs.
   Result<uint64_t> read(std::vector<Log>& logs);
   Result<> ingest(Log& log, std::string bytes);
+  /// How many of these bytes of the supervisor's log, from `offset` on, come before its end record.
+  size_t before_end(uint64_t offset, std::string_view bytes);
 
   storage::Writer& writer_;
   storage::RunId run_;
@@ -70,6 +76,8 @@ class HostFeed {
   std::string name_;
   std::unique_ptr<remote::Node> node_;
   std::vector<Log> logs_;
+  telemetry::LogReader supervisor_reader_;
+  std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<launch::End> end_;
   bool lost_ = false;
   bool drained_ = false;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/rendezvous.h"
@@ -44,12 +45,15 @@ int wait_for_signal(double seconds) {
   return std::max(0, sigtimedwait(&set, nullptr, &limit));
 }
 
+/// The last line that says something: LibTorch's errors end with a stack trace.
 std::string last_line(const std::string& text) {
-  const size_t end = text.find_last_not_of(" \n\r\t");
-  if (end == std::string::npos) return {};
-  const size_t newline = text.rfind('\n', end);
-  const size_t begin = newline == std::string::npos ? 0 : newline + 1;
-  return text.substr(begin, end + 1 - begin);
+  std::istringstream lines(text);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    const bool trace = line.starts_with("frame #") || line.starts_with("Exception raised from");
+    if (!trace && line.find_first_not_of(" \r\t") != std::string::npos) last = line;
+  }
+  return last;
 }
 
 std::string how_it_ended(int status) {

@@ -61,7 +61,7 @@ class TestCommands : public QObject {
     QVERIFY(shown["series"] == json({"loss", "tokens_per_second"}));
     QVERIFY(shown["recipe"].get<std::string>().starts_with("# A test's recipe.\n"));
     const auto text = heddle({"show", "1"});
-    QVERIFY2(text.out.find("loss       0.400\n") != std::string::npos, text.out.c_str());
+    QVERIFY2(text.out.find("loss      0.400\n") != std::string::npos, text.out.c_str());
   }
 
   void compare_prints_what_differs() {

@@ -238,7 +238,7 @@ class TestLaunch : public QObject {
     QCOMPARE(run.err, std::string("starting\nerror: the disk is full\n"
                                   "rank 1 ended with exit code 1: error: the disk is full\n"));
     QCOMPARE(status().end->rank, 1);
-    QCOMPARE(processes_left(), 0);
+    QTRY_COMPARE(processes_left(), 0);
   }
 
   void an_earlier_attempt_s_words_are_not_repeated() {
@@ -259,7 +259,7 @@ class TestLaunch : public QObject {
     QCOMPARE(end.rank, 1);
     QCOMPARE(end.signal, std::string("SIGKILL"));
     QCOMPARE(end.cause, std::string("rank 1 was killed by SIGKILL"));
-    QCOMPARE(processes_left(), 0);
+    QTRY_COMPARE(processes_left(), 0);
   }
 
   void a_program_that_cannot_run_is_named() {
@@ -300,14 +300,14 @@ class TestLaunch : public QObject {
     QVERIFY(ends());
     QCOMPARE(status().end->state, std::string("stopped"));
     QVERIFY(status().end->cause.find("was killed: it did not stop in time") != std::string::npos);
-    QCOMPARE(processes_left(), 0);
+    QTRY_COMPARE(processes_left(), 0);
   }
 
   void kill_does_not_wait() {
     start_supervisor(engine("trap '' TERM; while :; do sleep 0.05; done"), 2, /*grace=*/3600);
     supervise({"--kill"});
     QVERIFY(ends());
-    QCOMPARE(processes_left(), 0);
+    QTRY_COMPARE(processes_left(), 0);
   }
 
   void a_directory_has_one_supervisor() {
@@ -405,7 +405,7 @@ class TestLaunch : public QObject {
     const auto run = train(script, 1);
     interrupter.join();
     QCOMPARE(run.exit_code, 130);
-    QCOMPARE(processes_left(), 0);
+    QTRY_COMPARE(processes_left(), 0);
   }
 };
 
