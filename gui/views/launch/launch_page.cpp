@@ -347,20 +347,21 @@ void LaunchPage::launch() {
   remedy_->hide();
   session().work(
       launching_,
-      [request, progress = progress_](workbench::Workbench& workbench)
-          -> tl::expected<storage::CreatedRun, workbench::LaunchError> {
+      [request, progress = progress_](workbench::Workbench& workbench) -> Result<Outcome> {
         return workbench::launch(workbench.writer(), request,
                                  [&](const std::string& what, uint64_t done, uint64_t total) {
                                    return progress->tell(QString::fromStdString(what), done, total);
                                  });
       },
-      [this](const tl::expected<storage::CreatedRun, workbench::LaunchError>& result) {
-        ended(result);
+      [this](const Result<Outcome>& outcome) {
+        // Without a store there is no attempt either.
+        ended(outcome ? *outcome
+                      : tl::unexpected(workbench::LaunchError{.message = outcome.error().message}));
       });
   showReadiness();
 }
 
-void LaunchPage::ended(const tl::expected<storage::CreatedRun, workbench::LaunchError>& result) {
+void LaunchPage::ended(const Outcome& result) {
   if (result) {
     progress_->finish();
     Q_EMIT session().runRequested(QStringLiteral("live"), result->id);

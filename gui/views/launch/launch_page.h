@@ -49,7 +49,8 @@ class LaunchPage : public Page {
   void showCheck(const RecipeCheck& check);
   void probe();
   void launch();
-  void ended(const tl::expected<storage::CreatedRun, workbench::LaunchError>& result);
+  using Outcome = tl::expected<storage::CreatedRun, workbench::LaunchError>;
+  void ended(const Outcome& outcome);
   void showSteps();
   void showReadiness();
 

@@ -7,7 +7,7 @@ bool LaunchSteps::tell(const QString& what, uint64_t done, uint64_t total) {
     const std::lock_guard lock(mutex_);
     if (steps_.empty() || steps_.back().what != what) {
       if (!steps_.empty()) steps_.back().state = LaunchStep::State::done;
-      steps_.push_back({.what = what});
+      steps_.emplace_back().what = what;
     }
     steps_.back().doneBytes = done;
     steps_.back().totalBytes = total;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "gui/format.h"
-#include "gui/models/value.h"
 
 namespace heddle::gui {
 namespace {
@@ -20,7 +19,8 @@ void push(QVector<double>& values, double value) {
 std::optional<double> result(const storage::RunDetail& run, const std::string& name) {
   const auto found = run.results.find(name);
   if (found == run.results.end()) return std::nullopt;
-  return number(found->second);
+  const auto* value = std::get_if<double>(&found->second);
+  return value ? std::optional(*value) : std::nullopt;
 }
 
 }  // namespace
