@@ -156,7 +156,8 @@ ranks = 1
     QTest::newRow("batch does not divide") << set("training.local_batch=5") << QByteArray("global_batch");
     QTest::newRow("not yet") << set("parallelism.tp=3") + QStringList{"--ranks", "3"} << QByteArray("parallelism.tp");
     QTest::newRow("no checkpoint") << set("model.checkpoint=\"nowhere\"") << QByteArray("model.checkpoint");
-    QTest::newRow("corpus too short") << set("data.seq_len=1000000") << QByteArray("data.text");
+    QTest::newRow("corpus too short") << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
+                                        << QByteArray("data.text");
   }
   void bad_input_ends_with_2_and_a_line() {
     QFETCH(QStringList, sets);
