@@ -9,6 +9,7 @@
 #include "gui/session.h"
 #include "gui/views/compose/compose_view.h"
 #include "gui/widgets/basics.h"
+#include "workbench/paths.h"
 
 namespace heddle::gui {
 namespace {
