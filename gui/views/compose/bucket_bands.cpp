@@ -13,7 +13,9 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kTallest = 26, kFlattest = 20, kBetween = 2, kReach = 4;
+// A band as tall as kTwoLines tells its parameters too.
+constexpr double kTwoLines = 38;
+constexpr double kTallest = 52, kFlattest = 20, kBetween = 2, kReach = 4;
 
 }  // namespace
 
@@ -22,7 +24,9 @@ BucketBands::BucketBands(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Buckets"));
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+  policy.setVerticalStretch(1000);  // before the stretch below it
+  setSizePolicy(policy);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -30,6 +34,7 @@ void BucketBands::setBuckets(const BucketList& list, int bytes) {
   list_ = list;
   bytes_ = bytes;
   current_ = std::min(current_, static_cast<int>(list.buckets.size()) - 1);
+  setMaximumHeight(static_cast<int>(kTallest) * static_cast<int>(list.buckets.size()));
   QStringList names;
   for (const Bucket& bucket : list.buckets) names << bucket.name;
   setAccessibleDescription(names.join(QStringLiteral("; ")));
@@ -148,7 +153,8 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   const Colors& c = colors();
   const Bucket& shown = list_.buckets[bucket];
   static constexpr int kSlots[] = {1, 4, 3};
-  const QColor color = runStroke(kSlots[bucket % 3], Theme::instance().scheme()).color;
+  const QColor color =
+      list_.known ? runStroke(kSlots[bucket % 3], Theme::instance().scheme()).color : c.other;
   painter.setPen(Qt::NoPen);
   painter.setBrush(blend(c.surface, color, 0.16));
   painter.drawRoundedRect(band, 3, 3);
@@ -161,17 +167,28 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   }
   painter.setFont(font::mono(11));
   painter.setPen(blend(c.surface, c.text, 0.75));
-  painter.drawText(QRectF(band.left() + 6, band.top(), 26, band.height()),
-                   Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
+  if (list_.known) {
+    painter.drawText(QRectF(band.left() + 6, band.top(), 26, band.height()),
+                     Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
+  }
   const QString size = format::bytes(static_cast<double>(shown.elements) * bytes_);
   painter.drawText(band.adjusted(0, 0, -10, 0), Qt::AlignVCenter | Qt::AlignRight, size);
-  const double left = band.left() + 42;
+  const double left = band.left() + (list_.known ? 42 : 14);
   const double room = band.right() - 18 - painter.fontMetrics().horizontalAdvance(size) - left;
   painter.setFont(font::text(12));
   painter.setPen(c.text);
+  const bool two = band.height() >= kTwoLines;
+  const QRectF line(left, two ? band.center().y() - 17 : band.top(), room,
+                    two ? 17 : band.height());
   painter.drawText(
-      QRectF(left, band.top(), room, band.height()), Qt::AlignVCenter | Qt::AlignLeft,
+      line, Qt::AlignVCenter | Qt::AlignLeft,
       painter.fontMetrics().elidedText(shown.name, Qt::ElideMiddle, static_cast<int>(room)));
+  if (!two) return;
+  painter.setFont(font::text(11));
+  painter.setPen(blend(c.surface, c.text, 0.75));
+  painter.drawText(
+      line.translated(0, 17), Qt::AlignVCenter | Qt::AlignLeft,
+      tr("%1 parameters").arg(format::shortCount(static_cast<double>(shown.elements))));
 }
 
 void BucketBands::mousePressEvent(QMouseEvent* event) {

@@ -16,7 +16,8 @@ class BucketBands : public QWidget {
 
   /// `bytes`: of one element, as it is gathered.
   void setBuckets(const BucketList& list, int bytes);
-  QSize minimumSizeHint() const override { return {190, 120}; }
+  QSize minimumSizeHint() const override { return {190, 0}; }
+  QSize sizeHint() const override { return {260, maximumHeight()}; }
   /// The edge between two bands, in the widget's coordinates; for tests.
   QRectF bandRect(int bucket) const;
 

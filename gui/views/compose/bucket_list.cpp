@@ -106,9 +106,8 @@ BucketList bucketsOf(const recipe::Recipe& recipe) {
   const Modules modules(model);
   switch (recipe.wrapping.mode) {
     case WrappingMode::automatic:
-      list.known = false;
-      break;
     case WrappingMode::layers: {
+      list.known = recipe.wrapping.mode == WrappingMode::layers;
       const QList<int> firsts = layerFirsts(model);
       for (const int first : firsts) {
         const int last = first == firsts.last() ? outerModules(model) - 1 : first;

@@ -19,7 +19,7 @@ struct Bucket {
 };
 
 struct BucketList {
-  bool known = true;  // false: mode auto, the plan decides
+  bool known = true;  // false: mode auto; the plan will group these
   bool movable =
       false;  // each bucket is a run of whole outer modules, in order: its edges can move
   QList<Bucket> buckets;

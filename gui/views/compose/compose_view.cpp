@@ -17,7 +17,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kForm = 344;
+constexpr int kForm = 372;
 constexpr int kText = 440;
 constexpr int kSideBySide = 1320;  // from this width on the text stands beside the model
 constexpr int kRoomForFacts = 520;
@@ -45,6 +45,7 @@ ComposeView::ComposeView(RecipeDocument& document, QWidget* parent)
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
+  row->setSizeConstraint(QLayout::SetNoConstraint);
   row->addWidget(makeForm());
   row->addWidget(line(Qt::Vertical));
   splitter_->setHandleWidth(1);
@@ -80,7 +81,7 @@ QWidget* ComposeView::makeModel() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   QHBoxLayout* head = headRow(column, 16);
-  parameters_ = label({}, "mono-muted");
+  parameters_ = new ElidedLabel({}, "mono-muted");
   parameters_->setObjectName(QStringLiteral("parameters"));
   wrapping_ = new Segment(modes());
   wrapping_->setObjectName(QStringLiteral("wrapping"));
@@ -89,8 +90,7 @@ QWidget* ComposeView::makeModel() {
          "time, by hand, or each by itself"));
   bucketCount_ = label({}, "mono-muted");
   head->addWidget(heading(tr("Model")));
-  head->addWidget(parameters_);
-  head->addStretch(1);
+  head->addWidget(parameters_, 1);
   head->addWidget(muted(tr("wrapping")));
   head->addWidget(wrapping_);
   head->addWidget(bucketCount_);
@@ -101,27 +101,17 @@ QWidget* ComposeView::makeModel() {
   column->addWidget(wrappingFault_);
 
   auto* left = new QVBoxLayout;
-  left->setSpacing(16);
   model_ = new ModelView;
   left->addWidget(model_, 1);
-  factsPanel_ = new QFrame;
-  factsPanel_->setProperty("role", "card");
-  auto* facts = new QVBoxLayout(factsPanel_);
-  facts->setContentsMargins(16, 12, 16, 14);
-  facts->setSpacing(10);
-  facts->addWidget(section(tr("What this comes to")));
-  facts_ = new FactTable;
-  facts->addWidget(facts_);
-  left->addWidget(factsPanel_);
   left->addStretch(0);
-
   auto* right = new QVBoxLayout;
   right->setSpacing(8);
   bands_ = new BucketBands;
   bandsNote_ = caption({});
   bandsNote_->setWordWrap(true);
-  right->addWidget(bands_, 1);
+  right->addWidget(bands_);
   right->addWidget(bandsNote_);
+  right->addStretch(1);
 
   auto* body = new QHBoxLayout;
   body->setContentsMargins(16, 0, 16, 16);
@@ -129,6 +119,9 @@ QWidget* ComposeView::makeModel() {
   body->addLayout(left, 62);
   body->addLayout(right, 38);
   column->addLayout(body, 1);
+  facts_ = new FactTiles;
+  facts_->setContentsMargins(16, 0, 16, 16);
+  column->addWidget(facts_);
 
   connect(wrapping_, &Segment::currentChanged, this, &ComposeView::chooseWrapping);
   connect(bands_, &BucketBands::firstsChanged, this, [this](const QList<int>& firsts) {
@@ -154,6 +147,7 @@ QWidget* ComposeView::makeText() {
   head->addWidget(verdict_);
   editor_ = new RecipeEditor(document_);
   column->addWidget(editor_, 1);
+  column->addWidget(line());
   auto* faults = new FaultList(document_);
   column->addWidget(faults);
   connect(faults, &FaultList::placeRequested, editor_, &RecipeEditor::goTo);
@@ -174,14 +168,14 @@ void ComposeView::refresh() {
   const auto& faults = document_.faults();
   const size_t cannot = document_.unsupported().size();
   model_->setModel(recipe.model);
-  parameters_->setText(
+  parameters_->setFullText(
       tr("%1 parameters").arg(format::count(recipe::parameter_count(recipe.model))));
   facts_->setFacts(faults.empty() ? factsOf(recipe) : QList<Fact>());
   fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
                                                     : QFileInfo(document_.file()).fileName());
   verdict_->setText(!faults.empty()
                         ? format::plural(static_cast<qint64>(faults.size()), tr("fault"))
-                    : cannot > 0 ? tr("valid, but not to train with yet")
+                    : cannot > 0 ? tr("✓ valid, cannot train yet")
                                  : tr("✓ valid"));
   setTone(verdict_, !faults.empty() ? "bad" : cannot > 0 ? "warn" : "good");
   const auto wrong = std::ranges::find_if(
@@ -203,7 +197,7 @@ void ComposeView::refreshBuckets() {
   bands_->setBuckets(list, half ? 2 : 4);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
   static const QStringList notes = {
-      tr("The plan chooses the buckets from measured costs. Take manual to choose them by hand."),
+      tr("The plan groups these. Take manual to group them by hand."),
       tr("A bucket a layer. Sizes are those of the gathered parameters."),
       tr("Drag an edge to move layers from a bucket to the next. Double-click a bucket to split "
          "it, an "
@@ -231,7 +225,7 @@ void ComposeView::resizeEvent(QResizeEvent* event) {
   const Qt::Orientation wanted = width() >= kSideBySide ? Qt::Horizontal : Qt::Vertical;
   const bool turned = splitter_->orientation() != wanted || !event->oldSize().isValid();
   splitter_->setOrientation(wanted);
-  factsPanel_->setVisible(wanted == Qt::Horizontal && height() >= kRoomForFacts);
+  facts_->setVisible(wanted == Qt::Horizontal && height() >= kRoomForFacts);
   if (!turned) return;
   const int room = width() - kForm - 2;
   if (wanted == Qt::Horizontal) {

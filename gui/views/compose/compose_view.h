@@ -8,7 +8,7 @@
 
 #include "gui/models/recipe_document.h"
 #include "gui/views/compose/bucket_bands.h"
-#include "gui/views/compose/fact_table.h"
+#include "gui/views/compose/fact_tiles.h"
 #include "gui/views/compose/fault_list.h"
 #include "gui/views/compose/model_view.h"
 #include "gui/views/compose/recipe_editor.h"
@@ -22,6 +22,8 @@ class ComposeView : public QWidget {
 
  public:
   explicit ComposeView(RecipeDocument& document, QWidget* parent = nullptr);
+  /// As small as the columns go when the text stands under the model.
+  QSize minimumSizeHint() const override { return {960, 560}; }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -38,15 +40,14 @@ class ComposeView : public QWidget {
 
   RecipeDocument& document_;
   QSplitter* splitter_;
-  QLabel* parameters_;
+  ElidedLabel* parameters_;
   Segment* wrapping_;
   QLabel* bucketCount_;
   ElidedLabel* wrappingFault_;
   ModelView* model_;
   BucketBands* bands_;
   QLabel* bandsNote_;
-  FactTable* facts_;
-  QWidget* factsPanel_;
+  FactTiles* facts_;
   ElidedLabel* fileName_;
   QLabel* verdict_;
   RecipeEditor* editor_;

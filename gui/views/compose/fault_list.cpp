@@ -66,9 +66,16 @@ void FaultList::resizeEvent(QResizeEvent* event) {
 }
 
 void FaultList::fit() {
-  doItemsLayout();
-  int height = 2 * spacing();
-  for (int row = 0; row < count(); ++row) height += sizeHintForRow(row) + 2 * spacing();
+  // A list widget wraps words only within the size it is told.
+  const int width = viewport()->width() - 2 * spacing();
+  const int text = width - iconSize().width() - 20;
+  int height = 2 * spacing() + 2;
+  for (int row = 0; row < count(); ++row) {
+    const QRect box =
+        fontMetrics().boundingRect(QRect(0, 0, text, 10000), Qt::TextWordWrap, item(row)->text());
+    item(row)->setSizeHint({width, box.height() + 6});
+    height += box.height() + 6 + 2 * spacing();
+  }
   setFixedHeight(std::min(height, kTallest));
 }
 

@@ -86,15 +86,19 @@ class TextField : public KeyField {
 class NumberField : public TextField {
  public:
   NumberField(RecipeDocument& document, const QString& key) : TextField(document, key) {
-    connect(line(), &QLineEdit::textEdited, this, &NumberField::take);
+    connect(line(), &QLineEdit::textEdited, this, [this](const QString& text) {
+      typing_ = true;
+      take(text);
+      typing_ = false;
+    });
   }
 
  protected:
   void showValue(const QString& toml) override {
     // What is being typed stays as it is typed while it means the same.
-    if (!fault().isEmpty() && line()->hasFocus()) return;
     bool number = false;
-    if (line()->text().toDouble(&number) != toml.toDouble() || !number) line()->setText(toml);
+    const double shown = line()->text().toDouble(&number);
+    if (!typing_ && (!number || shown != toml.toDouble())) line()->setText(toml);
   }
 
  private:
@@ -112,6 +116,8 @@ class NumberField : public TextField {
                                  ? text
                                  : QString::fromStdString(recipe::number_text(value)));
   }
+
+  bool typing_ = false;
 };
 
 class ChoiceField : public KeyField {
@@ -236,7 +242,12 @@ KeyField::KeyField(RecipeDocument& document, QString key, QWidget* editor)
 }
 
 void KeyField::refresh() {
-  if (document_.isReadable()) showValue(document_.value(key_));
+  if (document_.isReadable()) {
+    // What could not be taken goes when the key gets another value, as by undo.
+    const QString value = document_.value(key_);
+    if (value != valueAtFault_) ownFault_.clear();
+    if (ownFault_.isEmpty()) showValue(value);
+  }
   const QString found = fault();
   editor_->setToolTip(found.isEmpty() ? key_ : found);
   if (editor_->property("invalid").toBool() == !found.isEmpty()) return;
@@ -257,6 +268,7 @@ QString KeyField::fault() const {
 void KeyField::setOwnFault(const QString& fault) {
   if (ownFault_ == fault) return;
   ownFault_ = fault;
+  valueAtFault_ = document_.value(key_);
   Q_EMIT document_.changed();
 }
 

@@ -30,7 +30,7 @@ class KeyField : public QObject {
 
  private:
   RecipeDocument& document_;
-  QString key_, ownFault_;
+  QString key_, ownFault_, valueAtFault_;
   QWidget* editor_;
 };
 

@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kGap = 14;  // room for an arrow between two modules
+constexpr double kGap = 12;  // room for an arrow between two modules
 
 void arrow(QPainter& painter, const QPointF& from, const QPointF& to, bool head) {
   painter.setPen(QPen(colors().muted, 1));
@@ -37,8 +37,9 @@ void box(QPainter& painter, const QRectF& rect, const QColor& border) {
 void module(QPainter& painter, const QRectF& rect, const QString& name, const QString& note) {
   box(painter, rect, colors().line);
   const bool flat = rect.height() < 36;
-  const QRectF inner = rect.adjusted(6, 0, -6, 0);
-  painter.setFont(font::text(11, QFont::Medium));
+  const double side = flat ? 7 : 3;
+  const QRectF inner = rect.adjusted(side, 0, -side, 0);
+  painter.setFont(font::text(rect.height() < 44 ? 11 : 12, QFont::Medium));
   painter.setPen(colors().text);
   const QFontMetricsF names(painter.font());
   if (flat) {
@@ -77,14 +78,14 @@ struct Part {
 /// norm → (parallel matrices) → what joins them → last matrix → ⊕, in one row.
 void row(QPainter& painter, const QRectF& area, const Part& norm, const QList<Part>& matrices,
          const Part& join, const Part& last) {
-  const double plusRoom = 20;
+  const double plusRoom = 16;
   const double width = area.width() - 3 * kGap - plusRoom - 8;
-  const double normWidth = std::min(110.0, width * 0.3);
-  const double matrixWidth = std::min(104.0, width * 0.25);
-  const double lastWidth = std::min(90.0, width * 0.2);
-  const double joinWidth = std::min(104.0, width * 0.25);
+  const double normWidth = std::min(118.0, width * 0.31);
+  const double matrixWidth = std::min(112.0, width * 0.25);
+  const double lastWidth = std::min(96.0, width * 0.19);
+  const double joinWidth = std::min(112.0, width * 0.25);
   const double slack = std::max(0.0, width - normWidth - matrixWidth - lastWidth - joinWidth) / 3;
-  const double tall = std::min(40.0, area.height());
+  const double tall = std::clamp(area.height() * 0.3, 38.0, 64.0);
   const double y = area.center().y();
   double x = area.left();
   const QRectF normBox(x, y - tall / 2, normWidth, tall);
@@ -97,13 +98,13 @@ void row(QPainter& painter, const QRectF& area, const Part& norm, const QList<Pa
   const QPointF sum(area.right() - 8, y);
 
   const double pitch = area.height() / static_cast<double>(matrices.size());
-  const double flat = std::min(26.0, pitch - 4);
+  const double flat = std::clamp(pitch - 8, 22.0, 38.0);
   const double split = normBox.right() + (matrixColumn.left() - normBox.right()) / 2;
   const double merge = matrixColumn.right() + (joinBox.left() - matrixColumn.right()) / 2;
   double first = 0, end = 0;
   for (int i = 0; i < matrices.size(); ++i) {
     const double centre =
-        y + (i - (static_cast<double>(matrices.size()) - 1) / 2) * std::min(pitch, flat + 10);
+        y + (i - (static_cast<double>(matrices.size()) - 1) / 2) * std::min(pitch, flat * 1.5);
     if (i == 0) first = centre;
     end = centre;
     arrow(painter, {split, centre}, {matrixColumn.left(), centre}, false);
@@ -128,7 +129,7 @@ void row(QPainter& painter, const QRectF& area, const Part& norm, const QList<Pa
 ModelView::ModelView(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("model"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-  setMaximumHeight(520);
+  setMaximumHeight(760);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -224,13 +225,13 @@ void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
   const qint64 ffn = model_.ffn_dim * model_.dim;
   const auto count = [](qint64 n) { return format::shortCount(static_cast<double>(n)); };
   const QString dim = format::count(model_.dim);
-  const QRectF body(card.left() + 16, head.bottom() + 2, card.width() - 32,
+  const QRectF body(card.left() + 14, head.bottom() + 2, card.width() - 26,
                     card.bottom() - head.bottom() - 10);
   const double between = std::min(36.0, body.height() * 0.08);
   const double attention = (body.height() - between) * 0.56;
   const QString shared = model_.n_heads == model_.n_kv_heads
                              ? tr("%1 heads").arg(model_.n_heads)
-                             : tr("%1 / %2 heads").arg(model_.n_heads).arg(model_.n_kv_heads);
+                             : tr("%1/%2 heads").arg(model_.n_heads).arg(model_.n_kv_heads);
   const QRectF upper(body.left(), body.top(), body.width(), attention);
   const QRectF lower(body.left(), body.top() + attention + between, body.width(),
                      body.height() - attention - between);

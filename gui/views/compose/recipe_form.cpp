@@ -10,7 +10,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLabel = 76;
+constexpr int kLeftLabel = 58, kRightLabel = 82;
 
 }  // namespace
 
@@ -27,9 +27,9 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
   addWide(tr("preset"), presetField(document_));
   addPair(tr("dim"), integer("model.dim", 1), tr("layers"), integer("model.n_layers", 1));
   addPair(tr("heads"), integer("model.n_heads", 1), tr("kv heads"),
-          integer("model.n_kv_heads", 0, tr("as heads")));
+          integer("model.n_kv_heads", 0, tr("all")));
   addPair(tr("ffn"), integer("model.ffn_dim", 1), tr("vocabulary"),
-          integer("model.vocab_size", 0, tr("tokenizer")));
+          integer("model.vocab_size", 0, tr("auto")));
 
   beginSection(tr("Data"));
   addWide(tr("text"), pathField(document_, QStringLiteral("data.text"), true,
@@ -41,7 +41,7 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
   beginSection(tr("Training"));
   addPair(tr("steps"), integer("training.steps", 1), tr("batch a rank"),
           integer("training.local_batch", 1));
-  addPair(tr("global"), integer("training.global_batch", 0, tr("1 × ranks")), tr("clip to norm"),
+  addPair(tr("global"), integer("training.global_batch", 0, tr("auto")), tr("clip to norm"),
           number("training.max_norm"));
   addPair(tr("lr"), number("optimizer.lr"), tr("warm-up"), integer("schedule.warmup_steps", 0));
   addPair(
@@ -53,7 +53,7 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
   product_ = label({}, "mono");
   product_->setObjectName(QStringLiteral("product"));
   beginSection(tr("Parallelism"), product_);
-  addPair(tr("dp_shard"), integer("parallelism.dp_shard", -1, tr("the rest")), tr("dp_replicate"),
+  addPair(tr("dp_shard"), integer("parallelism.dp_shard", -1, tr("rest")), tr("dp_replicate"),
           integer("parallelism.dp_replicate", 1));
   addPair(tr("tp"), integer("parallelism.tp", 1), tr("pp"), integer("parallelism.pp", 1));
   addPair(tr("cp"), integer("parallelism.cp", 1), tr("ranks"), integer("hardware.ranks", 1));
@@ -77,8 +77,8 @@ void RecipeForm::beginSection(const QString& title, QWidget* note) {
   grid_ = new QGridLayout;
   grid_->setHorizontalSpacing(8);
   grid_->setVerticalSpacing(8);
-  grid_->setColumnMinimumWidth(0, 64);
-  grid_->setColumnMinimumWidth(2, kLabel);
+  grid_->setColumnMinimumWidth(0, kLeftLabel);
+  grid_->setColumnMinimumWidth(2, kRightLabel);
   grid_->setColumnStretch(1, 1);
   grid_->setColumnStretch(3, 1);
   column_->addLayout(grid_);

@@ -1,4 +1,4 @@
-// What follows from the recipe by arithmetic alone: parameters, tokens, operations.
+// What follows from the recipe by arithmetic alone: shares, tokens, operations.
 #pragma once
 
 #include <QLabel>
@@ -6,6 +6,7 @@
 #include <QWidget>
 
 #include "engine/recipe/recipe.h"
+#include "gui/widgets/basics.h"
 
 namespace heddle::gui {
 
@@ -13,20 +14,21 @@ struct Fact {
   QString name, value, note;
 };
 
-/// Of a resolved recipe whose vocabulary is filled in.
+/// Of a resolved recipe without faults whose vocabulary is filled in.
 QList<Fact> factsOf(const recipe::Recipe& recipe);
 
-class FactTable : public QWidget {
+class FactTiles : public QWidget {
   Q_OBJECT
 
  public:
-  explicit FactTable(QWidget* parent = nullptr);
+  explicit FactTiles(QWidget* parent = nullptr);
   /// An empty list: the recipe has faults, nothing follows from it.
   void setFacts(const QList<Fact>& facts);
 
  private:
   struct Row {
-    QLabel *name, *value, *note;
+    QLabel* value;
+    ElidedLabel* note;
   };
   QList<Row> rows_;
 };

@@ -1,0 +1,72 @@
+#include "gui/views/compose/fact_tiles.h"
+
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include "engine/recipe/modules.h"
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+QStringList names() {
+  return {QObject::tr("parameters a rank"), QObject::tr("sequences a step"),
+          QObject::tr("tokens a step"), QObject::tr("operations a token")};
+}
+
+}  // namespace
+
+QList<Fact> factsOf(const recipe::Recipe& recipe) {
+  const auto& p = recipe.parallelism;
+  const auto& t = recipe.training;
+  const qint64 split = p.dp_shard * p.tp * p.pp;
+  const qint64 share = (recipe::parameter_count(recipe.model) + split - 1) / split;
+  const qint64 tokens = t.global_batch * recipe.data.seq_len;
+  const double all = static_cast<double>(tokens) * static_cast<double>(t.steps);
+  const auto flops =
+      static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
+  const QString total = QString::number(flops * all, 'e', 2).replace(QStringLiteral("e+"), "e");
+  return {
+      {names()[0], format::shortCount(static_cast<double>(share)),
+       split == 1 ? QObject::tr("nothing is sharded") : QObject::tr("1 in %1 of all").arg(split)},
+      {names()[1], format::count(t.global_batch),
+       QObject::tr("%1 × %2 ranks × %3 passes")
+           .arg(t.local_batch)
+           .arg(recipe.data_parallel_ranks())
+           .arg(recipe.accumulation())},
+      {names()[2], format::count(tokens), QObject::tr("%1 in all").arg(format::shortCount(all))},
+      {names()[3], format::shortCount(flops), QObject::tr("%1 in all").arg(total)},
+  };
+}
+
+FactTiles::FactTiles(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("facts"));
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(metric::related);
+  for (const QString& name : names()) {
+    auto* tile = new QFrame;
+    tile->setProperty("role", "card");
+    auto* column = new QVBoxLayout(tile);
+    column->setContentsMargins(12, 8, 8, 8);
+    column->setSpacing(2);
+    rows_.append({mono(format::kNone), new ElidedLabel({}, "caption")});
+    rows_.last().value->setStyleSheet(QStringLiteral("font-size: 16px; font-weight: 600;"));
+    column->addWidget(caption(name));
+    column->addWidget(rows_.last().value);
+    column->addWidget(rows_.last().note);
+    row->addWidget(tile, 1);
+  }
+}
+
+void FactTiles::setFacts(const QList<Fact>& facts) {
+  for (int i = 0; i < rows_.size(); ++i) {
+    const Fact fact = facts.value(i, Fact{names()[i], format::kNone, {}});
+    rows_[i].value->setText(fact.value);
+    rows_[i].note->setFullText(fact.note);
+  }
+}
+
+}  // namespace heddle::gui

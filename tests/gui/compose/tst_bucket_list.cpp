@@ -1,0 +1,96 @@
+// Which buckets a recipe's wrapping makes, as data.
+#include <QTest>
+
+#include "engine/recipe/modules.h"
+#include "engine/recipe/parse.h"
+#include "gui/views/compose/bucket_list.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+recipe::Recipe recipeWith(const std::string& wrapping) {
+  const auto resolved =
+      recipe::resolve(recipe::parse("[model]\npreset = \"llama3-debug\"\nn_layers = 4\nvocab_size "
+                                    "= 100\n[data]\ntoken_ids = \"a\"\n"
+                                    "[wrapping]\n" +
+                                        wrapping,
+                                    "r"));
+  for (const auto& fault : resolved.faults) qWarning("%s", fault.str().c_str());
+  return resolved.recipe;
+}
+
+QStringList names(const BucketList& list) {
+  QStringList result;
+  for (const Bucket& bucket : list.buckets) result << bucket.name;
+  return result;
+}
+
+}  // namespace
+
+class TestBucketList : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void names_of_buckets_data() {
+    QTest::addColumn<QString>("wrapping");
+    QTest::addColumn<QStringList>("expected");
+    QTest::addColumn<bool>("movable");
+    QTest::newRow("layers") << "mode = \"layers\""
+                            << QStringList{"tok_embeddings", "layer 0", "layer 1",
+                                           "layer 2",        "layer 3", "norm · output"}
+                            << false;
+    QTest::newRow("runs") << "mode = \"manual\"\nbuckets = [[\"tok_embeddings\", \"layers.0\"], "
+                             "[\"layers.1-3\"], [\"norm\", \"output\"]]"
+                          << QStringList{"tok_embeddings · layer 0", "layers 1–3", "norm · output"}
+                          << true;
+    QTest::newRow("named one by one")
+        << "mode = \"manual\"\nbuckets = [[\"tok_embeddings\"], [\"layers.0\", \"layers.1\"], "
+           "[\"layers.2.attention\", \"layers.2.feed_forward\", \"layers.2.attention_norm\", "
+           "\"layers.2.ffn_norm\"], [\"layers.3\", \"norm\", \"output\"]]"
+        << QStringList{"tok_embeddings", "layers 0–1", "layer 2", "layer 3 · norm · output"}
+        << true;
+    QTest::newRow("no runs") << "mode = \"manual\"\nbuckets = [[\"tok_embeddings\", \"output\"], "
+                                "[\"layers.0-3\"], [\"norm\"]]"
+                             << QStringList{"tok_embeddings · output", "layers 0–3", "norm"}
+                             << false;
+  }
+
+  void names_of_buckets() {
+    QFETCH(QString, wrapping);
+    const auto recipe = recipeWith(wrapping.toStdString());
+    const BucketList list = bucketsOf(recipe);
+    QTEST(names(list), "expected");
+    QTEST(list.movable, "movable");
+    QVERIFY(list.known);
+    qint64 all = 0;
+    for (const Bucket& bucket : list.buckets) all += bucket.elements;
+    QCOMPARE(all, qint64{recipe::parameter_count(recipe.model)});
+  }
+
+  void a_bucket_a_parameter_or_none_yet() {
+    QCOMPARE(bucketsOf(recipeWith("mode = \"none\"")).buckets.size(), 1 + 4 * 9 + 2);
+    QVERIFY(!bucketsOf(recipeWith("mode = \"auto\"")).known);
+  }
+
+  void toml_of_runs_reads_back() {
+    for (const char* tied : {"false", "true"}) {
+      auto recipe = recipeWith("mode = \"layers\"");
+      recipe.model.tied_embeddings = QString(tied) == "true";
+      const QString toml = bucketsToml(recipe.model, {0, 1, 3, 5});
+      const auto again = recipe::resolve(
+          recipe::parse(recipe::to_toml(recipe), "r",
+                        {"wrapping.mode=manual", "wrapping.buckets=" + toml.toStdString()}));
+      for (const auto& fault : again.faults) qWarning("%s", fault.str().c_str());
+      QVERIFY(again.ok());
+      const BucketList list = bucketsOf(again.recipe);
+      QVERIFY(list.movable);
+      QCOMPARE(list.buckets[1].name, QString("layers 0–1"));
+      QCOMPARE(list.buckets[2].first, 3);
+    }
+  }
+};
+
+QTEST_GUILESS_MAIN(TestBucketList)
+#include "tst_bucket_list.moc"

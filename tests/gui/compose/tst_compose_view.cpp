@@ -1,0 +1,323 @@
+// The Compose page without a window around it, driven as a user drives it.
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+#include <QTextBlock>
+
+#include "gui/theme/theme.h"
+#include "gui/views/compose/bucket_bands.h"
+#include "gui/views/compose/compose_view.h"
+#include "gui/views/compose/mesh_view.h"
+#include "gui/widgets/segment.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+const QString kText = QStringLiteral(
+    "# mine\n"
+    "[model]\n"
+    "preset = \"llama3-debug\"\n"
+    "n_layers = 4\n"
+    "[data]\n"
+    "text = [\"corpus.txt\"]\n"
+    "tokenizer = \"tokenizer.json\"\n"
+    "[training]\n"
+    "steps = 10  # few\n"
+    "[hardware]\n"
+    "ranks = 8\n");
+
+}  // namespace
+
+class TestComposeView : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void init() {
+    document_ = std::make_unique<RecipeDocument>();
+    document_->load("mine", kText, {});
+    view_ = std::make_unique<ComposeView>(*document_);
+    view_->resize(1536, 924);
+    view_->show();
+    QVERIFY(QTest::qWaitForWindowActive(view_.get()));
+  }
+
+  void cleanup() {
+    view_.reset();
+    document_.reset();
+  }
+
+  void a_number_typed_into_a_field_is_in_the_text() {
+    auto* steps = field<QSpinBox>("training.steps");
+    QCOMPARE(steps->value(), 10);
+    retype(steps, "250");
+    QVERIFY(text().contains("steps = 250  # few\n"));
+    QCOMPARE(document_->history()->count(), 1);
+    document_->history()->undo();
+    QCOMPARE(text(), kText);
+    QCOMPARE(steps->value(), 10);
+    document_->history()->redo();
+    QCOMPARE(steps->value(), 250);
+  }
+
+  void text_typed_is_in_the_fields() {
+    auto* editor = field<QPlainTextEdit>("recipeText");
+    editor->setFocus();
+    editor->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor, "[optimizer]");
+    QTest::keyClick(editor, Qt::Key_Return);
+    QTest::keyClicks(editor, "lr = 0.5");
+    QCOMPARE(field<QLineEdit>("optimizer.lr")->text(), QString("0.5"));
+    QCOMPARE(field<QLabel>("verdict")->text(), QString("✓ valid"));
+  }
+
+  void one_history_for_fields_and_text() {
+    auto* editor = field<QPlainTextEdit>("recipeText");
+    retype(field<QSpinBox>("training.steps"), "20");
+    editor->setFocus();
+    editor->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor, "# end");
+    retype(field<QSpinBox>("parallelism.tp"), "2");
+    QVERIFY(text().contains("tp = 2"));
+    document_->history()->undo();
+    QVERIFY(!text().contains("tp"));
+    QVERIFY(text().endsWith("# end"));
+    document_->history()->undo();
+    QVERIFY(!text().contains("# end"));
+    document_->history()->undo();
+    QCOMPARE(text(), kText);
+    QVERIFY(!document_->history()->canUndo());
+  }
+
+  void undo_keys_are_left_to_the_page() {
+    for (const char* name : {"recipeText", "optimizer.lr", "data.tokenizer"}) {
+      auto* widget = view_->findChild<QWidget*>(name);
+      QVERIFY(widget);
+      QKeyEvent undo(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+      undo.ignore();
+      QCoreApplication::sendEvent(widget, &undo);
+      QVERIFY2(!undo.isAccepted(), name);
+    }
+  }
+
+  void typing_keeps_the_cursor_where_it_is() {
+    auto* editor = field<QPlainTextEdit>("recipeText");
+    QTextCursor cursor = editor->textCursor();
+    cursor.setPosition(static_cast<int>(kText.indexOf("corpus")));
+    editor->setTextCursor(cursor);
+    retype(field<QSpinBox>("model.n_layers"), "12");
+    QCOMPARE(editor->textCursor().position(), static_cast<int>(text().indexOf("corpus")));
+  }
+
+  void a_fault_stands_at_its_field_and_its_line() {
+    retype(field<QSpinBox>("parallelism.tp"), "3");
+    auto* fault = field<QLabel>("parallelism.tp.fault");
+    QVERIFY(fault->isVisible());
+    QVERIFY(fault->text().contains("8 ranks do not divide"));
+    QVERIFY(field<QSpinBox>("parallelism.tp")->property("invalid").toBool());
+    QVERIFY(field<QLabel>("product")->text().contains("✗"));
+    QCOMPARE(field<QLabel>("verdict")->text(), QString("1 fault"));
+    auto* faults = field<QListWidget>("faults");
+    QVERIFY(faults->isVisible());
+    QCOMPARE(faults->count(), 1);
+    QVERIFY(!field<QPlainTextEdit>("recipeText")->extraSelections().isEmpty());
+    Q_EMIT faults->itemClicked(faults->item(0));
+    QVERIFY(field<QPlainTextEdit>("recipeText")->textCursor().block().text().startsWith("tp = 3"));
+    document_->history()->undo();
+    QVERIFY(!fault->isVisible());
+    QVERIFY(!faults->isVisible());
+    QCOMPARE(field<QLabel>("product")->text(), QString("1·1·8·1·1 = 8 ranks ✓"));
+  }
+
+  void what_is_no_number_is_told_and_changes_nothing() {
+    auto* lr = field<QLineEdit>("optimizer.lr");
+    lr->setFocus();
+    lr->selectAll();
+    QTest::keyClicks(lr, "fast");
+    QCOMPARE(text(), kText);
+    QVERIFY(field<QLabel>("optimizer.lr.fault")->text().contains("no number"));
+    lr->selectAll();
+    QTest::keyClicks(lr, "1e-3");
+    QVERIFY(text().contains("[optimizer]\nlr = 1e-3\n"));
+    QVERIFY(!field<QLabel>("optimizer.lr.fault")->isVisible());
+    QCOMPARE(lr->text(), QString("1e-3"));
+  }
+
+  void broken_text_closes_the_fields_until_it_is_mended() {
+    auto* editor = field<QPlainTextEdit>("recipeText");
+    editor->setFocus();
+    editor->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor, "[");
+    QVERIFY(!field<QSpinBox>("training.steps")->isEnabled());
+    QCOMPARE(field<QSpinBox>("training.steps")->value(), 10);
+    QTest::keyClick(editor, Qt::Key_Backspace);
+    QVERIFY(field<QSpinBox>("training.steps")->isEnabled());
+  }
+
+  void a_preset_takes_the_place_of_the_numbers() {
+    auto* preset = field<QComboBox>("model.preset");
+    QCOMPARE(preset->currentText(), QString("llama3-debug"));
+    choose(preset, "llama3-8b");
+    QVERIFY(text().contains("preset = \"llama3-8b\"\n[data]"));
+    QCOMPARE(field<ElidedLabel>("parameters")->fullText(), QString("8,030,261,248 parameters"));
+    QCOMPARE(field<QSpinBox>("model.n_layers")->value(), 32);
+    choose(preset, "own numbers");
+    QVERIFY(!text().contains("preset"));
+    QVERIFY(text().contains("dim = 4096\nn_layers = 32\n"));
+    QCOMPARE(field<ElidedLabel>("parameters")->fullText(), QString("8,030,261,248 parameters"));
+    document_->history()->undo();
+    document_->history()->undo();
+    QCOMPARE(text(), kText);
+  }
+
+  void paths() {
+    auto* path = field<QLineEdit>("data.text");
+    QCOMPARE(path->text(), QString("corpus.txt"));
+    path->setFocus();
+    path->selectAll();
+    QTest::keyClicks(path, "a.txt; b.txt");
+    QVERIFY(text().contains("text = [\"a.txt\", \"b.txt\"]"));
+    QCOMPARE(path->text(), QString("a.txt; b.txt"));
+  }
+
+  void wrapping_by_hand() {
+    auto* wrapping = field<Segment>("wrapping");
+    auto* bands = field<BucketBands>("buckets");
+    QTest::mouseClick(wrapping->button(2), Qt::LeftButton);
+    QVERIFY(text().contains(
+        "mode = \"manual\"\nbuckets = [\n  [\"tok_embeddings\"],\n  [\"layers.0\"],\n"));
+    QVERIFY(document_->faults().empty());
+    // The edge between layers 0 and 1, dragged down over one module and more.
+    const QRectF first = bands->bandRect(1);
+    const QPoint edge(100, static_cast<int>(first.bottom()) + 1);
+    QTest::mousePress(bands, Qt::LeftButton, {}, edge);
+    QTest::mouseMove(bands, edge + QPoint(0, 6));
+    QTest::mouseMove(bands, edge + QPoint(0, 40));
+    QTest::mouseRelease(bands, Qt::LeftButton, {}, edge + QPoint(0, 40));
+    QVERIFY(document_->faults().empty());
+    QVERIFY(text().contains("[\"layers.0\"],\n  [\"layers.1\"],"));  // one layer: nothing to give
+    // A bucket joined with the next, then its edge dragged back up.
+    const QPoint join(100, static_cast<int>(bands->bandRect(1).bottom()) + 1);
+    QTest::mouseDClick(bands, Qt::LeftButton, {}, join);
+    QVERIFY(text().contains("[\"layers.0-1\"],\n  [\"layers.2\"],"));
+    const QPoint next(100, static_cast<int>(bands->bandRect(1).bottom()) + 1);
+    QTest::mousePress(bands, Qt::LeftButton, {}, next);
+    QTest::mouseMove(bands, next - QPoint(0, 10));
+    QTest::mouseRelease(bands, Qt::LeftButton, {}, next - QPoint(0, 10));
+    QVERIFY(text().contains("[\"layers.0\"],\n  [\"layers.1-2\"],"));
+    QTest::mouseDClick(bands, Qt::LeftButton, {}, bands->bandRect(2).center().toPoint());
+    QVERIFY(text().contains("[\"layers.1\"],\n  [\"layers.2\"],"));
+    QVERIFY(document_->faults().empty());
+    QTest::mouseClick(wrapping->button(1), Qt::LeftButton);
+    QVERIFY(text().contains("mode = \"layers\"\n"));
+    QVERIFY(!text().contains("buckets"));
+    while (document_->history()->canUndo()) document_->history()->undo();
+    QCOMPARE(text(), kText);
+  }
+
+  void buckets_by_keyboard() {
+    QTest::mouseClick(field<Segment>("wrapping")->button(2), Qt::LeftButton);
+    auto* bands = field<BucketBands>("buckets");
+    bands->setFocus();
+    for (int i = 0; i < 3; ++i) QTest::keyClick(bands, Qt::Key_Down);
+    QTest::keyClick(bands, Qt::Key_Backspace);  // layer 1 joins layer 0
+    QVERIFY(text().contains("[\"layers.0-1\"],"));
+  }
+
+  void a_bad_bucket_is_told_beside_the_wrapping() {
+    document_->setKeys({{"wrapping.mode", "\"manual\""}, {"wrapping.buckets", "[[\"layers.9\"]]"}},
+                       "test");
+    QVERIFY(view_->findChild<QWidget*>("wrapping.fault")->isVisible());
+  }
+
+  void mesh_places_run_from_pp_to_tp() {
+    recipe::Parallelism mesh;
+    mesh.pp = 2;
+    mesh.dp_shard = 3;
+    mesh.tp = 2;
+    QCOMPARE(meshPlace(mesh, 0).tp, 0);
+    QCOMPARE(meshPlace(mesh, 1).tp, 1);
+    QCOMPARE(meshPlace(mesh, 2).dp_shard, 1);
+    QCOMPARE(meshPlace(mesh, 6).pp, 1);
+    // Ranks that differ in dp_shard alone share a group.
+    QCOMPARE(shardGroup(mesh, 0), shardGroup(mesh, 4));
+    QVERIFY(shardGroup(mesh, 0) != shardGroup(mesh, 1));
+    QVERIFY(shardGroup(mesh, 0) != shardGroup(mesh, 6));
+  }
+
+  void every_size_and_theme_is_drawn_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("large") << QSize(1536, 924);
+    QTest::newRow("small") << QSize(1036, 624);
+  }
+
+  void every_size_and_theme_is_drawn() {
+    QFETCH(QSize, size);
+    view_->resize(size);
+    for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
+      Theme::instance().setMode(mode);
+      QCoreApplication::processEvents();
+      const QImage picture = view_->grab().toImage();
+      QCOMPARE(picture.size(), size * picture.devicePixelRatio());
+      // The model is drawn in the theme's colours.
+      const QWidget* model = view_->findChild<QWidget*>("model");
+      const QPoint corner = model->mapTo(view_.get(), QPoint(4, 8));
+      QCOMPARE(picture.pixelColor(corner), colors().raised);
+    }
+    // No field is cut off: each shows its number whole.
+    choose(field<QComboBox>("model.preset"), "llama3-405b");
+    for (const char* name : {"model.dim", "model.ffn_dim", "model.vocab_size"}) {
+      const auto* line = field<QSpinBox>(name)->findChild<QLineEdit*>();
+      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) <= line->width(), name);
+    }
+  }
+
+  void facts_follow_by_arithmetic() {
+    const auto resolved = recipe::resolve(
+        recipe::parse_file(HEDDLE_SOURCE_DIR "/resources/recipes/llama3-8b-8xh100.toml"));
+    const QList<Fact> facts = factsOf(resolved.recipe);
+    QCOMPARE(facts[0].value, QString("1.00 B"));  // 8,030,261,248 / 8
+    QCOMPARE(facts[1].value, QString("16"));
+    QCOMPARE(facts[1].note, QString("2 × 8 ranks × 1 passes"));
+    QCOMPARE(facts[2].value, QString("131,072"));
+    QCOMPARE(facts[3].value, QString("57.9 B"));  // 57,914,449,920
+  }
+
+ private:
+  template <typename T>
+  T* field(const char* name) {
+    T* found = view_->findChild<T*>(QString::fromLatin1(name));
+    if (found == nullptr) qFatal("there is no %s", name);
+    return found;
+  }
+
+  QString text() { return field<QPlainTextEdit>("recipeText")->toPlainText(); }
+
+  static void retype(QSpinBox* box, const char* number) {
+    box->setFocus();
+    box->selectAll();
+    QTest::keyClicks(box, number);
+    QTest::keyClick(box, Qt::Key_Return);
+  }
+
+  static void choose(QComboBox* box, const QString& words) {
+    const int index = box->findText(words);
+    QVERIFY(index >= 0);
+    box->setCurrentIndex(index);
+    Q_EMIT box->activated(index);
+  }
+
+  std::unique_ptr<RecipeDocument> document_;
+  std::unique_ptr<ComposeView> view_;
+};
+
+QTEST_MAIN(TestComposeView)
+#include "tst_compose_view.moc"
