@@ -7,7 +7,9 @@
 #include <set>
 #include <sstream>
 
+#include "remote/bundle.h"
 #include "remote/connect.h"
+#include "remote/probe.h"
 #include "tests/support/sshd.h"
 
 using namespace heddle;
@@ -16,6 +18,9 @@ using namespace heddle::remote;
 namespace {
 
 const std::string kProgram = HEDDLE_TORCH_PROGRAM;
+
+/// A smaller one: this test.
+std::string itself() { return QCoreApplication::applicationFilePath().toStdString(); }
 
 std::unique_ptr<Node> connected(const test::Sshd& sshd) {
   const Target target = sshd.trusted_target();
@@ -48,6 +53,7 @@ std::set<std::string> files_of(const std::string& maps) {
 class DeployTest : public QObject {
   Q_OBJECT
 
+  QTemporaryDir cache_;
   std::unique_ptr<test::Sshd> sshd_;
   std::unique_ptr<Node> node_;
 
@@ -55,6 +61,7 @@ class DeployTest : public QObject {
   void initTestCase() {
     const std::string missing = test::Sshd::missing();
     if (!missing.empty()) QSKIP(missing.c_str());
+    qputenv("XDG_CACHE_HOME", cache_.path().toUtf8());
     auto started = test::Sshd::start();
     QVERIFY2(started, started ? "" : started.error().message.c_str());
     sshd_ = std::move(*started);
@@ -117,18 +124,18 @@ class DeployTest : public QObject {
 
   void aStoppedDeployGoesOnWhereItWas() {
     QVERIFY(purge(*node_, "~/.heddle"));
-    const auto stopped = deploy(*node_, "~/.heddle", kProgram,
-                                [](uint64_t done, uint64_t) { return done < 60'000'000; });
+    const auto stopped = deploy(*node_, "~/.heddle", itself(),
+                                [](uint64_t done, uint64_t) { return done < 10'000'000; });
     QVERIFY(!stopped);
     QVERIFY2(stopped.error().message.find("stopped") != std::string::npos,
              stopped.error().message.c_str());
-    uint64_t total = 0;
-    const auto deployed = deploy(*node_, "~/.heddle", kProgram, [&](uint64_t, uint64_t all) {
-      total = all;
-      return true;
-    });
+    uint64_t whole = 0;
+    const auto bundle = bundle_of(itself());
+    QVERIFY(bundle);
+    for (const BundleFile& file : bundle->files) whole += file.size;
+    const auto deployed = deploy(*node_, "~/.heddle", itself());
     QVERIFY2(deployed, deployed ? "" : deployed.error().message.c_str());
-    QVERIFY2(deployed->sent_bytes < total, "nothing of the first attempt was used");
+    QVERIFY2(deployed->sent_bytes <= whole - 9'000'000, "little of the first attempt was used");
   }
 
   void aProgramThatIsNoneIsNotLeftThere() {
@@ -142,6 +149,28 @@ class DeployTest : public QObject {
     const std::string& message = deployed.error().message;
     QVERIFY2(message.find("does not start") != std::string::npos, message.c_str());
     QCOMPARE(node_->list("/root/.heddle/engines")->size(), before);
+  }
+
+  void aNodeThatCannotRunItSaysSo() {
+    test::SshdOptions options;
+    options.home_bytes = 300 << 20;
+    options.home_noexec = true;
+    auto strict = test::Sshd::start(options);
+    QVERIFY(strict);
+    const auto node = connected(**strict);
+    QVERIFY(node);
+    const auto deployed = deploy(*node, "~/.heddle", itself());
+    QVERIFY(!deployed);
+    const std::string& message = deployed.error().message;
+    QVERIFY2(message.find("node: the engine was brought there but does not start") == 0,
+             message.c_str());
+    QVERIFY2(message.find("noexec") != std::string::npos, message.c_str());
+    QVERIFY(node->list("/root/.heddle/engines")->empty());
+
+    const auto report = probe_node(*node, "~/.heddle");
+    QVERIFY(report);
+    QCOMPARE(report->worst(), probe::Status::fail);
+    QVERIFY(probe::to_text(*report).find("(noexec)") != std::string::npos);
   }
 
   void aFullDiskIsNamedBeforeAnythingIsSent() {
@@ -159,5 +188,6 @@ class DeployTest : public QObject {
   }
 };
 
+// The copy on the node is only asked for its help.
 QTEST_GUILESS_MAIN(DeployTest)
 #include "deploy_test.moc"

@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// $1: the test's folder, $2: the home's size or 0. Runs as the first process of the node.
+// $1: the test's folder, $2: the home's mount options or 0. Runs as the first process of the node.
 constexpr const char* kNode = R"sh(
 set -e
-folder=$1 home_bytes=$2
+folder=$1 home_options=$2
 root=$folder/root
 mount --make-rprivate /
 mount -t tmpfs node "$root"
@@ -46,8 +46,8 @@ mount --bind "$folder/shadow" "$root/etc/shadow"
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
 mount -t proc proc "$root/proc"
-if [ "$home_bytes" = 0 ]; then mount --bind "$folder/home" "$root/root"
-else mount -t tmpfs -o "size=$home_bytes" home "$root/root"
+if [ "$home_options" = 0 ]; then mount --bind "$folder/home" "$root/root"
+else mount -t tmpfs -o "$home_options" home "$root/root"
 fi
 mount --bind "$folder/sshd" "$root/sshd"
 exec chroot "$root" /usr/sbin/sshd -D -e -f /sshd/config
@@ -210,11 +210,14 @@ Result<> Sshd::prepare() {
 
 Result<> Sshd::start_again() {
   // --kill-child and the process namespace: nothing of the node outlives `unshare`.
-  const std::string size = std::to_string(options_.home_bytes);
+  std::string home = "0";
+  if (options_.home_bytes > 0) {
+    home = fmt::format("size={}{}", options_.home_bytes, options_.home_noexec ? ",noexec" : "");
+  }
   const std::string log = folder_ + "/log";
   const std::string where = options_.own_network ? "exec ip netns exec " + network() : "exec";
   const std::string line = where + " unshare --mount --pid --fork --kill-child=KILL /bin/sh -c " +
-                           remote::quote(kNode) + " sh " + remote::quote(folder_) + " " + size +
+                           remote::quote(kNode) + " sh " + remote::quote(folder_) + " " + home +
                            " < /dev/null > " + remote::quote(log) + " 2>&1";
   std::array<char*, 4> argv{const_cast<char*>("/bin/sh"), const_cast<char*>("-c"),
                             const_cast<char*>(line.c_str()), nullptr};

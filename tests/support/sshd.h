@@ -18,6 +18,8 @@ struct SshdOptions {
   std::string login_shell = "/bin/sh";
   /// The home is a file system of this size; 0: a folder, see node_home().
   uint64_t home_bytes = 0;
+  /// Programs may not be run from the home (with home_bytes).
+  bool home_noexec = false;
   /// The node hangs on a cable that cut_cable() cuts.
   bool own_network = false;
 };
