@@ -5,6 +5,7 @@
 
 #include "engine/graph/operators.h"
 #include "engine/graph/text.h"
+#include "engine/graph/trace_device.h"
 
 namespace heddle::graph {
 namespace {
@@ -322,6 +323,10 @@ class Parser {
       const auto dtype = dtype_of(name);
       if (!dtype) line.failed(fmt::format("unknown type \"{}\"", name));
       return static_cast<int64_t>(dtype.value_or(c10::kFloat));
+    }
+    if (type->kind() == c10::TypeKind::DeviceObjType) {
+      line.expect("device");
+      return kTraceDevice;
     }
     const std::string token = line.number_token();
     char* end = nullptr;

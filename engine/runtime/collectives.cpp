@@ -62,7 +62,7 @@ std::vector<int64_t> with_rows(const Tensor& x, int64_t rows) {
   return sizes;
 }
 
-Tensor all_gather_cpu(const Tensor& shard_in, int64_t rows, const std::string& group_name) {
+Tensor all_gather_now(const Tensor& shard_in, int64_t rows, const std::string& group_name) {
   c10d::Backend& group = process_group(group_name);
   const Tensor shard = shard_in.contiguous();
   const int64_t gathered = shard.size(0) * group.getSize();
@@ -74,7 +74,7 @@ Tensor all_gather_cpu(const Tensor& shard_in, int64_t rows, const std::string& g
   return full.narrow(0, 0, rows);
 }
 
-Tensor reduce_scatter_cpu(const Tensor& full, int64_t shard_rows, const std::string& group_name) {
+Tensor reduce_scatter_now(const Tensor& full, int64_t shard_rows, const std::string& group_name) {
   c10d::Backend& group = process_group(group_name);
   const int64_t padded = shard_rows * group.getSize();
   TORCH_CHECK(full.size(0) <= padded, "reduce_scatter of ", full.size(0), " rows does not fit ",
@@ -89,7 +89,7 @@ Tensor reduce_scatter_cpu(const Tensor& full, int64_t shard_rows, const std::str
   return shard;
 }
 
-Tensor all_reduce_cpu(const Tensor& x, const std::string& reduction, const std::string& group_name) {
+Tensor all_reduce_now(const Tensor& x, const std::string& reduction, const std::string& group_name) {
   TORCH_CHECK(reduction == "sum" || reduction == "max", "all_reduce takes sum or max, not ", reduction);
   c10d::AllreduceOptions options;
   options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
@@ -99,7 +99,7 @@ Tensor all_reduce_cpu(const Tensor& x, const std::string& reduction, const std::
   return result;
 }
 
-Tensor wait_cpu(const Tensor& result) {
+Tensor wait_now(const Tensor& result) {
   auto work = pending().take(result);
   TORCH_CHECK(work, "wait: no collective makes this tensor");
   work->wait();
@@ -125,12 +125,15 @@ TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("all_reduce(Tensor x, str reduction, str group) -> Tensor");
   library.def("wait(Tensor(a) pending) -> Tensor(a)");
 }
-TORCH_LIBRARY_IMPL(heddle, CPU, library) {
-  library.impl("all_gather", &all_gather_cpu);
-  library.impl("reduce_scatter", &reduce_scatter_cpu);
-  library.impl("all_reduce", &all_reduce_cpu);
-  library.impl("wait", &wait_cpu);
+// Any device whose tensors the group's transport takes.
+void implement(torch::Library& library) {
+  library.impl("all_gather", &all_gather_now);
+  library.impl("reduce_scatter", &reduce_scatter_now);
+  library.impl("all_reduce", &all_reduce_now);
+  library.impl("wait", &wait_now);
 }
+TORCH_LIBRARY_IMPL(heddle, CPU, library) { implement(library); }
+TORCH_LIBRARY_IMPL(heddle, CUDA, library) { implement(library); }
 TORCH_LIBRARY_IMPL(heddle, Meta, library) {
   library.impl("all_gather", &all_gather_meta);
   library.impl("reduce_scatter", &reduce_scatter_meta);

@@ -15,8 +15,8 @@ using graph::Phase;
 using graph::Use;
 using graph::ValueId;
 
-Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states) {
-  Executor executor(std::move(graph));
+Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states, c10::Device device) {
+  Executor executor(std::move(graph), device);
   executor.values_.resize(executor.graph_.values.size());
   for (const graph::Binding& state : executor.graph_.states) {
     const auto found = states.find(state.name);
@@ -105,7 +105,8 @@ c10::IValue Executor::argument(const Arg& arg) const {
     tensor.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
     return tensor;
   }
-  return std::get<c10::IValue>(arg);
+  const auto& constant = std::get<c10::IValue>(arg);
+  return constant.isDevice() ? c10::IValue(device_) : constant;
 }
 
 void Executor::run_node(const Instruction& instruction, Timeline* timeline) {

@@ -23,8 +23,8 @@ using NamedTensors = std::map<std::string, at::Tensor>;
 class Executor {
  public:
   /// Binds the graph's states to tensors, which each step changes in place. An error names the state
-  /// that is missing or has another shape, or the operator that does not exist.
-  static Result<Executor> create(graph::Graph graph, const NamedTensors& states);
+  /// that is missing or has another shape, or the operator that does not exist. All states lie on `device`.
+  static Result<Executor> create(graph::Graph graph, const NamedTensors& states, c10::Device device);
 
   /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those that
   /// stay the same in all of them. Returns the graph's outputs. With a timeline, every node leaves a
@@ -41,7 +41,7 @@ class Executor {
     std::vector<graph::ValueId> dead_after;
   };
 
-  explicit Executor(graph::Graph graph) : graph_(std::move(graph)) {}
+  Executor(graph::Graph graph, c10::Device device) : graph_(std::move(graph)), device_(device) {}
   void find_last_reads();
   void feed(const NamedTensors& inputs);
   void run_phase(bool optimizer, Timeline* timeline);
@@ -51,6 +51,7 @@ class Executor {
   c10::IValue argument(const graph::Arg& arg) const;
 
   graph::Graph graph_;
+  c10::Device device_;  // where the graph names the trace device
   std::vector<Instruction> instructions_;
   std::vector<at::Tensor> values_;  // by ValueId
   std::map<std::string, graph::ValueId> input_values_;

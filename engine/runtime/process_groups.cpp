@@ -11,10 +11,10 @@
 #include <map>
 #include <memory>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "engine/graph/error_text.h"
+#include "engine/runtime/device.h"
 
 namespace heddle::runtime {
 namespace {
@@ -50,7 +50,7 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
 
 }  // namespace
 
-Result<> init_process_groups(const launch::RankContext& context) {
+Result<> init_process_groups(const launch::RankContext& context, c10::Device device) {
   const int world = context.launch.world_size;
   if (world == 1) {
     if (context.listen_fd >= 0) close(context.listen_fd);
@@ -67,10 +67,9 @@ Result<> init_process_groups(const launch::RankContext& context) {
     options.timeout = kTimeout;
     if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
     auto store = c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
-    auto gloo = c10d::ProcessGroupGloo::Options::create(kTimeout);
-    gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(*address));
-    groups()[kShardGroup] = c10::make_intrusive<c10d::ProcessGroupGloo>(
-        c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank, world, gloo);
+    groups()[kShardGroup] =
+        make_group(device, c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank, world,
+                   *address);
   } catch (const std::exception& error) {
     return fail("rank {} cannot meet the others at {}:{}: {}", context.rank,
                 context.launch.rendezvous_host, context.port, graph::error_text(error));

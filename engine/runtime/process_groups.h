@@ -13,9 +13,9 @@ namespace heddle::runtime {
 /// The group of the data-parallel ranks that share a parameter.
 inline constexpr const char* kShardGroup = "dp_shard";
 
-/// Meets the other ranks at the run's rendezvous and makes the groups (Gloo). Call once a process,
-/// before the first collective; with one rank there is nothing to make.
-Result<> init_process_groups(const launch::RankContext& context);
+/// Meets the other ranks at the run's rendezvous and makes the groups. Call once a process, before the
+/// first collective; with one rank there is nothing to make.
+Result<> init_process_groups(const launch::RankContext& context, c10::Device device);
 
 /// Leaves the groups. Ranks that end well call this, so that none sees a broken connection.
 void close_process_groups();

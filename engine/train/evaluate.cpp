@@ -27,7 +27,7 @@ Result<> write(const std::string& path,
   auto writer = checkpoint::SafetensorsWriter::create(path, infos);
   if (!writer) return fail(writer);
   for (const auto& [info, tensor] : tensors) {
-    const at::Tensor contiguous = tensor.contiguous();
+    const at::Tensor contiguous = tensor.contiguous().cpu();
     const auto* bytes = static_cast<const std::byte*>(contiguous.const_data_ptr());
     if (const auto written = writer->write({bytes, contiguous.nbytes()}); !written) return written;
   }
@@ -37,12 +37,12 @@ Result<> write(const std::string& path,
 }  // namespace
 
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                  const data::DataLoader& loader) {
+                  const data::DataLoader& loader, c10::Device device) {
   if (recipe.accumulation() != 1)
     return fail("eval takes the whole first batch at once: global_batch must be local_batch x {} ranks",
                 recipe.data_parallel_ranks());
   const model::Sharding sharding = settings_of(recipe).sharding;
-  const Feed feed = make_feed(recipe, loader, 0, context.rank);
+  const Feed feed = make_feed(recipe, loader, 0, context.rank, device);
   const auto outputs = runner.run(feed.micro_batches, feed.step, nullptr);
 
   std::vector<std::pair<checkpoint::TensorInfo, at::Tensor>> tensors;

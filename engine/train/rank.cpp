@@ -9,6 +9,7 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/launch/process.h"
+#include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/evaluate.h"
@@ -33,7 +34,7 @@ std::string cpu_name() {
   return "unknown";
 }
 
-telemetry::Start start_record(const launch::RankContext& context, const Runner& runner) {
+telemetry::Start start_record(const launch::RankContext& context, const Runner& runner, c10::Device device) {
   return {.time = launch::now(),
           .rank = context.rank,
           .world_size = context.launch.world_size,
@@ -43,8 +44,8 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                           {"threads", std::to_string(at::get_num_threads())},
                           {"libtorch", TORCH_VERSION},
                           {"engine", HEDDLE_VERSION},
-                          {"device", "cpu"},
-                          {"transport", context.launch.world_size > 1 ? "gloo" : "none"}},
+                          {"device", device.is_cuda() ? "cuda" : "cpu"},
+                          {"transport", context.launch.world_size == 1 ? "none" : device.is_cuda() ? "nccl" : "gloo"}},
           .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
                     {"collectives", static_cast<double>(runner.facts.collectives)},
                     {"capture_seconds", runner.facts.capture_seconds},
@@ -64,16 +65,18 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size);
   if (!inputs) return bad_input(inputs.error().message);
   const recipe::Recipe& recipe = inputs->recipe;
-  auto runner = make_runner(recipe, context.launch);
+  const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
+  if (!device) return bad_input(device.error().message);
+  auto runner = make_runner(recipe, context.launch, *device);
   if (!runner) return bad_input(runner.error().message);
   if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
     return bad_input(loaded.error().message);
-  if (const auto logged = log.append(start_record(context, **runner)); !logged)
+  if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
-  if (const auto met = runtime::init_process_groups(context); !met) return failed(met.error().message);
+  if (const auto met = runtime::init_process_groups(context, *device); !met) return failed(met.error().message);
 
   if (!context.launch.eval_to.empty()) {
-    if (const auto done = evaluate(recipe, context, **runner, inputs->loader); !done)
+    if (const auto done = evaluate(recipe, context, **runner, inputs->loader, *device); !done)
       return failed(done.error().message);
     return Outcome{};
   }
@@ -87,7 +90,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
         !logged)
       return failed(logged.error().message);
   }
-  const auto outcome = train(recipe, context, **runner, inputs->loader, log);
+  const auto outcome = train(recipe, context, **runner, inputs->loader, log, *device);
   if (!outcome) return failed(outcome.error().message);
   return *outcome;
 }

@@ -17,9 +17,9 @@ using runtime::NamedTensors;
 
 class EagerRunner final : public Runner {
  public:
-  EagerRunner(const recipe::Recipe& recipe, const StepSettings& settings) {
-    auto make = [this](const std::string& name, const std::vector<int64_t>& sizes) {
-      return states[name] = at::zeros(sizes, at::kFloat);
+  EagerRunner(const recipe::Recipe& recipe, const StepSettings& settings, c10::Device device) {
+    auto make = [this, device](const std::string& name, const std::vector<int64_t>& sizes) {
+      return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
     };
     model_ = std::make_unique<model::Llama>(
         recipe.model, settings.sharding,
@@ -68,7 +68,7 @@ Result<Captured> read_graph(const std::string& path) {
 }
 
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
-                                             const launch::Launch& launch) {
+                                             const launch::Launch& launch, c10::Device device) {
   auto captured = launch.graph_file.empty() ? capture_step(recipe, !launch.eval_to.empty())
                                             : read_graph(launch.graph_file);
   if (!captured) return fail(captured);
@@ -81,13 +81,13 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   NamedTensors states;
   for (const graph::Binding& state : graph.states) {
     const graph::Value& value = graph.values[state.value];
-    states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype));
+    states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype).device(device));
   }
   const RunnerFacts facts{.capture_seconds = captured->seconds,
                           .plan_seconds = 0,
                           .nodes = static_cast<int64_t>(graph.nodes.size()),
                           .collectives = graph::collectives_per_step(graph)};
-  auto executor = runtime::Executor::create(std::move(captured->graph), states);
+  auto executor = runtime::Executor::create(std::move(captured->graph), states, device);
   if (!executor) return fail(executor);
   auto runner = std::make_unique<PlannedRunner>(std::move(*executor), captured->model_forward_calls);
   runner->states = std::move(states);
@@ -99,12 +99,13 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe, const launch::Launch& launch) {
-  if (launch.mode == "planned") return make_planned(recipe, launch);
+Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe, const launch::Launch& launch,
+                                            c10::Device device) {
+  if (launch.mode == "planned") return make_planned(recipe, launch, device);
   if (launch.mode != "eager") return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
   StepSettings settings = settings_of(recipe);
   settings.evaluate = !launch.eval_to.empty();
-  return std::make_unique<EagerRunner>(recipe, settings);
+  return std::make_unique<EagerRunner>(recipe, settings, device);
 }
 
 }  // namespace heddle::train

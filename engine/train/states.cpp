@@ -1,6 +1,7 @@
 #include "engine/train/states.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +26,9 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank, const runtime:
     const int64_t shard_rows = state->second.size(0);
     const int64_t begin = std::min(rank * shard_rows, parameter.rows());
     const int64_t end = std::min(begin + shard_rows, parameter.rows());
-    auto* out = state->second.mutable_data_ptr<float>();
+    at::NoGradGuard no_grad;
+    const at::Tensor rows = at::empty(state->second.sizes(), at::kFloat).zero_();
+    auto* out = rows.mutable_data_ptr<float>();
     if (source) {
       if (const auto read = source->read_rows(parameter.name, begin, end, out); !read) return read;
     } else {
@@ -33,6 +36,7 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank, const runtime:
       model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed, parameter.name,
                   begin * columns, (end - begin) * columns, out);
     }
+    state->second.copy_(rows);
   }
   if (const auto table = states.find("rope_table"); table != states.end()) {
     at::NoGradGuard no_grad;
@@ -65,7 +69,7 @@ Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& shard
       folder, recipe.model,
       [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end, float* out) -> Result<> {
         if (held != parameter.name) {
-          whole = gathered(states.at(parameter.name), parameter.rows(), sharding).contiguous();
+          whole = gathered(states.at(parameter.name), parameter.rows(), sharding).contiguous().cpu();
           held = parameter.name;
         }
         std::memcpy(out, whole.const_data_ptr<float>() + begin * parameter.columns(),

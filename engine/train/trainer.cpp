@@ -30,11 +30,11 @@ double seconds_since(Clock::time_point begin) {
 }
 
 // Ranks get their SIGTERM at different moments; all must stop after the same step.
-bool all_agree_to_stop(const model::Sharding& sharding) {
+bool all_agree_to_stop(const model::Sharding& sharding, c10::Device device) {
   const bool mine = stop_asked.load();
   if (sharding.ranks == 1) return mine;
   at::NoGradGuard no_grad;
-  const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat);
+  const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
   return runtime::wait(runtime::all_reduce(flag, "max", sharding.group)).item<float>() > 0;
 }
 
@@ -48,8 +48,8 @@ void remove_old_checkpoints(const std::string& folder, int64_t every, int64_t st
 class Trainer {
  public:
   Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-          const data::DataLoader& loader, telemetry::LogWriter& log)
-      : recipe_(recipe), context_(context), runner_(runner), loader_(loader), log_(log),
+          const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device)
+      : recipe_(recipe), context_(context), runner_(runner), loader_(loader), log_(log), device_(device),
         sharding_(settings_of(recipe).sharding) {
     results_.mode = context.launch.mode;
     results_.tokens_per_step = recipe.training.local_batch * recipe.accumulation() * recipe.data.seq_len;
@@ -62,7 +62,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped = all_agree_to_stop(sharding_) && step < recipe_.training.steps;
+      outcome.stopped = all_agree_to_stop(sharding_, device_) && step < recipe_.training.steps;
       const bool last = step == recipe_.training.steps || outcome.stopped;
       const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
       if (!recipe_.checkpoint.folder.empty() && (due || last))
@@ -80,11 +80,13 @@ class Trainer {
   Result<> one_step(int64_t step) {
     const auto begin = Clock::now();
     const double time = now();
-    const Feed feed = make_feed(recipe_, loader_, step, context_.rank);
+    const Feed feed = make_feed(recipe_, loader_, step, context_.rank, device_);
     const double data_seconds = seconds_since(begin);
 
     const int64_t every = recipe_.telemetry.profile_every;
-    const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
+    // A GPU's work ends after its operator has returned: host clocks would tell nothing of it.
+    const bool profiled =
+        every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0 && device_.is_cpu();
     runtime::Timeline timeline;
     const auto outputs =
         runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
@@ -153,6 +155,7 @@ class Trainer {
   Runner& runner_;
   const data::DataLoader& loader_;
   telemetry::LogWriter& log_;
+  c10::Device device_;
   model::Sharding sharding_;
   Results results_;
 };
@@ -160,8 +163,8 @@ class Trainer {
 }  // namespace
 
 Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                      const data::DataLoader& loader, telemetry::LogWriter& log) {
-  return Trainer(recipe, context, runner, loader, log).run();
+                      const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device) {
+  return Trainer(recipe, context, runner, loader, log, device).run();
 }
 
 }  // namespace heddle::train

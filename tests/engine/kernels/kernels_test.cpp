@@ -1,8 +1,10 @@
 // Every operator of Heddle against the same thing put together from LibTorch's operators: values and
 // gradients, on shapes that are odd on purpose.
 #include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "engine/kernels/composite.h"
 #include "engine/kernels/operators.h"
 
 #include <QTest>
@@ -90,6 +92,55 @@ class KernelsTest : public QObject {
   void rope_refuses_a_position_outside_its_table() {
     const Tensor table = at::ones({4, 2, 2}), positions = at::full({1, 1}, 4, at::kLong);
     QVERIFY_EXCEPTION_THROWN(kernels::rope(at::ones({1, 1, 1, 4}), table, positions), c10::Error);
+  }
+
+  // What other devices run until they have kernels of their own.
+  void composite_kernels_equal_ours() {
+    namespace composite = kernels::composite;
+    auto run = [](const char* name, auto... arguments) {
+      torch::jit::Stack stack{c10::IValue(arguments)...};
+      c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
+      return stack;
+    };
+    auto same = [](const torch::jit::Stack& ours, const std::vector<Tensor>& theirs) {
+      for (size_t i = 0; i < theirs.size(); ++i) QVERIFY2(close(ours[i].toTensor(), theirs[i]), qPrintable(QString("result %1").arg(i)));
+    };
+    auto list = [](const auto& tuple) {
+      return std::apply([](const auto&... each) { return std::vector<Tensor>{each...}; }, tuple);
+    };
+    const Tensor x = at::randn({7, 12}), dy = at::randn({7, 12}), w = at::randn({12});
+    same(run("heddle::rms_norm", x, w, 1e-5), list(composite::rms_norm(x, w, 1e-5)));
+    const Tensor rstd = std::get<1>(composite::rms_norm(x, w, 1e-5));
+    same(run("heddle::rms_norm_backward", dy, x, w, rstd), list(composite::rms_norm_backward(dy, x, w, rstd)));
+    same(run("heddle::swiglu", x, dy), {composite::swiglu(x, dy)});
+    same(run("heddle::swiglu_backward", dy, x, dy), list(composite::swiglu_backward(dy, x, dy)));
+
+    const Tensor labels = at::tensor({0L, 11L, -100L, 3L, 4L, 5L, 6L});
+    same(run("heddle::cross_entropy", x, labels), list(composite::cross_entropy(x, labels)));
+    const Tensor lse = x.logsumexp(-1), one = at::ones({});
+    same(run("heddle::cross_entropy_backward", one, x, labels, lse), {composite::cross_entropy_backward(one, x, labels, lse)});
+
+    const Tensor q = at::randn({2, 9, 6, 8}), k = at::randn({2, 9, 2, 8}), v = at::randn({2, 9, 2, 8}), dout = at::randn({2, 9, 6, 8});
+    const auto [out, logsumexp] = composite::attention(q, k, v, 0.3);
+    same(run("heddle::attention", q, k, v, 0.3), {out, logsumexp});
+    same(run("heddle::attention_backward", dout, q, k, v, out, logsumexp, 0.3),
+         list(composite::attention_backward(dout, q, k, v, out, logsumexp, 0.3)));
+    const Tensor table = at::randn({20, 4, 2}), positions = at::randint(0, 20, {2, 9}, at::kLong);
+    for (bool inverse : {false, true})
+      same(run("heddle::rope", q, table, positions, inverse), {composite::rope(q, table, positions, inverse)});
+
+    const Tensor lr = at::scalar_tensor(0.01, at::kDouble), step = at::scalar_tensor(3, at::kLong);
+    for (float factor : {0.5F, 0.0F}) {
+      std::vector<Tensor> a{x.clone(), dy.clone(), dy.square()}, b{x.clone(), dy.clone(), dy.square()};
+      const Tensor f = at::scalar_tensor(factor, at::kFloat), grad = factor == 0 ? at::full({7, 12}, NAN) : at::randn({7, 12});
+      kernels::adamw_(a[0], a[1], a[2], grad, lr, step, f, {});
+      composite::adamw_(b[0], b[1], b[2], grad, lr, step, f, 0.9, 0.95, 1e-8, 0.1);
+      for (int i = 0; i < 3; ++i) QVERIFY(close(a[i], b[i]));
+    }
+    for (double norm : {4.0, 0.5, double(INFINITY)})
+      for (double limit : {0.0, 1.0})
+        same(run("heddle::clip_factor", at::scalar_tensor(norm, at::kDouble), limit),
+             {composite::clip_factor(at::scalar_tensor(norm, at::kDouble), limit)});
   }
 
   void adamw_is_the_formula() {

@@ -1,0 +1,119 @@
+#include "engine/kernels/composite.h"
+
+#include <ATen/ATen.h>
+
+namespace heddle::kernels::composite {
+
+using at::Tensor;
+
+std::tuple<Tensor, Tensor> rms_norm(const Tensor& x, const Tensor& weight, double eps) {
+  const Tensor rstd = (x.square().mean(-1) + eps).rsqrt();
+  return {x * rstd.unsqueeze(-1) * weight, rstd};
+}
+
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
+                                             const Tensor& rstd) {
+  const Tensor r = rstd.unsqueeze(-1), wdy = dy * weight;
+  const Tensor mean = (wdy * x).mean(-1, true);
+  return {r * (wdy - x * r.square() * mean), (dy * x * r).sum(0)};
+}
+
+Tensor rope(const Tensor& x, const Tensor& table, const Tensor& positions, bool inverse) {
+  const Tensor angles = table.index_select(0, positions.reshape({-1}))
+                            .view({x.size(0), x.size(1), 1, x.size(3) / 2, 2});
+  const Tensor c = angles.select(-1, 0), s = inverse ? -angles.select(-1, 1) : angles.select(-1, 1);
+  const Tensor pairs = x.reshape({x.size(0), x.size(1), x.size(2), x.size(3) / 2, 2});
+  const Tensor even = pairs.select(-1, 0), odd = pairs.select(-1, 1);
+  return at::stack({even * c - odd * s, even * s + odd * c}, -1).view(x.sizes());
+}
+
+namespace {
+
+// [B, S, K, D] → [B, H, S, D], each kv head H / K times.
+Tensor heads_first(const Tensor& x, int64_t heads) {
+  return x.repeat_interleave(heads / x.size(2), 2).transpose(1, 2);
+}
+
+// [B, H, S, S]; the upper triangle is −∞.
+Tensor scores(const Tensor& q, const Tensor& k, double scale) {
+  const int64_t s = q.size(1);
+  const Tensor future = at::ones({s, s}, q.options().dtype(at::kBool)).triu(1);
+  return (q.transpose(1, 2).matmul(heads_first(k, q.size(2)).transpose(2, 3)) * scale)
+      .masked_fill(future, -std::numeric_limits<float>::infinity());
+}
+
+// [B, H, S, D] → [B, S, K, D], summed over each kv head's query heads.
+Tensor heads_last(const Tensor& grad, int64_t kv_heads) {
+  const Tensor x = grad.transpose(1, 2);
+  return x.reshape({x.size(0), x.size(1), kv_heads, x.size(2) / kv_heads, x.size(3)}).sum(3);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
+  const Tensor s = scores(q, k, scale), logsumexp = s.logsumexp(-1);
+  const Tensor out = (s - logsumexp.unsqueeze(-1)).exp().matmul(heads_first(v, q.size(2)));
+  return {out.transpose(1, 2).contiguous(), logsumexp};
+}
+
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout, const Tensor& q, const Tensor& k,
+                                                      const Tensor& v, const Tensor& out,
+                                                      const Tensor& logsumexp, double scale) {
+  const int64_t heads = q.size(2), kv_heads = k.size(2);
+  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1)).exp(), d = dout.transpose(1, 2);
+  const Tensor dv = p.transpose(2, 3).matmul(d);
+  const Tensor dp = d.matmul(heads_first(v, heads).transpose(2, 3));
+  const Tensor ds = p * (dp - (d * out.transpose(1, 2)).sum(-1, true)) * scale;
+  const Tensor dq = ds.matmul(heads_first(k, heads)), dk = ds.transpose(2, 3).matmul(q.transpose(1, 2));
+  return {dq.transpose(1, 2).contiguous(), heads_last(dk, kv_heads), heads_last(dv, kv_heads)};
+}
+
+Tensor swiglu(const Tensor& gate, const Tensor& up) { return at::silu(gate) * up; }
+
+std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout, const Tensor& gate, const Tensor& up) {
+  return {at::silu_backward(dout * up, gate), dout * at::silu(gate)};
+}
+
+std::tuple<Tensor, Tensor> cross_entropy(const Tensor& logits, const Tensor& labels) {
+  const Tensor logsumexp = logits.logsumexp(-1);
+  const Tensor picked = logits.gather(-1, labels.clamp_min(0).unsqueeze(-1)).squeeze(-1);
+  return {(logsumexp - picked).masked_fill(labels.lt(0), 0.0).sum(), logsumexp};
+}
+
+Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits, const Tensor& labels,
+                              const Tensor& logsumexp) {
+  Tensor grad = (logits - logsumexp.unsqueeze(-1)).exp();
+  grad.scatter_add_(-1, labels.clamp_min(0).unsqueeze(-1),
+                    at::full({labels.size(0), 1}, -1.0, grad.options()));
+  return grad.masked_fill(labels.lt(0).unsqueeze(-1), 0.0) * dloss;
+}
+
+void accumulate_(Tensor sum, const Tensor& value) { sum.add_(value); }
+
+Tensor squared_norm(at::TensorList tensors) {
+  std::vector<Tensor> squares;
+  for (const Tensor& tensor : tensors) squares.push_back(tensor.to(at::kDouble).square().sum());
+  return at::stack(squares).sum();
+}
+
+// Without a copy to the host, so that the device need not be waited for.
+Tensor clip_factor(const Tensor& norm, double max_norm) {
+  Tensor factor = max_norm > 0.0 ? (max_norm / (norm + 1e-6)).clamp_max(1.0) : at::ones_like(norm);
+  return factor.masked_fill(norm.isfinite().logical_not(), 0.0).to(at::kFloat);
+}
+
+void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad_in, const Tensor& lr,
+            const Tensor& step, const Tensor& factor, double beta1, double beta2, double eps,
+            double weight_decay) {
+  const Tensor keep = factor.eq(0.0), t = step.to(at::kDouble);
+  const Tensor grad = at::where(keep, at::zeros_like(grad_in), grad_in * factor);
+  const Tensor m = exp_avg.lerp(grad, 1.0 - beta1), v = exp_avg_sq * beta2 + grad.square() * (1.0 - beta2);
+  const Tensor correction1 = 1.0 - at::pow(beta1, t), correction2 = (1.0 - at::pow(beta2, t)).sqrt();
+  const Tensor updated = parameter * (1.0 - lr * weight_decay).to(at::kFloat) -
+                         (lr / correction1).to(at::kFloat) * m / (v.sqrt() / correction2.to(at::kFloat) + eps);
+  parameter.copy_(at::where(keep, parameter, updated));
+  exp_avg.copy_(at::where(keep, exp_avg, m));
+  exp_avg_sq.copy_(at::where(keep, exp_avg_sq, v));
+}
+
+}  // namespace heddle::kernels::composite

@@ -1,0 +1,33 @@
+// Heddle's operators put together from LibTorch's: for devices that have no kernel of our own yet.
+// Same shapes and results as operators.h; no gradients (those are operators of their own).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <tuple>
+
+namespace heddle::kernels::composite {
+
+std::tuple<at::Tensor, at::Tensor> rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& dy, const at::Tensor& x,
+                                                     const at::Tensor& weight, const at::Tensor& rstd);
+at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions, bool inverse);
+std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                             double scale);
+std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward(
+    const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const at::Tensor& out, const at::Tensor& logsumexp, double scale);
+at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
+std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& dout, const at::Tensor& gate,
+                                                   const at::Tensor& up);
+std::tuple<at::Tensor, at::Tensor> cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
+                                  const at::Tensor& labels, const at::Tensor& logsumexp);
+void accumulate_(at::Tensor sum, const at::Tensor& value);
+at::Tensor squared_norm(at::TensorList tensors);
+at::Tensor clip_factor(const at::Tensor& norm, double max_norm);
+void adamw_(at::Tensor parameter, at::Tensor exp_avg, at::Tensor exp_avg_sq, const at::Tensor& grad,
+            const at::Tensor& lr, const at::Tensor& step, const at::Tensor& factor, double beta1,
+            double beta2, double eps, double weight_decay);
+
+}  // namespace heddle::kernels::composite
