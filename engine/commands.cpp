@@ -29,7 +29,8 @@ std::string absolute(const std::string& path) {
 std::string left_out(const recipe::Recipe& recipe) {
   const recipe::Parallelism& p = recipe.parallelism;
   std::vector<std::string> parts;
-  for (const auto& [name, size] : {std::pair{"dp_replicate", p.dp_replicate}, {"tp", p.tp}, {"pp", p.pp}, {"cp", p.cp}})
+  for (const auto& [name, size] :
+       {std::pair{"dp_replicate", p.dp_replicate}, {"tp", p.tp}, {"pp", p.pp}, {"cp", p.cp}})
     if (size > 1) parts.push_back(fmt::format("{} {}", name, size));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -52,7 +53,8 @@ int graph(const RecipeOptions& options, bool stats) {
   if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
     const auto vocabulary = data::vocabulary(parsed.recipe.model, parsed.recipe.data);
-    if (!vocabulary) return bad_usage(fmt::format("{}: {}", options.path, vocabulary.error().message));
+    if (!vocabulary)
+      return bad_usage(fmt::format("{}: {}", options.path, vocabulary.error().message));
     parsed.recipe.model.vocab_size = *vocabulary;
   }
   auto captured = train::capture_step(parsed.recipe);
@@ -61,11 +63,12 @@ int graph(const RecipeOptions& options, bool stats) {
     return 1;
   }
   if (stats) {
-    const nlohmann::ordered_json json = {{"nodes", captured->graph.nodes.size()},
-                                         {"collectives", graph::collectives_per_step(captured->graph)},
-                                         {"capture_seconds", captured->seconds},
-                                         {"model_forward_calls", captured->model_forward_calls},
-                                         {"left_out", left_out(parsed.recipe)}};
+    const nlohmann::ordered_json json = {
+        {"nodes", captured->graph.nodes.size()},
+        {"collectives", graph::collectives_per_step(captured->graph)},
+        {"capture_seconds", captured->seconds},
+        {"model_forward_calls", captured->model_forward_calls},
+        {"left_out", left_out(parsed.recipe)}};
     fmt::print("{}\n", json.dump());
     return 0;
   }
@@ -91,7 +94,8 @@ int tokenize(const TokenizeOptions& options) {
     char* end = nullptr;
     const long id = std::strtol(word.c_str(), &end, 10);
     if (*end != '\0' || id < 0 || id >= tokenizer->vocab_size())
-      return bad_usage(fmt::format("\"{}\" is not a token id; valid: 0 to {}", word, tokenizer->vocab_size() - 1));
+      return bad_usage(fmt::format("\"{}\" is not a token id; valid: 0 to {}", word,
+                                   tokenizer->vocab_size() - 1));
     ids.push_back(static_cast<int32_t>(id));
   }
   const std::string text = tokenizer->decode(ids);

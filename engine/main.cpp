@@ -1,5 +1,5 @@
-// heddle-engine: the training engine's commands. Exit codes: 0 done, 1 failed, 2 bad usage or recipe,
-// 130 stopped by the user.
+// heddle-engine: the training engine's commands. Exit codes: 0 done, 1 failed, 2 bad usage or
+// recipe, 130 stopped by the user.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -48,10 +48,12 @@ int main(int argc, char** argv) {
   train.spawned_at = started;
   auto* train_command = app.add_subcommand("train", "train on this machine's ranks");
   add_recipe_options(train_command, recipe);
-  train_command->add_option("--run-dir", train.run_dir, "where logs and results go (default: nowhere)");
+  train_command->add_option("--run-dir", train.run_dir,
+                            "where logs and results go (default: nowhere)");
   train_command->add_option("--mode", train.mode, "planned or eager")
       ->check(CLI::IsMember({"planned", "eager"}));
-  train_command->add_option("--graph", train.graph_file, "train from this text graph instead of a capture")
+  train_command
+      ->add_option("--graph", train.graph_file, "train from this text graph instead of a capture")
       ->check(CLI::ExistingFile);
 
   auto* eval_command = app.add_subcommand("eval", "logits, loss and gradients of the first batch");
@@ -61,20 +63,26 @@ int main(int argc, char** argv) {
   eval_command->add_option("--to", train.eval_to, "the safetensors file to write")->required();
 
   bool stats = false;
-  auto* graph_command = app.add_subcommand("graph", "the captured step as text; allocates no weights");
+  auto* graph_command =
+      app.add_subcommand("graph", "the captured step as text; allocates no weights");
   add_recipe_options(graph_command, recipe);
-  graph_command->add_flag("--stats", stats, "nodes, collectives and capture seconds as JSON instead");
+  graph_command->add_flag("--stats", stats,
+                          "nodes, collectives and capture seconds as JSON instead");
 
   engine::TokenizeOptions tokenize;
   auto* tokenize_command = app.add_subcommand("tokenize", "text on stdin to token ids on stdout");
-  tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")->required();
+  tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")
+      ->required();
   tokenize_command->add_flag("--decode", tokenize.decode, "ids on stdin to text on stdout");
 
   launch::SuperviseOptions supervise;
-  auto* supervise_command = app.add_subcommand("supervise", "run a prepared run directory detached");
-  supervise_command->add_option("--run-dir", supervise.run_dir, "with launch.json and recipe.toml")->required();
+  auto* supervise_command =
+      app.add_subcommand("supervise", "run a prepared run directory detached");
+  supervise_command->add_option("--run-dir", supervise.run_dir, "with launch.json and recipe.toml")
+      ->required();
   auto* actions = supervise_command->add_option_group("action");
-  actions->add_flag_callback("--status", [&] { supervise.action = launch::SuperviseAction::status; });
+  actions->add_flag_callback("--status",
+                             [&] { supervise.action = launch::SuperviseAction::status; });
   actions->add_flag_callback("--stop", [&] { supervise.action = launch::SuperviseAction::stop; });
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);

@@ -2,8 +2,9 @@
 #include "engine/cuda/plugin.h"
 
 #include <c10/cuda/CUDAFunctions.h>
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <torch/library.h>
+
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "engine/kernels/composite.h"
 
@@ -34,8 +35,8 @@ int heddle_cuda_use_device(int local_rank) {
 }
 
 // Only the engine calls it, built by the same compiler: C linkage is for the name alone.
-c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(const c10::intrusive_ptr<c10d::Store>& store,
-                                                         int rank, int size) {
+c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(
+    const c10::intrusive_ptr<c10d::Store>& store, int rank, int size) {
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size);
 }
 

@@ -36,7 +36,7 @@ struct ScalarTensor {
 
 /// Reads one value.
 struct Use {
-  ValueId value = kNoValue;  // kNoValue: an optional tensor that is absent
+  ValueId value = kNoValue;    // kNoValue: an optional tensor that is absent
   ValueId written = kNoValue;  // the value's number after this node, where the node writes it
 };
 
@@ -51,7 +51,8 @@ struct Node {
   Phase phase = Phase::forward;
 };
 
-/// What enters the step: `inputs` change with every micro-batch or step, `states` live across steps.
+/// What enters the step: `inputs` change with every micro-batch or step, `states` live across
+/// steps.
 struct Binding {
   std::string name;
   ValueId value = kNoValue;

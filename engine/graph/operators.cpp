@@ -6,7 +6,8 @@ std::optional<c10::OperatorHandle> find_operator(const std::string& node_name) {
   const size_t dot = node_name.find('.');
   if (dot == std::string::npos) return std::nullopt;
   const size_t second = node_name.find('.', dot + 1);
-  const std::string name = node_name.substr(0, dot) + "::" + node_name.substr(dot + 1, second - dot - 1);
+  const std::string name =
+      node_name.substr(0, dot) + "::" + node_name.substr(dot + 1, second - dot - 1);
   const std::string overload = second == std::string::npos ? "" : node_name.substr(second + 1);
   return c10::Dispatcher::singleton().findSchema({name, overload});
 }

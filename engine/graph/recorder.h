@@ -36,7 +36,8 @@ class Recorder {
   /// Names the module that later forward nodes belong to; returns the name before.
   std::string exchange_module(std::string module);
 
-  /// Records one operator call whose arguments lie on top of `stack` and replaces them by its results.
+  /// Records one operator call whose arguments lie on top of `stack` and replaces them by its
+  /// results.
   void record(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
   /// The graph: sums of gradients named after their consumers, unread nodes removed.

@@ -49,7 +49,8 @@ std::string constant_text(const c10::IValue& value, const c10::TypePtr& type) {
   if (value.isIntList()) return fmt::format("[{}]", fmt::join(value.toIntVector(), ", "));
   if (value.isDoubleList()) {
     std::string list;
-    for (double each : value.toDoubleVector()) list += (list.empty() ? "" : ", ") + number_text(each);
+    for (double each : value.toDoubleVector())
+      list += (list.empty() ? "" : ", ") + number_text(each);
     return "[" + list + "]";
   }
   if (value.isDevice()) return "device";

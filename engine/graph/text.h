@@ -14,9 +14,9 @@
 //     heddle.adamw_(%4 -> %90, %5 -> %91, %6 -> %92, %80, %1, %2, %85, beta1=0.9, …)
 //   output %88: f32[] loss
 //
-// Tensor arguments come in the order of the operator's schema (`none` for an absent one), the others
-// by name; arguments at their default are left out. `%4 -> %90`: the node writes %4, whose contents
-// are called %90 from there on. `#` begins a comment.
+// Tensor arguments come in the order of the operator's schema (`none` for an absent one), the
+// others by name; arguments at their default are left out. `%4 -> %90`: the node writes %4, whose
+// contents are called %90 from there on. `#` begins a comment.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ namespace heddle::graph {
 
 std::string to_text(const Graph& graph);
 
-/// Parses the text form. Errors begin with `FILE:LINE:`. Checks that every value is defined before it
-/// is read, that operators exist and that arguments fit their schema.
+/// Parses the text form. Errors begin with `FILE:LINE:`. Checks that every value is defined before
+/// it is read, that operators exist and that arguments fit their schema.
 Result<Graph> parse_text(std::string_view text, const std::string& file);
 
 /// "f32", "bf16", "i64", …; and back (nullopt for an unknown name).

@@ -46,7 +46,8 @@ class Line {
   int64_t integer() {
     skip_space();
     int64_t value = 0;
-    const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    const auto [end, status] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
     if (status != std::errc()) failed(fmt::format("expected a whole number at \"{}\"", rest()));
     at_ = static_cast<size_t>(end - text_.data());
     return value;
@@ -61,8 +62,9 @@ class Line {
   std::string number_token() {
     skip_space();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  std::string_view("+-.").find(text_[at_]) != std::string_view::npos))
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+            std::string_view("+-.").find(text_[at_]) != std::string_view::npos))
       ++at_;
     if (begin == at_) failed(fmt::format("expected a number at \"{}\"", rest()));
     return std::string(text_.substr(begin, at_ - begin));
@@ -112,11 +114,14 @@ class Parser {
       if (reader.done()) continue;
       if (!header) {
         header = reader.accept("heddle graph 1");
-        if (!header) return fail("{}:{}: not a graph: the first line must be \"heddle graph 1\"", file_, number);
+        if (!header)
+          return fail("{}:{}: not a graph: the first line must be \"heddle graph 1\"", file_,
+                      number);
         continue;
       }
       statement(reader);
-      if (reader.ok() && !reader.done()) reader.failed(fmt::format("unexpected \"{}\"", reader.remainder()));
+      if (reader.ok() && !reader.done())
+        reader.failed(fmt::format("unexpected \"{}\"", reader.remainder()));
       if (!reader.ok()) return tl::unexpected(Error{reader.error()});
     }
     if (!header) return fail("{}: the graph is empty", file_);
@@ -158,7 +163,8 @@ class Parser {
     if (const auto dtype = dtype_of(name)) {
       value.dtype = *dtype;
     } else {
-      line.failed(fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
+      line.failed(
+          fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
     }
     line.expect("[");
     while (line.ok() && !line.accept("]")) {
@@ -247,7 +253,8 @@ class Parser {
         const std::string word = begin == 'n' || begin == 's' ? line.word() : "";
         if (word.empty() || word == "none" || word == "scalar") {
           line = before;
-          while (next_tensor < declared.size() && !takes_tensors(declared[next_tensor])) ++next_tensor;
+          while (next_tensor < declared.size() && !takes_tensors(declared[next_tensor]))
+            ++next_tensor;
           if (next_tensor == declared.size()) {
             line.failed(fmt::format("{} takes fewer tensors", node.op));
             return;
@@ -330,17 +337,20 @@ class Parser {
     }
     const std::string token = line.number_token();
     char* end = nullptr;
-    const bool whole = token.find_first_of(".en") == std::string::npos &&
-                       type->kind() != c10::TypeKind::FloatType;
-    const c10::IValue value = whole ? c10::IValue(static_cast<int64_t>(std::strtoll(token.c_str(), &end, 10)))
-                                    : c10::IValue(std::strtod(token.c_str(), &end));
-    if (end != token.c_str() + token.size()) line.failed(fmt::format("\"{}\" is not a number", token));
+    const bool whole =
+        token.find_first_of(".en") == std::string::npos && type->kind() != c10::TypeKind::FloatType;
+    const c10::IValue value =
+        whole ? c10::IValue(static_cast<int64_t>(std::strtoll(token.c_str(), &end, 10)))
+              : c10::IValue(std::strtod(token.c_str(), &end));
+    if (end != token.c_str() + token.size())
+      line.failed(fmt::format("\"{}\" is not a number", token));
     return value;
   }
 
   c10::IValue list(Line& line, const c10::TypePtr& type) {
     const auto list_type = type->cast<c10::ListType>();
-    const bool of_numbers = list_type && list_type->getElementType()->kind() == c10::TypeKind::FloatType;
+    const bool of_numbers =
+        list_type && list_type->getElementType()->kind() == c10::TypeKind::FloatType;
     std::vector<double> numbers;
     std::vector<int64_t> integers;
     bool first = true;

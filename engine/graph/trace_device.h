@@ -24,8 +24,8 @@ class TraceTensorImpl final : public c10::TensorImpl {
   bool is_view() const { return is_view_; }
   void set_is_view() { is_view_ = true; }
 
-  c10::intrusive_ptr<c10::TensorImpl> shallow_copy_and_detach(
-      const c10::VariableVersion& version, bool allow_change) const override;
+  c10::intrusive_ptr<c10::TensorImpl> shallow_copy_and_detach(const c10::VariableVersion& version,
+                                                              bool allow_change) const override;
   c10::intrusive_ptr<c10::TensorImpl> shallow_copy_and_detach(c10::VariableVersion&& version,
                                                               bool allow_change) const override;
 

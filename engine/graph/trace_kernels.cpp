@@ -1,10 +1,11 @@
 // Registers the recorder for every operator on the trace device.
+#include "engine/graph/trace_kernels.h"
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_device.h"
-#include "engine/graph/trace_kernels.h"
 
 namespace heddle::graph {
 namespace {
@@ -21,7 +22,8 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&record_boxed>());
 }
 
-// An operator with a CompositeExplicitAutograd kernel would run that kernel instead of the fallback.
+// An operator with a CompositeExplicitAutograd kernel would run that kernel instead of the
+// fallback.
 void register_trace_kernels() {
   static torch::Library* aten = [] {
     register_trace_device();

@@ -1,5 +1,5 @@
-// Lowered to LibTorch's best kernel: flash attention for CPU. It needs as many kv heads as query heads,
-// so that grouped kv heads are repeated before it and their gradients summed after it.
+// Lowered to LibTorch's best kernel: flash attention for CPU. It needs as many kv heads as query
+// heads, so that grouped kv heads are repeated before it and their gradients summed after it.
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
 #include <ATen/ops/empty.h>
@@ -15,7 +15,8 @@ namespace {
 using at::Tensor;
 using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&, double);
 using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
-                                                    const Tensor&, const Tensor&, const Tensor&, double);
+                                                    const Tensor&, const Tensor&, const Tensor&,
+                                                    double);
 
 // [B, S, K, D] → [B, H, S, D], each kv head H / K times.
 Tensor repeat_heads(const Tensor& x, int64_t heads) {
@@ -32,15 +33,16 @@ Tensor sum_heads(const Tensor& grad, int64_t kv_heads) {
   return x.reshape({b, s, kv_heads, h / kv_heads, d}).sum(3);
 }
 
-std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
+std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       double scale) {
   const int64_t heads = q.size(2);
   auto [out, logsumexp] = at::_scaled_dot_product_flash_attention_for_cpu(
       q.transpose(1, 2), repeat_heads(k, heads), repeat_heads(v, heads), 0.0, true, {}, scale);
   return {out.transpose(1, 2).contiguous(), logsumexp};
 }
 
-std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout, const Tensor& q, const Tensor& k,
-                                                const Tensor& v, const Tensor& out,
+std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout, const Tensor& q,
+                                                const Tensor& k, const Tensor& v, const Tensor& out,
                                                 const Tensor& logsumexp, double scale) {
   const int64_t heads = q.size(2), kv_heads = k.size(2);
   auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
@@ -51,16 +53,19 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout, const Tensor
 
 std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const Tensor& v, double) {
   TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && k.sizes() == v.sizes() && q.size(2) % k.size(2) == 0,
-              "attention takes q [B, S, H, D] and k, v [B, S, K, D] with K dividing H, not ", q.sizes(),
-              ", ", k.sizes(), " and ", v.sizes());
-  return {at::empty_like(q, at::MemoryFormat::Contiguous),
-          at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat)).transpose(1, 2)};
+              "attention takes q [B, S, H, D] and k, v [B, S, K, D] with K dividing H, not ",
+              q.sizes(), ", ", k.sizes(), " and ", v.sizes());
+  return {
+      at::empty_like(q, at::MemoryFormat::Contiguous),
+      at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat)).transpose(1, 2)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> backward_meta(const Tensor&, const Tensor& q, const Tensor& k,
-                                                 const Tensor& v, const Tensor&, const Tensor&, double) {
+                                                 const Tensor& v, const Tensor&, const Tensor&,
+                                                 double) {
   constexpr auto contiguous = at::MemoryFormat::Contiguous;
-  return {at::empty_like(q, contiguous), at::empty_like(k, contiguous), at::empty_like(v, contiguous)};
+  return {at::empty_like(q, contiguous), at::empty_like(k, contiguous),
+          at::empty_like(v, contiguous)};
 }
 
 struct Attention : torch::autograd::Function<Attention> {

@@ -11,8 +11,8 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& x, const Tensor& weight, doubl
   return {x * rstd.unsqueeze(-1) * weight, rstd};
 }
 
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy, const Tensor& x, const Tensor& weight,
-                                             const Tensor& rstd) {
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy, const Tensor& x,
+                                             const Tensor& weight, const Tensor& rstd) {
   const Tensor r = rstd.unsqueeze(-1), wdy = dy * weight;
   const Tensor mean = (wdy * x).mean(-1, true);
   return {r * (wdy - x * r.square() * mean), (dy * x * r).sum(0)};
@@ -50,27 +50,31 @@ Tensor heads_last(const Tensor& grad, int64_t kv_heads) {
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
+std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                     double scale) {
   const Tensor s = scores(q, k, scale), logsumexp = s.logsumexp(-1);
   const Tensor out = (s - logsumexp.unsqueeze(-1)).exp().matmul(heads_first(v, q.size(2)));
   return {out.transpose(1, 2).contiguous(), logsumexp};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout, const Tensor& q, const Tensor& k,
-                                                      const Tensor& v, const Tensor& out,
-                                                      const Tensor& logsumexp, double scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout, const Tensor& q,
+                                                      const Tensor& k, const Tensor& v,
+                                                      const Tensor& out, const Tensor& logsumexp,
+                                                      double scale) {
   const int64_t heads = q.size(2), kv_heads = k.size(2);
   const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1)).exp(), d = dout.transpose(1, 2);
   const Tensor dv = p.transpose(2, 3).matmul(d);
   const Tensor dp = d.matmul(heads_first(v, heads).transpose(2, 3));
   const Tensor ds = p * (dp - (d * out.transpose(1, 2)).sum(-1, true)) * scale;
-  const Tensor dq = ds.matmul(heads_first(k, heads)), dk = ds.transpose(2, 3).matmul(q.transpose(1, 2));
+  const Tensor dq = ds.matmul(heads_first(k, heads)),
+               dk = ds.transpose(2, 3).matmul(q.transpose(1, 2));
   return {dq.transpose(1, 2).contiguous(), heads_last(dk, kv_heads), heads_last(dv, kv_heads)};
 }
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) { return at::silu(gate) * up; }
 
-std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout, const Tensor& gate, const Tensor& up) {
+std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout, const Tensor& gate,
+                                           const Tensor& up) {
   return {at::silu_backward(dout * up, gate), dout * at::silu(gate)};
 }
 
@@ -102,15 +106,18 @@ Tensor clip_factor(const Tensor& norm, double max_norm) {
   return factor.masked_fill(norm.isfinite().logical_not(), 0.0).to(at::kFloat);
 }
 
-void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad_in, const Tensor& lr,
-            const Tensor& step, const Tensor& factor, double beta1, double beta2, double eps,
-            double weight_decay) {
+void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad_in,
+            const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1, double beta2,
+            double eps, double weight_decay) {
   const Tensor keep = factor.eq(0.0), t = step.to(at::kDouble);
   const Tensor grad = at::where(keep, at::zeros_like(grad_in), grad_in * factor);
-  const Tensor m = exp_avg.lerp(grad, 1.0 - beta1), v = exp_avg_sq * beta2 + grad.square() * (1.0 - beta2);
-  const Tensor correction1 = 1.0 - at::pow(beta1, t), correction2 = (1.0 - at::pow(beta2, t)).sqrt();
-  const Tensor updated = parameter * (1.0 - lr * weight_decay).to(at::kFloat) -
-                         (lr / correction1).to(at::kFloat) * m / (v.sqrt() / correction2.to(at::kFloat) + eps);
+  const Tensor m = exp_avg.lerp(grad, 1.0 - beta1),
+               v = exp_avg_sq * beta2 + grad.square() * (1.0 - beta2);
+  const Tensor correction1 = 1.0 - at::pow(beta1, t),
+               correction2 = (1.0 - at::pow(beta2, t)).sqrt();
+  const Tensor updated =
+      parameter * (1.0 - lr * weight_decay).to(at::kFloat) -
+      (lr / correction1).to(at::kFloat) * m / (v.sqrt() / correction2.to(at::kFloat) + eps);
   parameter.copy_(at::where(keep, parameter, updated));
   exp_avg.copy_(at::where(keep, exp_avg, m));
   exp_avg_sq.copy_(at::where(keep, exp_avg_sq, v));

@@ -8,19 +8,23 @@
 
 namespace heddle::kernels::composite {
 
-std::tuple<at::Tensor, at::Tensor> rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+std::tuple<at::Tensor, at::Tensor> rms_norm(const at::Tensor& x, const at::Tensor& weight,
+                                            double eps);
 std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& dy, const at::Tensor& x,
-                                                     const at::Tensor& weight, const at::Tensor& rstd);
-at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions, bool inverse);
-std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                             double scale);
+                                                     const at::Tensor& weight,
+                                                     const at::Tensor& rstd);
+at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions,
+                bool inverse);
+std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
+                                             const at::Tensor& v, double scale);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward(
     const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     const at::Tensor& out, const at::Tensor& logsumexp, double scale);
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& dout, const at::Tensor& gate,
                                                    const at::Tensor& up);
-std::tuple<at::Tensor, at::Tensor> cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+std::tuple<at::Tensor, at::Tensor> cross_entropy(const at::Tensor& logits,
+                                                 const at::Tensor& labels);
 at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
                                   const at::Tensor& labels, const at::Tensor& logsumexp);
 void accumulate_(at::Tensor sum, const at::Tensor& value);

@@ -67,8 +67,8 @@ Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& 
         std::fill_n(out, n, 0.0F);
         continue;
       }
-      softmax_row(logits.const_data_ptr<float>() + r * n, logsumexp.const_data_ptr<float>()[r], factor,
-                  out, n);
+      softmax_row(logits.const_data_ptr<float>() + r * n, logsumexp.const_data_ptr<float>()[r],
+                  factor, out, n);
       out[label[r]] -= factor;
     }
   });
@@ -109,7 +109,8 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
 TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("cross_entropy(Tensor logits, Tensor labels) -> (Tensor, Tensor)");
   library.def(
-      "cross_entropy_backward(Tensor dloss, Tensor logits, Tensor labels, Tensor logsumexp) -> Tensor");
+      "cross_entropy_backward(Tensor dloss, Tensor logits, Tensor labels, Tensor logsumexp) -> "
+      "Tensor");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) {
   library.impl("cross_entropy", &forward_cpu);

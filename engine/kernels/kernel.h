@@ -27,12 +27,13 @@ c10::TypedOperatorHandle<Signature> find(const char* name) {
 }
 
 inline void check_float(const at::Tensor& tensor, const char* what) {
-  TORCH_CHECK(tensor.scalar_type() == at::kFloat, what, " must be fp32, not ", tensor.scalar_type());
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat, what, " must be fp32, not ",
+              tensor.scalar_type());
 }
 
-/// e^x within 2 ulp, written so that loops around it vectorise (libm's does not): range reduction to
-/// [−ln2/2, ln2/2] and a polynomial of degree 6 (Cody & Waite, Software Manual for the Elementary
-/// Functions, 1980). Saturates outside [−87.3, 88.3].
+/// e^x within 2 ulp, written so that loops around it vectorise (libm's does not): range reduction
+/// to [−ln2/2, ln2/2] and a polynomial of degree 6 (Cody & Waite, Software Manual for the
+/// Elementary Functions, 1980). Saturates outside [−87.3, 88.3].
 inline float vector_exp(float x) {
   x = std::min(std::max(x, -87.3F), 88.3F);
   constexpr float kRound = 12582912.0F;  // 1.5 · 2²³: adding it rounds to a whole number
@@ -49,6 +50,8 @@ inline float vector_exp(float x) {
 }
 
 /// Rows of a kernel's work such that a task holds at least about 16 Ki elements.
-inline int64_t grain(int64_t columns) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns)); }
+inline int64_t grain(int64_t columns) {
+  return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns));
+}
 
 }  // namespace heddle::kernels

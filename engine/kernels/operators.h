@@ -1,6 +1,6 @@
-// Heddle's own operators: schema, shape rule, CPU kernel and backward of each in the file of its name.
-// They run on any device that has a kernel, and on the trace device, where they become one node.
-// Shapes: B sequences, S tokens each, T = B·S, H heads, K kv heads, D head dim, V vocabulary.
+// Heddle's own operators: schema, shape rule, CPU kernel and backward of each in the file of its
+// name. They run on any device that has a kernel, and on the trace device, where they become one
+// node. Shapes: B sequences, S tokens each, T = B·S, H heads, K kv heads, D head dim, V vocabulary.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,8 +17,8 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 /// x [B, S, H, D]; table [positions, D/2, 2] of (cos, sin); positions int64 [B, S].
 at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions);
 
-/// Causal attention, softmax(q·kᵀ·scale)·v. q [B, S, H, D]; k, v [B, S, K, D], K divides H: query head h
-/// reads kv head h / (H / K). Returns [B, S, H, D].
+/// Causal attention, softmax(q·kᵀ·scale)·v. q [B, S, H, D]; k, v [B, S, K, D], K divides H: query
+/// head h reads kv head h / (H / K). Returns [B, S, H, D].
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale);
 
 /// silu(gate) · up, elementwise.
@@ -34,8 +34,8 @@ void accumulate_(at::Tensor sum, const at::Tensor& value);
 /// Sum of the squares of all elements of all tensors, in double precision.
 at::Tensor squared_norm(const std::vector<at::Tensor>& tensors);
 
-/// min(1, max_norm / (norm + 1e-6)), 1 where max_norm is 0, and 0 where the norm is not finite, which
-/// makes the update a no-op.
+/// min(1, max_norm / (norm + 1e-6)), 1 where max_norm is 0, and 0 where the norm is not finite,
+/// which makes the update a no-op.
 at::Tensor clip_factor(const at::Tensor& norm, double max_norm);
 
 struct AdamW {
@@ -45,8 +45,9 @@ struct AdamW {
   double weight_decay = 0.1;
 };
 
-/// One decoupled-decay Adam update (arXiv 1711.05101, algorithm 2) of a shard, in place. All tensors
-/// have the parameter's shape; lr, step (1-based) and factor (multiplies the gradient) have no dimension.
+/// One decoupled-decay Adam update (arXiv 1711.05101, algorithm 2) of a shard, in place. All
+/// tensors have the parameter's shape; lr, step (1-based) and factor (multiplies the gradient) have
+/// no dimension.
 void adamw_(at::Tensor parameter, at::Tensor exp_avg, at::Tensor exp_avg_sq, const at::Tensor& grad,
             const at::Tensor& lr, const at::Tensor& step, const at::Tensor& factor,
             const AdamW& settings);

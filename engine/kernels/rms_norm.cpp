@@ -16,11 +16,13 @@ using Backward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at:
                                                     const at::Tensor&, const at::Tensor&);
 
 HEDDLE_VECTORIZED
-void forward_row(const float* x, const float* weight, float* y, float* rstd, int64_t n, double eps) {
+void forward_row(const float* x, const float* weight, float* y, float* rstd, int64_t n,
+                 double eps) {
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; ++i) sum += x[i] * x[i];
-  const float r = static_cast<float>(1.0 / std::sqrt(static_cast<double>(sum) / static_cast<double>(n) + eps));
+  const float r =
+      static_cast<float>(1.0 / std::sqrt(static_cast<double>(sum) / static_cast<double>(n) + eps));
   *rstd = r;
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * r * weight[i];
@@ -28,8 +30,8 @@ void forward_row(const float* x, const float* weight, float* y, float* rstd, int
 
 // dx = r·(w·dy − x·r²·mean(w·dy·x)); dw += dy·x·r
 HEDDLE_VECTORIZED
-void backward_row(const float* dy, const float* x, const float* weight, float r, float* dx, float* dw,
-                  int64_t n) {
+void backward_row(const float* dy, const float* x, const float* weight, float r, float* dx,
+                  float* dw, int64_t n) {
   float dot = 0;
 #pragma omp simd reduction(+ : dot)
   for (int64_t i = 0; i < n; ++i) dot += dy[i] * weight[i] * x[i];
@@ -75,9 +77,11 @@ std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const a
   return {dx, partial.sum(0)};
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& weight, double) {
+std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& weight,
+                                                double) {
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
-              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ", weight.sizes());
+              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ",
+              weight.sizes());
   return {at::empty_like(x), at::empty({x.size(0)}, x.options())};
 }
 
@@ -108,7 +112,8 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
 
 TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("rms_norm(Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)");
-  library.def("rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor rstd) -> (Tensor, Tensor)");
+  library.def(
+      "rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor rstd) -> (Tensor, Tensor)");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) {
   library.impl("rms_norm", &forward_cpu);

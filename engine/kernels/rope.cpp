@@ -39,7 +39,8 @@ at::Tensor rope_cpu(const at::Tensor& x_in, const at::Tensor& table, const at::T
   return y;
 }
 
-at::Tensor rope_meta(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions, bool) {
+at::Tensor rope_meta(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions,
+                     bool) {
   TORCH_CHECK(x.dim() == 4 && table.dim() == 3 && table.size(1) * 2 == x.size(3) &&
                   positions.dim() == 2 && positions.size(0) == x.size(0) &&
                   positions.size(1) == x.size(1),

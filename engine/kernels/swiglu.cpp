@@ -1,7 +1,6 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
 
@@ -41,7 +40,8 @@ Tensor forward_cpu(const Tensor& gate_in, const Tensor& up_in) {
   return out;
 }
 
-std::tuple<Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& gate_in, const Tensor& up_in) {
+std::tuple<Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& gate_in,
+                                        const Tensor& up_in) {
   const Tensor dout = dout_in.contiguous(), gate = gate_in.contiguous(), up = up_in.contiguous();
   Tensor dgate = at::empty_like(gate), dup = at::empty_like(up);
   at::parallel_for(0, dout.numel(), 16384, [&](int64_t begin, int64_t end) {
@@ -53,8 +53,8 @@ std::tuple<Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& gat
 }
 
 Tensor forward_meta(const Tensor& gate, const Tensor& up) {
-  TORCH_CHECK(gate.sizes() == up.sizes(), "swiglu takes two tensors of one shape, not ", gate.sizes(),
-              " and ", up.sizes());
+  TORCH_CHECK(gate.sizes() == up.sizes(), "swiglu takes two tensors of one shape, not ",
+              gate.sizes(), " and ", up.sizes());
   return at::empty_like(gate, at::MemoryFormat::Contiguous);
 }
 
@@ -64,7 +64,8 @@ std::tuple<Tensor, Tensor> backward_meta(const Tensor&, const Tensor& gate, cons
 }
 
 struct SwiGlu : torch::autograd::Function<SwiGlu> {
-  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& gate, const Tensor& up) {
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& gate,
+                        const Tensor& up) {
     at::AutoDispatchBelowADInplaceOrView below;
     static const auto op = find<Forward>("heddle::swiglu");
     context->save_for_backward({gate, up});

@@ -42,10 +42,12 @@ void adamw_range(float* p, float* m, float* v, const float* g, int64_t n, Rates 
 }
 
 void accumulate_cpu(Tensor sum, const Tensor& value_in) {
-  TORCH_CHECK(sum.is_contiguous() && sum.sizes() == value_in.sizes(), "accumulate_ takes two tensors of one shape");
+  TORCH_CHECK(sum.is_contiguous() && sum.sizes() == value_in.sizes(),
+              "accumulate_ takes two tensors of one shape");
   const Tensor value = value_in.contiguous();
   at::parallel_for(0, sum.numel(), 16384, [&](int64_t begin, int64_t end) {
-    add_range(sum.mutable_data_ptr<float>() + begin, value.const_data_ptr<float>() + begin, end - begin);
+    add_range(sum.mutable_data_ptr<float>() + begin, value.const_data_ptr<float>() + begin,
+              end - begin);
   });
 }
 
@@ -85,8 +87,8 @@ Tensor clip_factor_cpu(const Tensor& norm, double max_norm) {
 }
 
 void adamw_cpu(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad_in,
-               const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1, double beta2,
-               double eps, double weight_decay) {
+               const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1,
+               double beta2, double eps, double weight_decay) {
   const float scale = *factor.const_data_ptr<float>();
   if (scale == 0.0F) return;  // a gradient that is not finite changes nothing
   const double rate = *lr.const_data_ptr<double>();
@@ -101,7 +103,8 @@ void adamw_cpu(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor
                     static_cast<float>(std::sqrt(1.0 - std::pow(beta2, t)))};
   const Tensor grad = grad_in.contiguous();
   at::parallel_for(0, parameter.numel(), 16384, [&](int64_t begin, int64_t end) {
-    adamw_range(parameter.mutable_data_ptr<float>() + begin, exp_avg.mutable_data_ptr<float>() + begin,
+    adamw_range(parameter.mutable_data_ptr<float>() + begin,
+                exp_avg.mutable_data_ptr<float>() + begin,
                 exp_avg_sq.mutable_data_ptr<float>() + begin, grad.const_data_ptr<float>() + begin,
                 end - begin, rates);
   });
@@ -114,12 +117,12 @@ Tensor squared_norm_meta(at::TensorList tensors) {
 Tensor clip_factor_meta(const Tensor& norm, double) {
   return at::empty({}, norm.options().dtype(at::kFloat));
 }
-void adamw_meta(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad, const Tensor&,
-                const Tensor&, const Tensor&, double, double, double, double) {
+void adamw_meta(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad,
+                const Tensor&, const Tensor&, const Tensor&, double, double, double, double) {
   TORCH_CHECK(parameter.sizes() == grad.sizes() && exp_avg.sizes() == grad.sizes() &&
                   exp_avg_sq.sizes() == grad.sizes(),
-              "adamw_ takes four tensors of one shape, not ", parameter.sizes(), " with a gradient of ",
-              grad.sizes());
+              "adamw_ takes four tensors of one shape, not ", parameter.sizes(),
+              " with a gradient of ", grad.sizes());
 }
 
 }  // namespace
@@ -129,7 +132,8 @@ TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("squared_norm(Tensor[] tensors) -> Tensor");
   library.def("clip_factor(Tensor norm, float max_norm) -> Tensor");
   library.def(
-      "adamw_(Tensor(a!) parameter, Tensor(b!) exp_avg, Tensor(c!) exp_avg_sq, Tensor grad, Tensor lr, "
+      "adamw_(Tensor(a!) parameter, Tensor(b!) exp_avg, Tensor(c!) exp_avg_sq, Tensor grad, Tensor "
+      "lr, "
       "Tensor step, Tensor factor, float beta1, float beta2, float eps, float weight_decay) -> ()");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) {
@@ -160,8 +164,8 @@ Tensor clip_factor(const Tensor& norm, double max_norm) {
   return op.call(norm, max_norm);
 }
 
-void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad, const Tensor& lr,
-            const Tensor& step, const Tensor& factor, const AdamW& settings) {
+void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad,
+            const Tensor& lr, const Tensor& step, const Tensor& factor, const AdamW& settings) {
   static const auto op =
       find<void(Tensor, Tensor, Tensor, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                 double, double, double, double)>("heddle::adamw_");

@@ -14,7 +14,8 @@ namespace {
 // Four 32-bit words for a counter under a key.
 std::array<uint32_t, 4> philox(uint64_t counter, uint64_t key) {
   auto k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
-  std::array<uint32_t, 4> c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
+  std::array<uint32_t, 4> c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
+                               0, 0};
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xD2511F53ULL * c[0], b = 0xCD9E8D57ULL * c[2];
     c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b),
@@ -61,7 +62,8 @@ Init init_of(const recipe::Model& model, const std::string& name) {
     const double sigma = 1.0 / std::sqrt(static_cast<double>(model.dim));
     return {Init::Kind::truncated_normal, sigma, 3.0 * sigma};
   }
-  if (ends_with(name, ".wo.weight") || ends_with(name, ".w2.weight") || ends_with(name, ".w3.weight")) {
+  if (ends_with(name, ".wo.weight") || ends_with(name, ".w2.weight") ||
+      ends_with(name, ".w3.weight")) {
     const double layer = std::stod(name.substr(name.find('.') + 1));
     return {Init::Kind::truncated_normal, 0.02 / std::sqrt(2.0 * (layer + 1.0)), kCut};
   }

@@ -19,8 +19,9 @@ struct Init {
 /// By the parameter's name, as in "layers.3.attention.wo.weight".
 Init init_of(const recipe::Model& model, const std::string& name);
 
-/// Writes elements [begin, begin + count) of a parameter, row-major. Each element depends on (seed, name,
-/// its index) alone, through the counter-based generator Philox4x32-10 (Salmon et al., SC 2011).
+/// Writes elements [begin, begin + count) of a parameter, row-major. Each element depends on (seed,
+/// name, its index) alone, through the counter-based generator Philox4x32-10 (Salmon et al., SC
+/// 2011).
 void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin, int64_t count,
           float* out);
 

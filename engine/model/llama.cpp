@@ -62,8 +62,8 @@ std::vector<Parameter*> Llama::parameters() {
   for (Layer& layer : layers_) {
     Attention& a = layer.attention;
     FeedForward& f = layer.feed_forward;
-    all.insert(all.end(), {&layer.attention_norm, &a.wq, &a.wk, &a.wv, &a.wo, &layer.ffn_norm, &f.w1,
-                           &f.w3, &f.w2});
+    all.insert(all.end(), {&layer.attention_norm, &a.wq, &a.wk, &a.wv, &a.wo, &layer.ffn_norm,
+                           &f.w1, &f.w3, &f.w2});
   }
   all.push_back(&norm_);
   if (!shape_.tied_embeddings) all.push_back(&output_);

@@ -30,7 +30,8 @@ struct Layer {
 };
 
 /// Gives the shard of a parameter: its name and the shard's sizes → a tensor on any device.
-using MakeShard = std::function<at::Tensor(const std::string& name, const std::vector<int64_t>& sizes)>;
+using MakeShard =
+    std::function<at::Tensor(const std::string& name, const std::vector<int64_t>& sizes)>;
 
 class Llama {
  public:
@@ -48,7 +49,8 @@ class Llama {
   int64_t forward_calls() const { return forward_calls_; }
 
  private:
-  at::Tensor attend(const Attention& attention, const at::Tensor& x, const at::Tensor& positions) const;
+  at::Tensor attend(const Attention& attention, const at::Tensor& x,
+                    const at::Tensor& positions) const;
   at::Tensor feed_forward(const FeedForward& ffn, const at::Tensor& x) const;
 
   recipe::Model shape_;

@@ -10,7 +10,8 @@
 namespace heddle::model {
 
 /// How parameters are spread: dim 0 is cut into `ranks` shards of equally many rows, the last ones
-/// padded with zeros, so that all ranks have one graph (fully sharded data parallelism, arXiv 2304.11277).
+/// padded with zeros, so that all ranks have one graph (fully sharded data parallelism, arXiv
+/// 2304.11277).
 struct Sharding {
   int64_t ranks = 1;
   std::string group;  // process group of those ranks

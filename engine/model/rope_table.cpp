@@ -26,8 +26,8 @@ at::Tensor make_rope_table(const recipe::Model& model, int64_t positions) {
   at::Tensor table = at::empty({positions, pairs, 2}, at::kFloat);
   float* out = table.mutable_data_ptr<float>();
   for (int64_t i = 0; i < pairs; ++i) {
-    double frequency = std::pow(model.rope_theta, -2.0 * static_cast<double>(i) /
-                                                      static_cast<double>(model.head_dim()));
+    double frequency = std::pow(
+        model.rope_theta, -2.0 * static_cast<double>(i) / static_cast<double>(model.head_dim()));
     if (model.rope_scaling) frequency = scaled(frequency, *model.rope_scaling);
     for (int64_t p = 0; p < positions; ++p) {
       const double angle = static_cast<double>(p) * frequency;

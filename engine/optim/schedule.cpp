@@ -15,7 +15,8 @@ double lr_factor(const recipe::Schedule& schedule, int64_t steps, int64_t step) 
                             : steps - warmup;
   const int64_t stable = steps + 1 - warmup - decay;
   if (step < warmup + stable || decay <= 0) return 1.0;
-  const double p = std::min(1.0, static_cast<double>(step + 1 - warmup - stable) / static_cast<double>(decay));
+  const double p =
+      std::min(1.0, static_cast<double>(step + 1 - warmup - stable) / static_cast<double>(decay));
   double f = 1.0 - p;
   if (schedule.decay == recipe::Decay::sqrt) f = 1.0 - std::sqrt(p);
   if (schedule.decay == recipe::Decay::cosine) f = 0.5 * (1.0 + std::cos(std::numbers::pi * p));

@@ -7,8 +7,8 @@
 
 namespace heddle::optim {
 
-/// What the learning rate is multiplied with at a step (0-based) of `steps`: linear warm-up, a stable
-/// stretch, then decay (TorchTitan's components/lr_scheduler.py).
+/// What the learning rate is multiplied with at a step (0-based) of `steps`: linear warm-up, a
+/// stable stretch, then decay (TorchTitan's components/lr_scheduler.py).
 double lr_factor(const recipe::Schedule& schedule, int64_t steps, int64_t step);
 
 }  // namespace heddle::optim

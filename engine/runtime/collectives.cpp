@@ -89,8 +89,10 @@ Tensor reduce_scatter_now(const Tensor& full, int64_t shard_rows, const std::str
   return shard;
 }
 
-Tensor all_reduce_now(const Tensor& x, const std::string& reduction, const std::string& group_name) {
-  TORCH_CHECK(reduction == "sum" || reduction == "max", "all_reduce takes sum or max, not ", reduction);
+Tensor all_reduce_now(const Tensor& x, const std::string& reduction,
+                      const std::string& group_name) {
+  TORCH_CHECK(reduction == "sum" || reduction == "max", "all_reduce takes sum or max, not ",
+              reduction);
   c10d::AllreduceOptions options;
   options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
   Tensor result = x.clone();

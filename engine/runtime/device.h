@@ -11,13 +11,15 @@
 
 namespace heddle::runtime {
 
-/// "cpu" and "auto": the CPU. "cuda": loads libheddle_cuda.so, which lies beside the engine, and makes
-/// this rank's GPU current; an error says what is missing. Call once a process, before any tensor.
+/// "cpu" and "auto": the CPU. "cuda": loads libheddle_cuda.so, which lies beside the engine, and
+/// makes this rank's GPU current; an error says what is missing. Call once a process, before any
+/// tensor.
 Result<c10::Device> open_device(const std::string& wanted, int local_rank);
 
-/// A process group of the device's own transport: Gloo, or NCCL. `address`: of this host, as the others
-/// reach it. Throws c10::Error.
-c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device, c10::intrusive_ptr<c10d::Store> store,
-                                             int rank, int size, const std::string& address);
+/// A process group of the device's own transport: Gloo, or NCCL. `address`: of this host, as the
+/// others reach it. Throws c10::Error.
+c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
+                                             c10::intrusive_ptr<c10d::Store> store, int rank,
+                                             int size, const std::string& address);
 
 }  // namespace heddle::runtime

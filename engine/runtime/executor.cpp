@@ -15,18 +15,22 @@ using graph::Phase;
 using graph::Use;
 using graph::ValueId;
 
-Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states, c10::Device device) {
+Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states,
+                                  c10::Device device) {
   Executor executor(std::move(graph), device);
   executor.values_.resize(executor.graph_.values.size());
   for (const graph::Binding& state : executor.graph_.states) {
     const auto found = states.find(state.name);
-    if (found == states.end()) return fail("the graph has a state \"{}\" that this run has not", state.name);
+    if (found == states.end())
+      return fail("the graph has a state \"{}\" that this run has not", state.name);
     const graph::Value& expected = executor.graph_.values[state.value];
     if (found->second.sizes() != at::IntArrayRef(expected.sizes) ||
         found->second.scalar_type() != expected.dtype)
-      return fail("state \"{}\" is [{}] in the graph and [{}] in this run: was the graph made for another recipe "
-                  "or number of ranks?",
-                  state.name, fmt::join(expected.sizes, ", "), fmt::join(found->second.sizes(), ", "));
+      return fail(
+          "state \"{}\" is [{}] in the graph and [{}] in this run: was the graph made for another "
+          "recipe "
+          "or number of ranks?",
+          state.name, fmt::join(expected.sizes, ", "), fmt::join(found->second.sizes(), ", "));
     executor.values_[state.value] = found->second;
   }
   for (const graph::Binding& input : executor.graph_.inputs)
@@ -41,7 +45,8 @@ Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states
 }
 
 void Executor::find_last_reads() {
-  // States and inputs stay; so do outputs, and what the optimizer reads when forward and backward repeat.
+  // States and inputs stay; so do outputs, and what the optimizer reads when forward and backward
+  // repeat.
   std::vector<bool> stays(graph_.values.size(), false);
   for (const auto* bindings : {&graph_.states, &graph_.inputs, &graph_.outputs})
     for (const graph::Binding& binding : *bindings) stays[binding.value] = true;
@@ -51,7 +56,8 @@ void Executor::find_last_reads() {
     });
   }
   std::vector<bool> read(stays);
-  for (auto instruction = instructions_.rbegin(); instruction != instructions_.rend(); ++instruction) {
+  for (auto instruction = instructions_.rbegin(); instruction != instructions_.rend();
+       ++instruction) {
     const Node& node = graph_.nodes[instruction->node];
     auto dies_here = [&](ValueId value) {
       if (value == graph::kNoValue || read[value]) return;
@@ -146,7 +152,8 @@ void Executor::run_node(const Instruction& instruction, Timeline* timeline) {
 }
 
 void Executor::record_span(const Node& node, int64_t start,
-                           const std::shared_ptr<std::atomic<int64_t>>& end_us, Timeline& timeline) {
+                           const std::shared_ptr<std::atomic<int64_t>>& end_us,
+                           Timeline& timeline) {
   telemetry::Span span{node.op.substr(node.op.find('.') + 1), node.module, start, 0, 0,
                        static_cast<uint8_t>(node.phase)};
   if (end_us) {

@@ -18,17 +18,19 @@ namespace heddle::runtime {
 
 using NamedTensors = std::map<std::string, at::Tensor>;
 
-/// A graph made ready to run: operators looked up, the last reader of each value known, so that memory
-/// is given back as soon as it can be. One thread.
+/// A graph made ready to run: operators looked up, the last reader of each value known, so that
+/// memory is given back as soon as it can be. One thread.
 class Executor {
  public:
-  /// Binds the graph's states to tensors, which each step changes in place. An error names the state
-  /// that is missing or has another shape, or the operator that does not exist. All states lie on `device`.
-  static Result<Executor> create(graph::Graph graph, const NamedTensors& states, c10::Device device);
+  /// Binds the graph's states to tensors, which each step changes in place. An error names the
+  /// state that is missing or has another shape, or the operator that does not exist. All states
+  /// lie on `device`.
+  static Result<Executor> create(graph::Graph graph, const NamedTensors& states,
+                                 c10::Device device);
 
-  /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those that
-  /// stay the same in all of them. Returns the graph's outputs. With a timeline, every node leaves a
-  /// span. Throws c10::Error as operators do.
+  /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those
+  /// that stay the same in all of them. Returns the graph's outputs. With a timeline, every node
+  /// leaves a span. Throws c10::Error as operators do.
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs,
                    Timeline* timeline = nullptr);
 

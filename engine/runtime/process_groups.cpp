@@ -31,7 +31,8 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
-  if (int status = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); status != 0)
+  if (int status = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+      status != 0)
     return fail("the rendezvous host {} is unknown: {}", host, gai_strerror(status));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
   const int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -40,8 +41,8 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
   char text[NI_MAXHOST] = {};
   const bool ok = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
                   getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) == 0 &&
-                  getnameinfo(reinterpret_cast<sockaddr*>(&local), length, text, sizeof(text), nullptr,
-                              0, NI_NUMERICHOST) == 0;
+                  getnameinfo(reinterpret_cast<sockaddr*>(&local), length, text, sizeof(text),
+                              nullptr, 0, NI_NUMERICHOST) == 0;
   const int error = errno;
   if (fd >= 0) close(fd);
   if (!ok) return fail("no route to the rendezvous host {}: {}", host, std::strerror(error));
@@ -68,8 +69,8 @@ Result<> init_process_groups(const launch::RankContext& context, c10::Device dev
     if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
     auto store = c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
     groups()[kShardGroup] =
-        make_group(device, c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank, world,
-                   *address);
+        make_group(device, c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank,
+                   world, *address);
   } catch (const std::exception& error) {
     return fail("rank {} cannot meet the others at {}:{}: {}", context.rank,
                 context.launch.rendezvous_host, context.port, graph::error_text(error));

@@ -29,7 +29,8 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
   const at::Tensor step_number = recorder.input("step", {}, at::kLong);
 
   model::Llama model(recipe.model, settings.sharding,
-                     state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), state);
+                     state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}),
+                     state);
   Step step(model, settings, state);
   step.micro_batch(tokens, labels, positions, token_count);
   for (const auto& [name, tensor] : step.update(lr, step_number)) recorder.output(name, tensor);

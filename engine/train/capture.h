@@ -9,12 +9,12 @@ namespace heddle::train {
 
 struct Captured {
   graph::Graph graph;
-  double seconds = 0;             // wall time of the capture
+  double seconds = 0;               // wall time of the capture
   int64_t model_forward_calls = 0;  // how often the model's code ran
 };
 
-/// Runs the step once on the trace device. `recipe` is resolved and has a vocabulary size. All ranks
-/// get the same graph. Errors are LibTorch's, with the operator they come from.
+/// Runs the step once on the trace device. `recipe` is resolved and has a vocabulary size. All
+/// ranks get the same graph. Errors are LibTorch's, with the operator they come from.
 Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate = false);
 
 }  // namespace heddle::train

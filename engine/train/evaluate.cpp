@@ -39,8 +39,9 @@ Result<> write(const std::string& path,
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device) {
   if (recipe.accumulation() != 1)
-    return fail("eval takes the whole first batch at once: global_batch must be local_batch x {} ranks",
-                recipe.data_parallel_ranks());
+    return fail(
+        "eval takes the whole first batch at once: global_batch must be local_batch x {} ranks",
+        recipe.data_parallel_ranks());
   const model::Sharding sharding = settings_of(recipe).sharding;
   const Feed feed = make_feed(recipe, loader, 0, context.rank, device);
   const auto outputs = runner.run(feed.micro_batches, feed.step, nullptr);
@@ -54,8 +55,10 @@ Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& conte
       gathered(mine, mine.size(0) * sharding.ranks, sharding));
   add("loss", {}, outputs.at("loss"));
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const at::Tensor grad = gathered(outputs.at("grad." + parameter.name), parameter.rows(), sharding);
-    add("grad." + parameter.hugging_face_name, parameter.shape, in_hugging_face_layout(parameter, grad));
+    const at::Tensor grad =
+        gathered(outputs.at("grad." + parameter.name), parameter.rows(), sharding);
+    add("grad." + parameter.hugging_face_name, parameter.shape,
+        in_hugging_face_layout(parameter, grad));
   }
   return context.rank == 0 ? write(context.launch.eval_to, tensors) : Result<>();
 }

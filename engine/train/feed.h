@@ -14,9 +14,9 @@ struct Feed {
   runtime::NamedTensors step;                        // token_count, lr, step: no dimension
 };
 
-/// Step `step` (0-based) of data-parallel rank `rank`, batches on `device`; numbers stay on the CPU, from
-/// where operators of any device take them.
-Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step, int64_t rank,
-               c10::Device device);
+/// Step `step` (0-based) of data-parallel rank `rank`, batches on `device`; numbers stay on the
+/// CPU, from where operators of any device take them.
+Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
+               int64_t rank, c10::Device device);
 
 }  // namespace heddle::train

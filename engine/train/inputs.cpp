@@ -39,24 +39,29 @@ void take_numbers_of_checkpoint(recipe::Parsed& parsed) {
 
 }  // namespace
 
-recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets, int64_t ranks) {
+recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
+                           int64_t ranks) {
   recipe::Parsed parsed = recipe::parse_file(path, sets);
   take_numbers_of_checkpoint(parsed);
   return recipe::resolve(parsed, ranks);
 }
 
-Result<Inputs> read_inputs(const std::string& path, int64_t ranks, const std::vector<std::string>& sets) {
+Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
+                           const std::vector<std::string>& sets) {
   recipe::Parsed parsed = read_recipe(path, sets, ranks);
   if (parsed.ok()) parsed.faults = recipe::unsupported(parsed);
   if (!parsed.ok()) return fail("{}", lines_of(parsed.faults));
 
   recipe::Recipe& recipe = parsed.recipe;
-  auto fault = [&](const Error& error) { return fail("{}", fault_of(parsed, error.message).str()); };
+  auto fault = [&](const Error& error) {
+    return fail("{}", fault_of(parsed, error.message).str());
+  };
   const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
   if (!vocabulary) return fault(vocabulary.error());
   recipe.model.vocab_size = *vocabulary;
   if (!recipe.model.checkpoint.empty()) {
-    const auto opened = checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
+    const auto opened =
+        checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
     if (!opened) return fault({"model.checkpoint: " + opened.error().message});
   }
   auto loader = data::DataLoader::open(recipe.data, recipe.training, *vocabulary);

@@ -15,9 +15,11 @@ struct Inputs {
   data::DataLoader loader;
 };
 
-/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint's config.json where
-/// it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key: …`.
-recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets, int64_t ranks);
+/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint's config.json
+/// where it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key:
+/// …`.
+recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
+                           int64_t ranks);
 
 /// As `read_recipe`, and opens tokenizer, text and checkpoint. The error holds a line a fault.
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks,

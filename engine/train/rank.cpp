@@ -34,7 +34,8 @@ std::string cpu_name() {
   return "unknown";
 }
 
-telemetry::Start start_record(const launch::RankContext& context, const Runner& runner, c10::Device device) {
+telemetry::Start start_record(const launch::RankContext& context, const Runner& runner,
+                              c10::Device device) {
   return {.time = launch::now(),
           .rank = context.rank,
           .world_size = context.launch.world_size,
@@ -45,11 +46,31 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                           {"libtorch", TORCH_VERSION},
                           {"engine", HEDDLE_VERSION},
                           {"device", device.is_cuda() ? "cuda" : "cpu"},
-                          {"transport", context.launch.world_size == 1 ? "none" : device.is_cuda() ? "nccl" : "gloo"}},
+                          {"transport", context.launch.world_size == 1 ? "none"
+                                        : device.is_cuda()             ? "nccl"
+                                                                       : "gloo"}},
           .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
                     {"collectives", static_cast<double>(runner.facts.collectives)},
                     {"capture_seconds", runner.facts.capture_seconds},
                     {"plan_seconds", runner.facts.plan_seconds}}};
+}
+
+// What rank 0 tells before the first step.
+std::vector<telemetry::Log> opening_lines(const recipe::Recipe& recipe, const RunnerFacts& facts) {
+  std::vector<telemetry::Log> lines;
+  if (facts.nodes > 0)
+    lines.push_back(
+        {launch::now(), telemetry::Level::info,
+         fmt::format(
+             "captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
+             facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
+             facts.plan_seconds * 1e3)});
+  if (recipe.data_parallel_ranks() > 1 && recipe.wrapping.mode != recipe::WrappingMode::none)
+    lines.push_back(
+        {launch::now(), telemetry::Level::warning,
+         "this version gathers each parameter by itself, as with wrapping.mode \"none\": buckets "
+         "change nothing yet"});
+  return lines;
 }
 
 // What a rank does, with the exit code that each error has.
@@ -73,22 +94,17 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     return bad_input(loaded.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
-  if (const auto met = runtime::init_process_groups(context, *device); !met) return failed(met.error().message);
+  if (const auto met = runtime::init_process_groups(context, *device); !met)
+    return failed(met.error().message);
 
   if (!context.launch.eval_to.empty()) {
     if (const auto done = evaluate(recipe, context, **runner, inputs->loader, *device); !done)
       return failed(done.error().message);
     return Outcome{};
   }
-  if (context.rank == 0 && (*runner)->facts.nodes > 0) {
-    const RunnerFacts& facts = (*runner)->facts;
-    if (const auto logged = log.append(telemetry::Log{
-            launch::now(), telemetry::Level::info,
-            fmt::format("captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
-                        facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
-                        facts.plan_seconds * 1e3)});
-        !logged)
-      return failed(logged.error().message);
+  if (context.rank == 0) {
+    for (const telemetry::Log& line : opening_lines(recipe, (*runner)->facts))
+      if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
   const auto outcome = train(recipe, context, **runner, inputs->loader, log, *device);
   if (!outcome) return failed(outcome.error().message);

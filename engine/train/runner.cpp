@@ -74,8 +74,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   if (!captured) return fail(captured);
   const graph::Graph& graph = captured->graph;
   if (graph.micro_batches != recipe.accumulation())
-    return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}", launch.graph_file,
-                graph.micro_batches, recipe.accumulation());
+    return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}",
+                launch.graph_file, graph.micro_batches, recipe.accumulation());
 
   const auto begin = std::chrono::steady_clock::now();
   NamedTensors states;
@@ -89,7 +89,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                           .collectives = graph::collectives_per_step(graph)};
   auto executor = runtime::Executor::create(std::move(captured->graph), states, device);
   if (!executor) return fail(executor);
-  auto runner = std::make_unique<PlannedRunner>(std::move(*executor), captured->model_forward_calls);
+  auto runner =
+      std::make_unique<PlannedRunner>(std::move(*executor), captured->model_forward_calls);
   runner->states = std::move(states);
   runner->facts = facts;
   runner->facts.plan_seconds =
@@ -99,10 +100,11 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe, const launch::Launch& launch,
-                                            c10::Device device) {
+Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
+                                            const launch::Launch& launch, c10::Device device) {
   if (launch.mode == "planned") return make_planned(recipe, launch, device);
-  if (launch.mode != "eager") return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
+  if (launch.mode != "eager")
+    return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
   StepSettings settings = settings_of(recipe);
   settings.evaluate = !launch.eval_to.empty();
   return std::make_unique<EagerRunner>(recipe, settings, device);

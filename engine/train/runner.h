@@ -32,9 +32,9 @@ class Runner {
   RunnerFacts facts;
 };
 
-/// Makes the runner that the launch asks for: eager; planned from a capture, or from its graph file.
-/// States lie on `device`.
-Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe, const launch::Launch& launch,
-                                            c10::Device device);
+/// Makes the runner that the launch asks for: eager; planned from a capture, or from its graph
+/// file. States lie on `device`.
+Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
+                                            const launch::Launch& launch, c10::Device device);
 
 }  // namespace heddle::train

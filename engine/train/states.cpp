@@ -13,7 +13,8 @@
 
 namespace heddle::train {
 
-Result<> load_weights(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states) {
+Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states) {
   std::optional<checkpoint::HuggingFaceCheckpoint> source;
   if (!recipe.model.checkpoint.empty()) {
     auto opened = checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
@@ -33,8 +34,8 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank, const runtime:
       if (const auto read = source->read_rows(parameter.name, begin, end, out); !read) return read;
     } else {
       const int64_t columns = parameter.columns();
-      model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed, parameter.name,
-                  begin * columns, (end - begin) * columns, out);
+      model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed,
+                  parameter.name, begin * columns, (end - begin) * columns, out);
     }
     state->second.copy_(rows);
   }
@@ -67,9 +68,11 @@ Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& shard
   at::Tensor whole;
   return checkpoint::write_hugging_face(
       folder, recipe.model,
-      [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end, float* out) -> Result<> {
+      [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end,
+          float* out) -> Result<> {
         if (held != parameter.name) {
-          whole = gathered(states.at(parameter.name), parameter.rows(), sharding).contiguous().cpu();
+          whole =
+              gathered(states.at(parameter.name), parameter.rows(), sharding).contiguous().cpu();
           held = parameter.name;
         }
         std::memcpy(out, whole.const_data_ptr<float>() + begin * parameter.columns(),

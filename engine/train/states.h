@@ -11,12 +11,14 @@
 
 namespace heddle::train {
 
-/// Fills this rank's shards, by name, with the starting weights: those of the recipe's checkpoint (a
-/// Hugging Face folder), else the init by seed. Other states keep their zeros. Never holds more than a
-/// shard.
-Result<> load_weights(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states);
+/// Fills this rank's shards, by name, with the starting weights: those of the recipe's checkpoint
+/// (a Hugging Face folder), else the init by seed. Other states keep their zeros. Never holds more
+/// than a shard.
+Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states);
 
-/// Writes the weights as a Hugging Face folder (on rank 0; the others only take part in the gathers).
+/// Writes the weights as a Hugging Face folder (on rank 0; the others only take part in the
+/// gathers).
 Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& sharding, int64_t rank,
                       const runtime::NamedTensors& states, const std::string& folder);
 

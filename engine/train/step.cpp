@@ -41,8 +41,8 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
   loss_sum_ = make_state("loss_sum", {});
 }
 
-void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels, const at::Tensor& positions,
-                       const at::Tensor& token_count) {
+void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
+                       const at::Tensor& positions, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
   at::Tensor loss;
   {
@@ -87,13 +87,14 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
 
   const at::Tensor factor = kernels::clip_factor(norm, settings_.max_norm);
   for (State& state : states_) {
-    const graph::ModuleScope scope(state.parameter->name.substr(0, state.parameter->name.rfind('.')));
+    const graph::ModuleScope scope(
+        state.parameter->name.substr(0, state.parameter->name.rfind('.')));
     if (settings_.evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_(state.parameter->shard, state.exp_avg, state.exp_avg_sq, state.grad, lr, step_number,
-                    factor, settings_.adamw);
+    kernels::adamw_(state.parameter->shard, state.exp_avg, state.exp_avg_sq, state.grad, lr,
+                    step_number, factor, settings_.adamw);
     if (settings_.micro_batches > 1) state.grad.zero_();
   }
   if (settings_.evaluate) outputs["logits"] = logits_;

@@ -1,5 +1,5 @@
-// The training step, written once: forward, loss, backward, accumulation, clipping, update. The eager
-// mode runs it on real tensors; capture runs it on the trace device.
+// The training step, written once: forward, loss, backward, accumulation, clipping, update. The
+// eager mode runs it on real tensors; capture runs it on the trace device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -33,15 +33,15 @@ class Step {
   /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
   Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state);
 
-  /// Forward and backward of one micro-batch: tokens, labels, positions int64 [B, S]. The loss is the
-  /// sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all ranks),
-  /// so that gradients add up over micro-batches and ranks.
+  /// Forward and backward of one micro-batch: tokens, labels, positions int64 [B, S]. The loss is
+  /// the sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all
+  /// ranks), so that gradients add up over micro-batches and ranks.
   void micro_batch(const at::Tensor& tokens, const at::Tensor& labels, const at::Tensor& positions,
                    const at::Tensor& token_count);
 
-  /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max (the
-  /// largest of the ranks' mean losses), grad_norm; when evaluating logits and grad.<parameter> (this
-  /// rank's shard) too.
+  /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max
+  /// (the largest of the ranks' mean losses), grad_norm; when evaluating logits and
+  /// grad.<parameter> (this rank's shard) too.
   runtime::NamedTensors update(const at::Tensor& lr, const at::Tensor& step_number);
 
  private:

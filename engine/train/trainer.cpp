@@ -49,10 +49,16 @@ class Trainer {
  public:
   Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
           const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device)
-      : recipe_(recipe), context_(context), runner_(runner), loader_(loader), log_(log), device_(device),
+      : recipe_(recipe),
+        context_(context),
+        runner_(runner),
+        loader_(loader),
+        log_(log),
+        device_(device),
         sharding_(settings_of(recipe).sharding) {
     results_.mode = context.launch.mode;
-    results_.tokens_per_step = recipe.training.local_batch * recipe.accumulation() * recipe.data.seq_len;
+    results_.tokens_per_step =
+        recipe.training.local_batch * recipe.accumulation() * recipe.data.seq_len;
   }
 
   Result<Outcome> run() {
@@ -88,8 +94,7 @@ class Trainer {
     const bool profiled =
         every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0 && device_.is_cpu();
     runtime::Timeline timeline;
-    const auto outputs =
-        runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
+    const auto outputs = runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
     const double seconds = seconds_since(begin);
@@ -97,16 +102,19 @@ class Trainer {
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
 
-    telemetry::Step record{.step = step + 1, .time = now(), .values = {
-        {"loss", loss},
-        {"loss_max", outputs.at("loss_max").item<double>()},
-        {"grad_norm", norm},
-        {"lr", feed.step.at("lr").item<double>()},
-        {"tokens_per_second", static_cast<double>(results_.tokens_per_step) / seconds},
-        {"step_seconds", seconds},
-        {"data_seconds", data_seconds},
-        {"resident_bytes", static_cast<double>(resident_bytes())},
-        {"tokens_seen", static_cast<double>((step + 1) * recipe_.training.global_batch * recipe_.data.seq_len)}}};
+    telemetry::Step record{
+        .step = step + 1,
+        .time = now(),
+        .values = {{"loss", loss},
+                   {"loss_max", outputs.at("loss_max").item<double>()},
+                   {"grad_norm", norm},
+                   {"lr", feed.step.at("lr").item<double>()},
+                   {"tokens_per_second", static_cast<double>(results_.tokens_per_step) / seconds},
+                   {"step_seconds", seconds},
+                   {"data_seconds", data_seconds},
+                   {"resident_bytes", static_cast<double>(resident_bytes())},
+                   {"tokens_seen", static_cast<double>((step + 1) * recipe_.training.global_batch *
+                                                       recipe_.data.seq_len)}}};
     if (profiled) {
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
       results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
@@ -115,34 +123,39 @@ class Trainer {
     }
     if (const auto logged = log_.append(record); !logged) return logged;
     if (!std::isfinite(norm) && context_.rank == 0)
-      return log_.append(telemetry::Log{now(), telemetry::Level::warning,
-                                        fmt::format("step {}: the gradient is not finite, nothing was updated",
-                                                    step + 1)});
+      return log_.append(telemetry::Log{
+          now(), telemetry::Level::warning,
+          fmt::format("step {}: the gradient is not finite, nothing was updated", step + 1)});
     return {};
   }
 
   Result<> save(int64_t step) {
     const std::string folder = fmt::format("{}/step-{}", recipe_.checkpoint.folder, step);
-    if (const auto saved = save_weights(recipe_, sharding_, context_.rank, runner_.states, folder); !saved)
+    if (const auto saved = save_weights(recipe_, sharding_, context_.rank, runner_.states, folder);
+        !saved)
       return saved;
     if (context_.rank != 0) return {};
     if (recipe_.checkpoint.every > 0)
-      remove_old_checkpoints(recipe_.checkpoint.folder, recipe_.checkpoint.every, step, recipe_.checkpoint.keep);
+      remove_old_checkpoints(recipe_.checkpoint.folder, recipe_.checkpoint.every, step,
+                             recipe_.checkpoint.keep);
     return log_.append(telemetry::Log{now(), telemetry::Level::info,
                                       fmt::format("step {}: weights written to {}", step, folder)});
   }
 
   telemetry::End end_record(const Outcome& outcome) const {
-    telemetry::End end{.time = now(), .state = outcome.stopped ? "stopped" : "done", .cause = "", .results = {
-        {"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
-        {"step_seconds", results_.median_step_seconds()},
-        {"peak_bytes", static_cast<double>(peak_resident_bytes())},
-        {"first_step_seconds", results_.first_step_seconds},
-        {"capture_seconds", runner_.facts.capture_seconds},
-        {"plan_seconds", runner_.facts.plan_seconds},
-        {"nodes", static_cast<double>(runner_.facts.nodes)},
-        {"collectives", static_cast<double>(runner_.facts.collectives)},
-        {"model_forward_calls", static_cast<double>(runner_.model_forward_calls())}}};
+    telemetry::End end{
+        .time = now(),
+        .state = outcome.stopped ? "stopped" : "done",
+        .cause = "",
+        .results = {{"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
+                    {"step_seconds", results_.median_step_seconds()},
+                    {"peak_bytes", static_cast<double>(peak_resident_bytes())},
+                    {"first_step_seconds", results_.first_step_seconds},
+                    {"capture_seconds", runner_.facts.capture_seconds},
+                    {"plan_seconds", runner_.facts.plan_seconds},
+                    {"nodes", static_cast<double>(runner_.facts.nodes)},
+                    {"collectives", static_cast<double>(runner_.facts.collectives)},
+                    {"model_forward_calls", static_cast<double>(runner_.model_forward_calls())}}};
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
     if (!results_.exposed_seconds.empty())
       end.results["exposed_seconds"] = results_.mean_exposed_seconds();
@@ -162,8 +175,9 @@ class Trainer {
 
 }  // namespace
 
-Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                      const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device) {
+Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
+                      Runner& runner, const data::DataLoader& loader, telemetry::LogWriter& log,
+                      c10::Device device) {
   return Trainer(recipe, context, runner, loader, log, device).run();
 }
 

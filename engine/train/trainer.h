@@ -16,8 +16,10 @@ struct Outcome {
 };
 
 /// Trains to the recipe's last step, or until the ranks have agreed to stop after one of them got
-/// SIGTERM. The process groups exist and the runner's states are loaded. An error ends the run as failed.
-Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                      const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device);
+/// SIGTERM. The process groups exist and the runner's states are loaded. An error ends the run as
+/// failed.
+Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
+                      Runner& runner, const data::DataLoader& loader, telemetry::LogWriter& log,
+                      c10::Device device);
 
 }  // namespace heddle::train

@@ -1,5 +1,5 @@
-// 300 steps on Shakespeare: does training learn, do ranks and modes agree? Prints the figures and their
-// bounds; takes minutes. Usage: convergence_bench [steps]
+// 300 steps on Shakespeare: does training learn, do ranks and modes agree? Prints the figures and
+// their bounds; takes minutes. Usage: convergence_bench [steps]
 #include <fmt/format.h>
 
 #include <QElapsedTimer>
@@ -13,8 +13,10 @@ namespace {
 QList<double> train(const char* name, const QStringList& arguments, const QString& steps) {
   QElapsedTimer timer;
   timer.start();
-  const auto run = run_engine(QStringList{"train", QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/shakespeare.toml",
-                                          "--set", "training.steps=" + steps} + arguments);
+  const auto run = run_engine(
+      QStringList{"train", QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/shakespeare.toml",
+                  "--set", "training.steps=" + steps} +
+      arguments);
   if (run.exit_code != 0) qFatal("%s", run.err.constData());
   QList<double> losses;
   for (const QJsonValue loss : run.results()["losses"].toArray()) losses << loss.toDouble();
@@ -32,7 +34,8 @@ double largest_relative_difference(const QList<double>& a, const QList<double>& 
 }
 
 bool report(const char* what, double value, double bound) {
-  fmt::print("{:<52} {:.3g}  (bound {:g}) {}\n", what, value, bound, value <= bound ? "ok" : "MISSED");
+  fmt::print("{:<52} {:.3g}  (bound {:g}) {}\n", what, value, bound,
+             value <= bound ? "ok" : "MISSED");
   return value <= bound;
 }
 
@@ -47,7 +50,9 @@ int main(int argc, char** argv) {
   double mean = 0;
   for (double loss : last) mean += loss / static_cast<double>(last.size());
   bool ok = report("mean of the last 20 losses", mean, 5.3);
-  ok &= report("1 rank against 2, largest relative difference", largest_relative_difference(one, planned), 5e-3);
-  ok &= report("planned against eager, largest relative difference", largest_relative_difference(planned, eager), 1e-5);
+  ok &= report("1 rank against 2, largest relative difference",
+               largest_relative_difference(one, planned), 5e-3);
+  ok &= report("planned against eager, largest relative difference",
+               largest_relative_difference(planned, eager), 1e-5);
   return ok ? 0 : 1;
 }

@@ -1,11 +1,11 @@
-// The captured graph as text: what capture gives, that text can be read back, and what is wrong with
-// texts that cannot.
-#include "engine/graph/text.h"
-#include "toy.h"
-
+// The captured graph as text: what capture gives, that text can be read back, and what is wrong
+// with texts that cannot.
 #include <QDir>
 #include <QFile>
 #include <QTest>
+
+#include "engine/graph/text.h"
+#include "toy.h"
 
 using namespace heddle::graph;
 
@@ -47,7 +47,8 @@ class GraphTest : public QObject {
   void every_fault_names_its_line_data() {
     QTest::addColumn<QString>("path");
     const QDir folder(kFolder + "errors");
-    for (const QString& name : folder.entryList({"*.graph"})) QTest::newRow(qPrintable(name)) << folder.filePath(name);
+    for (const QString& name : folder.entryList({"*.graph"}))
+      QTest::newRow(qPrintable(name)) << folder.filePath(name);
   }
   // The first line of each fixture is "# expect: " and the error without the file's name.
   void every_fault_names_its_line() {

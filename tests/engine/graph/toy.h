@@ -14,7 +14,8 @@ inline heddle::graph::Graph capture_toy() {
   graph::register_trace_kernels();
   graph::Recorder recorder;
   const at::Tensor x = recorder.input("x", {3, 4}, at::kFloat);
-  model::Parameter first{"first.weight", {5, 4}, recorder.state("first.weight", {3, 4}, at::kFloat), {2, "dp_shard"}};
+  model::Parameter first{
+      "first.weight", {5, 4}, recorder.state("first.weight", {3, 4}, at::kFloat), {2, "dp_shard"}};
   const at::Tensor second = recorder.state("second.weight", {2, 5}, at::kFloat);
   first.shard.set_requires_grad(true);
   second.set_requires_grad(true);

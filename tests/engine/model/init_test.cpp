@@ -9,7 +9,8 @@ using namespace heddle::model;
 
 namespace {
 
-std::vector<float> filled(const Init& init, int64_t begin, int64_t count, int64_t seed = 0, const char* name = "w") {
+std::vector<float> filled(const Init& init, int64_t begin, int64_t count, int64_t seed = 0,
+                          const char* name = "w") {
   std::vector<float> values(static_cast<size_t>(count));
   fill(init, seed, name, begin, count, values.data());
   return values;

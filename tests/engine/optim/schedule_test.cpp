@@ -23,7 +23,8 @@ class ScheduleTest : public QObject {
   void warms_up_then_decays_to_the_floor() {
     QFETCH(int, decay);
     QFETCH(double, at_step_7);
-    const Schedule schedule{.warmup_steps = 2, .decay = Decay(decay), .decay_ratio = 0.0, .min_lr_factor = 0.0};
+    const Schedule schedule{
+        .warmup_steps = 2, .decay = Decay(decay), .decay_ratio = 0.0, .min_lr_factor = 0.0};
     QCOMPARE(lr_factor(schedule, 10, 0), 0.5);
     QCOMPARE(lr_factor(schedule, 10, 1), 1.0);
     QCOMPARE(lr_factor(schedule, 10, 2), 1.0);
@@ -31,7 +32,8 @@ class ScheduleTest : public QObject {
   }
 
   void a_decay_ratio_leaves_a_stable_stretch_and_a_floor() {
-    const Schedule schedule{.warmup_steps = 0, .decay = Decay::linear, .decay_ratio = 0.2, .min_lr_factor = 0.1};
+    const Schedule schedule{
+        .warmup_steps = 0, .decay = Decay::linear, .decay_ratio = 0.2, .min_lr_factor = 0.1};
     QCOMPARE(lr_factor(schedule, 10, 8), 1.0);
     QCOMPARE(lr_factor(schedule, 10, 9), 0.1 + 0.9 * 0.5);
     QCOMPARE(lr_factor(schedule, 10, 10), 0.1);

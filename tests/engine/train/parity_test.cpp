@@ -1,5 +1,5 @@
-// Heddle against Hugging Face's results on tiny Llamas: logits, loss, gradients, 20 AdamW steps; eager
-// and planned, on 1, 2 and 4 ranks that split the fixture's batch of 4 sequences.
+// Heddle against Hugging Face's results on tiny Llamas: logits, loss, gradients, 20 AdamW steps;
+// eager and planned, on 1, 2 and 4 ranks that split the fixture's batch of 4 sequences.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -27,7 +27,8 @@ std::vector<float> numbers(const SafetensorsFile& file, const std::string& name)
 
 QJsonObject expected_json(const QString& fixture) {
   QFile file(kReference + fixture + "/expected.json");
-  return file.open(QFile::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+  return file.open(QFile::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
+                                    : QJsonObject();
 }
 
 SafetensorsFile open(const QString& path) {
@@ -85,7 +86,12 @@ decay = "none"
 folder = "%3"
 [hardware]
 ranks = %4
-)").arg(kReference + fixture).arg(4 / ranks).arg(folder_.filePath("out")).arg(ranks).toUtf8());
+)")
+                   .arg(kReference + fixture)
+                   .arg(4 / ranks)
+                   .arg(folder_.filePath("out"))
+                   .arg(ranks)
+                   .toUtf8());
     return path;
   }
 
@@ -109,7 +115,8 @@ ranks = %4
     const auto run = run_engine({"eval", write_recipe(fixture, ranks), "--mode", mode, "--to", to});
     QVERIFY2(run.exit_code == 0, run.err.constData());
 
-    const SafetensorsFile ours = open(to), theirs = open(kReference + fixture + "/expected.safetensors");
+    const SafetensorsFile ours = open(to),
+                          theirs = open(kReference + fixture + "/expected.safetensors");
     QVERIFY(largest_difference(numbers(ours, "logits"), numbers(theirs, "logits")) <= 1e-4);
     const double loss = expected_json(fixture)["loss"].toDouble();
     QVERIFY(std::abs(numbers(ours, "loss").at(0) - loss) <= 1e-5);
@@ -118,8 +125,10 @@ ranks = %4
       if (!QByteArray::fromStdString(tensor.name).startsWith("grad.")) continue;
       const auto expected = numbers(theirs, tensor.name);
       const double off = largest_difference(numbers(ours, tensor.name), expected);
-      QVERIFY2(off <= 1e-4 * largest(expected),
-               qPrintable(QString("%1: off by %2, largest %3").arg(tensor.name.c_str()).arg(off).arg(largest(expected))));
+      QVERIFY2(off <= 1e-4 * largest(expected), qPrintable(QString("%1: off by %2, largest %3")
+                                                               .arg(tensor.name.c_str())
+                                                               .arg(off)
+                                                               .arg(largest(expected))));
       ++gradients;
     }
     QVERIFY(gradients > 0);
@@ -133,11 +142,15 @@ ranks = %4
     const auto run = run_engine({"train", write_recipe(fixture, ranks), "--mode", mode});
     QVERIFY2(run.exit_code == 0, run.err.constData());
     const QJsonObject results = run.results();
-    const QJsonArray losses = results["losses"].toArray(), expected = expected_json(fixture)["losses"].toArray();
+    const QJsonArray losses = results["losses"].toArray(),
+                     expected = expected_json(fixture)["losses"].toArray();
     QCOMPARE(losses.size(), 20);
     for (int i = 0; i < 20; ++i)
       QVERIFY2(std::abs(losses[i].toDouble() - expected[i].toDouble()) <= 1e-4,
-               qPrintable(QString("step %1: %2, expected %3").arg(i).arg(losses[i].toDouble()).arg(expected[i].toDouble())));
+               qPrintable(QString("step %1: %2, expected %3")
+                              .arg(i)
+                              .arg(losses[i].toDouble())
+                              .arg(expected[i].toDouble())));
     // In planned mode the model's code ran during capture alone.
     QCOMPARE(results["model_forward_calls"].toInt(), mode == "planned" ? 1 : 20);
 

@@ -1,5 +1,6 @@
-// What holds of any training run: the ranks do not change it, planned equals eager, accumulation equals
-// a larger batch, an edited graph trains as edited, bad input ends with 2 and a line that says why.
+// What holds of any training run: the ranks do not change it, planned equals eager, accumulation
+// equals a larger batch, an edited graph trains as edited, bad input ends with 2 and a line that
+// says why.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -34,7 +35,9 @@ class TrainingTest : public QObject {
   QTemporaryDir folder_;
   QString recipe_;
 
-  EngineResult train(const QStringList& more = {}) { return run_engine(QStringList{"train", recipe_} + more); }
+  EngineResult train(const QStringList& more = {}) {
+    return run_engine(QStringList{"train", recipe_} + more);
+  }
 
  private Q_SLOTS:
   void initTestCase() {
@@ -61,7 +64,9 @@ global_batch = 12
 lr = 1e-2
 [hardware]
 ranks = 1
-)").arg(kData).toUtf8());
+)")
+                   .arg(kData)
+                   .toUtf8());
   }
 
   void ranks_do_not_change_the_curve() {
@@ -108,8 +113,8 @@ ranks = 1
     QCOMPARE(losses_of(same), captured);
     QCOMPARE(same.results()["model_forward_calls"].toInt(), 0);
 
-    // Gradients twice as large, undone by clipping, change nothing; without the attention's scale the
-    // first loss is another.
+    // Gradients twice as large, undone by clipping, change nothing; without the attention's scale
+    // the first loss is another.
     const QByteArray scale = "scale=" + QByteArray::number(1.0 / std::sqrt(18.0), 'g', 17);
     QVERIFY2(text.contains(scale), scale.constData());
     const auto edited = train_from(QByteArray(text).replace(scale, "scale=0.9"));
@@ -118,7 +123,8 @@ ranks = 1
     QVERIFY(std::abs(losses_of(edited)[0] - captured[0]) < 0.2);
 
     // beta1 and beta2 of zero: sign descent, so that the second loss is that of another update.
-    const auto no_decay = train_from(QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0"));
+    const auto no_decay =
+        train_from(QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0"));
     QCOMPARE(losses_of(no_decay)[0], captured[0]);
     QVERIFY(losses_of(no_decay)[1] != captured[1]);
   }
@@ -126,7 +132,8 @@ ranks = 1
   void a_broken_graph_is_refused_with_its_line() {
     QFile file(folder_.filePath("broken.graph"));
     QVERIFY(file.open(QFile::WriteOnly));
-    file.write("heddle graph 1\nmicro_batches = 12\nforward\n  %1: f32[2] = aten.no_such_operator(%0)\n");
+    file.write(
+        "heddle graph 1\nmicro_batches = 12\nforward\n  %1: f32[2] = aten.no_such_operator(%0)\n");
     file.close();
     const auto run = train({"--graph", file.fileName()});
     QCOMPARE(run.exit_code, 2);
@@ -135,13 +142,16 @@ ranks = 1
 
   void telemetry_is_complete() {
     const QString run_dir = folder_.filePath("run");
-    const auto run = train({"--ranks", "2", "--run-dir", run_dir, "--set", "telemetry.profile_every=2"});
+    const auto run =
+        train({"--ranks", "2", "--run-dir", run_dir, "--set", "telemetry.profile_every=2"});
     QVERIFY2(run.exit_code == 0, run.err.constData());
-    for (const char* file : {"rank-0.0.hlog", "rank-1.0.hlog", "results.json", "end.json", "recipe.toml"})
+    for (const char* file :
+         {"rank-0.0.hlog", "rank-1.0.hlog", "results.json", "end.json", "recipe.toml"})
       QVERIFY2(QFile::exists(run_dir + "/" + file), file);
     const QJsonObject results = run.results();
-    for (const char* key : {"tokens_per_second_per_rank", "step_seconds", "peak_bytes", "first_step_seconds",
-                            "capture_seconds", "exposed_seconds", "nodes", "collectives"})
+    for (const char* key :
+         {"tokens_per_second_per_rank", "step_seconds", "peak_bytes", "first_step_seconds",
+          "capture_seconds", "exposed_seconds", "nodes", "collectives"})
       QVERIFY2(results[key].toDouble() > 0, key);
   }
 
@@ -149,15 +159,22 @@ ranks = 1
     QTest::addColumn<QStringList>("sets");
     QTest::addColumn<QByteArray>("says");
     auto set = [](const QString& what) { return QStringList{"--set", what}; };
-    QTest::newRow("missing text") << set("data.text=[\"nowhere.txt\"]") << QByteArray("nowhere.txt");
-    QTest::newRow("no tokenizer") << set("data.tokenizer=\"" + kData + "tinyshakespeare.txt\"") << QByteArray("data.tokenizer");
-    QTest::newRow("small vocabulary") << set("model.vocab_size=100") << QByteArray("model.vocab_size");
+    QTest::newRow("missing text") << set("data.text=[\"nowhere.txt\"]")
+                                  << QByteArray("nowhere.txt");
+    QTest::newRow("no tokenizer") << set("data.tokenizer=\"" + kData + "tinyshakespeare.txt\"")
+                                  << QByteArray("data.tokenizer");
+    QTest::newRow("small vocabulary")
+        << set("model.vocab_size=100") << QByteArray("model.vocab_size");
     QTest::newRow("heads do not divide") << set("model.n_heads=4") << QByteArray("n_heads");
-    QTest::newRow("batch does not divide") << set("training.local_batch=5") << QByteArray("global_batch");
-    QTest::newRow("not yet") << set("parallelism.tp=3") + QStringList{"--ranks", "3"} << QByteArray("parallelism.tp");
-    QTest::newRow("no checkpoint") << set("model.checkpoint=\"nowhere\"") << QByteArray("model.checkpoint");
-    QTest::newRow("corpus too short") << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
-                                        << QByteArray("data.text");
+    QTest::newRow("batch does not divide")
+        << set("training.local_batch=5") << QByteArray("global_batch");
+    QTest::newRow("not yet") << set("parallelism.tp=3") + QStringList{"--ranks", "3"}
+                             << QByteArray("parallelism.tp");
+    QTest::newRow("no checkpoint")
+        << set("model.checkpoint=\"nowhere\"") << QByteArray("model.checkpoint");
+    QTest::newRow("corpus too short")
+        << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
+        << QByteArray("data.text");
   }
   void bad_input_ends_with_2_and_a_line() {
     QFETCH(QStringList, sets);
