@@ -16,8 +16,8 @@ using Channel = std::unique_ptr<ssh_channel_struct, ChannelFreed>;
 /// The state of one exec: what is still to be written, what has come back.
 class Exec {
  public:
-  Exec(ssh_session session, const std::string& host_name, std::chrono::milliseconds deadline)
-      : session_(session), host_name_(host_name), allowed_(deadline) {
+  Exec(ssh_session session, const std::string& host_name, Limit limit)
+      : session_(session), host_name_(host_name), limit_(limit) {
     extend();
   }
 
@@ -31,7 +31,7 @@ class Exec {
       if (!came) return fail(came);
       if (ended()) break;
       if (*wrote || *came) {
-        if (source) extend();
+        if (limit_.of == Limit::Of::silence) extend();
         continue;
       }
       if (Clock::now() >= end_) return stop(late(argv[0]));
@@ -41,14 +41,16 @@ class Exec {
   }
 
  private:
-  void extend() { end_ = Clock::now() + allowed_; }
+  void extend() { end_ = Clock::now() + limit_.time; }
 
   Error lost() const {
     return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
   }
   Error late(const std::string& program) const {
-    return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,
-                        std::chrono::duration<double>(allowed_).count())};
+    const bool whole = limit_.of == Limit::Of::whole;
+    return {fmt::format("{}: {} {} {} s and was stopped", host_name_, program,
+                        whole ? "did not end within" : "was silent for",
+                        std::chrono::duration<double>(limit_.time).count())};
   }
 
   Result<> start() {
@@ -59,7 +61,7 @@ class Exec {
       if (answer == SSH_OK) return {};
       if (answer == SSH_AGAIN) {
         return fail("{}: the host stopped answering: no program could be started within {} s",
-                    host_name_, std::chrono::duration<double>(allowed_).count());
+                    host_name_, std::chrono::duration<double>(limit_.time).count());
       }
       return tl::unexpected(lost());
     };
@@ -133,7 +135,7 @@ class Exec {
     channel_.reset();
     const std::string group = cut_to_begin(completed_.err);
     if (!group.empty() && ssh_is_connected(session_)) {
-      Exec killer(session_, host_name_, std::chrono::seconds(5));
+      Exec killer(session_, host_name_, Limit{std::chrono::seconds(5)});
       (void)killer.run({"/bin/sh", "-c", "kill -s KILL -- \"-$1\"", "sh", group}, {});
     }
     return tl::unexpected(std::move(error));
@@ -163,7 +165,7 @@ class Exec {
   static constexpr size_t kPiece = 1 << 18;
   ssh_session session_;
   const std::string& host_name_;
-  const std::chrono::milliseconds allowed_;
+  const Limit limit_;
   Clock::time_point end_;
   Channel channel_;
   std::string pending_;
@@ -176,10 +178,9 @@ class Exec {
 }  // namespace
 
 Result<Completed> exec(ssh_session session, const std::string& host_name,
-                       const std::vector<std::string>& argv, const Source& source,
-                       std::chrono::milliseconds deadline) {
+                       const std::vector<std::string>& argv, const Source& source, Limit limit) {
   if (argv.empty()) return fail("{}: nothing to run: argv is empty", host_name);
-  return Exec(session, host_name, deadline).run(argv, source);
+  return Exec(session, host_name, limit).run(argv, source);
 }
 
 }  // namespace heddle::remote

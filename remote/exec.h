@@ -7,7 +7,6 @@ namespace heddle::remote {
 
 /// Runs argv to its end on the session's thread. See SshSession::execute.
 Result<Completed> exec(ssh_session session, const std::string& host_name,
-                       const std::vector<std::string>& argv, const Source& source,
-                       std::chrono::milliseconds deadline);
+                       const std::vector<std::string>& argv, const Source& source, Limit limit);
 
 }  // namespace heddle::remote

@@ -20,6 +20,7 @@ using Completed = process::Completed;  // exit_code (128 + signal when killed), 
 using Command = process::Command;      // argv, input, deadline
 
 /// Told bytes done and in total; returning false stops the transfer, which can be resumed later.
+/// Called on a thread of the node's; must not call the node.
 using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
 struct Entry {

@@ -13,7 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kOperation{60};  // also the longest silence of an upload
+constexpr Limit kOperation{std::chrono::seconds(60)};
+constexpr Limit kUpload{std::chrono::seconds(60), Limit::Of::silence};
+constexpr Limit kHashing{std::chrono::minutes(10)};  // half a gigabyte from a slow disk
 
 // Per range: "SIZE\n" and that many bytes, or "-\n". A file that grows meanwhile does no harm.
 constexpr const char* kRead = R"sh(
@@ -110,14 +112,14 @@ SshNode::SshNode(std::unique_ptr<SshSession> session)
 
 Result<Completed> SshNode::run(const Command& command) {
   const Source input = command.input.empty() ? Source() : source_of(command.input);
-  return session_->execute(command.argv, input, command.deadline);
+  return session_->execute(command.argv, input, Limit{command.deadline});
 }
 
 Result<std::string> SshNode::script(const std::string& text, std::vector<std::string> arguments,
-                                    const std::string& what, Source source) {
+                                    const std::string& what, Limit limit, Source source) {
   std::vector<std::string> argv{"/bin/sh", "-c", "LC_ALL=C; export LC_ALL\n" + text, "sh"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  Result<Completed> completed = session_->execute(argv, std::move(source), kOperation);
+  Result<Completed> completed = session_->execute(argv, std::move(source), limit);
   if (!completed) return fail(completed);
   if (completed->exit_code == 0) return std::move(completed->out);
   if (is_full(completed->err)) {
@@ -147,7 +149,7 @@ Result<> SshNode::append(const Put& put, uint64_t offset, uint64_t total,
     return static_cast<size_t>(file.gcount());
   };
   const Result<std::string> sent =
-      script(kAppend, {put.to + ".part"}, fmt::format("cannot write {}", put.to), source);
+      script(kAppend, {put.to + ".part"}, fmt::format("cannot write {}", put.to), kUpload, source);
   if (!sent) return fail(sent);
   return {};
 }
@@ -165,15 +167,15 @@ Result<> SshNode::put_file(const Put& put, const Progress& progress) {
   }
   if (const Result<> sent = append(put, offset, total, progress); !sent) return sent;
   const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode)},
-                                              fmt::format("cannot write {}", put.to));
+                                              fmt::format("cannot write {}", put.to), kHashing);
   if (!finished) return fail(finished);
   if (progress) progress(total, total);
   return {};
 }
 
 Result<> SshNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
-  const Result<std::string> sent =
-      script(kPutBytes, {to, octal(mode)}, fmt::format("cannot write {}", to), source_of(bytes));
+  const Result<std::string> sent = script(
+      kPutBytes, {to, octal(mode)}, fmt::format("cannot write {}", to), kUpload, source_of(bytes));
   if (!sent) return fail(sent);
   return {};
 }
@@ -184,7 +186,7 @@ Result<std::vector<std::optional<std::string>>> SshNode::read(const std::vector<
     arguments.insert(arguments.end(),
                      {range.path, std::to_string(range.offset), std::to_string(range.max_bytes)});
   }
-  const Result<std::string> answer = script(kRead, arguments, "cannot read the files");
+  const Result<std::string> answer = script(kRead, arguments, "cannot read the files", kOperation);
   if (!answer) return fail(answer);
 
   std::vector<std::optional<std::string>> pieces;
@@ -208,7 +210,8 @@ Result<std::vector<std::optional<std::string>>> SshNode::read(const std::vector<
 }
 
 Result<std::vector<Entry>> SshNode::list(const std::string& folder) {
-  const Result<std::string> answer = script(kList, {folder}, fmt::format("cannot list {}", folder));
+  const Result<std::string> answer =
+      script(kList, {folder}, fmt::format("cannot list {}", folder), kOperation);
   if (!answer) return fail(answer);
   std::vector<Entry> entries = parse_entries(*answer);
   std::sort(entries.begin(), entries.end(),
@@ -217,7 +220,8 @@ Result<std::vector<Entry>> SshNode::list(const std::string& folder) {
 }
 
 Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
-  const Result<std::string> answer = script(kStat, {path}, fmt::format("cannot look at {}", path));
+  const Result<std::string> answer =
+      script(kStat, {path}, fmt::format("cannot look at {}", path), kOperation);
   if (!answer) return fail(answer);
   const std::vector<Entry> entries = parse_entries(*answer);
   return entries.empty() ? std::optional<Entry>() : std::optional(entries.front());
@@ -225,21 +229,22 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
 
 Result<> SshNode::make_folders(const std::string& path) {
   const Result<std::string> made =
-      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path));
+      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path),
+             kOperation);
   if (!made) return fail(made);
   return {};
 }
 
 Result<> SshNode::remove(const std::string& path) {
   const Result<std::string> removed =
-      script(R"sh(rm -rf -- "$1")sh", {path}, fmt::format("cannot remove {}", path));
+      script(R"sh(rm -rf -- "$1")sh", {path}, fmt::format("cannot remove {}", path), kOperation);
   if (!removed) return fail(removed);
   return {};
 }
 
 Result<std::string> SshNode::home() {
   const Result<std::string> folder =
-      script(R"sh(cd && pwd -P)sh", {}, "the user's home folder cannot be entered");
+      script(R"sh(cd && pwd -P)sh", {}, "the user's home folder cannot be entered", kOperation);
   if (!folder) return fail(folder);
   return folder->substr(0, folder->find('\n'));
 }

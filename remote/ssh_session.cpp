@@ -73,10 +73,10 @@ void SshSession::watch_idle() {
 }
 
 Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Source source,
-                                      std::chrono::milliseconds deadline) {
+                                      Limit limit) {
   std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
     if (!connected_) return fail("{}: the connection is lost", host_name_);
-    Result<Completed> completed = exec(session_.get(), host_name_, argv, source, deadline);
+    Result<Completed> completed = exec(session_.get(), host_name_, argv, source, limit);
     if (!ssh_is_connected(session_.get())) connected_ = false;
     return completed;
   });

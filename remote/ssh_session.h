@@ -24,6 +24,13 @@ class Jump;
 /// stops the program.
 using Source = std::function<Result<size_t>(char* buffer, size_t size)>;
 
+/// How long a program may take: in all, or without a byte moving either way.
+struct Limit {
+  enum class Of { whole, silence };
+  std::chrono::milliseconds time{30000};
+  Of of = Of::whole;
+};
+
 class SshSession {
  public:
   /// `jump`: what carries the session's socket, if not a plain connection.
@@ -32,10 +39,9 @@ class SshSession {
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
 
-  /// Runs argv on the host (see quote.h). `deadline` is the longest time without a byte moving when
-  /// there is a source, else the time for the whole.
-  Result<Completed> execute(const std::vector<std::string>& argv, Source source,
-                            std::chrono::milliseconds deadline);
+  /// Runs argv on the host (see quote.h). `source` may be empty; it is called on the session's
+  /// thread.
+  Result<Completed> execute(const std::vector<std::string>& argv, Source source, Limit limit);
   bool connected() const { return connected_; }
   const std::string& host_name() const { return host_name_; }
 
