@@ -10,7 +10,9 @@ source "$here/lib/build.sh"
 
 lock_setup
 install_packages "$here/debian-packages.txt" "$here/debian-packages-test.txt"
-fetch_libtorch cpu
-build OFF
+variant=$(variant cpu)
+fetch_libtorch "$variant"
+build "$variant"
 unlock_setup
+cd "$HEDDLE_ROOT"
 exec ctest --preset release "$@"

@@ -22,16 +22,29 @@ configured() {
   done
 }
 
-# build CUDA [TARGET...]: CUDA is ON or OFF; without a target, everything.
-build() {
-  local settings=("-DHEDDLE_LIBTORCH:PATH=$HEDDLE_LIBTORCH" "-DHEDDLE_CUDA:BOOL=$1")
-  shift
-  cd "$HEDDLE_ROOT" || exit
-  if ! configured "${settings[@]}"; then
-    say "configuring build/release"
-    cmake --preset release "${settings[@]}" >&2 || fail 1 "configuring failed: see above"
+# variant ASKED: cpu, or cuda when that is asked for or was once: a later start keeps it up to date.
+variant() {
+  if [[ $1 == cuda ]] || grep -qxF HEDDLE_CUDA:BOOL=ON "$HEDDLE_BUILD/CMakeCache.txt" 2>/dev/null; then
+    echo cuda
+  else
+    echo cpu
   fi
+}
+
+# build VARIANT [TARGET...]: without a target, everything.
+build() {
+  local cuda=OFF
+  [[ $1 == cuda ]] && cuda=ON
+  local settings=("-DHEDDLE_LIBTORCH:PATH=$HEDDLE_LIBTORCH" "-DHEDDLE_CUDA:BOOL=$cuda")
+  shift
   local arguments=(--build --preset release --parallel "$(build_jobs)")
   (($#)) && arguments+=(--target "$@")
-  cmake "${arguments[@]}" >&2 || fail 1 "the build failed: see above"
+  (
+    cd "$HEDDLE_ROOT" || exit
+    if ! configured "${settings[@]}"; then
+      say "configuring build/release"
+      cmake --preset release "${settings[@]}" >&2 || fail 1 "configuring failed: see above"
+    fi
+    cmake "${arguments[@]}" >&2 || fail 1 "the build failed: see above"
+  ) || exit
 }
