@@ -40,11 +40,18 @@ QVector<QCPGraphData> lasts(const std::vector<Column>& columns) {
   return points;
 }
 
-/// A little air above and below; something to see where all values are equal.
-QCPRange padded(const Range& range) {
+/// A little air above and below. Where values hardly differ the range is wider than they are, so
+/// that noise of a percent does not look like drama.
+QCPRange padded(Range range, Unit unit) {
   if (!range.valid()) return {0, 1};
-  const double size = range.high - range.low;
-  const double pad = size > 0 ? size * 0.08 : std::max(std::abs(range.high) * 0.05, 1e-3);
+  const double largest = std::max(std::abs(range.low), std::abs(range.high));
+  const bool steady = unit == Unit::bytes || unit == Unit::tokensPerSecond;
+  const double least = std::max(largest * (steady ? 0.2 : 0.02), 1e-6);
+  if (const double lacks = least - (range.high - range.low); lacks > 0) {
+    range.low -= lacks / 2;
+    range.high += lacks / 2;
+  }
+  const double pad = (range.high - range.low) * 0.1;
   return {range.low - pad, range.high + pad};
 }
 
@@ -159,6 +166,11 @@ void LineChart::setSmoothing(double weight) {
   changed();
 }
 
+void LineChart::setWarmUp(int samples) {
+  warmUp_ = samples;
+  changed();
+}
+
 void LineChart::setHighlighted(int curve) {
   highlighted_ = curve;
   changed();
@@ -188,8 +200,9 @@ void LineChart::setEmptyText(const QString& text) {
 }
 
 void LineChart::changed() {
-  if (timer_.isActive()) return;
-  timer_.start(std::max<int>(0, kRedrawMilliseconds - static_cast<int>(sinceRedraw_.elapsed())));
+  if (!timer_.isActive()) {
+    timer_.start(std::max<int>(0, kRedrawMilliseconds - static_cast<int>(sinceRedraw_.elapsed())));
+  }
   Q_EMIT extentChanged();
 }
 
@@ -253,7 +266,7 @@ void LineChart::redraw() {
   if (!empty) {
     for (const ReferenceLine& reference : references_) y.include(reference.value);
   }
-  const QCPRange values = padded(y);
+  const QCPRange values = padded(y, unit_);
   plot_->xAxis->setRange(x.low, x.high);
   plot_->yAxis->setRange(values);
   xTicker_->setRange(plot_->xAxis->range());
@@ -264,7 +277,7 @@ void LineChart::redraw() {
   plot_->yAxis->setTickLabels(!empty);
   plot_->xAxis->setTickLabels(!empty);
   for (Curve& curve : curves_) drawGaps(curve, x, values.lower + values.size() * 0.03);
-  placeReferences();
+  placeReferences(y);
 
   xCaption_->setFont(font::caption());
   xCaption_->setColor(colors().muted);
@@ -303,7 +316,11 @@ Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
     curve.wide->setPen(solid(curve.color, 2));
   }
   curve.wide->setVisible(smooths);
-  return rangeOf(raw);
+  const auto warmUp = static_cast<size_t>(warmUp_);
+  if (curve.series.size() <= 2 * warmUp) return rangeOf(raw);
+  const auto steady = columns(curve.series.x().subspan(warmUp), curve.series.y().subspan(warmUp),
+                              x.low, x.high, plot_->width());
+  return rangeOf(steady.empty() ? raw : steady);
 }
 
 void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
@@ -314,21 +331,25 @@ void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
       QCPScatterStyle(QCPScatterStyle::ssTriangle, colors().bad, colors().bad, 7));
 }
 
-void LineChart::placeReferences() {
+void LineChart::placeReferences(const Range& y) {
   const bool visible = xExtent().valid();
   for (size_t i = 0; i < references_.size(); ++i) {
     const auto& [line, label] = referenceItems_[i];
+    const double value = references_[i].value;
     const QColor color = colorOf(references_[i].tone);
     line->setPen(QPen(color, 1, Qt::DashLine));
-    line->point1->setCoords(0, references_[i].value);
-    line->point2->setCoords(1, references_[i].value);
+    line->point1->setCoords(0, value);
+    line->point2->setCoords(1, value);
     line->setVisible(visible);
     label->setFont(font::caption());
     label->setColor(color);
-    // On the side of the line where the curve is not.
-    const bool below = visible && curves_[0].series.lastY() > references_[i].value;
+    // Towards the middle of the chart, unless the curve is there.
+    const double curve = curves_.empty() ? value : curves_[0].series.lastY();
+    const double size = y.high - y.low;
+    const bool near = std::abs(curve - value) < 0.15 * size;
+    const bool below = near ? curve > value : value > (y.low + y.high) / 2;
     label->setPositionAlignment(Qt::AlignLeft | (below ? Qt::AlignTop : Qt::AlignBottom));
-    label->position->setCoords(0.01, references_[i].value);
+    label->position->setCoords(0.01, value);
     label->setVisible(visible);
   }
 }

@@ -61,6 +61,8 @@ class LineChart : public Card {
 
   /// Weight 0 (none) to below 1 of the past in the highlighted curve's smoothed companion.
   void setSmoothing(double weight);
+  /// Samples at a curve's start that do not determine the y range.
+  void setWarmUp(int samples);
   void setHighlighted(int curve);  // -1: none. The first curve is at first.
   void setReferences(std::vector<ReferenceLine> lines);
   /// In the middle while no curve has a sample.
@@ -119,7 +121,7 @@ class LineChart : public Card {
   void redraw();
   Range drawCurve(Curve& curve, bool highlighted, const Range& x);
   void drawGaps(Curve& curve, const Range& x, double bottom);
-  void placeReferences();
+  void placeReferences(const Range& y);
   void updateLegend();
   void userShows(double from, double to);
   void userShowsAll();
@@ -147,6 +149,7 @@ class LineChart : public Card {
   std::vector<ReferenceLine> references_;
   std::vector<std::pair<QCPItemStraightLine*, QCPItemText*>> referenceItems_;
   double smoothing_ = 0;
+  int warmUp_ = 0;
   int highlighted_ = 0;
   bool showsAll_ = true;
   Range view_;

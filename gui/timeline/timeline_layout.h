@@ -26,7 +26,7 @@ struct TimelineLayout {
   static constexpr int kRowPadding = 8;  // above and below a row's lanes
   static constexpr int kRightMargin = 16;
   static constexpr int kLowestLane = 16;
-  static constexpr int kHighestLane = 56;
+  static constexpr int kHighestLane = 88;
 
   std::vector<RowRects> rows;
   int height = 0;

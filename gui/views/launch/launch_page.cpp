@@ -13,7 +13,6 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kMostRanks = 4096;
-constexpr int kLeftColumn = 440;
 
 /// Compose's name for a recipe that has no file is its run's; files go by their name.
 QString displayName(const RecipeChoice& choice) {
@@ -33,16 +32,10 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   launch_->setProperty("role", "primary");
   connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
 
-  auto* left = new QWidget;
-  left->setFixedWidth(kLeftColumn);
-  auto* leftRows = new QVBoxLayout(left);
-  leftRows->setContentsMargins(0, 0, 0, 0);
-  leftRows->setSpacing(8);
-  leftRows->addWidget(buildRecipe(), 1);
-  leftRows->addWidget(buildRun());
+  left_ = buildRecipe();
   auto* recent = new Card(tr("Recent launches"));
   recent_ = new RecentLaunches;
-  recent->setBodyMargins(1, 0, 1, 1);
+  recent->setBodyMargins(8, 0, 8, 1);
   recent->body()->addWidget(recent_);
   connect(recent_, &RecentLaunches::opened, this,
           [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
@@ -50,14 +43,14 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(16, 16, 16, 16);
   grid->setSpacing(8);
-  grid->addWidget(left, 0, 0, 2, 1);
+  grid->addWidget(left_, 0, 0, 2, 1);
   grid->addWidget(buildTargets(), 0, 1);
-  grid->addWidget(buildProgress(), 0, 2);
+  grid->addWidget(buildRun(), 0, 2);
   grid->addWidget(recent, 1, 1, 1, 2);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(2, 1);
-  grid->setRowStretch(0, 5);
-  grid->setRowStretch(1, 6);
+  grid->setRowStretch(0, 1);
+  grid->setRowStretch(1, 1);
   for (RecipeChoice& choice : sampleRecipes()) addChoice(choice, choices_.empty());
 }
 
@@ -84,9 +77,14 @@ QWidget* LaunchPage::buildRecipe() {
   faults_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   card->body()->addSpacing(4);
   card->body()->addWidget(faults_);
-  edit_ = quietButton(tr("Edit in Compose"), QStringLiteral("compose"));
+  toml_ = new QPlainTextEdit;
+  toml_->setProperty("role", "code");
+  toml_->setReadOnly(true);
+  toml_->setAccessibleName(tr("The recipe's text"));
+  toml_->setLineWrapMode(QPlainTextEdit::NoWrap);
+  edit_ = quietButton({}, QStringLiteral("compose"));
+  card->body()->addWidget(toml_, 1);
   card->body()->addWidget(edit_, 0, Qt::AlignLeft);
-  card->body()->addStretch(1);
 
   connect(recipes_, &QComboBox::currentIndexChanged, this, &LaunchPage::recipeChosen);
   connect(open, &QToolButton::clicked, this, [this] {
@@ -109,32 +107,17 @@ QWidget* LaunchPage::buildRecipe() {
   return card;
 }
 
-QWidget* LaunchPage::buildRun() {
-  auto* card = new Card(tr("Run"));
-  auto* form = new QGridLayout;
-  form->setHorizontalSpacing(12);
-  form->setVerticalSpacing(8);
-  form->setColumnStretch(1, 1);
-  runName_ = new QLineEdit;
-  runName_->setProperty("role", "mono");
-  runName_->setObjectName(QStringLiteral("runName"));
-  runName_->setMaxLength(64);
-  ranks_ = new QSpinBox;
-  ranks_->setObjectName(QStringLiteral("ranks"));
-  ranks_->setRange(1, kMostRanks);
-  mode_ = new Segment({tr("planned"), tr("eager")});
-  mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
-  mode_->button(1)->setToolTip(tr("The model run directly: the reference"));
-  form->addWidget(fieldLabel(tr("name"), runName_), 0, 0);
-  form->addWidget(runName_, 0, 1);
-  form->addWidget(fieldLabel(tr("ranks"), ranks_), 1, 0);
-  form->addWidget(ranks_, 1, 1, Qt::AlignLeft);
-  form->addWidget(fieldLabel(tr("mode"), mode_), 2, 0);
-  form->addWidget(mode_, 2, 1, Qt::AlignLeft);
-  ranks_->setMinimumWidth(96);
-  card->body()->addLayout(form);
-  connect(ranks_, &QSpinBox::valueChanged, this, &LaunchPage::check);
-  return card;
+QWidget* LaunchPage::scrolled(QLayout* content) {
+  auto* inside = new QWidget;
+  inside->setLayout(content);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(inside);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  inside->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
+  return scroll;
 }
 
 QWidget* LaunchPage::buildTargets() {
@@ -142,21 +125,20 @@ QWidget* LaunchPage::buildTargets() {
   probeButton_ = quietButton(tr("Probe"), QStringLiteral("refresh"));
   card->addControl(probeButton_);
   targets_ = new TargetList;
-  auto* scroll = new QScrollArea;
-  auto* inside = new QWidget;
-  auto* rows = new QVBoxLayout(inside);
-  rows->setContentsMargins(0, 0, 4, 0);
-  rows->addWidget(targets_);
   auto* more = linkButton(tr("Add a host over SSH"));
+  checks_ = new QGridLayout;
+  checks_->setHorizontalSpacing(10);
+  checks_->setVerticalSpacing(6);
+  checks_->setColumnStretch(2, 1);
+  auto* rows = new QVBoxLayout;
+  rows->setContentsMargins(0, 0, 4, 0);
+  rows->setSpacing(8);
+  rows->addWidget(targets_);
   rows->addWidget(more, 0, Qt::AlignLeft);
+  rows->addWidget(line());
+  rows->addLayout(checks_);
   rows->addStretch(1);
-  scroll->setWidget(inside);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  inside->setAutoFillBackground(false);
-  scroll->viewport()->setAutoFillBackground(false);
-  card->body()->addWidget(scroll, 1);
+  card->body()->addWidget(scrolled(rows), 1);
   connect(more, &QPushButton::clicked, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("targets")); });
   connect(probeButton_, &QPushButton::clicked, this, &LaunchPage::probe);
@@ -164,22 +146,48 @@ QWidget* LaunchPage::buildTargets() {
   return card;
 }
 
-QWidget* LaunchPage::buildProgress() {
-  auto* card = new Card(tr("Progress"));
+QWidget* LaunchPage::buildRun() {
+  auto* card = new Card(tr("Run"));
+  card->body()->addLayout(buildForm());
+  card->body()->addSpacing(4);
+  card->body()->addWidget(line());
   steps_ = new StepsView;
-  auto* scroll = new QScrollArea;
-  auto* inside = new QWidget;
-  auto* rows = new QVBoxLayout(inside);
+  auto* rows = new QVBoxLayout;
   rows->setContentsMargins(0, 0, 4, 0);
   rows->addWidget(steps_);
   rows->addStretch(1);
-  scroll->setWidget(inside);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  inside->setAutoFillBackground(false);
-  scroll->viewport()->setAutoFillBackground(false);
-  card->body()->addWidget(scroll, 1);
+  card->body()->addWidget(scrolled(rows), 1);
+  card->body()->addLayout(buildButtons());
+  return card;
+}
+
+QLayout* LaunchPage::buildForm() {
+  runName_ = new QLineEdit;
+  runName_->setProperty("role", "mono");
+  runName_->setObjectName(QStringLiteral("runName"));
+  runName_->setMaxLength(64);
+  ranks_ = new QSpinBox;
+  ranks_->setObjectName(QStringLiteral("ranks"));
+  ranks_->setRange(1, kMostRanks);
+  ranks_->setMinimumWidth(84);
+  mode_ = new Segment({tr("planned"), tr("eager")});
+  mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
+  mode_->button(1)->setToolTip(tr("The model run directly: the reference"));
+  auto* form = new QGridLayout;
+  form->setHorizontalSpacing(12);
+  form->setVerticalSpacing(8);
+  form->setColumnStretch(3, 1);
+  form->addWidget(fieldLabel(tr("name"), runName_), 0, 0);
+  form->addWidget(runName_, 0, 1, 1, 3);
+  form->addWidget(fieldLabel(tr("ranks"), ranks_), 1, 0);
+  form->addWidget(ranks_, 1, 1);
+  form->addWidget(fieldLabel(tr("mode"), mode_), 1, 2);
+  form->addWidget(mode_, 1, 3, Qt::AlignLeft);
+  connect(ranks_, &QSpinBox::valueChanged, this, &LaunchPage::check);
+  return form;
+}
+
+QLayout* LaunchPage::buildButtons() {
   launchButton_ = primaryButton(tr("Launch"), QStringLiteral("launch"));
   launchButton_->setObjectName(QStringLiteral("launchButton"));
   cancel_ = quietButton(tr("Cancel"), QStringLiteral("close"));
@@ -189,7 +197,6 @@ QWidget* LaunchPage::buildProgress() {
   row->addWidget(cancel_);
   row->addWidget(remedy_);
   row->addStretch(1);
-  card->body()->addLayout(row);
   cancel_->hide();
   remedy_->hide();
   connect(launchButton_, &QPushButton::clicked, this, &LaunchPage::launch);
@@ -201,7 +208,42 @@ QWidget* LaunchPage::buildProgress() {
     if (remedyPage_ == QStringLiteral("compose")) return edit_->click();
     Q_EMIT session().pageRequested(remedyPage_);
   });
-  return card;
+  return row;
+}
+
+void LaunchPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  left_->setFixedWidth(std::clamp(width() * 3 / 10, 330, 460));
+}
+
+void LaunchPage::showChecks() {
+  while (QLayoutItem* item = checks_->takeAt(0)) {
+    delete item->widget();
+    delete item;
+  }
+  const workbench::SavedTarget* target = targets_->chosen();
+  if (!target || !target->probe) return;
+  int row = 0;
+  for (const probe::Check& check : target->probe->checks) {
+    const bool passes = check.status == probe::Status::pass;
+    const bool fails = check.status == probe::Status::fail;
+    auto* sign = new QLabel;
+    sign->setPixmap(iconPixmap(passes  ? QStringLiteral("check")
+                               : fails ? QStringLiteral("fail")
+                                       : QStringLiteral("warning"),
+                               14,
+                               colorOf(passes  ? Tone::good
+                                       : fails ? Tone::bad
+                                               : Tone::warn),
+                               devicePixelRatioF()));
+    QLabel* name = muted(QString::fromStdString(check.name));
+    QLabel* value = label(QString::fromStdString(
+        check.advice.empty() ? check.value : check.value + ": " + check.advice));
+    value->setWordWrap(true);
+    checks_->addWidget(sign, row, 0, Qt::AlignTop);
+    checks_->addWidget(name, row, 1, Qt::AlignTop);
+    checks_->addWidget(value, row++, 2);
+  }
 }
 
 QString LaunchPage::subtitle() const {
@@ -266,6 +308,7 @@ void LaunchPage::recipeChosen() {
   runName_->setText(
       QFileInfo(choice->file.isEmpty() ? choice->name : choice->file).completeBaseName());
   const QSignalBlocker quiet(ranks_);
+  toml_->setPlainText(choice->toml);
   ranks_->setValue(static_cast<int>(
       recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe.hardware.ranks));
   check();
@@ -384,6 +427,7 @@ void LaunchPage::showSteps() {
 }
 
 void LaunchPage::showReadiness() {
+  showChecks();
   const workbench::SavedTarget* target = targets_->chosen();
   const bool busy = launching_.running();
   const bool ready = recipe() && target && currentFaults_.empty() && !busy;

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QSpinBox>
 #include <memory>
 
@@ -36,11 +37,16 @@ class LaunchPage : public Page {
   void setEngine(std::string path) { engine_ = std::move(path); }
   bool isReady() const override { return loaded_ && !reading_.running() && !checking_.running(); }
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QWidget* buildRecipe();
-  QWidget* buildRun();
   QWidget* buildTargets();
-  QWidget* buildProgress();
+  QWidget* buildRun();
+  QLayout* buildForm();
+  QLayout* buildButtons();
+  QWidget* scrolled(QLayout* content);
   void addChoice(const RecipeChoice& choice, bool choose);
   const RecipeChoice* recipe() const;
   void refresh();
@@ -53,9 +59,13 @@ class LaunchPage : public Page {
   void ended(const Outcome& outcome);
   void showSteps();
   void showReadiness();
+  void showChecks();
 
   QComboBox* recipes_ = nullptr;
+  QWidget* left_ = nullptr;
   QGridLayout* facts_ = nullptr;
+  QPlainTextEdit* toml_ = nullptr;
+  QGridLayout* checks_ = nullptr;
   QLabel* faults_ = nullptr;
   QPushButton* edit_ = nullptr;
   QLineEdit* runName_ = nullptr;

@@ -65,12 +65,19 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
   header->setHighlightSections(false);
   header->setSectionsClickable(false);
   header->setStretchLastSection(true);
-  setColumnWidth(kRun, 150);
-  setColumnWidth(kState, 96);
-  setColumnWidth(kTarget, 110);
-  setColumnWidth(kLaunched, 104);
+  setColumnWidth(kRun, 158);
+  setColumnWidth(kState, 100);
+  setColumnWidth(kTarget, 116);
+  setColumnWidth(kLaunched, 108);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setStyleSheet(QStringLiteral("QTableWidget::item { padding: 0 8px; }"));
   connect(this, &QTableWidget::cellActivated, this,
           [this](int row) { Q_EMIT opened(runs_[static_cast<size_t>(row)].id); });
+}
+
+void RecentLaunches::resizeEvent(QResizeEvent* event) {
+  setColumnHidden(kTarget, width() < 700);
+  QTableWidget::resizeEvent(event);
 }
 
 void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {

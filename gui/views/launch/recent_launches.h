@@ -18,6 +18,9 @@ class RecentLaunches : public QTableWidget {
  Q_SIGNALS:
   void opened(qint64 run);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   std::vector<storage::RunSummary> runs_;
 };

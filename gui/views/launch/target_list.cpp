@@ -82,7 +82,7 @@ class TargetRow : public QAbstractButton {
     const int nameWidth = painter.fontMetrics().horizontalAdvance(text());
     painter.setFont(font::mono(11));
     painter.setPen(c.muted);
-    const QRect after(left + nameWidth + 12, 8, std::max(0, room - nameWidth - 12), 20);
+    const QRect after(left + nameWidth + 12, 8, std::max(0, room - nameWidth - 32), 20);
     painter.drawText(after, Qt::AlignVCenter,
                      painter.fontMetrics().elidedText(hosts(), Qt::ElideRight, after.width()));
     painter.setFont(font::text(12));

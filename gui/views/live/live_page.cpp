@@ -69,6 +69,7 @@ void LivePage::build() {
   loss_->setSmoothing(kSmoothing);
   throughput_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
   throughput_->setDetail(tr("a rank"));
+  throughput_->setWarmUp(kWarmUpSteps);
   memory_ = new LineChart(tr("Memory"), Unit::bytes);
   memory_->setDetail(tr("highest rank"));
   auto* charts = new QHBoxLayout;
@@ -76,6 +77,7 @@ void LivePage::build() {
   for (LineChart* chart : {loss_, throughput_, memory_}) {
     chart->addCurve(tr("this run"), colors().accent);
     chart->setEmptyText(tr("no step has ended yet"));
+    chart->setMinimumHeight(164);
     charts->addWidget(chart, chart == loss_ ? 4 : 3);
     charts_.add(chart);
   }
@@ -182,7 +184,7 @@ void LivePage::refresh() {
 
 void LivePage::take(LiveUpdate update) {
   stack_->setCurrentIndex(update.run ? 0 : 1);
-  picker_->setVisible(update.run.has_value());
+  if (isVisible()) picker_->setVisible(update.run.has_value());
   if (update.run) {
     const bool first = !run_;
     cursor_.run = update.run->summary.id;
@@ -252,15 +254,28 @@ void LivePage::showRanks() {
   const auto add = [&](const char* metric, const QString& name, QString (*text)(double)) {
     if (const auto value = steps_.latest(metric)) facts.append({name, text(*value)});
   };
-  add("lr", tr("learning rate"), [](double v) { return format::significant(v); });
-  add("grad_norm", tr("gradient norm"), [](double v) { return format::significant(v); });
-  add("tokens_seen", tr("tokens seen"), [](double v) { return format::shortCount(v); });
-  add("validation_loss", tr("validation loss"), [](double v) { return format::loss(v); });
+  if (steps_.typicalStepSeconds() > 0) {
+    facts.append({tr("step, typical"), format::seconds(steps_.typicalStepSeconds())});
+  }
   const auto data = steps_.latest("data_seconds");
   const auto step = steps_.latest("step_seconds");
   if (data && step && *step > 0) {
     facts.append({tr("data loading"), tr("%1 of a step").arg(format::percent(*data / *step))});
   }
+  add("lr", tr("learning rate"), [](double v) { return format::significant(v); });
+  add("tokens_seen", tr("tokens seen"), [](double v) { return format::shortCount(v); });
+  add("validation_loss", tr("validation loss"), [](double v) { return format::loss(v); });
+  const auto result = [&](const char* key, const QString& name, QString (*text)(double)) {
+    const auto found = run_->results.find(key);
+    if (found == run_->results.end()) return;
+    if (const auto* value = std::get_if<double>(&found->second)) facts.append({name, text(*value)});
+  };
+  result("first_step_seconds", tr("first step after"), format::seconds);
+  result("capture_seconds", tr("capture"), format::seconds);
+  result("nodes", tr("nodes of the graph"),
+         [](double v) { return format::count(std::llround(v)); });
+  result("collectives", tr("collectives a step"),
+         [](double v) { return format::count(std::llround(v)); });
   ranks_->setFacts(facts);
 }
 

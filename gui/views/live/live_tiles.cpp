@@ -59,9 +59,11 @@ void LiveTiles::clear() {
 void LiveTiles::append(const std::vector<StepPoint>& points) {
   for (const StepPoint& point : points) {
     if (point.hasLoss) push(losses_, point.loss);
-    push(rates_, point.tokensPerSecond);
     push(bytes_, point.memoryBytes);
-    push(seconds_, point.stepSeconds);
+    if (point.step > kWarmUpSteps) {
+      push(rates_, point.tokensPerSecond);
+      push(seconds_, point.stepSeconds);
+    }
     if (!std::isnan(point.exposedShare)) {
       push(shares_, point.exposedShare);
       exposedSeconds_ = point.exposedShare * point.stepSeconds;
@@ -158,7 +160,6 @@ void LiveTiles::showTime(const storage::RunDetail& run, const StepPoints& steps,
   QString note = totalSteps > 0
                      ? tr("step %1 of %2").arg(format::count(step), format::count(totalSteps))
                      : tr("step %1").arg(format::count(step));
-  if (each > 0) note += tr(", %1 each").arg(format::seconds(each));
   if (run.summary.state == storage::RunState::preparing) note = tr("being launched");
   time_->setNote(note);
   time_->setSeries(seconds_);

@@ -6,21 +6,27 @@ namespace heddle::gui {
 
 RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   bars_ = new RankBars;
+  facts_ = new QGridLayout;
+  facts_->setHorizontalSpacing(8);
+  facts_->setVerticalSpacing(4);
+  facts_->setColumnStretch(0, 1);
+  auto* inside = new QWidget;
+  auto* rows = new QVBoxLayout(inside);
+  rows->setContentsMargins(0, 0, 4, 0);
+  rows->setSpacing(8);
+  rows->addWidget(bars_);
+  rows->addWidget(line());
+  rows->addLayout(facts_);
+  rows->addStretch(1);
   auto* scroll = new QScrollArea;
-  scroll->setWidget(bars_);
+  scroll->setWidget(inside);
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->viewport()->setAutoFillBackground(false);
-  scroll->setMinimumHeight(48);
-  facts_ = new QGridLayout;
-  facts_->setHorizontalSpacing(8);
-  facts_->setVerticalSpacing(2);
-  facts_->setColumnStretch(0, 1);
-  setBodyMargins(16, 0, 12, 10);
+  inside->setAutoFillBackground(false);
+  setBodyMargins(16, 0, 8, 8);
   body()->addWidget(scroll, 1);
-  body()->addWidget(line());
-  body()->addLayout(facts_);
 }
 
 void RankCard::clear() {

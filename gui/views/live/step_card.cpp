@@ -10,6 +10,8 @@
 namespace heddle::gui {
 namespace {
 
+constexpr int kAllStatistics = 680;  // a card at least that wide shows all of them
+
 QString colored(const QString& text, const QColor& color) {
   return QStringLiteral("<span style=\"font-family:'JetBrains Mono'; color:%1\">%2</span>")
       .arg(color.name(), text);
@@ -47,8 +49,8 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   next_ = iconButton(QStringLiteral("chevron-right"), tr("Next profiled step"));
   previous_->setObjectName(QStringLiteral("previousStep"));
   next_->setObjectName(QStringLiteral("nextStep"));
-  search_ = new SearchField(tr("Find module or operator"));
-  search_->setFixedWidth(190);
+  search_ = new SearchField(tr("Find a module"));
+  search_->setFixedWidth(170);
   addControl(straggler_);
   addControl(new TimelineLegend);
   addControl(search_);
@@ -67,14 +69,16 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   row->setContentsMargins(16, 0, 16, 2);
   row->setSpacing(8);
   statistics_ = new QLabel;
-  statistics_->setMinimumWidth(0);
+  statistics_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statistics_->setObjectName(QStringLiteral("statistics"));
   row->addWidget(statistics_, 1);
   for (const auto& [key, means] :
        {std::pair(tr("W S"), tr("zoom")), std::pair(tr("A D"), tr("pan")),
         std::pair(tr("F"), tr("fit")), std::pair(tr(". ,"), tr("span"))}) {
-    row->addWidget(label(key, "key"));
-    row->addWidget(caption(means));
+    for (QLabel* hint : {label(key, "key"), caption(means)}) {
+      row->addWidget(hint, 0, Qt::AlignVCenter);
+      hints_ << hint;
+    }
   }
   body()->addWidget(foot);
 
@@ -166,13 +170,13 @@ void StepCard::showStatistics() {
                            ? tr("selection %1").arg(duration(timeline_->selection()->length()))
                        : ranks_.size() > 1 ? tr("mean of %1 ranks").arg(ranks_.size())
                                            : tr("rank %1").arg(ranks_.front());
-  const QStringList parts{
-      QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over),
-      part(tr("compute"), s.compute, c.text),
-      part(tr("communication"), s.communication, c.text),
-      part(tr("hidden"), s.overlapped, c.text),
-      part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text),
-      part(tr("idle"), s.idle, c.text)};
+  QStringList parts{QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over),
+                    part(tr("compute"), s.compute, c.text),
+                    part(tr("communication"), s.communication, c.text),
+                    part(tr("hidden"), s.overlapped, c.text),
+                    part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text),
+                    part(tr("idle"), s.idle, c.text)};
+  if (width() < kAllStatistics) parts.removeAt(2);  // communication: hidden and exposed stay
   statistics_->setText(QStringLiteral("<span style=\"font-size:12px\">%1</span>")
                            .arg(parts.join(QStringLiteral(" &nbsp;&nbsp; "))));
 }
@@ -180,6 +184,8 @@ void StepCard::showStatistics() {
 void StepCard::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
   search_->setVisible(width() > 980);
+  for (QLabel* hint : hints_) hint->setVisible(width() > 980);
+  showStatistics();
 }
 
 }  // namespace heddle::gui

@@ -48,6 +48,7 @@ class StepCard : public Card {
   QToolButton* previous_;
   QToolButton* next_;
   QLabel* statistics_;
+  QList<QLabel*> hints_;
   std::vector<int64_t> profiled_;
   std::vector<int32_t> ranks_;
   std::vector<double> compute_;

@@ -25,6 +25,9 @@ struct StepPoint {
   bool hasLoss = false;            // reported, be it NaN
 };
 
+/// The first steps are slower than all others: scales leave them out.
+inline constexpr int kWarmUpSteps = 3;
+
 /// Puts the ranks' records of a step together. Records come in rank by rank: a step is given out
 /// once all ranks have reported it, and steps are given out in order.
 class StepPoints {

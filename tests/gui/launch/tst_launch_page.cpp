@@ -90,7 +90,7 @@ class TestLaunchPage : public QObject {
     shown.showRecipe("[training]\nstep = 5\n");
     auto* faults = shown.page->findChild<QLabel*>("faults");
     QTRY_VERIFY_WITH_TIMEOUT(faults->isVisible(), 20000);
-    QVERIFY2(faults->text().contains("debug.toml:8:1: training.step"), qPrintable(faults->text()));
+    QVERIFY2(faults->text().contains("debug.toml:9:1: training.step"), qPrintable(faults->text()));
     QVERIFY(!shown.launchButton()->isEnabled());
   }
 
