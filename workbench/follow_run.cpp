@@ -110,8 +110,11 @@ class RunFollower {
       }
     }
     if (came) {
+      // A run of long steps is often quiet: twice its last silence is nothing to ask about.
+      const auto silence =
+          std::chrono::duration_cast<milliseconds>(steady_clock::now() - quiet_since_);
+      quiet_ = std::clamp(2 * silence, kQuietFirst, kQuietMost);
       quiet_since_ = steady_clock::now();
-      quiet_ = kQuietFirst;
     }
     if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),

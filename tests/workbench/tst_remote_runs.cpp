@@ -112,6 +112,28 @@ class TestRemoteRuns : public QObject {
     QVERIFY(!std::filesystem::exists(there));
   }
 
+  void a_lost_connection_is_made_again() {
+    const auto run = launched(request(300, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 1));
+    // Every connection to the node is cut; the run does not notice.
+    const remote::Target target = sshd_->trusted_target();
+    auto node = remote::connect(target, target.hosts[0]);
+    QVERIFY(node);
+    const auto cut = (*node)->run(
+        {.argv = {"/bin/sh", "-c",
+                  "for p in /proc/[0-9]*; do"
+                  "  if grep -q '^sshd: root' $p/cmdline; then kill -KILL ${p#/proc/}; fi; "
+                  "done"}});
+    QVERIFY(!cut || cut->exit_code != 0);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::done);
+    verify_complete(run.id);
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    std::string lines;
+    for (const auto& line : must(reader.lines_after(run.id, 0))) lines += line.text + "\n";
+    QVERIFY2(lines.find("; trying again\nfollowing again\n") != std::string::npos, lines.c_str());
+  }
+
   void a_restarted_node_loses_the_run() {
     const auto run = launched(request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 1));
