@@ -21,7 +21,7 @@ void Session::start() {
   work(
       starting_,
       [](workbench::Workbench& workbench) {
-        return workbench::import_sample_run(workbench.store_path(), workbench.writer());
+        return workbench::import_sample_run(workbench);
       },
       [this](const Result<>& started) {
         if (!started) Q_EMIT message(QString::fromStdString(started.error().message), Tone::bad);
