@@ -87,8 +87,8 @@ class RunFollower {
         retry = std::min(2 * retry, kRetryMost);
         continue;
       }
-      if (*over) return;
       report_no_trouble();
+      if (*over) return;
       retry = kRetryFirst;
       sleep(poll_);
     }

@@ -28,7 +28,7 @@ class TestEngineRuns : public QObject {
     request.target = fixture_->target();
     request.engine = HEDDLE_BINARY_DIR "/heddle-engine";
     request.sets = {fmt::format("training.steps={}", steps), "training.local_batch=1",
-                    "data.seq_len=32", "telemetry.profile_every=2"};
+                    "schedule.warmup_steps=0", "data.seq_len=32", "telemetry.profile_every=2"};
     return request;
   }
 
