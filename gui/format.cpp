@@ -1,6 +1,7 @@
 #include "gui/format.h"
 
 #include <QLocale>
+#include <algorithm>
 #include <array>
 #include <cmath>
 

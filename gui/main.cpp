@@ -1,0 +1,88 @@
+// heddle: the workbench, and its headless commands.
+#include <QApplication>
+#include <QIcon>
+#include <cstdio>
+#include <cstring>
+
+#include "gui/theme/theme.h"
+#include "gui/window/main_window.h"
+#include "gui/window/render.h"
+#include "storage/store.h"
+#include "workbench/commands/run_command.h"
+
+namespace {
+
+using namespace heddle;
+
+/// What the window's command line asks for.
+struct Arguments {
+  std::string store = storage::default_path();
+  std::string recipe;
+};
+
+Result<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--store" && i + 1 < argc)
+      arguments.store = argv[++i];
+    else if (argument.starts_with("--store="))
+      arguments.store = argument.substr(strlen("--store="));
+    else if (argument.ends_with(".toml") && arguments.recipe.empty())
+      arguments.recipe = argument;
+    else
+      return fail(
+          "{} is no command; valid: a recipe (FILE.toml) to open, --store FILE, --demo, "
+          "launch, stop, tail, remove, import, targets, runs, show, compare, export, "
+          "render",
+          argument);
+  }
+  return arguments;
+}
+
+bool hasDisplay() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+    if (const char* value = std::getenv(name); value && *value) return true;
+  return false;
+}
+
+int openWindow(int argc, char** argv, const Arguments& arguments) {
+  QGuiApplication::setHighDpiScaleFactorRoundingPolicy(
+      Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  QApplication application(argc, argv);
+  application.setApplicationName(QStringLiteral("heddle"));
+  application.setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
+  application.setDesktopFileName(QStringLiteral("heddle"));
+  const int mode = gui::openSettings()->value(QStringLiteral("theme"), 0).toInt();
+  gui::Theme::install(mode == 1   ? gui::Theme::Mode::dark
+                      : mode == 2 ? gui::Theme::Mode::light
+                                  : gui::Theme::Mode::system);
+  application.setWindowIcon(gui::icon(QStringLiteral("heddle"), gui::Tone::accent));
+  gui::Session session(QString::fromStdString(arguments.store));
+  gui::MainWindow window(session);
+  window.keepSession();
+  window.show();
+  session.start();
+  if (!arguments.recipe.empty()) window.openRecipe(QString::fromStdString(arguments.recipe));
+  return QApplication::exec();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (gui::isRender(argc, argv)) return gui::render(argc, argv);
+  if (workbench::is_command(argc, argv)) return workbench::run_command(argc, argv);
+  const auto arguments = parse(argc, argv);
+  if (!arguments) {
+    fprintf(stderr, "heddle: %s\n", arguments.error().message.c_str());
+    return 2;
+  }
+  if (!hasDisplay()) {
+    fprintf(stderr,
+            "heddle: there is no display to open the workbench on. Without one: `heddle --demo` "
+            "does the main job by itself, `heddle runs` lists the runs, `heddle --help` the "
+            "rest.\n");
+    return 2;
+  }
+  return openWindow(argc, argv, *arguments);
+}

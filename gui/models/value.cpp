@@ -1,0 +1,74 @@
+#include "gui/models/value.h"
+
+#include <cmath>
+#include <map>
+
+#include "gui/format.h"
+
+namespace heddle::gui {
+namespace {
+
+QString numberText(const QString& key, double value) {
+  if (key.endsWith(QStringLiteral("_bytes"))) return format::bytes(value);
+  if (key.contains(QStringLiteral("tokens_per_second"))) return format::tokensPerSecond(value);
+  if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value);
+  if (key.endsWith(QStringLiteral("loss"))) return format::loss(value);
+  if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15)
+    return format::count(static_cast<qint64>(value));
+  return format::significant(value, 4);
+}
+
+/// Names that read better than their keys.
+const std::map<QString, QString>& names() {
+  static const std::map<QString, QString> names = {
+      {"tokens_per_second_per_rank", "tokens/s a rank"},
+      {"step_seconds", "step"},
+      {"peak_bytes", "peak memory"},
+      {"predicted_peak_bytes", "predicted peak memory"},
+      {"first_step_seconds", "first step"},
+      {"capture_seconds", "capture"},
+      {"plan_seconds", "plan"},
+      {"exposed_seconds", "exposed a step"},
+      {"model_forward_calls", "model forward calls"},
+      {"collectives", "collectives a step"},
+      {"nodes", "graph nodes"},
+  };
+  return names;
+}
+
+QString lastPart(const QString& key) { return key.section(QChar('.'), -1); }
+
+}  // namespace
+
+std::optional<double> number(const storage::Value& value) {
+  if (const double* found = std::get_if<double>(&value)) return *found;
+  bool ok = false;
+  QString text = QString::fromStdString(std::get<std::string>(value));
+  const double found = text.remove(QChar('_')).toDouble(&ok);
+  return ok ? std::optional(found) : std::nullopt;
+}
+
+QString valueText(const QString& key, const storage::Value& value) {
+  const QString name = lastPart(key);
+  if (const double* found = std::get_if<double>(&value)) return numberText(name, *found);
+  QString text = QString::fromStdString(std::get<std::string>(value));
+  if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
+    return text.mid(1, text.size() - 2);
+  return text;
+}
+
+QString keyText(const QString& key) {
+  const QString name = lastPart(key);
+  const auto found = names().find(name);
+  return found == names().end() ? QString(name).replace(QChar('_'), QChar(' ')) : found->second;
+}
+
+int betterDirection(const QString& key) {
+  const QString name = lastPart(key);
+  if (name.contains(QStringLiteral("tokens_per_second"))) return 1;
+  for (const char* less : {"loss", "seconds", "peak_bytes", "collectives"})
+    if (name.endsWith(QLatin1String(less))) return -1;
+  return 0;
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,83 @@
+#include "gui/views/compare/compare_data.h"
+
+#include <algorithm>
+#include <map>
+
+namespace heddle::gui {
+namespace {
+
+constexpr size_t kPoints = 2000;
+
+Result<std::vector<storage::Sample>> losses(storage::Reader& reader, const RunFacts& run) {
+  if (run.detail.ranks.empty() || run.loss.empty()) return std::vector<storage::Sample>{};
+  return reader.samples(run.detail.summary.id, "loss", run.detail.ranks.front());
+}
+
+Result<Series> differenceOf(storage::Reader& reader, const RunFacts& first,
+                            const RunFacts& second) {
+  const auto left = losses(reader, first);
+  if (!left) return fail(left);
+  const auto right = losses(reader, second);
+  if (!right) return fail(right);
+  std::map<int64_t, double> known;
+  for (const storage::Sample& sample : *left) known[sample.step] = sample.value;
+  Series difference;
+  for (const storage::Sample& sample : *right)
+    if (const auto found = known.find(sample.step); found != known.end())
+      difference.append(static_cast<double>(sample.step), sample.value - found->second);
+  return difference;
+}
+
+Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
+                                         const std::vector<storage::RunId>& runs) {
+  std::vector<int64_t> common;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto steps = reader.profiled_steps(runs[i]);
+    if (!steps) return fail(steps);
+    if (i == 0) {
+      common = *steps;
+      continue;
+    }
+    std::vector<int64_t> both;
+    std::set_intersection(common.begin(), common.end(), steps->begin(), steps->end(),
+                          std::back_inserter(both));
+    common = std::move(both);
+  }
+  return common;
+}
+
+}  // namespace
+
+Result<CompareData> readCompareData(storage::Reader& reader,
+                                    const std::vector<storage::RunId>& runs, int64_t step) {
+  CompareData data;
+  auto comparison = reader.compare(runs);
+  if (!comparison) return fail(comparison);
+  data.comparison = std::move(*comparison);
+  auto common = commonSteps(reader, runs);
+  if (!common) return fail(common);
+  data.commonSteps = std::move(*common);
+  const int64_t wanted = step > 0 ? step : data.commonSteps.empty() ? 0 : data.commonSteps.back();
+  for (const storage::RunId run : runs) {
+    auto facts = readRunFacts(reader, run, kPoints, wanted);
+    if (!facts) return fail(facts);
+    data.runs.push_back(std::move(*facts));
+  }
+  if (data.runs.size() == 2) {
+    auto difference = differenceOf(reader, data.runs[0], data.runs[1]);
+    if (!difference) return fail(difference);
+    data.lossDifference = std::move(*difference);
+  }
+  return data;
+}
+
+Result<std::vector<storage::RunId>> newestRuns(storage::Reader& reader, size_t count) {
+  const auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  std::vector<storage::RunId> found;
+  for (const storage::RunSummary& run : *runs)
+    if (run.steps > 0 && found.size() < count) found.insert(found.begin(), run.id);
+  return found;
+}
+
+}  // namespace heddle::gui

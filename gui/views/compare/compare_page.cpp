@@ -1,0 +1,287 @@
+#include "gui/views/compare/compare_page.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
+#include <QScrollArea>
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/views/compare/kind_legend.h"
+#include "gui/widgets/empty_state.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr size_t kShownUnasked = 2;
+constexpr int kMenuRuns = 30;
+
+}  // namespace
+
+ComparePage::ComparePage(Session& session, QWidget* parent)
+    : Page(session, parent),
+      newest_(session.readingThread(), this),
+      reading_(session.readingThread(), this),
+      listing_(session.readingThread(), this) {
+  copy_ = new QAction(icon(QStringLiteral("copy")), tr("Copy table"), this);
+  copy_->setObjectName(QStringLiteral("copyTable"));
+  copy_->setProperty("topBar", true);
+  copy_->setToolTip(tr("Copy the differences, tab-separated"));
+  copy_->setEnabled(false);
+  connect(copy_, &QAction::triggered, this, [this] {
+    QGuiApplication::clipboard()->setText(differences_.text());
+    Q_EMIT this->session().message(tr("The table of differences was copied"), Tone::good);
+  });
+  auto* empty = new EmptyState(QStringLiteral("compare"), tr("Nothing to compare yet"),
+                               tr("Curves, recipes and timelines of several runs stand side by "
+                                  "side here. Choose runs in the "
+                                  "table of runs, then press Compare."),
+                               tr("Choose runs"));
+  connect(empty, &EmptyState::triggered, this,
+          [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(makeContent());
+  stack_ = new QStackedWidget;
+  stack_->addWidget(scroll);
+  stack_->addWidget(empty);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(stack_);
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    if (!data_.runs.empty()) display(std::move(data_));
+  });
+}
+
+QWidget* ComparePage::makeContent() {
+  auto* content = new QWidget;
+  content->setProperty("role", "page");
+  chips_ = new RunChips;
+  connect(chips_, &RunChips::removed, this, [this](qint64 run) {
+    QList<qint64> rest = runs_;
+    rest.removeAll(run);
+    showRuns(rest);
+  });
+  connect(chips_->addButton(), &QPushButton::clicked, this, &ComparePage::offerRuns);
+  step_ = new QComboBox;
+  step_->setProperty("role", "mono");
+  step_->setObjectName(QStringLiteral("step"));
+  step_->setFixedWidth(120);
+  connect(step_, &QComboBox::activated, this, [this] { read(); });
+  auto* top = new QHBoxLayout;
+  top->setSpacing(12);
+  top->addWidget(chips_, 1);
+  top->addWidget(fieldLabel(tr("timelines of"), step_));
+  top->addWidget(step_);
+
+  loss_ = new LineChart(tr("Loss"), Unit::loss);
+  lossDifference_ = new LineChart(tr("Loss difference"), Unit::loss);
+  lossDifference_->setMinimumHeight(144);
+  rate_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
+  rate_->setDetail(tr("rank 0"));
+  for (LineChart* chart : {loss_, lossDifference_, rate_}) {
+    chart->setEmptyText(tr("No step has ended yet"));
+    charts_.add(chart);
+  }
+  auto* middle = new QVBoxLayout;
+  middle->setSpacing(8);
+  middle->addWidget(loss_, 3);
+  middle->addWidget(lossDifference_, 2);
+  auto* upper = new QHBoxLayout;
+  upper->setSpacing(8);
+  upper->addWidget(makeDifferences(), 5);
+  upper->addLayout(middle, 5);
+  upper->addWidget(rate_, 4);
+
+  auto* layout = new QVBoxLayout(content);
+  layout->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
+  layout->setSpacing(12);
+  layout->addLayout(top);
+  layout->addLayout(upper, 1);
+  layout->addWidget(makeTimelines(), 1);
+  return content;
+}
+
+Card* ComparePage::makeDifferences() {
+  auto* card = new Card(tr("Differences"));
+  card->setBodyMargins(0, 0, 0, 4);
+  card->setMinimumHeight(280);
+  card->body()->addWidget(new DifferenceView(differences_));
+  return card;
+}
+
+QWidget* ComparePage::makeTimelines() {
+  timelineCard_ = new Card(tr("Timelines"));
+  timelineCard_->setMinimumHeight(330);
+  timelineCard_->setBodyMargins(0, 0, 0, 0);
+  for (QWidget* entry : kindLegend()) timelineCard_->addControl(entry);
+  timelines_ = new TimelineWidget;
+  timelines_->setEmptyText(tr("None of these runs has a profiled step"));
+  connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
+  statistics_ = new StepStatistics;
+  statistics_->setFixedWidth(330);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(0);
+  row->addWidget(timelines_, 1);
+  row->addWidget(line(Qt::Vertical));
+  row->addWidget(statistics_);
+  timelineCard_->body()->addLayout(row);
+  return timelineCard_;
+}
+
+QString ComparePage::subtitle() const {
+  if (data_.runs.empty()) return {};
+  return format::plural(static_cast<qint64>(data_.runs.size()), tr("run"));
+}
+
+void ComparePage::activated() {
+  if (chosen_ && !runs_.isEmpty()) {
+    if (!reading_.running()) read();
+    return;
+  }
+  if (newest_.running()) return;
+  asked_ = true;
+  session().read(
+      newest_, [](storage::Reader& reader) { return newestRuns(reader, kShownUnasked); },
+      [this](const Result<std::vector<storage::RunId>>& runs) {
+        if (chosen_ || !runs) return;
+        runs_ = QList<qint64>(runs->begin(), runs->end());
+        stack_->setCurrentIndex(runs_.isEmpty() ? 1 : 0);
+        if (!runs_.isEmpty()) read();
+      });
+}
+
+void ComparePage::showRun(qint64 run) {
+  QList<qint64> runs = runs_;
+  if (!runs.contains(run)) runs.append(run);
+  showRuns(runs);
+}
+
+void ComparePage::showRuns(const QList<qint64>& runs) {
+  chosen_ = !runs.isEmpty();
+  runs_ = runs;
+  data_ = {};
+  step_->clear();
+  if (runs.isEmpty()) {
+    reading_.drop();
+    stack_->setCurrentIndex(1);
+    copy_->setEnabled(false);
+    Q_EMIT headerChanged();
+    return;
+  }
+  stack_->setCurrentIndex(0);
+  asked_ = true;
+  read();
+}
+
+void ComparePage::read() {
+  session().read(
+      reading_,
+      [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()),
+       step = step_->currentData().toLongLong()](storage::Reader& reader) {
+        return readCompareData(reader, runs, step);
+      },
+      [this](Result<CompareData> data) {
+        if (!data)
+          return Q_EMIT session().message(QString::fromStdString(data.error().message), Tone::bad);
+        display(std::move(*data));
+      });
+}
+
+RunStroke ComparePage::strokeOf(size_t run) const {
+  return runStroke(runSlots(runs_)[static_cast<qsizetype>(run)], Theme::instance().scheme());
+}
+
+void ComparePage::display(CompareData data) {
+  data_ = std::move(data);
+  chips_->setRuns(data_.comparison.runs);
+  differences_.setComparison(data_.comparison);
+  copy_->setEnabled(true);
+  const qlonglong before = step_->currentData().toLongLong();
+  step_->clear();
+  step_->addItem(tr("newest"), 0);
+  for (auto step = data_.commonSteps.rbegin(); step != data_.commonSteps.rend(); ++step)
+    step_->addItem(tr("step %1").arg(format::count(*step)), QVariant::fromValue<qlonglong>(*step));
+  step_->setCurrentIndex(std::max(0, step_->findData(before)));
+  showCurves(data_);
+  showTimelines();
+  Q_EMIT headerChanged();
+}
+
+void ComparePage::showCurves(const CompareData& data) {
+  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->clearCurves();
+  for (size_t i = 0; i < data.runs.size(); ++i) {
+    const RunStroke stroke = strokeOf(i);
+    const QString name = QString::fromStdString(data.runs[i].detail.summary.name);
+    loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.dash), data.runs[i].loss);
+    rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.dash), data.runs[i].rate);
+  }
+  lossDifference_->setVisible(data.runs.size() == 2);
+  if (data.runs.size() == 2) {
+    lossDifference_->setDetail(
+        QStringLiteral("%1 − %2").arg(QString::fromStdString(data.runs[1].detail.summary.name),
+                                      QString::fromStdString(data.runs[0].detail.summary.name)));
+    lossDifference_->setSeries(lossDifference_->addCurve(tr("difference"), colors().text),
+                               data.lossDifference);
+  }
+  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->flush();
+}
+
+void ComparePage::showTimelines() {
+  std::vector<TimelineRow> rows;
+  for (size_t i = 0; i < data_.runs.size(); ++i) {
+    const RunFacts& run = data_.runs[i];
+    const RunStroke stroke = strokeOf(i);
+    TimelineRow row;
+    row.title = QString::fromStdString(run.detail.summary.name);
+    if (run.timeline)
+      row.subtitle = tr("step %1, %2")
+                         .arg(format::count(run.profiledStep),
+                              format::seconds(double(run.timeline->lengthUs()) / 1e6));
+    row.color = stroke.color;
+    row.dash = stroke.dash;
+    row.timeline = run.timeline;
+    rows.push_back(std::move(row));
+  }
+  timelines_->setRows(std::move(rows));
+  timelineCard_->setNote(data_.commonSteps.empty()
+                             ? tr("the newest profiled step of each, aligned at its start")
+                             : tr("rank 0, aligned at the step's start"));
+  showStatistics();
+}
+
+void ComparePage::showStatistics() {
+  std::vector<StepStatistics::Run> runs;
+  for (size_t i = 0; i < data_.runs.size(); ++i)
+    if (data_.runs[i].timeline)
+      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name), strokeOf(i).color,
+                      timelines_->statistics(i)});
+  const auto selection = timelines_->selection();
+  statistics_->setVisible(!runs.empty());
+  statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);
+}
+
+void ComparePage::offerRuns() {
+  session().read(
+      listing_, [](storage::Reader& reader) { return reader.runs(); },
+      [this](const Result<std::vector<storage::RunSummary>>& runs) {
+        if (!runs) return;
+        auto* menu = new QMenu(this);
+        menu->setObjectName(QStringLiteral("runMenu"));
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        for (const storage::RunSummary& run : *runs) {
+          if (runs_.contains(run.id) || run.steps == 0 || menu->actions().size() >= kMenuRuns)
+            continue;
+          menu->addAction(QString::fromStdString(run.name), this,
+                          [this, id = run.id] { showRun(id); });
+        }
+        if (menu->isEmpty()) menu->addAction(tr("There is no other run"))->setEnabled(false);
+        const QPushButton* button = chips_->addButton();
+        menu->popup(button->mapToGlobal(QPoint(0, button->height() + 4)));
+      });
+}
+
+}  // namespace heddle::gui

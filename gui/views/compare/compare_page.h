@@ -1,0 +1,71 @@
+// Compare: chosen runs side by side: what differs, curves over one another, timelines aligned.
+#pragma once
+
+#include <QComboBox>
+#include <QStackedWidget>
+
+#include "gui/charts/chart_group.h"
+#include "gui/charts/line_chart.h"
+#include "gui/page.h"
+#include "gui/session.h"
+#include "gui/theme/run_colors.h"
+#include "gui/timeline/timeline_widget.h"
+#include "gui/views/compare/compare_data.h"
+#include "gui/views/compare/difference_view.h"
+#include "gui/views/compare/run_chips.h"
+#include "gui/views/compare/step_statistics.h"
+#include "gui/widgets/card.h"
+
+namespace heddle::gui {
+
+class ComparePage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit ComparePage(Session& session, QWidget* parent = nullptr);
+
+  QString name() const override { return QStringLiteral("compare"); }
+  QString title() const override { return tr("Compare"); }
+  QString subtitle() const override;
+  QList<QAction*> pageActions() override { return {copy_}; }
+  void activated() override;
+  void showRun(qint64 run) override;
+  void showRuns(const QList<qint64>& runs) override;
+  bool isReady() const override { return asked_ && !reading_.running() && !newest_.running(); }
+
+  const QList<qint64>& runs() const { return runs_; }
+
+ private:
+  QWidget* makeContent();
+  Card* makeDifferences();
+  QWidget* makeTimelines();
+  void read();
+  void display(CompareData data);
+  void showCurves(const CompareData& data);
+  void showTimelines();
+  void showStatistics();
+  void offerRuns();
+  RunStroke strokeOf(size_t run) const;
+
+  Job newest_;
+  Job reading_;
+  Job listing_;
+  QList<qint64> runs_;
+  bool chosen_ = false;  // by the user, not by the page itself
+  bool asked_ = false;
+  CompareData data_;
+  DifferenceModel differences_;
+  ChartGroup charts_;
+  QStackedWidget* stack_;
+  RunChips* chips_;
+  QComboBox* step_;
+  LineChart* loss_;
+  LineChart* lossDifference_;
+  LineChart* rate_;
+  TimelineWidget* timelines_;
+  Card* timelineCard_;
+  StepStatistics* statistics_;
+  QAction* copy_;
+};
+
+}  // namespace heddle::gui

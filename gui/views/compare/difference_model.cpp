@@ -1,0 +1,146 @@
+#include "gui/views/compare/difference_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/format.h"
+#include "gui/models/value.h"
+#include "gui/theme/run_colors.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+std::optional<double> finite(const std::optional<storage::Value>& value) {
+  const auto found = value ? number(*value) : std::nullopt;
+  return found && std::isfinite(*found) ? found : std::nullopt;
+}
+
+/// Which of the values are the best; none when all are equal or neither way is better.
+QVector<bool> bestOf(const storage::Compared& compared) {
+  QVector<bool> best(static_cast<qsizetype>(compared.values.size()), false);
+  const int direction = betterDirection(QString::fromStdString(compared.key));
+  double found = -INFINITY, worst = INFINITY;
+  for (const auto& value : compared.values)
+    if (const auto size = finite(value)) {
+      found = std::max(found, *size * direction);
+      worst = std::min(worst, *size * direction);
+    }
+  if (direction == 0 || !(found > worst)) return best;
+  for (qsizetype i = 0; i < best.size(); ++i) {
+    const auto size = finite(compared.values[static_cast<size_t>(i)]);
+    best[i] = size && *size * direction == found;
+  }
+  return best;
+}
+
+/// Second minus first; of rates in percent.
+QString differenceOf(const storage::Compared& compared) {
+  const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
+  if (!left || !right) return {};
+  const double difference = *right - *left;
+  const QString key = QString::fromStdString(compared.key);
+  if (difference == 0) return QStringLiteral("0");
+  if (key.contains(QStringLiteral("tokens_per_second")) && *left > 0)
+    return format::signedValue(format::percent(difference / *left), difference < 0);
+  return format::signedValue(valueText(key, storage::Value(std::abs(difference))), difference < 0);
+}
+
+}  // namespace
+
+void DifferenceModel::setComparison(const storage::Comparison& comparison) {
+  beginResetModel();
+  runs_ = comparison.runs;
+  rows_.clear();
+  addGroup(tr("Recipe"), comparison.recipe, false);
+  addGroup(tr("Environment"), comparison.environment, false);
+  addGroup(tr("Results"), comparison.results, true);
+  endResetModel();
+}
+
+void DifferenceModel::addGroup(const QString& name, const std::vector<storage::Compared>& keys,
+                               bool results) {
+  if (keys.empty()) return;
+  Row group;
+  group.group = name;
+  group.count = static_cast<int>(keys.size());
+  rows_.push_back(std::move(group));
+  for (const storage::Compared& compared : keys) {
+    Row row;
+    const QString key = QString::fromStdString(compared.key);
+    row.key = results ? keyText(key) : key;
+    for (const auto& value : compared.values)
+      row.values.append(value ? valueText(key, *value) : format::kNone);
+    if (results) row.best = bestOf(compared);
+    if (results && hasDifference()) row.difference = differenceOf(compared);
+    rows_.push_back(std::move(row));
+  }
+}
+
+QString DifferenceModel::text() const {
+  QStringList lines{QString()};
+  for (const storage::RunSummary& run : runs_)
+    lines.first() += QChar('\t') + QString::fromStdString(run.name);
+  for (const Row& row : rows_)
+    lines << (row.group.isEmpty()
+                  ? row.key + QChar('\t') +
+                        QStringList(row.values.begin(), row.values.end()).join(QChar('\t'))
+                  : row.group);
+  return lines.join(QChar('\n'));
+}
+
+int DifferenceModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int DifferenceModel::columnCount(const QModelIndex& parent) const {
+  if (parent.isValid() || runs_.empty()) return 0;
+  return static_cast<int>(runs_.size()) + 1 + (hasDifference() ? 1 : 0);
+}
+
+QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const Row& row = rows_[static_cast<size_t>(index.row())];
+  const int run = index.column() - 1;
+  const bool isRun = run >= 0 && run < static_cast<int>(runs_.size());
+  switch (role) {
+    case Qt::DisplayRole:
+      if (!row.group.isEmpty()) return index.column() == 0 ? QVariant(row.group) : QVariant();
+      return index.column() == 0 ? row.key : isRun ? row.values[run] : row.difference;
+    case Qt::ToolTipRole:
+      return isRun && row.group.isEmpty() && row.values[run].size() > 12 ? QVariant(row.values[run])
+                                                                         : QVariant();
+    case Qt::TextAlignmentRole:
+      return int(Qt::AlignVCenter | (index.column() == 0 ? Qt::AlignLeft : Qt::AlignRight));
+    case GroupRole:
+      return !row.group.isEmpty();
+    case CountRole:
+      return row.count;
+    case BestRole:
+      return isRun && run < row.best.size() && row.best[run];
+    default:
+      return {};
+  }
+}
+
+QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section >= columnCount()) return {};
+  const int run = section - 1;
+  const bool isRun = run >= 0 && run < static_cast<int>(runs_.size());
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter | (section == 0 ? Qt::AlignLeft : Qt::AlignRight));
+  if (role == Qt::DisplayRole)
+    return section == 0 ? QString()
+           : isRun      ? QString::fromStdString(runs_[static_cast<size_t>(run)].name)
+                        : tr("difference");
+  if (!isRun) return {};
+  if (role == ColorRole || role == DashRole) {
+    QList<qint64> ids;
+    for (const storage::RunSummary& summary : runs_) ids.append(summary.id);
+    const RunStroke stroke = runStroke(runSlots(ids)[run], Theme::instance().scheme());
+    return role == ColorRole ? QVariant(stroke.color) : QVariant::fromValue(stroke.dash);
+  }
+  return {};
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,24 @@
+// The table of differences, painted: group rows raised, best values marked with a check.
+#pragma once
+
+#include <QHeaderView>
+#include <QTableView>
+
+#include "gui/views/compare/difference_model.h"
+
+namespace heddle::gui {
+
+class DifferenceView : public QTableView {
+  Q_OBJECT
+
+ public:
+  explicit DifferenceView(DifferenceModel& model, QWidget* parent = nullptr);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fitColumns();
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,115 @@
+#include "gui/views/compare/step_statistics.h"
+
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/stacked_bar.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr size_t kMostRuns = 4;  // as many as fit beside one another
+
+void clear(QLayout* layout) {
+  while (QLayoutItem* item = layout->takeAt(0)) {
+    if (item->widget()) item->widget()->hide(), item->widget()->deleteLater();
+    delete item;
+  }
+}
+
+QLabel* figure(const QString& text, const char* role = "mono") {
+  QLabel* made = label(text, role);
+  made->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  return made;
+}
+
+QString time(int64_t us) { return format::seconds(double(us) / 1e6); }
+
+}  // namespace
+
+StepStatistics::StepStatistics(QWidget* parent) : QWidget(parent) {
+  title_ = section({});
+  length_ = label({}, "mono-muted");
+  auto* head = new QHBoxLayout;
+  head->addWidget(title_);
+  head->addWidget(length_, 1);
+  table_ = new QGridLayout;
+  table_->setHorizontalSpacing(10);
+  table_->setVerticalSpacing(4);
+  bars_ = new QGridLayout;
+  bars_->setHorizontalSpacing(8);
+  bars_->setVerticalSpacing(6);
+  bars_->setColumnStretch(1, 1);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 12, 16, 12);
+  layout->setSpacing(10);
+  layout->addLayout(head);
+  layout->addLayout(table_);
+  layout->addSpacing(4);
+  layout->addWidget(section(tr("Where the time went")));
+  layout->addLayout(bars_);
+  layout->addStretch(1);
+}
+
+void StepStatistics::display(const std::vector<Run>& all, std::optional<int64_t> selected) {
+  clear(table_);
+  clear(bars_);
+  const std::vector<Run> runs(all.begin(), all.begin() + std::min(all.size(), kMostRuns));
+  title_->setText(selected ? tr("Selection") : tr("Whole step"));
+  length_->setText(selected ? time(*selected) : QString());
+  table_->setColumnStretch(1, 1);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    auto* name = new ElidedLabel(runs[i].name, "mono", Qt::ElideMiddle);
+    name->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    name->setMaximumWidth(72);
+    name->setStyleSheet(QStringLiteral("color: %1").arg(runs[i].color.name()));
+    table_->addWidget(name, 0, static_cast<int>(i) + 2);
+  }
+  if (runs.size() == 2) table_->addWidget(figure(tr("diff."), "muted"), 0, 4);
+  const Colors& c = colors();
+  addRow(1, tr("compute"), c.compute, runs, &Statistics::compute);
+  addRow(2, tr("communication"), c.buffers, runs, &Statistics::communication);
+  addRow(3, tr("overlapped"), c.hidden, runs, &Statistics::overlapped);
+  addRow(4, tr("exposed"), c.exposed, runs, &Statistics::exposed);
+  addRow(5, tr("idle"), c.other, runs, &Statistics::idle);
+  table_->addWidget(section(tr("overlap")), 6, 1);
+  for (size_t i = 0; i < runs.size(); ++i)
+    table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 6, static_cast<int>(i) + 2);
+
+  int64_t longest = 1;
+  for (const Run& run : runs) longest = std::max(longest, run.spent.range);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const Statistics& spent = runs[i].spent;
+    auto* name = new ElidedLabel(runs[i].name, "mono", Qt::ElideMiddle);
+    name->setFixedWidth(72);
+    name->setStyleSheet(QStringLiteral("color: %1").arg(runs[i].color.name()));
+    auto* bar = new StackedBar;
+    bar->setParts({{double(spent.compute), c.compute, tr("compute %1").arg(time(spent.compute))},
+                   {double(spent.exposed), c.exposed, tr("exposed %1").arg(time(spent.exposed))}},
+                  double(longest));
+    bars_->addWidget(name, static_cast<int>(i), 0);
+    bars_->addWidget(bar, static_cast<int>(i), 1);
+  }
+}
+
+void StepStatistics::addRow(int row, const QString& name, const QColor& swatch,
+                            const std::vector<Run>& runs, int64_t Statistics::*part) {
+  table_->addWidget(new Swatch(swatch), row, 0);
+  table_->addWidget(label(name), row, 1);
+  for (size_t i = 0; i < runs.size(); ++i)
+    table_->addWidget(figure(time(runs[i].spent.*part)), row, static_cast<int>(i) + 2);
+  if (runs.size() != 2) return;
+  const int64_t difference = runs[1].spent.*part - runs[0].spent.*part;
+  QLabel* text =
+      figure(difference == 0 ? QStringLiteral("0")
+                             : format::signedValue(time(std::abs(difference)), difference < 0),
+             "mono-muted");
+  // Only of these two is it plain which way is better.
+  if (difference != 0 && (part == &Statistics::exposed || part == &Statistics::idle))
+    setTone(text, difference < 0 ? "good" : "bad");
+  table_->addWidget(text, row, 4);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,107 @@
+#include "gui/views/runs/run_delegate.h"
+
+#include <QPainter>
+#include <QStyle>
+#include <QTableView>
+
+#include "gui/theme/run_colors.h"
+#include "gui/theme/theme.h"
+#include "gui/views/runs/runs_model.h"
+#include "gui/widgets/sparkline.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kStroke = 16;  // length of the run's stroke before its name
+
+const RunRow& rowOf(const QModelIndex& index) {
+  return static_cast<const RunsProxy*>(index.model())->row(index);
+}
+
+bool isText(int column) {
+  return column == RunsModel::State || column == RunsModel::Target || column == RunsModel::Recipe ||
+         column == RunsModel::Created;
+}
+
+}  // namespace
+
+void RunDelegate::paintBackground(QPainter* painter, const QStyleOptionViewItem& option) const {
+  const Colors& c = colors();
+  const auto* table = static_cast<const QTableView*>(option.widget);
+  const bool current = table->currentIndex().row() == option.index.row();
+  const bool selected = option.state & QStyle::State_Selected;
+  painter->fillRect(option.rect, current ? c.current : selected ? c.selected : c.surface);
+  painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
+                    blend(c.surface, c.line, 0.5));
+  if (current && option.index.column() == 0)
+    painter->fillRect(QRect(option.rect.left(), option.rect.top(), 2, option.rect.height()),
+                      c.accent);
+}
+
+void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
+                        const QModelIndex& index) const {
+  QStyleOptionViewItem option = given;
+  option.index = index;
+  const Colors& c = colors();
+  const bool selected = option.state & QStyle::State_Selected;
+  painter->save();
+  paintBackground(painter, option);
+  QRect cell = option.rect.adjusted(8, 0, -8, -1);
+  const RunRow& row = rowOf(index);
+  const QVariant tone = index.data(RunsModel::ToneRole);
+  const auto slot = slots_.constFind(row.summary.id);
+  const bool chosen = slot != slots_.constEnd();
+  QColor color = tone.isNull() ? c.text : colorOf(static_cast<Tone>(tone.toInt()));
+
+  switch (index.column()) {
+    case RunsModel::Check: {
+      QStyleOptionViewItem box = option;
+      box.rect = QRect(cell.left(), cell.center().y() - 7, 16, 16);
+      box.state.setFlag(QStyle::State_On, selected);
+      box.state.setFlag(QStyle::State_HasFocus, false);
+      option.widget->style()->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter,
+                                            option.widget);
+      painter->restore();
+      return;
+    }
+    case RunsModel::Curve: {
+      const QColor line = chosen ? runStroke(*slot, Theme::instance().scheme()).color : c.other;
+      const QRectF room(cell.left(), cell.center().y() - 8, cell.width(), 18);
+      paintSparkline(painter, room, row.curve, line, false);
+      painter->restore();
+      return;
+    }
+    case RunsModel::State: {
+      const StateLook look = lookOf(row.summary.state);
+      icon(look.icon, look.tone).paint(painter, QRect(cell.left(), cell.center().y() - 6, 14, 14));
+      cell.setLeft(cell.left() + 20);
+      break;
+    }
+    case RunsModel::Name:
+      if (chosen) {
+        const RunStroke stroke = runStroke(*slot, Theme::instance().scheme());
+        QPen pen(stroke.color, 2, Qt::SolidLine, Qt::FlatCap);
+        if (!stroke.dash.isEmpty()) pen.setDashPattern(QVector<qreal>{2, 1});
+        painter->setPen(pen);
+        painter->drawLine(cell.left(), cell.center().y() + 1, cell.left() + kStroke,
+                          cell.center().y() + 1);
+        cell.setLeft(cell.left() + kStroke + 6);
+      }
+      break;
+    default:
+      if (isText(index.column())) color = tone.isNull() ? c.muted : color;
+  }
+  painter->setFont(isText(index.column())
+                       ? font::text()
+                       : font::mono(12, index.column() == RunsModel::Name && chosen
+                                            ? QFont::DemiBold
+                                            : QFont::Normal));
+  painter->setPen(color);
+  const auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+  painter->drawText(
+      cell, static_cast<int>(alignment),
+      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, cell.width()));
+  painter->restore();
+}
+
+}  // namespace heddle::gui

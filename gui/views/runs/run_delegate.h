@@ -1,0 +1,28 @@
+// Paints a row of the runs table: state with its symbol, name with the run's stroke, sparkline,
+// numbers in mono; the check box is the selection.
+#pragma once
+
+#include <QHash>
+#include <QStyledItemDelegate>
+
+namespace heddle::gui {
+
+class RunDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  /// The strokes' slots of runs chosen for a comparison.
+  void setSlots(QHash<qint64, int> chosen) { slots_ = std::move(chosen); }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option,
+             const QModelIndex& index) const override;
+
+ private:
+  void paintBackground(QPainter* painter, const QStyleOptionViewItem& option) const;
+
+  QHash<qint64, int> slots_;
+};
+
+}  // namespace heddle::gui

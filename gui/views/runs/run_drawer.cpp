@@ -1,0 +1,249 @@
+#include "gui/views/runs/run_drawer.h"
+
+#include <QPlainTextEdit>
+#include <QScrollArea>
+
+#include "gui/format.h"
+#include "gui/models/value.h"
+#include "gui/theme/theme.h"
+#include "gui/views/runs/run_rows.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kPoints = 1000;
+/// What is worth a line, in order; others stand on the Compare page.
+const char* const kResults[] = {"tokens_per_second_per_rank",
+                                "step_seconds",
+                                "exposed_seconds",
+                                "peak_bytes",
+                                "predicted_peak_bytes",
+                                "first_step_seconds",
+                                "capture_seconds",
+                                "nodes",
+                                "collectives"};
+const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
+
+QString summaryOf(const RunRow& row) {
+  QStringList parts{QObject::tr("on %1").arg(QString::fromStdString(row.summary.target)),
+                    format::plural(row.summary.steps, QObject::tr("step"))};
+  if (const auto seconds = row.seconds())
+    parts.last() += QObject::tr(" in %1").arg(format::seconds(*seconds));
+  parts << format::when(row.created());
+  return parts.join(QStringLiteral(", "));
+}
+
+void clear(QLayout* layout) {
+  while (QLayoutItem* item = layout->takeAt(0)) {
+    delete item->widget();
+    if (QLayout* inner = item->layout()) clear(inner);
+    delete item;
+  }
+}
+
+}  // namespace
+
+RunDrawer::RunDrawer(Session& session, QWidget* parent)
+    : QFrame(parent),
+      session_(session),
+      reading_(session.readingThread(), this),
+      writing_(session.workingThreads(), this) {
+  setProperty("role", "drawer");
+  setFixedWidth(366);
+  auto* content = new QWidget;
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(20, 16, 20, 16);
+  column->setSpacing(12);
+  column->addWidget(makeHead());
+
+  auto* lossHead = new QHBoxLayout;
+  lastLoss_ = mono({});
+  lossHead->addWidget(section(tr("Loss")), 1);
+  lossHead->addWidget(lastLoss_);
+  column->addWidget(line());
+  column->addLayout(lossHead);
+  loss_ = new LineChart({}, Unit::loss);
+  loss_->setFixedHeight(170);
+  loss_->setEmptyText(tr("No step has ended yet"));
+  column->addWidget(loss_);
+
+  column->addWidget(line());
+  column->addWidget(section(tr("Results")));
+  results_ = new QGridLayout;
+  results_->setVerticalSpacing(4);
+  results_->setHorizontalSpacing(12);
+  results_->setColumnStretch(0, 1);
+  column->addLayout(results_);
+
+  step_ = new QWidget;
+  auto* stepColumn = new QVBoxLayout(step_);
+  stepColumn->setContentsMargins(0, 0, 0, 0);
+  stepColumn->setSpacing(8);
+  stepColumn->addWidget(line());
+  auto* stepHead = new QHBoxLayout;
+  stepTitle_ = section({});
+  stepSeconds_ = mono({});
+  stepHead->addWidget(stepTitle_, 1);
+  stepHead->addWidget(stepSeconds_);
+  stepBar_ = new StackedBar;
+  stepLegend_ = new QHBoxLayout;
+  stepLegend_->setSpacing(6);
+  stepColumn->addLayout(stepHead);
+  stepColumn->addWidget(stepBar_);
+  stepColumn->addLayout(stepLegend_);
+  column->addWidget(step_);
+
+  column->addWidget(line());
+  column->addWidget(section(tr("Notes")));
+  notes_ = new QPlainTextEdit;
+  notes_->setPlaceholderText(tr("What this run was for"));
+  notes_->setAccessibleName(tr("Notes"));
+  notes_->setFixedHeight(64);
+  connect(notes_, &QPlainTextEdit::textChanged, this, [this] {
+    if (notes_->hasFocus()) saveNotes();
+  });
+  column->addWidget(notes_);
+  column->addStretch(1);
+
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  content->setProperty("role", "page");
+  content->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
+  scroll->setWidget(content);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(scroll);
+}
+
+QWidget* RunDrawer::makeHead() {
+  auto* head = new QWidget;
+  auto* column = new QVBoxLayout(head);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  name_ = new ElidedLabel({}, "mono");
+  name_->setStyleSheet(QStringLiteral("font-size: 16px; font-weight: 600;"));
+  auto* close = iconButton(QStringLiteral("close"), tr("Close the drawer"));
+  close->setObjectName(QStringLiteral("closeDrawer"));
+  connect(close, &QToolButton::clicked, this, &RunDrawer::closed);
+  row->addWidget(name_, 1);
+  row->addWidget(close);
+  note_ = new ElidedLabel({}, "muted");
+  note_->setStyleSheet(QStringLiteral("font-size: 12px;"));
+  cause_ = label({}, "error");
+  cause_->setWordWrap(true);
+  cause_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  QPushButton* open = quietButton(tr("Open"));
+  open->setObjectName(QStringLiteral("openRun"));
+  QPushButton* edit = quietButton(tr("Edit as new recipe"));
+  edit->setObjectName(QStringLiteral("editRecipe"));
+  QToolButton* more = iconButton(QStringLiteral("more"), tr("More for this run"));
+  more->setProperty("role", "button");
+  connect(open, &QPushButton::clicked, this,
+          [this] { Q_EMIT session_.runRequested(QStringLiteral("live"), run_); });
+  connect(edit, &QPushButton::clicked, this, [this] {
+    Q_EMIT session_.recipeRequested(QStringLiteral("compose"), name_->fullText(),
+                                    QString::fromStdString(facts_.detail.recipe), QString());
+  });
+  connect(more, &QToolButton::clicked, this,
+          [this, more] { Q_EMIT menuRequested(more->mapToGlobal(QPoint(0, more->height() + 4))); });
+  buttons->addWidget(open);
+  buttons->addWidget(edit);
+  buttons->addWidget(more);
+  buttons->addStretch(1);
+  column->addLayout(row);
+  column->addWidget(note_);
+  column->addWidget(cause_);
+  column->addLayout(buttons);
+  return head;
+}
+
+void RunDrawer::showRun(storage::RunId run) {
+  run_ = run;
+  session_.read(
+      reading_, [run](storage::Reader& reader) { return readRunFacts(reader, run, kPoints); },
+      [this](Result<RunFacts> facts) {
+        if (facts) display(std::move(*facts));
+      });
+}
+
+void RunDrawer::display(RunFacts facts) {
+  const storage::RunSummary& summary = facts.detail.summary;
+  RunRow row;
+  row.summary = summary;
+  name_->setFullText(row.name());
+  note_->setFullText(summaryOf(row));
+  cause_->setVisible(!summary.cause.empty() && summary.state != storage::RunState::done);
+  cause_->setText(QString::fromStdString(summary.cause));
+  lastLoss_->setText(summary.loss ? format::loss(*summary.loss) : format::kNone);
+  loss_->clearCurves();
+  loss_->setSeries(loss_->addCurve(tr("loss"), colors().accent), facts.loss);
+  loss_->flush();
+  showResults(facts);
+  showStep(facts);
+  if (!notes_->hasFocus() && notes_->toPlainText().toStdString() != summary.notes)
+    notes_->setPlainText(QString::fromStdString(summary.notes));
+  facts_ = std::move(facts);
+}
+
+void RunDrawer::showResults(const RunFacts& facts) {
+  clear(results_);
+  int row = 0;
+  const auto add = [&](const QString& key, const storage::Value& value) {
+    auto* text = new ElidedLabel(valueText(key, value), "mono");
+    text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    results_->addWidget(muted(keyText(key)), row, 0);
+    results_->addWidget(text, row++, 1);
+  };
+  for (const char* key : kResults)
+    if (const auto found = facts.detail.results.find(key); found != facts.detail.results.end())
+      add(QLatin1String(key), found->second);
+  for (const char* key : kEnvironment)
+    if (const auto found = facts.detail.environment.find(key);
+        found != facts.detail.environment.end())
+      add(QLatin1String(key), found->second);
+  add(tr("ranks"), double(facts.detail.ranks.size()));
+}
+
+void RunDrawer::showStep(const RunFacts& facts) {
+  step_->setVisible(facts.timeline != nullptr);
+  if (!facts.timeline) return;
+  const Statistics spent = facts.timeline->statistics();
+  stepTitle_->setText(tr("Step %1, rank 0").arg(format::count(facts.profiledStep)));
+  stepSeconds_->setText(format::seconds(double(spent.range) / 1e6));
+  const Colors& c = colors();
+  const auto part = [](const QString& name, int64_t us, const QColor& color) {
+    const double seconds = double(us) / 1e6;
+    return StackedBar::Part{seconds, color, name + QChar(' ') + format::seconds(seconds)};
+  };
+  QVector<StackedBar::Part> parts{part(tr("compute"), spent.compute, c.compute),
+                                  part(tr("exposed"), spent.exposed, c.exposed),
+                                  part(tr("idle"), spent.idle, c.raised)};
+  clear(stepLegend_);
+  for (const StackedBar::Part& one : parts) {
+    stepLegend_->addWidget(new Swatch(one.color));
+    stepLegend_->addWidget(caption(one.text));
+    stepLegend_->addSpacing(6);
+  }
+  stepLegend_->addStretch(1);
+  stepBar_->setParts(std::move(parts));
+}
+
+void RunDrawer::saveNotes() {
+  session_.work(
+      writing_,
+      [run = run_, notes = notes_->toPlainText().toStdString()](workbench::Workbench& workbench) {
+        return workbench.writer().set_notes(run, notes).get();
+      },
+      [this](const Result<>& saved) {
+        if (!saved)
+          Q_EMIT session_.message(QString::fromStdString(saved.error().message), Tone::bad);
+      });
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,59 @@
+// The current run's details beside the table.
+#pragma once
+
+#include <QFrame>
+#include <QGridLayout>
+
+#include "gui/charts/line_chart.h"
+#include "gui/models/run_facts.h"
+#include "gui/session.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/stacked_bar.h"
+
+class QPlainTextEdit;
+
+namespace heddle::gui {
+
+class RunDrawer : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit RunDrawer(Session& session, QWidget* parent = nullptr);
+
+  /// Reads and shows a run; the same run again: what has changed.
+  void showRun(storage::RunId run);
+  storage::RunId run() const { return run_; }
+  bool isReady() const { return !reading_.running(); }
+
+ Q_SIGNALS:
+  void closed();
+  /// The button with the run's further actions was pressed.
+  void menuRequested(const QPoint& globalPosition);
+
+ private:
+  QWidget* makeHead();
+  void display(RunFacts facts);
+  void showResults(const RunFacts& facts);
+  void showStep(const RunFacts& facts);
+  void saveNotes();
+
+  Session& session_;
+  Job reading_;
+  Job writing_;
+  storage::RunId run_ = 0;
+  RunFacts facts_;
+  ElidedLabel* name_;
+  ElidedLabel* note_;
+  QLabel* cause_;
+  LineChart* loss_;
+  QLabel* lastLoss_;
+  QGridLayout* results_;
+  QWidget* step_;
+  QLabel* stepTitle_;
+  QLabel* stepSeconds_;
+  StackedBar* stepBar_;
+  QHBoxLayout* stepLegend_;
+  QPlainTextEdit* notes_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,73 @@
+#include "gui/views/runs/run_rows.h"
+
+#include "gui/models/value.h"
+
+namespace heddle::gui {
+namespace {
+
+using Column = std::map<storage::RunId, storage::Value>;
+
+std::optional<double> at(const Column& column, storage::RunId run) {
+  const auto found = column.find(run);
+  return found == column.end() ? std::nullopt : number(found->second);
+}
+
+}  // namespace
+
+QDateTime RunRow::created() const {
+  return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(summary.created * 1000));
+}
+
+std::optional<double> RunRow::seconds() const {
+  if (!summary.started) return std::nullopt;
+  if (summary.finished) return *summary.finished - *summary.started;
+  if (storage::has_ended(summary.state)) return std::nullopt;
+  return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000 - *summary.started;
+}
+
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader) {
+  auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  const auto steps = reader.column("recipe.training.steps");
+  if (!steps) return fail(steps);
+  const auto peak = reader.column("results.peak_bytes");
+  if (!peak) return fail(peak);
+  const auto exposed = reader.column("results.exposed_seconds");
+  if (!exposed) return fail(exposed);
+  const auto step = reader.column("results.step_seconds");
+  if (!step) return fail(step);
+  std::vector<RunRow> rows;
+  rows.reserve(runs->size());
+  for (storage::RunSummary& run : *runs) {
+    RunRow row;
+    row.stepsPlanned = at(*steps, run.id);
+    row.peakBytes = at(*peak, run.id);
+    const auto exposedSeconds = at(*exposed, run.id), stepSeconds = at(*step, run.id);
+    if (exposedSeconds && stepSeconds && *stepSeconds > 0)
+      row.exposedShare = *exposedSeconds / *stepSeconds;
+    row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
+    row.summary = std::move(run);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+StateLook lookOf(storage::RunState state) {
+  switch (state) {
+    case storage::RunState::preparing:
+      return {QStringLiteral("clock"), Tone::muted};
+    case storage::RunState::running:
+      return {QStringLiteral("dot"), Tone::good};
+    case storage::RunState::done:
+      return {QStringLiteral("check"), Tone::good};
+    case storage::RunState::failed:
+      return {QStringLiteral("fail"), Tone::bad};
+    case storage::RunState::stopped:
+      return {QStringLiteral("stopped"), Tone::muted};
+    case storage::RunState::lost:
+      return {QStringLiteral("warning"), Tone::warn};
+  }
+  return {QStringLiteral("unknown"), Tone::muted};
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,38 @@
+// Rows of the runs table, as plain data.
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+#include <QVector>
+#include <optional>
+#include <vector>
+
+#include "gui/theme/icons.h"
+#include "storage/queries.h"
+
+namespace heddle::gui {
+
+struct RunRow {
+  storage::RunSummary summary;
+  std::optional<double> stepsPlanned;
+  std::optional<double> peakBytes;
+  std::optional<double> exposedShare;  // of a step, 0 to 1
+  QVector<double> curve;               // the loss, at most 60 points
+
+  QString name() const { return QString::fromStdString(summary.name); }
+  QDateTime created() const;
+  /// From start to finish, or to now; nullopt before the start.
+  std::optional<double> seconds() const;
+};
+
+/// All runs that are not in the trash, newest first.
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader);
+
+/// How a state looks: its icon and tone.
+struct StateLook {
+  QString icon;
+  Tone tone;
+};
+StateLook lookOf(storage::RunState state);
+
+}  // namespace heddle::gui

@@ -1,0 +1,244 @@
+#include "gui/views/runs/runs_model.h"
+
+#include <QSet>
+#include <cmath>
+
+#include "gui/format.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr double kMuchExposed = 0.15;  // of a step
+
+QVariant sortable(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? QVariant(*value) : QVariant();
+}
+
+QString stateText(const RunRow& row) {
+  return QString::fromStdString(storage::to_string(row.summary.state));
+}
+
+QString display(const RunRow& row, int column) {
+  const storage::RunSummary& run = row.summary;
+  switch (column) {
+    case RunsModel::State:
+      return stateText(row);
+    case RunsModel::Name:
+      return row.name();
+    case RunsModel::Target:
+      return QString::fromStdString(run.target);
+    case RunsModel::Recipe:
+      return QString::fromStdString(run.recipe_name);
+    case RunsModel::Steps:
+      return format::count(run.steps);
+    case RunsModel::Loss:
+      return run.loss ? format::loss(*run.loss) : format::kNone;
+    case RunsModel::Rate:
+      return run.tokens_per_second_per_rank
+                 ? format::count(std::llround(*run.tokens_per_second_per_rank))
+                 : format::kNone;
+    case RunsModel::Memory:
+      return row.peakBytes ? format::bytes(*row.peakBytes) : format::kNone;
+    case RunsModel::Exposed:
+      return row.exposedShare ? format::percent(*row.exposedShare) : format::kNone;
+    case RunsModel::Created:
+      return format::when(row.created());
+    case RunsModel::Duration: {
+      const auto seconds = row.seconds();
+      return seconds ? format::seconds(*seconds) : format::kNone;
+    }
+    default:
+      return {};
+  }
+}
+
+QVariant sortKey(const RunRow& row, int column) {
+  const storage::RunSummary& run = row.summary;
+  switch (column) {
+    case RunsModel::Steps:
+      return QVariant::fromValue<qlonglong>(run.steps);
+    case RunsModel::Loss:
+    case RunsModel::Curve:
+      return sortable(run.loss);
+    case RunsModel::Rate:
+      return sortable(run.tokens_per_second_per_rank);
+    case RunsModel::Memory:
+      return sortable(row.peakBytes);
+    case RunsModel::Exposed:
+      return sortable(row.exposedShare);
+    case RunsModel::Created:
+      return run.created;
+    case RunsModel::Duration:
+      return sortable(row.seconds());
+    default:
+      return display(row, column);
+  }
+}
+
+bool isNumber(int column) {
+  return (column >= RunsModel::Steps && column <= RunsModel::Exposed) ||
+         column == RunsModel::Duration;
+}
+
+}  // namespace
+
+void RunsModel::setRows(std::vector<RunRow> rows) {
+  QSet<storage::RunId> wanted;
+  for (const RunRow& row : rows) wanted.insert(row.summary.id);
+  for (int i = rowCount() - 1; i >= 0; --i) {
+    if (wanted.contains(row(i).summary.id)) continue;
+    beginRemoveRows({}, i, i);
+    rows_.erase(rows_.begin() + i);
+    endRemoveRows();
+  }
+  // Both lists are newest first, so what is new can be put in on the way.
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int at = static_cast<int>(i);
+    if (i < rows_.size() && rows_[i].summary.id == rows[i].summary.id) {
+      rows_[i] = std::move(rows[i]);
+      continue;
+    }
+    beginInsertRows({}, at, at);
+    rows_.insert(rows_.begin() + at, std::move(rows[i]));
+    endInsertRows();
+  }
+  if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+int RunsModel::indexOf(storage::RunId run) const {
+  for (size_t i = 0; i < rows_.size(); ++i)
+    if (rows_[i].summary.id == run) return static_cast<int>(i);
+  return -1;
+}
+
+void RunsModel::setValues(const QString& key, Values values) {
+  values_.insert(key, std::move(values));
+}
+
+bool RunsModel::isBuiltIn(const QString& key) {
+  static const QSet<QString> keys = {"state", "name",   "target",  "recipe",   "steps", "loss",
+                                     "toks",  "memory", "exposed", "duration", "tag",   "notes"};
+  return keys.contains(key);
+}
+
+std::optional<storage::Value> RunsModel::value(int at, const QString& key) const {
+  const RunRow& found = row(at);
+  const storage::RunSummary& run = found.summary;
+  const auto optional = [](const std::optional<double>& number) {
+    return number ? std::optional<storage::Value>(*number) : std::nullopt;
+  };
+  if (key == QStringLiteral("state")) return stateText(found).toStdString();
+  if (key == QStringLiteral("name")) return run.name;
+  if (key == QStringLiteral("target")) return run.target;
+  if (key == QStringLiteral("recipe")) return run.recipe_name;
+  if (key == QStringLiteral("notes")) return run.notes;
+  if (key == QStringLiteral("steps")) return static_cast<double>(run.steps);
+  if (key == QStringLiteral("loss")) return optional(run.loss);
+  if (key == QStringLiteral("toks")) return optional(run.tokens_per_second_per_rank);
+  if (key == QStringLiteral("memory")) return optional(found.peakBytes);
+  if (key == QStringLiteral("exposed")) return optional(found.exposedShare);
+  if (key == QStringLiteral("duration")) return optional(found.seconds());
+  if (key == QStringLiteral("tag")) {
+    std::string tags;
+    for (const std::string& tag : run.tags) tags += (tags.empty() ? "" : " ") + tag;
+    return tags;
+  }
+  const auto values = values_.constFind(key);
+  if (values == values_.constEnd()) return std::nullopt;
+  const auto value = values->find(run.id);
+  return value == values->end() ? std::nullopt : std::optional(value->second);
+}
+
+int RunsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int RunsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : ColumnCount;
+}
+
+QVariant RunsModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+  const RunRow& found = row(index.row());
+  switch (role) {
+    case Qt::DisplayRole:
+      return display(found, index.column());
+    case SortRole:
+      return sortKey(found, index.column());
+    case RunRole:
+      return QVariant::fromValue<qlonglong>(found.summary.id);
+    case Qt::TextAlignmentRole:
+      return int(Qt::AlignVCenter | (isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
+    case Qt::ToolTipRole:
+      if (index.column() == State && !found.summary.cause.empty())
+        return QString::fromStdString(found.summary.cause);
+      if (index.column() == Created)
+        return found.created().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+      return {};
+    case ToneRole:
+      if (index.column() == State) return static_cast<int>(lookOf(found.summary.state).tone);
+      if (index.column() == Exposed && found.exposedShare.value_or(0) > kMuchExposed)
+        return static_cast<int>(Tone::bad);
+      return {};
+    default:
+      return {};
+  }
+}
+
+QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  static const QStringList names = {"",
+                                    tr("state"),
+                                    tr("name"),
+                                    tr("target"),
+                                    tr("recipe"),
+                                    tr("steps"),
+                                    tr("loss"),
+                                    tr("curve"),
+                                    tr("tok/s a rank"),
+                                    tr("memory"),
+                                    tr("exposed"),
+                                    tr("created"),
+                                    tr("duration")};
+  if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
+  if (role == Qt::DisplayRole) return names[section];
+  if (role == Qt::TextAlignmentRole)
+    return int(Qt::AlignVCenter |
+               (isNumber(section) && section != Curve ? Qt::AlignRight : Qt::AlignLeft));
+  return {};
+}
+
+RunsProxy::RunsProxy(RunsModel& model) : runs_(model) {
+  setSourceModel(&model);
+  setSortRole(RunsModel::SortRole);
+  setDynamicSortFilter(true);
+}
+
+void RunsProxy::setFilter(RunFilter filter) {
+  filter_ = std::move(filter);
+  invalidateFilter();
+}
+
+const RunRow& RunsProxy::row(const QModelIndex& index) const {
+  return runs_.row(mapToSource(index).row());
+}
+
+bool RunsProxy::filterAcceptsRow(int row, const QModelIndex&) const {
+  if (filter_.empty()) return true;
+  const storage::RunSummary& run = runs_.row(row).summary;
+  std::string words = run.name + ' ' + storage::to_string(run.state) + ' ' + run.target + ' ' +
+                      run.recipe_name + ' ' + run.notes;
+  for (const std::string& tag : run.tags) words += ' ' + tag;
+  return filter_.matches(QString::fromStdString(words),
+                         [&](const QString& key) { return runs_.value(row, key); });
+}
+
+bool RunsProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+  const QVariant a = left.data(RunsModel::SortRole), b = right.data(RunsModel::SortRole);
+  // What has no value stands last, whichever way is sorted.
+  if (a.isNull() != b.isNull()) return (sortOrder() == Qt::AscendingOrder) == b.isNull();
+  if (a.typeId() == QMetaType::QString)
+    return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
+  return a.toDouble() < b.toDouble();
+}
+
+}  // namespace heddle::gui

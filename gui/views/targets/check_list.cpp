@@ -1,0 +1,88 @@
+#include "gui/views/targets/check_list.h"
+
+#include <QPainter>
+
+#include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+namespace {
+
+class CheckRow : public QWidget {
+ public:
+  explicit CheckRow(const probe::Check& check) : status_(check.status) {
+    const CheckLook look = lookOf(check.status);
+    auto* symbol = new QLabel;
+    symbol->setPixmap(iconPixmap(look.icon, 16, colorOf(look.tone), devicePixelRatioF()));
+    symbol->setAccessibleName(QString::fromStdString(std::string(probe::word(check.status))));
+    symbol->setFixedSize(16, 20);
+    auto* name = new ElidedLabel(QString::fromStdString(check.name));
+    name->setFixedSize(132, 20);
+    auto* value = new ElidedLabel(QString::fromStdString(check.value), "mono");
+    value->setFixedHeight(20);
+    setTone(value, check.status == probe::Status::fail   ? "bad"
+                   : check.status == probe::Status::warn ? "warn"
+                                                         : "muted");
+    auto* texts = new QVBoxLayout;
+    texts->setSpacing(0);
+    texts->addWidget(value);
+    if (!check.advice.empty()) {
+      auto* advice = muted(QString::fromStdString(check.advice));
+      advice->setStyleSheet(QStringLiteral("font-size: 12px;"));
+      advice->setWordWrap(true);
+      advice->setTextInteractionFlags(Qt::TextSelectableByMouse);
+      texts->addWidget(advice);
+    }
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(8, 4, 8, 4);
+    row->setSpacing(12);
+    row->addWidget(symbol, 0, Qt::AlignTop);
+    row->addWidget(name, 0, Qt::AlignTop);
+    row->addLayout(texts, 1);
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    if (status_ != probe::Status::fail) return;
+    QPainter painter(this);
+    painter.fillRect(rect(), blend(colors().surface, colors().bad, 0.1));
+  }
+
+ private:
+  probe::Status status_;
+};
+
+}  // namespace
+
+CheckLook lookOf(probe::Status status) {
+  switch (status) {
+    case probe::Status::pass:
+      return {QStringLiteral("check"), Tone::good};
+    case probe::Status::warn:
+      return {QStringLiteral("warning"), Tone::warn};
+    case probe::Status::fail:
+      return {QStringLiteral("fail"), Tone::bad};
+    case probe::Status::unknown:
+      return {QStringLiteral("unknown"), Tone::muted};
+  }
+  return {QStringLiteral("unknown"), Tone::muted};
+}
+
+CheckList::CheckList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayout(this)) {
+  rows_->setContentsMargins(0, 0, 0, 0);
+  rows_->setSpacing(0);
+  rows_->addStretch(1);
+}
+
+void CheckList::setChecks(const std::vector<probe::Check>& checks) {
+  while (rows_->count() > 1) {
+    QLayoutItem* item = rows_->takeAt(0);
+    item->widget()->hide();
+    item->widget()->deleteLater();
+    delete item;
+  }
+  for (size_t i = 0; i < checks.size(); ++i)
+    rows_->insertWidget(static_cast<int>(i), new CheckRow(checks[i]));
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,37 @@
+// What a person sees of a host's key: an unknown one can be saved after a comparison, a changed one
+// is explained and cannot be accepted here.
+#pragma once
+
+#include <QLineEdit>
+
+#include "gui/widgets/dialog.h"
+#include "remote/connect.h"
+
+namespace heddle::gui {
+
+/// Unknown key: the fingerprint, a field to paste the admin's for comparison, "Save key" or
+/// "Cancel".
+class UnknownKeyDialog : public Dialog {
+  Q_OBJECT
+
+ public:
+  UnknownKeyDialog(const remote::ConnectError& error, QWidget* parent);
+
+ private:
+  void compare();
+
+  QString fingerprint_;
+  QLineEdit* pasted_;
+  QLabel* verdict_;
+  QPushButton* save_;
+};
+
+/// Changed key: what it may mean and what to do; one button that closes.
+class ChangedKeyDialog : public Dialog {
+  Q_OBJECT
+
+ public:
+  ChangedKeyDialog(const remote::ConnectError& error, QWidget* parent);
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,64 @@
+#include "gui/views/targets/target_facts.h"
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+
+TargetFacts::TargetFacts(QWidget* parent) : QFrame(parent) {
+  setProperty("role", "drawer");
+  title_ = heading({});
+  rows_ = new QGridLayout;
+  rows_->setHorizontalSpacing(12);
+  rows_->setVerticalSpacing(6);
+  rows_->setColumnStretch(1, 1);
+  remove_ = dangerButton(tr("Remove target"), QStringLiteral("trash"));
+  remove_->setObjectName(QStringLiteral("removeTarget"));
+  connect(remove_, &QPushButton::clicked, this, &TargetFacts::removeRequested);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(20, 16, 20, 16);
+  layout->setSpacing(12);
+  layout->addWidget(title_);
+  layout->addLayout(rows_);
+  layout->addSpacing(8);
+  layout->addWidget(remove_);
+  layout->addStretch(1);
+}
+
+void TargetFacts::add(const QString& name, const QString& value) {
+  auto* text = new ElidedLabel(value, "mono", Qt::ElideMiddle);
+  text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  const int row = rows_->rowCount();
+  rows_->addWidget(muted(name), row, 0);
+  rows_->addWidget(text, row, 1);
+}
+
+void TargetFacts::display(const TargetEntry& entry) {
+  while (QLayoutItem* item = rows_->takeAt(0)) {
+    item->widget()->hide();
+    item->widget()->deleteLater();
+    delete item;
+  }
+  title_->setText(tr("Heddle there"));
+  if (entry.isThisMachine()) title_->setText(tr("Heddle here"));
+  for (const remote::Host& host : entry.target.hosts) {
+    if (entry.isThisMachine()) break;
+    add(tr("host"), QString::fromStdString(host.address));
+    add(tr("user"), host.user.empty() ? tr("yours") : QString::fromStdString(host.user));
+    add(tr("port"), QString::number(host.port));
+    if (!host.jump.empty()) add(tr("through"), QString::fromStdString(host.jump));
+    if (!host.identity_file.empty())
+      add(tr("key file"), QString::fromStdString(host.identity_file));
+  }
+  add(tr("folder"), QString::fromStdString(entry.target.root));
+  if (entry.report) {
+    add(tr("free there"), format::bytes(double(entry.report->free_disk_bytes)));
+    for (const probe::Gpu& gpu : entry.report->gpus)
+      add(QString::fromStdString(gpu.name), format::bytes(double(gpu.memory_bytes)));
+  }
+  for (const remote::AcceptedKey& key : entry.target.accepted_keys)
+    add(tr("saved key"), QString::fromStdString(key.fingerprint));
+  remove_->setVisible(!entry.isThisMachine() && !entry.offered);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,30 @@
+// What Heddle knows of a target beside its probe: hosts, folder, keys; removing it.
+#pragma once
+
+#include <QFrame>
+#include <QGridLayout>
+
+#include "gui/views/targets/target_list_model.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+
+class TargetFacts : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit TargetFacts(QWidget* parent = nullptr);
+  void display(const TargetEntry& entry);
+
+ Q_SIGNALS:
+  void removeRequested();
+
+ private:
+  void add(const QString& name, const QString& value);
+
+  QLabel* title_;
+  QGridLayout* rows_;
+  QPushButton* remove_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,44 @@
+#include "gui/views/targets/target_probe.h"
+
+#include <QDir>
+
+namespace heddle::gui {
+
+ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& target) {
+  ProbeOutcome outcome;
+  outcome.target = target;
+  for (const remote::Host& host : target.hosts) {
+    auto node = remote::connect(target, host);
+    if (node) continue;
+    outcome.refused = std::move(node.error());
+    break;
+  }
+  using Kind = remote::ConnectError::Kind;
+  const bool distrusted = outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
+                                              outcome.refused->kind == Kind::host_key_changed);
+  // A host that is down now is kept: it can be probed later. One that is not trusted is not.
+  if (!distrusted) {
+    const auto saved = workbench::save_target(workbench.writer(), {target, std::nullopt});
+    if (!saved) outcome.error = saved.error().message;
+  }
+  if (outcome.refused || !outcome.error.empty()) return outcome;
+  auto reports = workbench::probe_target(workbench.writer(), target);
+  if (reports)
+    outcome.reports = std::move(*reports);
+  else
+    outcome.error = reports.error().message;
+  return outcome;
+}
+
+ProbeOutcome probeThisMachine() {
+  ProbeOutcome outcome;
+  outcome.target = remote::this_machine();
+  auto report = probe::probe_this_machine(QDir::homePath().toStdString() + "/.heddle");
+  if (report)
+    outcome.reports.push_back(std::move(*report));
+  else
+    outcome.error = report.error().message;
+  return outcome;
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,300 @@
+#include "gui/views/targets/targets_page.h"
+
+#include <QScrollArea>
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/views/targets/host_dialog.h"
+#include "gui/views/targets/key_dialog.h"
+#include "gui/widgets/dialog.h"
+#include "remote/ssh_config.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kWide = 1300;  // from here on the columns have the room of the design
+
+struct Targets {
+  std::vector<workbench::SavedTarget> saved;
+  std::vector<remote::Host> offered;
+};
+
+Result<Targets> readTargets(storage::Reader& reader) {
+  auto saved = workbench::targets(reader);
+  if (!saved) return fail(saved);
+  return Targets{std::move(*saved), remote::hosts_of_ssh_config().hosts};
+}
+
+QString words(const std::vector<probe::Check>& checks) {
+  int counts[4] = {};
+  for (const probe::Check& check : checks) ++counts[static_cast<int>(check.status)];
+  QStringList parts;
+  for (int status = 0; status < 4; ++status) {
+    if (counts[status] == 0) continue;
+    const auto kind = static_cast<probe::Status>(status);
+    parts << QStringLiteral("<span style='color:%1'>%2 %3</span>")
+                 .arg(colorOf(lookOf(kind).tone).name())
+                 .arg(counts[status])
+                 .arg(QString::fromStdString(std::string(probe::word(kind))));
+  }
+  return parts.join(QStringLiteral("&nbsp;&nbsp;&nbsp;"));
+}
+
+}  // namespace
+
+TargetsPage::TargetsPage(Session& session, QWidget* parent)
+    : Page(session, parent),
+      reading_(session.readingThread(), this),
+      local_(session.workingThreads(), this),
+      connecting_(session.workingThreads(), this),
+      removing_(session.workingThreads(), this) {
+  add_ = new QAction(icon(QStringLiteral("plus")), tr("Add host"), this);
+  add_->setObjectName(QStringLiteral("addHost"));
+  add_->setProperty("topBar", true);
+  connect(add_, &QAction::triggered, this, &TargetsPage::addHost);
+  probe_ = new QAction(icon(QStringLiteral("refresh")), tr("Probe again"), this);
+  connect(probe_, &QAction::triggered, this, &TargetsPage::probeCurrent);
+
+  list_ = new HostList(model_);
+  connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this,
+          &TargetsPage::showCurrent);
+  auto* left = new QFrame;
+  left->setProperty("role", "panel");
+  auto* leftColumn = new QVBoxLayout(left);
+  leftColumn->setContentsMargins(0, 12, 0, 0);
+  auto* title = heading(tr("Hosts"));
+  title->setContentsMargins(16, 0, 16, 0);
+  leftColumn->addWidget(title);
+  leftColumn->addWidget(list_, 1);
+  left_ = left;
+  facts_ = new TargetFacts;
+  connect(facts_, &TargetFacts::removeRequested, this, &TargetsPage::removeCurrent);
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(left_);
+  layout->addWidget(line(Qt::Vertical));
+  layout->addWidget(makeDetail(), 1);
+  layout->addWidget(facts_);
+  connect(&Theme::instance(), &Theme::changed, this, &TargetsPage::showCurrent);
+}
+
+QWidget* TargetsPage::makeDetail() {
+  auto* content = new QWidget;
+  content->setProperty("role", "page");
+  name_ = heading({});
+  address_ = new ElidedLabel({}, "mono-muted");
+  probeButton_ = quietButton(tr("Probe again"), QStringLiteral("refresh"));
+  probeButton_->setObjectName(QStringLiteral("probe"));
+  connect(probeButton_, &QPushButton::clicked, this, &TargetsPage::probeCurrent);
+  auto* head = new QHBoxLayout;
+  head->setSpacing(12);
+  head->addWidget(name_);
+  head->addWidget(address_, 1);
+  head->addWidget(probeButton_);
+  counts_ = new QLabel;
+  counts_->setTextFormat(Qt::RichText);
+  error_ = label({}, "error");
+  error_->setWordWrap(true);
+  error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  checks_ = new CheckList;
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(metric::edge, 12, metric::edge, metric::group);
+  column->setSpacing(12);
+  column->addLayout(head);
+  column->addWidget(counts_);
+  column->addWidget(error_);
+  column->addWidget(checks_, 1);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(content);
+  return scroll;
+}
+
+QString TargetsPage::subtitle() const {
+  const int offered = model_.rowCount() - model_.targets();
+  QString text = format::plural(model_.targets(), tr("target"));
+  if (offered > 0) text += tr(", %1 offered by ~/.ssh/config").arg(offered);
+  return text;
+}
+
+void TargetsPage::activated() {
+  if (!reading_.running())
+    session().read(reading_, readTargets, [this](Result<Targets> targets) {
+      loaded_ = true;
+      if (!targets)
+        return Q_EMIT session().message(QString::fromStdString(targets.error().message), Tone::bad);
+      for (const remote::Host& host : targets->offered) {
+        TargetEntry entry = seen_.value(QString::fromStdString(host.name));
+        entry.offered = true;
+        entry.target.name = host.name;
+        entry.target.hosts = {host};
+        seen_.insert(entry.name(), entry);
+      }
+      setTargets(targets->saved);
+    });
+  if (!seen_.contains(QString::fromStdString(std::string(remote::kThisMachine)))) probeLocal();
+}
+
+void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
+  const TargetEntry* chosen = current();
+  const QString before = chosen ? chosen->name() : QString();
+  std::vector<TargetEntry> entries;
+  QStringList names;
+  for (const workbench::SavedTarget& target : saved) {
+    const QString name = QString::fromStdString(target.target.name);
+    TargetEntry entry = seen_.value(name);
+    entry.target = target.target;
+    entry.offered = false;
+    if (target.probe) entry.report = target.probe;
+    names << name;
+    seen_.insert(name, entry);
+    entries.push_back(std::move(entry));
+  }
+  QStringList offered;
+  for (const TargetEntry& entry : std::as_const(seen_))
+    if (entry.offered && !names.contains(entry.name())) offered << entry.name();
+  offered.sort();
+  for (const QString& name : offered) entries.push_back(seen_.value(name));
+  model_.setEntries(std::move(entries));
+  list_->setCurrentIndex(model_.index(std::max(0, model_.indexOf(before))));
+  Q_EMIT headerChanged();
+}
+
+const TargetEntry* TargetsPage::current() const {
+  const QModelIndex index = list_->currentIndex();
+  return index.isValid() ? &model_.entry(index.row()) : nullptr;
+}
+
+void TargetsPage::showCurrent() {
+  const TargetEntry* entry = current();
+  if (!entry) return;
+  name_->setText(entry->name());
+  address_->setFullText(addressOf(*entry));
+  probeButton_->setText(entry->offered  ? tr("Add this host")
+                        : entry->report ? tr("Probe again")
+                                        : tr("Probe"));
+  probeButton_->setEnabled(!entry->busy);
+  probe_->setEnabled(!entry->busy);
+  const auto checks = entry->report ? entry->report->checks : std::vector<probe::Check>{};
+  counts_->setText(entry->busy ? stateOf(*entry).text : words(checks));
+  counts_->setVisible(entry->busy || !checks.empty());
+  error_->setText(entry->error);
+  error_->setVisible(!entry->error.isEmpty());
+  checks_->setChecks(checks);
+  facts_->display(*entry);
+}
+
+void TargetsPage::addHost() { openHostDialog(nullptr); }
+
+void TargetsPage::openHostDialog(const remote::Host* offered) {
+  QStringList taken;
+  for (int row = 0; row < model_.rowCount(); ++row)
+    if (!model_.entry(row).offered) taken << model_.entry(row).name();
+  HostDialog dialog(taken, this);
+  if (offered) dialog.offer(*offered);
+  if (dialog.exec() == QDialog::Accepted) connectTo(dialog.target());
+}
+
+void TargetsPage::probeCurrent() {
+  const TargetEntry* entry = current();
+  if (!entry || entry->busy) return;
+  if (entry->offered) {
+    const remote::Host host = entry->target.hosts.front();
+    return openHostDialog(&host);
+  }
+  if (entry->isThisMachine()) return probeLocal();
+  connectTo(entry->target);
+}
+
+void TargetsPage::probeLocal() {
+  if (local_.running()) return;
+  local_.start(probeThisMachine, [this](const ProbeOutcome& outcome) { connected(outcome); });
+}
+
+void TargetsPage::connectTo(const remote::Target& target) {
+  if (connecting_.running())
+    return Q_EMIT session().message(tr("Another host is being connected to"), Tone::warn);
+  TargetEntry entry = seen_.value(QString::fromStdString(target.name));
+  entry.target = target;
+  entry.busy = true;
+  entry.error.clear();
+  model_.update(entry);
+  showCurrent();
+  session().work(
+      connecting_,
+      [target](workbench::Workbench& workbench) -> Result<ProbeOutcome> {
+        return probeTarget(workbench, target);
+      },
+      [this, target](const Result<ProbeOutcome>& outcome) {
+        if (outcome) return connected(*outcome);
+        ProbeOutcome failed;
+        failed.target = target;
+        failed.error = outcome.error().message;
+        connected(failed);
+      });
+}
+
+void TargetsPage::connected(const ProbeOutcome& outcome) {
+  using Kind = remote::ConnectError::Kind;
+  TargetEntry entry = seen_.value(QString::fromStdString(outcome.target.name));
+  entry.target = outcome.target;
+  entry.busy = false;
+  entry.error = QString::fromStdString(outcome.refused ? outcome.refused->message : outcome.error);
+  if (!outcome.reports.empty()) entry.report = outcome.reports.front();
+  const bool distrusted = outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
+                                              outcome.refused->kind == Kind::host_key_changed);
+  // A host that was never trusted has no entry yet, and gets none from this attempt.
+  if (!distrusted || model_.indexOf(entry.name()) >= 0) {
+    seen_.insert(entry.name(), entry);
+    model_.update(entry);
+    showCurrent();
+  }
+  if (distrusted && outcome.refused->kind == Kind::host_key_unknown) {
+    if (UnknownKeyDialog(*outcome.refused, this).exec() != QDialog::Accepted) return;
+    remote::Target trusted = outcome.target;
+    trusted.accepted_keys.push_back(outcome.refused->key);
+    return connectTo(trusted);
+  }
+  if (distrusted) {
+    ChangedKeyDialog(*outcome.refused, this).exec();
+    return;
+  }
+  if (!entry.error.isEmpty()) Q_EMIT session().message(entry.error, Tone::bad);
+  activated();
+}
+
+void TargetsPage::removeCurrent() {
+  const TargetEntry* entry = current();
+  if (!entry || entry->offered || entry->isThisMachine()) return;
+  const QString name = entry->name();
+  if (!confirm(this, tr("Remove %1?").arg(name),
+               tr("Its address and saved keys leave the store. Runs that were launched there stay; "
+                  "what lies on the host stays too."),
+               tr("Remove %1").arg(name)))
+    return;
+  session().work(
+      removing_,
+      [name = name.toStdString()](workbench::Workbench& workbench) {
+        return workbench.writer().remove_target(name).get();
+      },
+      [this, name](const Result<>& removed) {
+        if (!removed)
+          return Q_EMIT session().message(QString::fromStdString(removed.error().message),
+                                          Tone::bad);
+        seen_.remove(name);
+        activated();
+      });
+}
+
+void TargetsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool wide = width() >= kWide;
+  left_->setFixedWidth(wide ? 400 : 300);
+  facts_->setFixedWidth(wide ? 400 : 280);
+}
+
+}  // namespace heddle::gui

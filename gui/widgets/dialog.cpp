@@ -1,0 +1,61 @@
+#include "gui/widgets/dialog.h"
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+
+Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget* parent)
+    : QDialog(parent) {
+  setWindowTitle(title);
+  setMinimumWidth(440);
+  auto* head = new QFrame;
+  head->setProperty("role", "dialog-head");
+  head->setFixedHeight(48);
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(metric::edge, 0, metric::group, 0);
+  row->setSpacing(8);
+  if (!iconName.isEmpty()) {
+    auto* symbol = new QLabel;
+    symbol->setPixmap(iconPixmap(iconName, 18, colorOf(tone), devicePixelRatioF()));
+    row->addWidget(symbol);
+  }
+  row->addWidget(heading(title), 1);
+
+  auto* foot = new QFrame;
+  foot->setProperty("role", "dialog-foot");
+  foot->setFixedHeight(56);
+  foot_ = new QHBoxLayout(foot);
+  foot_->setContentsMargins(metric::edge, 0, metric::edge, 0);
+  foot_->setSpacing(8);
+  foot_->addStretch(1);
+
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  body_ = new QVBoxLayout;
+  body_->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
+  body_->setSpacing(12);
+  layout->addWidget(head);
+  layout->addLayout(body_, 1);
+  layout->addWidget(foot);
+}
+
+void Dialog::addButton(QPushButton* button) { foot_->addWidget(button); }
+
+bool confirm(QWidget* parent, const QString& title, const QString& text, const QString& action) {
+  Dialog dialog(title, QStringLiteral("warning"), Tone::warn, parent);
+  auto* words = new QLabel(text);
+  words->setWordWrap(true);
+  dialog.body()->addWidget(words);
+  QPushButton* cancel = quietButton(Dialog::tr("Cancel"));
+  QPushButton* go = dangerButton(action);
+  dialog.addButton(cancel);
+  dialog.addButton(go);
+  cancel->setDefault(true);
+  cancel->setFocus();
+  QObject::connect(cancel, &QPushButton::clicked, &dialog, &QDialog::reject);
+  QObject::connect(go, &QPushButton::clicked, &dialog, &QDialog::accept);
+  return dialog.exec() == QDialog::Accepted;
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,259 @@
+#include "gui/window/main_window.h"
+
+#include <QActionGroup>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QMimeData>
+#include <QScreen>
+
+#include "gui/theme/theme.h"
+#include "gui/views/compare/compare_page.h"
+#include "gui/views/compose/compose_page.h"
+#include "gui/views/launch/launch_page.h"
+#include "gui/views/live/live_page.h"
+#include "gui/views/runs/runs_page.h"
+#include "gui/views/targets/targets_page.h"
+#include "gui/widgets/toast.h"
+#include "workbench/launch.h"
+#include "workbench/paths.h"
+
+namespace heddle::gui {
+namespace {
+
+QString recipeDropped(const QMimeData* data) {
+  for (const QUrl& url : data->urls())
+    if (url.isLocalFile() && url.fileName().endsWith(QStringLiteral(".toml")))
+      return url.toLocalFile();
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<QSettings> openSettings() {
+  return std::make_unique<QSettings>(
+      QString::fromStdString(workbench::settings_folder()) + QStringLiteral("/window.ini"),
+      QSettings::IniFormat);
+}
+
+MainWindow::MainWindow(Session& session)
+    : session_(session), training_(session.workingThreads(), this) {
+  setWindowTitle(QStringLiteral("Heddle"));
+  setMinimumSize(960, 600);
+  setAcceptDrops(true);
+  rail_ = new Rail;
+  top_ = new TopBar;
+  pages_ = new QStackedWidget;
+  status_ = new StatusBar(session);
+
+  auto* centre = new QWidget;
+  auto* whole = new QVBoxLayout(centre);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->setSpacing(0);
+  auto* upper = new QHBoxLayout;
+  upper->setSpacing(0);
+  auto* right = new QVBoxLayout;
+  right->setSpacing(0);
+  right->addWidget(top_);
+  right->addWidget(pages_, 1);
+  upper->addWidget(rail_);
+  upper->addLayout(right, 1);
+  whole->addLayout(upper, 1);
+  whole->addWidget(status_);
+  setCentralWidget(centre);
+
+  addPages();
+  addActions();
+  addMenu();
+  palette_ = new CommandPalette(registry_, session, this);
+  connectSession();
+  connect(top_->search(), &QAbstractButton::clicked, palette_, &CommandPalette::toggle);
+  saving_.setSingleShot(true);
+  saving_.setInterval(500);
+  connect(&saving_, &QTimer::timeout, this, &MainWindow::save);
+  switchTo(page(QStringLiteral("runs")));
+}
+
+MainWindow::~MainWindow() {
+  if (settings_) save();
+}
+
+void MainWindow::addPages() {
+  auto* group = new QActionGroup(this);
+  int number = 1;
+  for (Page* page : std::initializer_list<Page*>{
+           new ComposePage(session_), new LaunchPage(session_), new LivePage(session_),
+           new RunsPage(session_), new ComparePage(session_), new TargetsPage(session_)}) {
+    pages_->addWidget(page);
+    QAction* action = registry_.add(tr("Go to"), page->title(), page->name(),
+                                    QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + number++)));
+    action->setObjectName(page->name());
+    action->setCheckable(true);
+    group->addAction(action);
+    addAction(action);
+    rail_->add(action);
+    pageActions_.insert(page, action);
+    connect(action, &QAction::triggered, this, [this, page] { switchTo(page); });
+  }
+}
+
+void MainWindow::addActions() {
+  train_ = registry_.add(tr("Workbench"), tr("Train on this machine"), QStringLiteral("launch"));
+  train_->setObjectName(QStringLiteral("trainHere"));
+  connect(train_, &QAction::triggered, this, &MainWindow::trainHere);
+  QAction* palette = new QAction(tr("Command palette"), this);
+  palette->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_P);
+  addAction(palette);
+  connect(palette, &QAction::triggered, this, [this] { palette_->toggle(); });
+  for (int i = 0; i < pages_->count(); ++i) {
+    auto* page = static_cast<Page*>(pages_->widget(i));
+    registry_.add(page->title(), page->pageActions());
+  }
+  for (QAction* action : registry_.all())
+    if (!action->shortcut().isEmpty()) addAction(action);
+}
+
+void MainWindow::addMenu() {
+  QMenu* menu = rail_->menu();
+  menu->addAction(train_);
+  menu->addSeparator();
+  auto* themes = new QActionGroup(this);
+  const auto add = [&](const QString& text, Theme::Mode mode) {
+    QAction* action = registry_.add(tr("Theme"), text);
+    action->setCheckable(true);
+    action->setChecked(Theme::instance().mode() == mode);
+    themes->addAction(action);
+    menu->addAction(action);
+    connect(action, &QAction::triggered, this, [mode] {
+      Theme::instance().setMode(mode);
+      openSettings()->setValue(QStringLiteral("theme"), static_cast<int>(mode));
+    });
+  };
+  add(tr("Theme of the system"), Theme::Mode::system);
+  add(tr("Dark theme"), Theme::Mode::dark);
+  add(tr("Light theme"), Theme::Mode::light);
+}
+
+void MainWindow::connectSession() {
+  connect(&session_, &Session::pageRequested, this, &MainWindow::showPage);
+  connect(&session_, &Session::runRequested, this, [this](const QString& name, qint64 run) {
+    if (Page* wanted = page(name)) {
+      switchTo(wanted);
+      wanted->showRun(run);
+    }
+  });
+  connect(&session_, &Session::compareRequested, this, [this](const QList<qint64>& runs) {
+    Page* compare = page(QStringLiteral("compare"));
+    switchTo(compare);
+    compare->showRuns(runs);
+  });
+  connect(
+      &session_, &Session::recipeRequested, this,
+      [this](const QString& name, const QString& recipe, const QString& toml, const QString& file) {
+        if (Page* wanted = page(name)) {
+          switchTo(wanted);
+          wanted->showRecipe(recipe, toml, file);
+        }
+      });
+  connect(&session_, &Session::message, this,
+          [this](const QString& text, Tone tone) { showToast(this, text, tone); });
+  connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
+  connect(status_, &StatusBar::runClicked, this,
+          [this](qint64 run) { Q_EMIT session_.runRequested(QStringLiteral("live"), run); });
+  connect(status_, &StatusBar::runningChanged, this, [this](bool running) {
+    rail_->setLive(pageActions_.value(page(QStringLiteral("live"))), running);
+  });
+}
+
+Page* MainWindow::page(const QString& name) const {
+  for (Page* page : pageActions_.keys())
+    if (page->name() == name) return page;
+  return nullptr;
+}
+
+Page* MainWindow::currentPage() const { return static_cast<Page*>(pages_->currentWidget()); }
+
+void MainWindow::showPage(const QString& name) {
+  if (Page* wanted = page(name)) switchTo(wanted);
+}
+
+void MainWindow::switchTo(Page* page) {
+  pages_->setCurrentWidget(page);
+  pageActions_.value(page)->setChecked(true);
+  top_->showPage(page);
+  status_->refresh();
+  page->activated();
+  if (settings_) saving_.start();
+}
+
+bool MainWindow::isReady() const { return currentPage()->isReady() && status_->isReady(); }
+
+void MainWindow::openRecipe(const QString& file) {
+  QFile recipe(file);
+  if (!recipe.open(QIODevice::ReadOnly))
+    return showToast(this, tr("%1 cannot be read: %2").arg(file, recipe.errorString()), Tone::bad);
+  Page* compose = page(QStringLiteral("compose"));
+  switchTo(compose);
+  compose->showRecipe(QFileInfo(file).completeBaseName(), QString::fromUtf8(recipe.readAll()),
+                      QFileInfo(file).absoluteFilePath());
+}
+
+void MainWindow::trainHere() {
+  if (training_.running()) return;
+  train_->setEnabled(false);
+  showToast(this, tr("Starting the sample recipe on this machine …"));
+  session_.work(
+      training_,
+      [](workbench::Workbench& workbench) -> Result<storage::RunId> {
+        auto request =
+            workbench::request_from_file(workbench::resources_folder() + "/recipes/debug.toml");
+        if (!request) return fail(request);
+        auto run = workbench::launch(workbench.writer(), *request);
+        if (!run) return fail("{}", run.error().message);
+        return run->id;
+      },
+      [this](const Result<storage::RunId>& run) {
+        train_->setEnabled(true);
+        if (!run) return showToast(this, QString::fromStdString(run.error().message), Tone::bad);
+        Q_EMIT session_.runRequested(QStringLiteral("live"), *run);
+      });
+}
+
+void MainWindow::keepSession() {
+  settings_ = openSettings();
+  if (!restoreGeometry(settings_->value(QStringLiteral("geometry")).toByteArray())) {
+    const QSize room = QGuiApplication::primaryScreen()->availableSize();
+    resize(QSize(1600, 1000).boundedTo(room * 0.92));
+  }
+  showPage(settings_->value(QStringLiteral("page")).toString());
+}
+
+void MainWindow::save() {
+  if (!settings_) return;
+  settings_->setValue(QStringLiteral("geometry"), saveGeometry());
+  settings_->setValue(QStringLiteral("page"), currentPage()->name());
+  settings_->sync();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (!recipeDropped(event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QString file = recipeDropped(event->mimeData());
+  if (file.isEmpty()) return;
+  event->acceptProposedAction();
+  openRecipe(file);
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (settings_) saving_.start();
+}
+
+void MainWindow::moveEvent(QMoveEvent* event) {
+  QMainWindow::moveEvent(event);
+  if (settings_) saving_.start();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,68 @@
+// The window: rail, top bar, one page at a time, status bar; the ways from page to page.
+#pragma once
+
+#include <QMainWindow>
+#include <QSettings>
+#include <QStackedWidget>
+
+#include "gui/actions/actions.h"
+#include "gui/actions/command_palette.h"
+#include "gui/page.h"
+#include "gui/session.h"
+#include "gui/window/rail.h"
+#include "gui/window/status_bar.h"
+#include "gui/window/top_bar.h"
+
+namespace heddle::gui {
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  explicit MainWindow(Session& session);
+  ~MainWindow() override;
+
+  /// Shows a page by its name; an unknown name changes nothing.
+  void showPage(const QString& name);
+  Page* page(const QString& name) const;
+  Page* currentPage() const;
+  /// Opens a recipe file in Compose; a file that cannot be read becomes a message.
+  void openRecipe(const QString& file);
+  /// Restores geometry and page of the last time; saves them as they change from now on.
+  void keepSession();
+  /// The picture is complete.
+  bool isReady() const;
+
+ protected:
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void moveEvent(QMoveEvent* event) override;
+
+ private:
+  void addPages();
+  void addActions();
+  void addMenu();
+  void connectSession();
+  void switchTo(Page* page);
+  void trainHere();
+  void save();
+
+  Session& session_;
+  Actions registry_;
+  Job training_;
+  Rail* rail_;
+  TopBar* top_;
+  QStackedWidget* pages_;
+  StatusBar* status_;
+  CommandPalette* palette_;
+  QHash<Page*, QAction*> pageActions_;
+  QAction* train_ = nullptr;
+  std::unique_ptr<QSettings> settings_;
+  QTimer saving_;
+};
+
+/// The workbench's settings file.
+std::unique_ptr<QSettings> openSettings();
+
+}  // namespace heddle::gui

@@ -1,0 +1,48 @@
+// The bar at the foot: the run that trains now, the store, the engine.
+#pragma once
+
+#include <QFrame>
+#include <QProgressBar>
+
+#include "gui/session.h"
+#include "gui/widgets/basics.h"
+#include "gui/window/run_status.h"
+
+namespace heddle::gui {
+
+class StatusBar : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit StatusBar(Session& session, QWidget* parent = nullptr);
+
+  /// Reads anew what runs and how large the store is.
+  void refresh();
+  bool isReady() const { return !reading_.running(); }
+
+ Q_SIGNALS:
+  void runningChanged(bool running);
+  void runClicked(qint64 run);
+
+ protected:
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  void display(const std::optional<RunStatus>& status);
+
+  Session& session_;
+  Job reading_;
+  std::optional<RunStatus> status_;
+  StatusDot* dot_;
+  QLabel* state_;
+  ElidedLabel* name_;
+  QLabel* stepLabel_;
+  QLabel* step_;
+  QProgressBar* progress_;
+  QLabel* rate_;
+  QLabel* etaLabel_;
+  QLabel* eta_;
+  QLabel* store_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,233 @@
+// The Runs page as a person uses it, over a store with real rows.
+#include <QAbstractItemModelTester>
+#include <QDialog>
+#include <QHeaderView>
+#include <QPlainTextEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+
+#include "gui/theme/theme.h"
+#include "gui/views/runs/runs_page.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class RunsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    Theme::install(Theme::Mode::dark);
+    const auto filled = samples::fill(store().toStdString());
+    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
+    runs_ = *filled;
+  }
+
+  void init() {
+    session_ = std::make_unique<Session>(store());
+    page_ = std::make_unique<RunsPage>(*session_);
+    page_->resize(1500, 900);
+    page_->show();
+    page_->activated();
+    QTRY_VERIFY(table()->model()->rowCount() == 5 && page_->isReady());
+  }
+
+  void cleanup() {
+    page_.reset();
+    session_.reset();
+  }
+
+  void modelsAreSound() {
+    RunsModel model;
+    QAbstractItemModelTester source(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    RunsProxy proxy(model);
+    QAbstractItemModelTester sorted(&proxy, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    auto reader = storage::Reader::open(store().toStdString());
+    QVERIFY(reader);
+    auto rows = readRunRows(*reader);
+    QVERIFY(rows);
+    const std::vector<RunRow> all = *rows;
+    model.setRows({all[1], all[3]});
+    model.setRows(all);  // rows come in between
+    QCOMPARE(model.rowCount(), 5);
+    for (int row = 0; row < 5; ++row)
+      QCOMPARE(model.row(row).summary.id, all[size_t(row)].summary.id);
+    model.setRows({all[0], all[2], all[4]});  // rows go
+    QCOMPARE(model.row(1).summary.id, all[2].summary.id);
+    proxy.sort(RunsModel::Loss);
+    proxy.setFilter(RunFilter(QStringLiteral("state:done")));
+    model.setRows({});
+    QCOMPARE(proxy.rowCount(), 0);
+  }
+
+  void filterTexts_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<QStringList>("names");
+    QTest::newRow("word") << "nan" << QStringList{"shakespeare-nan"};
+    QTest::newRow("state") << "state:done" << QStringList{"shakespeare-auto", "shakespeare-none"};
+    QTest::newRow("two terms") << "state:done none" << QStringList{"shakespeare-none"};
+    QTest::newRow("number") << "steps>=300" << QStringList{"shakespeare-auto", "shakespeare-none"};
+    QTest::newRow("spaces and 'and'")
+        << "steps < 300 and state = stopped" << QStringList{"shakespeare-lr3e-4"};
+    QTest::newRow("recipe key") << "lr>1e-3" << QStringList{"shakespeare-nan"};
+    QTest::newRow("words of a recipe") << "wrapping.mode=none" << QStringList{"shakespeare-none"};
+    QTest::newRow("differs") << "state!=done exposed<0.1"
+                             << QStringList{"shakespeare-lr3e-4", "shakespeare-nan"};
+    QTest::newRow("nothing") << "no-such-run" << QStringList{};
+  }
+
+  void filterTexts() {
+    QFETCH(QString, typed);
+    QFETCH(QStringList, names);
+    auto* filter = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
+    filter->setFocus();
+    QTest::keyClicks(filter, typed);
+    QTRY_VERIFY(page_->isReady());
+    QTRY_COMPARE(shown(), names);
+  }
+
+  void unknownKeyIsSaid() {
+    auto* filter = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
+    QTest::keyClicks(filter, QStringLiteral("learning_rat>1"));
+    QTRY_VERIFY([&] {
+      for (const QLabel* label : page_->findChildren<QLabel*>())
+        if (label->text().contains(QStringLiteral("no run has learning_rat"))) return true;
+      return false;
+    }());
+  }
+
+  void headerSorts() {
+    QCOMPARE(shown().first(), QStringLiteral("shakespeare-long"));  // newest first
+    QHeaderView* header = table()->horizontalHeader();
+    const QPoint loss(header->sectionViewportPosition(RunsModel::Loss) + 10, 10);
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, loss);
+    const auto values = [this] {
+      QList<double> found;
+      for (int row = 0; row < table()->model()->rowCount(); ++row)
+        found << table()->model()->index(row, RunsModel::Loss).data(RunsModel::SortRole).toDouble();
+      return found;
+    };
+    QList<double> sorted = values();
+    std::sort(sorted.begin(), sorted.end());
+    QList<double> reversed(sorted.rbegin(), sorted.rend());
+    QVERIFY(values() == sorted || values() == reversed);
+    const bool ascending = values() == sorted;
+    QTest::mouseClick(header->viewport(), Qt::LeftButton, {}, loss);
+    QCOMPARE(values(), ascending ? reversed : sorted);
+  }
+
+  void choosingSeveralOffersComparison() {
+    QSignalSpy compared(session_.get(), &Session::compareRequested);
+    QAction* compare = action(QStringLiteral("compareRuns"));
+    QVERIFY(!compare->isEnabled());
+    click(rowOf(runs_.whole));
+    click(rowOf(runs_.unwrapped), Qt::ControlModifier);
+    QCOMPARE(compare->text(), QStringLiteral("Compare 2"));
+    QVERIFY(page_->subtitle().contains(QStringLiteral("2 selected")));
+    compare->trigger();
+    QCOMPARE(compared.count(), 1);
+    const auto runs = compared.first().first().value<QList<qint64>>();
+    QCOMPARE(QSet<qint64>(runs.begin(), runs.end()), (QSet<qint64>{runs_.whole, runs_.unwrapped}));
+  }
+
+  void drawerShowsTheCurrentRun() {
+    click(rowOf(runs_.failed));
+    QTRY_VERIFY(page_->isReady());
+    const auto says = [this](const QString& text) {
+      for (const QLabel* label : drawer()->findChildren<QLabel*>()) {
+        const auto* elided = qobject_cast<const ElidedLabel*>(label);
+        if ((elided ? elided->fullText() : label->text()).contains(text)) return true;
+      }
+      return false;
+    };
+    QTRY_VERIFY(says(QStringLiteral("rank 1 was killed by signal 9")));
+    click(rowOf(runs_.whole));
+    QTRY_VERIFY(says(QStringLiteral("peak memory")) && says(QStringLiteral("602 MiB")));
+    QTest::mouseClick(drawer()->findChild<QToolButton*>(QStringLiteral("closeDrawer")),
+                      Qt::LeftButton);
+    QVERIFY(!drawer()->isVisible());
+  }
+
+  void notesAreKept() {
+    click(rowOf(runs_.stopped));
+    QTRY_VERIFY(page_->isReady());
+    auto* notes = drawer()->findChild<QPlainTextEdit*>();
+    notes->setFocus();
+    QTRY_VERIFY(notes->hasFocus());
+    QTest::keyClicks(notes, QStringLiteral("lr too low"));
+    QTRY_VERIFY([&] {
+      auto reader = storage::Reader::open(store().toStdString());
+      return reader && reader->run(runs_.stopped)->summary.notes == "lr too low";
+    }());
+  }
+
+  void actionsFitTheState() {
+    click(rowOf(runs_.running));
+    QVERIFY(action(QStringLiteral("stopRuns"))->isEnabled());
+    QVERIFY(!action(QStringLiteral("removeRuns"))->isEnabled());
+    click(rowOf(runs_.whole));
+    QVERIFY(!action(QStringLiteral("stopRuns"))->isEnabled());
+    QVERIFY(action(QStringLiteral("removeRuns"))->isEnabled());
+  }
+
+  void removingAsksFirst() {
+    click(rowOf(runs_.whole));
+    bool asked = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+      asked = dialog && dialog->windowTitle().contains(QStringLiteral("shakespeare-auto"));
+      if (dialog) QTest::keyClick(dialog, Qt::Key_Escape);
+    });
+    action(QStringLiteral("removeRuns"))->trigger();
+    QVERIFY(asked);
+    QCOMPARE(table()->model()->rowCount(), 5);
+  }
+
+  void emptyStoreSaysWhatBelongsHere() {
+    QTemporaryDir folder;
+    Session session(folder.filePath(QStringLiteral("empty.sqlite")));
+    RunsPage page(session);
+    page.resize(1000, 700);
+    page.show();
+    page.activated();
+    QTRY_VERIFY(page.isReady() && page.findChild<EmptyState*>()->isVisible());
+    QSignalSpy requested(&session, &Session::pageRequested);
+    QTest::mouseClick(page.findChild<EmptyState*>()->button(), Qt::LeftButton);
+    QCOMPARE(requested.first().first().toString(), QStringLiteral("compose"));
+  }
+
+ private:
+  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
+  QTableView* table() const { return page_->findChild<QTableView*>(QStringLiteral("runs")); }
+  RunDrawer* drawer() const { return page_->findChild<RunDrawer*>(); }
+  QAction* action(const QString& name) const { return page_->findChild<QAction*>(name); }
+
+  QStringList shown() const {
+    QStringList names;
+    for (int row = 0; row < table()->model()->rowCount(); ++row)
+      names << table()->model()->index(row, RunsModel::Name).data().toString();
+    return names;
+  }
+
+  int rowOf(qint64 run) const {
+    for (int row = 0; row < table()->model()->rowCount(); ++row)
+      if (table()->model()->index(row, 0).data(RunsModel::RunRole).toLongLong() == run) return row;
+    return -1;
+  }
+
+  void click(int row, Qt::KeyboardModifiers modifiers = {}) {
+    const QRect cell = table()->visualRect(table()->model()->index(row, RunsModel::Name));
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, modifiers, cell.center());
+  }
+
+  QTemporaryDir folder_;
+  samples::Filled runs_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<RunsPage> page_;
+};
+
+QTEST_MAIN(RunsTest)
+#include "runs_test.moc"

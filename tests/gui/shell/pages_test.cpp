@@ -1,0 +1,159 @@
+// All six pages at two sizes in both themes, with data: no text exceeds its place, and what is
+// drawn has the contrast that the theme promises.
+#include <QCheckBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextDocument>
+#include <algorithm>
+
+#include "gui/theme/theme.h"
+#include "gui/window/main_window.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+/// The widget is inside its scroll area's or window's visible part, at least partly.
+bool isSeen(const QWidget* widget) {
+  return widget->isVisible() && !widget->visibleRegion().isEmpty();
+}
+
+QString plain(const QLabel* label) {
+  if (label->textFormat() == Qt::PlainText || !Qt::mightBeRichText(label->text()))
+    return label->text();
+  QTextDocument document;
+  document.setHtml(label->text());
+  return document.toPlainText();
+}
+
+/// What a label's text needs beyond what it has; empty when it fits.
+QString overflow(const QLabel* label) {
+  const QString text = plain(label);
+  if (text.isEmpty() || label->property("elides").toBool()) return {};
+  const QRect room = label->contentsRect();
+  const int flags =
+      static_cast<int>(label->alignment()) | (label->wordWrap() ? Qt::TextWordWrap : 0);
+  const QRect needed =
+      label->fontMetrics().boundingRect(QRect(0, 0, room.width(), 100000), flags, text);
+  const int ascents =
+      label->wordWrap() ? needed.height() : label->fontMetrics().tightBoundingRect(text).height();
+  if (needed.width() <= room.width() + 1 && ascents <= room.height() + 1) return {};
+  return QStringLiteral("label \"%1\" needs %2 x %3, has %4 x %5")
+      .arg(text.left(60))
+      .arg(needed.width())
+      .arg(ascents)
+      .arg(room.width())
+      .arg(room.height());
+}
+
+QString overflow(const QAbstractButton* button) {
+  if (button->text().isEmpty() || button->property("elides").toBool()) return {};
+  if (const auto* tool = qobject_cast<const QToolButton*>(button);
+      tool && tool->toolButtonStyle() == Qt::ToolButtonIconOnly)
+    return {};
+  const int needed = button->fontMetrics().size(Qt::TextShowMnemonic, button->text()).width();
+  const int taken =
+      button->icon().isNull() || button->objectName().startsWith(QStringLiteral("rail-"))
+          ? 0
+          : button->iconSize().width() + 4;
+  if (needed + taken <= button->width()) return {};
+  return QStringLiteral("button \"%1\" needs %2, has %3")
+      .arg(button->text())
+      .arg(needed + taken)
+      .arg(button->width());
+}
+
+/// The text's pixels: the colour furthest from the background, which is the commonest colour.
+double drawnContrast(const QLabel* label) {
+  const QImage image = const_cast<QLabel*>(label)
+                           ->window()
+                           ->grab(QRect(label->mapTo(label->window(), QPoint(0, 0)), label->size()))
+                           .toImage();
+  QHash<QRgb, int> counts;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) ++counts[image.pixel(x, y) | 0xff000000u];
+  QRgb background = 0;
+  for (auto found = counts.cbegin(); found != counts.cend(); ++found)
+    if (found.value() > counts.value(background)) background = found.key();
+  double best = 1;
+  for (const QRgb color : counts.keys())
+    best = std::max(best, contrast(QColor::fromRgb(color), QColor::fromRgb(background)));
+  return best;
+}
+
+}  // namespace
+
+class PagesTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("XDG_CONFIG_HOME", folder_.filePath(QStringLiteral("config")).toUtf8());
+    qputenv("HOME", folder_.path().toUtf8());
+    Theme::install(Theme::Mode::dark);
+    const auto filled = samples::fill(store().toStdString());
+    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
+    runs_ = *filled;
+  }
+
+  void textFitsAndIsReadable_data() {
+    QTest::addColumn<QString>("page");
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("mode");
+    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"})
+      for (const QSize size : {QSize(1600, 1000), QSize(1100, 700)})
+        for (const auto mode : {Theme::Mode::dark, Theme::Mode::light})
+          QTest::addRow("%s %d %s", page, size.width(),
+                        mode == Theme::Mode::dark ? "dark" : "light")
+              << QString::fromLatin1(page) << size << static_cast<int>(mode);
+  }
+
+  void textFitsAndIsReadable() {
+    QFETCH(QString, page);
+    QFETCH(QSize, size);
+    QFETCH(int, mode);
+    Theme::instance().setMode(static_cast<Theme::Mode>(mode));
+    Session session(store());
+    MainWindow window(session);
+    window.resize(size);
+    window.show();
+    window.showPage(page);
+    if (page == QStringLiteral("compare"))
+      window.currentPage()->showRuns({runs_.unwrapped, runs_.whole});
+    else
+      window.currentPage()->showRun(runs_.whole);
+    QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
+    QTest::qWait(300);
+    QCOMPARE(window.size(), size);
+
+    QStringList faults;
+    for (const QLabel* label : window.findChildren<QLabel*>()) {
+      if (!isSeen(label)) continue;
+      faults << overflow(label);
+      const bool whole = label->visibleRegion().boundingRect().size() == label->size();
+      if (whole && label->isEnabled() && !plain(label).trimmed().isEmpty() &&
+          label->pixmap().isNull())
+        if (const double found = drawnContrast(label); found < 4.5)
+          faults << QStringLiteral("label \"%1\" is drawn with a contrast of %2")
+                        .arg(plain(label).left(60))
+                        .arg(found);
+    }
+    for (const QAbstractButton* button : window.findChildren<QAbstractButton*>())
+      if (isSeen(button)) faults << overflow(button);
+    faults.removeAll(QString());
+    QVERIFY2(faults.isEmpty(), qPrintable(faults.join(QChar('\n'))));
+  }
+
+ private:
+  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
+
+  QTemporaryDir folder_;
+  samples::Filled runs_;
+};
+
+QTEST_MAIN(PagesTest)
+#include "pages_test.moc"

@@ -1,0 +1,199 @@
+// The window as a person uses it: pages by key, rail and palette, theme, dropped recipes, what is
+// kept.
+#include <QComboBox>
+#include <QDropEvent>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "gui/theme/theme.h"
+#include "gui/views/runs/runs_page.h"
+#include "gui/window/main_window.h"
+#include "gui/window/run_status.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class WindowTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("XDG_CONFIG_HOME", folder_.filePath(QStringLiteral("config")).toUtf8());
+    qputenv("XDG_DATA_HOME", folder_.filePath(QStringLiteral("data")).toUtf8());
+    qputenv("HOME", folder_.path().toUtf8());
+    Theme::install(Theme::Mode::dark);
+    const auto filled = samples::fill(store().toStdString());
+    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
+    runs_ = *filled;
+  }
+
+  void init() {
+    session_ = std::make_unique<Session>(store());
+    window_ = std::make_unique<MainWindow>(*session_);
+    window_->resize(1400, 900);
+    window_->show();
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+    QTRY_VERIFY(window_->isReady());
+  }
+
+  void cleanup() {
+    window_.reset();
+    session_.reset();
+  }
+
+  void pagesByKey() {
+    const char* const names[] = {"compose", "launch", "live", "runs", "compare", "targets"};
+    for (int i = 0; i < 6; ++i) {
+      QTest::keyClick(window_.get(), Qt::Key(Qt::Key_1 + i), Qt::ControlModifier);
+      QCOMPARE(window_->currentPage()->name(), QLatin1String(names[i]));
+      QVERIFY(window_->currentPage()->isVisible());
+    }
+  }
+
+  void pagesByRail() {
+    auto* button = window_->findChild<QAbstractButton*>(QStringLiteral("rail-targets"));
+    QVERIFY(button);
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("targets"));
+    QVERIFY(button->isChecked());
+    QVERIFY(!window_->findChild<QAbstractButton*>(QStringLiteral("rail-runs"))->isChecked());
+  }
+
+  void paletteFindsPagesAndRuns() {
+    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window_->findChild<CommandPalette*>();
+    QVERIFY(palette->isVisible());
+    auto* field = palette->findChild<QLineEdit*>();
+    QTRY_VERIFY(field->hasFocus());
+    QTest::keyClicks(field, QStringLiteral("targ"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(!palette->isVisible());
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("targets"));
+
+    QSignalSpy requested(session_.get(), &Session::runRequested);
+    QTest::mouseClick(window_->findChild<QAbstractButton*>(QStringLiteral("search")),
+                      Qt::LeftButton);
+    auto* list = palette->findChild<QListView*>();
+    QTRY_VERIFY(list->model()->rowCount() > 20);  // the runs have come
+    QTest::keyClicks(field, QStringLiteral("shakespeare-none"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QCOMPARE(requested.count(), 1);
+    QCOMPARE(requested.first().at(1).toLongLong(), runs_.unwrapped);
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
+  }
+
+  void paletteClosesByEscape() {
+    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window_->findChild<CommandPalette*>();
+    QTest::keyClick(palette->findChild<QLineEdit*>(), Qt::Key_Escape);
+    QVERIFY(!palette->isVisible());
+  }
+
+  void fitnessPrefersBeginnings() {
+    QCOMPARE(fitness(QStringLiteral("xyz"), QStringLiteral("Compare")), 0);
+    QVERIFY(fitness(QStringLiteral("cmp"), QStringLiteral("Compare")) > 0);
+    QVERIFY(fitness(QStringLiteral("dark"), QStringLiteral("Dark theme")) >
+            fitness(QStringLiteral("dark"), QStringLiteral("d a r k")));
+    QVERIFY(fitness({}, QStringLiteral("anything")) > 0);
+  }
+
+  void statusBarTellsWhatRuns() {
+    auto reader = storage::Reader::open(store().toStdString());
+    const auto status = runStatus(*reader);
+    QVERIFY(status && *status);
+    QCOMPARE((*status)->id, runs_.running);
+    QCOMPARE((*status)->step, int64_t(120));
+    QCOMPARE((*status)->steps, int64_t(300));
+    QVERIFY(std::abs(*(*status)->remaining() - 180 * 0.612) < 5);
+    const auto says = [this](const QString& text) {
+      for (const QLabel* label : window_->findChild<StatusBar*>()->findChildren<QLabel*>())
+        if (label->text() == text && label->isVisible()) return true;
+      return false;
+    };
+    QVERIFY(says(QStringLiteral("120 / 300")));
+    QVERIFY(says(QStringLiteral("running")));
+    QTest::mouseClick(window_->findChild<StatusBar*>(), Qt::LeftButton, {}, QPoint(30, 14));
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
+  }
+
+  void compareGoesToItsPage() {
+    Q_EMIT session_->compareRequested({runs_.whole, runs_.unwrapped});
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
+    QTRY_COMPARE(window_->currentPage()->subtitle(), QStringLiteral("2 runs"));
+  }
+
+  void droppedRecipeOpensInCompose() {
+    QMimeData data;
+    data.setUrls(
+        {QUrl::fromLocalFile(QStringLiteral(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"))});
+    QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(window_.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(window_.get(), &drop);
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compose"));
+    QVERIFY(window_->currentPage()->subtitle().contains(QStringLiteral("debug")));
+
+    QMimeData other;
+    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/tmp/picture.png"))});
+    QDragEnterEvent refused(QPoint(300, 300), Qt::CopyAction, &other, Qt::LeftButton, {});
+    refused.ignore();
+    QCoreApplication::sendEvent(window_.get(), &refused);
+    QVERIFY(!refused.isAccepted());
+  }
+
+  void unreadableRecipeIsSaid() {
+    window_->openRecipe(QStringLiteral("/no/such/recipe.toml"));
+    auto* toast = window_->findChild<QFrame*>(QStringLiteral("toast"));
+    QVERIFY(toast);
+    QVERIFY(toast->findChildren<QLabel*>().last()->text().contains(
+        QStringLiteral("/no/such/recipe.toml cannot be read")));
+  }
+
+  void themeSwitchesAndIsKept() {
+    for (QAction* action : window_->findChild<Rail*>()->menu()->actions())
+      if (action->text() == QStringLiteral("Light theme")) action->trigger();
+    QCOMPARE(Theme::instance().scheme(), Scheme::light);
+    QCOMPARE(openSettings()->value(QStringLiteral("theme")).toInt(), 2);
+    QCOMPARE(window_->grab().toImage().pixelColor(5, 400), colorsOf(Scheme::light).surface);
+    Theme::instance().setMode(Theme::Mode::dark);
+  }
+
+  void sessionIsRestored() {
+    window_->keepSession();
+    QTest::keyClick(window_.get(), Qt::Key_5, Qt::ControlModifier);
+    window_.reset();
+    window_ = std::make_unique<MainWindow>(*session_);
+    window_->keepSession();
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
+  }
+
+  void storeOfANewerVersionIsRefusedInWords() {
+    QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("no.sqlite")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("not a store at all, just some text that is long enough to be looked at");
+    file.close();
+    Session session(file.fileName());
+    QSignalSpy said(&session, &Session::message);
+    session.start();
+    QTRY_VERIFY(said.count() > 0);
+    QVERIFY(said.first().first().toString().contains(file.fileName()));
+  }
+
+ private:
+  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
+
+  QTemporaryDir folder_;
+  samples::Filled runs_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+QTEST_MAIN(WindowTest)
+#include "window_test.moc"

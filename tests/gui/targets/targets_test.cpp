@@ -1,0 +1,263 @@
+// The Targets page against real hosts: this machine, and a real sshd on loopback whose key a person
+// compares, saves, and later finds changed.
+#include <QAbstractItemModelTester>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+
+#include "gui/theme/theme.h"
+#include "gui/views/targets/host_dialog.h"
+#include "gui/views/targets/key_dialog.h"
+#include "gui/views/targets/targets_page.h"
+#include "tests/support/sshd.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+/// Calls `use` with the next modal dialog of that class, as soon as there is one.
+template <typename Dialog, typename Use>
+void whenOpen(QObject* context, Use use) {
+  auto* timer = new QTimer(context);
+  QObject::connect(timer, &QTimer::timeout, context, [timer, use] {
+    auto* dialog = qobject_cast<Dialog*>(QApplication::activeModalWidget());
+    if (!dialog) return;
+    timer->deleteLater();
+    use(dialog);
+  });
+  timer->start(20);
+}
+
+void type(QWidget* dialog, const char* field, const QString& text) {
+  auto* line = dialog->findChild<QLineEdit*>(QLatin1String(field));
+  line->clear();
+  QTest::keyClicks(line, text);
+}
+
+void press(QWidget* dialog, const char* button) {
+  QTest::mouseClick(dialog->findChild<QPushButton*>(QLatin1String(button)), Qt::LeftButton);
+}
+
+}  // namespace
+
+class TargetsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("HOME", folder_.path().toUtf8());
+    qunsetenv("SSH_AUTH_SOCK");
+    Theme::install(Theme::Mode::dark);
+  }
+
+  void init() {
+    session_ = std::make_unique<Session>(
+        folder_.filePath(QStringLiteral("%1.sqlite").arg(QTest::currentTestFunction())));
+  }
+
+  void cleanup() {
+    page_.reset();
+    session_.reset();
+  }
+
+  void modelIsSound() {
+    TargetListModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    TargetEntry entry;
+    entry.target.name = "pair";
+    entry.target.hosts = {{"hgx-07", "hgx-07.lab", "ada", 2222, "", false, "gate.lab"}};
+    TargetEntry offered = entry;
+    offered.target.name = "spare";
+    offered.offered = true;
+    model.setEntries({entry, offered});
+    QCOMPARE(model.targets(), 1);
+    const QModelIndex first = model.index(0);
+    QCOMPARE(first.data(TargetListModel::AddressRole).toString(),
+             QStringLiteral("ada@hgx-07.lab:2222 through gate.lab"));
+    QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("not probed"));
+    entry.report.emplace();
+    entry.report->cores = 96;
+    entry.report->memory_bytes = int64_t(2) << 40;
+    entry.report->checks = {{"kernel", probe::Status::pass, "6.1", ""},
+                            {"/dev/shm", probe::Status::warn, "64.0 MiB", "mount a larger one"}};
+    model.update(entry);
+    QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("1 warn"));
+    QCOMPARE(first.data(TargetListModel::EquipmentRole).toString(),
+             QStringLiteral("96 cores, 2.00 TiB"));
+  }
+
+  void thisMachineIsProbed() {
+    open();
+    QTRY_VERIFY(page_->isReady());
+    QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("this-machine"));
+    QTRY_VERIFY(says(QStringLiteral("kernel")));
+    QVERIFY(!page_->findChild<QPushButton*>(QStringLiteral("removeTarget"))->isVisible());
+  }
+
+  void badFieldsAreSaidAtOnce() {
+    HostDialog dialog({QStringLiteral("lab")}, nullptr);
+    dialog.show();
+    auto* connect = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    QVERIFY(!connect->isEnabled());
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab:99999"));
+    QVERIFY(!connect->isEnabled());
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab:2222"));
+    QCOMPARE(dialog.findChild<QLineEdit*>(QStringLiteral("name"))->text(),
+             QStringLiteral("hgx-07.lab"));
+    QVERIFY(connect->isEnabled());
+    QCOMPARE(dialog.target().hosts.front().port, uint16_t(2222));
+    type(&dialog, "name", QStringLiteral("lab"));
+    QVERIFY(!connect->isEnabled());
+    type(&dialog, "name", QStringLiteral("lab2"));
+    QVERIFY(connect->isEnabled());
+  }
+
+  void onlyTheSameFingerprintMayBeSaved() {
+    remote::ConnectError error;
+    error.kind = remote::ConnectError::Kind::host_key_unknown;
+    error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
+    UnknownKeyDialog dialog(error, nullptr);
+    dialog.show();
+    auto* save = dialog.findChild<QPushButton*>(QStringLiteral("saveKey"));
+    QVERIFY(save->isEnabled());
+    QVERIFY(dialog.findChild<QLabel*>(QStringLiteral("fingerprint"))
+                ->text()
+                .startsWith(QStringLiteral("SHA256:q8Vn 2hXo")));
+    type(&dialog, "pasted", QStringLiteral("SHA256:somethingelse"));
+    QVERIFY(!save->isEnabled());
+    type(&dialog, "pasted",
+         QStringLiteral("256 SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ root@hgx-09"));
+    QVERIFY(save->isEnabled());
+  }
+
+  void aChangedKeyCannotBeAccepted() {
+    remote::ConnectError error;
+    error.kind = remote::ConnectError::Kind::host_key_changed;
+    error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
+    ChangedKeyDialog dialog(error, nullptr);
+    QStringList buttons;
+    for (const auto* button : dialog.findChildren<QPushButton*>()) buttons << button->text();
+    buttons.sort();
+    QCOMPARE(buttons, QStringList({QStringLiteral("Close"), QStringLiteral("copy")}));
+  }
+
+  void aHostIsAddedItsKeySavedAndLaterFoundChanged() {
+    if (const std::string why = test::Sshd::missing(); !why.empty()) QSKIP(why.c_str());
+    auto sshd = test::Sshd::start();
+    QVERIFY2(sshd, sshd ? "" : sshd.error().message.c_str());
+    qputenv("HOME", QByteArray::fromStdString((*sshd)->user_home()));
+    const remote::Host host = (*sshd)->target().hosts.front();
+    const QString address =
+        QStringLiteral("%1@%2:%3")
+            .arg(QString::fromStdString(host.user), QString::fromStdString(host.address))
+            .arg(host.port);
+    const QString key = QString::fromStdString(host.identity_file);
+    open();
+    QTRY_VERIFY(page_->isReady());
+    const auto add = [&] {
+      whenOpen<HostDialog>(page_.get(), [=](HostDialog* dialog) {
+        type(dialog, "hosts", address);
+        type(dialog, "name", QStringLiteral("node"));
+        type(dialog, "key", key);
+        press(dialog, "connect");
+      });
+      page_->findChild<QAction*>(QStringLiteral("addHost"))->trigger();
+    };
+
+    // Cancelled: nothing is kept.
+    bool cancelled = false;
+    whenOpen<UnknownKeyDialog>(page_.get(), [&](UnknownKeyDialog* dialog) {
+      cancelled = true;
+      press(dialog, "cancel");
+    });
+    add();
+    QTRY_VERIFY_WITH_TIMEOUT(cancelled, 30000);
+    QCOMPARE(list()->model()->rowCount(), 1);
+
+    // Saved: probed and kept.
+    QString shown;
+    whenOpen<UnknownKeyDialog>(page_.get(), [&](UnknownKeyDialog* dialog) {
+      shown = dialog->findChild<QLabel*>(QStringLiteral("fingerprint"))->accessibleName();
+      press(dialog, "saveKey");
+    });
+    add();
+    QTRY_COMPARE_WITH_TIMEOUT(list()->model()->rowCount(), 2, 60000);
+    QCOMPARE(shown, QString::fromStdString((*sshd)->fingerprint()));
+    list()->setCurrentIndex(list()->model()->index(1, 0));
+    QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("kernel")), 60000);
+
+    // Changed: explained, with no way to accept.
+    (*sshd)->stop();
+    QVERIFY((*sshd)->change_host_key());
+    QVERIFY((*sshd)->start_again());
+    bool explained = false;
+    whenOpen<ChangedKeyDialog>(page_.get(), [&](ChangedKeyDialog* dialog) {
+      explained = true;
+      press(dialog, "close");
+    });
+    press(page_.get(), "probe");
+    QTRY_VERIFY_WITH_TIMEOUT(explained, 60000);
+    QTRY_VERIFY(says(QStringLiteral("not reached")) ||
+                list()->currentIndex().data(TargetListModel::StateRole).toString() ==
+                    QStringLiteral("not reached"));
+
+    // Removed: gone from the list.
+    whenOpen<Dialog>(page_.get(), [](Dialog* dialog) {
+      for (auto* button : dialog->findChildren<QPushButton*>())
+        if (button->text() == QStringLiteral("Remove node"))
+          QTest::mouseClick(button, Qt::LeftButton);
+    });
+    press(page_.get(), "removeTarget");
+    QTRY_COMPARE(list()->model()->rowCount(), 1);
+  }
+
+  void hostsOfTheSshConfigAreOffered() {
+    QVERIFY(QDir(folder_.path()).mkpath(QStringLiteral(".ssh")));
+    QFile config(folder_.filePath(QStringLiteral(".ssh/config")));
+    QVERIFY(config.open(QIODevice::WriteOnly));
+    config.write("Host lab\n  HostName hgx-07.lab\n  User ada\n");
+    config.close();
+    qputenv("HOME", folder_.path().toUtf8());
+    open();
+    QTRY_VERIFY(page_->isReady());
+    QTRY_COMPARE(list()->model()->rowCount(), 2);
+    const QModelIndex offered = list()->model()->index(1, 0);
+    QCOMPARE(offered.data().toString(), QStringLiteral("lab"));
+    QVERIFY(offered.data(TargetListModel::OfferedRole).toBool());
+    list()->setCurrentIndex(offered);
+    QString hosts;
+    whenOpen<HostDialog>(page_.get(), [&](HostDialog* dialog) {
+      hosts = dialog->findChild<QLineEdit*>(QStringLiteral("hosts"))->text();
+      dialog->reject();
+    });
+    press(page_.get(), "probe");
+    QCOMPARE(hosts, QStringLiteral("lab"));
+  }
+
+ private:
+  void open() {
+    page_ = std::make_unique<TargetsPage>(*session_);
+    page_->resize(1400, 900);
+    page_->show();
+    page_->activated();
+  }
+
+  HostList* list() const { return page_->findChild<HostList*>(); }
+
+  bool says(const QString& text) const {
+    for (const QLabel* label : page_->findChildren<QLabel*>()) {
+      const auto* elided = qobject_cast<const ElidedLabel*>(label);
+      if (label->isVisible() && (elided ? elided->fullText() : label->text()).contains(text))
+        return true;
+    }
+    return false;
+  }
+
+  QTemporaryDir folder_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<TargetsPage> page_;
+};
+
+QTEST_MAIN(TargetsTest)
+#include "targets_test.moc"

@@ -1,0 +1,160 @@
+// The look's promises: contrast of every text colour, run colours, fonts, units.
+#include "gui/theme/theme.h"
+
+#include <QApplication>
+#include <QFontInfo>
+#include <QSignalSpy>
+#include <QTest>
+#include <cmath>
+
+#include "gui/format.h"
+#include "gui/theme/icons.h"
+#include "gui/theme/run_colors.h"
+
+using namespace heddle::gui;
+
+class ThemeTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void textIsReadable_data() {
+    QTest::addColumn<QColor>("text");
+    QTest::addColumn<QColor>("background");
+    for (const Scheme scheme : {Scheme::dark, Scheme::light}) {
+      const Colors& c = colorsOf(scheme);
+      const std::pair<const char*, QColor> texts[] = {
+          {"text", c.text},         {"muted", c.muted},       {"accentText", c.accentText},
+          {"goodText", c.goodText}, {"warnText", c.warnText}, {"badText", c.badText}};
+      const std::pair<const char*, QColor> backgrounds[] = {{"window", c.window},
+                                                            {"surface", c.surface},
+                                                            {"raised", c.raised},
+                                                            {"selected", c.selected},
+                                                            {"current", c.current}};
+      for (const auto& [name, text] : texts)
+        for (const auto& [under, background] : backgrounds)
+          QTest::addRow("%s, %s on %s", scheme == Scheme::dark ? "dark" : "light", name, under)
+              << text << background;
+      QTest::addRow("%s, text on accent", scheme == Scheme::dark ? "dark" : "light")
+          << c.onAccent << c.accent;
+    }
+  }
+
+  void textIsReadable() {
+    QFETCH(QColor, text);
+    QFETCH(QColor, background);
+    QVERIFY2(contrast(text, background) >= 4.5,
+             qPrintable(QString::number(contrast(text, background))));
+  }
+
+  void contrastIsThatOfWcag() {
+    QCOMPARE(contrast(Qt::black, Qt::white), 21.0);
+    QCOMPARE(contrast(Qt::white, Qt::white), 1.0);
+    QVERIFY(std::abs(contrast(QColor("#767676"), Qt::white) - 4.54) < 0.01);
+  }
+
+  void runsAreSeenAndToldApart() {
+    for (const Scheme scheme : {Scheme::dark, Scheme::light}) {
+      QSet<QRgb> colors;
+      for (int slot = 0; slot < kRunColors; ++slot) {
+        const RunStroke stroke = runStroke(slot, scheme);
+        QVERIFY2(contrast(stroke.color, colorsOf(scheme).surface) >= 4.5,
+                 qPrintable(stroke.color.name()));
+        colors.insert(stroke.color.rgb());
+        QCOMPARE(stroke.marker, 0);
+      }
+      QCOMPARE(colors.size(), kRunColors);
+      const RunStroke ninth = runStroke(kRunColors, scheme);
+      QCOMPARE(ninth.color, runStroke(0, scheme).color);
+      QCOMPARE(ninth.marker, 1);
+      QVERIFY(ninth.dash != runStroke(0, scheme).dash);
+    }
+  }
+
+  void runsKeepTheirColour() {
+    QCOMPARE(runSlots({1, 2, 3}), QList<int>({1, 2, 3}));
+    QCOMPARE(runSlots({3, 11}), QList<int>({3, 4}));  // both would like slot 3
+    const QList<int> many = runSlots({8, 16, 24, 32, 40, 48, 56, 64, 72, 80});
+    QCOMPARE(QSet<int>(many.begin(), many.end()).size(), many.size());
+  }
+
+  void ownFontsAreUsed() {
+    QCOMPARE(QFontInfo(font::text()).family(), QStringLiteral("Inter"));
+    QCOMPARE(QFontInfo(font::mono()).family(), QStringLiteral("JetBrains Mono"));
+    QVERIFY(QFontInfo(font::mono()).fixedPitch());
+  }
+
+  void switchingTells() {
+    QSignalSpy changed(&Theme::instance(), &Theme::changed);
+    Theme::instance().setMode(Theme::Mode::light);
+    QCOMPARE(changed.count(), 1);
+    QCOMPARE(colors().surface, QColor("#ffffff"));
+    QCOMPARE(qApp->palette().color(QPalette::Window), QColor("#f5f6f8"));
+    QVERIFY(qApp->styleSheet().contains(QStringLiteral("#1f62d8")));
+    QVERIFY2(!qApp->styleSheet().contains(QChar('@')), "a token without a value");
+    Theme::instance().setMode(Theme::Mode::dark);
+    QCOMPARE(changed.count(), 2);
+  }
+
+  void iconsFollowTheTheme() {
+    const auto colorIn = [](const QImage& image) {
+      for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+          if (qAlpha(image.pixel(x, y)) == 255) return image.pixelColor(x, y);
+      return QColor();
+    };
+    const QIcon stop = icon(QStringLiteral("stopped"));
+    QCOMPARE(colorIn(stop.pixmap(64).toImage()), colorsOf(Scheme::dark).text);
+    Theme::instance().setMode(Theme::Mode::light);
+    QCOMPARE(colorIn(stop.pixmap(64).toImage()), colorsOf(Scheme::light).text);
+    Theme::instance().setMode(Theme::Mode::dark);
+  }
+
+  void numbersHaveUnits_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("expected");
+    QTest::newRow("bytes") << format::bytes(0) << "0 B";
+    QTest::newRow("MiB") << format::bytes(832.0 * 1024 * 1024) << "832 MiB";
+    QTest::newRow("GiB") << format::bytes(61.2 * 1024 * 1024 * 1024) << "61.2 GiB";
+    QTest::newRow("just below") << format::bytes(1023.0 * 1024) << "1.00 MiB";
+    QTest::newRow("count") << format::count(1234567) << "1,234,567";
+    QTest::newRow("parameters") << format::shortCount(8030261248.0) << "8.03 B";
+    QTest::newRow("seconds") << format::seconds(4.5) << "4.50 s";
+    QTest::newRow("ms") << format::seconds(0.708) << "708 ms";
+    QTest::newRow("rounds up") << format::seconds(0.99996) << "1.00 s";
+    QTest::newRow("minutes") << format::seconds(1530) << "25.5 min";
+    QTest::newRow("hours") << format::seconds(8316) << "2.31 h";
+    QTest::newRow("negative") << format::seconds(-0.02) << "-20.0 ms";
+    QTest::newRow("nan") << format::seconds(NAN) << "–";
+    QTest::newRow("percent") << format::percent(0.4118) << "41.2 %";
+    QTest::newRow("rate") << format::tokensPerSecond(6667.2) << "6,667 tok/s";
+    QTest::newRow("slow rate") << format::tokensPerSecond(12.34) << "12.3 tok/s";
+    QTest::newRow("loss") << format::loss(3.98146) << "3.981";
+    QTest::newRow("nan loss") << format::loss(NAN) << "–";
+    QTest::newRow("small") << format::significant(0.0003) << "3.00e-4";
+    QTest::newRow("plain") << format::significant(4.111) << "4.11";
+    QTest::newRow("signed") << format::signedValue("708 ms", true) << "−708 ms";
+    QTest::newRow("one") << format::plural(1, "rank") << "1 rank";
+    QTest::newRow("many") << format::plural(1024, "rank") << "1,024 ranks";
+  }
+
+  void numbersHaveUnits() {
+    QFETCH(QString, text);
+    QFETCH(QString, expected);
+    QCOMPARE(text, expected);
+  }
+
+  void timesAreAsPeopleSayThem() {
+    const QDateTime now(QDate(2025, 11, 19), QTime(14, 30));
+    QCOMPARE(format::when(now.addSecs(-20), now), QStringLiteral("now"));
+    QCOMPARE(format::when(now.addSecs(-17 * 60), now), QStringLiteral("17 min ago"));
+    QCOMPARE(format::when(now.addSecs(-5 * 3600), now), QStringLiteral("today 09:30"));
+    QCOMPARE(format::when(now.addDays(-1), now), QStringLiteral("yesterday"));
+    QCOMPARE(format::when(now.addDays(-5), now), QStringLiteral("14 Nov"));
+    QCOMPARE(format::when(now.addYears(-1), now), QStringLiteral("19 Nov 2024"));
+  }
+};
+
+QTEST_MAIN(ThemeTest)
+#include "theme_test.moc"

@@ -1,0 +1,24 @@
+// A store with runs that look like real ones: curves, timelines, logs, results, ends of every kind.
+// All goes through the store's writer, as the workbench does it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/run.h"
+
+namespace heddle::samples {
+
+struct Filled {
+  storage::RunId whole = 0;      // done; wrapping "auto"
+  storage::RunId unwrapped = 0;  // done; wrapping "none", slower
+  storage::RunId running = 0;    // at step 120 of 300
+  storage::RunId failed = 0;     // with a cause
+  storage::RunId stopped = 0;
+};
+
+/// Fills the store at `path` (made when absent) with five runs of two ranks.
+Result<Filled> fill(const std::string& path);
+
+}  // namespace heddle::samples
