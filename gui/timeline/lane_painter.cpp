@@ -124,8 +124,10 @@ void LanePainter::collect(const Lane& lane, const Mark& mark, const QRect& rect,
   const Piece& last = lane.pieces()[mark.first + mark.count - 1];
   const telemetry::Span& span = lane.spans()[last.span];
   const bool ends = last.time.end >= span.start_us + span.duration_us;
-  const QRectF shape(left, rect.top(), width >= 5 && ends ? width - 1 : std::max(1.0, width),
-                     rect.height());
+  // Whole pixels: Qt fills those rectangles several times faster.
+  const int from = static_cast<int>(std::lround(left));
+  const int to = static_cast<int>(std::lround(right)) - (width >= 5 && ends ? 1 : 0);
+  const QRect shape(from, rect.top(), std::max(1, to - from), rect.height());
   const auto kind = static_cast<size_t>(mark.kind);
   const size_t shade = lane.group(lane.pieces()[mark.first].span) % kShades;
   int level = kLevels - 1;
@@ -154,7 +156,7 @@ void LanePainter::paintLabels(const Lane& lane) {
                              ? duration(piece.time.length())
                              : QString::fromStdString(lane.spans()[piece.span].name);
     if (label.rect.height() < metrics.height() ||
-        metrics.horizontalAdvance(text) > label.rect.width() - 8) {
+        metrics.horizontalAdvance(text) > label.rect.width() - 8.0) {
       continue;
     }
     painter_.setPen(label.color);

@@ -27,7 +27,7 @@ class LanePainter {
   static constexpr int kShades = 2;  // neighbouring layers differ
 
   struct Label {
-    QRectF rect;
+    QRect rect;
     uint32_t piece;
     QColor color;
   };
@@ -38,8 +38,8 @@ class LanePainter {
   QPainter& painter_;
   const TimeAxis& axis_;
   std::array<std::array<std::array<QColor, kLevels>, kShades>, kKinds> colors_;
-  std::array<std::array<std::array<std::vector<QRectF>, kLevels>, kShades>, kKinds> batches_;
-  std::vector<QRectF> hatched_;
+  std::array<std::array<std::array<std::vector<QRect>, kLevels>, kShades>, kKinds> batches_;
+  std::vector<QRect> hatched_;
   QBrush hatch_;
   std::vector<Label> labels_;
 };

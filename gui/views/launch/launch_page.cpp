@@ -81,7 +81,6 @@ QWidget* LaunchPage::buildRecipe() {
   toml_->setProperty("role", "code");
   toml_->setReadOnly(true);
   toml_->setAccessibleName(tr("The recipe's text"));
-  toml_->setLineWrapMode(QPlainTextEdit::NoWrap);
   edit_ = quietButton({}, QStringLiteral("compose"));
   card->body()->addWidget(toml_, 1);
   card->body()->addWidget(edit_, 0, Qt::AlignLeft);
