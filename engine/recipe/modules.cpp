@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -70,8 +71,14 @@ int64_t parameter_count(const Model& model) {
 
 int64_t flops_per_token(const Model& model, int64_t seq_len) {
   const int64_t looked_up = model.tied_embeddings ? 0 : model.vocab_size * model.dim;
-  return 6 * (parameter_count(model) - looked_up) +
-         6 * model.n_layers * model.n_heads * 2 * model.head_dim() * seq_len;
+  const auto matrices = static_cast<long double>(parameter_count(model) - looked_up);
+  const long double attention = static_cast<long double>(model.n_layers) *
+                                static_cast<long double>(model.n_heads * 2 * model.head_dim()) *
+                                static_cast<long double>(seq_len);
+  // Sizes that a recipe may name, if no machine can hold them, go beyond 64 bits.
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const long double flops = 6 * matrices + 6 * attention;
+  return flops >= static_cast<long double>(kMost) ? kMost : static_cast<int64_t>(flops);
 }
 
 Modules::Modules(const Model& model) : parameters_(recipe::parameters(model)) {

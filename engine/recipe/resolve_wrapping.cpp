@@ -119,7 +119,7 @@ void check_wrapping(const Parsed& parsed, Checks& checks) {
   const Model& m = recipe.model;
   const bool known = m.dim > 0 && m.n_layers > 0 && m.n_heads > 0 && m.ffn_dim > 0 &&
                      checks.sound({"model.n_layers"});
-  if (!known) return;
+  if (!known || (!manual && recipe.overrides.empty())) return;
   const Modules modules(m);
   if (manual && checks.sound({"wrapping.buckets"})) check_buckets(modules, recipe, checks);
   for (size_t i = 0; i < recipe.overrides.size(); ++i) {

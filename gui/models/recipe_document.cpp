@@ -39,8 +39,7 @@ class TextChange : public QUndoCommand {
   int edit_;
 };
 
-RecipeDocument::RecipeDocument(QString autosaveFile, QObject* parent)
-    : QObject(parent), autosaveFile_(std::move(autosaveFile)) {
+RecipeDocument::RecipeDocument(QObject* parent) : QObject(parent) {
   autosaveTimer_.setSingleShot(true);
   autosaveTimer_.setInterval(500);
   connect(&autosaveTimer_, &QTimer::timeout, this, &RecipeDocument::autosave);
@@ -130,9 +129,10 @@ void RecipeDocument::autosave() {
   if (!written) Q_EMIT refused(QString::fromStdString(written.error().message));
 }
 
-bool RecipeDocument::restore() {
-  QFile source(autosaveFile_);
-  if (autosaveFile_.isEmpty() || !source.open(QIODevice::ReadOnly)) return false;
+bool RecipeDocument::keepUnsavedIn(const QString& file) {
+  autosaveFile_ = file;
+  QFile source(file);
+  if (!source.open(QIODevice::ReadOnly)) return false;
   const QJsonObject kept = QJsonDocument::fromJson(source.readAll()).object();
   if (!kept.contains("text")) return false;
   load(kept["name"].toString(), kept["saved"].toString(), kept["file"].toString());

@@ -19,8 +19,7 @@ class RecipeDocument : public QObject {
   Q_OBJECT
 
  public:
-  /// `autosaveFile`: where the unsaved text is kept, so that it survives a crash; empty: nowhere.
-  explicit RecipeDocument(QString autosaveFile = {}, QObject* parent = nullptr);
+  explicit RecipeDocument(QObject* parent = nullptr);
   ~RecipeDocument() override;
 
   /// Takes a text in place of the one before; its history starts anew. `file` may be empty: a
@@ -31,8 +30,9 @@ class RecipeDocument : public QObject {
   Result<> save();
   /// The same under another name. In another folder, relative paths in the recipe become absolute.
   Result<> saveAs(const QString& file);
-  /// Brings back the text that was unsaved when the program last ended. False: there was none.
-  bool restore();
+  /// From now on unsaved text is kept in this file, so that it survives a crash; what it holds from
+  /// the last time is brought back. False: there was nothing unsaved.
+  bool keepUnsavedIn(const QString& file);
 
   const QString& text() const { return text_; }
   const QString& name() const { return name_; }

@@ -48,16 +48,27 @@ QString runTitle(const Model& model, int first, int last) {
   return runNames(model, first, last, layers, QChar(0x2013)).join(QStringLiteral(" · "));
 }
 
-Bucket runOf(const Model& model, const std::vector<Parameter>& parameters, int first, int last) {
-  Bucket bucket{runTitle(model, first, last), 0, first, last};
-  for (const Parameter& parameter : parameters) {
-    const int outer = outerOf(model, parameter.module);
-    if (outer >= first && outer <= last) bucket.elements += parameter.elements();
+/// Sums of elements: sums[m] is that of all outer modules before m.
+std::vector<qint64> sumsOf(const Model& model) {
+  std::vector<qint64> sums(static_cast<size_t>(outerModules(model)) + 1, 0);
+  for (int module = 0; module < outerModules(model); ++module) {
+    const qint64 embedding = model.vocab_size * model.dim;
+    const qint64 elements = module == 0                    ? embedding
+                            : module <= model.n_layers     ? recipe::layer_parameter_count(model)
+                            : module == model.n_layers + 1 ? model.dim
+                            : model.tied_embeddings        ? 0
+                                                           : embedding;
+    sums[static_cast<size_t>(module) + 1] = sums[static_cast<size_t>(module)] + elements;
   }
-  return bucket;
+  return sums;
 }
 
-Bucket namedBucket(const Model& model, const Modules& modules,
+Bucket runOf(const Model& model, const std::vector<qint64>& sums, int first, int last) {
+  return {runTitle(model, first, last),
+          sums[static_cast<size_t>(last) + 1] - sums[static_cast<size_t>(first)], first, last};
+}
+
+Bucket namedBucket(const Model& model, const Modules& modules, const std::vector<qint64>& sums,
                    const std::vector<std::string>& names) {
   Bucket bucket;
   QStringList titles;
@@ -75,15 +86,15 @@ Bucket namedBucket(const Model& model, const Modules& modules,
   for (const size_t i : all) bucket.elements += parameters[i].elements();
   bucket.first = outerOf(model, parameters[all.front()].module);
   bucket.last = outerOf(model, parameters[all.back()].module);
-  const Bucket run = runOf(model, parameters, bucket.first, bucket.last);
+  const Bucket run = runOf(model, sums, bucket.first, bucket.last);
   if (run.elements == bucket.elements) bucket.name = run.name;
   return bucket;
 }
 
-bool areRuns(const Model& model, const Modules& modules, const QList<Bucket>& buckets) {
+bool areRuns(const Model& model, const std::vector<qint64>& sums, const QList<Bucket>& buckets) {
   int next = 0;
   for (const Bucket& bucket : buckets) {
-    const Bucket run = runOf(model, modules.parameters(), bucket.first, bucket.last);
+    const Bucket run = runOf(model, sums, bucket.first, bucket.last);
     if (bucket.first != next || run.elements != bucket.elements) return false;
     next = bucket.last + 1;
   }
@@ -103,7 +114,7 @@ QList<int> layerFirsts(const Model& model) {
 BucketList bucketsOf(const recipe::Recipe& recipe) {
   BucketList list;
   const Model& model = recipe.model;
-  const Modules modules(model);
+  const std::vector<qint64> sums = sumsOf(model);
   switch (recipe.wrapping.mode) {
     case WrappingMode::automatic:
     case WrappingMode::layers: {
@@ -111,18 +122,20 @@ BucketList bucketsOf(const recipe::Recipe& recipe) {
       const QList<int> firsts = layerFirsts(model);
       for (const int first : firsts) {
         const int last = first == firsts.last() ? outerModules(model) - 1 : first;
-        list.buckets << runOf(model, modules.parameters(), first, last);
+        list.buckets << runOf(model, sums, first, last);
       }
       break;
     }
-    case WrappingMode::manual:
+    case WrappingMode::manual: {
+      const Modules modules(model);
       for (const auto& names : recipe.wrapping.buckets) {
-        list.buckets << namedBucket(model, modules, names);
+        list.buckets << namedBucket(model, modules, sums, names);
       }
-      list.movable = areRuns(model, modules, list.buckets);
+      list.movable = areRuns(model, sums, list.buckets);
       break;
+    }
     case WrappingMode::none:
-      for (const Parameter& parameter : modules.parameters()) {
+      for (const Parameter& parameter : recipe::parameters(model)) {
         const int outer = outerOf(model, parameter.module);
         list.buckets << Bucket{QString::fromStdString(parameter.module), parameter.elements(),
                                outer, outer};

@@ -29,8 +29,7 @@ bool isSample(const QString& file) {
 
 }  // namespace
 
-ComposePage::ComposePage(Session& session, QWidget* parent)
-    : Page(session, parent), document_(autosaveFile(session.storePath())) {
+ComposePage::ComposePage(Session& session, QWidget* parent) : Page(session, parent) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(new ComposeView(document_));
@@ -65,10 +64,7 @@ void ComposePage::makeActions() {
   connect(save_, &QAction::triggered, this, &ComposePage::save);
   connect(saveAs_, &QAction::triggered, this, &ComposePage::saveAs);
   connect(launch_, &QAction::triggered, this, &ComposePage::launch);
-  for (QAction* action : pageActions()) {
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(action);
-  }
+  for (QAction* action : pageActions()) addAction(action);
 }
 
 void ComposePage::makeHeader() {
@@ -116,10 +112,15 @@ QString ComposePage::subtitle() const {
 
 void ComposePage::activated() { loadFirst(); }
 
+void ComposePage::showEvent(QShowEvent*) { refresh(); }
+void ComposePage::hideEvent(QHideEvent*) { refresh(); }
+
 void ComposePage::loadFirst() {
   if (loaded_) return;
   loaded_ = true;
-  if (document_.restore()) return;
+  // A picture of the window (heddle render) leaves the unsaved recipe alone.
+  const bool picture = window()->testAttribute(Qt::WA_DontShowOnScreen);
+  if (!picture && document_.keepUnsavedIn(autosaveFile(session().storePath()))) return;
   const auto opened = document_.open(samples() + QStringLiteral("/debug.toml"));
   if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
 }
@@ -179,11 +180,15 @@ void ComposePage::launch() {
 
 void ComposePage::refresh() {
   const QUndoStack& history = *document_.history();
-  undo_->setEnabled(history.canUndo());
+  // On another page their keys are not meant for the recipe.
+  const bool shown = isVisible();
+  save_->setEnabled(shown);
+  saveAs_->setEnabled(shown);
+  undo_->setEnabled(shown && history.canUndo());
   undo_->setToolTip(history.canUndo() ? tr("Undo: %1").arg(history.undoText()) : tr("Undo"));
-  redo_->setEnabled(history.canRedo());
+  redo_->setEnabled(shown && history.canRedo());
   redo_->setToolTip(history.canRedo() ? tr("Redo: %1").arg(history.redoText()) : tr("Redo"));
-  launch_->setEnabled(document_.canTrain());
+  launch_->setEnabled(shown && document_.canTrain());
   launch_->setToolTip(!document_.faults().empty()
                           ? tr("The recipe has faults: they are listed below it")
                       : !document_.unsupported().empty()

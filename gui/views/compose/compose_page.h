@@ -28,6 +28,10 @@ class ComposePage : public Page {
 
   RecipeDocument& document() { return document_; }
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
  private:
   void makeActions();
   void makeHeader();

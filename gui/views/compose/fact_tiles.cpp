@@ -23,8 +23,9 @@ QList<Fact> factsOf(const recipe::Recipe& recipe) {
   const auto& t = recipe.training;
   const qint64 split = p.dp_shard * p.tp * p.pp;
   const qint64 share = (recipe::parameter_count(recipe.model) + split - 1) / split;
-  const qint64 tokens = t.global_batch * recipe.data.seq_len;
-  const double all = static_cast<double>(tokens) * static_cast<double>(t.steps);
+  const double tokens =
+      static_cast<double>(t.global_batch) * static_cast<double>(recipe.data.seq_len);
+  const double all = tokens * static_cast<double>(t.steps);
   const auto flops =
       static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
   const QString total = QString::number(flops * all, 'e', 2).replace(QStringLiteral("e+"), "e");
@@ -36,7 +37,9 @@ QList<Fact> factsOf(const recipe::Recipe& recipe) {
            .arg(t.local_batch)
            .arg(recipe.data_parallel_ranks())
            .arg(recipe.accumulation())},
-      {names()[2], format::count(tokens), QObject::tr("%1 in all").arg(format::shortCount(all))},
+      {names()[2],
+       tokens < 1e12 ? format::count(static_cast<qint64>(tokens)) : format::shortCount(tokens),
+       QObject::tr("%1 in all").arg(format::shortCount(all))},
       {names()[3], format::shortCount(flops), QObject::tr("%1 in all").arg(total)},
   };
 }

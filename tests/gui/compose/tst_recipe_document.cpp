@@ -160,13 +160,13 @@ class TestRecipeDocument : public QObject {
     QTemporaryDir folder;
     const QString kept = folder.filePath("state/unsaved.json");
     {
-      RecipeDocument document(kept);
-      QVERIFY(!document.restore());
+      RecipeDocument document;
+      QVERIFY(!document.keepUnsavedIn(kept));
       document.load("small", kText, "/somewhere/small.toml");
       document.setKey("training.steps", "99");
       QTRY_VERIFY(QFile::exists(kept));  // written while the program runs, not when it ends
-      RecipeDocument crashed(kept);
-      QVERIFY(crashed.restore());
+      RecipeDocument crashed;
+      QVERIFY(crashed.keepUnsavedIn(kept));
       QCOMPARE(crashed.text(), document.text());
       QCOMPARE(crashed.file(), QString("/somewhere/small.toml"));
       QVERIFY(crashed.isEdited());
@@ -181,7 +181,7 @@ class TestRecipeDocument : public QObject {
     QVERIFY(kept.open(QIODevice::WriteOnly));
     kept.write("{\"text\": \"cut sho");
     kept.close();
-    QVERIFY(!RecipeDocument(kept.fileName()).restore());
+    QVERIFY(!RecipeDocument().keepUnsavedIn(kept.fileName()));
   }
 
   void tokenizer_sizes() {
