@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QGridLayout>
 #include <QMessageBox>
+#include <QResizeEvent>
 #include <cmath>
 
 #include "gui/format.h"
@@ -15,6 +16,9 @@ namespace {
 
 constexpr double kSmoothing = 0.9;
 constexpr int kRightColumn = 280;
+constexpr int kNarrow = 1200;  // below it the tiles take the whole width
+constexpr int kLow = 760;      // below it the ranks' card has room for few facts
+constexpr int kFewFacts = 3;
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -89,22 +93,18 @@ void LivePage::build() {
   log_ = new LogCard;
 
   auto* content = new QWidget;
-  auto* grid = new QGridLayout(content);
-  grid->setContentsMargins(16, 16, 16, 16);
-  grid->setSpacing(8);
-  auto* upper = new QVBoxLayout;
-  upper->setSpacing(8);
-  upper->addWidget(tiles_);
-  upper->addLayout(charts, 1);
-  grid->addWidget(banner_, 0, 0, 1, 2);
-  grid->addLayout(upper, 1, 0);
-  grid->addWidget(ranks_, 1, 1);
-  grid->addWidget(stepCard_, 2, 0);
-  grid->addWidget(log_, 2, 1);
-  grid->setColumnMinimumWidth(1, kRightColumn);
-  grid->setColumnStretch(0, 1);
-  grid->setRowStretch(1, 40);
-  grid->setRowStretch(2, 60);
+  grid_ = new QGridLayout(content);
+  grid_->setContentsMargins(16, 16, 16, 16);
+  grid_->setSpacing(8);
+  grid_->addWidget(banner_, 0, 0, 1, 2);
+  grid_->addLayout(charts, 2, 0);
+  grid_->addWidget(stepCard_, 3, 0);
+  grid_->addWidget(log_, 3, 1);
+  grid_->setColumnMinimumWidth(1, kRightColumn);
+  grid_->setColumnStretch(0, 1);
+  grid_->setRowStretch(2, 32);
+  grid_->setRowStretch(3, 60);
+  arrange();
 
   auto* empty = new EmptyState(
       QStringLiteral("live"), tr("No run yet"),
@@ -115,6 +115,22 @@ void LivePage::build() {
   stack_ = new QStackedLayout(this);
   stack_->addWidget(content);
   stack_->addWidget(empty);
+}
+
+void LivePage::arrange() {
+  const bool narrow = width() < kNarrow;
+  grid_->removeWidget(tiles_);
+  grid_->removeWidget(ranks_);
+  grid_->addWidget(tiles_, 1, 0, 1, narrow ? 2 : 1);
+  grid_->addWidget(ranks_, narrow ? 2 : 1, 1, narrow ? 1 : 2, 1);
+}
+
+void LivePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  if (event->oldSize().isValid() && (event->oldSize().width() < kNarrow) == (width() < kNarrow)) {
+    return;
+  }
+  arrange();
 }
 
 QString LivePage::subtitle() const {
@@ -276,6 +292,7 @@ void LivePage::showRanks() {
          [](double v) { return format::count(std::llround(v)); });
   result("collectives", tr("collectives a step"),
          [](double v) { return format::count(std::llround(v)); });
+  if (height() < kLow && facts.size() > kFewFacts) facts.resize(kFewFacts);
   ranks_->setFacts(facts);
 }
 

@@ -1,8 +1,8 @@
 // Live: one run as it trains, or as it was: numbers, curves, timelines by rank, log; stop and kill.
 #pragma once
 
+#include <QGridLayout>
 #include <QStackedLayout>
-#include <set>
 
 #include "gui/charts/chart_group.h"
 #include "gui/charts/line_chart.h"
@@ -33,8 +33,12 @@ class LivePage : public Page {
   void showRun(qint64 run) override;
   bool isReady() const override { return loaded_ && !job_.running(); }
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void build();
+  void arrange();
   void makeActions();
   void refresh();
   void restart(storage::RunId run);
@@ -48,6 +52,7 @@ class LivePage : public Page {
   void control(const QString& asked, Result<> (*ask)(const storage::RunDetail&));
 
   QStackedLayout* stack_ = nullptr;
+  QGridLayout* grid_ = nullptr;
   RunPicker* picker_ = nullptr;
   RunBanner* banner_ = nullptr;
   LiveTiles* tiles_ = nullptr;
