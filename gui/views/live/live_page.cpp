@@ -18,7 +18,7 @@ constexpr double kSmoothing = 0.9;
 constexpr int kRightColumn = 280;
 constexpr int kNarrow = 1200;  // below it the tiles take the whole width
 constexpr int kLow = 760;      // below it the ranks' card has room for few facts
-constexpr int kFewFacts = 3;
+constexpr int kFewFacts = 2;
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -112,6 +112,7 @@ void LivePage::build() {
       tr("Launch a run"));
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("launch")); });
+  empty->setMinimumSize(1, 1);  // its text must not set the page's least width
   stack_ = new QStackedLayout(this);
   stack_->addWidget(content);
   stack_->addWidget(empty);
