@@ -86,7 +86,7 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
       return !progress || progress(before + done, missing.bytes);
     };
     const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0755};
-    if (const Result<> sent = node.put_file(put, of_all); !sent) return sent;
+    if (Result<> sent = node.put_file(put, of_all); !sent) return sent;
     before += file.size;
   }
   return {};
@@ -94,10 +94,10 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
 
 Result<> assemble(Node& node, const Bundle& bundle, const std::string& engines) {
   const std::string part = engines + "/" + bundle.id + ".part";
-  if (const Result<> made = node.make_folders(part); !made) return made;
+  if (Result<> made = node.make_folders(part); !made) return made;
   if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0644); !put)
     return put;
-  if (const Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0755); !put) {
+  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0755); !put) {
     return put;
   }
   Command link;
@@ -159,7 +159,7 @@ Result<> purge(Node& node, const std::string& root) {
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
   for (const char* name : {"/engines", "/blobs"}) {
-    if (const Result<> removed = node.remove(*folder + name); !removed) return removed;
+    if (Result<> removed = node.remove(*folder + name); !removed) return removed;
   }
   return {};
 }

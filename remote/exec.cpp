@@ -65,7 +65,7 @@ class Exec {
       }
       return tl::unexpected(lost());
     };
-    const Result<> opened = step([](ssh_channel c) { return ssh_channel_open_session(c); });
+    Result<> opened = step([](ssh_channel c) { return ssh_channel_open_session(c); });
     if (!opened) return opened;
     return step([](ssh_channel c) { return ssh_channel_request_exec(c, kReadArguments); });
   }
@@ -147,7 +147,7 @@ class Exec {
     const size_t begin = text.find(kBegin);
     const size_t end = begin == std::string::npos ? begin : text.find('\n', begin);
     if (end == std::string::npos) return {};
-    const std::string group = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
+    std::string group = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
     text.erase(0, end + 1);
     return group;
   }

@@ -94,6 +94,7 @@ Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, i
 
 Result<std::vector<std::optional<std::string>>> LocalNode::read(const std::vector<Range>& ranges) {
   std::vector<std::optional<std::string>> pieces;
+  pieces.reserve(ranges.size());
   for (const Range& range : ranges) pieces.push_back(read_range(range));
   return pieces;
 }

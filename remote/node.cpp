@@ -25,7 +25,7 @@ Result<std::string> Node::expand(const std::string& path) {
     if (path.starts_with('/')) return path;
     return fail("{}: \"{}\" is not an absolute path: write /… or ~/…", name(), path);
   }
-  const Result<std::string> folder = home();
+  Result<std::string> folder = home();
   if (!folder) return folder;
   return *folder + path.substr(1);
 }

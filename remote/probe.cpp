@@ -10,7 +10,7 @@ Result<probe::Report> probe_node(Node& node, const std::string& root) {
   const double asked = probe::now();
   const Result<std::string> output = node.run_checked(command);
   if (!output) return fail(output);
-  const Result<probe::Report> report = probe::judge(*output, asked, probe::now());
+  Result<probe::Report> report = probe::judge(*output, asked, probe::now());
   if (!report) return fail("{}: {}", node.name(), report.error().message);
   return report;
 }

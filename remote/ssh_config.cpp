@@ -256,7 +256,7 @@ SshConfig hosts_of_ssh_config(const std::string& file) {
 }
 
 Result<Host> resolve_host(std::string_view text, const std::string& file) {
-  const Result<Host> typed = parse_host(text);
+  Result<Host> typed = parse_host(text);
   if (!typed) return typed;
   Result<Host> host = resolve(read_lines(file), typed->address, Jumps::resolved);
   if (!host) return host;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -97,7 +96,7 @@ Source source_of(std::string bytes) {
   return [bytes = std::move(bytes), done = size_t{0}](char* buffer,
                                                       size_t size) mutable -> Result<size_t> {
     const size_t n = std::min(size, bytes.size() - done);
-    std::memcpy(buffer, bytes.data() + done, n);
+    std::copy_n(bytes.data() + done, n, buffer);
     done += n;
     return n;
   };
@@ -162,10 +161,10 @@ Result<> SshNode::put_file(const Put& put, const Progress& progress) {
   if (!part) return fail(part);
   uint64_t offset = *part ? (*part)->size : 0;
   if (offset > total) {
-    if (const Result<> removed = remove(put.to + ".part"); !removed) return removed;
+    if (Result<> removed = remove(put.to + ".part"); !removed) return removed;
     offset = 0;
   }
-  if (const Result<> sent = append(put, offset, total, progress); !sent) return sent;
+  if (Result<> sent = append(put, offset, total, progress); !sent) return sent;
   const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode)},
                                               fmt::format("cannot write {}", put.to), kHashing);
   if (!finished) return fail(finished);

@@ -74,7 +74,7 @@ uint16_t free_port() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
-  bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   close(fd);
   return ntohs(address.sin_port);
@@ -168,7 +168,7 @@ Result<> Sshd::make_key(const std::string& file) {
 
 Result<> Sshd::change_host_key() {
   const std::string file = folder_ + "/sshd/host_key";
-  if (const Result<> made = make_key(file); !made) return made;
+  if (Result<> made = make_key(file); !made) return made;
   const Result<std::string> line = checked({"ssh-keygen", "-l", "-E", "sha256", "-f", file});
   if (!line) return fail(line);
   const size_t begin = line->find("SHA256:");
@@ -181,13 +181,13 @@ Result<> Sshd::prepare() {
     fs::create_directories(folder_ + name);
   }
   fs::permissions(user_home() + "/.ssh", fs::perms(0700));
-  if (const Result<> made = change_host_key(); !made) return made;
+  if (Result<> made = change_host_key(); !made) return made;
   const std::string key = user_home() + "/.ssh/id_ed25519";
-  if (const Result<> made = make_key(key); !made) return made;
+  if (Result<> made = make_key(key); !made) return made;
   fs::copy_file(key + ".pub", folder_ + "/sshd/authorized_keys");
   port_ = free_port();
   if (options_.own_network) {
-    if (const Result<> laid = lay_cable(); !laid) return laid;
+    if (Result<> laid = lay_cable(); !laid) return laid;
   }
   write(folder_ + "/sshd/config", fmt::format("Port {}\n"
                                               "ListenAddress {}\n"
