@@ -96,6 +96,13 @@ Result<> take_logs(storage::Writer& writer, storage::RunId run, const std::vecto
   return writer.set_state(run, *state, status.end->cause, status.end->finished).get();
 }
 
+/// What the run was launched as; `train` names none, then the folder does.
+std::string name_of(const fs::path& folder) {
+  const Result<launch::Launch> launched = launch::read_launch(folder);
+  if (launched && launched->run != "train") return launched->run;
+  return (folder.has_filename() ? folder : folder.parent_path()).filename();
+}
+
 }  // namespace
 
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::string& run_dir,
@@ -117,9 +124,7 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   // A newer Heddle's recipe may have keys that this one does not know: what can be read is
   // compared.
   run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
-  const fs::path path(folder);
-  run.name =
-      !name.empty() ? name : (path.has_filename() ? path : path.parent_path()).filename().string();
+  run.name = name.empty() ? name_of(folder) : name;
   run.recipe_name = run.name;
   run.target = "imported";
   run.hosts = to_json(place_on(remote::this_machine()));

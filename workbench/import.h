@@ -9,7 +9,7 @@
 namespace heddle::workbench {
 
 /// Takes in a finished run's directory (launch.json, recipe.toml, *.hlog, end.json) as a new run
-/// named after `name`, or after the folder when that is empty. Needs the ingest lease.
+/// called `name`, or when that is empty as it was launched. Needs the ingest lease.
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::string& run_dir,
                                        const std::string& name = {});
 
