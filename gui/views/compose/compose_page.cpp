@@ -189,6 +189,8 @@ void ComposePage::refresh() {
   redo_->setEnabled(shown && history.canRedo());
   redo_->setToolTip(history.canRedo() ? tr("Redo: %1").arg(history.redoText()) : tr("Redo"));
   launch_->setEnabled(shown && document_.canTrain());
+  launch_->setIcon(
+      icon(QStringLiteral("launch"), launch_->isEnabled() ? Tone::onAccent : Tone::muted));
   launch_->setToolTip(!document_.faults().empty()
                           ? tr("The recipe has faults: they are listed below it")
                       : !document_.unsupported().empty()

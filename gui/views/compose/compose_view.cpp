@@ -146,6 +146,7 @@ QWidget* ComposeView::makeText() {
   head->addWidget(fileName_, 1);
   head->addWidget(verdict_);
   editor_ = new RecipeEditor(document_);
+  editor_->setMinimumHeight(120);
   column->addWidget(editor_, 1);
   column->addWidget(line());
   auto* faults = new FaultList(document_);

@@ -8,7 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTallest = 168;
+constexpr int kLowest = 56, kTallest = 168;
 
 QString words(const recipe::Fault& fault) {
   QString text = QString::fromStdString(fault.key);
@@ -29,6 +29,7 @@ FaultList::FaultList(RecipeDocument& document, QWidget* parent)
   setAccessibleName(tr("Faults of the recipe"));
   setWordWrap(true);
   setFrameShape(NoFrame);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
   setFont(font::text(12));
   setIconSize({14, 14});
   setSpacing(2);
@@ -76,7 +77,8 @@ void FaultList::fit() {
     item(row)->setSizeHint({width, box.height() + 6});
     height += box.height() + 6 + 2 * spacing();
   }
-  setFixedHeight(std::min(height, kTallest));
+  content_ = std::clamp(height, kLowest, kTallest);
+  updateGeometry();
 }
 
 }  // namespace heddle::gui

@@ -12,6 +12,9 @@ class FaultList : public QListWidget {
 
  public:
   explicit FaultList(RecipeDocument& document, QWidget* parent = nullptr);
+  /// As tall as the faults, up to a limit; less where the text above needs the room.
+  QSize sizeHint() const override { return {240, content_}; }
+  QSize minimumSizeHint() const override { return {120, 56}; }
 
  Q_SIGNALS:
   void placeRequested(int line, int column);
@@ -24,6 +27,7 @@ class FaultList : public QListWidget {
   void fit();
 
   RecipeDocument& document_;
+  int content_ = 0;
 };
 
 }  // namespace heddle::gui
