@@ -22,7 +22,7 @@ struct Launch {
   int32_t epoch = 0;                          // attempt
   std::string rendezvous_host = "127.0.0.1";  // address of rank 0's host as the others reach it
   uint16_t rendezvous_port = 0;               // 0: rank 0's host picks one (single host only)
-  double grace_seconds = 10;                  // from SIGTERM to SIGKILL
+  double grace_seconds = 60;                  // from SIGTERM to SIGKILL: a step and a checkpoint
 };
 
 Result<Launch> read_launch(const std::string& run_dir);
