@@ -117,6 +117,7 @@ class RunFollower {
       quiet_since_ = steady_clock::now();
     }
     if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
+    if (Result<> ended = end_with_the_first(); !ended) return fail(ended);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
                                          [](const HostFeed& feed) { return feed.drained(); });
     if (!all_drained) return false;
@@ -126,9 +127,6 @@ class RunFollower {
 
   /// A run whose supervisor is dead brings nothing and has no end.
   Result<> look_after_supervisors() {
-    const bool one_is_over = std::any_of(feeds_.begin(), feeds_.end(), [](const HostFeed& feed) {
-      return feed.lost() || (feed.end() && feed.end()->state == "failed");
-    });
     const bool quiet = steady_clock::now() - quiet_since_ >= quiet_;
     if (!quiet && !adopted_) return {};
     for (HostFeed& feed : feeds_) {
@@ -137,14 +135,23 @@ class RunFollower {
       if (!condition) return fail(condition);
       if (*condition == launch::Condition::lost || *condition == launch::Condition::absent) {
         feed.give_up();
-      } else if (one_is_over) {
-        // Without the ranks of the failed host the others would wait for it.
-        if (Result<> killed = feed.kill(); !killed) return killed;
       }
     }
     quiet_since_ = steady_clock::now();
     quiet_ = std::min(2 * quiet_, kQuietMost);
     return adopt();
+  }
+
+  /// Without the ranks of a failed host the others' would wait for them.
+  Result<> end_with_the_first() {
+    const bool one_failed = std::any_of(feeds_.begin(), feeds_.end(), [](const HostFeed& feed) {
+      return feed.lost() || (feed.end() && feed.end()->state == "failed");
+    });
+    for (HostFeed& feed : feeds_) {
+      if (!one_failed || feed.end() || feed.lost()) continue;
+      if (Result<> killed = feed.kill(); !killed) return killed;
+    }
+    return {};
   }
 
   /// The launcher died between starting the supervisors and saying so.
@@ -163,7 +170,10 @@ class RunFollower {
     for (HostFeed& feed : feeds_) {
       if (Result<> ended = feed.end_logs(); !ended) return ended;
     }
-    if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
+    // Of several hosts none's end is the run's: the verdict alone ends it.
+    if (feeds_.size() == 1) {
+      if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
+    }
     const Verdict verdict = verdict_of(feeds_);
     Result<> set = writer_.set_state(run_, verdict.state, verdict.cause, verdict.finished).get();
     changed_();

@@ -95,8 +95,11 @@ Result<launch::Condition> HostFeed::condition() {
 }
 
 Result<> HostFeed::kill() {
+  if (kill_asked_) return {};
   const auto status = ask_supervisor(*node_, share_, "--kill");
-  return status ? Result<>{} : fail(status);
+  if (!status) return fail(status);
+  kill_asked_ = true;
+  return {};
 }
 
 size_t HostFeed::before_end(uint64_t offset, std::string_view bytes) {

@@ -45,12 +45,13 @@ class HostFeed {
   bool lost() const { return lost_ && !end_; }
   const std::optional<launch::End>& end() const { return end_; }
 
+  /// Asks the supervisor to kill its ranks; once is enough.
   Result<> kill();
 
   /// Once drained: marks the ranks' logs as complete.
   Result<> end_logs();
-  /// Once drained, of the first host: the rest of the supervisor's log, whose end record ends the
-  /// run in the store. Not before: what the store holds of an ended run is all there is.
+  /// Once drained, of a run on one host: the rest of the supervisor's log, whose end record ends
+  /// the run in the store. Not before: what the store holds of an ended run is all there is.
   Result<> take_end();
 
   const std::string& name() const { return name_; }
@@ -81,6 +82,7 @@ class HostFeed {
   std::optional<launch::End> end_;
   bool lost_ = false;
   bool drained_ = false;
+  bool kill_asked_ = false;
 };
 
 }  // namespace heddle::workbench

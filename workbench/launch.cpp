@@ -185,11 +185,14 @@ class Attempt {
         bytes_of(bringing));
     if (!engine) return fail(engine);
 
-    const int32_t ranks = static_cast<int32_t>(checked_.resolved.hardware.ranks /
-                                               static_cast<int64_t>(request_.target.hosts.size()));
-    Share share{.run_dir = *root + "/runs/" + folder,
+    const auto hosts = static_cast<int64_t>(request_.target.hosts.size());
+    const auto ranks = static_cast<int32_t>(checked_.resolved.hardware.ranks / hosts);
+    // Hosts may share a home: each share has a folder of its own.
+    const size_t index = place_.shares.size();
+    const std::string part = hosts > 1 ? fmt::format("-{}", index) : "";
+    Share share{.run_dir = fmt::format("{}/runs/{}{}", *root, folder, part),
                 .engine = engine->engine,
-                .first_rank = static_cast<int32_t>(place_.shares.size()) * ranks,
+                .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir); !made) return made;
     const std::string bringing_data = "bringing the data to " + node.name();

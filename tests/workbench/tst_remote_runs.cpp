@@ -1,6 +1,7 @@
 // Runs on hosts behind a real sshd: the engine and the input files are brought there, the run
 // survives a lost connection, and all it wrote comes back.
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "remote/connect.h"
 #include "tests/support/sshd.h"
@@ -101,6 +102,45 @@ class TestRemoteRuns : public QObject {
     QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::host_key_unknown);
     QCOMPARE(run.error().connection->key.fingerprint, sshd_->fingerprint());
     QCOMPARE(fixture_->detail(*run.error().run).summary.state, RunState::failed);
+  }
+
+  void hosts_share_the_ranks() {
+    LaunchRequest two = request(50);
+    two.target.hosts.push_back(two.target.hosts[0]);
+    const auto run = launched(two);
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunDetail done = fixture_->detail(run.id);
+    QVERIFY2(done.summary.state == RunState::done, done.summary.cause.c_str());
+    QCOMPARE(done.ranks, (std::vector<int32_t>{0, 1}));
+    const Place place = must(place_from_json(done.hosts));
+    QCOMPARE(place.shares.size(), size_t(2));
+    QCOMPARE(place.shares[1].first_rank, 1);
+    QVERIFY(place.shares[0].run_dir != place.shares[1].run_dir);
+
+    // What does not divide is the recipe's fault.
+    two.sets = {"hardware.ranks=3"};
+    const auto odd = workbench::launch(workbench_->writer(), two);
+    QVERIFY(!odd);
+    QVERIFY2(odd.error().message.find("hardware.ranks: 3 do not divide among the 2 hosts") !=
+                 std::string::npos,
+             odd.error().message.c_str());
+  }
+
+  void a_rank_that_dies_on_one_host_ends_all() {
+    LaunchRequest two = request(100000, 20);
+    two.target.hosts.push_back(two.target.hosts[0]);
+    const auto run = launched(two);
+    QVERIFY(fixture_->reaches_step(run.id, 1));
+    const Place place = must(place_from_json(fixture_->detail(run.id).hosts));
+    auto node = remote::connect(two.target, two.target.hosts[1]);
+    QVERIFY(node);
+    const auto state =
+        nlohmann::json::parse(must((*node)->read(place.shares[1].run_dir + "/state.json")));
+    must((*node)->run_checked({.argv = {"kill", "-KILL", state["ranks"][0]["pid"].dump()}}));
+    QVERIFY(fixture_->ends(run.id));
+    const storage::RunSummary failed = fixture_->detail(run.id).summary;
+    QCOMPARE(failed.state, RunState::failed);
+    QCOMPARE(failed.cause, std::string("rank 1 was killed by SIGKILL"));
   }
 
   void a_removed_run_is_gone_there() {
