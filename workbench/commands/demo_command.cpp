@@ -1,5 +1,5 @@
 // heddle --demo: the main job by itself. Two runs of the bundled recipe on this machine that differ
-// in learning rate and wrapping, followed live, then compared; both stay in the store.
+// in the learning rate, followed live, then compared; both stay in the store.
 #include <fmt/format.h>
 
 #include "workbench/commands/command.h"
@@ -20,8 +20,8 @@ int demo_command(const Context& context) {
   if (first.exit_code != kExitDone) return first.exit_code;
 
   request->name = "demo-other";
-  request->sets.insert(request->sets.end(), {"optimizer.lr=1e-3", "wrapping.mode=none"});
-  fmt::print("\nOnce more, with another learning rate and each parameter gathered by itself\n");
+  request->sets.emplace_back("optimizer.lr=1e-3");
+  fmt::print("\nOnce more, with another learning rate\n");
   const Watched second = launch_and_watch(context.store, *request);
   if (second.exit_code != kExitDone) return second.exit_code;
 
