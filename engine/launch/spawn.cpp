@@ -31,8 +31,7 @@ int become(char* const* words, char* const* environment, int input, int output, 
   setpgid(0, 0);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (getppid() != parent) _exit(1);  // died before the line above
-  // A priority that the user chose stays.
-  if (getpriority(PRIO_PROCESS, 0) == 0) setpriority(PRIO_PROCESS, 0, kNice);
+  if (getpriority(PRIO_PROCESS, 0) < kNice) setpriority(PRIO_PROCESS, 0, kNice);
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
   if (kept_fd >= 0 && fcntl(kept_fd, F_SETFD, 0) != 0) return errno;
   signal(SIGPIPE, SIG_DFL);
