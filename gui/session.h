@@ -69,6 +69,7 @@ class Session : public QObject {
   /// "compose" or "launch"; see Page::showRecipe.
   void recipeRequested(const QString& page, const QString& name, const QString& toml,
                        const QString& file);
+  void trainingRequested();  // of the sample recipe on this machine, right away
   void message(const QString& text, heddle::gui::Tone tone);  // a toast
 
  private:

@@ -15,9 +15,7 @@ class TintedIcon : public QIconEngine {
   TintedIcon(QString name, Tone tone) : name_(std::move(name)), tone_(tone) {}
 
   void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
-    QColor color = colorOf(tone_);
-    if (mode == QIcon::Disabled) color.setAlphaF(0.45);
-    draw(painter, rect, color);
+    draw(painter, rect, mode == QIcon::Disabled ? colors().muted : colorOf(tone_));
   }
 
   QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {

@@ -12,7 +12,7 @@ Colors dark() {
   c.text = "#e7e9ee", c.muted = "#9aa4b4";
   c.accent = "#5b9dff", c.accentText = "#6ea8ff", c.onAccent = "#0d1117";
   c.good = "#3fb96b", c.warn = "#e2b341", c.bad = "#f0625a";
-  c.goodText = "#4cc277", c.warnText = "#e2b341", c.badText = "#f57a72";
+  c.goodText = "#4cc277", c.warnText = "#e2b341", c.badText = "#f8867f";
   c.selected = "#222c3d", c.current = "#2a3952";
   c.compute = "#4e8fff", c.hidden = "#c98a4b", c.exposed = "#f0625a", c.optimizer = "#3fb96b";
   c.copies = "#a47cf3";

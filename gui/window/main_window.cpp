@@ -98,9 +98,6 @@ void MainWindow::addPages() {
 }
 
 void MainWindow::addActions() {
-  train_ = registry_.add(tr("Workbench"), tr("Train on this machine"), QStringLiteral("launch"));
-  train_->setObjectName(QStringLiteral("trainHere"));
-  connect(train_, &QAction::triggered, this, &MainWindow::trainHere);
   QAction* palette = new QAction(tr("Command palette"), this);
   palette->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_P);
   addAction(palette);
@@ -115,8 +112,6 @@ void MainWindow::addActions() {
 
 void MainWindow::addMenu() {
   QMenu* menu = rail_->menu();
-  menu->addAction(train_);
-  menu->addSeparator();
   auto* themes = new QActionGroup(this);
   const auto add = [&](const QString& text, Theme::Mode mode) {
     QAction* action = registry_.add(tr("Theme"), text);
@@ -155,6 +150,7 @@ void MainWindow::connectSession() {
           wanted->showRecipe(recipe, toml, file);
         }
       });
+  connect(&session_, &Session::trainingRequested, this, &MainWindow::trainHere);
   connect(&session_, &Session::message, this,
           [this](const QString& text, Tone tone) { showToast(this, text, tone); });
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
@@ -200,7 +196,6 @@ void MainWindow::openRecipe(const QString& file) {
 
 void MainWindow::trainHere() {
   if (training_.running()) return;
-  train_->setEnabled(false);
   showToast(this, tr("Starting the sample recipe on this machine …"));
   session_.work(
       training_,
@@ -213,7 +208,6 @@ void MainWindow::trainHere() {
         return run->id;
       },
       [this](const Result<storage::RunId>& run) {
-        train_->setEnabled(true);
         if (!run) return showToast(this, QString::fromStdString(run.error().message), Tone::bad);
         Q_EMIT session_.runRequested(QStringLiteral("live"), *run);
       });

@@ -57,7 +57,6 @@ class MainWindow : public QMainWindow {
   StatusBar* status_;
   CommandPalette* palette_;
   QHash<Page*, QAction*> pageActions_;
-  QAction* train_ = nullptr;
   std::unique_ptr<QSettings> settings_;
   QTimer saving_;
 };

@@ -36,6 +36,14 @@ Result<QSize> sizeOf(const std::string& text) {
   return size;
 }
 
+QtMessageHandler otherMessages = nullptr;
+
+/// The offscreen platform remarks on every window that it has no window manager.
+void skipPlatformRemarks(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+  if (!text.startsWith(QStringLiteral("This plugin does not support")))
+    otherMessages(type, context, text);
+}
+
 /// The runs' ids, in order.
 Result<QList<qint64>> idsOf(const Picture& picture) {
   QList<qint64> ids;
@@ -133,6 +141,7 @@ int render(int argc, char** argv) {
   qputenv("QT_SCALE_FACTOR", QByteArray::fromStdString(picture.scale));
   QGuiApplication::setHighDpiScaleFactorRoundingPolicy(
       Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
+  otherMessages = qInstallMessageHandler(skipPlatformRemarks);
   QApplication application(argc, argv);
   application.setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
   if (const auto drawn = draw(picture); !drawn) {

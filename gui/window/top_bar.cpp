@@ -35,8 +35,8 @@ class SearchButton : public QAbstractButton {
                             metric::radius);
     gui::icon(QStringLiteral("search"), Tone::muted).paint(&painter, QRect(10, 6, 16, 16));
     const QString keys = QStringLiteral("Ctrl+Shift+P");
-    const QFont small = font::mono(11);
-    const int keysWidth = QFontMetrics(small).horizontalAdvance(keys) + 12;
+    const QFont small = font::mono(10);
+    const int keysWidth = QFontMetrics(small).horizontalAdvance(keys) + 10;
     int right = width() - 8;
     if (width() > 300) {
       const QRectF box(right - keysWidth + 0.5, 5.5, keysWidth - 1, height() - 11);
@@ -50,7 +50,7 @@ class SearchButton : public QAbstractButton {
     }
     painter.setFont(font());
     painter.setPen(c.muted);
-    const QRect room(34, 0, right - 34, height());
+    const QRect room(32, 0, right - 32, height());
     painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
                      painter.fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
   }

@@ -41,34 +41,38 @@ mode = "{}"
                      kLayers, kSteps, sample.lr, sample.wrapping);
 }
 
-/// A step's spans: a gather in front of each layer, which compute hides when it is issued ahead.
+/// A step's spans: a gather in front of each layer, a scatter after its backward. `ahead`: the next
+/// layer's gather is issued before this layer computes, and nothing waits for a scatter.
 std::vector<telemetry::Span> timelineOf(bool ahead, int64_t jitter) {
   std::vector<telemetry::Span> spans;
   int64_t compute = 0, communication = 0;
-  const int64_t gather = 9000 + jitter;
+  const int64_t took = 9000 + jitter;
   const auto layer = [](int number) { return fmt::format("layers.{}", number); };
+  const auto communicate = [&](const char* name, int number, uint8_t phase) {
+    const int64_t begin = std::max(communication, compute);
+    spans.push_back({name, layer(number), begin, took, 1, phase});
+    communication = begin + took;
+    return communication;
+  };
   const auto pass = [&](uint8_t phase, int64_t attention, int64_t ffn) {
+    const auto numberOf = [phase](int i) { return phase == 0 ? i : kLayers - 1 - i; };
+    int64_t ready = communicate("all_gather", numberOf(0), phase);
     for (int i = 0; i < kLayers; ++i) {
-      const int number = phase == 0 ? i : kLayers - 1 - i;
-      const int64_t issued = ahead && (i > 0 || phase > 0)
-                                 ? std::max(communication, compute - gather)
-                                 : std::max(communication, compute);
-      spans.push_back({"all_gather", layer(number), issued, gather, 1, phase});
-      communication = issued + gather;
-      compute = std::max(compute, communication);
-      spans.push_back({"attention", layer(number) + ".attention", compute, attention, 0, phase});
+      const std::string module = layer(numberOf(i));
+      compute = std::max(compute, ready);
+      const bool more = i + 1 < kLayers;
+      if (ahead && more) ready = communicate("all_gather", numberOf(i + 1), phase);
+      spans.push_back({"attention", module + ".attention", compute, attention, 0, phase});
       compute += attention;
-      spans.push_back({"mm", layer(number) + ".feed_forward", compute, ffn, 0, phase});
+      spans.push_back({"mm", module + ".feed_forward", compute, ffn, 0, phase});
       compute += ffn;
-      if (phase == 0) continue;
-      communication = std::max(communication, compute);
-      spans.push_back({"reduce_scatter", layer(number), communication, gather, 1, phase});
-      communication += gather;
-      if (!ahead) compute = communication;
+      if (phase == 1) communicate("reduce_scatter", numberOf(i), phase);
+      if (!ahead && phase == 1) compute = communication;
+      if (!ahead && more) ready = communicate("all_gather", numberOf(i + 1), phase);
     }
   };
-  pass(0, 7000 + jitter, 11000);
-  pass(1, 15000, 22000 + jitter);
+  pass(0, 14000 + jitter, 21000);
+  pass(1, 19000, 22000 + jitter);
   compute = std::max(compute, communication) + 1500;
   spans.push_back({"fused_adamw", "", compute, 14000, 0, 2});
   return spans;

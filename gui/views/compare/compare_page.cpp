@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/models/value.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/kind_legend.h"
 #include "gui/widgets/empty_state.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t kShownUnasked = 2;
 constexpr int kMenuRuns = 30;
+constexpr int kWarmUp = 3;  // steps whose rate says nothing
 
 }  // namespace
 
@@ -79,9 +81,11 @@ QWidget* ComparePage::makeContent() {
 
   loss_ = new LineChart(tr("Loss"), Unit::loss);
   lossDifference_ = new LineChart(tr("Loss difference"), Unit::loss);
+  loss_->setMinimumHeight(190);
   lossDifference_->setMinimumHeight(144);
   rate_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
   rate_->setDetail(tr("rank 0"));
+  rate_->setWarmUp(kWarmUp);
   for (LineChart* chart : {loss_, lossDifference_, rate_}) {
     chart->setEmptyText(tr("No step has ended yet"));
     charts_.add(chart);
@@ -94,7 +98,12 @@ QWidget* ComparePage::makeContent() {
   upper->setSpacing(8);
   upper->addWidget(makeDifferences(), 5);
   upper->addLayout(middle, 5);
-  upper->addWidget(rate_, 4);
+  memory_ = new MemoryBars;
+  auto* right = new QVBoxLayout;
+  right->setSpacing(8);
+  right->addWidget(rate_, 1);
+  right->addWidget(memory_);
+  upper->addLayout(right, 4);
 
   auto* layout = new QVBoxLayout(content);
   layout->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
@@ -207,6 +216,7 @@ void ComparePage::display(CompareData data) {
     step_->addItem(tr("step %1").arg(format::count(*step)), QVariant::fromValue<qlonglong>(*step));
   step_->setCurrentIndex(std::max(0, step_->findData(before)));
   showCurves(data_);
+  showMemory();
   showTimelines();
   Q_EMIT headerChanged();
 }
@@ -228,6 +238,20 @@ void ComparePage::showCurves(const CompareData& data) {
                                data.lossDifference);
   }
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->flush();
+}
+
+void ComparePage::showMemory() {
+  std::vector<MemoryBars::Run> runs;
+  for (size_t i = 0; i < data_.runs.size(); ++i) {
+    const storage::RunDetail& run = data_.runs[i].detail;
+    const auto result = [&run](const char* key) {
+      const auto found = run.results.find(key);
+      return found == run.results.end() ? std::nullopt : number(found->second);
+    };
+    runs.push_back({QString::fromStdString(run.summary.name), strokeOf(i).color,
+                    result("peak_bytes"), result("predicted_peak_bytes")});
+  }
+  memory_->display(runs);
 }
 
 void ComparePage::showTimelines() {

@@ -12,6 +12,7 @@
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/compare/compare_data.h"
 #include "gui/views/compare/difference_view.h"
+#include "gui/views/compare/memory_bars.h"
 #include "gui/views/compare/run_chips.h"
 #include "gui/views/compare/step_statistics.h"
 #include "gui/widgets/card.h"
@@ -42,6 +43,7 @@ class ComparePage : public Page {
   void read();
   void display(CompareData data);
   void showCurves(const CompareData& data);
+  void showMemory();
   void showTimelines();
   void showStatistics();
   void offerRuns();
@@ -62,6 +64,7 @@ class ComparePage : public Page {
   LineChart* loss_;
   LineChart* lossDifference_;
   LineChart* rate_;
+  MemoryBars* memory_;
   TimelineWidget* timelines_;
   Card* timelineCard_;
   StepStatistics* statistics_;

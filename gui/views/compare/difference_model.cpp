@@ -16,6 +16,16 @@ std::optional<double> finite(const std::optional<storage::Value>& value) {
   return found && std::isfinite(*found) ? found : std::nullopt;
 }
 
+/// What is looked at first stands first.
+size_t rankOf(const std::string& key) {
+  static const std::vector<std::string> order = {
+      "loss",           "tokens_per_second_per_rank", "step_seconds", "exposed_seconds",
+      "peak_bytes",     "predicted_peak_bytes",       "collectives",  "first_step_seconds",
+      "capture_seconds"};
+  return static_cast<size_t>(std::find(order.begin(), order.end(), key.substr(key.rfind('.') + 1)) -
+                             order.begin());
+}
+
 /// Which of the values are the best; none when all are equal or neither way is better.
 QVector<bool> bestOf(const storage::Compared& compared) {
   QVector<bool> best(static_cast<qsizetype>(compared.values.size()), false);
@@ -58,9 +68,12 @@ void DifferenceModel::setComparison(const storage::Comparison& comparison) {
   endResetModel();
 }
 
-void DifferenceModel::addGroup(const QString& name, const std::vector<storage::Compared>& keys,
+void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compared> keys,
                                bool results) {
   if (keys.empty()) return;
+  if (results)
+    std::stable_sort(keys.begin(), keys.end(),
+                     [](const auto& a, const auto& b) { return rankOf(a.key) < rankOf(b.key); });
   Row group;
   group.group = name;
   group.count = static_cast<int>(keys.size());
@@ -129,7 +142,7 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
   const bool isRun = run >= 0 && run < static_cast<int>(runs_.size());
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter | (section == 0 ? Qt::AlignLeft : Qt::AlignRight));
-  if (role == Qt::DisplayRole)
+  if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
     return section == 0 ? QString()
            : isRun      ? QString::fromStdString(runs_[static_cast<size_t>(run)].name)
                         : tr("difference");

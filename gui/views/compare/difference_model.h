@@ -38,7 +38,7 @@ class DifferenceModel : public QAbstractTableModel {
     QVector<bool> best;
   };
 
-  void addGroup(const QString& name, const std::vector<storage::Compared>& keys, bool results);
+  void addGroup(const QString& name, std::vector<storage::Compared> keys, bool results);
   bool hasDifference() const { return runs_.size() == 2; }
 
   std::vector<storage::RunSummary> runs_;

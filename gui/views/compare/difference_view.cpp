@@ -11,11 +11,10 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 92;
+constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 92, kDifference = 86;
 
 /// The run's stroke before its name in the header.
-void paintStroke(QPainter* painter, int x, int y, const QModelIndex&, const QColor& color,
-                 const QVector<qreal>& dash) {
+void paintStroke(QPainter* painter, int x, int y, const QColor& color, const QVector<qreal>& dash) {
   QPen pen(color, 2, Qt::SolidLine, Qt::FlatCap);
   if (!dash.isEmpty()) pen.setDashPattern({2, 1});
   painter->setPen(pen);
@@ -47,7 +46,7 @@ class RunHeader : public QHeaderView {
     if (color.isValid())
       paintStroke(painter,
                   room.right() - painter->fontMetrics().horizontalAdvance(shown) - stroke + 1,
-                  room.center().y() + 1, {}, color.value<QColor>(),
+                  room.center().y() + 1, color.value<QColor>(),
                   model()
                       ->headerData(section, orientation(), DifferenceModel::DashRole)
                       .value<QVector<qreal>>());
@@ -125,11 +124,15 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
 void DifferenceView::fitColumns() {
   const int count = model()->columnCount();
   if (count == 0) return;
-  const int room = viewport()->width();
-  const int key = std::max(kLowestKey, room * 2 / 5);
-  const int value = std::max(kLowestValue, (room - key) / std::max(1, count - 1));
-  for (int column = 1; column < count; ++column) setColumnWidth(column, value);
-  setColumnWidth(0, std::max(kLowestKey, room - value * (count - 1)));
+  // A column for the difference is there when the last one has no run.
+  const bool difference =
+      model()->headerData(count - 1, Qt::Horizontal, DifferenceModel::ColorRole).isNull();
+  const int runs = count - 1 - difference;
+  const int room = viewport()->width() - difference * kDifference;
+  const int value = std::max(kLowestValue, (room - std::max(kLowestKey, room * 3 / 8)) / runs);
+  for (int column = 1; column <= runs; ++column) setColumnWidth(column, value);
+  if (difference) setColumnWidth(count - 1, kDifference);
+  setColumnWidth(0, std::max(kLowestKey, room - value * runs));
 }
 
 void DifferenceView::resizeEvent(QResizeEvent* event) {

@@ -14,8 +14,8 @@ class RunChip : public QWidget {
  public:
   RunChip(const storage::RunSummary& run, RunStroke stroke) : stroke_(std::move(stroke)) {
     setFixedHeight(32);
-    auto* name = new ElidedLabel(QString::fromStdString(run.name), "mono", Qt::ElideMiddle);
-    name->setStyleSheet(QStringLiteral("font-size: 13px; font-weight: 600;"));
+    auto* name = new ElidedLabel(QString::fromStdString(run.name), "", Qt::ElideMiddle);
+    name->setFont(font::mono(13, QFont::DemiBold));
     name->setMaximumWidth(240);
     close_ = iconButton(QStringLiteral("close"),
                         RunChips::tr("Take %1 out").arg(QString::fromStdString(run.name)));

@@ -63,6 +63,8 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addWidget(line());
   column->addLayout(lossHead);
   loss_ = new LineChart({}, Unit::loss);
+  loss_->setProperty("role", "panel");
+  loss_->setBodyMargins(0, 0, 0, 0);
   loss_->setFixedHeight(170);
   loss_->setEmptyText(tr("No step has ended yet"));
   column->addWidget(loss_);
@@ -124,8 +126,8 @@ QWidget* RunDrawer::makeHead() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(8);
   auto* row = new QHBoxLayout;
-  name_ = new ElidedLabel({}, "mono");
-  name_->setStyleSheet(QStringLiteral("font-size: 16px; font-weight: 600;"));
+  name_ = new ElidedLabel;
+  name_->setFont(font::mono(16, QFont::DemiBold));
   auto* close = iconButton(QStringLiteral("close"), tr("Close the drawer"));
   close->setObjectName(QStringLiteral("closeDrawer"));
   connect(close, &QToolButton::clicked, this, &RunDrawer::closed);

@@ -18,6 +18,14 @@ namespace {
 
 constexpr int kTypingMilliseconds = 150;
 
+/// Widths of the table's columns; the name takes what is left.
+constexpr int kWidths[] = {28, 88, 0, 112, 112, 58, 64, 80, 104, 86, 80, 100, 84};
+constexpr int kLowestName = 150;
+/// Columns that go first where there is no room for all; the drawer shows what they show.
+constexpr RunsModel::Column kSpared[] = {RunsModel::Target,  RunsModel::Duration, RunsModel::Recipe,
+                                         RunsModel::Exposed, RunsModel::Memory,   RunsModel::Curve,
+                                         RunsModel::Created};
+
 /// The columns of a filter's keys that the table does not have, by the store's full names. A key
 /// may be the last part of a name: "lr" is "recipe.optimizer.lr".
 using Columns = std::map<QString, RunsModel::Values>;
@@ -27,7 +35,7 @@ Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
   if (!names) return fail(names);
   Columns columns;
   for (const QString& key : keys) {
-    const std::string tail = "." + key.toStdString();
+    const std::string tail = ("." + key).toStdString();
     for (const std::string& name : *names) {
       if (name != tail.substr(1) && !name.ends_with(tail)) continue;
       auto column = reader.column(name);
@@ -81,6 +89,10 @@ void RunsPage::makeActions() {
     action->setObjectName(id);
     return action;
   };
+  train_ = make(QStringLiteral("trainHere"), tr("Train on this machine"), QStringLiteral("launch"));
+  train_->setProperty("topBar", true);
+  train_->setToolTip(tr("Train the sample recipe for a minute, two ranks"));
+  connect(train_, &QAction::triggered, &session(), &Session::trainingRequested);
   import_ = make(QStringLiteral("importRun"), tr("Import"), QStringLiteral("plus"));
   import_->setProperty("topBar", true);
   import_->setToolTip(tr("Take in the directory of a run made elsewhere"));
@@ -139,11 +151,11 @@ QWidget* RunsPage::makeTable() {
   header->setHighlightSections(false);
   header->setSectionsMovable(true);
   header->setMinimumSectionSize(28);
-  const int widths[] = {28, 92, 190, 112, 130, 64, 64, 84, 92, 92, 78, 100, 84};
   for (int column = 0; column < RunsModel::ColumnCount; ++column)
-    header->resizeSection(column, widths[column]);
+    header->resizeSection(column, kWidths[column]);
   header->setSectionResizeMode(RunsModel::Name, QHeaderView::Stretch);
   header->setSectionResizeMode(RunsModel::Check, QHeaderView::Fixed);
+  table_->viewport()->installEventFilter(this);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
           &RunsPage::selectionChanged);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -287,6 +299,21 @@ void RunsPage::applyFilter() {
         if (!unknown.isEmpty()) filterNote_->setText(tr("no run has %1").arg(unknown.join(", ")));
         apply(filter);
       });
+}
+
+void RunsPage::fitColumns() {
+  int needed = kLowestName;
+  for (const int width : kWidths) needed += width;
+  for (const RunsModel::Column column : kSpared) {
+    const bool hide = needed > table_->viewport()->width();
+    table_->setColumnHidden(column, hide);
+    if (hide) needed -= kWidths[column];
+  }
+}
+
+bool RunsPage::eventFilter(QObject*, QEvent* event) {
+  if (event->type() == QEvent::Resize) fitColumns();
+  return false;
 }
 
 void RunsPage::closeDrawer() {

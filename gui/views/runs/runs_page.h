@@ -24,7 +24,9 @@ class RunsPage : public Page {
   QString name() const override { return QStringLiteral("runs"); }
   QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
-  QList<QAction*> pageActions() override { return {import_, compare_, stop_, export_, remove_}; }
+  QList<QAction*> pageActions() override {
+    return {train_, import_, compare_, stop_, export_, remove_};
+  }
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
@@ -33,10 +35,14 @@ class RunsPage : public Page {
   /// Ids of the selected runs, in the order of the table.
   QList<qint64> selectedRuns() const;
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
   void makeActions();
   QWidget* makeTable();
   void setRows(std::vector<RunRow> rows);
+  void fitColumns();
   void applyFilter();
   void selectionChanged();
   void showMenu(const QPoint& globalPosition);
@@ -61,6 +67,7 @@ class RunsPage : public Page {
   QStackedWidget* stack_;
   bool drawerClosed_ = false;
   QList<qint64> wanted_;  // to be selected once their rows are there
+  QAction* train_;
   QAction* import_;
   QAction* compare_;
   QAction* stop_;

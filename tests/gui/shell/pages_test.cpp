@@ -10,6 +10,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
+#include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -98,6 +99,10 @@ class PagesTest : public QObject {
     const auto filled = samples::fill(store().toStdString());
     QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
     runs_ = *filled;
+    // Nobody follows the run that "runs": it has no host that could be asked.
+    auto lease = storage::Lease::acquire(store().toStdString());
+    QVERIFY(lease);
+    lease_.emplace(std::move(*lease));
   }
 
   void textFitsAndIsReadable_data() {
@@ -153,6 +158,7 @@ class PagesTest : public QObject {
 
   QTemporaryDir folder_;
   samples::Filled runs_;
+  std::optional<storage::Lease> lease_;
 };
 
 QTEST_MAIN(PagesTest)

@@ -12,6 +12,7 @@
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
 #include "gui/window/run_status.h"
+#include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -29,6 +30,10 @@ class WindowTest : public QObject {
     const auto filled = samples::fill(store().toStdString());
     QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
     runs_ = *filled;
+    // Nobody follows the run that "runs": it has no host that could be asked.
+    auto lease = storage::Lease::acquire(store().toStdString());
+    QVERIFY(lease);
+    lease_.emplace(std::move(*lease));
   }
 
   void init() {
@@ -191,6 +196,7 @@ class WindowTest : public QObject {
 
   QTemporaryDir folder_;
   samples::Filled runs_;
+  std::optional<storage::Lease> lease_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<MainWindow> window_;
 };

@@ -91,7 +91,7 @@ class TargetsTest : public QObject {
     open();
     QTRY_VERIFY(page_->isReady());
     QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("this-machine"));
-    QTRY_VERIFY(says(QStringLiteral("kernel")));
+    QTRY_VERIFY(says(QStringLiteral("glibc")));
     QVERIFY(!page_->findChild<QPushButton*>(QStringLiteral("removeTarget"))->isVisible());
   }
 
@@ -185,7 +185,7 @@ class TargetsTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(list()->model()->rowCount(), 2, 60000);
     QCOMPARE(shown, QString::fromStdString((*sshd)->fingerprint()));
     list()->setCurrentIndex(list()->model()->index(1, 0));
-    QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("kernel")), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("glibc")), 60000);
 
     // Changed: explained, with no way to accept.
     (*sshd)->stop();

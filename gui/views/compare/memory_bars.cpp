@@ -1,0 +1,56 @@
+#include "gui/views/compare/memory_bars.h"
+
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/widgets/stacked_bar.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr double kPredictedOpacity = 0.45;
+
+}  // namespace
+
+MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new QGridLayout) {
+  setNote(tr("peak of a rank, predicted and measured"));
+  rows_->setHorizontalSpacing(8);
+  rows_->setVerticalSpacing(3);
+  rows_->setColumnStretch(1, 1);
+  body()->addLayout(rows_);
+  body()->addStretch(1);
+}
+
+void MemoryBars::display(const std::vector<Run>& runs) {
+  while (QLayoutItem* item = rows_->takeAt(0)) {
+    if (item->widget()) item->widget()->hide(), item->widget()->deleteLater();
+    delete item;
+  }
+  double most = 0;
+  for (const Run& run : runs)
+    most = std::max({most, run.measured.value_or(0), run.predicted.value_or(0)});
+  int row = 0;
+  for (const Run& run : runs) {
+    if (!run.measured) continue;
+    auto* name = new ElidedLabel(run.name, "mono", Qt::ElideMiddle);
+    name->setFixedWidth(88);
+    name->setStyleSheet(QStringLiteral("color: %1").arg(run.color.name()));
+    rows_->addWidget(name, row, 0);
+    if (run.predicted) addBar(row++, *run.predicted, most, kPredictedOpacity, tr("pred."));
+    addBar(row++, *run.measured, most, 1, tr("meas."));
+  }
+  setVisible(row > 0);
+}
+
+void MemoryBars::addBar(int row, double bytes, double most, double opacity, const QString& word) {
+  const Colors& c = colors();
+  auto* bar = new StackedBar(12);
+  bar->setParts({{bytes, blend(c.surface, c.parameters, opacity), format::bytes(bytes)}}, most);
+  auto* text = label(format::bytes(bytes) + QChar(' ') + word, "mono-muted");
+  text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  rows_->addWidget(bar, row, 1);
+  rows_->addWidget(text, row, 2);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,35 @@
+// Peak memory of each compared run against one another, measured and predicted.
+#pragma once
+
+#include <QColor>
+#include <QGridLayout>
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "gui/widgets/card.h"
+
+namespace heddle::gui {
+
+class MemoryBars : public Card {
+  Q_OBJECT
+
+ public:
+  struct Run {
+    QString name;
+    QColor color;
+    std::optional<double> measured;  // bytes of the highest rank
+    std::optional<double> predicted;
+  };
+
+  explicit MemoryBars(QWidget* parent = nullptr);
+  /// Runs without a measurement are left out; without any the card hides.
+  void display(const std::vector<Run>& runs);
+
+ private:
+  void addBar(int row, double bytes, double most, double opacity, const QString& word);
+
+  QGridLayout* rows_;
+};
+
+}  // namespace heddle::gui
