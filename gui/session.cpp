@@ -20,9 +20,7 @@ Session::~Session() = default;
 void Session::start() {
   work(
       starting_,
-      [](workbench::Workbench& workbench) {
-        return workbench::import_sample_run(workbench);
-      },
+      [](workbench::Workbench& workbench) { return workbench::import_sample_run(workbench); },
       [this](const Result<>& started) {
         if (!started) Q_EMIT message(QString::fromStdString(started.error().message), Tone::bad);
         noteChange();

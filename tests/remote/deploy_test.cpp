@@ -135,7 +135,7 @@ class DeployTest : public QObject {
     for (const BundleFile& file : bundle->files) whole += file.size;
     const auto deployed = deploy(*node_, "~/.heddle", itself());
     QVERIFY2(deployed, deployed ? "" : deployed.error().message.c_str());
-    QVERIFY2(deployed->sent_bytes <= whole - 9'000'000, "little of the first attempt was used");
+    QVERIFY2(deployed->sent_bytes <= whole - 4'000'000, "little of the first attempt was used");
   }
 
   void aProgramThatIsNoneIsNotLeftThere() {
