@@ -65,6 +65,7 @@ QString keyText(const QString& key) {
 
 int betterDirection(const QString& key) {
   const QString name = lastPart(key);
+  if (name.startsWith(QStringLiteral("predicted"))) return 0;
   if (name.contains(QStringLiteral("tokens_per_second"))) return 1;
   for (const char* less : {"loss", "seconds", "peak_bytes", "collectives"})
     if (name.endsWith(QLatin1String(less))) return -1;

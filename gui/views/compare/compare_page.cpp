@@ -1,6 +1,7 @@
 #include "gui/views/compare/compare_page.h"
 
 #include <QClipboard>
+#include <QFontMetrics>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QScrollArea>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr size_t kShownUnasked = 2;
 constexpr int kMenuRuns = 30;
-constexpr int kWarmUp = 3;  // steps whose rate says nothing
+constexpr int kTitleWidth = 80;  // of a run's name beside its lanes
+constexpr int kWarmUp = 3;       // steps whose rate says nothing
 
 }  // namespace
 
@@ -131,7 +133,7 @@ QWidget* ComparePage::makeTimelines() {
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
   statistics_ = new StepStatistics;
-  statistics_->setFixedWidth(330);
+  statistics_->setFixedWidth(372);
   auto* row = new QHBoxLayout;
   row->setSpacing(0);
   row->addWidget(timelines_, 1);
@@ -171,7 +173,9 @@ void ComparePage::showRun(qint64 run) {
 
 void ComparePage::showRuns(const QList<qint64>& runs) {
   chosen_ = !runs.isEmpty();
-  runs_ = runs;
+  runs_.clear();
+  for (const qint64 run : runs)
+    if (!runs_.contains(run)) runs_.append(run);
   data_ = {};
   step_->clear();
   if (runs.isEmpty()) {
@@ -260,11 +264,11 @@ void ComparePage::showTimelines() {
     const RunFacts& run = data_.runs[i];
     const RunStroke stroke = strokeOf(i);
     TimelineRow row;
-    row.title = QString::fromStdString(run.detail.summary.name);
-    if (run.timeline)
-      row.subtitle = tr("step %1, %2")
-                         .arg(format::count(run.profiledStep),
-                              format::seconds(double(run.timeline->lengthUs()) / 1e6));
+    // Names often differ at their end only: what is left out is in the middle.
+    row.title = QFontMetrics(font::text(13, QFont::DemiBold))
+                    .elidedText(QString::fromStdString(run.detail.summary.name), Qt::ElideMiddle,
+                                kTitleWidth);
+    if (run.timeline) row.subtitle = format::seconds(double(run.timeline->lengthUs()) / 1e6);
     row.color = stroke.color;
     row.dash = stroke.dash;
     row.timeline = run.timeline;
@@ -272,8 +276,9 @@ void ComparePage::showTimelines() {
   }
   timelines_->setRows(std::move(rows));
   timelineCard_->setNote(data_.commonSteps.empty()
-                             ? tr("the newest profiled step of each, aligned at its start")
-                             : tr("rank 0, aligned at the step's start"));
+                             ? tr("the newest profiled step of each, rank 0, aligned at its start")
+                             : tr("step %1, rank 0, aligned at its start")
+                                   .arg(format::count(data_.runs.front().profiledStep)));
   showStatistics();
 }
 

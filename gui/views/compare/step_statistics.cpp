@@ -36,7 +36,7 @@ StepStatistics::StepStatistics(QWidget* parent) : QWidget(parent) {
   head->addWidget(title_);
   head->addWidget(length_, 1);
   table_ = new QGridLayout;
-  table_->setHorizontalSpacing(10);
+  table_->setHorizontalSpacing(8);
   table_->setVerticalSpacing(4);
   bars_ = new QGridLayout;
   bars_->setHorizontalSpacing(8);

@@ -23,30 +23,48 @@ bool isSeen(const QWidget* widget) {
   return widget->isVisible() && !widget->visibleRegion().isEmpty();
 }
 
+bool isRich(const QLabel* label) {
+  return label->textFormat() == Qt::RichText ||
+         (label->textFormat() == Qt::AutoText && Qt::mightBeRichText(label->text()));
+}
+
 QString plain(const QLabel* label) {
-  if (label->textFormat() == Qt::PlainText || !Qt::mightBeRichText(label->text()))
-    return label->text();
+  if (!isRich(label)) return label->text();
   QTextDocument document;
   document.setHtml(label->text());
   return document.toPlainText();
 }
 
-/// What a label's text needs beyond what it has; empty when it fits.
-QString overflow(const QLabel* label) {
-  const QString text = plain(label);
-  if (text.isEmpty() || label->property("elides").toBool()) return {};
-  const QRect room = label->contentsRect();
+/// The place that a label's text takes when it may be `width` wide.
+QSize needed(const QLabel* label, int width) {
+  if (isRich(label)) {
+    QTextDocument document;
+    document.setDefaultFont(label->font());
+    document.setDocumentMargin(0);
+    document.setHtml(label->text());
+    if (label->wordWrap()) document.setTextWidth(width);
+    return document.size().toSize();
+  }
   const int flags =
       static_cast<int>(label->alignment()) | (label->wordWrap() ? Qt::TextWordWrap : 0);
-  const QRect needed =
-      label->fontMetrics().boundingRect(QRect(0, 0, room.width(), 100000), flags, text);
-  const int ascents =
-      label->wordWrap() ? needed.height() : label->fontMetrics().tightBoundingRect(text).height();
-  if (needed.width() <= room.width() + 1 && ascents <= room.height() + 1) return {};
+  const QRect whole =
+      label->fontMetrics().boundingRect(QRect(0, 0, width, 100000), flags, label->text());
+  // Of a single line only the ink must fit in height.
+  const bool lines = label->wordWrap() || label->text().contains(QChar('\n'));
+  return {whole.width(),
+          lines ? whole.height() : label->fontMetrics().tightBoundingRect(label->text()).height()};
+}
+
+/// What a label's text needs beyond what it has; empty when it fits.
+QString overflow(const QLabel* label) {
+  if (label->text().isEmpty() || label->property("elides").toBool()) return {};
+  const QRect room = label->contentsRect();
+  const QSize size = needed(label, room.width());
+  if (size.width() <= room.width() + 1 && size.height() <= room.height() + 1) return {};
   return QStringLiteral("label \"%1\" needs %2 x %3, has %4 x %5")
-      .arg(text.left(60))
-      .arg(needed.width())
-      .arg(ascents)
+      .arg(plain(label).left(60))
+      .arg(size.width())
+      .arg(size.height())
       .arg(room.width())
       .arg(room.height());
 }
