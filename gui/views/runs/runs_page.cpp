@@ -4,6 +4,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <algorithm>
+#include <utility>
 
 #include "gui/format.h"
 #include "gui/theme/run_colors.h"
@@ -205,7 +206,7 @@ void RunsPage::activated() {
 void RunsPage::setRows(std::vector<RunRow> rows) {
   model_.setRows(std::move(rows));
   stack_->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
-  if (!wanted_.isEmpty()) showRuns(wanted_);
+  if (!wanted_.isEmpty()) showRuns(std::exchange(wanted_, {}));
   if (!table_->currentIndex().isValid() && !drawerClosed_ && proxy_.rowCount() > 0)
     table_->setCurrentIndex(proxy_.index(0, RunsModel::Name));
   else if (drawer_->isVisible())

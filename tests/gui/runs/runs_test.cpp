@@ -169,6 +169,17 @@ class RunsTest : public QObject {
     }());
   }
 
+  void aRunAskedForBeforeTheRowsCameIsShown() {
+    RunsPage page(*session_);
+    page.resize(1500, 900);
+    page.show();
+    page.activated();
+    page.showRun(runs_.unwrapped);
+    QTRY_VERIFY(page.isReady());
+    QCOMPARE(page.selectedRuns(), QList<qint64>{runs_.unwrapped});
+    QCOMPARE(page.findChild<RunDrawer*>()->run(), runs_.unwrapped);
+  }
+
   void actionsFitTheState() {
     click(rowOf(runs_.running));
     QVERIFY(action(QStringLiteral("stopRuns"))->isEnabled());
