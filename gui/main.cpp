@@ -59,10 +59,10 @@ int openWindow(int argc, char** argv, const Arguments& arguments) {
                                   : gui::Theme::Mode::system);
   application.setWindowIcon(gui::icon(QStringLiteral("heddle"), gui::Tone::accent));
   gui::Session session(QString::fromStdString(arguments.store));
+  session.start();
   gui::MainWindow window(session);
   window.keepSession();
   window.show();
-  session.start();
   if (!arguments.recipe.empty()) window.openRecipe(QString::fromStdString(arguments.recipe));
   return QApplication::exec();
 }

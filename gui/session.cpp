@@ -18,9 +18,15 @@ Session::Session(QString store) : store_(std::move(store)) {
 Session::~Session() = default;
 
 void Session::start() {
+  // Owned by the task alone: should it never run, whoever waits is released all the same.
+  auto opened = std::make_shared<std::promise<void>>();
+  opened_ = opened->get_future().share();
   work(
       starting_,
-      [](workbench::Workbench& workbench) { return workbench::import_sample_run(workbench); },
+      [opened = std::move(opened)](workbench::Workbench& workbench) {
+        opened->set_value();
+        return workbench::import_sample_run(workbench);
+      },
       [this](const Result<>& started) {
         if (!started) Q_EMIT message(QString::fromStdString(started.error().message), Tone::bad);
         noteChange();
@@ -30,6 +36,7 @@ void Session::start() {
 
 Result<> Session::openReader() {
   if (reader_) return {};
+  if (opened_.valid()) opened_.wait();
   auto opened = storage::Reader::open(store_.toStdString());
   if (!opened) return fail(opened);
   reader_.emplace(std::move(*opened));

@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,8 +27,10 @@ class Session : public QObject {
 
   const QString& storePath() const { return store_; }
 
-  /// Opens the store for writing, follows its runs, and puts the sample run into an empty one: what
-  /// a window does and a rendered picture does not. A failure becomes a message.
+  /// Opens the store for writing, follows its runs, and puts the sample run into a new one: what a
+  /// window does and a rendered picture does not. Before the first question, which then waits until
+  /// the store is open (a reader would make an absent one, and it would not be new any more). A
+  /// failure becomes a message.
   void start();
 
   /// One question to the store for `job`, which was made with readingThread(); a newer question
@@ -81,6 +84,7 @@ class Session : public QObject {
   QString store_;
   QTimer poll_;                            // changes by other processes
   QTimer throttle_;                        // of storeChanged
+  std::shared_future<void> opened_;        // valid once started
   std::optional<storage::Reader> reader_;  // belongs to the reading thread
   std::mutex opening_;
   std::unique_ptr<workbench::Workbench> workbench_;  // once made it stays
