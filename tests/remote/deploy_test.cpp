@@ -133,7 +133,7 @@ class DeployTest : public QObject {
     const auto bundle = bundle_of(itself());
     QVERIFY(bundle);
     for (const BundleFile& file : bundle->files) whole += file.size;
-    const auto blobs = node_->list("~/.heddle/blobs");
+    const auto blobs = node_->list("/root/.heddle/blobs");
     QVERIFY(blobs);
     for (const auto& blob : *blobs) kept += blob.size;
     QVERIFY(kept > 0);
