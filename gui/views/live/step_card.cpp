@@ -137,6 +137,8 @@ void StepCard::go(int direction) {
   Q_EMIT stepWanted(newest ? 0 : profiled_[static_cast<size_t>(index)]);
 }
 
+bool StepCard::isWide() const { return width() > 980; }
+
 void StepCard::showHead() {
   setTitle(step_ > 0 ? tr("Step %1").arg(format::count(step_)) : tr("Timeline"));
   const bool newest = profiled_.empty() || step_ >= profiled_.back();
@@ -150,7 +152,7 @@ void StepCard::showHead() {
   previous_->setEnabled(!profiled_.empty() && step_ > profiled_.front());
   next_->setEnabled(!newest);
   const auto slow = findStraggler(compute_);
-  straggler_->setVisible(slow.has_value());
+  straggler_->setVisible(slow && isWide());  // in a narrow card the rank's own row says it
   if (slow) {
     straggler_->setText(tr("rank %1 computes %2 longer")
                             .arg(ranks_[slow->index])
@@ -183,8 +185,9 @@ void StepCard::showStatistics() {
 
 void StepCard::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
-  search_->setVisible(width() > 980);
-  for (QLabel* hint : hints_) hint->setVisible(width() > 980);
+  search_->setVisible(isWide());
+  for (QLabel* hint : hints_) hint->setVisible(isWide());
+  showHead();
   showStatistics();
 }
 

@@ -39,6 +39,7 @@ class StepCard : public Card {
 
  private:
   void go(int direction);
+  bool isWide() const;
   void showHead();
   void showStatistics();
 
