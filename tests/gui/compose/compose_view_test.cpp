@@ -1,4 +1,6 @@
 // The Compose page without a window around it, driven as a user drives it.
+#include "gui/views/compose/compose_view.h"
+
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -11,7 +13,6 @@
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_bands.h"
-#include "gui/views/compose/compose_view.h"
 #include "gui/views/compose/mesh_view.h"
 #include "gui/widgets/segment.h"
 
@@ -35,7 +36,7 @@ const QString kText = QStringLiteral(
 
 }  // namespace
 
-class TestComposeView : public QObject {
+class ComposeViewTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -319,5 +320,5 @@ class TestComposeView : public QObject {
   std::unique_ptr<ComposeView> view_;
 };
 
-QTEST_MAIN(TestComposeView)
-#include "tst_compose_view.moc"
+QTEST_MAIN(ComposeViewTest)
+#include "compose_view_test.moc"

@@ -2,11 +2,12 @@
 //
 // A timeline is written as text, a stream a line, a character a microsecond: f, b and o are compute
 // of forward, backward and optimizer, c is communication, a dot is idle; `|` begins the next span.
+#include "gui/timeline/timeline_data.h"
+
 #include <QTest>
 #include <random>
 
 #include "gui/timeline/time_axis.h"
-#include "gui/timeline/timeline_data.h"
 
 using namespace heddle::gui;
 using heddle::telemetry::Span;
@@ -68,7 +69,7 @@ Timeline randomTimeline(int count, unsigned seed) {
 
 }  // namespace
 
-class TestTimelineData : public QObject {
+class TimelineDataTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void communication_is_split_where_compute_begins_and_ends() {
@@ -243,5 +244,5 @@ class TestTimelineData : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestTimelineData)
-#include "tst_timeline_data.moc"
+QTEST_GUILESS_MAIN(TimelineDataTest)
+#include "timeline_data_test.moc"

@@ -30,7 +30,7 @@ QString packaging(const QString& file) { return HEDDLE_SOURCE_DIR "/packaging/" 
 
 }  // namespace
 
-class TestScripts : public QObject {
+class ScriptsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -108,5 +108,5 @@ class TestScripts : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestScripts)
-#include "tst_scripts.moc"
+QTEST_GUILESS_MAIN(ScriptsTest)
+#include "scripts_test.moc"

@@ -33,7 +33,7 @@ QStringList files_below(const QString& folder) {
 
 }  // namespace
 
-class TestFetch : public QObject {
+class FetchTest : public QObject {
   Q_OBJECT
 
   QByteArray wheel_;
@@ -147,5 +147,5 @@ class TestFetch : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestFetch)
-#include "tst_fetch.moc"
+QTEST_GUILESS_MAIN(FetchTest)
+#include "fetch_test.moc"

@@ -1,11 +1,12 @@
 // The timeline as a person uses it: keys, wheel, dragging, the tooltip's span, search.
+#include "gui/timeline/timeline_widget.h"
+
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 
 #include "gui/theme/theme.h"
-#include "gui/timeline/timeline_widget.h"
 
 using namespace heddle::gui;
 using heddle::telemetry::Span;
@@ -62,7 +63,7 @@ class Shown {
 
 }  // namespace
 
-class TestTimelineWidget : public QObject {
+class TimelineWidgetTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
@@ -213,5 +214,5 @@ class TestTimelineWidget : public QObject {
   }
 };
 
-QTEST_MAIN(TestTimelineWidget)
-#include "tst_timeline_widget.moc"
+QTEST_MAIN(TimelineWidgetTest)
+#include "timeline_widget_test.moc"

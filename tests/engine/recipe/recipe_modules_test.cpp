@@ -6,7 +6,7 @@
 
 using namespace heddle::recipe;
 
-class TestRecipeModules : public QObject {
+class RecipeModulesTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -88,5 +88,5 @@ class TestRecipeModules : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRecipeModules)
-#include "tst_recipe_modules.moc"
+QTEST_APPLESS_MAIN(RecipeModulesTest)
+#include "recipe_modules_test.moc"

@@ -1,12 +1,13 @@
 // The Launch page as a person uses it: a recipe with a fault, a host that does not answer, and a
 // run of real processes on this machine.
+#include "gui/views/launch/launch_page.h"
+
 #include <QFile>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "gui/theme/theme.h"
-#include "gui/views/launch/launch_page.h"
 #include "storage/store.h"
 #include "workbench/control.h"
 #include "workbench/targets.h"
@@ -78,7 +79,7 @@ struct Shown {
 
 }  // namespace
 
-class TestLaunchPage : public QObject {
+class LaunchPageTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
@@ -150,5 +151,5 @@ class TestLaunchPage : public QObject {
   }
 };
 
-QTEST_MAIN(TestLaunchPage)
-#include "tst_launch_page.moc"
+QTEST_MAIN(LaunchPageTest)
+#include "launch_page_test.moc"

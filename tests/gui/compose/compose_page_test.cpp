@@ -1,5 +1,7 @@
 // The Compose page as the window holds it: first recipe, actions, hand-over to Launch, what
 // survives.
+#include "gui/views/compose/compose_page.h"
+
 #include <QAction>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -7,11 +9,10 @@
 
 #include "gui/session.h"
 #include "gui/theme/theme.h"
-#include "gui/views/compose/compose_page.h"
 
 using namespace heddle::gui;
 
-class TestComposePage : public QObject {
+class ComposePageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -95,5 +96,5 @@ class TestComposePage : public QObject {
   }
 };
 
-QTEST_MAIN(TestComposePage)
-#include "tst_compose_page.moc"
+QTEST_MAIN(ComposePageTest)
+#include "compose_page_test.moc"

@@ -1,4 +1,6 @@
 // The Runs page as a person uses it, over a store with real rows.
+#include "gui/views/runs/runs_page.h"
+
 #include <QAbstractItemModelTester>
 #include <QDialog>
 #include <QHeaderView>
@@ -9,14 +11,13 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
-#include "gui/views/runs/runs_page.h"
 #include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
 using namespace heddle::gui;
 
-class RunsTest : public QObject {
+class RunsPageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -246,5 +247,5 @@ class RunsTest : public QObject {
   std::unique_ptr<RunsPage> page_;
 };
 
-QTEST_MAIN(RunsTest)
-#include "runs_test.moc"
+QTEST_MAIN(RunsPageTest)
+#include "runs_page_test.moc"

@@ -13,7 +13,7 @@ using namespace heddle;
 using namespace heddle::workbench;
 using storage::RunState;
 
-class TestRemoteRuns : public QObject {
+class RemoteRunsTest : public QObject {
   Q_OBJECT
 
  private:
@@ -197,5 +197,5 @@ class TestRemoteRuns : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRemoteRuns)
-#include "tst_remote_runs.moc"
+QTEST_GUILESS_MAIN(RemoteRunsTest)
+#include "remote_runs_test.moc"

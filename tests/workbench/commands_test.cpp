@@ -9,7 +9,7 @@ using namespace heddle;
 using namespace heddle::workbench;
 using nlohmann::json;
 
-class TestCommands : public QObject {
+class CommandsTest : public QObject {
   Q_OBJECT
 
  private:
@@ -172,5 +172,5 @@ class TestCommands : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestCommands)
-#include "tst_commands.moc"
+QTEST_GUILESS_MAIN(CommandsTest)
+#include "commands_test.moc"

@@ -1,5 +1,7 @@
 // The Live page over a real store: it follows what is ingested while it is shown, says what went
 // wrong, and stops a run of real processes.
+#include "gui/views/live/live_page.h"
+
 #include <QAction>
 #include <QDialog>
 #include <QFile>
@@ -8,7 +10,6 @@
 #include <QTest>
 
 #include "gui/theme/theme.h"
-#include "gui/views/live/live_page.h"
 #include "gui/widgets/empty_state.h"
 #include "storage/store.h"
 #include "storage/writer.h"
@@ -100,7 +101,7 @@ struct Shown {
 
 }  // namespace
 
-class TestLivePage : public QObject {
+class LivePageTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
@@ -291,5 +292,5 @@ class TestLivePage : public QObject {
   }
 };
 
-QTEST_MAIN(TestLivePage)
-#include "tst_live_page.moc"
+QTEST_MAIN(LivePageTest)
+#include "live_page_test.moc"

@@ -1,8 +1,8 @@
 // Curves as data: reduction to pixels, smoothing, values that are not finite.
+#include "gui/charts/series.h"
+
 #include <QTest>
 #include <cmath>
-
-#include "gui/charts/series.h"
 
 using namespace heddle::gui;
 
@@ -19,7 +19,7 @@ Series seriesOf(std::initializer_list<double> values) {
 
 }  // namespace
 
-class TestSeries : public QObject {
+class SeriesTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void columns_keep_the_extremes_of_each_pixel() {
@@ -81,5 +81,5 @@ class TestSeries : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestSeries)
-#include "tst_series.moc"
+QTEST_GUILESS_MAIN(SeriesTest)
+#include "series_test.moc"

@@ -1,4 +1,6 @@
 // The Compare page: the table of differences, and what a person does with the chips.
+#include "gui/views/compare/compare_page.h"
+
 #include <QAbstractItemModelTester>
 #include <QMenu>
 #include <QSignalSpy>
@@ -6,7 +8,6 @@
 #include <QTest>
 
 #include "gui/theme/theme.h"
-#include "gui/views/compare/compare_page.h"
 #include "gui/widgets/empty_state.h"
 #include "tests/support/sample_runs.h"
 
@@ -33,7 +34,7 @@ QString textOf(const DifferenceModel& model) {
 
 }  // namespace
 
-class CompareTest : public QObject {
+class ComparePageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -155,5 +156,5 @@ class CompareTest : public QObject {
   samples::Filled runs_;
 };
 
-QTEST_MAIN(CompareTest)
-#include "compare_test.moc"
+QTEST_MAIN(ComparePageTest)
+#include "compare_page_test.moc"

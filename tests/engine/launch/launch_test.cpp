@@ -1,5 +1,7 @@
 // Ranks as real processes: /bin/sh programs stand where the engine would, and are started, stopped
 // and killed by the same code.
+#include "engine/launch/launch.h"
+
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -12,7 +14,6 @@
 #include <thread>
 
 #include "base/process.h"
-#include "engine/launch/launch.h"
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/log_reader.h"
@@ -45,7 +46,7 @@ void write_file(const std::string& path, const std::string& text) { std::ofstrea
 
 }  // namespace
 
-class TestLaunch : public QObject {
+class LaunchTest : public QObject {
   Q_OBJECT
 
  private:
@@ -409,5 +410,5 @@ class TestLaunch : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestLaunch)
-#include "tst_launch.moc"
+QTEST_GUILESS_MAIN(LaunchTest)
+#include "launch_test.moc"

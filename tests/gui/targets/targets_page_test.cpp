@@ -1,5 +1,7 @@
 // The Targets page against real hosts: this machine, and a real sshd on loopback whose key a person
 // compares, saves, and later finds changed.
+#include "gui/views/targets/targets_page.h"
+
 #include <QAbstractItemModelTester>
 #include <QTemporaryDir>
 #include <QTest>
@@ -8,7 +10,6 @@
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
-#include "gui/views/targets/targets_page.h"
 #include "tests/support/sshd.h"
 
 using namespace heddle;
@@ -41,7 +42,7 @@ void press(QWidget* dialog, const char* button) {
 
 }  // namespace
 
-class TargetsTest : public QObject {
+class TargetsPageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -259,5 +260,5 @@ class TargetsTest : public QObject {
   std::unique_ptr<TargetsPage> page_;
 };
 
-QTEST_MAIN(TargetsTest)
-#include "targets_test.moc"
+QTEST_MAIN(TargetsPageTest)
+#include "targets_page_test.moc"

@@ -31,7 +31,7 @@ Recipe sound(const std::string& text, const std::vector<std::string>& sets = {},
 
 }  // namespace
 
-class TestRecipe : public QObject {
+class RecipeTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -214,5 +214,5 @@ class TestRecipe : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRecipe)
-#include "tst_recipe.moc"
+QTEST_APPLESS_MAIN(RecipeTest)
+#include "recipe_test.moc"

@@ -29,7 +29,7 @@ modules = ["layers.0-15"]
 
 }  // namespace
 
-class TestRecipeEdit : public QObject {
+class RecipeEditTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -150,5 +150,5 @@ class TestRecipeEdit : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRecipeEdit)
-#include "tst_recipe_edit.moc"
+QTEST_APPLESS_MAIN(RecipeEditTest)
+#include "recipe_edit_test.moc"

@@ -8,7 +8,7 @@
 
 using namespace heddle;
 
-class CommandTest : public QObject {
+class ProgramTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -79,5 +79,5 @@ class CommandTest : public QObject {
   QTemporaryDir folder_;
 };
 
-QTEST_MAIN(CommandTest)
-#include "command_test.moc"
+QTEST_MAIN(ProgramTest)
+#include "program_test.moc"

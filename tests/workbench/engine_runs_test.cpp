@@ -15,7 +15,7 @@ using namespace heddle;
 using namespace heddle::workbench;
 using storage::RunState;
 
-class TestEngineRuns : public QObject {
+class EngineRunsTest : public QObject {
   Q_OBJECT
 
  private:
@@ -141,5 +141,5 @@ class TestEngineRuns : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestEngineRuns)
-#include "tst_engine_runs.moc"
+QTEST_GUILESS_MAIN(EngineRunsTest)
+#include "engine_runs_test.moc"

@@ -1,11 +1,12 @@
 // A chart as a person uses it: it grows, is zoomed, is read off; units and ticks.
+#include "gui/charts/line_chart.h"
+
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>
 
 #include "gui/charts/chart_group.h"
-#include "gui/charts/line_chart.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
 
@@ -27,7 +28,7 @@ QStringList tickLabels(const LineChart& chart) {
 
 }  // namespace
 
-class TestLineChart : public QObject {
+class LineChartTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
@@ -144,5 +145,5 @@ class TestLineChart : public QObject {
   }
 };
 
-QTEST_MAIN(TestLineChart)
-#include "tst_line_chart.moc"
+QTEST_MAIN(LineChartTest)
+#include "line_chart_test.moc"

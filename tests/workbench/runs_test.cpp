@@ -16,7 +16,7 @@ using namespace heddle;
 using namespace heddle::workbench;
 using storage::RunState;
 
-class TestRuns : public QObject {
+class RunsTest : public QObject {
   Q_OBJECT
 
  private:
@@ -258,5 +258,5 @@ class TestRuns : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRuns)
-#include "tst_runs.moc"
+QTEST_GUILESS_MAIN(RunsTest)
+#include "runs_test.moc"

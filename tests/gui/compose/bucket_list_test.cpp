@@ -1,9 +1,10 @@
 // Which buckets a recipe's wrapping makes, as data.
+#include "gui/views/compose/bucket_list.h"
+
 #include <QTest>
 
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
-#include "gui/views/compose/bucket_list.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -29,7 +30,7 @@ QStringList names(const BucketList& list) {
 
 }  // namespace
 
-class TestBucketList : public QObject {
+class BucketListTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -92,5 +93,5 @@ class TestBucketList : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestBucketList)
-#include "tst_bucket_list.moc"
+QTEST_GUILESS_MAIN(BucketListTest)
+#include "bucket_list_test.moc"

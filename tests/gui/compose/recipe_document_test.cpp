@@ -1,10 +1,11 @@
 // The recipe being composed, without a window.
+#include "gui/models/recipe_document.h"
+
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "gui/models/recipe_document.h"
 #include "gui/models/tokenizer_size.h"
 
 using namespace heddle::gui;
@@ -27,7 +28,7 @@ QString contents(const QString& path) {
 
 }  // namespace
 
-class TestRecipeDocument : public QObject {
+class RecipeDocumentTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -191,5 +192,5 @@ class TestRecipeDocument : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRecipeDocument)
-#include "tst_recipe_document.moc"
+QTEST_GUILESS_MAIN(RecipeDocumentTest)
+#include "recipe_document_test.moc"

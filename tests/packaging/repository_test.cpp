@@ -1,11 +1,11 @@
 // The form that every tracked file keeps: each check fails with the list of those that do not.
+#include "tests/packaging/repository.h"
+
 #include <QFileInfo>
 #include <QMap>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QTest>
-
-#include "tests/packaging/repository.h"
 
 using namespace heddle;
 
@@ -31,7 +31,7 @@ QByteArray listed(const QStringList& faults) { return "\n  " + faults.join("\n  
 
 }  // namespace
 
-class TestRepository : public QObject {
+class RepositoryTest : public QObject {
   Q_OBJECT
 
   QStringList files_;
@@ -111,5 +111,5 @@ class TestRepository : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestRepository)
-#include "tst_repository.moc"
+QTEST_GUILESS_MAIN(RepositoryTest)
+#include "repository_test.moc"

@@ -47,7 +47,7 @@ QStringList lines(const std::vector<Fault>& faults) {
 
 }  // namespace
 
-class TestRecipeErrors : public QObject {
+class RecipeErrorsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -100,5 +100,5 @@ class TestRecipeErrors : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestRecipeErrors)
-#include "tst_recipe_errors.moc"
+QTEST_APPLESS_MAIN(RecipeErrorsTest)
+#include "recipe_errors_test.moc"

@@ -27,7 +27,7 @@ T must(Result<T> result) {
 
 }  // namespace
 
-class TestLiveData : public QObject {
+class LiveDataTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
   void a_step_is_given_out_when_all_ranks_have_reported_it() {
@@ -141,5 +141,5 @@ class TestLiveData : public QObject {
   }
 };
 
-QTEST_GUILESS_MAIN(TestLiveData)
-#include "tst_live_data.moc"
+QTEST_GUILESS_MAIN(LiveDataTest)
+#include "live_data_test.moc"
