@@ -21,7 +21,8 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("cross_entropy", &composite::cross_entropy);
   library.impl("cross_entropy_backward", &composite::cross_entropy_backward);
   library.impl("accumulate_", &composite::accumulate_);
-  library.impl("squared_norm", &composite::squared_norm);
+  library.impl("squared_norms", &composite::squared_norms);
+  library.impl("total_norm", &composite::total_norm);
   library.impl("clip_factor", &composite::clip_factor);
   library.impl("adamw_", &composite::adamw_);
 }

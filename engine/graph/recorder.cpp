@@ -155,16 +155,24 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 
   // Written arguments keep their tensor and take a new value.
+  auto write = [&](const at::Tensor& target) {
+    TraceTensorImpl* traced = trace_tensor(target);
+    TORCH_CHECK(!traced->is_view(), node.op, " writes through a view, which is not captured");
+    traced->set_value(graph_.add_value(target.sizes().vec(), target.scalar_type()));
+    return traced->value();
+  };
   std::map<std::string, at::Tensor> written;  // by alias set
   for (size_t i = 0; i < count; ++i) {
     const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
     if (!alias || !alias->isWrite()) continue;
-    TORCH_CHECK((first + i)->isTensor(), node.op, " writes to a list, which is not captured");
-    at::Tensor target = (first + i)->toTensor();
-    TraceTensorImpl* traced = trace_tensor(target);
-    TORCH_CHECK(!traced->is_view(), node.op, " writes through a view, which is not captured");
-    traced->set_value(graph_.add_value(target.sizes().vec(), target.scalar_type()));
-    std::get<Use>(node.args[i]).written = traced->value();
+    if ((first + i)->isTensorList()) {
+      auto& uses = std::get<std::vector<Use>>(node.args[i]);
+      const std::vector<at::Tensor> targets = (first + i)->toTensorVector();
+      for (size_t j = 0; j < targets.size(); ++j) uses[j].written = write(targets[j]);
+      continue;
+    }
+    const at::Tensor target = (first + i)->toTensor();
+    std::get<Use>(node.args[i]).written = write(target);
     for (const auto& set : alias->beforeSets()) written[set.toUnqualString()] = target;
   }
 

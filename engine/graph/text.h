@@ -11,7 +11,7 @@
 //   backward
 //     …
 //   optimizer
-//     heddle.adamw_(%4 -> %90, %5 -> %91, %6 -> %92, %80, %1, %2, %85, beta1=0.9, …)
+//     heddle.adamw_([%4 -> %90], [%5 -> %91], [%6 -> %92], [%80], %1, %2, %85, beta1=0.9, …)
 //   output %88: f32[] loss
 //
 // Tensor arguments come in the order of the operator's schema (`none` for an absent one), the

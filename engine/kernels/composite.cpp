@@ -94,11 +94,13 @@ Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits, const T
 
 void accumulate_(Tensor sum, const Tensor& value) { sum.add_(value); }
 
-Tensor squared_norm(at::TensorList tensors) {
-  std::vector<Tensor> squares;
-  for (const Tensor& tensor : tensors) squares.push_back(tensor.to(at::kDouble).square().sum());
-  return at::stack(squares).sum();
+std::vector<Tensor> squared_norms(at::TensorList tensors) {
+  std::vector<Tensor> results;
+  for (const Tensor& tensor : tensors) results.push_back(tensor.to(at::kDouble).square().sum());
+  return results;
 }
+
+Tensor total_norm(at::TensorList squared_norms) { return at::stack(squared_norms).sum(); }
 
 // Without a copy to the host, so that the device need not be waited for.
 Tensor clip_factor(const Tensor& norm, double max_norm) {
@@ -106,21 +108,23 @@ Tensor clip_factor(const Tensor& norm, double max_norm) {
   return factor.masked_fill(norm.isfinite().logical_not(), 0.0).to(at::kFloat);
 }
 
-void adamw_(Tensor parameter, Tensor exp_avg, Tensor exp_avg_sq, const Tensor& grad_in,
-            const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1, double beta2,
-            double eps, double weight_decay) {
+void adamw_(at::TensorList parameters, at::TensorList exp_avgs, at::TensorList exp_avg_sqs,
+            at::TensorList grads, const Tensor& lr, const Tensor& step, const Tensor& factor,
+            double beta1, double beta2, double eps, double weight_decay) {
   const Tensor keep = factor.eq(0.0), t = step.to(at::kDouble);
-  const Tensor grad = at::where(keep, at::zeros_like(grad_in), grad_in * factor);
-  const Tensor m = exp_avg.lerp(grad, 1.0 - beta1),
-               v = exp_avg_sq * beta2 + grad.square() * (1.0 - beta2);
   const Tensor correction1 = 1.0 - at::pow(beta1, t),
-               correction2 = (1.0 - at::pow(beta2, t)).sqrt();
-  const Tensor updated =
-      parameter * (1.0 - lr * weight_decay).to(at::kFloat) -
-      (lr / correction1).to(at::kFloat) * m / (v.sqrt() / correction2.to(at::kFloat) + eps);
-  parameter.copy_(at::where(keep, parameter, updated));
-  exp_avg.copy_(at::where(keep, exp_avg, m));
-  exp_avg_sq.copy_(at::where(keep, exp_avg_sq, v));
+               correction2 = (1.0 - at::pow(beta2, t)).sqrt().to(at::kFloat);
+  const Tensor decay = (1.0 - lr * weight_decay).to(at::kFloat),
+               rate = (lr / correction1).to(at::kFloat);
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor grad = at::where(keep, at::zeros_like(grads[i]), grads[i] * factor);
+    const Tensor m = exp_avgs[i].lerp(grad, 1.0 - beta1),
+                 v = exp_avg_sqs[i] * beta2 + grad.square() * (1.0 - beta2);
+    const Tensor updated = parameters[i] * decay - rate * m / (v.sqrt() / correction2 + eps);
+    parameters[i].copy_(at::where(keep, parameters[i], updated));
+    exp_avgs[i].copy_(at::where(keep, exp_avgs[i], m));
+    exp_avg_sqs[i].copy_(at::where(keep, exp_avg_sqs[i], v));
+  }
 }
 
 }  // namespace heddle::kernels::composite

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <tuple>
+#include <vector>
 
 namespace heddle::kernels::composite {
 
@@ -28,10 +29,11 @@ std::tuple<at::Tensor, at::Tensor> cross_entropy(const at::Tensor& logits,
 at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
                                   const at::Tensor& labels, const at::Tensor& logsumexp);
 void accumulate_(at::Tensor sum, const at::Tensor& value);
-at::Tensor squared_norm(at::TensorList tensors);
+std::vector<at::Tensor> squared_norms(at::TensorList tensors);
+at::Tensor total_norm(at::TensorList squared_norms);
 at::Tensor clip_factor(const at::Tensor& norm, double max_norm);
-void adamw_(at::Tensor parameter, at::Tensor exp_avg, at::Tensor exp_avg_sq, const at::Tensor& grad,
-            const at::Tensor& lr, const at::Tensor& step, const at::Tensor& factor, double beta1,
-            double beta2, double eps, double weight_decay);
+void adamw_(at::TensorList parameters, at::TensorList exp_avgs, at::TensorList exp_avg_sqs,
+            at::TensorList grads, const at::Tensor& lr, const at::Tensor& step,
+            const at::Tensor& factor, double beta1, double beta2, double eps, double weight_decay);
 
 }  // namespace heddle::kernels::composite

@@ -31,8 +31,11 @@ at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 /// sum += value, in place.
 void accumulate_(at::Tensor sum, const at::Tensor& value);
 
-/// Sum of the squares of all elements of all tensors, in double precision.
-at::Tensor squared_norm(const std::vector<at::Tensor>& tensors);
+/// Of each tensor the sum of the squares of its elements: fp64, no dimension.
+std::vector<at::Tensor> squared_norms(const std::vector<at::Tensor>& tensors);
+
+/// The square of the norm over all tensors: the sum of their `squared_norms`, in the list's order.
+at::Tensor total_norm(const std::vector<at::Tensor>& squared_norms);
 
 /// min(1, max_norm / (norm + 1e-6)), 1 where max_norm is 0, and 0 where the norm is not finite,
 /// which makes the update a no-op.
@@ -45,10 +48,11 @@ struct AdamW {
   double weight_decay = 0.1;
 };
 
-/// One decoupled-decay Adam update (arXiv 1711.05101, algorithm 2) of a shard, in place. All
-/// tensors have the parameter's shape; lr, step (1-based) and factor (multiplies the gradient) have
-/// no dimension.
-void adamw_(at::Tensor parameter, at::Tensor exp_avg, at::Tensor exp_avg_sq, const at::Tensor& grad,
+/// One decoupled-decay Adam update (arXiv 1711.05101, algorithm 2) of each parameter (shard), in
+/// place. The lists run side by side; lr (fp64), step (int64, 1-based) and factor (fp32, multiplies
+/// the gradients) have no dimension. Results do not depend on how lists are cut.
+void adamw_(const std::vector<at::Tensor>& parameters, const std::vector<at::Tensor>& exp_avgs,
+            const std::vector<at::Tensor>& exp_avg_sqs, const std::vector<at::Tensor>& grads,
             const at::Tensor& lr, const at::Tensor& step, const at::Tensor& factor,
             const AdamW& settings);
 

@@ -14,6 +14,11 @@ void begin_phase(graph::Phase phase) {
   if (graph::Recorder* recorder = graph::Recorder::current()) recorder->set_phase(phase);
 }
 
+// "layers.0.attention.wq" of "layers.0.attention.wq.weight".
+std::string module_of(const model::Parameter& parameter) {
+  return parameter.name.substr(0, parameter.name.rfind('.'));
+}
+
 }  // namespace
 
 StepSettings settings_of(const recipe::Recipe& recipe) {
@@ -77,9 +82,12 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   at::NoGradGuard no_grad;
   begin_phase(graph::Phase::optimizer);
   runtime::NamedTensors outputs;
-  std::vector<at::Tensor> grads;
-  for (const State& state : states_) grads.push_back(state.grad);
-  const at::Tensor norm = reduced(kernels::squared_norm(grads), "sum").sqrt();
+  std::vector<at::Tensor> squared_norms;
+  for (const State& state : states_) {
+    const graph::ModuleScope scope(module_of(*state.parameter));
+    squared_norms.push_back(kernels::squared_norms({state.grad}).front());
+  }
+  const at::Tensor norm = reduced(kernels::total_norm(squared_norms), "sum").sqrt();
   outputs["grad_norm"] = norm;
   outputs["loss"] = reduced(loss_sum_, "sum").clone();
   outputs["loss_max"] = reduced(loss_sum_, "max") * static_cast<double>(settings_.sharding.ranks);
@@ -87,13 +95,12 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
 
   const at::Tensor factor = kernels::clip_factor(norm, settings_.max_norm);
   for (State& state : states_) {
-    const graph::ModuleScope scope(
-        state.parameter->name.substr(0, state.parameter->name.rfind('.')));
+    const graph::ModuleScope scope(module_of(*state.parameter));
     if (settings_.evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_(state.parameter->shard, state.exp_avg, state.exp_avg_sq, state.grad, lr,
+    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad}, lr,
                     step_number, factor, settings_.adamw);
     if (settings_.micro_batches > 1) state.grad.zero_();
   }

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "engine/graph/text.h"
+#include "engine/kernels/operators.h"
 #include "toy.h"
 
 using namespace heddle::graph;
@@ -66,6 +67,31 @@ class GraphTest : public QObject {
     const at::Tensor x = recorder.state("x", {4}, at::kFloat);
     at::Tensor half = x.narrow(0, 0, 2);
     QVERIFY_EXCEPTION_THROWN(half.zero_(), c10::Error);
+  }
+
+  // "[%0 -> %3, %1 -> %4]": each element has a value of its own after the node.
+  void written_lists_are_captured() {
+    register_trace_kernels();
+    Recorder recorder;
+    std::vector<at::Tensor> lists[4];
+    for (int list = 0; list < 4; ++list)
+      for (int i = 0; i < 2; ++i)
+        lists[list].push_back(recorder.state("s" + std::to_string(2 * list + i), {3}, at::kFloat));
+    const at::Tensor lr = recorder.input("lr", {}, at::kDouble),
+                     step = recorder.input("step", {}, at::kLong),
+                     factor = recorder.input("factor", {}, at::kFloat);
+    heddle::kernels::adamw_(lists[0], lists[1], lists[2], lists[3], lr, step, factor, {});
+    recorder.output("updated", lists[0][1].clone());
+    const std::string text = to_text(recorder.finish());
+    QVERIFY2(text.find("heddle.adamw_([%0 -> %11, %1 -> %12], [%2 -> %13, %3 -> %14], [%4 -> %15, "
+                       "%5 -> %16], [%6, %7], %8, %9, %10, ") != std::string::npos,
+             text.c_str());
+    QVERIFY2(text.find("aten.clone(%12") != std::string::npos, text.c_str());
+    const auto parsed = parse_text(text, "lists.graph");
+    QVERIFY2(parsed.has_value(), parsed ? "" : parsed.error().message.c_str());
+    const auto again = parse_text(to_text(*parsed), "lists.graph");
+    QVERIFY(again.has_value());
+    QCOMPARE(to_text(*again), to_text(*parsed));
   }
 
   void a_constant_tensor_is_refused() {

@@ -146,7 +146,7 @@ class KernelsTest : public QObject {
           b{x.clone(), dy.clone(), dy.square()};
       const Tensor f = at::scalar_tensor(factor, at::kFloat),
                    grad = factor == 0 ? at::full({7, 12}, NAN) : at::randn({7, 12});
-      kernels::adamw_(a[0], a[1], a[2], grad, lr, step, f, {});
+      kernels::adamw_({a[0]}, {a[1]}, {a[2]}, {grad}, lr, step, f, {});
       composite::adamw_(b[0], b[1], b[2], grad, lr, step, f, 0.9, 0.95, 1e-8, 0.1);
       for (int i = 0; i < 3; ++i) QVERIFY(close(a[i], b[i]));
     }
@@ -163,7 +163,7 @@ class KernelsTest : public QObject {
     const kernels::AdamW settings{0.9, 0.95, 1e-8, 0.1};
     const double lr = 1e-2, factor = 0.5;
     for (int64_t t = 1; t <= 5; ++t) {
-      kernels::adamw_(ours, m, v, grad, at::scalar_tensor(lr, at::kDouble),
+      kernels::adamw_({ours}, {m}, {v}, {grad}, at::scalar_tensor(lr, at::kDouble),
                       at::scalar_tensor(t, at::kLong), at::scalar_tensor(factor, at::kFloat),
                       settings);
       const Tensor g = grad.to(at::kDouble) * factor;
@@ -177,17 +177,47 @@ class KernelsTest : public QObject {
 
   void a_gradient_that_is_not_finite_changes_nothing() {
     const Tensor grad = at::full({5}, NAN), before = at::ones({5});
-    const Tensor factor = kernels::clip_factor(kernels::squared_norm({grad}).sqrt(), 1.0);
+    const Tensor factor =
+        kernels::clip_factor(kernels::total_norm(kernels::squared_norms({grad})).sqrt(), 1.0);
     Tensor p = before.clone(), m = at::zeros({5}), v = at::zeros({5});
-    kernels::adamw_(p, m, v, grad, at::scalar_tensor(1.0, at::kDouble),
+    kernels::adamw_({p}, {m}, {v}, {grad}, at::scalar_tensor(1.0, at::kDouble),
                     at::scalar_tensor(1, at::kLong), factor, {});
     QVERIFY(at::equal(p, before));
     QVERIFY(at::equal(m, at::zeros({5})));
   }
 
+  void lists_may_be_cut_anywhere() {
+    const Tensor lr = at::scalar_tensor(0.01, at::kDouble), step = at::scalar_tensor(3, at::kLong),
+                 factor = at::scalar_tensor(0.7F, at::kFloat);
+    using List = std::vector<Tensor>;
+    List grads, together[3], apart[3];
+    for (int64_t size : {70001, 3, 512}) {
+      grads.push_back(at::randn({size}));
+      for (auto& state : together) state.push_back(at::rand({size}));
+    }
+    for (int i = 0; i < 3; ++i)
+      for (const Tensor& each : together[i]) apart[i].push_back(each.clone());
+    kernels::adamw_(together[0], together[1], together[2], grads, lr, step, factor, {});
+    for (size_t i : {2, 0, 1})
+      kernels::adamw_({apart[0][i]}, {apart[1][i]}, {apart[2][i]}, {grads[i]}, lr, step, factor,
+                      {});
+    const List norms = kernels::squared_norms(grads);
+    for (size_t i = 0; i < 3; ++i) {
+      for (int state = 0; state < 3; ++state)
+        QVERIFY(at::equal(together[state][i], apart[state][i]));
+      QVERIFY(at::equal(norms[i], kernels::squared_norms({grads[i]}).front()));
+    }
+  }
+
+  void lists_of_different_lengths_are_refused() {
+    const Tensor x = at::ones({3}), scalar = at::scalar_tensor(1.0, at::kDouble);
+    QVERIFY_EXCEPTION_THROWN(kernels::adamw_({x}, {x}, {x}, {x, x}, scalar, scalar, scalar, {}),
+                             c10::Error);
+  }
+
   void norm_and_clipping() {
     const Tensor a = at::randn({70000}), b = at::randn({3});
-    const Tensor norm = kernels::squared_norm({a, b}).sqrt();
+    const Tensor norm = kernels::total_norm(kernels::squared_norms({a, b})).sqrt();
     QVERIFY(std::abs(norm.item<double>() - at::cat({a, b}).to(at::kDouble).norm().item<double>()) <
             1e-6);
     QCOMPARE(kernels::clip_factor(at::scalar_tensor(4.0, at::kDouble), 1.0).item<float>(), 0.25F);
