@@ -398,7 +398,8 @@ class LaunchTest : public QObject {
       while :; do sleep 0.05; done
     )");
     std::thread interrupter([&] {
-      while (!std::filesystem::exists(run_dir_ + "/ready")) {
+      // The rank may be ready before the state that names its supervisor is written.
+      while (!std::filesystem::exists(run_dir_ + "/ready") || !status().state) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
       }
       kill(status().state->supervisor.pid, SIGINT);
