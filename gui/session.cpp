@@ -8,7 +8,7 @@ constexpr int kThrottleMilliseconds = 250;
 
 }  // namespace
 
-Session::Session(QString store) : store_(std::move(store)) {
+Session::Session(QString store, bool mayWrite) : store_(std::move(store)), mayWrite_(mayWrite) {
   throttle_.setSingleShot(true);
   throttle_.setInterval(kThrottleMilliseconds);
   connect(&throttle_, &QTimer::timeout, this, &Session::storeChanged);
@@ -44,6 +44,7 @@ Result<> Session::openReader() {
 }
 
 Result<> Session::openWorkbench() {
+  if (!mayWrite_) return fail("{} is only read here", store_.toStdString());
   const std::lock_guard lock(opening_);
   if (workbench_) return {};
   auto opened = workbench::Workbench::open(store_.toStdString(), [this](storage::RunId) {

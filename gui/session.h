@@ -22,7 +22,8 @@ class Session : public QObject {
 
  public:
   /// `store`: path of the SQLite file. Nothing is opened before the first question.
-  explicit Session(QString store);
+  /// `mayWrite` false: work() fails, the store is only read.
+  explicit Session(QString store, bool mayWrite = true);
   ~Session() override;
 
   const QString& storePath() const { return store_; }
@@ -82,6 +83,7 @@ class Session : public QObject {
   void noteChange();
 
   QString store_;
+  bool mayWrite_;
   QTimer poll_;                            // changes by other processes
   QTimer throttle_;                        // of storeChanged
   std::shared_future<void> opened_;        // valid once started

@@ -11,6 +11,11 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+std::string root_here() {
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : "/tmp") + "/.heddle";
+}
+
 Result<Report> probe_this_machine(const std::string& root) {
   process::Command command;
   command.argv = {"/bin/sh", "-c", script(), "probe", root};
@@ -21,8 +26,7 @@ Result<Report> probe_this_machine(const std::string& root) {
 }
 
 int command(bool json) {
-  const char* home = std::getenv("HOME");
-  const Result<Report> report = probe_this_machine(std::string(home ? home : "/tmp") + "/.heddle");
+  const Result<Report> report = probe_this_machine();
   if (!report) {
     std::cerr << "heddle-engine probe: " << report.error().message << '\n';
     return 1;

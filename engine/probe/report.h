@@ -46,8 +46,11 @@ Result<Report> judge(const std::string& output, double asked, double answered);
 /// This machine's clock, Unix seconds.
 double now();
 
+/// $HOME/.heddle: where this machine keeps engines and runs.
+std::string root_here();
+
 /// Runs the script on this machine.
-Result<Report> probe_this_machine(const std::string& root);
+Result<Report> probe_this_machine(const std::string& root = root_here());
 
 std::string to_json(const Report& report);
 Result<Report> report_from_json(const std::string& text);

@@ -81,7 +81,7 @@ Result<> draw(const Picture& picture) {
   const auto runs = idsOf(picture);
   if (!runs) return fail(runs);
   Theme::install(picture.theme == "light" ? Theme::Mode::light : Theme::Mode::dark);
-  Session session(QString::fromStdString(picture.store));
+  Session session(QString::fromStdString(picture.store), false);
   MainWindow window(session);
   window.setAttribute(Qt::WA_DontShowOnScreen);
   window.setMinimumSize(0, 0);

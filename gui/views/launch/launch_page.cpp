@@ -35,7 +35,7 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   left_ = buildRecipe();
   auto* recent = new Card(tr("Recent launches"));
   recent_ = new RecentLaunches;
-  recent->setBodyMargins(8, 0, 8, 1);
+  recent->setBodyMargins(13, 0, 13, 1);  // texts stand below the title
   recent->body()->addWidget(recent_);
   connect(recent_, &RecentLaunches::opened, this,
           [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
@@ -346,21 +346,28 @@ void LaunchPage::probe() {
   const workbench::SavedTarget* chosen = targets_->chosen();
   const remote::Target target = chosen ? chosen->target : remote::this_machine();
   probeButton_->setEnabled(false);
-  session().work(
-      probing_,
-      [target](workbench::Workbench& workbench) {
-        return workbench::probe_target(workbench.writer(), target);
-      },
-      [this, target](const Result<std::vector<probe::Report>>& reports) {
-        probeButton_->setEnabled(true);
-        if (!reports) {
-          Q_EMIT session().message(QString::fromStdString(reports.error().message), Tone::bad);
-          return;
-        }
-        if (target.name == remote::kThisMachine && !reports->empty())
-          probedHere_ = reports->front();
-        refresh();
-      });
+  if (target.name != remote::kThisMachine)
+    return session().work(
+        probing_,
+        [target](workbench::Workbench& workbench) {
+          return workbench::probe_target(workbench.writer(), target);
+        },
+        [this](const Result<std::vector<probe::Report>>& reports) {
+          probed(reports ? Result<>() : fail(reports));
+        });
+  // Without the store: the page does this unasked, and a rendered one only reads.
+  probing_.start([] { return probe::probe_this_machine(); },
+                 [this](const Result<probe::Report>& report) {
+                   if (report) probedHere_ = *report;
+                   probed(report ? Result<>() : fail(report));
+                 });
+}
+
+void LaunchPage::probed(const Result<>& outcome) {
+  probeButton_->setEnabled(true);
+  if (!outcome)
+    return Q_EMIT session().message(QString::fromStdString(outcome.error().message), Tone::bad);
+  refresh();
 }
 
 void LaunchPage::launch() {

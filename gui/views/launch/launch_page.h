@@ -35,7 +35,9 @@ class LaunchPage : public Page {
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
   /// Launches with another engine than the one beside this program.
   void setEngine(std::string path) { engine_ = std::move(path); }
-  bool isReady() const override { return loaded_ && !reading_.running() && !checking_.running(); }
+  bool isReady() const override {
+    return loaded_ && !reading_.running() && !checking_.running() && !probing_.running();
+  }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -54,6 +56,7 @@ class LaunchPage : public Page {
   void check();
   void showCheck(const RecipeCheck& check);
   void probe();
+  void probed(const Result<>& outcome);
   void launch();
   using Outcome = tl::expected<storage::CreatedRun, workbench::LaunchError>;
   void ended(const Outcome& outcome);

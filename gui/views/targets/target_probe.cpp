@@ -1,7 +1,5 @@
 #include "gui/views/targets/target_probe.h"
 
-#include <QDir>
-
 namespace heddle::gui {
 
 ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& target) {
@@ -33,7 +31,7 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& 
 ProbeOutcome probeThisMachine() {
   ProbeOutcome outcome;
   outcome.target = remote::this_machine();
-  auto report = probe::probe_this_machine(QDir::homePath().toStdString() + "/.heddle");
+  auto report = probe::probe_this_machine();
   if (report)
     outcome.reports.push_back(std::move(*report));
   else

@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "storage/queries.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -37,6 +38,20 @@ class ProgramTest : public QObject {
     const QImage picture(file);
     QCOMPARE(picture.size(), QSize(1800, 1200));
     QCOMPARE(picture.pixelColor(4, 900), QColor("#ffffff"));  // the rail
+  }
+
+  void renderingOnlyReads() {
+    // The lease is what a process takes that follows unfinished runs: the store has one.
+    const QString lease = store() + QStringLiteral(".lease");
+    QFile::remove(lease);
+    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"}) {
+      const auto [code, said] =
+          heddle({"--store", store(), "render", page, "--to", folder_.filePath("page.png")});
+      QVERIFY2(code == 0, said.constData());
+      QVERIFY2(!QFile::exists(lease), page);
+    }
+    auto reader = storage::Reader::open(store().toStdString());
+    QVERIFY(reader && reader->targets()->empty());
   }
 
   void renderRefusesWhatIsNotThere() {
