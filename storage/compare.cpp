@@ -1,4 +1,5 @@
-// What differs between runs: recipe, environment and results, with no cap on their number.
+// Runs side by side: recipe, environment and results, with no cap on their number.
+#include <algorithm>
 #include <set>
 
 #include "storage/connection.h"
@@ -7,8 +8,8 @@
 namespace heddle::storage {
 namespace {
 
-/// Each key of any run with its value in all of them; with `only_different`, equal ones left out.
-std::vector<Compared> side_by_side(const std::vector<Values>& runs, bool only_different) {
+/// Each key of any run with its value in all of them.
+std::vector<Compared> side_by_side(const std::vector<Values>& runs) {
   std::set<std::string> keys;
   for (const Values& run : runs) {
     for (const auto& [key, value] : run) keys.insert(key);
@@ -16,18 +17,21 @@ std::vector<Compared> side_by_side(const std::vector<Values>& runs, bool only_di
   std::vector<Compared> rows;
   for (const std::string& key : keys) {
     Compared row{key, {}};
-    bool different = false;
     for (const Values& run : runs) {
       const auto found = run.find(key);
       row.values.push_back(found == run.end() ? std::nullopt : std::optional(found->second));
-      different = different || row.values.back() != row.values.front();
     }
-    if (different || !only_different) rows.push_back(std::move(row));
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
 }  // namespace
+
+bool Compared::differs() const {
+  return std::any_of(values.begin(), values.end(),
+                     [this](const auto& value) { return value != values.front(); });
+}
 
 Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {
   Comparison comparison;
@@ -42,9 +46,9 @@ Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {
     environments.push_back(std::move(detail->environment));
     results.push_back(std::move(detail->results));
   }
-  comparison.recipe = side_by_side(recipes, true);
-  comparison.environment = side_by_side(environments, true);
-  comparison.results = side_by_side(results, false);
+  comparison.recipe = side_by_side(recipes);
+  comparison.environment = side_by_side(environments);
+  comparison.results = side_by_side(results);
   return comparison;
 }
 

@@ -38,8 +38,10 @@ json values_json(const Values& values) {
   return object;
 }
 
-void add_rows(json& object, const std::string& prefix, const std::vector<Compared>& rows) {
+void add_rows(json& object, const std::string& prefix, const std::vector<Compared>& rows,
+              bool only_differing) {
   for (const Compared& row : rows) {
+    if (only_differing && !row.differs()) continue;
     json& values = object[prefix + row.key] = json::array();
     for (const auto& value : row.values) values.push_back(value ? value_json(*value) : json());
   }
@@ -76,10 +78,10 @@ json show_json(const RunDetail& run) {
 
 json compare_json(const Comparison& comparison) {
   json differences = json::object();
-  add_rows(differences, "", comparison.recipe);
-  add_rows(differences, "environment.", comparison.environment);
+  add_rows(differences, "", comparison.recipe, true);
+  add_rows(differences, "environment.", comparison.environment, true);
   json results = json::object();
-  add_rows(results, "", comparison.results);
+  add_rows(results, "", comparison.results, false);
   return {{"runs", runs_json(comparison.runs)}, {"differences", differences}, {"results", results}};
 }
 

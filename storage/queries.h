@@ -59,13 +59,14 @@ struct RankSpans {
 struct Compared {
   std::string key;
   std::vector<std::optional<Value>> values;
+  bool differs() const;  // not all values are equal
 };
 
 struct Comparison {
   std::vector<RunSummary> runs;
-  std::vector<Compared> recipe;       // only keys that differ
-  std::vector<Compared> environment;  // only keys that differ
-  std::vector<Compared> results;      // all keys
+  std::vector<Compared> recipe;  // all keys, as in the other two
+  std::vector<Compared> environment;
+  std::vector<Compared> results;
 };
 
 /// Counts and checksums of one log as the store has it: to compare with the file's own.

@@ -11,12 +11,13 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-void add_rows(Rows& rows, const std::string& title,
-              const std::vector<storage::Compared>& compared) {
-  if (compared.empty()) return;
-  rows.push_back({});
-  rows.push_back({title});
+void add_rows(Rows& rows, const std::string& title, const std::vector<storage::Compared>& compared,
+              bool only_differing) {
+  bool titled = false;
   for (const storage::Compared& line : compared) {
+    if (only_differing && !line.differs()) continue;
+    if (!titled) rows.insert(rows.end(), {{}, {title}});
+    titled = true;
     rows.push_back({"  " + line.key});
     for (const auto& value : line.values) {
       rows.back().push_back(value ? value_text(line.key, *value) : kNone);
@@ -42,9 +43,9 @@ std::string compare_text(const storage::Comparison& comparison) {
     rows[4].push_back(or_none(run.loss, loss_text));
     rows[5].push_back(or_none(run.tokens_per_second_per_rank, rate_text));
   }
-  add_rows(rows, "recipe, where they differ", comparison.recipe);
-  add_rows(rows, "environment, where they differ", comparison.environment);
-  add_rows(rows, "results", comparison.results);
+  add_rows(rows, "recipe, where they differ", comparison.recipe, true);
+  add_rows(rows, "environment, where they differ", comparison.environment, true);
+  add_rows(rows, "results", comparison.results, false);
   return table(rows);
 }
 

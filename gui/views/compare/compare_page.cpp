@@ -10,7 +10,7 @@
 #include "gui/format.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
-#include "gui/views/compare/kind_legend.h"
+#include "gui/timeline/timeline_legend.h"
 #include "gui/widgets/empty_state.h"
 
 namespace heddle::gui {
@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kShownUnasked = 2;
 constexpr int kMenuRuns = 30;
 constexpr int kTitleWidth = 80;  // of a run's name beside its lanes
+constexpr int kWide = 1300;      // from here on throughput and memory stand beside the loss
 constexpr int kWarmUp = 3;       // steps whose rate says nothing
 
 }  // namespace
@@ -96,28 +97,53 @@ QWidget* ComparePage::makeContent() {
   middle->setSpacing(8);
   middle->addWidget(loss_, 3);
   middle->addWidget(lossDifference_, 2);
-  auto* upper = new QHBoxLayout;
-  upper->setSpacing(8);
-  upper->addWidget(makeDifferences(), 5);
-  upper->addLayout(middle, 5);
+  upper_ = new QHBoxLayout;
+  upper_->setSpacing(8);
+  upper_->addWidget(makeDifferences(), 5);
+  upper_->addLayout(middle, 5);
   memory_ = new MemoryBars;
-  auto* right = new QVBoxLayout;
-  right->setSpacing(8);
-  right->addWidget(rate_, 1);
-  right->addWidget(memory_);
-  upper->addLayout(right, 4);
+  rate_->setMinimumHeight(190);
+  more_ = new QWidget;
+  auto* more = new QBoxLayout(QBoxLayout::TopToBottom, more_);
+  more->setContentsMargins(0, 0, 0, 0);
+  more->setSpacing(8);
+  more->addWidget(rate_, 1);
+  more->addWidget(memory_);
 
-  auto* layout = new QVBoxLayout(content);
-  layout->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
-  layout->setSpacing(12);
-  layout->addLayout(top);
-  layout->addLayout(upper, 1);
-  layout->addWidget(makeTimelines(), 1);
+  rows_ = new QVBoxLayout(content);
+  rows_->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
+  rows_->setSpacing(12);
+  rows_->addLayout(top);
+  rows_->addLayout(upper_, 1);
+  rows_->addWidget(makeTimelines(), 1);
+  arrange();
   return content;
+}
+
+void ComparePage::arrange() {
+  const bool wide = width() >= kWide;
+  auto* more = qobject_cast<QBoxLayout*>(more_->layout());
+  more->setDirection(wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  more->setStretchFactor(memory_, wide ? 0 : 1);
+  if (wide)
+    upper_->addWidget(more_, 4);
+  else
+    rows_->addWidget(more_);
+}
+
+void ComparePage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  arrange();
 }
 
 Card* ComparePage::makeDifferences() {
   auto* card = new Card(tr("Differences"));
+  keys_ = new Segment({tr("what differs"), tr("all keys")});
+  keys_->setObjectName(QStringLiteral("keys"));
+  keys_->button(1)->setToolTip(tr("Every key of recipe and environment"));
+  connect(keys_, &Segment::currentChanged, this,
+          [this](int choice) { differences_.setAllKeys(choice == 1); });
+  card->addControl(keys_);
   card->setBodyMargins(0, 0, 0, 4);
   card->setMinimumHeight(280);
   card->body()->addWidget(new DifferenceView(differences_));
@@ -128,7 +154,7 @@ QWidget* ComparePage::makeTimelines() {
   timelineCard_ = new Card(tr("Timelines"));
   timelineCard_->setMinimumHeight(330);
   timelineCard_->setBodyMargins(0, 0, 0, 0);
-  for (QWidget* entry : kindLegend()) timelineCard_->addControl(entry);
+  timelineCard_->addControl(new TimelineLegend);
   timelines_ = new TimelineWidget;
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);

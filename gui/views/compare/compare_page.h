@@ -16,6 +16,7 @@
 #include "gui/views/compare/run_chips.h"
 #include "gui/views/compare/step_statistics.h"
 #include "gui/widgets/card.h"
+#include "gui/widgets/segment.h"
 
 namespace heddle::gui {
 
@@ -36,8 +37,12 @@ class ComparePage : public Page {
 
   const QList<qint64>& runs() const { return runs_; }
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QWidget* makeContent();
+  void arrange();
   Card* makeDifferences();
   QWidget* makeTimelines();
   void read();
@@ -59,8 +64,12 @@ class ComparePage : public Page {
   DifferenceModel differences_;
   ChartGroup charts_;
   QStackedWidget* stack_;
+  QHBoxLayout* upper_;
+  QVBoxLayout* rows_;
+  QWidget* more_;  // throughput and memory: beside the loss, or below all
   RunChips* chips_;
   QComboBox* step_;
+  Segment* keys_;
   LineChart* loss_;
   LineChart* lossDifference_;
   LineChart* rate_;

@@ -58,25 +58,39 @@ QString differenceOf(const storage::Compared& compared) {
 
 }  // namespace
 
-void DifferenceModel::setComparison(const storage::Comparison& comparison) {
+void DifferenceModel::setComparison(storage::Comparison comparison) {
+  comparison_ = std::move(comparison);
+  rebuild();
+}
+
+void DifferenceModel::setAllKeys(bool all) {
+  all_ = all;
+  rebuild();
+}
+
+void DifferenceModel::rebuild() {
   beginResetModel();
-  runs_ = comparison.runs;
   rows_.clear();
-  addGroup(tr("Recipe"), comparison.recipe, false);
-  addGroup(tr("Environment"), comparison.environment, false);
-  addGroup(tr("Results"), comparison.results, true);
+  addGroup(tr("Recipe"), comparison_.recipe, false);
+  addGroup(tr("Environment"), comparison_.environment, false);
+  addGroup(tr("Results"), comparison_.results, true);
   endResetModel();
 }
 
 void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compared> keys,
                                bool results) {
+  const auto total = static_cast<qint64>(keys.size());
+  if (!results && !all_)
+    std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
   if (keys.empty()) return;
   if (results)
     std::stable_sort(keys.begin(), keys.end(),
                      [](const auto& a, const auto& b) { return rankOf(a.key) < rankOf(b.key); });
   Row group;
   group.group = name;
-  group.count = static_cast<int>(keys.size());
+  group.count = format::count(total);
+  if (!results && !all_)
+    group.count = tr("%1 of %2").arg(format::count(static_cast<qint64>(keys.size())), group.count);
   rows_.push_back(std::move(group));
   for (const storage::Compared& compared : keys) {
     Row row;
@@ -92,7 +106,7 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
 
 QString DifferenceModel::text() const {
   QStringList lines{QString()};
-  for (const storage::RunSummary& run : runs_)
+  for (const storage::RunSummary& run : comparison_.runs)
     lines.first() += QChar('\t') + QString::fromStdString(run.name);
   for (const Row& row : rows_)
     lines << (row.group.isEmpty()
@@ -107,15 +121,15 @@ int DifferenceModel::rowCount(const QModelIndex& parent) const {
 }
 
 int DifferenceModel::columnCount(const QModelIndex& parent) const {
-  if (parent.isValid() || runs_.empty()) return 0;
-  return static_cast<int>(runs_.size()) + 1 + (hasDifference() ? 1 : 0);
+  if (parent.isValid() || comparison_.runs.empty()) return 0;
+  return static_cast<int>(comparison_.runs.size()) + 1 + (hasDifference() ? 1 : 0);
 }
 
 QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const Row& row = rows_[static_cast<size_t>(index.row())];
   const int run = index.column() - 1;
-  const bool isRun = run >= 0 && run < static_cast<int>(runs_.size());
+  const bool isRun = run >= 0 && run < static_cast<int>(comparison_.runs.size());
   switch (role) {
     case Qt::DisplayRole:
       if (!row.group.isEmpty()) return index.column() == 0 ? QVariant(row.group) : QVariant();
@@ -139,17 +153,17 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
 QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section >= columnCount()) return {};
   const int run = section - 1;
-  const bool isRun = run >= 0 && run < static_cast<int>(runs_.size());
+  const bool isRun = run >= 0 && run < static_cast<int>(comparison_.runs.size());
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter | (section == 0 ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
     return section == 0 ? QString()
-           : isRun      ? QString::fromStdString(runs_[static_cast<size_t>(run)].name)
+           : isRun      ? QString::fromStdString(comparison_.runs[static_cast<size_t>(run)].name)
                         : tr("difference");
   if (!isRun) return {};
   if (role == ColorRole || role == DashRole) {
     QList<qint64> ids;
-    for (const storage::RunSummary& summary : runs_) ids.append(summary.id);
+    for (const storage::RunSummary& summary : comparison_.runs) ids.append(summary.id);
     const RunStroke stroke = runStroke(runSlots(ids)[run], Theme::instance().scheme());
     return role == ColorRole ? QVariant(stroke.color) : QVariant::fromValue(stroke.dash);
   }

@@ -72,7 +72,7 @@ class DifferenceDelegate : public QStyledItemDelegate {
         painter->setFont(font::mono());
         painter->setPen(c.muted);
         painter->drawText(cell, Qt::AlignVCenter | Qt::AlignRight,
-                          format::count(index.data(DifferenceModel::CountRole).toLongLong()));
+                          index.data(DifferenceModel::CountRole).toString());
       }
       painter->restore();
       return;

@@ -14,7 +14,7 @@ constexpr double kPredictedOpacity = 0.45;
 }  // namespace
 
 MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new QGridLayout) {
-  setNote(tr("peak of a rank, predicted and measured"));
+  setNote(tr("peak of a rank"));
   rows_->setHorizontalSpacing(8);
   rows_->setVerticalSpacing(3);
   rows_->setColumnStretch(1, 1);

@@ -1,9 +1,11 @@
 #include "gui/views/compare/step_statistics.h"
 
+#include <QPainter>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/timeline/timeline_painter.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/stacked_bar.h"
 
@@ -26,6 +28,26 @@ QLabel* figure(const QString& text, const char* role = "mono") {
 }
 
 QString time(int64_t us) { return format::seconds(double(us) / 1e6); }
+
+/// As the timeline draws it; what has no colour of its own there is a frame.
+class PartSwatch : public QWidget {
+ public:
+  PartSwatch(std::optional<Kind> kind, const QColor& frame) : kind_(kind), frame_(frame) {
+    setFixedSize(10, 10);
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    if (kind_) return paintSwatch(painter, rect(), *kind_);
+    painter.setPen(frame_);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+  }
+
+ private:
+  std::optional<Kind> kind_;
+  QColor frame_;
+};
 
 }  // namespace
 
@@ -67,13 +89,13 @@ void StepStatistics::display(const std::vector<Run>& all, std::optional<int64_t>
     name->setStyleSheet(QStringLiteral("color: %1").arg(runs[i].color.name()));
     table_->addWidget(name, 0, static_cast<int>(i) + 2);
   }
-  if (runs.size() == 2) table_->addWidget(figure(tr("diff."), "muted"), 0, 4);
+  if (runs.size() == 2) table_->addWidget(figure(tr("diff."), "caption"), 0, 4);
   const Colors& c = colors();
-  addRow(1, tr("compute"), c.compute, runs, &Statistics::compute);
-  addRow(2, tr("communication"), c.buffers, runs, &Statistics::communication);
-  addRow(3, tr("overlapped"), c.hidden, runs, &Statistics::overlapped);
-  addRow(4, tr("exposed"), c.exposed, runs, &Statistics::exposed);
-  addRow(5, tr("idle"), c.other, runs, &Statistics::idle);
+  addRow(1, tr("compute"), Kind::backward, runs, &Statistics::compute);
+  addRow(2, tr("communication"), {}, runs, &Statistics::communication);
+  addRow(3, tr("hidden"), Kind::hidden, runs, &Statistics::overlapped);
+  addRow(4, tr("exposed"), Kind::exposed, runs, &Statistics::exposed);
+  addRow(5, tr("idle"), {}, runs, &Statistics::idle);
   table_->addWidget(section(tr("overlap")), 6, 1);
   for (size_t i = 0; i < runs.size(); ++i)
     table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 6, static_cast<int>(i) + 2);
@@ -94,9 +116,10 @@ void StepStatistics::display(const std::vector<Run>& all, std::optional<int64_t>
   }
 }
 
-void StepStatistics::addRow(int row, const QString& name, const QColor& swatch,
+void StepStatistics::addRow(int row, const QString& name, std::optional<Kind> kind,
                             const std::vector<Run>& runs, int64_t Statistics::*part) {
-  table_->addWidget(new Swatch(swatch), row, 0);
+  const QColor frame = part == &Statistics::communication ? colors().hidden : colors().muted;
+  table_->addWidget(new PartSwatch(kind, frame), row, 0);
   table_->addWidget(label(name), row, 1);
   for (size_t i = 0; i < runs.size(); ++i)
     table_->addWidget(figure(time(runs[i].spent.*part)), row, static_cast<int>(i) + 2);

@@ -27,7 +27,7 @@ class StepStatistics : public QWidget {
   void display(const std::vector<Run>& runs, std::optional<int64_t> selected);
 
  private:
-  void addRow(int row, const QString& name, const QColor& swatch, const std::vector<Run>& runs,
+  void addRow(int row, const QString& name, std::optional<Kind> kind, const std::vector<Run>& runs,
               int64_t Statistics::*part);
 
   QLabel* title_;

@@ -53,7 +53,8 @@ class ComparePageTest : public QObject {
     right.id = 2, right.name = "auto";
     const auto words = [](const char* text) { return storage::Value(std::string(text)); };
     model.setComparison({{left, right},
-                         {{"wrapping.mode", {words("\"none\""), words("\"auto\"")}}},
+                         {{"optimizer.lr", {words("3e-3"), words("3e-3")}},
+                          {"wrapping.mode", {words("\"none\""), words("\"auto\"")}}},
                          {{"engine", {words("0.4.1"), std::nullopt}}},
                          {{"loss", {3.982, 3.981}},
                           {"peak_bytes", {61203283968.0, 63243820236.0}},
@@ -73,6 +74,14 @@ class ComparePageTest : public QObject {
                             "exposed a step | – | – | \n"
                             "peak memory | (57.0 GiB) | 58.9 GiB | +1.90 GiB\n"
                             "graph nodes | 8,044 | 8,044 | 0"));
+    QCOMPARE(model.index(0, 0).data(DifferenceModel::CountRole).toString(),
+             QStringLiteral("1 of 2"));
+
+    model.setAllKeys(true);
+    QVERIFY(textOf(model).startsWith(QStringLiteral("Recipe |  |  | \n"
+                                                    "optimizer.lr | 3e-3 | 3e-3 | \n"
+                                                    "wrapping.mode | none | auto | \n")));
+    QCOMPARE(model.index(0, 0).data(DifferenceModel::CountRole).toString(), QStringLiteral("2"));
     model.setComparison({});
     QCOMPARE(model.columnCount(), 0);
   }
@@ -90,6 +99,12 @@ class ComparePageTest : public QObject {
     QCOMPARE(charts.size(), 3);
     QCOMPARE(charts[0]->curves(), 2);
     QVERIFY(!charts[0]->series(0).empty());
+    const int differing = table->model()->rowCount();
+    auto* keys = page.findChild<Segment*>(QStringLiteral("keys"));
+    QTest::mouseClick(keys->button(1), Qt::LeftButton);
+    QVERIFY(table->model()->rowCount() > differing);
+    QTest::mouseClick(keys->button(0), Qt::LeftButton);
+    QCOMPARE(table->model()->rowCount(), differing);
     auto* timelines = page.findChild<TimelineWidget*>();
     QCOMPARE(timelines->rows().size(), size_t(2));
     // Without wrapping more communication is exposed: what the page is there to show.
@@ -111,7 +126,7 @@ class ComparePageTest : public QObject {
           return button;
       return static_cast<QToolButton*>(nullptr);
     };
-    QVERIFY(closeButton());
+    QTRY_VERIFY(closeButton());
     QTest::mouseClick(closeButton(), Qt::LeftButton);
     QCOMPARE(page.runs(), QList<qint64>{runs_.whole});
     QTRY_VERIFY(page.isReady());
