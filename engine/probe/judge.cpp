@@ -33,6 +33,14 @@ std::string size_text(int64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
 }
 
+/// 1,048,576
+std::string count_text(int64_t count) {
+  std::string text = std::to_string(count);
+  for (auto at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string::npos) return "";
@@ -77,7 +85,7 @@ Check glibc(const Facts& facts) {
 Check cores(const Facts& facts) {
   const auto count = number_of(facts, "cores");
   if (!count) return unknown("cores", "nproc is missing there");
-  return check("cores", Least{1, 2}.of(static_cast<double>(*count)), std::to_string(*count),
+  return check("cores", Least{1, 2}.of(static_cast<double>(*count)), count_text(*count),
                "two ranks will take turns on one core");
 }
 
@@ -116,8 +124,8 @@ Check inodes(const Facts& facts) {
   const auto free = number_of(facts, "inodes_free");
   // Some file systems make inodes as needed and say 0 or "-".
   if (!free || *free == 0) return {"free inodes", Status::pass, "as many as needed", ""};
-  return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)),
-               std::to_string(*free), "remove files that are no longer needed");
+  return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)), count_text(*free),
+               "remove files that are no longer needed");
 }
 
 Check shared_memory(const Facts& facts) {
@@ -130,12 +138,12 @@ Check shared_memory(const Facts& facts) {
 }
 
 Check limit(const Facts& facts, const std::string& key, const std::string& name, Least least,
-            const std::string& advice) {
+            const std::string& advice, const char* unit = "") {
   const std::string text = text_of(facts, key);
   if (text == "unlimited") return check(name, Status::pass, text, "");
   const auto value = number_of(facts, key);
   if (!value) return unknown(name, "ulimit gives no answer there");
-  return check(name, least.of(static_cast<double>(*value)), text, advice);
+  return check(name, least.of(static_cast<double>(*value)), count_text(*value) + unit, advice);
 }
 
 Check clock(const Facts& facts, double asked, double answered) {
@@ -220,7 +228,7 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
   for (const Check& next : gpus(facts, report.gpus)) report.checks.push_back(next);
   if (!report.gpus.empty()) {
     report.checks.push_back(limit(facts, "memlock", "locked memory", {0, 65536},
-                                  "pinned buffers need it: ulimit -l unlimited"));
+                                  "pinned buffers need it: ulimit -l unlimited", " KiB"));
   }
   return report;
 }

@@ -3,6 +3,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+#include <array>
 
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
@@ -14,6 +15,15 @@ namespace {
 QStringList names() {
   return {QObject::tr("parameters a rank"), QObject::tr("sequences a step"),
           QObject::tr("tokens a step"), QObject::tr("operations a token")};
+}
+
+/// Of floating-point operations as the field counts them: 266 GFLOP, 1.2 ZFLOP.
+QString operations(double count) {
+  static const std::array<const char*, 8> units = {" FLOP",  " kFLOP", " MFLOP", " GFLOP",
+                                                   " TFLOP", " PFLOP", " EFLOP", " ZFLOP"};
+  size_t unit = 0;
+  for (; count >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
+  return format::significant(count) + QLatin1String(units[unit]);
 }
 
 }  // namespace
@@ -28,19 +38,19 @@ QList<Fact> factsOf(const recipe::Recipe& recipe) {
   const double all = tokens * static_cast<double>(t.steps);
   const auto flops =
       static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
-  const QString total = QString::number(flops * all, 'e', 2).replace(QStringLiteral("e+"), "e");
   return {
       {names()[0], format::shortCount(static_cast<double>(share)),
-       split == 1 ? QObject::tr("nothing is sharded") : QObject::tr("1 in %1 of all").arg(split)},
+       split == 1 ? QObject::tr("nothing is sharded") : QObject::tr("1 of %1 shards").arg(split)},
       {names()[1], format::count(t.global_batch),
-       QObject::tr("%1 × %2 ranks × %3 passes")
+       QObject::tr("%1 × %2 × %3")
            .arg(t.local_batch)
-           .arg(recipe.data_parallel_ranks())
-           .arg(recipe.accumulation())},
+           .arg(format::plural(recipe.data_parallel_ranks(), QObject::tr("rank")),
+                recipe.accumulation() == 1 ? QObject::tr("1 pass")
+                                           : QObject::tr("%1 passes").arg(recipe.accumulation()))},
       {names()[2],
        tokens < 1e12 ? format::count(static_cast<qint64>(tokens)) : format::shortCount(tokens),
        QObject::tr("%1 in all").arg(format::shortCount(all))},
-      {names()[3], format::shortCount(flops), QObject::tr("%1 in all").arg(total)},
+      {names()[3], operations(flops), QObject::tr("%1 in all").arg(operations(flops * all))},
   };
 }
 

@@ -70,7 +70,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
   setColumnWidth(kTarget, 116);
   setColumnWidth(kLaunched, 108);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  setStyleSheet(QStringLiteral("QTableWidget::item { padding: 0 12px; }"));
+  setStyleSheet(QStringLiteral("QHeaderView::section { padding: 0 3px; }"));
   connect(this, &QTableWidget::cellActivated, this,
           [this](int row) { Q_EMIT opened(runs_[static_cast<size_t>(row)].id); });
 }

@@ -115,7 +115,10 @@ void StepCard::setTimelines(const StepTimelines& step) {
     row.title = tr("rank %1").arg(step.ranks[i]);
     row.subtitle = duration(step.timelines[i]->lengthUs());
     row.warn = slow && slow->index == i;
-    if (row.warn) row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
+    if (row.warn) {
+      row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
+      row.note.replace(row.note.lastIndexOf(QChar(' ')), 1, QChar(QChar::Nbsp));  // "+10.8 ms"
+    }
     row.timeline = step.timelines[i];
     rows.push_back(std::move(row));
   }
