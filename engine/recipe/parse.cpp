@@ -140,7 +140,7 @@ Result<toml::table> read_set(const std::string& set) {
 
 /// toml++'s words, but for the slip that is made most.
 std::string syntax_fault(std::string_view text, const toml::parse_error& error) {
-  const std::string words(error.description());
+  std::string words(error.description());
   if (words.find("unescaped control") == words.npos) return words;
   for (toml::source_index line = 1; line < error.source().begin.line; ++line) {
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);

@@ -78,9 +78,10 @@ class ComparePageTest : public QObject {
              QStringLiteral("1 of 2"));
 
     model.setAllKeys(true);
-    QVERIFY(textOf(model).startsWith(QStringLiteral("Recipe |  |  | \n"
-                                                    "optimizer.lr | 3e-3 | 3e-3 | \n"
-                                                    "wrapping.mode | none | auto | \n")));
+    QVERIFY(
+        textOf(model).startsWith(QStringLiteral("Recipe |  |  | \n"
+                                                "optimizer.lr | 3e-3 | 3e-3 | \n"
+                                                "wrapping.mode | none | auto | \n")));
     QCOMPARE(model.index(0, 0).data(DifferenceModel::CountRole).toString(), QStringLiteral("2"));
     model.setComparison({});
     QCOMPARE(model.columnCount(), 0);

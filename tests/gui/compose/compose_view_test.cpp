@@ -287,9 +287,9 @@ class ComposeViewTest : public QObject {
     const QList<Fact> facts = factsOf(resolved.recipe);
     QCOMPARE(facts[0].value, QString("1.00 B"));  // 8,030,261,248 / 8
     QCOMPARE(facts[1].value, QString("16"));
-    QCOMPARE(facts[1].note, QString("2 × 8 ranks × 1 passes"));
+    QCOMPARE(facts[1].note, QString("2 × 8 ranks × 1 pass"));
     QCOMPARE(facts[2].value, QString("131,072"));
-    QCOMPARE(facts[3].value, QString("57.9 B"));  // 57,914,449,920
+    QCOMPARE(facts[3].value, QString("57.9 GFLOP"));  // 57,914,449,920
   }
 
  private:
