@@ -37,8 +37,8 @@ struct RankContext {
   Launch launch;
   int32_t rank = 0;
   int32_t local_rank = 0;
-  int listen_fd = -1;  // rank 0: a socket already bound and listening for the TCPStore, else -1
-  uint16_t port = 0;   // the rendezvous port in use
+  int listen_fd = -1;  // rank 0 of several hosts: a socket that listens for the TCPStore, else -1
+  uint16_t port = 0;   // the rendezvous port in use; 0 where all ranks are of this host
   double spawned_at =
       0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds
 };

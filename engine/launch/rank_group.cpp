@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,7 +96,11 @@ RankGroup::~RankGroup() {
 
 Result<> RankGroup::start() {
   Rendezvous rendezvous;
-  if (launch_.first_rank == 0) {
+  const bool one_host = launch_.local_ranks == launch_.world_size;
+  if (one_host) {
+    const std::string file = rendezvous_file(run_dir_);
+    if (unlink(file.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", file, strerror(errno));
+  } else if (launch_.first_rank == 0) {
     Result<Rendezvous> opened = open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port);
     if (!opened) return fail(opened);
     rendezvous = *opened;

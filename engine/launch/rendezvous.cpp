@@ -22,6 +22,8 @@ uint16_t port_of(int fd) {
 
 }  // namespace
 
+std::string rendezvous_file(const std::string& run_dir) { return run_dir + "/rendezvous"; }
+
 Result<Rendezvous> open_rendezvous(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -2,15 +2,11 @@
 
 #include <dlfcn.h>
 
-#include <chrono>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-
 #include "engine/cuda/plugin.h"
+#include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
 namespace {
-
-constexpr std::chrono::minutes kTimeout{10};
 
 void* cuda_plugin = nullptr;
 
@@ -38,15 +34,13 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
 
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
-                                             int size, const std::string& address) {
+                                             int size, transport::GroupOptions options) {
   if (device.is_cuda()) {
     const auto make = reinterpret_cast<cuda::MakeGroup>(dlsym(cuda_plugin, cuda::kMakeGroup));
     TORCH_CHECK(make, "libheddle_cuda.so is not of this engine");
     return make(store, rank, size);
   }
-  auto options = c10d::ProcessGroupGloo::Options::create(kTimeout);
-  options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(address));
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(std::move(store), rank, size, options);
+  return c10::make_intrusive<transport::HostBackend>(store, rank, size, std::move(options));
 }
 
 }  // namespace heddle::runtime

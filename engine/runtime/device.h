@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "base/result.h"
+#include "engine/transport/meeting.h"
 
 namespace heddle::runtime {
 
@@ -16,10 +17,10 @@ namespace heddle::runtime {
 /// tensor.
 Result<c10::Device> open_device(const std::string& wanted, int local_rank);
 
-/// A process group of the device's own transport: Gloo, or NCCL. `address`: of this host, as the
-/// others reach it. Throws c10::Error.
+/// A process group of the device's own transport: Heddle's for a CPU (a transport::HostBackend), or
+/// NCCL. Throws c10::Error.
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
-                                             int size, const std::string& address);
+                                             int size, transport::GroupOptions options);
 
 }  // namespace heddle::runtime

@@ -6,15 +6,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "engine/graph/error_text.h"
+#include "engine/launch/rendezvous.h"
 #include "engine/runtime/device.h"
+#include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
 namespace {
@@ -49,33 +54,107 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
   return std::string(text);
 }
 
+// The ranks of this rank's group along each dimension of the mesh.
+std::vector<int> shard_ranks(int rank, Mesh mesh) {
+  std::vector<int> ranks(mesh.shard);
+  std::iota(ranks.begin(), ranks.end(), rank / mesh.shard * mesh.shard);
+  return ranks;
+}
+std::vector<int> replicate_ranks(int rank, Mesh mesh) {
+  std::vector<int> ranks;
+  for (int replica = 0; replica < mesh.replicate; ++replica)
+    ranks.push_back(replica * mesh.shard + rank % mesh.shard);
+  return ranks;
+}
+
+bool on_one_host(const launch::RankContext& context) {
+  return context.launch.local_ranks == context.launch.world_size;
+}
+
+c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context) {
+  if (on_one_host(context))
+    return c10::make_intrusive<c10d::FileStore>(launch::rendezvous_file(context.run_dir),
+                                                context.launch.world_size);
+  c10d::TCPStoreOptions options;
+  options.port = context.port;
+  options.isServer = context.rank == 0;
+  options.numWorkers = static_cast<size_t>(context.launch.world_size);
+  options.waitWorkers = false;
+  options.timeout = kTimeout;
+  if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
+  return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
+}
+
+void make_groups(const launch::RankContext& context, Mesh mesh, c10::Device device,
+                 const std::string& address) {
+  const auto store = open_store(context);
+  const auto add = [&](const std::string& name, const std::vector<int>& ranks) {
+    const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
+    const transport::GroupOptions options{
+        .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = kTimeout};
+    // Groups of one name have no rank in common: the first one tells them apart.
+    const auto prefix = fmt::format("{}.{}", name, ranks.front());
+    groups()[name] =
+        make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
+                   static_cast<int>(own - ranks.begin()), static_cast<int>(ranks.size()), options);
+  };
+  const std::vector<int> shard = shard_ranks(context.rank, mesh);
+  const std::vector<int> replicate = replicate_ranks(context.rank, mesh);
+  if (shard.size() > 1) add(kShardGroup, shard);
+  if (replicate.size() > 1) add(kReplicateGroup, replicate);
+  if (replicate.size() == 1) {
+    groups()[kDataGroup] = groups().at(kShardGroup);
+  } else if (shard.size() == 1) {
+    groups()[kDataGroup] = groups().at(kReplicateGroup);
+  } else {
+    std::vector<int> all(mesh.replicate * mesh.shard);
+    std::iota(all.begin(), all.end(), 0);
+    add(kDataGroup, all);
+  }
+}
+
+const transport::HostBackend* host_group() {
+  const auto group = groups().find(kDataGroup);
+  return group == groups().end() ? nullptr
+                                 : dynamic_cast<const transport::HostBackend*>(group->second.get());
+}
+
 }  // namespace
 
-Result<> init_process_groups(const launch::RankContext& context, c10::Device device) {
-  const int world = context.launch.world_size;
-  if (world == 1) {
+Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10::Device device) {
+  const launch::Launch& launch = context.launch;
+  if (mesh.replicate * mesh.shard != launch.world_size)
+    return fail("a mesh of {} replicas of {} shards is not one of {} ranks", mesh.replicate,
+                mesh.shard, launch.world_size);
+  if (launch.world_size == 1) {
     if (context.listen_fd >= 0) close(context.listen_fd);
     return {};
   }
-  const auto address = local_address(context.launch.rendezvous_host, context.port);
+  const Result<std::string> address = on_one_host(context)
+                                          ? Result<std::string>("127.0.0.1")
+                                          : local_address(launch.rendezvous_host, context.port);
   if (!address) return fail(address);
   try {
-    c10d::TCPStoreOptions options;
-    options.port = context.port;
-    options.isServer = context.rank == 0;
-    options.numWorkers = static_cast<size_t>(world);
-    options.waitWorkers = false;
-    options.timeout = kTimeout;
-    if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
-    auto store = c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
-    groups()[kShardGroup] =
-        make_group(device, c10::make_intrusive<c10d::PrefixStore>(kShardGroup, store), context.rank,
-                   world, *address);
+    make_groups(context, mesh, device, *address);
   } catch (const std::exception& error) {
-    return fail("rank {} cannot meet the others at {}:{}: {}", context.rank,
-                context.launch.rendezvous_host, context.port, graph::error_text(error));
+    const std::string place = on_one_host(context)
+                                  ? launch::rendezvous_file(context.run_dir)
+                                  : fmt::format("{}:{}", launch.rendezvous_host, context.port);
+    return fail("rank {} cannot meet the others at {}: {}", context.rank, place,
+                graph::error_text(error));
   }
   return {};
+}
+
+std::string transport_name() {
+  if (groups().empty()) return "none";
+  const transport::HostBackend* host = host_group();
+  return host ? host->transport() : "nccl";
+}
+
+std::string transport_warning() {
+  const transport::HostBackend* host = host_group();
+  return host ? host->warning() : "";
 }
 
 void close_process_groups() { groups().clear(); }

@@ -46,9 +46,7 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                           {"libtorch", TORCH_VERSION},
                           {"engine", HEDDLE_VERSION},
                           {"device", device.is_cuda() ? "cuda" : "cpu"},
-                          {"transport", context.launch.world_size == 1 ? "none"
-                                        : device.is_cuda()             ? "nccl"
-                                                                       : "gloo"}},
+                          {"transport", runtime::transport_name()}},
           .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
                     {"collectives", static_cast<double>(runner.facts.collectives)},
                     {"capture_seconds", runner.facts.capture_seconds},
@@ -92,10 +90,17 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   if (!runner) return bad_input(runner.error().message);
   if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
     return bad_input(loaded.error().message);
+  const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
+                           static_cast<int>(recipe.parallelism.dp_shard)};
+  if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
+    return failed(met.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
-  if (const auto met = runtime::init_process_groups(context, *device); !met)
-    return failed(met.error().message);
+  if (const std::string warning = runtime::transport_warning(); !warning.empty())
+    if (const auto logged =
+            log.append(telemetry::Log{launch::now(), telemetry::Level::warning, warning});
+        !logged)
+      return failed(logged.error().message);
 
   if (!context.launch.eval_to.empty()) {
     if (const auto done = evaluate(recipe, context, **runner, inputs->loader, *device); !done)

@@ -190,14 +190,40 @@ class LaunchTest : public QObject {
   void a_rank_finds_its_place() {
     const auto run = train(engine(R"(
       echo "threads $OMP_NUM_THREADS nice $(nice) fd ${listen_fd:-none} port $port"
-      [ "$rank" = 0 ] || exit 0
-      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
     )"),
                            2);
     QCOMPARE(run.exit_code, 0);
     const std::string first = read_file(run_dir_ + "/rank-0.err");
-    const std::string second = read_file(run_dir_ + "/rank-1.err");
     QVERIFY2(first.find("nice 10") != std::string::npos, first.c_str());
+    // Ranks of one host meet in a file.
+    QVERIFY2(first.find("fd none port 0\n") != std::string::npos, first.c_str());
+    QCOMPARE(read_file(run_dir_ + "/rank-1.err"), first);
+  }
+
+  void an_earlier_rendezvous_is_gone() {
+    std::filesystem::create_directories(run_dir_);
+    write_file(run_dir_ + "/rendezvous", "of an attempt that was killed");
+    const auto run = train(engine("[ ! -e \"$run_dir/rendezvous\" ]"), 2);
+    QCOMPARE(run.exit_code, 0);
+  }
+
+  void the_first_of_several_hosts_listens() {
+    Launch launch;
+    launch.run = "test";
+    launch.world_size = 3;
+    launch.local_ranks = 2;
+    std::filesystem::create_directories(run_dir_);
+    QVERIFY(write_launch(run_dir_, launch));
+    QCOMPARE(supervise({"--engine", engine(R"(
+      echo "fd ${listen_fd:-none} port $port"
+      [ "$rank" = 0 ] || exit 0
+      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
+    )")})
+                 .exit_code,
+             0);
+    QVERIFY(ends());
+    const std::string first = read_file(run_dir_ + "/rank-0.err");
+    const std::string second = read_file(run_dir_ + "/rank-1.err");
     QVERIFY2(first.find("the fd is a socket") != std::string::npos, first.c_str());
     QVERIFY2(second.find("fd none") != std::string::npos, second.c_str());
     // Both were given the port that the first one listens on.

@@ -1,0 +1,117 @@
+#include "engine/transport/memory_peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::transport {
+namespace {
+
+// Bounds of one system call: IOV_MAX entries, and a time after which a stop is seen.
+constexpr size_t kEntries = 1024;
+constexpr uint64_t kBytes = uint64_t{1} << 28;
+
+// Walks through a list of ranges.
+class Cursor {
+ public:
+  explicit Cursor(const std::vector<Range>& ranges) : ranges_(ranges) { advance(0); }
+
+  bool done() const { return index_ == ranges_.size(); }
+
+  /// What comes next, as much as one call takes. Returns its bytes.
+  uint64_t peek(std::vector<iovec>& entries) const {
+    entries.clear();
+    uint64_t bytes = 0;
+    for (size_t i = index_; i < ranges_.size() && entries.size() < kEntries && bytes < kBytes;
+         ++i) {
+      const uint64_t offset = i == index_ ? offset_ : 0;
+      const uint64_t length = std::min(ranges_[i].bytes - offset, kBytes - bytes);
+      if (length > 0) entries.push_back({ranges_[i].data() + offset, length});
+      bytes += length;
+    }
+    return bytes;
+  }
+
+  void advance(uint64_t bytes) {
+    offset_ += bytes;
+    while (!done() && offset_ >= ranges_[index_].bytes) offset_ -= ranges_[index_++].bytes;
+  }
+
+ private:
+  const std::vector<Range>& ranges_;
+  size_t index_ = 0;
+  uint64_t offset_ = 0;
+};
+
+}  // namespace
+
+void allow_reading() {
+  // Fails where the kernel has no Yama, which then asks for nothing.
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+Result<MemoryPeer> MemoryPeer::open(int pid, int page_fd, uint64_t probe_address,
+                                    uint64_t probe_value) {
+  const int pid_fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (pid_fd < 0) return fail("pidfd_open: {}", strerror(errno));
+  auto page = MappedPage::open(pid, page_fd);
+  if (!page) {
+    close(pid_fd);
+    return fail(page);
+  }
+  MemoryPeer peer(pid, pid_fd, std::move(*page));
+  uint64_t value = 0;
+  const std::vector<Range> to{{reinterpret_cast<uint64_t>(&value), sizeof(value)}};
+  if (const auto read = peer.read({{probe_address, sizeof(value)}}, to); !read) return fail(read);
+  if (value != probe_value) return fail("process {} is not the rank that it should be", pid);
+  return peer;
+}
+
+MemoryPeer::MemoryPeer(MemoryPeer&& other) noexcept
+    : pid_(other.pid_), pid_fd_(std::exchange(other.pid_fd_, -1)), page_(std::move(other.page_)) {}
+
+MemoryPeer::~MemoryPeer() {
+  if (pid_fd_ >= 0) close(pid_fd_);
+}
+
+bool MemoryPeer::alive() const {
+  pollfd state{pid_fd_, POLLIN, 0};  // readable once it has ended
+  return poll(&state, 1, 0) == 0;
+}
+
+Result<> MemoryPeer::read(const std::vector<Range>& from, const std::vector<Range>& to) const {
+  Cursor theirs(from), ours(to);
+  std::vector<iovec> remote, local;
+  while (!theirs.done()) {
+    // The kernel stops at the end of the shorter list; the next call goes on from there.
+    const uint64_t bytes = std::min(theirs.peek(remote), ours.peek(local));
+    const ssize_t got =
+        process_vm_readv(pid_, local.data(), local.size(), remote.data(), remote.size(), 0);
+    if (bytes == 0) return fail("more bytes are offered than there is room for");
+    if (got < 0) return fail("process_vm_readv: {}", strerror(errno));
+    if (static_cast<uint64_t>(got) != bytes)
+      return fail("process_vm_readv: {} of {} bytes can be read", got, bytes);
+    theirs.advance(bytes);
+    ours.advance(bytes);
+  }
+  return {};
+}
+
+Result<std::vector<Range>> MemoryPeer::sources(const Descriptor& descriptor) const {
+  std::vector<Range> list(descriptor.range_count);
+  const uint64_t bytes = list.size() * sizeof(Range);
+  if (const auto got = read({{descriptor.ranges_address, bytes}},
+                            {{reinterpret_cast<uint64_t>(list.data()), bytes}});
+      !got)
+    return fail(got);
+  return list;
+}
+
+}  // namespace heddle::transport

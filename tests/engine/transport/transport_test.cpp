@@ -1,0 +1,191 @@
+// Groups of real processes: 2, 3 and 4 ranks over memory, over Gloo, and over both.
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+#include <vector>
+
+namespace {
+
+struct Ended {
+  int exit_code = -1;
+  QString out, err;
+};
+
+// Which ranks share a host.
+QStringList hosts(const QString& layout, int rank) {
+  if (layout == "memory") return {};
+  if (layout == "no memory") return {"--no-memory"};
+  // Two hosts: ranks alternate.
+  return {"--host", rank % 2 ? "b" : "a"};
+}
+
+}  // namespace
+
+class TransportTest : public QObject {
+  Q_OBJECT
+
+ private:
+  using Ranks = std::vector<std::unique_ptr<QProcess>>;
+  std::unique_ptr<QTemporaryDir> folder_;
+
+  Ranks start(const QString& job, int size, const QString& layout, const QStringList& more = {}) {
+    Ranks ranks;
+    for (int rank = 0; rank < size; ++rank) {
+      ranks.push_back(std::make_unique<QProcess>());
+      ranks.back()->start(QString(HEDDLE_BINARY_DIR) + "/transport_rank",
+                          QStringList{job, "--store", folder_->filePath("store"), "--size",
+                                      QString::number(size), "--rank", QString::number(rank)} +
+                              hosts(layout, rank) + more);
+    }
+    return ranks;
+  }
+
+  static Ended finish(QProcess& rank) {
+    rank.closeWriteChannel();
+    rank.waitForFinished(-1);
+    return {rank.exitStatus() == QProcess::NormalExit ? rank.exitCode() : -1,
+            QString(rank.readAllStandardOutput()).trimmed(),
+            QString(rank.readAllStandardError()).trimmed()};
+  }
+
+  std::vector<Ended> run(const QString& job, int size, const QString& layout,
+                         const QStringList& more = {}) {
+    const Ranks ranks = start(job, size, layout, more);
+    std::vector<Ended> ended;
+    for (const auto& rank : ranks) ended.push_back(finish(*rank));
+    return ended;
+  }
+
+  static void layouts() {
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<int>("size");
+    for (const QString layout : {"memory", "two hosts", "no memory"})
+      for (const int size : {2, 3, 4})
+        QTest::newRow(qPrintable(QString("%1, %2 ranks").arg(layout).arg(size))) << layout << size;
+  }
+
+ private Q_SLOTS:
+  void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+  void values_data() { layouts(); }
+  void values() {
+    QFETCH(QString, layout);
+    QFETCH(int, size);
+    const QString transport = layout == "memory"                  ? "memory"
+                              : layout == "two hosts" && size > 2 ? "memory + gloo"
+                                                                  : "gloo";
+    const auto ended = run("values", size, layout, {"--seed", "7"});
+    for (int rank = 0; rank < size; ++rank) {
+      QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
+      // Of three ranks on two hosts one is alone on its own.
+      const bool alone = layout == "two hosts" && size == 3 && rank == 1;
+      QCOMPARE(ended[rank].out, "right over " + (alone ? QString("gloo") : transport));
+      QCOMPARE(ended[rank].err.contains("Gloo carries their collectives"), layout == "no memory");
+    }
+  }
+
+  void bits_do_not_depend_on_buckets_nor_on_the_transport() {
+    QStringList hashes;
+    for (const char* layout : {"memory", "two hosts", "no memory"}) {
+      init();
+      const auto ended = run("buckets", 3, layout);
+      for (const Ended& rank : ended) QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
+      const QStringList lines = ended[0].out.split('\n');
+      QCOMPARE(lines.size(), 4);
+      hashes += lines;
+    }
+    QVERIFY2(hashes.count(hashes[0]) == hashes.size(), qPrintable(hashes.join(' ')));
+  }
+
+  void many_under_way_data() { layouts(); }
+  void many_under_way() {
+    QFETCH(QString, layout);
+    QFETCH(int, size);
+    for (const Ended& rank : run("many", size, layout))
+      QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
+  }
+
+  void ranks_that_disagree_data() {
+    QTest::addColumn<QString>("about");
+    QTest::addColumn<QString>("layout");
+    QTest::addColumn<QString>("odd");
+    for (const QString layout : {"memory", "two hosts"}) {
+      const auto row = [&](const QString& about, const QString& odd) {
+        QTest::newRow(qPrintable(about + ", " + layout)) << about << layout << odd;
+      };
+      row("kind", "rank 1 in #1 reduce-scatter layers.3 (1 range, 48 bytes of Float)");
+      row("bytes", "rank 1 in #1 all-gather layers.3 (1 range, 32 bytes of Float)");
+      row("ranges", "rank 1 in #1 all-gather layers.3 (2 ranges, 32 bytes of Float)");
+      row("label", "rank 1 in #1 all-gather layers.4 (1 range, 16 bytes of Float)");
+    }
+  }
+  void ranks_that_disagree() {
+    QFETCH(QString, about);
+    QFETCH(QString, layout);
+    QFETCH(QString, odd);
+    for (const Ended& rank : run(about, 3, layout)) {
+      QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
+      QCOMPARE(rank.out,
+               "the ranks of group test disagree at collective 1: rank 0 is in #1 "
+               "all-gather layers.3 (1 range, 16 bytes of Float), " +
+                   odd);
+    }
+  }
+
+  void a_rank_that_dies_data() { layouts(); }
+  void a_rank_that_dies() {
+    QFETCH(QString, layout);
+    QFETCH(int, size);
+    const auto ended = run("die", size, layout);
+    for (int rank = 0; rank < size; ++rank) {
+      if (rank == 1) continue;
+      QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
+      QCOMPARE(ended[rank].out,
+               "rank 1 is gone, in the middle of #1 all-reduce norm (1 range, 400000 bytes of "
+               "Float) of group test");
+    }
+  }
+
+  void a_rank_that_lags_data() { layouts(); }
+  void a_rank_that_lags() {
+    QFETCH(QString, layout);
+    QFETCH(int, size);
+    const Ranks ranks = start("lag", size, layout, {"--timeout", "1500"});
+    for (int rank = 0; rank < size; ++rank) {
+      if (rank == 1) continue;
+      const Ended ended = finish(*ranks[rank]);
+      QVERIFY2(ended.exit_code == 0, qPrintable(ended.err));
+      QVERIFY2(
+          ended.out.contains("#1 all-reduce layers.7 (1 range, 400000 bytes of Float) of group "
+                             "test has not ended after 1.5 s: rank 1 lags"),
+          qPrintable(ended.out));
+      QVERIFY2(ended.out.contains("rank 1: #0 barrier warm-up"), qPrintable(ended.out));
+    }
+    const Ended laggard = finish(*ranks[1]);
+    QVERIFY2(laggard.exit_code == 0, qPrintable(laggard.err));
+  }
+
+  void a_mesh_of_groups() {
+    for (const auto& [size, lines] :
+         {std::pair{4, QStringList{"dp_shard 11 dp_replicate 101 dp 1111 memory",
+                                   "dp_shard 11 dp_replicate 1010 dp 1111 memory",
+                                   "dp_shard 1100 dp_replicate 101 dp 1111 memory",
+                                   "dp_shard 1100 dp_replicate 1010 dp 1111 memory"}},
+          std::pair{2,
+                    QStringList{"dp_replicate 11 dp 11 memory", "dp_replicate 11 dp 11 memory"}}}) {
+      init();
+      QVERIFY(QDir(folder_->path()).mkdir("store"));  // the run directory
+      const auto ended = run("mesh", size, "memory");
+      for (int rank = 0; rank < size; ++rank) {
+        QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
+        QCOMPARE(ended[rank].out, lines[rank]);
+      }
+    }
+  }
+};
+
+QTEST_GUILESS_MAIN(TransportTest)
+#include "transport_test.moc"
