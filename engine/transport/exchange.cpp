@@ -67,6 +67,7 @@ void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
   deadline_ = steady_clock::now() + options_.timeout;
   const uint64_t sequence = operation.descriptor.sequence;
   wait_for_all(operation, traffic, &ControlPage::posted, posted_mark(sequence));
+  if (traffic.broken >= 0) gone(operation, traffic.broken);
   compare(operation, traffic);
   operation.work->begin();
   const Lists lists = sources(operation);
@@ -74,6 +75,7 @@ void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
     if (exchange == 1) {
       meeting_.page.advance(exchanged_mark(sequence));
       if (meeting_.gloo) meeting_.gloo->start_second(operation, traffic);
+      if (traffic.broken >= 0) gone(operation, traffic.broken);
       wait_for_all(operation, traffic, &ControlPage::progress, exchanged_mark(sequence));
     }
     if (operation.sums(exchange))

@@ -63,8 +63,9 @@ void GlooPeers::start(const Operation& operation, RemoteTraffic& traffic) {
   for (int peer = 0; peer < size_; ++peer) {
     if (!remote_[peer]) continue;
     const int tag = descriptor_tag(descriptor);
-    receive({range_of(traffic.peers[peer].theirs)}, peer, tag, traffic.peers[peer].descriptor);
-    send({range_of(descriptor)}, peer, tag, traffic.sent);
+    receive({range_of(traffic.peers[peer].theirs)}, peer, tag, traffic,
+            traffic.peers[peer].descriptor);
+    send({range_of(descriptor)}, peer, tag, traffic);
   }
   exchange(operation, 0, traffic);
 }
@@ -87,31 +88,35 @@ void GlooPeers::exchange(const Operation& operation, int exchange, RemoteTraffic
       arrivals = places(operation, exchange, peer, size_);
     }
     from.received.clear();
-    receive(arrivals, peer, data_tag(operation.descriptor, arrivals), from.received);
+    receive(arrivals, peer, data_tag(operation.descriptor, arrivals), traffic, from.received);
   }
   for (int peer = 0; peer < size_; ++peer) {
     if (!remote_[peer]) continue;
     const auto departures = parts(operation, exchange, operation.sources, rank_, peer, size_);
-    send(departures, peer, data_tag(operation.descriptor, departures), traffic.sent);
+    send(departures, peer, data_tag(operation.descriptor, departures), traffic);
   }
 }
 
 void GlooPeers::send(const std::vector<Range>& ranges, int peer, int tag,
-                     RemoteTraffic::Works& works) {
+                     RemoteTraffic& traffic) try {
   for (const Range& range : ranges) {
     if (range.bytes == 0) continue;
     std::vector<at::Tensor> bytes = bytes_of(range);
-    works.push_back(gloo_->send(bytes, peer, tag));
+    traffic.sent.push_back(gloo_->send(bytes, peer, tag));
   }
+} catch (const std::exception&) {
+  if (traffic.broken < 0) traffic.broken = peer;
 }
 
-void GlooPeers::receive(const std::vector<Range>& ranges, int peer, int tag,
-                        RemoteTraffic::Works& works) {
+void GlooPeers::receive(const std::vector<Range>& ranges, int peer, int tag, RemoteTraffic& traffic,
+                        RemoteTraffic::Works& works) try {
   for (const Range& range : ranges) {
     if (range.bytes == 0) continue;
     std::vector<at::Tensor> bytes = bytes_of(range);
     works.push_back(gloo_->recv(bytes, peer, tag));
   }
+} catch (const std::exception&) {
+  if (traffic.broken < 0) traffic.broken = peer;
 }
 
 at::Tensor GlooPeers::take_rows(uint64_t bytes) {

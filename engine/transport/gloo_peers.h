@@ -31,6 +31,7 @@ struct RemoteTraffic {
   };
   std::vector<Peer> peers;  // by rank; those of other ranks stay empty
   Works sent;
+  int broken = -1;  // the rank whose connection was gone when something was started
 };
 
 class GlooPeers {
@@ -62,8 +63,9 @@ class GlooPeers {
 
  private:
   void exchange(const Operation& operation, int exchange, RemoteTraffic& traffic);
-  void send(const std::vector<Range>& ranges, int peer, int tag, RemoteTraffic::Works& works);
-  void receive(const std::vector<Range>& ranges, int peer, int tag, RemoteTraffic::Works& works);
+  void send(const std::vector<Range>& ranges, int peer, int tag, RemoteTraffic& traffic);
+  void receive(const std::vector<Range>& ranges, int peer, int tag, RemoteTraffic& traffic,
+               RemoteTraffic::Works& works);
   at::Tensor take_rows(uint64_t bytes);
 
   const int rank_, size_;

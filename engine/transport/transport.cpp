@@ -65,13 +65,7 @@ c10::intrusive_ptr<TimedWork> Transport::submit(std::unique_ptr<Operation> opera
   }
   under_way_.push_back({std::move(operation), {}});
   UnderWay& last = under_way_.back();
-  if (meeting_.gloo) {
-    try {
-      meeting_.gloo->start(*last.operation, last.traffic);
-    } catch (const std::exception&) {
-      // The connection is gone; the transport's thread finds out which and says so.
-    }
-  }
+  if (meeting_.gloo) meeting_.gloo->start(*last.operation, last.traffic);
   meeting_.page.post(last.operation->descriptor);
   lock.unlock();
   changed_.notify_all();
