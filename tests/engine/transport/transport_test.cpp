@@ -1,4 +1,6 @@
 // Groups of real processes: 2, 3 and 4 ranks over memory, over Gloo, and over both.
+#include <unistd.h>
+
 #include <QDir>
 #include <QFile>
 #include <QProcess>
@@ -184,6 +186,75 @@ class TransportTest : public QObject {
         QCOMPARE(ended[rank].out, lines[rank]);
       }
     }
+  }
+
+  // Not even loopback is up: ranks of one host need no network.
+  void training_without_a_network() {
+    if (geteuid() != 0) QSKIP("needs root, to take the network away");
+    QFile recipe(folder_->filePath("small.toml"));
+    QVERIFY(recipe.open(QFile::WriteOnly));
+    recipe.write(QString(R"(
+[model]
+dim = 32
+n_layers = 1
+n_heads = 2
+n_kv_heads = 2
+ffn_dim = 64
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32
+[training]
+steps = 2
+local_batch = 1
+)")
+                     .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+                     .toUtf8());
+    recipe.close();
+    QProcess engine;
+    engine.start("unshare", {"-n", QString(HEDDLE_BINARY_DIR) + "/heddle-engine", "train",
+                             recipe.fileName(), "--ranks", "2"});
+    const Ended ended = finish(engine);
+    QVERIFY2(ended.exit_code == 0, qPrintable(ended.err));
+    QVERIFY2(ended.out.contains("\"losses\":["), qPrintable(ended.out));
+  }
+
+  // Two network namespaces, told apart without being told, joined by a virtual cable.
+  void two_networks() {
+    if (geteuid() != 0) QSKIP("needs root, to make network namespaces");
+    const QString id = QString::number(QCoreApplication::applicationPid());
+    const QString script = QString(R"(
+      set -e
+      trap 'ip netns del ha%1 || true; ip netns del hb%1 || true' EXIT
+      ip netns add ha%1
+      ip netns add hb%1
+      ip link add va%1 netns ha%1 type veth peer name vb%1 netns hb%1
+      ip -n ha%1 addr add 10.77.0.1/24 dev va%1
+      ip -n hb%1 addr add 10.77.0.2/24 dev vb%1
+      ip -n ha%1 link set va%1 up
+      ip -n hb%1 link set vb%1 up
+      ip -n ha%1 link set lo up
+      ip -n hb%1 link set lo up
+      run() { ip netns exec h$1%1 "$HEDDLE_RANK" "$2" --store 10.77.0.1:4711 --size 3 --rank $3 --address 10.77.0.$4; }
+      run b values 1 2 &
+      run b values 2 2 &
+      run a values 0 1
+      wait
+    )")
+                               .arg(id);
+    QProcess shell;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("HEDDLE_RANK", QString(HEDDLE_BINARY_DIR) + "/transport_rank");
+    shell.setProcessEnvironment(environment);
+    shell.start("sh", {"-c", script});
+    const Ended ended = finish(shell);
+    if (ended.exit_code == 127 || ended.err.contains("Operation not permitted"))
+      QSKIP(qPrintable("no network namespaces here: " + ended.err));
+    QVERIFY2(ended.exit_code == 0, qPrintable(ended.err));
+    QStringList lines = ended.out.split('\n');
+    lines.sort();
+    QCOMPARE(lines, QStringList({"right over gloo", "right over memory + gloo",
+                                 "right over memory + gloo"}));
   }
 };
 
