@@ -15,24 +15,12 @@
 
 #include "storage/queries.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 
 using namespace heddle;
 using namespace heddle::storage;
 
 namespace {
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) {
-    std::fprintf(stderr, "store_bench: %s\n", result.error().message.c_str());
-    exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-template <typename T>
-T must(std::future<Result<T>> future) {
-  return must(future.get());
-}
 
 double seconds(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/process.h"
+#include "tests/support/results.h"
 #include "tests/support/sshd.h"
 
 using namespace heddle;
@@ -81,12 +82,7 @@ ConnectOptions soon() {
 
 }  // namespace
 
-// Each evaluates its argument once.
-#define VERIFY_RESULT(...)                                          \
-  do {                                                              \
-    const auto& result = (__VA_ARGS__);                             \
-    QVERIFY2(result, result ? "" : result.error().message.c_str()); \
-  } while (false)
+// Evaluates its argument once.
 #define VERIFY_REFUSED(call, expected, words)                                    \
   do {                                                                           \
     const auto& result = (call);                                                 \

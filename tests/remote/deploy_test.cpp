@@ -22,13 +22,6 @@ const std::string kProgram = HEDDLE_TORCH_PROGRAM;
 /// A smaller one: this test.
 std::string itself() { return QCoreApplication::applicationFilePath().toStdString(); }
 
-std::unique_ptr<Node> connected(const test::Sshd& sshd) {
-  const Target target = sshd.trusted_target();
-  auto node = remote::connect(target, target.hosts[0], sshd.connect_options());
-  if (!node) qWarning("%s", node.error().message.c_str());
-  return node ? std::move(*node) : nullptr;
-}
-
 std::string said(Node& node, const std::vector<std::string>& argv) {
   Command command;
   command.argv = argv;
@@ -65,7 +58,7 @@ class DeployTest : public QObject {
     auto started = test::Sshd::start();
     QVERIFY2(started, started ? "" : started.error().message.c_str());
     sshd_ = std::move(*started);
-    node_ = connected(*sshd_);
+    node_ = sshd_->connected();
     QVERIFY(node_);
   }
 
@@ -162,7 +155,7 @@ class DeployTest : public QObject {
     options.home_noexec = true;
     auto strict = test::Sshd::start(options);
     QVERIFY(strict);
-    const auto node = connected(**strict);
+    const auto node = (*strict)->connected();
     QVERIFY(node);
     const auto deployed = deploy(*node, "~/.heddle", itself());
     QVERIFY(!deployed);
@@ -183,7 +176,7 @@ class DeployTest : public QObject {
     options.home_bytes = 20 << 20;
     auto small = test::Sshd::start(options);
     QVERIFY(small);
-    const auto node = connected(**small);
+    const auto node = (*small)->connected();
     QVERIFY(node);
     const auto deployed = deploy(*node, "~/.heddle", kProgram);
     QVERIFY(!deployed);

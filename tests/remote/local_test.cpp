@@ -10,6 +10,7 @@
 #include "remote/quote.h"
 #include "remote/sha256.h"
 #include "remote/ssh_config.h"
+#include "tests/support/results.h"
 
 using namespace heddle;
 using namespace heddle::remote;
@@ -34,14 +35,6 @@ std::string line_of(const Host& host) {
 }
 
 }  // namespace
-
-#define VERIFY_SAYS(call, words)                                      \
-  do {                                                                \
-    const auto& result = (call);                                      \
-    QVERIFY(!result);                                                 \
-    QVERIFY2(result.error().message.find(words) != std::string::npos, \
-             result.error().message.c_str());                         \
-  } while (false)
 
 class LocalTest : public QObject {
   Q_OBJECT

@@ -6,19 +6,13 @@
 #include "base/process.h"
 #include "remote/connect.h"
 #include "remote/sha256.h"
+#include "tests/support/results.h"
 #include "tests/support/sshd.h"
 
 using namespace heddle;
 using namespace heddle::remote;
 
 namespace {
-
-std::unique_ptr<Node> connected(const test::Sshd& sshd) {
-  const Target target = sshd.trusted_target();
-  auto node = remote::connect(target, target.hosts[0], sshd.connect_options());
-  if (!node) qWarning("%s", node.error().message.c_str());
-  return node ? std::move(*node) : nullptr;
-}
 
 Command command_of(std::vector<std::string> argv) {
   Command command;
@@ -43,20 +37,6 @@ std::string file_of(const QTemporaryDir& folder, size_t size) {
 
 }  // namespace
 
-// Each evaluates its argument once.
-#define VERIFY_RESULT(...)                                          \
-  do {                                                              \
-    const auto& result = (__VA_ARGS__);                             \
-    QVERIFY2(result, result ? "" : result.error().message.c_str()); \
-  } while (false)
-#define VERIFY_SAYS(call, words)                                      \
-  do {                                                                \
-    const auto& result = (call);                                      \
-    QVERIFY(!result);                                                 \
-    QVERIFY2(result.error().message.find(words) != std::string::npos, \
-             result.error().message.c_str());                         \
-  } while (false)
-
 class SshTest : public QObject {
   Q_OBJECT
 
@@ -70,7 +50,7 @@ class SshTest : public QObject {
     auto started = test::Sshd::start();
     VERIFY_RESULT(started);
     sshd_ = std::move(*started);
-    node_ = connected(*sshd_);
+    node_ = sshd_->connected();
     QVERIFY(node_);
   }
 
@@ -176,7 +156,7 @@ class SshTest : public QObject {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 50 << 20);
     const std::string hash = *sha256_of_file(from);
-    auto node = connected(*sshd_);
+    auto node = sshd_->connected();
     const auto cut = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
       if (done > 20 << 20) sshd_->stop();
       return true;
@@ -188,7 +168,7 @@ class SshTest : public QObject {
     const auto kept = std::filesystem::file_size(sshd_->node_home() + "/big.part");
 
     VERIFY_RESULT(sshd_->start_again());
-    node = connected(*sshd_);
+    node = sshd_->connected();
     QVERIFY(node);
     std::optional<uint64_t> first;
     const auto sent = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
@@ -200,7 +180,7 @@ class SshTest : public QObject {
     QCOMPARE(*first, kept);
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/big"), hash);
     QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big.part"));
-    node_ = connected(*sshd_);
+    node_ = sshd_->connected();
   }
 
   void whatArrivesDamagedIsThrownAway() {
@@ -219,7 +199,7 @@ class SshTest : public QObject {
     options.home_bytes = 8 << 20;
     const auto small = test::Sshd::start(options);
     VERIFY_RESULT(small);
-    const auto node = connected(**small);
+    const auto node = (*small)->connected();
     QVERIFY(node);
     QTemporaryDir folder;
     const std::string from = file_of(folder, 20 << 20);
@@ -233,7 +213,7 @@ class SshTest : public QObject {
   void anIdleConnectionNoticesThatTheHostIsGone() {
     const auto sshd = test::Sshd::start();
     VERIFY_RESULT(sshd);
-    const auto node = connected(**sshd);
+    const auto node = (*sshd)->connected();
     QVERIFY(node);
     QVERIFY(node->connected());
     (*sshd)->stop();
@@ -245,7 +225,7 @@ class SshTest : public QObject {
     options.own_network = true;
     const auto sshd = test::Sshd::start(options);
     if (!sshd) QSKIP(("no network of its own: " + sshd.error().message).c_str());
-    const auto node = connected(**sshd);
+    const auto node = (*sshd)->connected();
     QVERIFY(node);
     VERIFY_RESULT((*sshd)->cut_cable());
     Command command = shell("echo there");
@@ -275,7 +255,7 @@ class SshTest : public QObject {
     const std::string file = (*sshd)->node_home() + "/shell";
     std::ofstream(file) << text.toStdString();
     std::filesystem::permissions(file, std::filesystem::perms(0755));
-    const auto node = connected(**sshd);
+    const auto node = (*sshd)->connected();
     QVERIFY(node);
     const auto completed = node->run(command_of({"printf", "%s", "a 'b' $c\nd"}));
     if (complaint.isEmpty()) {

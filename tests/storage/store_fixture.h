@@ -11,19 +11,9 @@
 #include "engine/telemetry/log_reader.h"
 #include "storage/queries.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 
 namespace heddle::storage {
-
-/// The value of a Result; a test that meets an error here stops with its message.
-template <typename T>
-T must(Result<T> result) {
-  if (!result) qFatal("%s", result.error().message.c_str());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-template <typename T>
-T must(std::future<Result<T>> future) {
-  return must(future.get());
-}
 
 inline std::string log_of(const std::vector<telemetry::Record>& records, uint64_t first_seq = 0) {
   std::string log;

@@ -200,4 +200,13 @@ Result<Filled> fill(const std::string& path) {
   return Filled{ids[3], ids[2], ids[4], ids[1], ids[0]};
 }
 
+SampleStore::SampleStore() {
+  const auto filled = fill(path().toStdString());
+  if (!filled) qFatal("%s", filled.error().message.c_str());
+  runs = *filled;
+  auto lease = storage::Lease::acquire(path().toStdString());
+  if (!lease) qFatal("%s", lease.error().message.c_str());
+  lease_.emplace(std::move(*lease));
+}
+
 }  // namespace heddle::samples

@@ -2,10 +2,14 @@
 // All goes through the store's writer, as the workbench does it.
 #pragma once
 
+#include <QString>
+#include <QTemporaryDir>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "storage/lease.h"
 #include "storage/run.h"
 
 namespace heddle::samples {
@@ -20,5 +24,19 @@ struct Filled {
 
 /// Fills the store at `path` (made when absent) with five runs of two ranks.
 Result<Filled> fill(const std::string& path);
+
+/// A filled store in a folder of its own. Its lease is taken: nobody follows the run that "runs",
+/// which has no host that could be asked.
+class SampleStore {
+ public:
+  SampleStore();
+  QString path() const { return folder.filePath(QStringLiteral("runs.sqlite")); }
+
+  QTemporaryDir folder;
+  Filled runs;
+
+ private:
+  std::optional<storage::Lease> lease_;
+};
 
 }  // namespace heddle::samples

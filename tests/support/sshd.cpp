@@ -92,6 +92,21 @@ bool speaks(const std::string& address, uint16_t port) {
   return std::string(banner.data(), banner.size()) == "SSH-";
 }
 
+/// The network that the nodes of this process and this machine are on: a bridge. Another process
+/// has another one.
+std::string bridge() { return fmt::format("hdl{}", getpid()); }
+std::string subnet() {  // for tests of networks (RFC 2544)
+  return fmt::format("198.{}.{}.", 18 + getpid() / 256 % 2, getpid() % 256);
+}
+int nodes_on_bridge = 0;
+
+Result<> all(const std::vector<std::vector<std::string>>& steps) {
+  for (const auto& step : steps) {
+    if (const auto done = checked(step); !done) return fail(done);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Sshd::missing() {
@@ -118,38 +133,40 @@ Result<std::unique_ptr<Sshd>> Sshd::start(const SshdOptions& options) {
 
 Sshd::~Sshd() {
   stop();
-  if (options_.own_network) {
+  if (number_ > 0) {
     (void)checked({"ip", "link", "delete", network()});
     (void)checked({"ip", "netns", "delete", network()});
+    if (--nodes_on_bridge == 0) (void)checked({"ip", "link", "delete", bridge()});
   }
   std::error_code error;
   fs::remove_all(folder_, error);
 }
 
 /// The name of the node's network, and of the near end of its cable.
-std::string Sshd::network() const { return fmt::format("hdl{}", getpid()); }
+std::string Sshd::network() const { return fmt::format("{}n{}", bridge(), number_); }
 
 Result<> Sshd::lay_cable() {
-  const std::string name = network();
-  const std::string subnet = "198.18.7.";  // for tests of networks (RFC 2544)
-  address_ = subnet + "2";
-  for (const std::vector<std::string>& step : std::vector<std::vector<std::string>>{
-           {"ip", "netns", "add", name},
-           {"ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name},
-           {"ip", "address", "add", subnet + "1/30", "dev", name},
-           {"ip", "link", "set", name, "up"},
-           {"ip", "-n", name, "address", "add", subnet + "2/30", "dev", "eth0"},
-           {"ip", "-n", name, "link", "set", "eth0", "up"},
-           {"ip", "-n", name, "link", "set", "lo", "up"}}) {
-    if (const auto done = checked(step); !done) return fail(done);
+  static int nodes = 1;  // this machine is the first on the network
+  if (nodes_on_bridge == 0) {
+    const auto built = all({{"ip", "link", "add", bridge(), "type", "bridge"},
+                            {"ip", "address", "add", subnet() + "1/24", "dev", bridge()},
+                            {"ip", "link", "set", bridge(), "up"}});
+    if (!built) return built;
   }
-  return {};
+  number_ = ++nodes;
+  ++nodes_on_bridge;
+  address_ = subnet() + std::to_string(number_);
+  const std::string name = network();
+  return all({{"ip", "netns", "add", name},
+              {"ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name},
+              {"ip", "link", "set", name, "master", bridge(), "up"},
+              {"ip", "-n", name, "address", "add", address_ + "/24", "dev", "eth0"},
+              {"ip", "-n", name, "link", "set", "eth0", "up"},
+              {"ip", "-n", name, "link", "set", "lo", "up"}});
 }
 
 Result<> Sshd::cut_cable() {
-  const auto done = checked({"ip", "-n", network(), "route", "add", "blackhole", "198.18.7.1/32"});
-  if (!done) return fail(done);
-  return {};
+  return all({{"ip", "-n", network(), "route", "add", "blackhole", subnet() + "1/32"}});
 }
 
 void Sshd::let_in(const std::string& public_key_file) {
@@ -270,6 +287,13 @@ remote::ConnectOptions Sshd::connect_options() const {
   options.ssh_folder = user_home() + "/.ssh";
   options.use_agent = false;
   return options;
+}
+
+std::unique_ptr<remote::Node> Sshd::connected() const {
+  const remote::Target target = trusted_target();
+  auto node = remote::connect(target, target.hosts[0], connect_options());
+  if (!node) fmt::print(stderr, "{}\n", node.error().message);
+  return node ? std::move(*node) : nullptr;
 }
 
 }  // namespace heddle::test

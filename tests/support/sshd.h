@@ -20,7 +20,8 @@ struct SshdOptions {
   uint64_t home_bytes = 0;
   /// Programs may not be run from the home (with home_bytes).
   bool home_noexec = false;
-  /// The node hangs on a cable that cut_cable() cuts.
+  /// The node has a network of its own, on a cable that cut_cable() cuts. Several such nodes reach
+  /// one another.
   bool own_network = false;
 };
 
@@ -41,6 +42,8 @@ class Sshd {
   remote::Target trusted_target() const;
   /// Uses the user's key of user_home(), no agent.
   remote::ConnectOptions connect_options() const;
+  /// A connection to the node; nullptr, with a line on stderr that says why, when there is none.
+  std::unique_ptr<remote::Node> connected() const;
   /// "SHA256:…" as ssh-keygen prints it.
   const std::string& fingerprint() const { return fingerprint_; }
   uint16_t port() const { return port_; }
@@ -71,6 +74,7 @@ class Sshd {
   std::string address_ = "127.0.0.1";
   std::string fingerprint_;
   uint16_t port_ = 0;
+  int number_ = 0;  // on the bridge, with own_network
   pid_t pid_ = -1;  // of `unshare`; the node's processes end with it
 };
 

@@ -14,19 +14,13 @@
 #include "engine/telemetry/log_reader.h"
 #include "storage/queries.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 #include "workbench/launch.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
 
 inline const std::string kRankEngine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
-
-/// The value of a Result; a test that meets an error here stops with its message.
-template <typename T>
-T must(Result<T> result) {
-  if (!result) qFatal("%s", result.error().message.c_str());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -38,12 +38,7 @@ class ComparePageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    Theme::install(Theme::Mode::light);
-    const auto filled = samples::fill(store().toStdString());
-    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
-    runs_ = *filled;
-  }
+  void initTestCase() { Theme::install(Theme::Mode::light); }
 
   void differencesMarkTheBest() {
     DifferenceModel model;
@@ -88,11 +83,11 @@ class ComparePageTest : public QObject {
   }
 
   void twoRunsSideBySide() {
-    Session session(store());
+    Session session(store_.path());
     ComparePage page(session);
     page.resize(1500, 900);
     page.show();
-    page.showRuns({runs_.unwrapped, runs_.whole});
+    page.showRuns({store_.runs.unwrapped, store_.runs.whole});
     QTRY_VERIFY(page.isReady());
     auto* table = page.findChild<DifferenceView*>(QStringLiteral("differences"));
     QCOMPARE(table->model()->columnCount(), 4);
@@ -114,11 +109,11 @@ class ComparePageTest : public QObject {
   }
 
   void chipsTakeRunsOutAndIn() {
-    Session session(store());
+    Session session(store_.path());
     ComparePage page(session);
     page.resize(1500, 900);
     page.show();
-    page.showRuns({runs_.unwrapped, runs_.whole});
+    page.showRuns({store_.runs.unwrapped, store_.runs.whole});
     QTRY_VERIFY(page.isReady());
     const auto closeButton = [&] {
       for (auto* button : page.findChildren<QToolButton*>())
@@ -129,7 +124,7 @@ class ComparePageTest : public QObject {
     };
     QTRY_VERIFY(closeButton());
     QTest::mouseClick(closeButton(), Qt::LeftButton);
-    QCOMPARE(page.runs(), QList<qint64>{runs_.whole});
+    QCOMPARE(page.runs(), QList<qint64>{store_.runs.whole});
     QTRY_VERIFY(page.isReady());
 
     QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("addRun")), Qt::LeftButton);
@@ -139,17 +134,17 @@ class ComparePageTest : public QObject {
     for (QAction* action : menu->actions())
       if (action->text() == QStringLiteral("shakespeare-none")) action->trigger();
     menu->close();
-    QCOMPARE(page.runs(), (QList<qint64>{runs_.whole, runs_.unwrapped}));
+    QCOMPARE(page.runs(), (QList<qint64>{store_.runs.whole, store_.runs.unwrapped}));
   }
 
   void unaskedTheNewestAreShown() {
-    Session session(store());
+    Session session(store_.path());
     ComparePage page(session);
     page.resize(1500, 900);
     page.show();
     page.activated();
     QTRY_VERIFY(page.isReady() && page.runs().size() == 2);
-    QCOMPARE(page.runs().last(), runs_.running);
+    QCOMPARE(page.runs().last(), store_.runs.running);
   }
 
   void emptyStoreSaysWhatBelongsHere() {
@@ -166,10 +161,7 @@ class ComparePageTest : public QObject {
   }
 
  private:
-  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
-
-  QTemporaryDir folder_;
-  samples::Filled runs_;
+  samples::SampleStore store_;
 };
 
 QTEST_MAIN(ComparePageTest)

@@ -9,6 +9,7 @@
 
 #include "gui/theme/theme.h"
 #include "storage/store.h"
+#include "tests/support/results.h"
 #include "workbench/control.h"
 #include "workbench/targets.h"
 
@@ -16,12 +17,6 @@ using namespace heddle;
 using namespace heddle::gui;
 
 namespace {
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) qFatal("%s", result.error().message.c_str());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 struct Shown {
   Shown() : path(folder.filePath("heddle.sqlite").toStdString()) {

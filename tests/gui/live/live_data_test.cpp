@@ -6,6 +6,7 @@
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/step_points.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -17,12 +18,6 @@ storage::StepRow row(int32_t rank, int64_t step, std::map<std::string, double> v
           .rank = rank,
           .epoch = 0,
           .step = {step, 100.0 + static_cast<double>(step), std::move(values)}};
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) qFatal("%s", result.error().message.c_str());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 }  // namespace

@@ -13,18 +13,13 @@
 #include "gui/widgets/empty_state.h"
 #include "storage/store.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 #include "workbench/launch.h"
 
 using namespace heddle;
 using namespace heddle::gui;
 
 namespace {
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) qFatal("%s", result.error().message.c_str());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
 
 /// One rank's log, fed to the store as the follower does it.
 class RankLog {

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
-#include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -21,19 +20,10 @@ class RunsPageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() {
-    Theme::install(Theme::Mode::dark);
-    const auto filled = samples::fill(store().toStdString());
-    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
-    runs_ = *filled;
-    // Nobody follows the run that "runs": it has no host that could be asked.
-    auto lease = storage::Lease::acquire(store().toStdString());
-    QVERIFY(lease);
-    lease_.emplace(std::move(*lease));
-  }
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
 
   void init() {
-    session_ = std::make_unique<Session>(store());
+    session_ = std::make_unique<Session>(store_.path());
     page_ = std::make_unique<RunsPage>(*session_);
     page_->resize(1500, 900);
     page_->show();
@@ -51,7 +41,7 @@ class RunsPageTest : public QObject {
     QAbstractItemModelTester source(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     RunsProxy proxy(model);
     QAbstractItemModelTester sorted(&proxy, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    auto reader = storage::Reader::open(store().toStdString());
+    auto reader = storage::Reader::open(store_.path().toStdString());
     QVERIFY(reader);
     auto rows = readRunRows(*reader);
     QVERIFY(rows);
@@ -129,18 +119,19 @@ class RunsPageTest : public QObject {
     QSignalSpy compared(session_.get(), &Session::compareRequested);
     QAction* compare = action(QStringLiteral("compareRuns"));
     QVERIFY(!compare->isEnabled());
-    click(rowOf(runs_.whole));
-    click(rowOf(runs_.unwrapped), Qt::ControlModifier);
+    click(rowOf(store_.runs.whole));
+    click(rowOf(store_.runs.unwrapped), Qt::ControlModifier);
     QCOMPARE(compare->text(), QStringLiteral("Compare 2"));
     QVERIFY(page_->subtitle().contains(QStringLiteral("2 selected")));
     compare->trigger();
     QCOMPARE(compared.count(), 1);
     const auto runs = compared.first().first().value<QList<qint64>>();
-    QCOMPARE(QSet<qint64>(runs.begin(), runs.end()), (QSet<qint64>{runs_.whole, runs_.unwrapped}));
+    QCOMPARE(QSet<qint64>(runs.begin(), runs.end()),
+             (QSet<qint64>{store_.runs.whole, store_.runs.unwrapped}));
   }
 
   void drawerShowsTheCurrentRun() {
-    click(rowOf(runs_.failed));
+    click(rowOf(store_.runs.failed));
     QTRY_VERIFY(page_->isReady());
     const auto says = [this](const QString& text) {
       for (const QLabel* label : drawer()->findChildren<QLabel*>()) {
@@ -150,7 +141,7 @@ class RunsPageTest : public QObject {
       return false;
     };
     QTRY_VERIFY(says(QStringLiteral("rank 1 was killed by signal 9")));
-    click(rowOf(runs_.whole));
+    click(rowOf(store_.runs.whole));
     QTRY_VERIFY(says(QStringLiteral("peak memory")) && says(QStringLiteral("602 MiB")));
     QTest::mouseClick(drawer()->findChild<QToolButton*>(QStringLiteral("closeDrawer")),
                       Qt::LeftButton);
@@ -158,15 +149,15 @@ class RunsPageTest : public QObject {
   }
 
   void notesAreKept() {
-    click(rowOf(runs_.stopped));
+    click(rowOf(store_.runs.stopped));
     QTRY_VERIFY(page_->isReady());
     auto* notes = drawer()->findChild<QPlainTextEdit*>();
     notes->setFocus();
     QTRY_VERIFY(notes->hasFocus());
     QTest::keyClicks(notes, QStringLiteral("lr too low"));
     QTRY_VERIFY([&] {
-      auto reader = storage::Reader::open(store().toStdString());
-      return reader && reader->run(runs_.stopped)->summary.notes == "lr too low";
+      auto reader = storage::Reader::open(store_.path().toStdString());
+      return reader && reader->run(store_.runs.stopped)->summary.notes == "lr too low";
     }());
   }
 
@@ -175,23 +166,23 @@ class RunsPageTest : public QObject {
     page.resize(1500, 900);
     page.show();
     page.activated();
-    page.showRun(runs_.unwrapped);
+    page.showRun(store_.runs.unwrapped);
     QTRY_VERIFY(page.isReady());
-    QCOMPARE(page.selectedRuns(), QList<qint64>{runs_.unwrapped});
-    QCOMPARE(page.findChild<RunDrawer*>()->run(), runs_.unwrapped);
+    QCOMPARE(page.selectedRuns(), QList<qint64>{store_.runs.unwrapped});
+    QCOMPARE(page.findChild<RunDrawer*>()->run(), store_.runs.unwrapped);
   }
 
   void actionsFitTheState() {
-    click(rowOf(runs_.running));
+    click(rowOf(store_.runs.running));
     QVERIFY(action(QStringLiteral("stopRuns"))->isEnabled());
     QVERIFY(!action(QStringLiteral("removeRuns"))->isEnabled());
-    click(rowOf(runs_.whole));
+    click(rowOf(store_.runs.whole));
     QVERIFY(!action(QStringLiteral("stopRuns"))->isEnabled());
     QVERIFY(action(QStringLiteral("removeRuns"))->isEnabled());
   }
 
   void removingAsksFirst() {
-    click(rowOf(runs_.whole));
+    click(rowOf(store_.runs.whole));
     bool asked = false;
     QTimer::singleShot(0, this, [&] {
       auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
@@ -217,7 +208,6 @@ class RunsPageTest : public QObject {
   }
 
  private:
-  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
   QTableView* table() const { return page_->findChild<QTableView*>(QStringLiteral("runs")); }
   RunDrawer* drawer() const { return page_->findChild<RunDrawer*>(); }
   QAction* action(const QString& name) const { return page_->findChild<QAction*>(name); }
@@ -240,9 +230,7 @@ class RunsPageTest : public QObject {
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, modifiers, cell.center());
   }
 
-  QTemporaryDir folder_;
-  samples::Filled runs_;
-  std::optional<storage::Lease> lease_;
+  samples::SampleStore store_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunsPage> page_;
 };

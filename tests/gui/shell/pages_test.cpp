@@ -10,7 +10,6 @@
 
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
-#include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -111,16 +110,9 @@ class PagesTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    qputenv("XDG_CONFIG_HOME", folder_.filePath(QStringLiteral("config")).toUtf8());
-    qputenv("HOME", folder_.path().toUtf8());
+    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
+    qputenv("HOME", store_.folder.path().toUtf8());
     Theme::install(Theme::Mode::dark);
-    const auto filled = samples::fill(store().toStdString());
-    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
-    runs_ = *filled;
-    // Nobody follows the run that "runs": it has no host that could be asked.
-    auto lease = storage::Lease::acquire(store().toStdString());
-    QVERIFY(lease);
-    lease_.emplace(std::move(*lease));
   }
 
   void textFitsAndIsReadable_data() {
@@ -140,15 +132,15 @@ class PagesTest : public QObject {
     QFETCH(QSize, size);
     QFETCH(int, mode);
     Theme::instance().setMode(static_cast<Theme::Mode>(mode));
-    Session session(store());
+    Session session(store_.path());
     MainWindow window(session);
     window.resize(size);
     window.show();
     window.showPage(page);
     if (page == QStringLiteral("compare"))
-      window.currentPage()->showRuns({runs_.unwrapped, runs_.whole});
+      window.currentPage()->showRuns({store_.runs.unwrapped, store_.runs.whole});
     else
-      window.currentPage()->showRun(runs_.whole);
+      window.currentPage()->showRun(store_.runs.whole);
     QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
     QTest::qWait(300);
     QCOMPARE(window.size(), size);
@@ -172,11 +164,7 @@ class PagesTest : public QObject {
   }
 
  private:
-  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
-
-  QTemporaryDir folder_;
-  samples::Filled runs_;
-  std::optional<storage::Lease> lease_;
+  samples::SampleStore store_;
 };
 
 QTEST_MAIN(PagesTest)

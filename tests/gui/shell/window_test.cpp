@@ -12,7 +12,6 @@
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
 #include "gui/window/run_status.h"
-#include "storage/lease.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -23,21 +22,14 @@ class WindowTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    qputenv("XDG_CONFIG_HOME", folder_.filePath(QStringLiteral("config")).toUtf8());
-    qputenv("XDG_DATA_HOME", folder_.filePath(QStringLiteral("data")).toUtf8());
-    qputenv("HOME", folder_.path().toUtf8());
+    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
+    qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
+    qputenv("HOME", store_.folder.path().toUtf8());
     Theme::install(Theme::Mode::dark);
-    const auto filled = samples::fill(store().toStdString());
-    QVERIFY2(filled, filled ? "" : filled.error().message.c_str());
-    runs_ = *filled;
-    // Nobody follows the run that "runs": it has no host that could be asked.
-    auto lease = storage::Lease::acquire(store().toStdString());
-    QVERIFY(lease);
-    lease_.emplace(std::move(*lease));
   }
 
   void init() {
-    session_ = std::make_unique<Session>(store());
+    session_ = std::make_unique<Session>(store_.path());
     window_ = std::make_unique<MainWindow>(*session_);
     window_->resize(1400, 900);
     window_->show();
@@ -88,7 +80,7 @@ class WindowTest : public QObject {
     QTest::keyClicks(field, QStringLiteral("shakespeare-none"));
     QTest::keyClick(field, Qt::Key_Return);
     QCOMPARE(requested.count(), 1);
-    QCOMPARE(requested.first().at(1).toLongLong(), runs_.unwrapped);
+    QCOMPARE(requested.first().at(1).toLongLong(), store_.runs.unwrapped);
     QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
   }
 
@@ -108,10 +100,10 @@ class WindowTest : public QObject {
   }
 
   void statusBarTellsWhatRuns() {
-    auto reader = storage::Reader::open(store().toStdString());
+    auto reader = storage::Reader::open(store_.path().toStdString());
     const auto status = runStatus(*reader);
     QVERIFY(status && *status);
-    QCOMPARE((*status)->id, runs_.running);
+    QCOMPARE((*status)->id, store_.runs.running);
     QCOMPARE((*status)->step, int64_t(120));
     QCOMPARE((*status)->steps, int64_t(300));
     QVERIFY(std::abs(*(*status)->remaining() - 180 * 0.612) < 5);
@@ -127,7 +119,7 @@ class WindowTest : public QObject {
   }
 
   void compareGoesToItsPage() {
-    Q_EMIT session_->compareRequested({runs_.whole, runs_.unwrapped});
+    Q_EMIT session_->compareRequested({store_.runs.whole, store_.runs.unwrapped});
     QCOMPARE(window_->currentPage()->name(), QStringLiteral("compare"));
     QTRY_COMPARE(window_->currentPage()->subtitle(), QStringLiteral("2 runs"));
   }
@@ -192,11 +184,7 @@ class WindowTest : public QObject {
   }
 
  private:
-  QString store() const { return folder_.filePath(QStringLiteral("runs.sqlite")); }
-
-  QTemporaryDir folder_;
-  samples::Filled runs_;
-  std::optional<storage::Lease> lease_;
+  samples::SampleStore store_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<MainWindow> window_;
 };
