@@ -1,6 +1,7 @@
 // The real engine: a small Llama trained on real text, here and on a bare node behind a real sshd.
 #include <signal.h>
 
+#include <QDirIterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -138,6 +139,39 @@ class EngineRunsTest : public QObject {
     const std::string local =
         sshd->node_home() + detail.run_dir.substr(detail.run_dir.find("/.heddle"));
     QVERIFY(digests_of_store(reader, run.id) == digests_of_folder(local, 2));
+  }
+
+  void a_run_on_two_hosts() {
+    const std::string missing = test::Sshd::missing();
+    if (!missing.empty()) QSKIP(missing.c_str());
+    const auto first = must(test::Sshd::start({.own_network = true}));
+    const auto second = must(test::Sshd::start({.own_network = true}));
+    second->let_in(first->user_home() + "/.ssh/id_ed25519.pub");
+    qputenv("HOME", first->user_home().c_str());
+    qunsetenv("SSH_AUTH_SOCK");
+    LaunchRequest there = request(4);
+    there.target = first->trusted_target();
+    const remote::Target other = second->trusted_target();
+    there.target.hosts.push_back(other.hosts[0]);
+    there.target.hosts[1].name = "other";
+    there.target.accepted_keys.push_back(other.accepted_keys[0]);
+    const auto run = launched(there);
+    QVERIFY(ends(run.id));
+    const storage::RunDetail apart = fixture_->detail(run.id);
+    QVERIFY2(apart.summary.state == RunState::done, apart.summary.cause.c_str());
+    QCOMPARE(apart.summary.steps, int64_t(4));
+
+    // A rank on each, and where they run makes no difference to what they learn.
+    for (const auto& [host, rank] : {std::pair(first.get(), 0), std::pair(second.get(), 1)}) {
+      QStringList logs;
+      QDirIterator files(QString::fromStdString(host->node_home() + "/.heddle/runs"),
+                         {"rank-*.hlog"}, QDir::Files, QDirIterator::Subdirectories);
+      while (files.hasNext()) logs << QFileInfo(files.next()).fileName();
+      QCOMPARE(logs, QStringList(QString("rank-%1.0.hlog").arg(rank)));
+    }
+    const auto here = launched(request(4));
+    QVERIFY(ends(here.id));
+    QCOMPARE(*apart.summary.loss, *fixture_->detail(here.id).summary.loss);
   }
 };
 
