@@ -143,8 +143,8 @@ QString describeReport(const probe::Report& report) {
                  .arg(QString::fromStdString(report.gpus.front().name));
   }
   parts << format::plural(report.cores, tr("core"))
-        << tr("%1 memory").arg(format::bytes(static_cast<double>(report.memory_bytes)))
-        << tr("%1 disk free").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));
+        << tr("%1 RAM").arg(format::bytes(static_cast<double>(report.memory_bytes)))
+        << tr("%1 disk").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));
   return parts.join(QStringLiteral(", "));
 }
 

@@ -293,7 +293,7 @@ void LaunchPage::refresh() {
       return;
     }
     for (workbench::SavedTarget& saved : options->targets) {
-      if (saved.target.name == remote::kThisMachine && !saved.probe) saved.probe = probedHere_;
+      if (saved.target.name == remote::kThisMachine && probedHere_) saved.probe = probedHere_;
     }
     targets_->setTargets(std::move(options->targets));
     recent_->setRuns(options->recent);

@@ -85,7 +85,8 @@ class LaunchPage : public Page {
 
   std::vector<RecipeChoice> choices_;
   std::vector<recipe::Fault> currentFaults_;
-  std::optional<probe::Report> probedHere_;  // this machine's: the store keeps none
+  std::optional<probe::Report>
+      probedHere_;  // this machine's: newer than the store's, if it has one
   std::shared_ptr<LaunchSteps> progress_;
   QString remedyPage_;
   std::string engine_;

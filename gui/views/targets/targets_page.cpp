@@ -149,7 +149,8 @@ void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
     TargetEntry entry = seen_.value(name);
     entry.target = target.target;
     entry.offered = false;
-    if (target.probe) entry.report = target.probe;
+    // This machine has just been probed; of others the store knows the newest.
+    if (target.probe && !(entry.isThisMachine() && entry.report)) entry.report = target.probe;
     names << name;
     seen_.insert(name, entry);
     entries.push_back(std::move(entry));
