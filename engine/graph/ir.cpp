@@ -17,13 +17,23 @@ const char* name_of(Phase phase) {
 }
 
 ValueId Graph::add_value(std::vector<int64_t> sizes, c10::ScalarType dtype) {
-  values.push_back(Value{std::move(sizes), dtype});
+  values.push_back(Value{std::move(sizes), dtype, {}});
   return static_cast<ValueId>(values.size()) - 1;
 }
 
+bool is_all_gather(const Node& node) { return node.op == "heddle.all_gather"; }
+bool is_reduce_scatter(const Node& node) { return node.op == "heddle.reduce_scatter"; }
+bool is_wait(const Node& node) { return node.op == "heddle.wait"; }
+
 bool is_collective(const Node& node) {
-  constexpr std::array names = {"heddle.all_gather", "heddle.reduce_scatter", "heddle.all_reduce"};
-  return std::find(names.begin(), names.end(), node.op) != names.end();
+  return is_all_gather(node) || is_reduce_scatter(node) || node.op == "heddle.all_reduce";
+}
+
+std::vector<Use>& list_of(Node& node, size_t arg) {
+  return std::get<std::vector<Use>>(node.args[arg]);
+}
+const std::vector<Use>& list_of(const Node& node, size_t arg) {
+  return std::get<std::vector<Use>>(node.args[arg]);
 }
 
 int64_t collectives_per_step(const Graph& graph) {
@@ -31,6 +41,18 @@ int64_t collectives_per_step(const Graph& graph) {
   for (const Node& node : graph.nodes)
     if (is_collective(node)) count += node.phase == Phase::optimizer ? 1 : graph.micro_batches;
   return count;
+}
+
+std::vector<int32_t> producers(const Graph& graph) {
+  std::vector<int32_t> made_by(graph.values.size(), -1);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (ValueId output : graph.nodes[i].outputs)
+      if (output != kNoValue) made_by[output] = static_cast<int32_t>(i);
+    for_each_use(graph.nodes[i], [&](const Use& use) {
+      if (use.written != kNoValue) made_by[use.written] = static_cast<int32_t>(i);
+    });
+  }
+  return made_by;
 }
 
 }  // namespace heddle::graph

@@ -20,6 +20,8 @@ inline constexpr ValueId kNoValue = -1;
 struct Value {
   std::vector<int64_t> sizes;
   c10::ScalarType dtype = c10::kFloat;
+  std::vector<int64_t> strides;  // empty: contiguous
+
 
   int64_t bytes() const;
 };
@@ -49,6 +51,8 @@ struct Node {
   std::vector<ValueId> outputs;
   std::string module;  // "layers.3.attention.wq"; empty: the step itself
   Phase phase = Phase::forward;
+  int32_t micro_batch = 0;  // after the passes: which of the step's micro-batches it works on
+  bool next_step = false;   // after the overlap pass: it works for the step after this one
 };
 
 /// What enters the step: `inputs` change with every micro-batch or step, `states` live across
@@ -85,8 +89,19 @@ void for_each_use(NodeType& node, Visit&& visit) {
 
 /// True for the nodes that start a collective ("heddle.all_gather", "heddle.reduce_scatter", …).
 bool is_collective(const Node& node);
+bool is_all_gather(const Node& node);
+bool is_reduce_scatter(const Node& node);
+bool is_wait(const Node& node);
+
+/// The tensors of a list argument. The argument must be a list of tensors.
+std::vector<Use>& list_of(Node& node, size_t arg = 0);
+const std::vector<Use>& list_of(const Node& node, size_t arg = 0);
 
 /// Number of collectives of one step: those of forward and backward count once a micro-batch.
 int64_t collectives_per_step(const Graph& graph);
+
+/// For each value the index of the node that makes it (or the version of it, where it is written
+/// to); -1 for inputs and states as they enter.
+std::vector<int32_t> producers(const Graph& graph);
 
 }  // namespace heddle::graph

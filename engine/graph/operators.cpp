@@ -12,6 +12,13 @@ std::optional<c10::OperatorHandle> find_operator(const std::string& node_name) {
   return c10::Dispatcher::singleton().findSchema({name, overload});
 }
 
+bool is_view(const c10::OperatorHandle& op) {
+  if (op.operator_name().name == "heddle::wait") return true;
+  const auto& returns = op.schema().returns();
+  return !returns.empty() && returns.front().alias_info() &&
+         !returns.front().alias_info()->isWrite();
+}
+
 bool takes_tensors(const c10::Argument& argument) {
   const c10::TypePtr& type = argument.type();
   if (type->isSubtypeOf(*c10::OptionalType::ofTensor())) return true;

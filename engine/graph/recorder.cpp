@@ -39,6 +39,7 @@ Recorder* Recorder::current() { return current_recorder; }
 
 at::Tensor Recorder::wrap(at::Tensor meta) {
   const ValueId value = graph_.add_value(meta.sizes().vec(), meta.scalar_type());
+  if (!meta.is_contiguous()) graph_.values[value].strides = meta.strides().vec();
   return at::detail::make_tensor<TraceTensorImpl>(std::move(meta), value);
 }
 

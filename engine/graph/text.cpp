@@ -85,15 +85,23 @@ bool at_default(const Arg& arg, const c10::Argument& declared) {
 
 std::string node_text(const Graph& graph, const Node& node) {
   std::string line = "  ";
+  const auto op = find_operator(node.op);
+  const bool view = is_view(*op);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i > 0) line += ", ";
     const ValueId output = node.outputs[i];
-    line += output == kNoValue ? "none"
-                               : fmt::format("%{}: {}", output, type_text(graph.values[output]));
+    if (output == kNoValue) {
+      line += "none";
+      continue;
+    }
+    const Value& value = graph.values[output];
+    line += fmt::format("%{}: {}", output, type_text(value));
+    // A view's strides follow from what it is a view of.
+    if (!view && !value.strides.empty())
+      line += fmt::format(" strides [{}]", fmt::join(value.strides, ", "));
   }
   if (!node.outputs.empty()) line += " = ";
   line += node.op + "(";
-  const auto op = find_operator(node.op);
   bool first = true;
   for (size_t i = 0; i < node.args.size(); ++i) {
     const c10::Argument& declared = op->schema().arguments()[i];
@@ -104,6 +112,8 @@ std::string node_text(const Graph& graph, const Node& node) {
   }
   line += ")";
   if (!node.module.empty()) line += "  @" + node.module;
+  if (node.micro_batch > 0) line += fmt::format("  micro_batch {}", node.micro_batch);
+  if (node.next_step) line += "  next_step";
   return line;
 }
 
@@ -132,10 +142,11 @@ std::string to_text(const Graph& graph) {
   };
   bindings("input", graph.inputs);
   bindings("state", graph.states);
-  for (Phase phase : {Phase::forward, Phase::backward, Phase::optimizer}) {
-    text += fmt::format("{}\n", name_of(phase));
-    for (const Node& node : graph.nodes)
-      if (node.phase == phase) text += node_text(graph, node) + "\n";
+  std::optional<Phase> phase;
+  for (const Node& node : graph.nodes) {
+    if (phase != node.phase) text += fmt::format("{}\n", name_of(node.phase));
+    phase = node.phase;
+    text += node_text(graph, node) + "\n";
   }
   bindings("output", graph.outputs);
   return text;

@@ -167,16 +167,25 @@ class Parser {
           fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
     }
     line.expect("[");
-    while (line.ok() && !line.accept("]")) {
-      if (!value.sizes.empty()) line.expect(",");
-      value.sizes.push_back(line.integer());
-    }
+    value.sizes = integers(line);
+    if (line.accept("strides [")) value.strides = integers(line);
     return value;
+  }
+
+  // The rest of a list, "1, 2]".
+  static std::vector<int64_t> integers(Line& line) {
+    std::vector<int64_t> list;
+    while (line.ok() && !line.accept("]")) {
+      if (!list.empty()) line.expect(",");
+      list.push_back(line.integer());
+    }
+    return list;
   }
 
   // Numbers in the text are names: an edit may leave gaps or use any order.
   ValueId define(Line& line, int64_t number, const Value& value) {
     const ValueId id = graph_.add_value(value.sizes, value.dtype);
+    graph_.values[id].strides = value.strides;
     if (!ids_.emplace(number, id).second) line.failed(fmt::format("%{} is defined twice", number));
     return id;
   }
@@ -232,7 +241,9 @@ class Parser {
     }
     line.expect("(");
     arguments(line, op->schema(), node);
-    if (line.ok() && line.accept("@")) node.module = line.word("._-");
+    if (line.ok() && line.accept("@")) node.module = line.word("._-+");
+    if (line.accept("micro_batch ")) node.micro_batch = static_cast<int32_t>(line.integer());
+    node.next_step = line.accept("next_step");
     for (const auto& [number, value] : outputs)
       node.outputs.push_back(number == kNoValue ? kNoValue : define(line, number, value));
     graph_.nodes.push_back(std::move(node));

@@ -16,12 +16,12 @@ using at::Tensor;
 using graph::ModuleScope;
 
 // x [T, in] · weightᵀ [in, out] → [T, out]
-Tensor linear(const char* name, const Parameter& weight, const Tensor& x) {
+Tensor linear(const char* name, Parameter& weight, const Tensor& x) {
   const ModuleScope scope(name);
   return x.mm(weight.read().t());
 }
 
-Tensor norm(const char* name, const Parameter& weight, const Tensor& x, double eps) {
+Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
   const ModuleScope scope(name);
   return kernels::rms_norm(x, weight.read(), eps);
 }
@@ -36,7 +36,7 @@ Llama::Llama(const recipe::Model& shape, const Sharding& sharding, Tensor rope_t
     shard_sizes[0] = sharding.shard_rows(sizes[0]);
     name += ".weight";
     Tensor shard = make_shard(name, shard_sizes);
-    return Parameter{std::move(name), std::move(sizes), std::move(shard), sharding};
+    return Parameter{std::move(name), std::move(sizes), std::move(shard), sharding, {}};
   };
   const int64_t dim = shape.dim, head_dim = shape.head_dim();
   tok_embeddings_ = parameter("tok_embeddings", {shape.vocab_size, dim});
@@ -70,7 +70,7 @@ std::vector<Parameter*> Llama::parameters() {
   return all;
 }
 
-Tensor Llama::attend(const Attention& attention, const Tensor& x, const Tensor& positions) const {
+Tensor Llama::attend(Attention& attention, const Tensor& x, const Tensor& positions) {
   const int64_t b = positions.size(0), s = positions.size(1), d = shape_.head_dim();
   const Tensor q = linear("wq", attention.wq, x).view({b, s, shape_.n_heads, d});
   const Tensor k = linear("wk", attention.wk, x).view({b, s, shape_.n_kv_heads, d});
@@ -81,7 +81,7 @@ Tensor Llama::attend(const Attention& attention, const Tensor& x, const Tensor& 
   return linear("wo", attention.wo, mixed.view({b * s, shape_.n_heads * d}));
 }
 
-Tensor Llama::feed_forward(const FeedForward& ffn, const Tensor& x) const {
+Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
   return linear("w2", ffn.w2, kernels::swiglu(linear("w1", ffn.w1, x), linear("w3", ffn.w3, x)));
 }
 
@@ -93,7 +93,7 @@ Tensor Llama::forward(const Tensor& tokens, const Tensor& positions) {
     x = at::embedding(tok_embeddings_.read(), tokens.reshape({-1}));
   }
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
+    Layer& layer = layers_[i];
     const ModuleScope layer_scope(fmt::format("layers.{}", i));
     const Tensor attention_input = norm("attention_norm", layer.attention_norm, x, shape_.norm_eps);
     {

@@ -49,9 +49,8 @@ class Llama {
   int64_t forward_calls() const { return forward_calls_; }
 
  private:
-  at::Tensor attend(const Attention& attention, const at::Tensor& x,
-                    const at::Tensor& positions) const;
-  at::Tensor feed_forward(const FeedForward& ffn, const at::Tensor& x) const;
+  at::Tensor attend(Attention& attention, const at::Tensor& x, const at::Tensor& positions);
+  at::Tensor feed_forward(FeedForward& ffn, const at::Tensor& x);
 
   recipe::Model shape_;
   at::Tensor rope_table_;

@@ -14,7 +14,8 @@ namespace heddle::model {
 /// 2304.11277).
 struct Sharding {
   int64_t ranks = 1;
-  std::string group;  // process group of those ranks
+  std::string group;                      // process group of those ranks
+  c10::ScalarType compute = c10::kFloat;  // what is gathered and computed in
 
   int64_t shard_rows(int64_t rows) const { return (rows + ranks - 1) / ranks; }
 };
@@ -23,12 +24,16 @@ struct Sharding {
 struct Parameter {
   std::string name;            // "layers.3.attention.wq.weight"
   std::vector<int64_t> shape;  // of the whole parameter
-  at::Tensor shard;            // [shard_rows(shape[0]), …], requires grad
+  at::Tensor shard;            // [shard_rows(shape[0]), …], fp32
   Sharding sharding;
+  /// What `read` gave since it was last emptied: the leaves that gradients are asked for.
+  std::vector<at::Tensor> reads;
 
-  /// The whole parameter. Gathers it; autograd records the reverse, a reduce-scatter that sums the
-  /// gradient over the ranks and leaves this rank its shard.
-  at::Tensor read() const;
+  /// The module that it belongs to: its name without ".weight".
+  std::string module() const { return name.substr(0, name.rfind('.')); }
+
+  /// The whole parameter in the compute dtype, gathered; a leaf that requires a gradient.
+  at::Tensor read();
 };
 
 }  // namespace heddle::model

@@ -14,10 +14,10 @@ namespace heddle::runtime {
 namespace {
 
 using at::Tensor;
-using Gather = Tensor(const Tensor&, int64_t, const std::string&);
-using Reduce = Tensor(const Tensor&, const std::string&, const std::string&);
+using Spread = Tensors(at::TensorList, at::IntArrayRef, c10::string_view);
+using Reduce = Tensors(at::TensorList, c10::string_view, c10::string_view);
 
-// Work under way, by the storage of its result.
+// Work under way, by the storage of its first result.
 class Pending {
  public:
   void add(const Tensor& result, c10::intrusive_ptr<c10d::Work> work) {
@@ -51,9 +51,10 @@ void call_at_end(c10d::Work& work, std::function<void()> ended) try {
 } catch (const c10::Error&) {
 }
 
-void start(const Tensor& result, c10::intrusive_ptr<c10d::Work> work) {
+Tensors start(Tensors results, c10::intrusive_ptr<c10d::Work> work) {
   if (next_end) call_at_end(*work, std::exchange(next_end, nullptr));
-  pending().add(result, std::move(work));
+  pending().add(results.front(), std::move(work));
+  return results;
 }
 
 std::vector<int64_t> with_rows(const Tensor& x, int64_t rows) {
@@ -62,70 +63,84 @@ std::vector<int64_t> with_rows(const Tensor& x, int64_t rows) {
   return sizes;
 }
 
-Tensor all_gather_now(const Tensor& shard_in, int64_t rows, const std::string& group_name) {
-  c10d::Backend& group = process_group(group_name);
-  const Tensor shard = shard_in.contiguous();
-  const int64_t gathered = shard.size(0) * group.getSize();
-  TORCH_CHECK(rows <= gathered, "all_gather of ", group.getSize(), " shards of ", shard.size(0),
-              " rows cannot give ", rows);
-  Tensor full = at::empty(with_rows(shard, gathered), shard.options());
-  Tensor source = shard;
-  start(full, group._allgather_base(full, source));
-  return full.narrow(0, 0, rows);
+// The first rows of a padded tensor.
+Tensors first_rows(const Tensors& padded, at::IntArrayRef rows) {
+  Tensors fulls;
+  for (size_t i = 0; i < padded.size(); ++i) fulls.push_back(padded[i].narrow(0, 0, rows[i]));
+  return fulls;
 }
 
-Tensor reduce_scatter_now(const Tensor& full, int64_t shard_rows, const std::string& group_name) {
-  c10d::Backend& group = process_group(group_name);
-  const int64_t padded = shard_rows * group.getSize();
-  TORCH_CHECK(full.size(0) <= padded, "reduce_scatter of ", full.size(0), " rows does not fit ",
-              group.getSize(), " shards of ", shard_rows);
-  Tensor source = full.contiguous();
-  if (full.size(0) < padded) {
-    source = at::zeros(with_rows(full, padded), full.options());
-    source.narrow(0, 0, full.size(0)).copy_(full);
+Tensors all_gather_now(at::TensorList shards_in, at::IntArrayRef rows, c10::string_view group_name) {
+  c10d::Backend& group = process_group(std::string(group_name));
+  Tensors shards, padded;
+  for (size_t i = 0; i < shards_in.size(); ++i) {
+    shards.push_back(shards_in[i].contiguous());
+    const int64_t gathered = shards[i].size(0) * group.getSize();
+    TORCH_CHECK(rows[i] <= gathered, "all_gather of ", group.getSize(), " shards of ",
+                shards[i].size(0), " rows cannot give ", rows[i]);
+    padded.push_back(at::empty(with_rows(shards[i], gathered), shards[i].options()));
   }
-  Tensor shard = at::empty(with_rows(full, shard_rows), full.options());
-  start(shard, group._reduce_scatter_base(shard, source));
-  return shard;
+  auto work = group.allgather_into_tensor_coalesced(padded, shards);
+  return start(first_rows(padded, rows), std::move(work));
 }
 
-Tensor all_reduce_now(const Tensor& x, const std::string& reduction,
-                      const std::string& group_name) {
-  TORCH_CHECK(reduction == "sum" || reduction == "max", "all_reduce takes sum or max, not ",
-              reduction);
-  c10d::AllreduceOptions options;
-  options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
-  Tensor result = x.clone();
-  std::vector<Tensor> tensors{result};
-  start(result, process_group(group_name).allreduce(tensors, options));
-  return result;
+Tensors reduce_scatter_now(at::TensorList fulls, at::IntArrayRef shard_rows,
+                           c10::string_view group_name) {
+  c10d::Backend& group = process_group(std::string(group_name));
+  Tensors sources, shards;
+  for (size_t i = 0; i < fulls.size(); ++i) {
+    const int64_t rows = fulls[i].size(0), padded = shard_rows[i] * group.getSize();
+    TORCH_CHECK(rows <= padded, "reduce_scatter of ", rows, " rows does not fit ", group.getSize(),
+                " shards of ", shard_rows[i]);
+    Tensor source = fulls[i].contiguous();
+    if (rows < padded) {
+      source = at::zeros(with_rows(fulls[i], padded), fulls[i].options());
+      source.narrow(0, 0, rows).copy_(fulls[i]);
+    }
+    sources.push_back(std::move(source));
+    shards.push_back(at::empty(with_rows(fulls[i], shard_rows[i]), fulls[i].options()));
+  }
+  auto work = group.reduce_scatter_tensor_coalesced(shards, sources);
+  return start(std::move(shards), std::move(work));
 }
 
-Tensor wait_now(const Tensor& result) {
-  auto work = pending().take(result);
+Tensors all_reduce_now(at::TensorList values, c10::string_view reduction,
+                       c10::string_view group_name) {
+  Tensors results;
+  for (const Tensor& value : values) results.push_back(value.clone());
+  auto work = start_all_reduce(results, std::string(reduction), std::string(group_name));
+  return start(std::move(results), std::move(work));
+}
+
+Tensors wait_now(at::TensorList results) {
+  auto work = pending().take(results.front());
   TORCH_CHECK(work, "wait: no collective makes this tensor");
   work->wait();
-  return result;
+  return results.vec();
 }
 
-Tensor all_gather_meta(const Tensor& shard, int64_t rows, const std::string&) {
-  return at::empty(with_rows(shard, rows), shard.options());
+Tensors spread_meta(at::TensorList values, at::IntArrayRef rows, c10::string_view) {
+  TORCH_CHECK(values.size() == rows.size(), "a collective takes as many numbers of rows as tensors");
+  Tensors results;
+  for (size_t i = 0; i < values.size(); ++i)
+    results.push_back(at::empty(with_rows(values[i], rows[i]), values[i].options()));
+  return results;
 }
-Tensor reduce_scatter_meta(const Tensor& full, int64_t shard_rows, const std::string&) {
-  return at::empty(with_rows(full, shard_rows), full.options());
+Tensors all_reduce_meta(at::TensorList values, c10::string_view, c10::string_view) {
+  Tensors results;
+  for (const Tensor& value : values)
+    results.push_back(at::empty(value.sizes(), value.options()));
+  return results;
 }
-Tensor all_reduce_meta(const Tensor& x, const std::string&, const std::string&) {
-  return at::empty(x.sizes(), x.options());
-}
-Tensor wait_meta(const Tensor& result) { return result; }
+Tensors wait_meta(at::TensorList results) { return results.vec(); }
 
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(heddle, library) {
-  library.def("all_gather(Tensor shard, int rows, str group) -> Tensor");
-  library.def("reduce_scatter(Tensor full, int shard_rows, str group) -> Tensor");
-  library.def("all_reduce(Tensor x, str reduction, str group) -> Tensor");
-  library.def("wait(Tensor(a) pending) -> Tensor(a)");
+  library.def("all_gather(Tensor[] shards, int[] rows, str group) -> Tensor[]");
+  library.def("reduce_scatter(Tensor[] fulls, int[] shard_rows, str group) -> Tensor[]");
+  library.def("all_reduce(Tensor[] values, str reduction, str group) -> Tensor[]");
+  library.def("wait(Tensor[] pending) -> Tensor[]");
 }
 // Any device whose tensors the group's transport takes.
 void implement(torch::Library& library) {
@@ -137,30 +152,41 @@ void implement(torch::Library& library) {
 TORCH_LIBRARY_IMPL(heddle, CPU, library) { implement(library); }
 TORCH_LIBRARY_IMPL(heddle, CUDA, library) { implement(library); }
 TORCH_LIBRARY_IMPL(heddle, Meta, library) {
-  library.impl("all_gather", &all_gather_meta);
-  library.impl("reduce_scatter", &reduce_scatter_meta);
+  library.impl("all_gather", &spread_meta);
+  library.impl("reduce_scatter", &spread_meta);
   library.impl("all_reduce", &all_reduce_meta);
   library.impl("wait", &wait_meta);
 }
 
-Tensor all_gather(const Tensor& shard, int64_t rows, const std::string& group) {
-  static const auto op = kernels::find<Gather>("heddle::all_gather");
-  return op.call(shard, rows, group);
+Tensors all_gather(const Tensors& shards, const std::vector<int64_t>& rows,
+                   const std::string& group) {
+  static const auto op = kernels::find<Spread>("heddle::all_gather");
+  return op.call(shards, rows, group);
 }
 
-Tensor reduce_scatter(const Tensor& full, int64_t shard_rows, const std::string& group) {
-  static const auto op = kernels::find<Gather>("heddle::reduce_scatter");
-  return op.call(full, shard_rows, group);
+Tensors reduce_scatter(const Tensors& fulls, const std::vector<int64_t>& shard_rows,
+                       const std::string& group) {
+  static const auto op = kernels::find<Spread>("heddle::reduce_scatter");
+  return op.call(fulls, shard_rows, group);
 }
 
-Tensor all_reduce(const Tensor& x, const std::string& reduction, const std::string& group) {
+Tensors all_reduce(const Tensors& values, const std::string& reduction, const std::string& group) {
   static const auto op = kernels::find<Reduce>("heddle::all_reduce");
-  return op.call(x, reduction, group);
+  return op.call(values, reduction, group);
 }
 
-Tensor wait(const Tensor& result) {
-  static const auto op = kernels::find<Tensor(const Tensor&)>("heddle::wait");
-  return op.call(result);
+Tensors wait(const Tensors& pending) {
+  static const auto op = kernels::find<Tensors(at::TensorList)>("heddle::wait");
+  return op.call(pending);
+}
+
+c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::string& reduction,
+                                                const std::string& group) {
+  TORCH_CHECK(reduction == "sum" || reduction == "max", "all_reduce takes sum or max, not ",
+              reduction);
+  c10d::AllreduceOptions options;
+  options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
+  return process_group(group).allreduce(values, options);
 }
 
 void on_next_end(std::function<void()> ended) { next_end = std::move(ended); }

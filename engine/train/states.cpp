@@ -49,7 +49,7 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
 at::Tensor gathered(const at::Tensor& shard, int64_t rows, const model::Sharding& sharding) {
   at::NoGradGuard no_grad;
   if (sharding.ranks == 1) return shard.detach();
-  return runtime::wait(runtime::all_gather(shard.detach(), rows, sharding.group));
+  return runtime::wait(runtime::all_gather({shard.detach()}, {rows}, sharding.group)).front();
 }
 
 Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& sharding, int64_t rank,

@@ -14,33 +14,34 @@ void begin_phase(graph::Phase phase) {
   if (graph::Recorder* recorder = graph::Recorder::current()) recorder->set_phase(phase);
 }
 
-// "layers.0.attention.wq" of "layers.0.attention.wq.weight".
-std::string module_of(const model::Parameter& parameter) {
-  return parameter.name.substr(0, parameter.name.rfind('.'));
-}
-
 }  // namespace
 
 StepSettings settings_of(const recipe::Recipe& recipe) {
+  auto dtype = [](recipe::Precision precision) {
+    return precision == recipe::Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
+  };
   return {.micro_batches = recipe.accumulation(),
           .max_norm = recipe.training.max_norm,
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
-          .sharding = {recipe.parallelism.dp_shard, runtime::kShardGroup},
+          .sharding = {recipe.parallelism.dp_shard, runtime::kShardGroup,
+                       dtype(recipe.precision.param)},
+          .replicas = recipe.parallelism.dp_replicate,
+          .reduce = dtype(recipe.precision.reduce),
           .evaluate = false};
 }
 
 Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state)
     : model_(model), settings_(settings) {
   for (model::Parameter* parameter : model.parameters()) {
-    parameter->shard.set_requires_grad(true);
-    State state{parameter, {}, {}, {}};
+    State state{parameter, {}, {}, {}, {}};
     const std::vector<int64_t> sizes = parameter->shard.sizes().vec();
     if (!settings.evaluate) {
       state.exp_avg = make_state(parameter->name + ".exp_avg", sizes);
       state.exp_avg_sq = make_state(parameter->name + ".exp_avg_sq", sizes);
     }
-    if (settings.micro_batches > 1) state.grad = make_state(parameter->name + ".grad", sizes);
+    if (settings.micro_batches > 1)
+      state.sum = make_state(parameter->name + ".grad", parameter->shape);
     states_.push_back(std::move(state));
   }
   loss_sum_ = make_state("loss_sum", {});
@@ -54,55 +55,84 @@ void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
     const at::Tensor logits = model_.forward(tokens, positions);
     const graph::ModuleScope scope("loss");
     loss = kernels::cross_entropy(logits, labels.reshape({-1})) / token_count;
-    if (settings_.evaluate) logits_ = logits.detach();
+    if (settings_.evaluate) logits_ = logits.detach().to(at::kFloat);
   }
   begin_phase(graph::Phase::backward);
-  std::vector<at::Tensor> shards;
-  for (const State& state : states_) shards.push_back(state.parameter->shard);
-  const auto grads = torch::autograd::grad({loss}, shards);
+  std::vector<at::Tensor> leaves;
+  for (const State& state : states_)
+    leaves.insert(leaves.end(), state.parameter->reads.begin(), state.parameter->reads.end());
+  const auto grads = torch::autograd::grad({loss}, leaves);
 
   at::NoGradGuard no_grad;
   kernels::accumulate_(loss_sum_, loss.detach());
-  for (size_t i = 0; i < states_.size(); ++i) {
+  auto next = grads.begin();
+  for (State& state : states_) {
+    const graph::ModuleScope scope(state.parameter->module());
+    at::Tensor grad = *next++;
+    for (size_t i = 1; i < state.parameter->reads.size(); ++i) grad = grad + *next++;
+    state.parameter->reads.clear();
     if (settings_.micro_batches == 1) {
-      states_[i].grad = grads[i];
+      state.grad = shard_of(state, grad);
     } else {
-      const graph::ModuleScope scope(states_[i].parameter->name);
-      kernels::accumulate_(states_[i].grad, grads[i]);
+      kernels::accumulate_(state.sum, grad);
     }
   }
 }
 
-at::Tensor Step::reduced(const at::Tensor& value, const char* reduction) const {
-  if (settings_.sharding.ranks == 1) return value;
-  return runtime::wait(runtime::all_reduce(value, reduction, settings_.sharding.group));
+// Sums a whole gradient over the ranks: reduce-scatter over the shards, all-reduce over the
+// replicas.
+at::Tensor Step::shard_of(const State& state, at::Tensor grad) const {
+  const model::Sharding& sharding = settings_.sharding;
+  if (settings_.data_ranks() > 1) grad = grad.to(settings_.reduce);
+  if (sharding.ranks > 1)
+    grad = runtime::wait(runtime::reduce_scatter({grad.contiguous()},
+                                                 {state.parameter->shard.size(0)}, sharding.group))
+               .front();
+  return all_reduced(grad, "sum", settings_.replicas, runtime::kReplicateGroup).to(at::kFloat);
+}
+
+at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
+                             const char* group) const {
+  if (ranks == 1) return value;
+  return runtime::wait(runtime::all_reduce({value}, reduction, group)).front();
 }
 
 runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_number) {
   at::NoGradGuard no_grad;
   begin_phase(graph::Phase::optimizer);
-  runtime::NamedTensors outputs;
-  std::vector<at::Tensor> squared_norms;
-  for (const State& state : states_) {
-    const graph::ModuleScope scope(module_of(*state.parameter));
-    squared_norms.push_back(kernels::squared_norms({state.grad}).front());
+  if (settings_.micro_batches > 1) {
+    for (State& state : states_) {
+      const graph::ModuleScope scope(state.parameter->module());
+      state.grad = shard_of(state, state.sum);
+    }
   }
-  const at::Tensor norm = reduced(kernels::total_norm(squared_norms), "sum").sqrt();
+  std::vector<at::Tensor> squares;
+  for (const State& state : states_) {
+    const graph::ModuleScope scope(state.parameter->module());
+    squares.push_back(kernels::squared_norms({state.grad}).front());
+  }
+  // Replicas hold the same shards, which count once.
+  const at::Tensor norm = all_reduced(kernels::total_norm(squares), "sum",
+                                      settings_.sharding.ranks, runtime::kShardGroup)
+                              .sqrt();
+  const int64_t ranks = settings_.data_ranks();
+  runtime::NamedTensors outputs;
   outputs["grad_norm"] = norm;
-  outputs["loss"] = reduced(loss_sum_, "sum").clone();
-  outputs["loss_max"] = reduced(loss_sum_, "max") * static_cast<double>(settings_.sharding.ranks);
+  outputs["loss"] = all_reduced(loss_sum_, "sum", ranks, runtime::kDataGroup).clone();
+  outputs["loss_max"] =
+      all_reduced(loss_sum_, "max", ranks, runtime::kDataGroup) * static_cast<double>(ranks);
   loss_sum_.zero_();
 
   const at::Tensor factor = kernels::clip_factor(norm, settings_.max_norm);
   for (State& state : states_) {
-    const graph::ModuleScope scope(module_of(*state.parameter));
+    const graph::ModuleScope scope(state.parameter->module());
     if (settings_.evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad}, lr,
-                    step_number, factor, settings_.adamw);
-    if (settings_.micro_batches > 1) state.grad.zero_();
+    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad},
+                    lr, step_number, factor, settings_.adamw);
+    if (settings_.micro_batches > 1) state.sum.zero_();
   }
   if (settings_.evaluate) outputs["logits"] = logits_;
   return outputs;

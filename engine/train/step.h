@@ -19,13 +19,16 @@ struct StepSettings {
   double max_norm = 1.0;  // 0: no clipping
   kernels::AdamW adamw;
   model::Sharding sharding;
+  int64_t replicas = 1;                       // groups of ranks that hold the same shards
+  c10::ScalarType reduce = c10::kFloat;       // what gradients are reduced in
+  int64_t data_ranks() const { return sharding.ranks * replicas; }
   bool evaluate = false;  // logits and gradients are outputs, nothing is updated
 };
 
 /// The settings of a resolved recipe.
 StepSettings settings_of(const recipe::Recipe& recipe);
 
-/// Makes a tensor that lives across steps, of zeros: a state's name and sizes → the tensor.
+/// Makes a tensor that lives across steps, of fp32 zeros: a state's name and sizes → the tensor.
 using MakeState = model::MakeShard;
 
 class Step {
@@ -48,9 +51,12 @@ class Step {
   struct State {
     model::Parameter* parameter;
     at::Tensor exp_avg, exp_avg_sq;
-    at::Tensor grad;  // of this step: what backward gave, or the sum over micro-batches
+    at::Tensor sum;   // of the whole gradient over micro-batches, where there are several
+    at::Tensor grad;  // this rank's shard of the step's gradient
   };
-  at::Tensor reduced(const at::Tensor& value, const char* reduction) const;
+  at::Tensor shard_of(const State& state, at::Tensor grad) const;
+  at::Tensor all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
+                         const char* group) const;
 
   model::Llama& model_;
   StepSettings settings_;

@@ -35,7 +35,9 @@ bool all_agree_to_stop(const model::Sharding& sharding, c10::Device device) {
   if (sharding.ranks == 1) return mine;
   at::NoGradGuard no_grad;
   const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
-  return runtime::wait(runtime::all_reduce(flag, "max", sharding.group)).item<float>() > 0;
+  return runtime::wait(runtime::all_reduce({flag}, "max", sharding.group))
+             .front()
+             .item<float>() > 0;
 }
 
 // Keeps the newest `keep` of the step folders.

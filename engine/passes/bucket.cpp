@@ -1,0 +1,90 @@
+#include "engine/passes/bucket.h"
+
+#include <map>
+#include <tuple>
+
+#include "engine/passes/order.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Arg;
+using graph::Graph;
+using graph::Node;
+using graph::Use;
+
+// Operators that take lists, whose elements have nothing to do with each other.
+bool works_on_lists(const Node& node) {
+  return graph::is_collective(node) || graph::is_wait(node) ||
+         node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
+}
+
+// What nodes must have in common to become one.
+using Key = std::tuple<std::string, std::string, int, int32_t, int>;
+
+void append(Node& merged, const Node& node) {
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    if (const auto* uses = std::get_if<std::vector<Use>>(&node.args[i])) {
+      auto& all = std::get<std::vector<Use>>(merged.args[i]);
+      all.insert(all.end(), uses->begin(), uses->end());
+    } else if (const auto* constant = std::get_if<c10::IValue>(&node.args[i]);
+               constant && constant->isIntList()) {
+      std::vector<int64_t> all = std::get<c10::IValue>(merged.args[i]).toIntVector();
+      for (int64_t each : constant->toIntVector()) all.push_back(each);
+      merged.args[i] = c10::IValue(std::move(all));
+    }
+  }
+  merged.outputs.insert(merged.outputs.end(), node.outputs.begin(), node.outputs.end());
+}
+
+// The text of what a collective's or its wait's members must agree on: operator and group.
+std::string kind_of(const Graph& graph, const std::vector<int32_t>& made_by, const Node& node) {
+  const Node* collective = &node;
+  if (graph::is_wait(node)) {
+    const int32_t maker = made_by[graph::list_of(node).front().value];
+    if (maker < 0) return {};
+    collective = &graph.nodes[maker];
+  }
+  std::string kind = collective->op;
+  for (const Arg& arg : collective->args)
+    if (const auto* constant = std::get_if<c10::IValue>(&arg); constant && constant->isString())
+      kind += " " + constant->toStringRef();
+  return kind;
+}
+
+}  // namespace
+
+void bucket(Graph& graph, const BucketPlan& plan) {
+  const BucketIndex index(plan);
+  const std::vector<int32_t> made_by = graph::producers(graph);
+  std::map<Key, size_t> merged;  // → index into nodes
+  std::vector<Node> nodes;
+  std::vector<Priority> priorities;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    Node& node = graph.nodes[i];
+    const Priority here{static_cast<int64_t>(i), 0, 0};
+    const int found = works_on_lists(node) && !node.module.empty() ? index.find(node.module) : -1;
+    if (found < 0) {
+      nodes.push_back(node);
+      priorities.push_back(here);
+      continue;
+    }
+    const std::string kind = kind_of(graph, made_by, node);
+    const Key key{node.op, kind, static_cast<int>(node.phase), node.micro_batch, found};
+    const auto [entry, is_new] = merged.emplace(key, nodes.size());
+    if (is_new) {
+      nodes.push_back(node);
+      nodes.back().module = plan[static_cast<size_t>(found)].name;
+      priorities.push_back(here);
+      continue;
+    }
+    append(nodes[entry->second], node);
+    // A gather is wanted by the first that reads it, all others have to wait for the last.
+    const bool gathers = kind.starts_with("heddle.all_gather");
+    if (!gathers) priorities[entry->second] = here;
+  }
+  graph.nodes = std::move(nodes);
+  order_by(graph, priorities);
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,71 @@
+#include "engine/passes/bucket_plan.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_set>
+
+namespace heddle::passes {
+
+std::string bucket_name(const std::vector<std::string>& modules) {
+  return modules.size() == 1 ? modules.front() : modules.front() + "+" + modules.back();
+}
+
+std::vector<std::string> gathered_modules(const graph::Graph& graph) {
+  std::vector<std::string> modules;
+  std::unordered_set<std::string> known;
+  for (const graph::Node& node : graph.nodes)
+    if (graph::is_all_gather(node) && known.insert(node.module).second)
+      modules.push_back(node.module);
+  return modules;
+}
+
+std::string_view block_of(std::string_view module) {
+  for (size_t begin = 0; begin < module.size();) {
+    const size_t end = std::min(module.find('.', begin), module.size());
+    const std::string_view part = module.substr(begin, end - begin);
+    if (std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c); }))
+      return module.substr(0, end);
+    begin = end + 1;
+  }
+  return {};
+}
+
+BucketPlan one_each(const graph::Graph& graph) {
+  BucketPlan plan;
+  for (std::string& module : gathered_modules(graph)) plan.push_back({module, {module}});
+  return plan;
+}
+
+BucketPlan by_block(const graph::Graph& graph) {
+  BucketPlan plan;
+  std::string_view before;
+  const std::vector<std::string> modules = gathered_modules(graph);
+  for (const std::string& module : modules) {
+    const std::string_view block = block_of(module);
+    if (plan.empty() || block != before) {
+      plan.push_back({});
+      if (!block.empty()) plan.back().modules = {std::string(block)};
+    }
+    if (block.empty()) plan.back().modules.push_back(module);
+    before = block;
+  }
+  for (Bucket& bucket : plan) bucket.name = bucket_name(bucket.modules);
+  return plan;
+}
+
+BucketIndex::BucketIndex(const BucketPlan& plan) {
+  for (size_t i = 0; i < plan.size(); ++i)
+    for (const std::string& module : plan[i].modules) buckets_[module] = static_cast<int>(i);
+}
+
+int BucketIndex::find(std::string_view module) const {
+  while (!module.empty()) {
+    if (const auto found = buckets_.find(std::string(module)); found != buckets_.end())
+      return found->second;
+    const size_t dot = module.rfind('.');
+    module = dot == std::string_view::npos ? std::string_view() : module.substr(0, dot);
+  }
+  return -1;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,206 @@
+#include "engine/passes/memory.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/graph/operators.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Use;
+using graph::ValueId;
+
+constexpr int64_t kAlign = 64;
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+// Free ranges of the arena by offset, neighbours joined.
+class FreeRanges {
+ public:
+  int64_t take(int64_t bytes) {
+    for (auto range = free_.begin(); range != free_.end(); ++range) {
+      if (range->second < bytes) continue;
+      const auto [offset, size] = *range;
+      free_.erase(range);
+      if (size > bytes) free_[offset + bytes] = size - bytes;
+      return offset;
+    }
+    // The last free range may reach to the arena's end, which is where it grows.
+    int64_t offset = end_;
+    if (!free_.empty()) {
+      const auto last = std::prev(free_.end());
+      if (last->first + last->second == end_) {
+        offset = last->first;
+        free_.erase(last);
+      }
+    }
+    end_ = offset + bytes;
+    return offset;
+  }
+
+  void give_back(int64_t offset, int64_t bytes) {
+    auto next = free_.lower_bound(offset);
+    if (next != free_.begin()) {
+      const auto before = std::prev(next);
+      if (before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        free_.erase(before);
+      }
+    }
+    if (next != free_.end() && offset + bytes == next->first) {
+      bytes += next->second;
+      free_.erase(next);
+    }
+    free_[offset] = bytes;
+  }
+
+  int64_t end() const { return end_; }
+
+ private:
+  std::map<int64_t, int64_t> free_;
+  int64_t end_ = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const ScratchBytes& scratch_bytes)
+      : graph_(graph), scratch_bytes_(scratch_bytes) {}
+
+  MemoryPlan run() {
+    find_roots();
+    find_sizes();
+    find_last_uses();
+    place_all();
+    return std::move(plan_);
+  }
+
+ private:
+  ValueId& root(ValueId value) { return plan_.root[value]; }
+
+  void find_roots() {
+    plan_.root.resize(graph_.values.size());
+    for (size_t i = 0; i < plan_.root.size(); ++i) plan_.root[i] = static_cast<ValueId>(i);
+    for (const Node& node : graph_.nodes) {
+      graph::for_each_use(node, [&](const Use& use) {
+        if (use.written != kNoValue) root(use.written) = root(use.value);
+      });
+      const auto op = graph::find_operator(node.op);
+      if (!op || !graph::is_view(*op)) continue;
+      if (graph::is_wait(node)) {
+        const auto& pending = graph::list_of(node);
+        for (size_t i = 0; i < node.outputs.size(); ++i)
+          root(node.outputs[i]) = root(pending[i].value);
+        continue;
+      }
+      const ValueId base = std::get<Use>(node.args.front()).value;
+      for (ValueId output : node.outputs)
+        if (output != kNoValue) root(output) = root(base);
+    }
+  }
+
+  void find_sizes() {
+    plan_.bytes.assign(graph_.values.size(), 0);
+    for (size_t i = 0; i < graph_.values.size(); ++i)
+      plan_.bytes[i] = aligned(graph_.values[i].bytes());
+    for (const Node& node : graph_.nodes) {
+      if (graph::is_all_gather(node)) {
+        const auto& shards = graph::list_of(node);
+        for (size_t i = 0; i < shards.size(); ++i)
+          pad(node.outputs[i], graph_.values[shards[i].value]);
+      } else if (graph::is_reduce_scatter(node)) {
+        const auto& fulls = graph::list_of(node);
+        for (size_t i = 0; i < fulls.size(); ++i)
+          pad(fulls[i].value, graph_.values[node.outputs[i]]);
+      }
+    }
+  }
+
+  // A whole tensor is as many shards as it takes to hold it.
+  void pad(ValueId full, const graph::Value& shard) {
+    const int64_t shards =
+        (graph_.values[full].sizes.front() + shard.sizes.front() - 1) / shard.sizes.front();
+    int64_t& bytes = plan_.bytes[root(full)];
+    bytes = std::max(bytes, aligned(shards * shard.bytes()));
+  }
+
+  void find_last_uses() {
+    const auto count = static_cast<int32_t>(graph_.nodes.size());
+    last_use_.assign(graph_.values.size(), -1);
+    std::vector<int32_t> waited(graph_.values.size(), -1);  // by a collective's first result
+    for (int32_t i = 0; i < count; ++i)
+      if (graph::is_wait(graph_.nodes[i]))
+        waited[graph::list_of(graph_.nodes[i]).front().value] = i;
+    for (int32_t i = 0; i < count; ++i) {
+      const Node& node = graph_.nodes[i];
+      int32_t until = i;
+      if (graph::is_collective(node))
+        until = node.next_step ? count : std::max(i, waited[node.outputs.front()]);
+      auto used = [&](ValueId value) {
+        int32_t& last = last_use_[root(value)];
+        last = std::max(last, until);
+      };
+      graph::for_each_use(node, [&](const Use& use) { used(use.value); });
+      for (ValueId output : node.outputs)
+        if (output != kNoValue) used(output);
+    }
+    for (const graph::Binding& output : graph_.outputs) last_use_[root(output.value)] = count;
+  }
+
+  void place(ValueId value) {
+    plan_.place[value] = free_.take(plan_.bytes[value]);
+    live_ += plan_.bytes[value];
+    plan_.live_bytes = std::max(plan_.live_bytes, live_);
+  }
+
+  void remove(ValueId value) {
+    free_.give_back(plan_.place[value], plan_.bytes[value]);
+    live_ -= plan_.bytes[value];
+  }
+
+  void place_all() {
+    const auto count = static_cast<int32_t>(graph_.nodes.size());
+    plan_.place.assign(graph_.values.size(), -1);
+    plan_.scratch_place.assign(graph_.nodes.size(), 0);
+    plan_.scratch_bytes.assign(graph_.nodes.size(), 0);
+    for (const Node& node : graph_.nodes)
+      if (node.next_step)
+        for (ValueId output : node.outputs) place(root(output));
+    std::vector<std::vector<ValueId>> ends(graph_.nodes.size() + 1);
+    for (int32_t i = 0; i < count; ++i) {
+      const Node& node = graph_.nodes[i];
+      for (ValueId output : node.outputs) {
+        if (output == kNoValue || root(output) != output || plan_.place[output] >= 0) continue;
+        place(output);
+        ends[last_use_[output]].push_back(output);
+      }
+      if (const int64_t scratch = aligned(scratch_bytes_(graph_, node)); scratch > 0) {
+        plan_.scratch_bytes[i] = scratch;
+        plan_.scratch_place[i] = free_.take(scratch);
+        plan_.live_bytes = std::max(plan_.live_bytes, live_ + scratch);
+        free_.give_back(plan_.scratch_place[i], scratch);
+      }
+      for (ValueId value : ends[i]) remove(value);
+    }
+    plan_.arena_bytes = free_.end();
+  }
+
+  const Graph& graph_;
+  const ScratchBytes& scratch_bytes_;
+  MemoryPlan plan_;
+  std::vector<int32_t> last_use_;
+  FreeRanges free_;
+  int64_t live_ = 0;
+};
+
+}  // namespace
+
+MemoryPlan plan_memory(const Graph& graph, const ScratchBytes& scratch_bytes) {
+  return Planner(graph, scratch_bytes).run();
+}
+
+}  // namespace heddle::passes

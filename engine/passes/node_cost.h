@@ -1,0 +1,14 @@
+// What a node costs, by counting: for decisions that need no measurement.
+#pragma once
+
+#include "engine/graph/ir.h"
+
+namespace heddle::passes {
+
+/// Floating-point operations of a matrix product or attention, 0 for other nodes.
+double flops(const graph::Graph& graph, const graph::Node& node);
+
+/// Bytes that a node reads and writes.
+int64_t bytes_moved(const graph::Graph& graph, const graph::Node& node);
+
+}  // namespace heddle::passes

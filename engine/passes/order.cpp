@@ -1,0 +1,64 @@
+#include "engine/passes/order.h"
+
+#include <queue>
+#include <utility>
+
+namespace heddle::passes {
+
+using graph::Graph;
+using graph::Use;
+
+std::vector<std::vector<int32_t>> dependencies(const Graph& graph) {
+  const std::vector<int32_t> made_by = graph::producers(graph);
+  std::vector<std::vector<int32_t>> readers(graph.values.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    graph::for_each_use(graph.nodes[i], [&](const Use& use) {
+      readers[use.value].push_back(static_cast<int32_t>(i));
+    });
+  std::vector<std::vector<int32_t>> before(graph.nodes.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto self = static_cast<int32_t>(i);
+    graph::for_each_use(graph.nodes[i], [&](const Use& use) {
+      const int32_t maker = made_by[use.value];
+      const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
+      if (!there && maker != self) before[i].push_back(maker);
+      if (use.written == graph::kNoValue) return;
+      for (int32_t reader : readers[use.value])
+        if (reader != self) before[i].push_back(reader);
+    });
+  }
+  return before;
+}
+
+void order_by(Graph& graph, const std::vector<Priority>& priorities) {
+  const auto before = dependencies(graph);
+  std::vector<std::vector<int32_t>> after(graph.nodes.size());
+  std::vector<size_t> missing(graph.nodes.size());
+  for (size_t i = 0; i < before.size(); ++i) {
+    missing[i] = before[i].size();
+    for (int32_t node : before[i]) after[node].push_back(static_cast<int32_t>(i));
+  }
+  using Entry = std::pair<Priority, int32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+  for (size_t i = 0; i < missing.size(); ++i)
+    if (missing[i] == 0) ready.emplace(priorities[i], static_cast<int32_t>(i));
+  std::vector<graph::Node> ordered;
+  ordered.reserve(graph.nodes.size());
+  while (!ready.empty()) {
+    const int32_t node = ready.top().second;
+    ready.pop();
+    ordered.push_back(std::move(graph.nodes[node]));
+    for (int32_t next : after[node])
+      if (--missing[next] == 0) ready.emplace(priorities[next], next);
+  }
+  TORCH_CHECK(ordered.size() == graph.nodes.size(), "the graph's nodes wait for each other");
+  graph.nodes = std::move(ordered);
+}
+
+void restore_order(Graph& graph) {
+  std::vector<Priority> priorities(graph.nodes.size());
+  for (size_t i = 0; i < priorities.size(); ++i) priorities[i].place = static_cast<int64_t>(i);
+  order_by(graph, priorities);
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,31 @@
+// The order of a graph's nodes: what must come before what, and an order by priorities that obeys.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "engine/graph/ir.h"
+
+namespace heddle::passes {
+
+/// Where a node would like to stand: first by `place`, then by `rank`, then by `turn`.
+struct Priority {
+  int64_t place = 0;
+  int32_t rank = 0;
+  int32_t turn = 0;
+  auto operator<=>(const Priority&) const = default;
+};
+
+/// For each node those that must come before it: the makers of what it reads, and, where it writes
+/// to a value, all that read it before. What a `next_step` node makes is there when a step begins.
+std::vector<std::vector<int32_t>> dependencies(const graph::Graph& graph);
+
+/// Reorders the nodes: always the one of least priority among those whose dependencies are met;
+/// equal ones as they stood. O(n log n).
+void order_by(graph::Graph& graph, const std::vector<Priority>& priorities);
+
+/// Keeps the order as far as dependencies allow.
+void restore_order(graph::Graph& graph);
+
+}  // namespace heddle::passes

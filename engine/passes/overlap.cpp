@@ -1,0 +1,311 @@
+#include "engine/passes/overlap.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "engine/passes/order.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Phase;
+using graph::Use;
+using graph::ValueId;
+
+// Ranks of what shares a place, in the order in which it stands there. A place is a compute node's
+// old position; what is put before it has a lower rank than the node itself.
+enum Rank : int32_t {
+  kScatterWait,  // before the compute that the memory is for
+  kBehindScatter,
+  kGather,
+  kScatter,
+  kGatherWait,
+  kCompute,
+  kBehindCompute,
+};
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+class Overlapper {
+ public:
+  Overlapper(Graph& graph, const OverlapOptions& options)
+      : graph_(graph), options_(options), count_(static_cast<int64_t>(graph.nodes.size())) {}
+
+  void run() {
+    wrap_around();
+    made_by_ = graph::producers(graph_);
+    before_ = dependencies(graph_);
+    priorities_.resize(graph_.nodes.size());
+    classify();
+    place_gathers();
+    place_scatters();
+    place_followers();
+    order_by(graph_, priorities_);
+  }
+
+ private:
+  enum class Kind : uint8_t { compute, gather, gather_wait, scatter, scatter_wait, follower };
+
+  // An all-reduce of whole gradients, where nothing is sharded, takes the place of the scatter.
+  bool reduces_gradient(size_t i) const {
+    const Node& node = graph_.nodes[i];
+    if (!graph::is_collective(node) || node.module.empty()) return false;
+    return std::none_of(before_[i].begin(), before_[i].end(),
+                        [&](int32_t earlier) { return kinds_[earlier] == Kind::scatter_wait; });
+  }
+
+  // The first gathers of forward read what the step before has updated, where one updates.
+  void wrap_around() {
+    std::unordered_map<ValueId, ValueId> newest;
+    for (const graph::Binding& state : graph_.states) newest[state.value] = state.value;
+    std::unordered_map<ValueId, ValueId> state_of;
+    for (const graph::Binding& state : graph_.states) state_of[state.value] = state.value;
+    for (const Node& node : graph_.nodes)
+      graph::for_each_use(node, [&](const Use& use) {
+        const auto state = state_of.find(use.value);
+        if (use.written == kNoValue || state == state_of.end()) return;
+        newest[state->second] = use.written;
+        state_of[use.written] = state->second;
+      });
+    int wrapped = 0;
+    for (size_t i = 0; i < graph_.nodes.size() && wrapped < options_.gathers_in_flight; ++i) {
+      Node& node = graph_.nodes[i];
+      if (!graph::is_all_gather(node) || node.phase != Phase::forward) continue;
+      if (!reads_updated_states(node, newest)) return;
+      ++wrapped;
+      move_to_next_step(node, newest);
+    }
+  }
+
+  // True if all that the gather reads is states that the step changes, or casts of them.
+  bool reads_updated_states(const Node& node,
+                            const std::unordered_map<ValueId, ValueId>& newest) const {
+    const std::vector<int32_t> made_by = graph::producers(graph_);
+    bool all = true;
+    graph::for_each_use(node, [&](const Use& use) {
+      const auto state = newest.find(use.value);
+      if (state != newest.end()) {
+        all = all && state->second != use.value;
+      } else {
+        const int32_t maker = made_by[use.value];
+        all = all && maker >= 0 && !graph::is_collective(graph_.nodes[maker]) &&
+              reads_updated_states(graph_.nodes[maker], newest);
+      }
+    });
+    return all;
+  }
+
+  void move_to_next_step(Node& node, const std::unordered_map<ValueId, ValueId>& newest) {
+    const std::vector<int32_t> made_by = graph::producers(graph_);
+    node.next_step = true;
+    node.phase = Phase::optimizer;
+    graph::for_each_use(node, [&](Use& use) {
+      const auto state = newest.find(use.value);
+      if (state != newest.end()) {
+        use.value = state->second;
+      } else {
+        move_to_next_step(graph_.nodes[made_by[use.value]], newest);
+      }
+    });
+  }
+
+  void classify() {
+    kinds_.assign(graph_.nodes.size(), Kind::compute);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      Kind& kind = kinds_[i];
+      if (graph::is_all_gather(node)) {
+        kind = Kind::gather;
+      } else if (graph::is_reduce_scatter(node) || reduces_gradient(i)) {
+        kind = Kind::scatter;
+      } else if (graph::is_wait(node)) {
+        const int32_t maker = made_by_[graph::list_of(node).front().value];
+        if (maker >= 0 && graph::is_all_gather(graph_.nodes[maker])) kind = Kind::gather_wait;
+        if (maker >= 0 && kinds_[maker] == Kind::scatter) kind = Kind::scatter_wait;
+        if (maker >= 0 && kinds_[maker] == Kind::follower) kind = Kind::follower;
+      } else if (node.phase == Phase::optimizer) {
+        kind = Kind::follower;
+      }
+      if (kind == Kind::compute) {
+        for (int32_t earlier : before_[i])
+          if (kinds_[earlier] == Kind::follower || kinds_[earlier] == Kind::scatter_wait)
+            kind = Kind::follower;
+      }
+      if (node.next_step && kind == Kind::compute) kind = Kind::follower;
+      priorities_[i] = {static_cast<int64_t>(i), kCompute, 0};
+    }
+  }
+
+  struct Gather {
+    int32_t node;
+    int64_t need = kNever;  // place of the first compute node that reads it
+    int64_t region = 0;     // place where its phase of its micro-batch begins
+  };
+
+  void place_gathers() {
+    std::unordered_map<int32_t, size_t> index;
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (kinds_[i] != Kind::gather) continue;
+      index[static_cast<int32_t>(i)] = gathers_.size();
+      gathers_.push_back({static_cast<int32_t>(i)});
+    }
+    std::vector<std::pair<int32_t, size_t>> waits;
+    std::unordered_map<ValueId, size_t> gather_of;  // what waits give, and views of it
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (kinds_[i] == Kind::gather_wait) {
+        const size_t gather = index.at(made_by_[graph::list_of(node).front().value]);
+        for (ValueId output : node.outputs) gather_of[output] = gather;
+        waits.emplace_back(static_cast<int32_t>(i), gather);
+        continue;
+      }
+      graph::for_each_use(node, [&](const Use& use) {
+        if (const auto found = gather_of.find(use.value); found != gather_of.end())
+          gathers_[found->second].need =
+              std::min(gathers_[found->second].need, static_cast<int64_t>(i));
+      });
+    }
+    find_regions();
+    for (const auto& [node, gather] : waits)
+      priorities_[node] = {std::min(gathers_[gather].need, count_), kGatherWait, 0};
+
+    std::vector<size_t> by_need(gathers_.size());
+    for (size_t i = 0; i < by_need.size(); ++i) by_need[i] = i;
+    std::stable_sort(by_need.begin(), by_need.end(), [&](size_t a, size_t b) {
+      return gathers_[a].need < gathers_[b].need;
+    });
+    const auto depth = static_cast<size_t>(std::max(options_.gathers_in_flight, 0));
+    for (size_t i = 0; i < by_need.size(); ++i) {
+      const Gather& gather = gathers_[by_need[i]];
+      need_turn_[gather.node] = static_cast<int32_t>(i);
+      if (graph_.nodes[gather.node].next_step) continue;
+      int64_t place = i < depth ? 0 : gathers_[by_need[i - depth]].need;
+      if (!options_.across_phases) place = std::max(place, gather.region);
+      put_with_casts(gather.node, {place, kGather, static_cast<int32_t>(i)});
+    }
+  }
+
+  // A region is a phase of a micro-batch: where its first compute node stands.
+  void find_regions() {
+    std::unordered_map<int64_t, int64_t> begin;
+    auto region_of = [](const Node& node) {
+      return int64_t{node.micro_batch} * 2 + (node.phase == Phase::backward ? 1 : 0);
+    };
+    for (size_t i = 0; i < kinds_.size(); ++i)
+      if (kinds_[i] == Kind::compute)
+        begin.try_emplace(region_of(graph_.nodes[i]), static_cast<int64_t>(i));
+    for (Gather& gather : gathers_) {
+      const auto found = begin.find(region_of(graph_.nodes[gather.node]));
+      if (found != begin.end()) gather.region = found->second;
+    }
+  }
+
+  // Casts of shards stand before the gather that they are for.
+  void put_with_casts(int32_t node, Priority priority) {
+    priorities_[node] = priority;
+    for (int32_t earlier : before_[node]) {
+      if (kinds_[earlier] != Kind::compute) continue;
+      put_with_casts(earlier, {priority.place, priority.rank, priority.turn});
+    }
+  }
+
+  void place_scatters() {
+    std::vector<int32_t> scatters, waits;
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (kinds_[i] != Kind::scatter) continue;
+      int64_t ready = 0;
+      for (int32_t earlier : before_[i]) ready = std::max(ready, priorities_[earlier].place);
+      // One behind the last gradient's maker: where the next compute node stands.
+      priorities_[i] = {ready + 1, kScatter, static_cast<int32_t>(scatters.size())};
+      scatters.push_back(static_cast<int32_t>(i));
+    }
+    std::stable_sort(scatters.begin(), scatters.end(),
+                     [&](int32_t a, int32_t b) { return priorities_[a] < priorities_[b]; });
+    std::unordered_map<int32_t, int32_t> turn;
+    for (size_t i = 0; i < scatters.size(); ++i) turn[scatters[i]] = static_cast<int32_t>(i);
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (kinds_[i] != Kind::scatter_wait) continue;
+      const int32_t own = turn.at(made_by_[graph::list_of(graph_.nodes[i]).front().value]);
+      const size_t next = static_cast<size_t>(own) +
+                          static_cast<size_t>(std::max(options_.scatters_in_flight, 1));
+      const int64_t place =
+          next < scatters.size() ? priorities_[scatters[next]].place : count_;
+      priorities_[i] = {place, kScatterWait, own};
+    }
+  }
+
+  // Each right behind the last of what it needs. Updates: in the order in which the next forward
+  // reads the states that they write.
+  void place_followers() {
+    const auto turns = update_turns();
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      const bool next = graph_.nodes[i].next_step;
+      if (kinds_[i] != Kind::follower && !next) continue;
+      Priority last{0, kBehindScatter, 0};
+      for (int32_t earlier : before_[i]) last = std::max(last, priorities_[earlier]);
+      if (const auto turn = turns.find(static_cast<int32_t>(i)); turn != turns.end()) {
+        last = {last.place, std::max<int32_t>(last.rank, kBehindScatter), 2 * turn->second};
+      } else if (next) {
+        last.turn += 1;
+      }
+      if (last.rank == kCompute) last.rank = kBehindCompute;
+      if (last.rank == kScatterWait) last.rank = kBehindScatter;
+      // What all ranks must agree on waits for all of them: at the end, like what replicas add up.
+      const bool all_reduce = graph::is_collective(graph_.nodes[i]) && !next;
+      if (all_reduce ? graph_.nodes[i].module.empty() : graph::is_wait(graph_.nodes[i]))
+        last.place = std::max(last.place, count_);
+      priorities_[i] = last;
+    }
+  }
+
+  // Nodes that write to states which gathers read → the turn of the first such gather.
+  std::unordered_map<int32_t, int32_t> update_turns() const {
+    std::unordered_map<ValueId, int32_t> turn_of_version;
+    for (const auto& [node, turn] : need_turn_) collect_versions(node, turn, turn_of_version);
+    std::unordered_map<int32_t, int32_t> turns;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (kinds_[i] != Kind::follower) continue;
+      graph::for_each_use(graph_.nodes[i], [&](const Use& use) {
+        if (use.written == kNoValue) return;
+        for (ValueId version : {use.value, use.written}) {
+          const auto turn = turn_of_version.find(version);
+          if (turn == turn_of_version.end()) continue;
+          const auto [entry, fresh] = turns.emplace(static_cast<int32_t>(i), turn->second);
+          entry->second = std::min(entry->second, turn->second);
+        }
+      });
+    }
+    return turns;
+  }
+
+  void collect_versions(int32_t node, int32_t turn,
+                        std::unordered_map<ValueId, int32_t>& turns) const {
+    graph::for_each_use(graph_.nodes[node], [&](const Use& use) {
+      const auto [entry, fresh] = turns.emplace(use.value, turn);
+      entry->second = std::min(entry->second, turn);
+      const int32_t maker = made_by_[use.value];
+      if (maker >= 0 && graph_.nodes[maker].op == "aten._to_copy")
+        collect_versions(maker, turn, turns);
+    });
+  }
+
+  Graph& graph_;
+  const OverlapOptions& options_;
+  int64_t count_;
+  std::vector<int32_t> made_by_;
+  std::vector<std::vector<int32_t>> before_;
+  std::vector<Kind> kinds_;
+  std::vector<Priority> priorities_;
+  std::vector<Gather> gathers_;
+  std::unordered_map<int32_t, int32_t> need_turn_;  // gather node → its turn by need
+};
+
+}  // namespace
+
+void overlap(Graph& graph, const OverlapOptions& options) { Overlapper(graph, options).run(); }
+
+}  // namespace heddle::passes

@@ -1,0 +1,215 @@
+#include "engine/passes/recompute.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/graph/cleanup.h"
+#include "engine/graph/operators.h"
+#include "engine/passes/bucket_plan.h"
+#include "engine/passes/node_cost.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Phase;
+using graph::Use;
+using graph::ValueId;
+
+class Recomputer {
+ public:
+  Recomputer(Graph& graph, const RecomputeOptions& options)
+      : graph_(graph),
+        options_(options),
+        made_by_(graph::producers(graph)),
+        again_(graph.nodes.size(), false),
+        view_(graph.nodes.size(), false) {}
+
+  void run() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const auto op = graph::find_operator(graph_.nodes[i].op);
+      view_[i] = op && graph::is_view(*op);
+    }
+    mark_gathers();
+    mark_blocks();
+    mark_views();
+    insert_copies();
+  }
+
+ private:
+  bool forward(size_t node) const { return graph_.nodes[node].phase == Phase::forward; }
+
+  int32_t maker(ValueId value) const { return made_by_[value]; }
+
+  // Cast, gather and wait of parameters that do not stay.
+  void mark_gathers() {
+    if (!options_.reshard) return;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!forward(i)) continue;
+      if (graph::is_all_gather(node)) {
+        again_[i] = !options_.stay.contains(node.module);
+        if (again_[i])
+          graph::for_each_use(node, [&](const Use& use) { mark_casts(maker(use.value)); });
+      } else if (graph::is_wait(node)) {
+        again_[i] = again_[maker(graph::list_of(node).front().value)];
+      }
+    }
+  }
+
+  void mark_casts(int32_t node) {
+    if (node < 0 || again_[node]) return;
+    again_[node] = true;
+    graph::for_each_use(graph_.nodes[node],
+                        [&](const Use& use) { mark_casts(maker(use.value)); });
+  }
+
+  // A view of what is made again is made again: it costs nothing.
+  void mark_views() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!forward(i) || !view_[i] || graph::is_wait(graph_.nodes[i])) continue;
+      bool base = false;
+      graph::for_each_use(graph_.nodes[i], [&](const Use& use) {
+        base = base || (maker(use.value) >= 0 && again_[maker(use.value)]);
+      });
+      again_[i] = base;
+    }
+  }
+
+  // Values that forward nodes of other blocks read, or the step's end, stay.
+  std::vector<bool> leaves_its_block() const {
+    std::vector<bool> leaves(graph_.nodes.size(), false);
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.nodes[i];
+      graph::for_each_use(node, [&](const Use& use) {
+        const int32_t from = maker(use.value);
+        if (from < 0 || !forward(from)) return;
+        const bool other =
+            node.phase == Phase::optimizer ||
+            (forward(i) && block_of(node.module) != block_of(graph_.nodes[from].module));
+        // What a view shows leaves with the view.
+        if (other || (forward(i) && view_[i] && leaves[i])) leaves[from] = true;
+      });
+    }
+    for (const graph::Binding& output : graph_.outputs)
+      if (const int32_t from = maker(output.value); from >= 0)
+        leaves[from] = true;
+    return leaves;
+  }
+
+  void mark_blocks() {
+    const std::vector<bool> leaves = leaves_its_block();
+    std::unordered_map<std::string_view, int> products;  // matrix products so far, by block
+    std::vector<size_t> candidates;                      // for the budget
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      const std::string_view block = block_of(node.module);
+      if (!forward(i) || block.empty() || graph::is_all_gather(node) || graph::is_wait(node))
+        continue;
+      const Recompute mode = options_.mode(block);
+      const int product = node.op == "aten.mm" ? products[block]++ : 0;
+      if (mode == Recompute::none || leaves[i] || again_[i]) continue;
+      again_[i] = true;
+      if (mode == Recompute::selective)
+        again_[i] = node.op != "heddle.attention" && (node.op != "aten.mm" || product % 2 == 0);
+      if (mode == Recompute::budget && !view_[i]) candidates.push_back(i);
+    }
+    spend_budget(candidates);
+  }
+
+  // Keeps the dearest nodes per byte until the share is spent: each share keeps what a smaller one
+  // keeps, and more.
+  void spend_budget(std::vector<size_t>& candidates) {
+    std::vector<int64_t> bytes(graph_.nodes.size(), 0);
+    for (const Node& node : graph_.nodes) {
+      if (node.phase != Phase::backward) continue;
+      graph::for_each_use(node, [&](const Use& use) { count_kept(use.value, bytes); });
+    }
+    std::erase_if(candidates, [&](size_t node) { return bytes[node] == 0; });
+    int64_t all = 0;
+    for (size_t node : candidates) all += bytes[node];
+    std::stable_sort(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
+      return worth(a) / static_cast<double>(bytes[a]) > worth(b) / static_cast<double>(bytes[b]);
+    });
+    int64_t left = static_cast<int64_t>(static_cast<double>(all) * options_.budget);
+    for (size_t node : candidates) {
+      left -= bytes[node];
+      if (left < 0) return;
+      again_[node] = false;
+    }
+  }
+
+  // The node whose memory a value is, once.
+  void count_kept(ValueId value, std::vector<int64_t>& bytes) const {
+    const int32_t from = maker(value);
+    if (from < 0 || !forward(from)) return;
+    const Node& node = graph_.nodes[from];
+    if (view_[from]) {
+      graph::for_each_use(node, [&](const Use& use) { count_kept(use.value, bytes); });
+      return;
+    }
+    int64_t total = 0;
+    for (ValueId output : node.outputs)
+      if (output != kNoValue) total += graph_.values[output].bytes();
+    bytes[from] = total;
+  }
+
+  // A byte moved takes about as long as ten operations of a matrix product.
+  double worth(size_t node) const {
+    return flops(graph_, graph_.nodes[node]) +
+           10.0 * static_cast<double>(bytes_moved(graph_, graph_.nodes[node]));
+  }
+
+  void insert_copies() {
+    std::vector<Node> nodes;
+    nodes.reserve(graph_.nodes.size() * 2);
+    const std::vector<Node> captured = std::move(graph_.nodes);
+    for (const Node& original : captured) {
+      Node node = original;
+      if (node.phase == Phase::backward)
+        graph::for_each_use(node, [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });
+      nodes.push_back(std::move(node));
+    }
+    graph_.nodes = std::move(nodes);
+    graph::remove_unread_nodes(graph_);
+  }
+
+  // The value as backward reads it: itself, or what the copy of its maker makes.
+  ValueId copy_of(const std::vector<Node>& captured, ValueId value, std::vector<Node>& nodes) {
+    if (static_cast<size_t>(value) >= made_by_.size()) return value;
+    const int32_t from = maker(value);
+    if (from < 0 || captured[from].phase != Phase::forward ||
+        !again_[from])
+      return value;
+    if (const auto done = copies_.find(value); done != copies_.end()) return done->second;
+    Node copy = captured[from];
+    copy.phase = Phase::backward;
+    graph::for_each_use(copy, [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });
+    for (ValueId& output : copy.outputs) {
+      if (output == kNoValue) continue;
+      graph::Value made = graph_.values[output];
+      graph_.values.push_back(std::move(made));
+      const auto fresh = static_cast<ValueId>(graph_.values.size()) - 1;
+      copies_[output] = fresh;
+      output = fresh;
+    }
+    nodes.push_back(std::move(copy));
+    return copies_.at(value);
+  }
+
+  Graph& graph_;
+  const RecomputeOptions& options_;
+  std::vector<int32_t> made_by_;
+  std::vector<bool> again_;  // by node: backward makes it anew
+  std::vector<bool> view_;
+  std::unordered_map<ValueId, ValueId> copies_;
+};
+
+}  // namespace
+
+void recompute(Graph& graph, const RecomputeOptions& options) { Recomputer(graph, options).run(); }
+
+}  // namespace heddle::passes
