@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
 #include "engine/train/inputs.h"
+#include "engine/train/planner.h"
 
 namespace heddle::engine {
 namespace {
@@ -48,7 +50,7 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
   return launch::run_foreground(launch);
 }
 
-int graph(const RecipeOptions& options, bool stats) {
+int graph(const RecipeOptions& options, const std::string& after, bool stats) {
   recipe::Parsed parsed = train::read_recipe(options.path, options.sets, options.ranks);
   if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
@@ -62,20 +64,35 @@ int graph(const RecipeOptions& options, bool stats) {
     fmt::print(stderr, "{}\n", captured.error().message);
     return 1;
   }
-  if (stats) {
-    const nlohmann::ordered_json json = {
-        {"nodes", captured->graph.nodes.size()},
-        {"collectives", graph::collectives_per_step(captured->graph)},
-        {"capture_seconds", captured->seconds},
-        {"model_forward_calls", captured->model_forward_calls},
-        {"left_out", left_out(parsed.recipe)}};
-    fmt::print("{}\n", json.dump());
-    return 0;
-  }
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
   if (const std::string parts = left_out(parsed.recipe); !parts.empty())
     captured->graph.notes["left_out"] = parts;
-  fmt::print("{}", graph::to_text(captured->graph));
+  const auto captured_nodes = captured->graph.nodes.size();
+  passes::Plan plan{std::move(captured->graph), {}};
+  const auto begin = std::chrono::steady_clock::now();
+  if (stats || after != "capture") {
+    auto planned = train::plan_step(parsed.recipe, std::move(plan.graph), stats ? "" : after);
+    if (!planned) {
+      fmt::print(stderr, "{}\n", planned.error().message);
+      return 1;
+    }
+    plan = std::move(*planned);
+  }
+  if (stats) {
+    const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
+    const nlohmann::ordered_json json = {{"nodes", captured_nodes},
+                                         {"capture_seconds", captured->seconds},
+                                         {"planned_nodes", plan.graph.nodes.size()},
+                                         {"collectives", graph::collectives_per_step(plan.graph)},
+                                         {"plan_seconds", planning.count()},
+                                         {"arena_bytes", plan.memory.arena_bytes},
+                                         {"live_bytes", plan.memory.live_bytes},
+                                         {"model_forward_calls", captured->model_forward_calls},
+                                         {"left_out", left_out(parsed.recipe)}};
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  fmt::print("{}", passes::to_text(plan));
   return 0;
 }
 

@@ -19,8 +19,9 @@ struct RecipeOptions {
 /// `train` and, with options.eval_to, `eval`: checks recipe and data, then runs the ranks.
 int train(const RecipeOptions& recipe, launch::TrainOptions options);
 
-/// `graph`: the captured step's text, or its size and capture time as JSON.
-int graph(const RecipeOptions& recipe, bool stats);
+/// `graph`: the text of the step behind a pass (or "capture"), or with `stats` its size, memory and
+/// the time it took as JSON.
+int graph(const RecipeOptions& recipe, const std::string& after, bool stats);
 
 struct TokenizeOptions {
   std::string tokenizer;

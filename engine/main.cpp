@@ -66,6 +66,11 @@ int main(int argc, char** argv) {
   auto* graph_command =
       app.add_subcommand("graph", "the captured step as text; allocates no weights");
   add_recipe_options(graph_command, recipe);
+  std::string after = "capture";
+  graph_command
+      ->add_option("--after", after,
+                   "the step behind a pass: recompute, unroll, bucket, overlap or memory")
+      ->check(CLI::IsMember({"capture", "recompute", "unroll", "bucket", "overlap", "memory"}));
   graph_command->add_flag("--stats", stats,
                           "nodes, collectives and capture seconds as JSON instead");
 
@@ -97,7 +102,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (*train_command || *eval_command) return engine::train(recipe, train);
-  if (*graph_command) return engine::graph(recipe, stats);
+  if (*graph_command) return engine::graph(recipe, after, stats);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*supervise_command) return launch::supervise(supervise);
   if (*probe_command) return probe::command(json);

@@ -29,6 +29,17 @@ bool is_collective(const Node& node) {
   return is_all_gather(node) || is_reduce_scatter(node) || node.op == "heddle.all_reduce";
 }
 
+const std::string& group_of(const Node& collective) {
+  return std::get<c10::IValue>(collective.args.back()).toStringRef();
+}
+
+int64_t ranks_of(const Graph& graph, const Node& collective) {
+  const auto group = graph.groups.find(group_of(collective));
+  TORCH_CHECK(group != graph.groups.end(), "the graph does not say how many ranks the group \"",
+              group_of(collective), "\" has");
+  return group->second;
+}
+
 std::vector<Use>& list_of(Node& node, size_t arg) {
   return std::get<std::vector<Use>>(node.args[arg]);
 }

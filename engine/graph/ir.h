@@ -22,7 +22,6 @@ struct Value {
   c10::ScalarType dtype = c10::kFloat;
   std::vector<int64_t> strides;  // empty: contiguous
 
-
   int64_t bytes() const;
 };
 
@@ -68,8 +67,9 @@ struct Graph {
   std::vector<Binding> states;
   std::vector<Node> nodes;
   std::vector<Binding> outputs;
-  int64_t micro_batches = 1;  // how often forward and backward run before the optimizer
-  std::map<std::string, std::string> notes;  // how it came about: recipe, ranks; not executed
+  int64_t micro_batches = 1;              // how often forward and backward run before the optimizer
+  std::map<std::string, int64_t> groups;  // process groups of its collectives: name, ranks
+  std::map<std::string, std::string> notes;  // how it came about; not executed
 
   ValueId add_value(std::vector<int64_t> sizes, c10::ScalarType dtype);
 };
@@ -92,6 +92,10 @@ bool is_collective(const Node& node);
 bool is_all_gather(const Node& node);
 bool is_reduce_scatter(const Node& node);
 bool is_wait(const Node& node);
+
+/// The name of a collective's process group, and how many ranks it has.
+const std::string& group_of(const Node& collective);
+int64_t ranks_of(const Graph& graph, const Node& collective);
 
 /// The tensors of a list argument. The argument must be a list of tensors.
 std::vector<Use>& list_of(Node& node, size_t arg = 0);

@@ -134,6 +134,8 @@ std::optional<c10::ScalarType> dtype_of(std::string_view name) {
 std::string to_text(const Graph& graph) {
   std::string text = "heddle graph 1\n";
   for (const auto& [key, value] : graph.notes) text += fmt::format("note {} = {}\n", key, value);
+  for (const auto& [name, ranks] : graph.groups)
+    text += fmt::format("group {} = {}\n", name, ranks);
   text += fmt::format("micro_batches = {}\n", graph.micro_batches);
   auto bindings = [&](const char* kind, const std::vector<Binding>& list) {
     for (const Binding& binding : list)

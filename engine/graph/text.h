@@ -2,12 +2,13 @@
 //
 //   heddle graph 1
 //   note recipe = debug.toml
+//   group dp_shard = 2
 //   micro_batches = 1
 //   input  %0: i64[2, 128] tokens
 //   state  %4: f32[128, 256] layers.0.attention.wq
 //   forward
-//     %9: f32[256, 256] = heddle.all_gather([%4], rows=[256], group="dp_shard")  @layers.0.attention.wq
-//     %10: f32[256, 256] = heddle.wait([%9])  @layers.0.attention.wq
+//     %9: f32[256, 256] = heddle.all_gather([%4], rows=[256], group="dp_shard")
+//     @layers.0.attention.wq %10: f32[256, 256] = heddle.wait([%9])  @layers.0.attention.wq
 //   backward
 //     …
 //   optimizer

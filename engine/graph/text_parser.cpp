@@ -26,8 +26,12 @@ class Line {
   }
 
   bool accept(std::string_view token) {
+    const size_t before = at_;
     skip_space();
-    if (text_.substr(at_, token.size()) != token) return false;
+    if (text_.substr(at_, token.size()) != token) {
+      at_ = before;
+      return false;
+    }
     at_ += token.size();
     return true;
   }
@@ -134,6 +138,10 @@ class Parser {
       const std::string key = line.word("._-");
       line.expect("=");
       graph_.notes[key] = line.remainder();
+    } else if (line.accept("group ")) {
+      const std::string name = line.word("._-");
+      line.expect("=");
+      graph_.groups[name] = line.integer();
     } else if (line.accept("micro_batches")) {
       line.expect("=");
       graph_.micro_batches = line.integer();

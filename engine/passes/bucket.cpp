@@ -15,8 +15,8 @@ using graph::Use;
 
 // Operators that take lists, whose elements have nothing to do with each other.
 bool works_on_lists(const Node& node) {
-  return graph::is_collective(node) || graph::is_wait(node) ||
-         node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
+  return graph::is_collective(node) || graph::is_wait(node) || node.op == "heddle.squared_norms" ||
+         node.op == "heddle.adamw_";
 }
 
 // What nodes must have in common to become one.

@@ -66,6 +66,11 @@ class FreeRanges {
   int64_t end_ = 0;
 };
 
+// Results of an all-reduce of gradients take the place of what nobody reads any more.
+bool reduces_in_place(const Node& node) {
+  return node.op == "heddle.all_reduce" && !node.module.empty();
+}
+
 class Planner {
  public:
   Planner(const Graph& graph, const ScratchBytes& scratch_bytes)
@@ -90,8 +95,8 @@ class Planner {
         if (use.written != kNoValue) root(use.written) = root(use.value);
       });
       const auto op = graph::find_operator(node.op);
-      if (!op || !graph::is_view(*op)) continue;
-      if (graph::is_wait(node)) {
+      if (!op || !(graph::is_view(*op) || reduces_in_place(node))) continue;
+      if (graph::is_wait(node) || reduces_in_place(node)) {
         const auto& pending = graph::list_of(node);
         for (size_t i = 0; i < node.outputs.size(); ++i)
           root(node.outputs[i]) = root(pending[i].value);
@@ -110,22 +115,19 @@ class Planner {
     for (const Node& node : graph_.nodes) {
       if (graph::is_all_gather(node)) {
         const auto& shards = graph::list_of(node);
-        for (size_t i = 0; i < shards.size(); ++i)
-          pad(node.outputs[i], graph_.values[shards[i].value]);
+        for (size_t i = 0; i < shards.size(); ++i) pad(node.outputs[i], shards[i].value, node);
       } else if (graph::is_reduce_scatter(node)) {
         const auto& fulls = graph::list_of(node);
-        for (size_t i = 0; i < fulls.size(); ++i)
-          pad(fulls[i].value, graph_.values[node.outputs[i]]);
+        for (size_t i = 0; i < fulls.size(); ++i) pad(fulls[i].value, node.outputs[i], node);
       }
     }
   }
 
-  // A whole tensor is as many shards as it takes to hold it.
-  void pad(ValueId full, const graph::Value& shard) {
-    const int64_t shards =
-        (graph_.values[full].sizes.front() + shard.sizes.front() - 1) / shard.sizes.front();
+  // A whole tensor has room for the shards of all ranks, padding included.
+  void pad(ValueId full, ValueId shard, const Node& collective) {
     int64_t& bytes = plan_.bytes[root(full)];
-    bytes = std::max(bytes, aligned(shards * shard.bytes()));
+    bytes = std::max(bytes,
+                     aligned(graph::ranks_of(graph_, collective) * graph_.values[shard].bytes()));
   }
 
   void find_last_uses() {

@@ -33,5 +33,4 @@ using ScratchBytes = std::function<int64_t(const graph::Graph& graph, const grap
 /// makes stays for the whole step. Near-linear in the number of nodes.
 MemoryPlan plan_memory(const graph::Graph& graph, const ScratchBytes& scratch_bytes);
 
-
 }  // namespace heddle::passes

@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "engine/passes/node_cost.h"
 #include "engine/passes/order.h"
 
 namespace heddle::passes {
@@ -41,6 +42,7 @@ class Overlapper {
     before_ = dependencies(graph_);
     priorities_.resize(graph_.nodes.size());
     classify();
+    pull_epilogues();
     place_gathers();
     place_scatters();
     place_followers();
@@ -140,6 +142,26 @@ class Overlapper {
     }
   }
 
+  // What follows a gradient's product and leads only to its reduction (casts, sums over
+  // micro-batches) was written down behind the whole backward pass: it belongs behind the product.
+  void pull_epilogues() {
+    std::vector<bool> leads_elsewhere(graph_.nodes.size(), false);
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const bool epilogue = kinds_[i] != Kind::compute ||
+                            (!leads_elsewhere[i] && graph_.nodes[i].phase == Phase::backward &&
+                             flops(graph_, graph_.nodes[i]) == 0.0);
+      if (epilogue && kinds_[i] == Kind::compute) epilogues_.push_back(static_cast<int32_t>(i));
+      if (epilogue) continue;
+      for (int32_t earlier : before_[i]) leads_elsewhere[earlier] = true;
+    }
+    std::reverse(epilogues_.begin(), epilogues_.end());
+    for (int32_t node : epilogues_) {
+      int64_t place = 0;
+      for (int32_t earlier : before_[node]) place = std::max(place, priorities_[earlier].place);
+      if (!before_[node].empty()) priorities_[node] = {place, kBehindCompute, 0};
+    }
+  }
+
   struct Gather {
     int32_t node;
     int64_t need = kNever;  // place of the first compute node that reads it
@@ -175,9 +197,8 @@ class Overlapper {
 
     std::vector<size_t> by_need(gathers_.size());
     for (size_t i = 0; i < by_need.size(); ++i) by_need[i] = i;
-    std::stable_sort(by_need.begin(), by_need.end(), [&](size_t a, size_t b) {
-      return gathers_[a].need < gathers_[b].need;
-    });
+    std::stable_sort(by_need.begin(), by_need.end(),
+                     [&](size_t a, size_t b) { return gathers_[a].need < gathers_[b].need; });
     const auto depth = static_cast<size_t>(std::max(options_.gathers_in_flight, 0));
     for (size_t i = 0; i < by_need.size(); ++i) {
       const Gather& gather = gathers_[by_need[i]];
@@ -230,10 +251,9 @@ class Overlapper {
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (kinds_[i] != Kind::scatter_wait) continue;
       const int32_t own = turn.at(made_by_[graph::list_of(graph_.nodes[i]).front().value]);
-      const size_t next = static_cast<size_t>(own) +
-                          static_cast<size_t>(std::max(options_.scatters_in_flight, 1));
-      const int64_t place =
-          next < scatters.size() ? priorities_[scatters[next]].place : count_;
+      const size_t next =
+          static_cast<size_t>(own) + static_cast<size_t>(std::max(options_.scatters_in_flight, 1));
+      const int64_t place = next < scatters.size() ? priorities_[scatters[next]].place : count_;
       priorities_[i] = {place, kScatterWait, own};
     }
   }
@@ -300,6 +320,7 @@ class Overlapper {
   std::vector<std::vector<int32_t>> before_;
   std::vector<Kind> kinds_;
   std::vector<Priority> priorities_;
+  std::vector<int32_t> epilogues_;
   std::vector<Gather> gathers_;
   std::unordered_map<int32_t, int32_t> need_turn_;  // gather node → its turn by need
 };

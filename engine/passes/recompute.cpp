@@ -63,8 +63,7 @@ class Recomputer {
   void mark_casts(int32_t node) {
     if (node < 0 || again_[node]) return;
     again_[node] = true;
-    graph::for_each_use(graph_.nodes[node],
-                        [&](const Use& use) { mark_casts(maker(use.value)); });
+    graph::for_each_use(graph_.nodes[node], [&](const Use& use) { mark_casts(maker(use.value)); });
   }
 
   // A view of what is made again is made again: it costs nothing.
@@ -95,8 +94,7 @@ class Recomputer {
       });
     }
     for (const graph::Binding& output : graph_.outputs)
-      if (const int32_t from = maker(output.value); from >= 0)
-        leaves[from] = true;
+      if (const int32_t from = maker(output.value); from >= 0) leaves[from] = true;
     return leaves;
   }
 
@@ -170,7 +168,8 @@ class Recomputer {
     for (const Node& original : captured) {
       Node node = original;
       if (node.phase == Phase::backward)
-        graph::for_each_use(node, [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });
+        graph::for_each_use(node,
+                            [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });
       nodes.push_back(std::move(node));
     }
     graph_.nodes = std::move(nodes);
@@ -181,9 +180,7 @@ class Recomputer {
   ValueId copy_of(const std::vector<Node>& captured, ValueId value, std::vector<Node>& nodes) {
     if (static_cast<size_t>(value) >= made_by_.size()) return value;
     const int32_t from = maker(value);
-    if (from < 0 || captured[from].phase != Phase::forward ||
-        !again_[from])
-      return value;
+    if (from < 0 || captured[from].phase != Phase::forward || !again_[from]) return value;
     if (const auto done = copies_.find(value); done != copies_.end()) return done->second;
     Node copy = captured[from];
     copy.phase = Phase::backward;

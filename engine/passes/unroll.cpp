@@ -25,8 +25,7 @@ std::unordered_map<ValueId, ValueId> states_by_version(const Graph& graph) {
   for (const Node& node : graph.nodes)
     graph::for_each_use(node, [&](const Use& use) {
       const auto state = state_of.find(use.value);
-      if (use.written != kNoValue && state != state_of.end())
-        state_of[use.written] = state->second;
+      if (use.written != kNoValue && state != state_of.end()) state_of[use.written] = state->second;
     });
   return state_of;
 }
@@ -139,12 +138,9 @@ class Unroller {
     }
     Node cast;
     cast.op = "aten._to_copy";
-    cast.args = {Use{value, kNoValue},
-                 static_cast<int64_t>(graph_.values[sum].dtype),
-                 c10::IValue(),
-                 c10::IValue(),
-                 c10::IValue(),
-                 false,
+    cast.args = {Use{value, kNoValue}, static_cast<int64_t>(graph_.values[sum].dtype),
+                 c10::IValue(),        c10::IValue(),
+                 c10::IValue(),        false,
                  c10::IValue()};
     cast.outputs = {graph_.add_value(graph_.values[sum].sizes, graph_.values[sum].dtype)};
     cast.module = node.module;

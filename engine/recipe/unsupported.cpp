@@ -21,8 +21,6 @@ const std::vector<Limit>& limits() {
        "masks between documents", "false"},
       {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; }, "GaLore",
        "\"adamw\""},
-      {"parallelism.dp_replicate", [](const Recipe& r) { return r.parallelism.dp_replicate > 1; },
-       "replicated sharding", "1"},
       {"parallelism.tp", [](const Recipe& r) { return r.parallelism.tp > 1; }, "tensor parallelism",
        "1"},
       {"parallelism.pp", [](const Recipe& r) { return r.parallelism.pp > 1; },
@@ -34,14 +32,6 @@ const std::vector<Limit>& limits() {
        "resharding to smaller groups", "true | false"},
       {"wrapping.memory_limit", [](const Recipe& r) { return r.wrapping.memory_limit > 0; },
        "a memory limit", "\"\""},
-      {"recompute.mode", [](const Recipe& r) { return r.recompute.mode != RecomputeMode::none; },
-       "recomputation", "\"none\""},
-      {"precision.param", [](const Recipe& r) { return r.precision.param != Precision::fp32; },
-       "bf16 parameters", "\"fp32\""},
-      {"precision.reduce", [](const Recipe& r) { return r.precision.reduce != Precision::fp32; },
-       "bf16 reduction", "\"fp32\""},
-      {"override", [](const Recipe& r) { return !r.overrides.empty(); }, "exceptions by module",
-       "no [[override]]"},
   };
   return all;
 }

@@ -43,16 +43,7 @@ Pending& pending() {
   return *all;
 }
 
-thread_local std::function<void()> next_end;
-
-// Not every transport's work has a future: then `ended` is never called.
-void call_at_end(c10d::Work& work, std::function<void()> ended) try {
-  work.getFuture()->addCallback([ended = std::move(ended)](c10::ivalue::Future&) { ended(); });
-} catch (const c10::Error&) {
-}
-
 Tensors start(Tensors results, c10::intrusive_ptr<c10d::Work> work) {
-  if (next_end) call_at_end(*work, std::exchange(next_end, nullptr));
   pending().add(results.front(), std::move(work));
   return results;
 }
@@ -70,7 +61,8 @@ Tensors first_rows(const Tensors& padded, at::IntArrayRef rows) {
   return fulls;
 }
 
-Tensors all_gather_now(at::TensorList shards_in, at::IntArrayRef rows, c10::string_view group_name) {
+Tensors all_gather_now(at::TensorList shards_in, at::IntArrayRef rows,
+                       c10::string_view group_name) {
   c10d::Backend& group = process_group(std::string(group_name));
   Tensors shards, padded;
   for (size_t i = 0; i < shards_in.size(); ++i) {
@@ -120,7 +112,8 @@ Tensors wait_now(at::TensorList results) {
 }
 
 Tensors spread_meta(at::TensorList values, at::IntArrayRef rows, c10::string_view) {
-  TORCH_CHECK(values.size() == rows.size(), "a collective takes as many numbers of rows as tensors");
+  TORCH_CHECK(values.size() == rows.size(),
+              "a collective takes as many numbers of rows as tensors");
   Tensors results;
   for (size_t i = 0; i < values.size(); ++i)
     results.push_back(at::empty(with_rows(values[i], rows[i]), values[i].options()));
@@ -128,8 +121,7 @@ Tensors spread_meta(at::TensorList values, at::IntArrayRef rows, c10::string_vie
 }
 Tensors all_reduce_meta(at::TensorList values, c10::string_view, c10::string_view) {
   Tensors results;
-  for (const Tensor& value : values)
-    results.push_back(at::empty(value.sizes(), value.options()));
+  for (const Tensor& value : values) results.push_back(at::empty(value.sizes(), value.options()));
   return results;
 }
 Tensors wait_meta(at::TensorList results) { return results.vec(); }
@@ -188,7 +180,5 @@ c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::stri
   options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
   return process_group(group).allreduce(values, options);
 }
-
-void on_next_end(std::function<void()> ended) { next_end = std::move(ended); }
 
 }  // namespace heddle::runtime

@@ -4,7 +4,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
@@ -33,10 +32,5 @@ Tensors wait(const Tensors& pending);
 /// Starts an all-reduce in place.
 c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::string& reduction,
                                                 const std::string& group);
-
-/// Called when the collective that makes a tensor has ended, from a thread of the transport: for
-/// the timeline; never called by a transport that cannot tell. Set before the collective starts,
-/// taken by the next one that this thread starts.
-void on_next_end(std::function<void()> ended);
 
 }  // namespace heddle::runtime

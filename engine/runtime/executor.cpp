@@ -2,177 +2,134 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/scalar_tensor.h>
 
-#include "engine/graph/operators.h"
+#include <algorithm>
+
+#include "engine/passes/unroll.h"
 #include "engine/runtime/collectives.h"
+#include "engine/runtime/process_groups.h"
+#include "engine/transport/host_backend.h"
+#include "engine/transport/timed_work.h"
 
 namespace heddle::runtime {
 
-using graph::Arg;
 using graph::Node;
-using graph::Phase;
-using graph::Use;
-using graph::ValueId;
 
-Result<Executor> Executor::create(graph::Graph graph, const NamedTensors& states,
-                                  c10::Device device) {
-  Executor executor(std::move(graph), device);
-  executor.values_.resize(executor.graph_.values.size());
-  for (const graph::Binding& state : executor.graph_.states) {
-    const auto found = states.find(state.name);
-    if (found == states.end())
-      return fail("the graph has a state \"{}\" that this run has not", state.name);
-    const graph::Value& expected = executor.graph_.values[state.value];
-    if (found->second.sizes() != at::IntArrayRef(expected.sizes) ||
-        found->second.scalar_type() != expected.dtype)
-      return fail(
-          "state \"{}\" is [{}] in the graph and [{}] in this run: was the graph made for another "
-          "recipe "
-          "or number of ranks?",
-          state.name, fmt::join(expected.sizes, ", "), fmt::join(found->second.sizes(), ", "));
-    executor.values_[state.value] = found->second;
-  }
-  for (const graph::Binding& input : executor.graph_.inputs)
-    executor.input_values_[input.name] = input.value;
-  for (size_t i = 0; i < executor.graph_.nodes.size(); ++i) {
-    const auto op = graph::find_operator(executor.graph_.nodes[i].op);
-    if (!op) return fail("there is no operator \"{}\"", executor.graph_.nodes[i].op);
-    executor.instructions_.push_back({*op, i, {}});
-  }
-  executor.find_last_reads();
-  return executor;
+Executor::Executor(Program program) : program_(std::move(program)), under_way_(program_.slots) {}
+
+Executor::~Executor() {
+  for (UnderWay& each : under_way_) try {
+      if (each.work) each.work->wait();
+    } catch (const std::exception&) {  // the run has ended with an error that was told already
+    }
 }
 
-void Executor::find_last_reads() {
-  // States and inputs stay; so do outputs, and what the optimizer reads when forward and backward
-  // repeat.
-  std::vector<bool> stays(graph_.values.size(), false);
-  for (const auto* bindings : {&graph_.states, &graph_.inputs, &graph_.outputs})
-    for (const graph::Binding& binding : *bindings) stays[binding.value] = true;
-  for (Instruction& instruction : instructions_) {
-    for_each_use(graph_.nodes[instruction.node], [&](const Use& use) {
-      if (use.written != graph::kNoValue && stays[use.value]) stays[use.written] = true;
-    });
-  }
-  std::vector<bool> read(stays);
-  for (auto instruction = instructions_.rbegin(); instruction != instructions_.rend();
-       ++instruction) {
-    const Node& node = graph_.nodes[instruction->node];
-    auto dies_here = [&](ValueId value) {
-      if (value == graph::kNoValue || read[value]) return;
-      read[value] = true;
-      instruction->dead_after.push_back(value);
-    };
-    for_each_use(node, [&](const Use& use) { dies_here(use.value); });
-    for (ValueId output : node.outputs) dies_here(output);
+void Executor::feed(const std::vector<NamedTensors>& micro_batches,
+                    const NamedTensors& step_inputs) {
+  for (auto& [name, target] : program_.inputs) {
+    const auto [plain, number] = passes::micro_batch_input(name);
+    const NamedTensors& batch = micro_batches.at(static_cast<size_t>(number));
+    const auto found = batch.find(plain);
+    target.copy_(found == batch.end() ? step_inputs.at(plain) : found->second);
   }
 }
 
-void Executor::feed(const NamedTensors& inputs) {
-  for (const auto& [name, tensor] : inputs) {
-    const auto input = input_values_.find(name);
-    if (input != input_values_.end()) values_[input->second] = tensor;
-  }
-}
-
-NamedTensors Executor::run(const std::vector<NamedTensors>& micro_batches,
-                           const NamedTensors& step_inputs, Timeline* timeline) {
+const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches,
+                                  const NamedTensors& step_inputs, Timeline* timeline) {
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
-  feed(step_inputs);
-  for (const NamedTensors& micro_batch : micro_batches) {
-    feed(micro_batch);
-    run_phase(false, timeline);
+  feed(micro_batches, step_inputs);
+  misplaced_bytes_ = 0;
+  take_outside_bytes();
+  if (first_) {
+    for (Instruction& instruction : program_.instructions)
+      if (program_.graph.nodes[instruction.node].next_step) execute(instruction, timeline);
+    first_ = false;
   }
-  run_phase(true, timeline);
-  NamedTensors outputs;
-  for (const graph::Binding& output : graph_.outputs) outputs[output.name] = values_[output.value];
-  return outputs;
+  for (Instruction& instruction : program_.instructions) execute(instruction, timeline);
+  outside_bytes_ = take_outside_bytes();
+  return program_.outputs;
 }
 
-void Executor::run_phase(bool optimizer, Timeline* timeline) {
-  for (const Instruction& instruction : instructions_)
-    if ((graph_.nodes[instruction.node].phase == Phase::optimizer) == optimizer)
-      run_node(instruction, timeline);
+void Executor::execute(Instruction& instruction, Timeline* timeline) {
+  const Node& node = program_.graph.nodes[instruction.node];
+  if (auto* collective = std::get_if<Start>(&instruction.what)) return start(*collective, node);
+  if (auto* waits = std::get_if<Wait>(&instruction.what)) return wait(waits->slot, node, timeline);
+  const int64_t begin = timeline ? timeline->now_us() : 0;
+  call(std::get<Call>(instruction.what));
+  if (timeline)
+    timeline->add({node.op.substr(node.op.find('.') + 1), node.module, begin,
+                   timeline->now_us() - begin, 0, static_cast<uint8_t>(node.phase)});
 }
 
-c10::IValue Executor::argument(const Arg& arg) const {
-  if (const auto* use = std::get_if<Use>(&arg))
-    return use->value == graph::kNoValue ? c10::IValue() : c10::IValue(values_[use->value]);
-  if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
-    std::vector<at::Tensor> tensors;
-    tensors.reserve(uses->size());
-    for (const Use& use : *uses) tensors.push_back(values_[use.value]);
-    return tensors;
+void Executor::call(Call& call) {
+  torch::jit::Stack stack = call.arguments;
+  const Placing placing(call.placement);
+  call.op.callBoxed(&stack);
+  bool misplaced = false;
+  size_t in_list = 0;
+  for (size_t i = 0; i < call.results.size(); ++i) {
+    const at::Tensor& wanted = call.results[i];
+    const c10::IValue& returned = stack[static_cast<size_t>(call.returns[i])];
+    in_list = i > 0 && call.returns[i] == call.returns[i - 1] ? in_list + 1 : 0;
+    if (!wanted.defined()) continue;
+    const at::Tensor made =
+        returned.isTensor() ? returned.toTensor() : returned.toTensorList().get(in_list);
+    if (made.data_ptr() == wanted.data_ptr()) continue;
+    misplaced = true;
+    // Learn which allocation was the result: the next call makes it where it belongs.
+    const auto& allocations = placing.allocations();
+    call.placement.order.resize(allocations.size(), -1);
+    for (size_t a = 0; a < allocations.size(); ++a)
+      if (allocations[a].address == made.data_ptr())
+        call.placement.order[a] = static_cast<int16_t>(i);
+    wanted.copy_(made);
+    misplaced_bytes_ += static_cast<int64_t>(wanted.nbytes());
   }
-  if (const auto* scalar = std::get_if<graph::ScalarTensor>(&arg)) {
-    at::Tensor tensor = at::scalar_tensor(scalar->value, at::TensorOptions(scalar->dtype));
-    tensor.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
-    return tensor;
-  }
-  const auto& constant = std::get<c10::IValue>(arg);
-  return constant.isDevice() ? c10::IValue(device_) : constant;
+  if (!misplaced) return;
+  // Those that were right stay right.
+  const auto& allocations = placing.allocations();
+  for (size_t i = 0; i < call.results.size(); ++i)
+    for (size_t a = 0; a < allocations.size(); ++a)
+      if (call.results[i].defined() && allocations[a].address == call.results[i].data_ptr() &&
+          std::find(call.placement.order.begin(), call.placement.order.end(),
+                    static_cast<int16_t>(i)) == call.placement.order.end())
+        call.placement.order[a] = static_cast<int16_t>(i);
 }
 
-void Executor::run_node(const Instruction& instruction, Timeline* timeline) {
-  const Node& node = graph_.nodes[instruction.node];
-  torch::jit::Stack stack;
-  stack.reserve(node.args.size());
-  for (const Arg& arg : node.args) stack.push_back(argument(arg));
-
-  const int64_t start = timeline ? timeline->now_us() : 0;
-  std::shared_ptr<std::atomic<int64_t>> end_us;
-  if (timeline && graph::is_collective(node)) {
-    end_us = std::make_shared<std::atomic<int64_t>>(0);
-    on_next_end([end_us, clock = timeline->clock()] { end_us->store(clock.now_us()); });
+void Executor::start(const Start& start, const Node& node) {
+  for (const at::Tensor& tail : start.tails) tail.zero_();
+  c10d::Backend& group = process_group(start.group);
+  Tensors from = start.from, to = start.to;
+  transport::label_next_collective(node.module.empty() ? node.op : node.op + " " + node.module);
+  c10::intrusive_ptr<c10d::Work> work;
+  switch (start.kind) {
+    case Start::Kind::all_gather:
+      work = group.allgather_into_tensor_coalesced(to, from);
+      break;
+    case Start::Kind::reduce_scatter:
+      work = group.reduce_scatter_tensor_coalesced(to, from);
+      break;
+    case Start::Kind::all_reduce:
+      for (size_t i = 0; i < to.size(); ++i)
+        if (!to[i].is_same(from[i])) to[i].copy_(from[i]);
+      work = start_all_reduce(to, start.reduction, start.group);
+      break;
   }
-  instruction.op.callBoxed(&stack);
-  if (timeline) record_span(node, start, end_us, *timeline);
-
-  for_each_use(node, [&](const Use& use) {
-    if (use.written != graph::kNoValue) values_[use.written] = values_[use.value];
-  });
-  size_t output = 0;
-  for (size_t i = 0; i < stack.size(); ++i) {
-    const c10::IValue& result = stack[i];
-    const c10::AliasInfo* alias = instruction.op.schema().returns()[i].alias_info();
-    if (alias && alias->isWrite()) continue;  // the written argument again
-    auto store = [&](const at::Tensor& tensor) {
-      const ValueId value = node.outputs[output++];
-      if (value != graph::kNoValue) values_[value] = tensor;
-    };
-    if (result.isTensor()) {
-      store(result.toTensor());
-    } else if (result.isTensorList()) {
-      for (const at::Tensor& tensor : result.toTensorVector()) store(tensor);
-    }
-  }
-  for (ValueId value : instruction.dead_after) values_[value] = at::Tensor();
+  under_way_[start.slot] = {std::move(work), &node};
 }
 
-void Executor::record_span(const Node& node, int64_t start,
-                           const std::shared_ptr<std::atomic<int64_t>>& end_us,
-                           Timeline& timeline) {
-  telemetry::Span span{node.op.substr(node.op.find('.') + 1), node.module, start, 0, 0,
-                       static_cast<uint8_t>(node.phase)};
-  if (end_us) {
-    span.stream = 1;
-    under_way_[node.outputs.front()] = {span, end_us};
-    return;
+void Executor::wait(size_t slot, const Node& node, Timeline* timeline) {
+  UnderWay& each = under_way_[slot];
+  TORCH_CHECK(each.work, "nothing is under way for ", node.module);
+  each.work->wait();
+  if (const auto* timed = dynamic_cast<transport::TimedWork*>(each.work.get()); timed && timeline) {
+    const int64_t begin = std::max<int64_t>(0, timeline->at_us(timed->began())),
+                  end = timeline->at_us(timed->ended());
+    timeline->add({each.node->op.substr(each.node->op.find('.') + 1), each.node->module, begin,
+                   end - begin, 1, static_cast<uint8_t>(each.node->phase)});
   }
-  if (node.op == "heddle.wait") {  // idle time of the compute stream, the end of communication
-    const auto found = under_way_.find(std::get<Use>(node.args.front()).value);
-    if (found == under_way_.end()) return;
-    auto& [communication, ended] = found->second;
-    const int64_t end = ended->load() > 0 ? ended->load() : timeline.now_us();
-    communication.duration_us = end - communication.start_us;
-    timeline.add(std::move(communication));
-    under_way_.erase(found);
-    return;
-  }
-  span.duration_us = timeline.now_us() - start;
-  timeline.add(std::move(span));
+  each = {};
 }
 
 }  // namespace heddle::runtime

@@ -1,68 +1,54 @@
-// Runs a graph on real tensors, node by node.
+// Runs a program, step by step.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-
-#include <atomic>
-#include <map>
 #include <memory>
-#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
-#include "base/result.h"
-#include "engine/graph/ir.h"
+#include "engine/runtime/program.h"
 #include "engine/runtime/timeline.h"
 
 namespace heddle::runtime {
 
-using NamedTensors = std::map<std::string, at::Tensor>;
-
-/// A graph made ready to run: operators looked up, the last reader of each value known, so that
-/// memory is given back as soon as it can be. One thread.
+/// One thread. Collectives of the step after may be under way between two steps.
 class Executor {
  public:
-  /// Binds the graph's states to tensors, which each step changes in place. An error names the
-  /// state that is missing or has another shape, or the operator that does not exist. All states
-  /// lie on `device`.
-  static Result<Executor> create(graph::Graph graph, const NamedTensors& states,
-                                 c10::Device device);
+  explicit Executor(Program program);
+  Executor(Executor&&) = default;
+  /// Waits for what is under way.
+  ~Executor();
 
   /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those
-  /// that stay the same in all of them. Returns the graph's outputs. With a timeline, every node
-  /// leaves a span. Throws c10::Error as operators do.
-  NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs,
-                   Timeline* timeline = nullptr);
+  /// that stay the same in all of them. Returns the graph's outputs, which the next step
+  /// overwrites. With a timeline, every instruction leaves a span. Throws c10::Error as operators
+  /// do.
+  const NamedTensors& run(const std::vector<NamedTensors>& micro_batches,
+                          const NamedTensors& step_inputs, Timeline* timeline = nullptr);
 
-  const graph::Graph& graph() const { return graph_; }
+  const Program& program() const { return program_; }
+
+  /// Bytes that operators of the last step allocated beyond the plan, and bytes of results that
+  /// had to be copied to their place. Both are 0 from the second step on, if the plan is right.
+  int64_t outside_bytes() const { return outside_bytes_; }
+  int64_t misplaced_bytes() const { return misplaced_bytes_; }
 
  private:
-  struct Instruction {
-    c10::OperatorHandle op;
-    size_t node;
-    std::vector<graph::ValueId> dead_after;
-  };
+  void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
+  void execute(Instruction& instruction, Timeline* timeline);
+  void call(Call& call);
+  void start(const Start& start, const graph::Node& node);
+  void wait(size_t slot, const graph::Node& node, Timeline* timeline);
 
-  Executor(graph::Graph graph, c10::Device device) : graph_(std::move(graph)), device_(device) {}
-  void find_last_reads();
-  void feed(const NamedTensors& inputs);
-  void run_phase(bool optimizer, Timeline* timeline);
-  void run_node(const Instruction& instruction, Timeline* timeline);
-  void record_span(const graph::Node& node, int64_t start,
-                   const std::shared_ptr<std::atomic<int64_t>>& end_us, Timeline& timeline);
-  c10::IValue argument(const graph::Arg& arg) const;
-
-  graph::Graph graph_;
-  c10::Device device_;  // where the graph names the trace device
-  std::vector<Instruction> instructions_;
-  std::vector<at::Tensor> values_;  // by ValueId
-  std::map<std::string, graph::ValueId> input_values_;
-  // Collectives under way in a profiled step: their span and, once it is known, their end.
+  // A collective under way.
   struct UnderWay {
-    telemetry::Span span;
-    std::shared_ptr<std::atomic<int64_t>> end_us;
+    c10::intrusive_ptr<c10d::Work> work;
+    const graph::Node* node = nullptr;
   };
-  std::map<graph::ValueId, UnderWay> under_way_;
+
+  Program program_;
+  std::vector<UnderWay> under_way_;  // by slot
+  bool first_ = true;                // nothing is under way for the first step yet
+  int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;
 };
 
 }  // namespace heddle::runtime

@@ -9,23 +9,14 @@
 
 namespace heddle::runtime {
 
-/// Microseconds since the step began. Copies show the same time; any thread.
-class StepClock {
- public:
-  int64_t now_us() const {
-    return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin_).count();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begin_ = Clock::now();
-};
-
-/// Collects the spans of one step. One thread.
+/// Collects the spans of one step; times are microseconds since it began. One thread.
 class Timeline {
  public:
-  const StepClock& clock() const { return clock_; }
-  int64_t now_us() const { return clock_.now_us(); }
+  using Clock = std::chrono::steady_clock;
+  int64_t at_us(Clock::time_point time) const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time - begin_).count();
+  }
+  int64_t now_us() const { return at_us(Clock::now()); }
 
   void add(telemetry::Span span) { spans_.push_back(std::move(span)); }
 
@@ -33,7 +24,7 @@ class Timeline {
   std::vector<telemetry::Span> take();
 
  private:
-  StepClock clock_;
+  Clock::time_point begin_ = Clock::now();
   std::vector<telemetry::Span> spans_;
 };
 

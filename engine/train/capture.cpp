@@ -6,6 +6,7 @@
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
@@ -38,7 +39,10 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
   Captured captured;
   captured.graph = recorder.finish();
   captured.graph.micro_batches = settings.micro_batches;
-  captured.graph.notes["ranks"] = std::to_string(settings.sharding.ranks);
+  for (const auto& [group, ranks] : {std::pair{runtime::kShardGroup, settings.sharding.ranks},
+                                     {runtime::kReplicateGroup, settings.replicas},
+                                     {runtime::kDataGroup, settings.data_ranks()}})
+    if (ranks > 1) captured.graph.groups[group] = ranks;
   captured.model_forward_calls = model.forward_calls();
   captured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

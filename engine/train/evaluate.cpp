@@ -6,6 +6,7 @@
 
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/train/feed.h"
 #include "engine/train/states.h"
 #include "engine/train/step.h"
@@ -51,8 +52,9 @@ Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& conte
     tensors.push_back({{name, checkpoint::Dtype::f32, std::move(shape)}, tensor});
   };
   const at::Tensor& mine = outputs.at("logits");  // [T, V] of this rank's sequences
+  const model::Sharding sequences{recipe.data_parallel_ranks(), runtime::kDataGroup};
   add("logits", {recipe.training.global_batch, recipe.data.seq_len, recipe.model.vocab_size},
-      gathered(mine, mine.size(0) * sharding.ranks, sharding));
+      gathered(mine, mine.size(0) * sequences.ranks, sequences));
   add("loss", {}, outputs.at("loss"));
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
     const at::Tensor grad =

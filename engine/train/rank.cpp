@@ -63,11 +63,6 @@ std::vector<telemetry::Log> opening_lines(const recipe::Recipe& recipe, const Ru
              "captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
              facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
              facts.plan_seconds * 1e3)});
-  if (recipe.data_parallel_ranks() > 1 && recipe.wrapping.mode != recipe::WrappingMode::none)
-    lines.push_back(
-        {launch::now(), telemetry::Level::warning,
-         "this version gathers each parameter by itself, as with wrapping.mode \"none\": buckets "
-         "change nothing yet"});
   return lines;
 }
 
@@ -88,7 +83,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   if (!device) return bad_input(device.error().message);
   auto runner = make_runner(recipe, context.launch, *device);
   if (!runner) return bad_input(runner.error().message);
-  if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
+  if (const auto loaded = load_weights(recipe, context.rank % recipe.parallelism.dp_shard, (*runner)->states); !loaded)
     return bad_input(loaded.error().message);
   const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
                            static_cast<int>(recipe.parallelism.dp_shard)};

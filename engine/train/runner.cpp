@@ -8,6 +8,7 @@
 
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
+#include "engine/train/planner.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
@@ -78,23 +79,27 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                 launch.graph_file, graph.micro_batches, recipe.accumulation());
 
   const auto begin = std::chrono::steady_clock::now();
+  const auto nodes = static_cast<int64_t>(graph.nodes.size());
+  auto plan = plan_step(recipe, std::move(captured->graph));
+  if (!plan) return fail(plan);
   NamedTensors states;
-  for (const graph::Binding& state : graph.states) {
-    const graph::Value& value = graph.values[state.value];
+  for (const graph::Binding& state : plan->graph.states) {
+    const graph::Value& value = plan->graph.values[state.value];
     states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype).device(device));
   }
-  const RunnerFacts facts{.capture_seconds = captured->seconds,
-                          .plan_seconds = 0,
-                          .nodes = static_cast<int64_t>(graph.nodes.size()),
-                          .collectives = graph::collectives_per_step(graph)};
-  auto executor = runtime::Executor::create(std::move(captured->graph), states, device);
-  if (!executor) return fail(executor);
-  auto runner =
-      std::make_unique<PlannedRunner>(std::move(*executor), captured->model_forward_calls);
+  const int64_t collectives = graph::collectives_per_step(plan->graph);
+  auto program =
+      runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, device);
+  if (!program) return fail(program);
+  auto runner = std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
+                                                captured->model_forward_calls);
   runner->states = std::move(states);
-  runner->facts = facts;
-  runner->facts.plan_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  runner->facts = {
+      .capture_seconds = captured->seconds,
+      .plan_seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+      .nodes = nodes,
+      .collectives = collectives};
   return runner;
 }
 

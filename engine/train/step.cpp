@@ -112,8 +112,8 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
     squares.push_back(kernels::squared_norms({state.grad}).front());
   }
   // Replicas hold the same shards, which count once.
-  const at::Tensor norm = all_reduced(kernels::total_norm(squares), "sum",
-                                      settings_.sharding.ranks, runtime::kShardGroup)
+  const at::Tensor norm = all_reduced(kernels::total_norm(squares), "sum", settings_.sharding.ranks,
+                                      runtime::kShardGroup)
                               .sqrt();
   const int64_t ranks = settings_.data_ranks();
   runtime::NamedTensors outputs;
@@ -130,8 +130,8 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad},
-                    lr, step_number, factor, settings_.adamw);
+    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad}, lr,
+                    step_number, factor, settings_.adamw);
     if (settings_.micro_batches > 1) state.sum.zero_();
   }
   if (settings_.evaluate) outputs["logits"] = logits_;

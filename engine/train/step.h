@@ -19,8 +19,8 @@ struct StepSettings {
   double max_norm = 1.0;  // 0: no clipping
   kernels::AdamW adamw;
   model::Sharding sharding;
-  int64_t replicas = 1;                       // groups of ranks that hold the same shards
-  c10::ScalarType reduce = c10::kFloat;       // what gradients are reduced in
+  int64_t replicas = 1;                  // groups of ranks that hold the same shards
+  c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   int64_t data_ranks() const { return sharding.ranks * replicas; }
   bool evaluate = false;  // logits and gradients are outputs, nothing is updated
 };

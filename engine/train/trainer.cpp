@@ -12,6 +12,7 @@
 
 #include "engine/launch/process.h"
 #include "engine/runtime/collectives.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/train/feed.h"
 #include "engine/train/results.h"
 #include "engine/train/states.h"
@@ -30,14 +31,13 @@ double seconds_since(Clock::time_point begin) {
 }
 
 // Ranks get their SIGTERM at different moments; all must stop after the same step.
-bool all_agree_to_stop(const model::Sharding& sharding, c10::Device device) {
+bool all_agree_to_stop(int64_t ranks, c10::Device device) {
   const bool mine = stop_asked.load();
-  if (sharding.ranks == 1) return mine;
+  if (ranks == 1) return mine;
   at::NoGradGuard no_grad;
   const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
-  return runtime::wait(runtime::all_reduce({flag}, "max", sharding.group))
-             .front()
-             .item<float>() > 0;
+  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::kDataGroup)).front().item<float>() >
+         0;
 }
 
 // Keeps the newest `keep` of the step folders.
@@ -70,7 +70,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped = all_agree_to_stop(sharding_, device_) && step < recipe_.training.steps;
+      outcome.stopped = all_agree_to_stop(recipe_.data_parallel_ranks(), device_) && step < recipe_.training.steps;
       const bool last = step == recipe_.training.steps || outcome.stopped;
       const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
       if (!recipe_.checkpoint.folder.empty() && (due || last))

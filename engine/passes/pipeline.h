@@ -1,0 +1,36 @@
+// All passes in order: from the captured step to the planned one.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "engine/passes/bucket_plan.h"
+#include "engine/passes/memory.h"
+#include "engine/passes/overlap.h"
+#include "engine/passes/recompute.h"
+
+namespace heddle::passes {
+
+struct PlanOptions {
+  BucketPlan buckets;
+  RecomputeOptions recompute;  // `stay` is filled in: the last bucket of forward
+  OverlapOptions overlap;
+  ScratchBytes scratch_bytes = [](const graph::Graph&, const graph::Node&) { return int64_t{0}; };
+};
+
+struct Plan {
+  graph::Graph graph;
+  MemoryPlan memory;  // empty before the memory pass
+};
+
+/// The passes by name, in order.
+inline constexpr std::array<const char*, 5> kPasses = {"recompute", "unroll", "bucket", "overlap",
+                                                       "memory"};
+
+/// Runs the passes up to and including `after` (empty: all).
+Plan plan(graph::Graph captured, PlanOptions options, const std::string& after = "");
+
+/// The graph as text; behind the memory pass with the place of each buffer, as comments.
+std::string to_text(const Plan& plan);
+
+}  // namespace heddle::passes

@@ -1,0 +1,31 @@
+// One block of memory that a step's buffers lie in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace heddle::runtime {
+
+/// Page-aligned memory, given back by the destructor.
+class Arena {
+ public:
+  /// An error says how much was wanted. Touches every page, so that no step pays for it; pages are
+  /// huge ones where the kernel has them.
+  static Result<Arena> create(int64_t bytes);
+
+  Arena(Arena&& other) noexcept;
+  Arena& operator=(Arena&& other) noexcept;
+  ~Arena();
+
+  std::byte* at(int64_t offset) const { return base_ + offset; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  Arena(std::byte* base, int64_t bytes) : base_(base), bytes_(bytes) {}
+  std::byte* base_ = nullptr;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace heddle::runtime

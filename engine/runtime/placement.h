@@ -1,0 +1,43 @@
+// Hands planned addresses to operators that allocate their results themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::runtime {
+
+/// Where the allocations of one operator go. While a `Placing` lives, LibTorch's CPU allocator on
+/// this thread answers from it.
+struct Placement {
+  struct Slot {
+    std::byte* address;
+    size_t bytes;
+  };
+  std::vector<Slot> results;  // in the order of the operator's results
+  Slot scratch{nullptr, 0};   // for what it allocates besides
+  /// Which allocation becomes which result (-1: none), where that is known; otherwise an allocation
+  /// of a result's exact size is taken to be it, in order.
+  std::vector<int16_t> order;
+};
+
+/// What an operator allocated.
+struct Allocation {
+  void* address;
+  size_t bytes;
+};
+
+class Placing {
+ public:
+  explicit Placing(const Placement& placement);
+  ~Placing();
+  Placing(const Placing&) = delete;
+  Placing& operator=(const Placing&) = delete;
+
+  const std::vector<Allocation>& allocations() const;
+};
+
+/// Bytes that operators on this thread allocated outside of their placements since the last call.
+int64_t take_outside_bytes();
+
+}  // namespace heddle::runtime

@@ -1,0 +1,69 @@
+// A planned graph made ready to run on a device: instructions whose tensors all have their place.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/graph/ir.h"
+#include "engine/passes/memory.h"
+#include "engine/runtime/arena.h"
+#include "engine/runtime/placement.h"
+
+namespace heddle::runtime {
+
+using NamedTensors = std::map<std::string, at::Tensor>;
+using Tensors = std::vector<at::Tensor>;
+
+/// Calls an operator. Results that it did not make in their place are copied there.
+struct Call {
+  c10::OperatorHandle op;
+  torch::jit::Stack arguments;
+  Tensors results;           // undefined: not kept
+  std::vector<int> returns;  // by result: which of the operator's returns, or of its list
+  Placement placement;
+};
+
+/// Starts a collective; `slot` is where its work is kept until it is waited for.
+struct Start {
+  enum class Kind : uint8_t { all_gather, reduce_scatter, all_reduce };
+  Kind kind;
+  std::string group, reduction;
+  Tensors from, to;  // padded whole tensors, and shards
+  Tensors tails;     // padding of what is scattered, zeroed first
+  size_t slot = 0;
+  int64_t bytes = 0;  // of the whole tensors
+};
+
+struct Wait {
+  size_t slot = 0;
+};
+
+struct Instruction {
+  std::variant<Call, Start, Wait> what;
+  int32_t node;  // in the graph
+};
+
+/// Everything of a step, with the memory that it lies in.
+struct Program {
+  graph::Graph graph;
+  passes::MemoryPlan memory;
+  Arena arena;
+  NamedTensors inputs;  // copied into before a step; "tokens@1": of micro-batch 1
+  NamedTensors outputs;
+  std::vector<Instruction> instructions;  // in order; views are none
+  Tensors values;                         // by ValueId
+  size_t slots = 0;
+
+  /// Binds a planned graph to its states, which each step changes in place. An error names the
+  /// state that is missing or has another shape, or the operator that does not exist.
+  static Result<Program> create(graph::Graph graph, passes::MemoryPlan memory,
+                                const NamedTensors& states, c10::Device device);
+};
+
+}  // namespace heddle::runtime
