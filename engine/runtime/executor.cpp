@@ -66,35 +66,41 @@ void Executor::call(Call& call) {
   torch::jit::Stack stack = call.arguments;
   const Placing placing(call.placement);
   call.op.callBoxed(&stack);
-  bool misplaced = false;
+  std::vector<Misplaced> misplaced;
   size_t in_list = 0;
   for (size_t i = 0; i < call.results.size(); ++i) {
     const at::Tensor& wanted = call.results[i];
     const c10::IValue& returned = stack[static_cast<size_t>(call.returns[i])];
     in_list = i > 0 && call.returns[i] == call.returns[i - 1] ? in_list + 1 : 0;
     if (!wanted.defined()) continue;
-    const at::Tensor made =
+    at::Tensor made =
         returned.isTensor() ? returned.toTensor() : returned.toTensorList().get(in_list);
-    if (made.data_ptr() == wanted.data_ptr()) continue;
-    misplaced = true;
-    // Learn which allocation was the result: the next call makes it where it belongs.
-    const auto& allocations = placing.allocations();
-    call.placement.order.resize(allocations.size(), -1);
-    for (size_t a = 0; a < allocations.size(); ++a)
-      if (allocations[a].address == made.data_ptr())
-        call.placement.order[a] = static_cast<int16_t>(i);
-    wanted.copy_(made);
-    misplaced_bytes_ += static_cast<int64_t>(wanted.nbytes());
+    if (made.data_ptr() != wanted.data_ptr()) misplaced.push_back({i, std::move(made)});
   }
-  if (!misplaced) return;
-  // Those that were right stay right.
-  const auto& allocations = placing.allocations();
-  for (size_t i = 0; i < call.results.size(); ++i)
+  if (!misplaced.empty()) put_in_place(call, placing.allocations(), misplaced);
+}
+
+// Copies results to where they belong, and learns which allocations they were, so that the next
+// call makes them there.
+void Executor::put_in_place(Call& call, const std::vector<Allocation>& allocations,
+                            std::vector<Misplaced>& misplaced) {
+  std::vector<int16_t> order(allocations.size(), -1);
+  auto learn = [&](const at::Tensor& made, size_t result) {
     for (size_t a = 0; a < allocations.size(); ++a)
-      if (call.results[i].defined() && allocations[a].address == call.results[i].data_ptr() &&
-          std::find(call.placement.order.begin(), call.placement.order.end(),
-                    static_cast<int16_t>(i)) == call.placement.order.end())
-        call.placement.order[a] = static_cast<int16_t>(i);
+      if (allocations[a].address == made.data_ptr()) order[a] = static_cast<int16_t>(result);
+  };
+  for (size_t i = 0; i < call.results.size(); ++i)
+    if (call.results[i].defined()) learn(call.results[i], i);
+  for (const auto& [result, made] : misplaced)
+    for (int16_t& each : order)
+      if (each == static_cast<int16_t>(result)) each = -1;
+  for (auto& [result, made] : misplaced) {
+    learn(made, result);
+    misplaced_bytes_ += static_cast<int64_t>(made.nbytes());
+    made = made.clone();  // one's place may hold another one that is misplaced
+  }
+  for (const auto& [result, made] : misplaced) call.results[result].copy_(made);
+  call.placement.order = std::move(order);
 }
 
 void Executor::start(const Start& start, const Node& node) {

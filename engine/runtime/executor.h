@@ -36,6 +36,12 @@ class Executor {
   void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
   void execute(Instruction& instruction, Timeline* timeline);
   void call(Call& call);
+  struct Misplaced {
+    size_t result;
+    at::Tensor made;
+  };
+  void put_in_place(Call& call, const std::vector<Allocation>& allocations,
+                    std::vector<Misplaced>& misplaced);
   void start(const Start& start, const graph::Node& node);
   void wait(size_t slot, const graph::Node& node, Timeline* timeline);
 

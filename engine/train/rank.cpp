@@ -54,7 +54,7 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
 }
 
 // What rank 0 tells before the first step.
-std::vector<telemetry::Log> opening_lines(const recipe::Recipe& recipe, const RunnerFacts& facts) {
+std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts) {
   std::vector<telemetry::Log> lines;
   if (facts.nodes > 0)
     lines.push_back(
@@ -83,7 +83,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   if (!device) return bad_input(device.error().message);
   auto runner = make_runner(recipe, context.launch, *device);
   if (!runner) return bad_input(runner.error().message);
-  if (const auto loaded = load_weights(recipe, context.rank % recipe.parallelism.dp_shard, (*runner)->states); !loaded)
+  if (const auto loaded =
+          load_weights(recipe, context.rank % recipe.parallelism.dp_shard, (*runner)->states);
+      !loaded)
     return bad_input(loaded.error().message);
   const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
                            static_cast<int>(recipe.parallelism.dp_shard)};
@@ -103,7 +105,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     return Outcome{};
   }
   if (context.rank == 0) {
-    for (const telemetry::Log& line : opening_lines(recipe, (*runner)->facts))
+    for (const telemetry::Log& line : opening_lines((*runner)->facts))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
   const auto outcome = train(recipe, context, **runner, inputs->loader, log, *device);

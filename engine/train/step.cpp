@@ -1,6 +1,7 @@
 #include "engine/train/step.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "engine/graph/recorder.h"
@@ -123,7 +124,9 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
       all_reduced(loss_sum_, "max", ranks, runtime::kDataGroup) * static_cast<double>(ranks);
   loss_sum_.zero_();
 
-  const at::Tensor factor = kernels::clip_factor(norm, settings_.max_norm);
+  // Without clipping no update has to wait for the norm: the passes move it into backward.
+  const at::Tensor factor = settings_.max_norm > 0 ? kernels::clip_factor(norm, settings_.max_norm)
+                                                   : at::ones({}, norm.options().dtype(at::kFloat));
   for (State& state : states_) {
     const graph::ModuleScope scope(state.parameter->module());
     if (settings_.evaluate) {

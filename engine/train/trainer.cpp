@@ -36,8 +36,9 @@ bool all_agree_to_stop(int64_t ranks, c10::Device device) {
   if (ranks == 1) return mine;
   at::NoGradGuard no_grad;
   const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
-  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::kDataGroup)).front().item<float>() >
-         0;
+  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::kDataGroup))
+             .front()
+             .item<float>() > 0;
 }
 
 // Keeps the newest `keep` of the step folders.
@@ -70,7 +71,8 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped = all_agree_to_stop(recipe_.data_parallel_ranks(), device_) && step < recipe_.training.steps;
+      outcome.stopped = all_agree_to_stop(recipe_.data_parallel_ranks(), device_) &&
+                        step < recipe_.training.steps;
       const bool last = step == recipe_.training.steps || outcome.stopped;
       const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
       if (!recipe_.checkpoint.folder.empty() && (due || last))
