@@ -75,7 +75,8 @@ void Executor::call(Call& call) {
     if (!wanted.defined()) continue;
     at::Tensor made =
         returned.isTensor() ? returned.toTensor() : returned.toTensorList().get(in_list);
-    if (made.data_ptr() != wanted.data_ptr()) misplaced.push_back({i, std::move(made)});
+    if (made.data_ptr() != wanted.data_ptr() || made.strides() != wanted.strides())
+      misplaced.push_back({i, std::move(made)});
   }
   if (!misplaced.empty()) put_in_place(call, placing.allocations(), misplaced);
 }
@@ -85,9 +86,13 @@ void Executor::call(Call& call) {
 void Executor::put_in_place(Call& call, const std::vector<Allocation>& allocations,
                             std::vector<Misplaced>& misplaced) {
   std::vector<int16_t> order(allocations.size(), -1);
+  // The newest one at an address: what lay there before it has been freed, and may be larger.
   auto learn = [&](const at::Tensor& made, size_t result) {
-    for (size_t a = 0; a < allocations.size(); ++a)
-      if (allocations[a].address == made.data_ptr()) order[a] = static_cast<int16_t>(result);
+    for (size_t a = allocations.size(); a-- > 0;) {
+      if (allocations[a].address != made.data_ptr()) continue;
+      order[a] = static_cast<int16_t>(result);
+      return;
+    }
   };
   for (size_t i = 0; i < call.results.size(); ++i)
     if (call.results[i].defined()) learn(call.results[i], i);
