@@ -1,9 +1,14 @@
 #include "storage/schema.h"
 
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 
 #include "storage/connection.h"
 #include "storage/store.h"
@@ -184,30 +189,58 @@ Result<> check(const std::string& path, const Stamp& stamp, size_t newest, bool 
   return {};
 }
 
-/// The stamp as the file's first page has it. Reading it without SQLite leaves a store that is
-/// refused untouched: no -wal or -shm file beside it, no checkpoint into it.
+Stamp stamp_of(SQLite::Database& database) {
+  return {.application_id = database.execAndGet("PRAGMA application_id").getInt64(),
+          .version = database.execAndGet("PRAGMA user_version").getInt64()};
+}
+
+/// Held while a store is made or migrated, and while its stamp is looked at: nobody sees it half
+/// made. A lock of the folder, since this process's locks of the file itself, which are SQLite's,
+/// end when any of its descriptors of that file is closed.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& store_path)
+      : fd_(open(fs::absolute(store_path).parent_path().c_str(),
+                 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+/// As SQLite reads it without its files: no lock, no -wal or -shm file beside it, no checkpoint.
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(path).lexically_normal().string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+/// The stamp as the file's first page has it. A store that is refused stays untouched.
 Result<> check_file(const std::string& path, size_t newest) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   if (error || size == 0) return {};
-  std::array<unsigned char, 100> header{};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot open the store: check its permissions", path);
-  file.read(reinterpret_cast<char*>(header.data()), header.size());
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  if (file.gcount() < 100 ||
-      std::string_view(reinterpret_cast<char*>(header.data()), kMagic.size()) != kMagic) {
-    return fail("{}: not a Heddle store: choose another file with --store", path);
+  try {
+    SQLite::Database file(immutable_uri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    return check(path, stamp_of(file), newest, false);
+  } catch (const SQLite::Exception& exception) {
+    if (exception.getErrorCode() == SQLITE_NOTADB)
+      return fail("{}: not a Heddle store: choose another file with --store", path);
+    return fail("{}: cannot open the store: check its permissions ({})", path, exception.what());
   }
-  const auto big_endian = [&](size_t at) {
-    return int64_t{header[at]} << 24 | header[at + 1] << 16 | header[at + 2] << 8 | header[at + 3];
-  };
-  return check(path, {.application_id = big_endian(68), .version = big_endian(60)}, newest, false);
-}
-
-Stamp stamp_of(SQLite::Database& database) {
-  return {.application_id = database.execAndGet("PRAGMA application_id").getInt64(),
-          .version = database.execAndGet("PRAGMA user_version").getInt64()};
 }
 
 bool is_empty(SQLite::Database& database) {
@@ -231,21 +264,18 @@ std::span<const char* const> migrations() { return kMigrations; }
 
 Result<> migrate(const std::string& path, std::span<const char* const> migrations) {
   const size_t newest = migrations.size();
+  const FolderLock lock(path);
   if (Result<> checked = check_file(path, newest); !checked) return checked;
   return guarded(path, [&]() -> Result<> {
     SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);
-    Stamp stamp = stamp_of(database);
-    bool empty = is_empty(database);
+    const Stamp stamp = stamp_of(database);
+    const bool empty = is_empty(database);
     if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
     if (!empty && stamp.version == static_cast<int64_t>(newest)) return {};
     if (!empty) back_up(database, path, stamp.version);
 
     database.exec("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL");
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    // Another process may have done it while this one waited for the lock.
-    stamp = stamp_of(database);
-    empty = is_empty(database);
-    if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
     const size_t have = empty ? 0 : static_cast<size_t>(stamp.version);
     for (size_t i = have; i < newest; ++i) database.exec(migrations[i]);
     database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",

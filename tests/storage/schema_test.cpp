@@ -2,6 +2,8 @@
 #include "storage/schema.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <QtTest>
 #include <filesystem>
@@ -41,6 +43,19 @@ std::vector<const char*> with_a_second_migration() {
   std::vector<const char*> list(migrations().begin(), migrations().end());
   list.push_back("ALTER TABLE targets ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'");
   return list;
+}
+
+/// Whether the kernel knows of a lock of this process on the file.
+bool is_locked_by_us(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) return false;
+  const std::string pid = fmt::format(" {} ", getpid());
+  const std::string inode = fmt::format(":{} ", about.st_ino);
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);) {
+    if (line.find(pid) != std::string::npos && line.find(inode) != std::string::npos) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -153,6 +168,16 @@ class SchemaTest : public QObject {
     for (std::thread& thread : threads) thread.join();
     QCOMPARE(ready.load(), 8);
     QCOMPARE(number(path, "PRAGMA user_version"), int64_t{kSchemaVersion});
+  }
+
+  void opening_it_again_keeps_its_locks() {
+    // Without them another process could take the -wal file away from a writer that goes on.
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("heddle.sqlite").toStdString();
+    const auto writer = must(Writer::open(path));
+    QVERIFY(is_locked_by_us(path));
+    { const Reader reader = must(Reader::open(path)); }
+    QVERIFY(is_locked_by_us(path));
   }
 
   void network_file_systems_are_known() {
