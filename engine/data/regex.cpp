@@ -9,8 +9,8 @@ namespace heddle::data {
 namespace {
 
 // Grown only by expressions that backtrack deeply; the default of 32 KiB is too small for those.
-constexpr size_t kJitStackStart = 32 * 1024;
-constexpr size_t kJitStackMost = 64 * 1024 * 1024;
+constexpr size_t kJitStackStart = size_t{32} * 1024;
+constexpr size_t kJitStackMost = size_t{64} * 1024 * 1024;
 
 std::string message_of(int code) {
   std::array<PCRE2_UCHAR, 256> buffer{};

@@ -10,7 +10,7 @@ namespace heddle::data {
 constexpr uint64_t kRounds = 6;
 
 uint64_t shuffled(uint64_t index, uint64_t size, uint64_t seed, uint64_t epoch) {
-  const int half_bits = (std::bit_width(size - 1) + 1) / 2;
+  const int half_bits = (static_cast<int>(std::bit_width(size - 1)) + 1) / 2;
   const uint64_t mask = (uint64_t{1} << half_bits) - 1;
   do {
     uint64_t left = index >> half_bits;
