@@ -22,7 +22,7 @@ namespace {
 constexpr int kExitStopped = 130;
 /// What the others get when one rank has failed: nothing waits for a checkpoint then.
 constexpr double kGraceAfterFailure = 5;
-constexpr int64_t kOutputKept = 64 * 1024;
+constexpr int64_t kOutputKept = int64_t{64} * 1024;
 
 using std::chrono::steady_clock;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -216,7 +217,7 @@ void check_schedule(const Recipe& recipe, Checks& checks) {
   const Schedule& s = recipe.schedule;
   const int64_t steps = recipe.training.steps;
   if (!checks.sound({"training.steps", "schedule.warmup_steps", "schedule.decay_ratio"})) return;
-  const auto decay = static_cast<int64_t>(static_cast<double>(steps) * s.decay_ratio + 0.5);
+  const int64_t decay = std::llround(static_cast<double>(steps) * s.decay_ratio);
   if (s.warmup_steps > steps) {
     checks.fault({"schedule.warmup_steps", "training.steps"},
                  fmt::format("{} is more than the {} steps of training", s.warmup_steps, steps),

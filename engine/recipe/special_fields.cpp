@@ -51,7 +51,7 @@ const Names<RecomputeMode>& recompute_modes() {
 }
 
 Field preset_field() {
-  std::vector<std::string> names = preset_names();
+  const std::vector<std::string>& names = preset_names();
   return {{"model.preset", "string", "", choices(names)},
           [names](const toml::node& node, Recipe& recipe, const Complain& complain) {
             if (node.value_exact<std::string>() == "") {

@@ -56,6 +56,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
 
 std::string strings_text(const std::vector<std::string>& strings) {
   std::vector<std::string> all;
+  all.reserve(strings.size());
   for (const std::string& text : strings) all.push_back(quote(text));
   return fmt::format("[{}]", joined(all, ", "));
 }

@@ -160,7 +160,7 @@ class RecipeTest : public QObject {
     QTest::addColumn<bool>("trains_here");
     QTest::newRow("debug") << "debug" << 2 << true;
     QTest::newRow("shakespeare") << "shakespeare" << 2 << true;
-    QTest::newRow("8b") << "llama3-8b-8xh100" << 8 << false;
+    QTest::newRow("8b") << "llama3-8b-8xh100" << 8 << true;
     QTest::newRow("70b") << "llama3-70b-256xh100" << 256 << false;
     QTest::newRow("405b") << "llama3-405b-512xh100" << 512 << false;
   }
