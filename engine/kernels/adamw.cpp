@@ -37,12 +37,19 @@ void check_lists(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_
             exp_avg_sqs[i].sizes() == grads[i].sizes(),
         "adamw_ takes parameters, moments and gradients of one shape, not ", parameters[i].sizes(),
         ", ", exp_avgs[i].sizes(), ", ", exp_avg_sqs[i].sizes(), " and ", grads[i].sizes());
+  for (TensorList list : {parameters, exp_avgs, exp_avg_sqs, grads})
+    for (const Tensor& each : list)
+      TORCH_CHECK(each.scalar_type() == at::kFloat, "adamw_ takes fp32 tensors, not ",
+                  each.scalar_type());
 }
 
 void adamw_cpu(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList grads,
                const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1,
                double beta2, double eps, double weight_decay) {
   check_lists(parameters, exp_avgs, exp_avg_sqs, grads);
+  for (TensorList list : {parameters, exp_avgs, exp_avg_sqs})
+    for (const Tensor& each : list)
+      TORCH_CHECK(each.is_contiguous(), "adamw_ takes contiguous parameters and moments");
   const float scale = *factor.const_data_ptr<float>();
   if (scale == 0.0F) return;  // a gradient that is not finite changes nothing
   const double rate = *lr.const_data_ptr<double>();
@@ -60,7 +67,7 @@ void adamw_cpu(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sq
     float *p = parameters[i].mutable_data_ptr<float>(), *m = exp_avgs[i].mutable_data_ptr<float>(),
           *v = exp_avg_sqs[i].mutable_data_ptr<float>();
     const float* g = grad.const_data_ptr<float>();
-    at::parallel_for(0, grad.numel(), 16384, [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, grad.numel(), kGrain, [&](int64_t begin, int64_t end) {
       adamw_range(p + begin, m + begin, v + begin, g + begin, end - begin, rates);
     });
   }

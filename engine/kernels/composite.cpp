@@ -6,25 +6,31 @@ namespace heddle::kernels::composite {
 
 using at::Tensor;
 
-std::tuple<Tensor, Tensor> rms_norm(const Tensor& x, const Tensor& weight, double eps) {
-  const Tensor rstd = (x.square().mean(-1) + eps).rsqrt();
-  return {x * rstd.unsqueeze(-1) * weight, rstd};
+// Computed in fp32 whatever comes in and goes out, as in our own kernels.
+std::tuple<Tensor, Tensor> rms_norm(const Tensor& x_in, const Tensor& weight, double eps) {
+  const Tensor x = x_in.to(at::kFloat), rstd = (x.square().mean(-1) + eps).rsqrt();
+  return {(x * rstd.unsqueeze(-1) * weight).to(x_in.scalar_type()), rstd};
 }
 
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy, const Tensor& x,
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy_in, const Tensor& x_in,
                                              const Tensor& weight, const Tensor& rstd) {
+  const Tensor dy = dy_in.to(at::kFloat), x = x_in.to(at::kFloat);
   const Tensor r = rstd.unsqueeze(-1), wdy = dy * weight;
   const Tensor mean = (wdy * x).mean(-1, true);
-  return {r * (wdy - x * r.square() * mean), (dy * x * r).sum(0)};
+  return {(r * (wdy - x * r.square() * mean)).to(x_in.scalar_type()),
+          (dy * x * r).sum(0).to(weight.scalar_type())};
 }
 
-Tensor rope(const Tensor& x, const Tensor& table, const Tensor& positions, bool inverse) {
+Tensor rope(const Tensor& x_in, const Tensor& table, const Tensor& positions, bool inverse) {
+  const Tensor x = x_in.to(at::kFloat);
   const Tensor angles = table.index_select(0, positions.reshape({-1}))
                             .view({x.size(0), x.size(1), 1, x.size(3) / 2, 2});
   const Tensor c = angles.select(-1, 0), s = inverse ? -angles.select(-1, 1) : angles.select(-1, 1);
   const Tensor pairs = x.reshape({x.size(0), x.size(1), x.size(2), x.size(3) / 2, 2});
   const Tensor even = pairs.select(-1, 0), odd = pairs.select(-1, 1);
-  return at::stack({even * c - odd * s, even * s + odd * c}, -1).view(x.sizes());
+  return at::stack({even * c - odd * s, even * s + odd * c}, -1)
+      .view(x.sizes())
+      .to(x_in.scalar_type());
 }
 
 namespace {
@@ -52,44 +58,75 @@ Tensor heads_last(const Tensor& grad, int64_t kv_heads) {
 
 std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                      double scale) {
-  const Tensor s = scores(q, k, scale), logsumexp = s.logsumexp(-1);
-  const Tensor out = (s - logsumexp.unsqueeze(-1)).exp().matmul(heads_first(v, q.size(2)));
-  return {out.transpose(1, 2).contiguous(), logsumexp};
+  const Tensor s = scores(q.to(at::kFloat), k.to(at::kFloat), scale), logsumexp = s.logsumexp(-1);
+  const Tensor p = (s - logsumexp.unsqueeze(-1)).exp();
+  const Tensor out = p.matmul(heads_first(v.to(at::kFloat), q.size(2)));
+  return {out.transpose(1, 2).contiguous().to(q.scalar_type()), logsumexp};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout, const Tensor& q,
-                                                      const Tensor& k, const Tensor& v,
-                                                      const Tensor& out, const Tensor& logsumexp,
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, const Tensor& q_in,
+                                                      const Tensor& k_in, const Tensor& v_in,
+                                                      const Tensor& out_in, const Tensor& logsumexp,
                                                       double scale) {
+  const Tensor q = q_in.to(at::kFloat), k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
+  const Tensor d = dout_in.to(at::kFloat).transpose(1, 2),
+               out = out_in.to(at::kFloat).transpose(1, 2);
   const int64_t heads = q.size(2), kv_heads = k.size(2);
-  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1)).exp(), d = dout.transpose(1, 2);
+  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1)).exp();
   const Tensor dv = p.transpose(2, 3).matmul(d);
   const Tensor dp = d.matmul(heads_first(v, heads).transpose(2, 3));
-  const Tensor ds = p * (dp - (d * out.transpose(1, 2)).sum(-1, true)) * scale;
+  const Tensor ds = p * (dp - (d * out).sum(-1, true)) * scale;
   const Tensor dq = ds.matmul(heads_first(k, heads)),
                dk = ds.transpose(2, 3).matmul(q.transpose(1, 2));
-  return {dq.transpose(1, 2).contiguous(), heads_last(dk, kv_heads), heads_last(dv, kv_heads)};
+  const c10::ScalarType type = q_in.scalar_type();
+  return {dq.transpose(1, 2).contiguous().to(type), heads_last(dk, kv_heads).to(type),
+          heads_last(dv, kv_heads).to(type)};
 }
 
-Tensor swiglu(const Tensor& gate, const Tensor& up) { return at::silu(gate) * up; }
+Tensor swiglu(const Tensor& gate, const Tensor& up) {
+  return (at::silu(gate.to(at::kFloat)) * up).to(gate.scalar_type());
+}
 
-std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout, const Tensor& gate,
+std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout_in, const Tensor& gate_in,
                                            const Tensor& up) {
-  return {at::silu_backward(dout * up, gate), dout * at::silu(gate)};
+  const Tensor dout = dout_in.to(at::kFloat), gate = gate_in.to(at::kFloat);
+  return {at::silu_backward(dout * up, gate).to(gate_in.scalar_type()),
+          (dout * at::silu(gate)).to(gate_in.scalar_type())};
 }
+
+namespace {
+
+// Calls `each(first, rows)` for chunks of rows: only one at a time is held in fp32.
+template <typename Each>
+void in_chunks(int64_t rows, Each&& each) {
+  constexpr int64_t kRows = 1024;
+  for (int64_t first = 0; first < rows; first += kRows) each(first, std::min(kRows, rows - first));
+}
+
+}  // namespace
 
 std::tuple<Tensor, Tensor> cross_entropy(const Tensor& logits, const Tensor& labels) {
-  const Tensor logsumexp = logits.logsumexp(-1);
+  Tensor logsumexp = at::empty({logits.size(0)}, logits.options().dtype(at::kFloat));
+  in_chunks(logits.size(0), [&](int64_t first, int64_t rows) {
+    logsumexp.narrow(0, first, rows)
+        .copy_(logits.narrow(0, first, rows).to(at::kFloat).logsumexp(-1));
+  });
   const Tensor picked = logits.gather(-1, labels.clamp_min(0).unsqueeze(-1)).squeeze(-1);
   return {(logsumexp - picked).masked_fill(labels.lt(0), 0.0).sum(), logsumexp};
 }
 
 Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits, const Tensor& labels,
                               const Tensor& logsumexp) {
-  Tensor grad = (logits - logsumexp.unsqueeze(-1)).exp();
-  grad.scatter_add_(-1, labels.clamp_min(0).unsqueeze(-1),
-                    at::full({labels.size(0), 1}, -1.0, grad.options()));
-  return grad.masked_fill(labels.lt(0).unsqueeze(-1), 0.0) * dloss;
+  Tensor grad = at::empty_like(logits, at::MemoryFormat::Contiguous);
+  in_chunks(logits.size(0), [&](int64_t first, int64_t rows) {
+    const Tensor label = labels.narrow(0, first, rows).unsqueeze(-1);
+    Tensor chunk = (logits.narrow(0, first, rows).to(at::kFloat) -
+                    logsumexp.narrow(0, first, rows).unsqueeze(-1))
+                       .exp();
+    chunk.scatter_add_(-1, label.clamp_min(0), at::full({rows, 1}, -1.0, chunk.options()));
+    grad.narrow(0, first, rows).copy_(chunk.masked_fill(label.lt(0), 0.0) * dloss);
+  });
+  return grad;
 }
 
 void accumulate_(Tensor sum, const Tensor& value) { sum.add_(value); }

@@ -15,75 +15,90 @@ using at::Tensor;
 using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&);
 using Backward = Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&);
 
-HEDDLE_VECTORIZED
-float logsumexp_row(const float* x, int64_t n) {
-  float top = x[0];
+template <typename T>
+HEDDLE_VECTORIZED float logsumexp_row(const T* x, int64_t n) {
+  float top = load(x);
 #pragma omp simd reduction(max : top)
-  for (int64_t i = 0; i < n; ++i) top = std::max(top, x[i]);
+  for (int64_t i = 0; i < n; ++i) top = load(x + i) > top ? load(x + i) : top;
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; ++i) sum += vector_exp(x[i] - top);
+  for (int64_t i = 0; i < n; ++i) sum += vector_exp(load(x + i) - top);
   return top + std::log(sum);
 }
 
-HEDDLE_VECTORIZED
-void softmax_row(const float* x, float logsumexp, float factor, float* out, int64_t n) {
+template <typename T>
+HEDDLE_VECTORIZED void softmax_row(const T* x, float logsumexp, float factor, T* out, int64_t n) {
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = factor * vector_exp(x[i] - logsumexp);
+  for (int64_t i = 0; i < n; ++i) store(out + i, factor * vector_exp(load(x + i) - logsumexp));
 }
 
-std::tuple<Tensor, Tensor> forward_cpu(const Tensor& logits_in, const Tensor& labels) {
-  check_float(logits_in, "cross_entropy's logits");
-  const Tensor logits = logits_in.contiguous();
+void check(const Tensor& logits, const Tensor& labels) {
+  TORCH_CHECK(logits.dim() == 2 && labels.dim() == 1 && labels.size(0) == logits.size(0),
+              "cross_entropy takes logits [T, V] and labels [T], not ", logits.sizes(), " and ",
+              labels.sizes());
+  check_type(logits, "cross_entropy's logits");
+  TORCH_CHECK(labels.scalar_type() == at::kLong, "cross_entropy's labels must be int64, not ",
+              labels.scalar_type());
+}
+
+std::tuple<Tensor, Tensor> forward_cpu(const Tensor& logits_in, const Tensor& labels_in) {
+  check(logits_in, labels_in);
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
   const int64_t rows = logits.size(0), n = logits.size(1);
   const int64_t* label = labels.const_data_ptr<int64_t>();
-  const float* x = logits.const_data_ptr<float>();
-  Tensor logsumexp = at::empty({rows}, logits.options()), loss = at::empty({}, logits.options());
+  Tensor logsumexp = at::empty({rows}, at::kFloat), loss = at::empty({}, at::kFloat);
   float* lse = logsumexp.mutable_data_ptr<float>();
-  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      TORCH_CHECK(label[r] < n, "label ", label[r], " is outside the vocabulary of ", n);
-      lse[r] = logsumexp_row(x + r * n, n);
-    }
-  });
   double sum = 0;
-  for (int64_t r = 0; r < rows; ++r)
-    if (label[r] >= 0) sum += static_cast<double>(lse[r] - x[r * n + label[r]]);
+  by_type(logits, [&]<typename T>(T) {
+    const T* x = logits.const_data_ptr<T>();
+    at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        TORCH_CHECK(label[r] < n, "label ", label[r], " is outside the vocabulary of ", n);
+        lse[r] = logsumexp_row(x + r * n, n);
+      }
+    });
+    for (int64_t r = 0; r < rows; ++r)
+      if (label[r] >= 0) sum += static_cast<double>(lse[r] - load(x + r * n + label[r]));
+  });
   *loss.mutable_data_ptr<float>() = static_cast<float>(sum);
   return {loss, logsumexp};
 }
 
-Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& labels,
+Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& labels_in,
                     const Tensor& logsumexp) {
-  const Tensor logits = logits_in.contiguous();
+  check(logits_in, labels_in);
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
   const int64_t rows = logits.size(0), n = logits.size(1);
   const float factor = *dloss.const_data_ptr<float>();
+  const float* lse = logsumexp.const_data_ptr<float>();
   const int64_t* label = labels.const_data_ptr<int64_t>();
   Tensor dlogits = at::empty_like(logits);
-  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      float* out = dlogits.mutable_data_ptr<float>() + r * n;
-      if (label[r] < 0) {
-        std::fill_n(out, n, 0.0F);
-        continue;
+  by_type(logits, [&]<typename T>(T) {
+    at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const T* x = logits.const_data_ptr<T>() + r * n;
+        T* out = dlogits.mutable_data_ptr<T>() + r * n;
+        TORCH_CHECK(label[r] < n, "label ", label[r], " is outside the vocabulary of ", n);
+        if (label[r] < 0) {
+          std::fill_n(out, n, T(0.0F));
+          continue;
+        }
+        softmax_row(x, lse[r], factor, out, n);
+        store(out + label[r], factor * (vector_exp(load(x + label[r]) - lse[r]) - 1.0F));
       }
-      softmax_row(logits.const_data_ptr<float>() + r * n, logsumexp.const_data_ptr<float>()[r],
-                  factor, out, n);
-      out[label[r]] -= factor;
-    }
+    });
   });
   return dlogits;
 }
 
 std::tuple<Tensor, Tensor> forward_meta(const Tensor& logits, const Tensor& labels) {
-  TORCH_CHECK(logits.dim() == 2 && labels.dim() == 1 && labels.size(0) == logits.size(0),
-              "cross_entropy takes logits [T, V] and labels [T], not ", logits.sizes(), " and ",
-              labels.sizes());
+  check(logits, labels);
   const auto fp32 = logits.options().dtype(at::kFloat);
   return {at::empty({}, fp32), at::empty({logits.size(0)}, fp32)};
 }
 
-Tensor backward_meta(const Tensor&, const Tensor& logits, const Tensor&, const Tensor&) {
+Tensor backward_meta(const Tensor&, const Tensor& logits, const Tensor& labels, const Tensor&) {
+  check(logits, labels);
   return at::empty_like(logits, at::MemoryFormat::Contiguous);
 }
 

@@ -11,42 +11,56 @@ namespace {
 
 using at::Tensor;
 
-HEDDLE_VECTORIZED
-void add_range(float* sum, const float* value, int64_t n) {
+template <typename T>
+HEDDLE_VECTORIZED void add_range(float* sum, const T* value, int64_t n) {
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) sum[i] += value[i];
+  for (int64_t i = 0; i < n; ++i) sum[i] += load(value + i);
 }
 
-HEDDLE_VECTORIZED
-double squares(const float* x, int64_t n) {
+template <typename T>
+HEDDLE_VECTORIZED double squares(const T* x, int64_t n) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  for (int64_t i = 0; i < n; ++i) {
+    const double value = load(x + i);
+    sum += value * value;
+  }
   return sum;
 }
 
+void check_accumulate(const Tensor& sum, const Tensor& value) {
+  check_type(value, "accumulate_'s value");
+  TORCH_CHECK(sum.scalar_type() == at::kFloat && sum.sizes() == value.sizes(),
+              "accumulate_ takes an fp32 sum and a value of its shape, not ", sum.scalar_type(),
+              " ", sum.sizes(), " and ", value.sizes());
+}
+
 void accumulate_cpu(Tensor sum, const Tensor& value_in) {
-  TORCH_CHECK(sum.is_contiguous() && sum.sizes() == value_in.sizes(),
-              "accumulate_ takes two tensors of one shape");
+  check_accumulate(sum, value_in);
+  TORCH_CHECK(sum.is_contiguous(), "accumulate_ takes a contiguous sum");
   const Tensor value = value_in.contiguous();
-  at::parallel_for(0, sum.numel(), 16384, [&](int64_t begin, int64_t end) {
-    add_range(sum.mutable_data_ptr<float>() + begin, value.const_data_ptr<float>() + begin,
-              end - begin);
+  by_type(value, [&]<typename T>(T) {
+    at::parallel_for(0, sum.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      add_range(sum.mutable_data_ptr<float>() + begin, value.const_data_ptr<T>() + begin,
+                end - begin);
+    });
   });
 }
 
 // Blocks of a fixed size, added in order: the result does not depend on the threads.
 Tensor squared_norm(const Tensor& tensor_in) {
-  check_float(tensor_in, "squared_norms' tensors");
+  check_type(tensor_in, "squared_norms' tensors");
   constexpr int64_t kBlock = 65536;
   const Tensor tensor = tensor_in.contiguous();
   const int64_t blocks = (tensor.numel() + kBlock - 1) / kBlock;
   std::vector<double> partial(static_cast<size_t>(blocks));
-  at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      partial[static_cast<size_t>(block)] =
-          squares(tensor.const_data_ptr<float>() + block * kBlock,
-                  std::min(kBlock, tensor.numel() - block * kBlock));
+  by_type(tensor, [&]<typename T>(T) {
+    at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block)
+        partial[static_cast<size_t>(block)] =
+            squares(tensor.const_data_ptr<T>() + block * kBlock,
+                    std::min(kBlock, tensor.numel() - block * kBlock));
+    });
   });
   double sum = 0;
   for (double block : partial) sum += block;
@@ -82,11 +96,13 @@ Tensor clip_factor_cpu(const Tensor& norm, double max_norm) {
   return result;
 }
 
-void accumulate_meta(Tensor, const Tensor&) {}
+void accumulate_meta(Tensor sum, const Tensor& value) { check_accumulate(sum, value); }
 std::vector<Tensor> squared_norms_meta(at::TensorList tensors) {
   std::vector<Tensor> results;
-  for (const Tensor& tensor : tensors)
+  for (const Tensor& tensor : tensors) {
+    check_type(tensor, "squared_norms' tensors");
     results.push_back(at::empty({}, tensor.options().dtype(at::kDouble)));
+  }
   return results;
 }
 Tensor total_norm_meta(at::TensorList squared_norms) {

@@ -13,7 +13,8 @@
 
 // The loops of this folder vectorise well: one version an instruction set, chosen at load time.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-#define HEDDLE_VECTORIZED __attribute__((target_clones("avx512f", "avx2", "default")))
+#define HEDDLE_VECTORIZED \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HEDDLE_VECTORIZED
 #endif
@@ -26,9 +27,33 @@ c10::TypedOperatorHandle<Signature> find(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").template typed<Signature>();
 }
 
-inline void check_float(const at::Tensor& tensor, const char* what) {
-  TORCH_CHECK(tensor.scalar_type() == at::kFloat, what, " must be fp32, not ",
-              tensor.scalar_type());
+/// Throws unless `tensor` is fp32 or bf16.
+inline void check_type(const at::Tensor& tensor, const char* what) {
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16, what,
+              " must be fp32 or bf16, not ", tensor.scalar_type());
+}
+
+/// Calls `kernel(float())` or `kernel(at::BFloat16())`, by the tensor's type.
+template <typename Kernel>
+void by_type(const at::Tensor& tensor, Kernel&& kernel) {
+  if (tensor.scalar_type() == at::kFloat) {
+    kernel(float());
+  } else {
+    kernel(at::BFloat16());
+  }
+}
+
+// Kernels compute in fp32 whatever they read and write. LibTorch's own conversions do not
+// vectorise.
+inline float load(const float* from) { return *from; }
+inline float load(const at::BFloat16* from) {
+  return std::bit_cast<float>(static_cast<uint32_t>(from->x) << 16);
+}
+inline void store(float* to, float value) { *to = value; }
+inline void store(at::BFloat16* to, float value) {  // rounds to nearest, ties to even
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+  to->x = static_cast<uint16_t>(value != value ? 0x7FC0 : rounded);
 }
 
 /// e^x within 2 ulp, written so that loops around it vectorise (libm's does not): range reduction
@@ -49,9 +74,12 @@ inline float vector_exp(float x) {
   return p * std::bit_cast<float>((static_cast<int32_t>(n) + 127) << 23);
 }
 
-/// Rows of a kernel's work such that a task holds at least about 16 Ki elements.
+/// Elements of a kernel's work that are worth a task.
+inline constexpr int64_t kGrain = 16384;
+
+/// The same in rows.
 inline int64_t grain(int64_t columns) {
-  return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, columns));
+  return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, columns));
 }
 
 }  // namespace heddle::kernels

@@ -1,6 +1,8 @@
 // Heddle's own operators: schema, shape rule, CPU kernel and backward of each in the file of its
 // name. They run on any device that has a kernel, and on the trace device, where they become one
-// node. Shapes: B sequences, S tokens each, T = B·S, H heads, K kv heads, D head dim, V vocabulary.
+// node. The model's take and give fp32 or bf16 and compute in fp32; CPU results are the same bits
+// for any number of threads. Shapes: B sequences, S tokens each, T = B·S, H heads, K kv heads, D
+// head dim, V vocabulary.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,10 +27,10 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 
 /// Sum of −log softmax(logits)[label] over the rows whose label is not negative. logits [T, V],
-/// labels int64 [T]; returns a 0-dimensional tensor.
+/// labels int64 [T]; returns a 0-dimensional fp32 tensor. No fp32 copy of bf16 logits is made.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
-/// sum += value, in place.
+/// sum += value, in place; sum fp32, value fp32 or bf16.
 void accumulate_(at::Tensor sum, const at::Tensor& value);
 
 /// Of each tensor the sum of the squares of its elements: fp64, no dimension.

@@ -15,79 +15,102 @@ using Forward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::
 using Backward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
                                                     const at::Tensor&, const at::Tensor&);
 
-HEDDLE_VECTORIZED
-void forward_row(const float* x, const float* weight, float* y, float* rstd, int64_t n,
-                 double eps) {
+template <typename T>
+HEDDLE_VECTORIZED void forward_row(const T* x, const float* weight, T* y, float* rstd, int64_t n,
+                                   double eps) {
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; ++i) sum += x[i] * x[i];
+  for (int64_t i = 0; i < n; ++i) sum += load(x + i) * load(x + i);
   const float r =
       static_cast<float>(1.0 / std::sqrt(static_cast<double>(sum) / static_cast<double>(n) + eps));
   *rstd = r;
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * r * weight[i];
+  for (int64_t i = 0; i < n; ++i) store(y + i, load(x + i) * r * weight[i]);
 }
 
 // dx = r·(w·dy − x·r²·mean(w·dy·x)); dw += dy·x·r
-HEDDLE_VECTORIZED
-void backward_row(const float* dy, const float* x, const float* weight, float r, float* dx,
-                  float* dw, int64_t n) {
+template <typename T>
+HEDDLE_VECTORIZED void backward_row(const T* dy, const T* x, const float* weight, float r, T* dx,
+                                    float* dw, int64_t n) {
   float dot = 0;
 #pragma omp simd reduction(+ : dot)
-  for (int64_t i = 0; i < n; ++i) dot += dy[i] * weight[i] * x[i];
+  for (int64_t i = 0; i < n; ++i) dot += load(dy + i) * weight[i] * load(x + i);
   const float c = dot * r * r / static_cast<float>(n);
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    dx[i] = r * (dy[i] * weight[i] - x[i] * c);
-    dw[i] += dy[i] * x[i] * r;
+    const float d = load(dy + i), v = load(x + i);
+    store(dx + i, r * (d * weight[i] - v * c));
+    dw[i] += d * v * r;
   }
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_cpu(const at::Tensor& x_in, const at::Tensor& weight,
+void check(const at::Tensor& x, const at::Tensor& weight) {
+  TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
+              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ",
+              weight.sizes());
+  check_type(x, "rms_norm's x");
+  check_type(weight, "rms_norm's weight");
+}
+
+void check_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight) {
+  check(x, weight);
+  TORCH_CHECK(dy.sizes() == x.sizes() && dy.scalar_type() == x.scalar_type(),
+              "rms_norm_backward takes dy like x, not ", dy.scalar_type(), " ", dy.sizes(), " and ",
+              x.scalar_type(), " ", x.sizes());
+}
+
+std::tuple<at::Tensor, at::Tensor> forward_cpu(const at::Tensor& x_in, const at::Tensor& weight_in,
                                                double eps) {
-  check_float(x_in, "rms_norm's x");
-  const at::Tensor x = x_in.contiguous();
+  check(x_in, weight_in);
+  const at::Tensor x = x_in.contiguous(), weight = weight_in.to(at::kFloat).contiguous();
   const int64_t rows = x.size(0), n = x.size(1);
-  at::Tensor y = at::empty_like(x), rstd = at::empty({rows}, x.options());
-  at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r)
-      forward_row(x.const_data_ptr<float>() + r * n, weight.const_data_ptr<float>(),
-                  y.mutable_data_ptr<float>() + r * n, rstd.mutable_data_ptr<float>() + r, n, eps);
+  at::Tensor y = at::empty_like(x), rstd = at::empty({rows}, at::kFloat);
+  by_type(x, [&]<typename T>(T) {
+    at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r)
+        forward_row(x.const_data_ptr<T>() + r * n, weight.const_data_ptr<float>(),
+                    y.mutable_data_ptr<T>() + r * n, rstd.mutable_data_ptr<float>() + r, n, eps);
+    });
   });
   return {y, rstd};
 }
 
 std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const at::Tensor& x_in,
-                                                const at::Tensor& weight, const at::Tensor& rstd) {
-  const at::Tensor x = x_in.contiguous(), dy = dy_in.contiguous();
+                                                const at::Tensor& weight_in,
+                                                const at::Tensor& rstd) {
+  check_backward(dy_in, x_in, weight_in);
+  const at::Tensor x = x_in.contiguous(), dy = dy_in.contiguous(),
+                   weight = weight_in.to(at::kFloat).contiguous();
   const int64_t rows = x.size(0), n = x.size(1);
   at::Tensor dx = at::empty_like(x);
   // One partial sum a block of rows, added in order: the result does not depend on the threads.
   constexpr int64_t kBlock = 64;
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
-  at::Tensor partial = at::zeros({blocks, n}, x.options());
-  at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block)
-      for (int64_t r = block * kBlock; r < std::min(rows, (block + 1) * kBlock); ++r)
-        backward_row(dy.const_data_ptr<float>() + r * n, x.const_data_ptr<float>() + r * n,
-                     weight.const_data_ptr<float>(), rstd.const_data_ptr<float>()[r],
-                     dx.mutable_data_ptr<float>() + r * n,
-                     partial.mutable_data_ptr<float>() + block * n, n);
+  at::Tensor partial = at::zeros({blocks, n}, at::kFloat);
+  by_type(x, [&]<typename T>(T) {
+    at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block)
+        for (int64_t r = block * kBlock; r < std::min(rows, (block + 1) * kBlock); ++r)
+          backward_row(dy.const_data_ptr<T>() + r * n, x.const_data_ptr<T>() + r * n,
+                       weight.const_data_ptr<float>(), rstd.const_data_ptr<float>()[r],
+                       dx.mutable_data_ptr<T>() + r * n,
+                       partial.mutable_data_ptr<float>() + block * n, n);
+    });
   });
-  return {dx, partial.sum(0)};
+  return {dx, partial.sum(0).to(weight_in.scalar_type())};
 }
 
 std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& weight,
                                                 double) {
-  TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
-              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ",
-              weight.sizes());
-  return {at::empty_like(x), at::empty({x.size(0)}, x.options())};
+  check(x, weight);
+  return {at::empty_like(x, at::MemoryFormat::Contiguous),
+          at::empty({x.size(0)}, x.options().dtype(at::kFloat))};
 }
 
-std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor&, const at::Tensor& x,
+std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& dy, const at::Tensor& x,
                                                  const at::Tensor& weight, const at::Tensor&) {
-  return {at::empty_like(x), at::empty_like(weight)};
+  check_backward(dy, x, weight);
+  return {at::empty_like(x, at::MemoryFormat::Contiguous), at::empty_like(weight)};
 }
 
 struct RmsNorm : torch::autograd::Function<RmsNorm> {

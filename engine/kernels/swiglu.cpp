@@ -11,54 +11,77 @@ using at::Tensor;
 using Forward = Tensor(const Tensor&, const Tensor&);
 using Backward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&);
 
-HEDDLE_VECTORIZED
-void forward_range(const float* gate, const float* up, float* out, int64_t n) {
-#pragma omp simd
-  for (int64_t i = 0; i < n; ++i) out[i] = gate[i] / (1.0F + vector_exp(-gate[i])) * up[i];
-}
-
-HEDDLE_VECTORIZED
-void backward_range(const float* dout, const float* gate, const float* up, float* dgate, float* dup,
-                    int64_t n) {
+template <typename T>
+HEDDLE_VECTORIZED void forward_range(const T* gate, const T* up, T* out, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
-    const float sigmoid = 1.0F / (1.0F + vector_exp(-gate[i]));
-    const float silu = gate[i] * sigmoid;
-    dgate[i] = dout[i] * up[i] * (sigmoid + silu * (1.0F - sigmoid));
-    dup[i] = dout[i] * silu;
+    const float g = load(gate + i);
+    store(out + i, g / (1.0F + vector_exp(-g)) * load(up + i));
   }
 }
 
+template <typename T>
+HEDDLE_VECTORIZED void backward_range(const T* dout, const T* gate, const T* up, T* dgate, T* dup,
+                                      int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    const float d = load(dout + i), g = load(gate + i);
+    const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
+    const float silu = g * sigmoid;
+    store(dgate + i, d * load(up + i) * (sigmoid + silu * (1.0F - sigmoid)));
+    store(dup + i, d * silu);
+  }
+}
+
+void check(const Tensor& gate, const Tensor& up) {
+  check_type(gate, "swiglu's gate");
+  TORCH_CHECK(gate.sizes() == up.sizes() && gate.scalar_type() == up.scalar_type(),
+              "swiglu takes two tensors of one shape and type, not ", gate.scalar_type(), " ",
+              gate.sizes(), " and ", up.scalar_type(), " ", up.sizes());
+}
+
+void check_backward(const Tensor& dout, const Tensor& gate, const Tensor& up) {
+  check(gate, up);
+  TORCH_CHECK(dout.sizes() == gate.sizes() && dout.scalar_type() == gate.scalar_type(),
+              "swiglu_backward takes dout like gate, not ", dout.scalar_type(), " ", dout.sizes(),
+              " and ", gate.scalar_type(), " ", gate.sizes());
+}
+
 Tensor forward_cpu(const Tensor& gate_in, const Tensor& up_in) {
-  check_float(gate_in, "swiglu's gate");
+  check(gate_in, up_in);
   const Tensor gate = gate_in.contiguous(), up = up_in.contiguous();
   Tensor out = at::empty_like(gate);
-  at::parallel_for(0, out.numel(), 16384, [&](int64_t begin, int64_t end) {
-    forward_range(gate.const_data_ptr<float>() + begin, up.const_data_ptr<float>() + begin,
-                  out.mutable_data_ptr<float>() + begin, end - begin);
+  by_type(gate, [&]<typename T>(T) {
+    at::parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      forward_range(gate.const_data_ptr<T>() + begin, up.const_data_ptr<T>() + begin,
+                    out.mutable_data_ptr<T>() + begin, end - begin);
+    });
   });
   return out;
 }
 
 std::tuple<Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& gate_in,
                                         const Tensor& up_in) {
+  check_backward(dout_in, gate_in, up_in);
   const Tensor dout = dout_in.contiguous(), gate = gate_in.contiguous(), up = up_in.contiguous();
   Tensor dgate = at::empty_like(gate), dup = at::empty_like(up);
-  at::parallel_for(0, dout.numel(), 16384, [&](int64_t begin, int64_t end) {
-    backward_range(dout.const_data_ptr<float>() + begin, gate.const_data_ptr<float>() + begin,
-                   up.const_data_ptr<float>() + begin, dgate.mutable_data_ptr<float>() + begin,
-                   dup.mutable_data_ptr<float>() + begin, end - begin);
+  by_type(gate, [&]<typename T>(T) {
+    at::parallel_for(0, dout.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      backward_range(dout.const_data_ptr<T>() + begin, gate.const_data_ptr<T>() + begin,
+                     up.const_data_ptr<T>() + begin, dgate.mutable_data_ptr<T>() + begin,
+                     dup.mutable_data_ptr<T>() + begin, end - begin);
+    });
   });
   return {dgate, dup};
 }
 
 Tensor forward_meta(const Tensor& gate, const Tensor& up) {
-  TORCH_CHECK(gate.sizes() == up.sizes(), "swiglu takes two tensors of one shape, not ",
-              gate.sizes(), " and ", up.sizes());
+  check(gate, up);
   return at::empty_like(gate, at::MemoryFormat::Contiguous);
 }
 
-std::tuple<Tensor, Tensor> backward_meta(const Tensor&, const Tensor& gate, const Tensor& up) {
+std::tuple<Tensor, Tensor> backward_meta(const Tensor& dout, const Tensor& gate, const Tensor& up) {
+  check_backward(dout, gate, up);
   return {at::empty_like(gate, at::MemoryFormat::Contiguous),
           at::empty_like(up, at::MemoryFormat::Contiguous)};
 }

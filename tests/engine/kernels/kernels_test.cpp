@@ -1,10 +1,12 @@
 // Every operator of Heddle against the same thing put together from LibTorch's operators: values
 // and gradients, on shapes that are odd on purpose.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <QTest>
+#include <functional>
 
 #include "engine/kernels/composite.h"
 #include "engine/kernels/operators.h"
@@ -14,19 +16,55 @@ namespace {
 using at::Tensor;
 namespace kernels = heddle::kernels;
 
-Tensor leaf(at::IntArrayRef sizes) { return at::randn(sizes).set_requires_grad(true); }
+bool close(const Tensor& a, const Tensor& b, double relative = 1e-4, double absolute = 1e-5) {
+  return a.sizes() == b.sizes() &&
+         at::allclose(a.to(at::kDouble), b.to(at::kDouble), relative, absolute);
+}
 
-bool close(const Tensor& a, const Tensor& b) { return at::allclose(a, b, 1e-4, 1e-5); }
+using Operator = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// The same values and, against a random direction, the same gradients.
-void compare(const Tensor& ours, const Tensor& theirs, const std::vector<Tensor>& leaves) {
-  QVERIFY(ours.sizes() == theirs.sizes());
-  QVERIFY(close(ours, theirs));
-  const Tensor direction = at::randn_like(theirs);
-  const auto a = torch::autograd::grad({ours}, leaves, {direction});
-  const auto b = torch::autograd::grad({theirs}, leaves, {direction});
-  for (size_t i = 0; i < leaves.size(); ++i)
-    QVERIFY2(close(a[i], b[i]), qPrintable(QString("gradient %1").arg(i)));
+// Our operator in fp32 or bf16 against LibTorch's in fp64, from the same rounded leaves: values
+// and, along a random direction, gradients; the same bits with 1 thread and with 2. A bf16 result
+// is off by 2⁻⁹ of itself where it is rounded once; `bf16_tolerance` also covers what it was summed
+// from.
+void compare(const Operator& ours, const Operator& reference, std::vector<Tensor> leaves,
+             at::ScalarType type, double bf16_tolerance = 0.008) {
+  const double tolerance = type == at::kBFloat16 ? bf16_tolerance : 1e-4;
+  std::vector<Tensor> exact;
+  for (Tensor& leaf : leaves) {
+    leaf = leaf.detach().to(type).set_requires_grad(true);
+    exact.push_back(leaf.detach().to(at::kDouble).set_requires_grad(true));
+  }
+  const Tensor expected = reference(exact);
+  const Tensor direction = at::randn(expected.sizes()).to(type);
+  const auto expected_grads = torch::autograd::grad({expected}, exact, {direction.to(at::kDouble)});
+  std::vector<Tensor> first;
+  for (int threads : {1, 2}) {
+    at::set_num_threads(threads);
+    const Tensor result = ours(leaves);
+    std::vector<Tensor> all =
+        torch::autograd::grad({result}, leaves, {direction.to(result.scalar_type())});
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      QCOMPARE(all[i].scalar_type(), type);
+      QVERIFY2(close(all[i], expected_grads[i], tolerance, tolerance),
+               qPrintable(QString("gradient %1, %2 threads").arg(i).arg(threads)));
+    }
+    QVERIFY(close(result, expected, tolerance, tolerance));
+    all.push_back(result);
+    if (threads == 1) first = all;
+    for (size_t i = 0; i < all.size(); ++i)
+      QVERIFY2(at::equal(all[i], first[i]), "1 thread and 2 give different bits");
+  }
+}
+
+void add_types() {
+  QTest::addColumn<int>("type");
+  QTest::newRow("fp32") << int(at::kFloat);
+  QTest::newRow("bf16") << int(at::kBFloat16);
+}
+
+at::ScalarType type_of_row() {
+  return static_cast<at::ScalarType>(*static_cast<int*>(QTest::qData("type", QMetaType::Int)));
 }
 
 }  // namespace
@@ -37,15 +75,18 @@ class KernelsTest : public QObject {
  private Q_SLOTS:
   void init() { at::manual_seed(1); }
 
+  void rms_norm_data() { add_types(); }
   void rms_norm() {
-    const Tensor x = leaf({131, 37}), weight = leaf({37});
-    const Tensor expected = x * (x.pow(2).mean(-1, true) + 1e-5).rsqrt() * weight;
-    compare(kernels::rms_norm(x, weight, 1e-5), expected, {x, weight});
+    compare([](auto& in) { return kernels::rms_norm(in[0], in[1], 1e-5); },
+            [](auto& in) { return in[0] * (in[0].pow(2).mean(-1, true) + 1e-5).rsqrt() * in[1]; },
+            {at::randn({1031, 37}), at::randn({37})}, type_of_row());
   }
 
+  void swiglu_data() { add_types(); }
   void swiglu() {
-    const Tensor gate = leaf({33, 19}), up = leaf({33, 19});
-    compare(kernels::swiglu(gate, up), at::silu(gate) * up, {gate, up});
+    compare([](auto& in) { return kernels::swiglu(in[0], in[1]); },
+            [](auto& in) { return at::silu(in[0]) * in[1]; },
+            {at::randn({331, 119}), at::randn({331, 119})}, type_of_row());
   }
 
   void swiglu_at_the_ends_of_exp() {
@@ -54,45 +95,95 @@ class KernelsTest : public QObject {
     QVERIFY(close(kernels::swiglu(gate, up), at::silu(gate)));
   }
 
+  void cross_entropy_data() { add_types(); }
   void cross_entropy() {
-    const Tensor logits = at::mul(at::randn({29, 101}), 5).set_requires_grad(true);
-    Tensor labels = at::randint(0, 101, {29}, at::kLong);
+    Tensor labels = at::randint(0, 1001, {59}, at::kLong);
     labels[3] = -100;  // not counted
-    compare(kernels::cross_entropy(logits, labels),
-            at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum, -100), {logits});
+    compare([=](auto& in) { return kernels::cross_entropy(in[0], labels); },
+            [=](auto& in) {
+              return at::cross_entropy_loss(in[0], labels, {}, at::Reduction::Sum, -100);
+            },
+            {at::mul(at::randn({59, 1001}), 5)}, type_of_row());
   }
 
   void attention_data() {
     QTest::addColumn<int>("kv_heads");
     QTest::addColumn<int>("tokens");
-    QTest::newRow("every head its own") << 6 << 17;
-    QTest::newRow("grouped") << 2 << 40;
-    QTest::newRow("one kv head, one token") << 1 << 1;
+    QTest::addColumn<int>("type");
+    for (at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+      auto row = [&](const char* name) -> QTestData& {
+        return QTest::addRow("%s, %s", name, c10::toString(type));
+      };
+      row("every head its own") << 6 << 17 << int(type);
+      row("grouped, more than a block of rows") << 2 << 150 << int(type);
+      row("one kv head, one token") << 1 << 1 << int(type);
+      row("one kv head, one block") << 1 << 64 << int(type);
+    }
   }
   void attention() {
     QFETCH(int, kv_heads);
     QFETCH(int, tokens);
-    const Tensor q = leaf({2, tokens, 6, 8}), k = leaf({2, tokens, kv_heads, 8}),
-                 v = leaf({2, tokens, kv_heads, 8});
-    const Tensor mask = at::full({tokens, tokens}, -INFINITY).triu(1);
-    const Tensor qh = q.transpose(1, 2), kh = k.repeat_interleave(6 / kv_heads, 2).transpose(1, 2),
-                 vh = v.repeat_interleave(6 / kv_heads, 2).transpose(1, 2);
-    const Tensor expected =
-        at::softmax(qh.matmul(kh.transpose(2, 3)) * 0.3 + mask, -1).matmul(vh).transpose(1, 2);
-    compare(kernels::attention(q, k, v, 0.3), expected, {q, k, v});
+    QFETCH(int, type);
+    auto reference = [=](auto& in) {
+      const Tensor mask = at::full({tokens, tokens}, -INFINITY).triu(1);
+      const Tensor q = in[0].transpose(1, 2),
+                   k = in[1].repeat_interleave(6 / kv_heads, 2).transpose(1, 2),
+                   v = in[2].repeat_interleave(6 / kv_heads, 2).transpose(1, 2);
+      return at::softmax(q.matmul(k.transpose(2, 3)) * 0.3 + mask, -1).matmul(v).transpose(1, 2);
+    };
+    compare([](auto& in) { return kernels::attention(in[0], in[1], in[2], 0.3); }, reference,
+            {at::randn({2, tokens, 6, 8}), at::randn({2, tokens, kv_heads, 8}),
+             at::randn({2, tokens, kv_heads, 8})},
+            at::ScalarType(type), 0.016);  // backward reads the rounded output of forward
   }
 
+  void rope_data() { add_types(); }
   void rope() {
-    const Tensor x = leaf({2, 5, 3, 8});
-    const Tensor angles = at::randn({9, 4});
+    const Tensor angles = at::randn({9, 19});
     const Tensor table = at::stack({angles.cos(), angles.sin()}, -1);
-    const Tensor positions = at::randint(0, 9, {2, 5}, at::kLong);
-    const Tensor c = table.index({positions}).select(-1, 0).unsqueeze(2),
-                 s = table.index({positions}).select(-1, 1).unsqueeze(2);
-    const Tensor pairs = x.view({2, 5, 3, 4, 2}), even = pairs.select(-1, 0),
-                 odd = pairs.select(-1, 1);
-    const Tensor expected = at::stack({even * c - odd * s, even * s + odd * c}, -1).view_as(x);
-    compare(kernels::rope(x, table, positions), expected, {x});
+    const Tensor positions = at::randint(0, 9, {2, 205}, at::kLong);
+    auto reference = [=](auto& in) {
+      const Tensor c = table.index({positions}).select(-1, 0).unsqueeze(2),
+                   s = table.index({positions}).select(-1, 1).unsqueeze(2);
+      const Tensor pairs = in[0].view({2, 205, 3, 19, 2}), even = pairs.select(-1, 0),
+                   odd = pairs.select(-1, 1);
+      return at::stack({even * c - odd * s, even * s + odd * c}, -1).view_as(in[0]);
+    };
+    compare([=](auto& in) { return kernels::rope(in[0], table, positions); }, reference,
+            {at::randn({2, 205, 3, 38})}, type_of_row());
+  }
+
+  void what_does_not_fit_is_refused() {
+    const Tensor x = at::ones({2, 4}), bf16 = x.to(at::kBFloat16);
+    QVERIFY_EXCEPTION_THROWN(kernels::rms_norm(x, at::ones({5}), 1e-5), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::swiglu(x, bf16), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::swiglu(x, at::ones({2, 5})), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::swiglu(x.to(at::kHalf), x.to(at::kHalf)), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::accumulate_(bf16, x), c10::Error);
+    const Tensor q = at::ones({1, 2, 4, 2}), k = at::ones({1, 2, 3, 2});
+    QVERIFY_EXCEPTION_THROWN(kernels::attention(q, k, k, 1.0), c10::Error);
+    const Tensor q16 = q.to(at::kBFloat16);
+    QVERIFY_EXCEPTION_THROWN(kernels::attention(q16, q, q, 1.0), c10::Error);
+  }
+
+  void a_label_outside_the_vocabulary_is_named() {
+    try {
+      kernels::cross_entropy(at::ones({2, 4}), at::tensor({1L, 4L}));
+      QFAIL("label 4 of 4 was taken");
+    } catch (const c10::Error& error) {
+      QVERIFY2(QString(error.what()).contains("label 4 is outside the vocabulary of 4"),
+               error.what());
+    }
+  }
+
+  void sums_in_fp32_take_bf16() {
+    const Tensor value = at::randn({70001}).to(at::kBFloat16), start = at::randn({70001});
+    Tensor sum = start.clone();
+    kernels::accumulate_(sum, value);
+    QVERIFY(at::equal(sum, start + value.to(at::kFloat)));
+    const double norm = kernels::squared_norms({value}).front().item<double>();
+    const double expected = value.to(at::kDouble).square().sum().item<double>();
+    QVERIFY(std::abs(norm - expected) < 1e-9 * expected);
   }
 
   void rope_refuses_a_position_outside_its_table() {
@@ -101,21 +192,28 @@ class KernelsTest : public QObject {
   }
 
   // What other devices run until they have kernels of their own.
+  void composite_kernels_equal_ours_data() { add_types(); }
   void composite_kernels_equal_ours() {
+    const at::ScalarType type = type_of_row();
+    const double tolerance = type == at::kBFloat16 ? 0.008 : 1e-4;  // both round once
+    auto randn = [&](at::IntArrayRef sizes) { return at::randn(sizes).to(type); };
     namespace composite = kernels::composite;
     auto run = [](const char* name, auto... arguments) {
       torch::jit::Stack stack{c10::IValue(arguments)...};
       c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
       return stack;
     };
-    auto same = [](const torch::jit::Stack& ours, const std::vector<Tensor>& theirs) {
-      for (size_t i = 0; i < theirs.size(); ++i)
-        QVERIFY2(close(ours[i].toTensor(), theirs[i]), qPrintable(QString("result %1").arg(i)));
+    auto same = [&](const torch::jit::Stack& ours, const std::vector<Tensor>& theirs) {
+      for (size_t i = 0; i < theirs.size(); ++i) {
+        QCOMPARE(ours[i].toTensor().scalar_type(), theirs[i].scalar_type());
+        QVERIFY2(close(ours[i].toTensor(), theirs[i], tolerance, tolerance),
+                 qPrintable(QString("result %1").arg(i)));
+      }
     };
     auto list = [](const auto& tuple) {
       return std::apply([](const auto&... each) { return std::vector<Tensor>{each...}; }, tuple);
     };
-    const Tensor x = at::randn({7, 12}), dy = at::randn({7, 12}), w = at::randn({12});
+    const Tensor x = randn({7, 12}), dy = randn({7, 12}), w = randn({12});
     same(run("heddle::rms_norm", x, w, 1e-5), list(composite::rms_norm(x, w, 1e-5)));
     const Tensor rstd = std::get<1>(composite::rms_norm(x, w, 1e-5));
     same(run("heddle::rms_norm_backward", dy, x, w, rstd),
@@ -125,12 +223,12 @@ class KernelsTest : public QObject {
 
     const Tensor labels = at::tensor({0L, 11L, -100L, 3L, 4L, 5L, 6L});
     same(run("heddle::cross_entropy", x, labels), list(composite::cross_entropy(x, labels)));
-    const Tensor lse = x.logsumexp(-1), one = at::ones({});
+    const Tensor lse = x.to(at::kFloat).logsumexp(-1), one = at::ones({});
     same(run("heddle::cross_entropy_backward", one, x, labels, lse),
          {composite::cross_entropy_backward(one, x, labels, lse)});
 
-    const Tensor q = at::randn({2, 9, 6, 8}), k = at::randn({2, 9, 2, 8}),
-                 v = at::randn({2, 9, 2, 8}), dout = at::randn({2, 9, 6, 8});
+    const Tensor q = randn({2, 9, 6, 8}), k = randn({2, 9, 2, 8}), v = randn({2, 9, 2, 8}),
+                 dout = randn({2, 9, 6, 8});
     const auto [out, logsumexp] = composite::attention(q, k, v, 0.3);
     same(run("heddle::attention", q, k, v, 0.3), {out, logsumexp});
     same(run("heddle::attention_backward", dout, q, k, v, out, logsumexp, 0.3),
@@ -139,7 +237,11 @@ class KernelsTest : public QObject {
     for (bool inverse : {false, true})
       same(run("heddle::rope", q, table, positions, inverse),
            {composite::rope(q, table, positions, inverse)});
+  }
 
+  void composite_updates_equal_ours() {
+    namespace composite = kernels::composite;
+    const Tensor x = at::randn({7, 12}), dy = at::randn({7, 12});
     const Tensor lr = at::scalar_tensor(0.01, at::kDouble), step = at::scalar_tensor(3, at::kLong);
     for (float factor : {0.5F, 0.0F}) {
       std::vector<Tensor> a{x.clone(), dy.clone(), dy.square()},
@@ -152,8 +254,12 @@ class KernelsTest : public QObject {
     }
     for (double norm : {4.0, 0.5, double(INFINITY)})
       for (double limit : {0.0, 1.0})
-        same(run("heddle::clip_factor", at::scalar_tensor(norm, at::kDouble), limit),
-             {composite::clip_factor(at::scalar_tensor(norm, at::kDouble), limit)});
+        QVERIFY(close(kernels::clip_factor(at::scalar_tensor(norm, at::kDouble), limit),
+                      composite::clip_factor(at::scalar_tensor(norm, at::kDouble), limit)));
+    const std::vector<Tensor> ours = kernels::squared_norms({x, dy}),
+                              theirs = composite::squared_norms({x, dy});
+    for (size_t i = 0; i < 2; ++i) QVERIFY(close(ours[i], theirs[i]));
+    QVERIFY(close(kernels::total_norm(ours), composite::total_norm(theirs)));
   }
 
   void adamw_is_the_formula() {
