@@ -16,7 +16,8 @@ HEDDLE_VECTORIZED void forward_range(const T* gate, const T* up, T* out, int64_t
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const float g = load(gate + i);
-    store(out + i, g / (1.0F + vector_exp(-g)) * load(up + i));
+    const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
+    store(out + i, g * sigmoid * load(up + i));
   }
 }
 
