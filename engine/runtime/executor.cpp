@@ -46,7 +46,12 @@ const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches
       if (program_.graph.nodes[instruction.node].next_step) execute(instruction, timeline);
     first_ = false;
   }
-  for (Instruction& instruction : program_.instructions) execute(instruction, timeline);
+  collectives_ = collective_bytes_ = 0;
+  for (Instruction& instruction : program_.instructions) {
+    execute(instruction, timeline);
+    if (looking_ && !std::holds_alternative<Start>(instruction.what))
+      look_for_non_finite(instruction);
+  }
   outside_bytes_ = take_outside_bytes();
   return program_.outputs;
 }
@@ -60,6 +65,31 @@ void Executor::execute(Instruction& instruction, Timeline* timeline) {
   if (timeline)
     timeline->add({node.op.substr(node.op.find('.') + 1), node.module, begin,
                    timeline->now_us() - begin, 0, static_cast<uint8_t>(node.phase)});
+}
+
+std::string Executor::first_non_finite(const std::vector<NamedTensors>& micro_batches,
+                                       const NamedTensors& step_inputs) {
+  looking_ = true;
+  non_finite_.reset();
+  run(micro_batches, step_inputs);
+  looking_ = false;
+  return non_finite_.value_or("");
+}
+
+// What comes from other ranks ends the search: this rank is not where it began.
+void Executor::look_for_non_finite(const Instruction& instruction) {
+  if (non_finite_) return;
+  const Node& node = program_.graph.nodes[instruction.node];
+  for (graph::ValueId output : node.outputs) {
+    if (output == graph::kNoValue) continue;
+    const at::Tensor& value = program_.values[output];
+    if (!value.is_floating_point() || value.isfinite().all().item<bool>()) continue;
+    non_finite_ = graph::is_wait(node)
+                      ? ""
+                      : node.module + " (" + node.op.substr(node.op.find('.') + 1) + ", " +
+                            graph::name_of(node.phase) + ")";
+    return;
+  }
 }
 
 void Executor::call(Call& call) {
@@ -128,6 +158,8 @@ void Executor::start(const Start& start, const Node& node) {
       break;
   }
   under_way_[start.slot] = {std::move(work), &node};
+  ++collectives_;
+  collective_bytes_ += start.bytes;
 }
 
 void Executor::wait(size_t slot, const Node& node, Timeline* timeline) {

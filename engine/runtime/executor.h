@@ -1,7 +1,8 @@
 // Runs a program, step by step.
 #pragma once
 
-#include <memory>
+#include <optional>
+#include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
@@ -25,17 +26,27 @@ class Executor {
   const NamedTensors& run(const std::vector<NamedTensors>& micro_batches,
                           const NamedTensors& step_inputs, Timeline* timeline = nullptr);
 
+  /// Runs the step once more and names the first module and operator whose result on this rank is
+  /// not finite, as "layers.3.attention (mm, backward)"; empty if what is not finite came from
+  /// another rank. All ranks call it together, after a step that changed no state.
+  std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
+                               const NamedTensors& step_inputs);
+
   const Program& program() const { return program_; }
 
   /// Bytes that operators of the last step allocated beyond the plan, and bytes of results that
   /// had to be copied to their place. Both are 0 from the second step on, if the plan is right.
   int64_t outside_bytes() const { return outside_bytes_; }
   int64_t misplaced_bytes() const { return misplaced_bytes_; }
+  /// Collectives that the last step started, and the bytes of their whole tensors.
+  int64_t collectives() const { return collectives_; }
+  int64_t collective_bytes() const { return collective_bytes_; }
 
  private:
   void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
   void execute(Instruction& instruction, Timeline* timeline);
   void call(Call& call);
+  void look_for_non_finite(const Instruction& instruction);
   struct Misplaced {
     size_t result;
     at::Tensor made;
@@ -55,6 +66,9 @@ class Executor {
   std::vector<UnderWay> under_way_;  // by slot
   bool first_ = true;                // nothing is under way for the first step yet
   int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;
+  int64_t collectives_ = 0, collective_bytes_ = 0;
+  std::optional<std::string> non_finite_;  // while looking for it: what was found
+  bool looking_ = false;
 };
 
 }  // namespace heddle::runtime

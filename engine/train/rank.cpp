@@ -12,6 +12,7 @@
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
+#include "engine/train/agreement.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/inputs.h"
 #include "engine/train/runner.h"
@@ -36,21 +37,25 @@ std::string cpu_name() {
 
 telemetry::Start start_record(const launch::RankContext& context, const Runner& runner,
                               c10::Device device) {
-  return {.time = launch::now(),
-          .rank = context.rank,
-          .world_size = context.launch.world_size,
-          .mode = context.launch.mode,
-          .environment = {{"host", host_name()},
-                          {"cpu", cpu_name()},
-                          {"threads", std::to_string(at::get_num_threads())},
-                          {"libtorch", TORCH_VERSION},
-                          {"engine", HEDDLE_VERSION},
-                          {"device", device.is_cuda() ? "cuda" : "cpu"},
-                          {"transport", runtime::transport_name()}},
-          .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
-                    {"collectives", static_cast<double>(runner.facts.collectives)},
-                    {"capture_seconds", runner.facts.capture_seconds},
-                    {"plan_seconds", runner.facts.plan_seconds}}};
+  return {
+      .time = launch::now(),
+      .rank = context.rank,
+      .world_size = context.launch.world_size,
+      .mode = context.launch.mode,
+      .environment = {{"host", host_name()},
+                      {"cpu", cpu_name()},
+                      {"threads", std::to_string(at::get_num_threads())},
+                      {"libtorch", TORCH_VERSION},
+                      {"engine", HEDDLE_VERSION},
+                      {"device", device.is_cuda() ? "cuda" : "cpu"},
+                      {"transport", runtime::transport_name()}},
+      .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
+                {"collectives", static_cast<double>(runner.facts.collectives)},
+                {"capture_seconds", runner.facts.capture_seconds},
+                {"plan_seconds", runner.facts.plan_seconds},
+                {"arena_bytes", static_cast<double>(runner.facts.arena_bytes)},
+                {"state_bytes", static_cast<double>(runner.facts.state_bytes)},
+                {"predicted_peak_bytes", static_cast<double>(runner.facts.predicted_peak_bytes)}}};
 }
 
 // What rank 0 tells before the first step.
@@ -91,6 +96,10 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
                            static_cast<int>(recipe.parallelism.dp_shard)};
   if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
     return failed(met.error().message);
+  if (const auto agreed =
+          agree_on_plan((*runner)->facts.plan, context.rank, recipe.data_parallel_ranks());
+      !agreed)
+    return failed(agreed.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
   if (const std::string warning = runtime::transport_warning(); !warning.empty())

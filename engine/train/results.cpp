@@ -47,13 +47,17 @@ int64_t resident_bytes() {
 }
 
 Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner) {
-  const nlohmann::ordered_json json = {
+  nlohmann::ordered_json json = {
       {"mode", results.mode},
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
       {"step_seconds", results.median_step_seconds()},
       {"peak_bytes", peak_resident_bytes()},
-      {"predicted_peak_bytes", nullptr},
+      {"predicted_peak_bytes", runner.facts.predicted_peak_bytes > 0
+                                   ? nlohmann::ordered_json(runner.facts.predicted_peak_bytes)
+                                   : nlohmann::ordered_json(nullptr)},
+      {"arena_bytes", runner.facts.arena_bytes},
+      {"state_bytes", runner.facts.state_bytes},
       {"first_step_seconds", results.first_step_seconds},
       {"capture_seconds", runner.facts.capture_seconds},
       {"plan_seconds", runner.facts.plan_seconds},
@@ -62,7 +66,14 @@ Result<> write_results(const std::string& run_dir, const Results& results, const
                               : nlohmann::ordered_json(results.mean_exposed_seconds())},
       {"nodes", runner.facts.nodes},
       {"collectives", runner.facts.collectives},
+      {"collective_bytes", runner.facts.collective_bytes},
       {"model_forward_calls", runner.model_forward_calls()}};
+  if (const runtime::Executor* executor = runner.executor()) {
+    json["outside_bytes"] = executor->outside_bytes();
+    json["misplaced_bytes"] = executor->misplaced_bytes();
+    json["collectives_run"] = executor->collectives();
+    json["collective_bytes_run"] = executor->collective_bytes();
+  }
   return launch::write_atomically(run_dir + "/results.json", json.dump() + "\n");
 }
 

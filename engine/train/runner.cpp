@@ -1,5 +1,6 @@
 #include "engine/train/runner.h"
 
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <chrono>
@@ -9,6 +10,7 @@
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
+#include "engine/train/results.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
@@ -44,16 +46,22 @@ class EagerRunner final : public Runner {
 
 class PlannedRunner final : public Runner {
  public:
-  PlannedRunner(runtime::Executor executor, int64_t forward_calls)
-      : executor_(std::move(executor)), forward_calls_(forward_calls) {}
+  PlannedRunner(runtime::Executor executor, runtime::Arena states, int64_t forward_calls)
+      : states_(std::move(states)), executor_(std::move(executor)), forward_calls_(forward_calls) {}
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline* timeline) override {
     return executor_.run(micro_batches, inputs, timeline);
   }
   int64_t model_forward_calls() const override { return forward_calls_; }
+  std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
+                               const NamedTensors& inputs) override {
+    return executor_.first_non_finite(micro_batches, inputs);
+  }
+  const runtime::Executor* executor() const override { return &executor_; }
 
  private:
+  runtime::Arena states_;  // what the states' tensors lie in
   runtime::Executor executor_;
   int64_t forward_calls_;
 };
@@ -66,6 +74,39 @@ Result<Captured> read_graph(const std::string& path) {
   auto graph = graph::parse_text(text.str(), path);
   if (!graph) return fail(graph);
   return Captured{std::move(*graph), 0.0, 0};
+}
+
+// Of the whole tensors, padding included: as the executor counts them.
+int64_t collective_bytes(const passes::Plan& plan) {
+  int64_t bytes = 0;
+  for (const graph::Node& node : plan.graph.nodes) {
+    if (!graph::is_collective(node)) continue;
+    const auto& read = graph::list_of(node);
+    const int64_t ranks = graph::ranks_of(plan.graph, node);
+    for (size_t i = 0; i < read.size(); ++i) {
+      const int64_t from = plan.graph.values[read[i].value].bytes();
+      const int64_t to = plan.graph.values[node.outputs[i]].bytes();
+      bytes += graph::is_all_gather(node)       ? ranks * from
+               : graph::is_reduce_scatter(node) ? ranks * to
+                                                : to;
+    }
+  }
+  return bytes;
+}
+
+// Puts the graph's states side by side, the arena being null into nowhere. Returns the bytes.
+int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10::Device device,
+                     NamedTensors* states) {
+  constexpr int64_t kAlign = 64;
+  int64_t offset = 0;
+  for (const graph::Binding& state : graph.states) {
+    const graph::Value& value = graph.values[state.value];
+    if (arena)
+      (*states)[state.name] = at::from_blob(arena->at(offset), value.sizes,
+                                            at::TensorOptions(value.dtype).device(device));
+    offset += (value.bytes() + kAlign - 1) / kAlign * kAlign;
+  }
+  return offset;
 }
 
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
@@ -82,24 +123,28 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   const auto nodes = static_cast<int64_t>(graph.nodes.size());
   auto plan = plan_step(recipe, std::move(captured->graph));
   if (!plan) return fail(plan);
+  RunnerFacts facts{.capture_seconds = captured->seconds,
+                    .nodes = nodes,
+                    .collectives = graph::collectives_per_step(plan->graph),
+                    .collective_bytes = collective_bytes(*plan),
+                    .arena_bytes = plan->memory.arena_bytes,
+                    .plan = passes::to_text(*plan)};
+  auto state_arena = runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr));
+  if (!state_arena) return fail(state_arena);
   NamedTensors states;
-  for (const graph::Binding& state : plan->graph.states) {
-    const graph::Value& value = plan->graph.values[state.value];
-    states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype).device(device));
-  }
-  const int64_t collectives = graph::collectives_per_step(plan->graph);
+  facts.state_bytes = place_states(plan->graph, &*state_arena, device, &states);
   auto program =
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, device);
   if (!program) return fail(program);
-  auto runner = std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
-                                                captured->model_forward_calls);
+  // Arena and states have been touched: they are resident now.
+  facts.predicted_peak_bytes = resident_bytes();
+  auto runner =
+      std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
+                                      std::move(*state_arena), captured->model_forward_calls);
   runner->states = std::move(states);
-  runner->facts = {
-      .capture_seconds = captured->seconds,
-      .plan_seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      .nodes = nodes,
-      .collectives = collectives};
+  runner->facts = std::move(facts);
+  runner->facts.plan_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return runner;
 }
 

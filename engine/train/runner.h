@@ -14,8 +14,14 @@ namespace heddle::train {
 struct RunnerFacts {
   double capture_seconds = 0;
   double plan_seconds = 0;
-  int64_t nodes = 0;        // of the graph; 0 when eager
-  int64_t collectives = 0;  // of one step; 0 when eager
+  // Of the planned step; 0 when eager.
+  int64_t nodes = 0;        // captured
+  int64_t collectives = 0;  // of one step
+  int64_t collective_bytes = 0;  // of their whole tensors
+  int64_t arena_bytes = 0;
+  int64_t state_bytes = 0;
+  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena
+  std::string plan;                  // its text, which all ranks must share
 };
 
 class Runner {
@@ -26,6 +32,13 @@ class Runner {
                                     const runtime::NamedTensors& step_inputs,
                                     runtime::Timeline* timeline) = 0;
   virtual int64_t model_forward_calls() const = 0;
+  /// As Executor::first_non_finite; an eager step cannot tell.
+  virtual std::string first_non_finite(const std::vector<runtime::NamedTensors>&,
+                                       const runtime::NamedTensors&) {
+    return {};
+  }
+  /// What the last step did, to be held against the plan; nullptr when eager.
+  virtual const runtime::Executor* executor() const { return nullptr; }
 
   /// All states by name; filled with zeros at first.
   runtime::NamedTensors states;

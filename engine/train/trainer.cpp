@@ -126,11 +126,25 @@ class Trainer {
       if (const auto logged = log_.append(spans); !logged) return logged;
     }
     if (const auto logged = log_.append(record); !logged) return logged;
-    if (!std::isfinite(norm) && context_.rank == 0)
-      return log_.append(telemetry::Log{
-          now(), telemetry::Level::warning,
-          fmt::format("step {}: the gradient is not finite, nothing was updated", step + 1)});
+    if (!std::isfinite(norm) || !std::isfinite(loss)) return not_finite(step, feed);
     return {};
+  }
+
+  // Tells where it began. With clipping nothing was updated, and training goes on.
+  Result<> not_finite(int64_t step, const Feed& feed) {
+    if (recipe_.training.max_norm == 0)
+      return fail(
+          "step {}: loss or gradient is not finite, and with training.max_norm = 0 weights are "
+          "updated before that is known; start again with a lower optimizer.lr, or with clipping",
+          step + 1);
+    const std::string where = runner_.first_non_finite(feed.micro_batches, feed.step);
+    if (where.empty() && context_.rank != 0) return {};
+    return log_.append(telemetry::Log{
+        now(), telemetry::Level::warning,
+        fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}", step + 1,
+                    where.empty()
+                        ? "it did not begin on rank 0"
+                        : fmt::format("it began on rank {} in {}", context_.rank, where))});
   }
 
   Result<> save(int64_t step) {

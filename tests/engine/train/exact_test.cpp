@@ -1,0 +1,168 @@
+// However the step is planned, it is the eager step, bit for bit: losses and the weights after five
+// steps. By default each wrapping meets each number of ranks with one kind of recomputation; with
+// `HEDDLE_ALL=1` with all of them.
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine_process.h"
+
+namespace {
+
+struct Wrapping {
+  const char* name;
+  QStringList sets;
+};
+
+QStringList sets(std::initializer_list<QString> values) {
+  QStringList options;
+  for (const QString& value : values) options << "--set" << value;
+  return options;
+}
+
+// Three plans by hand: one bucket, two that split layers, one a layer's half with shuffled others.
+const QString kOne = R"([["tok_embeddings","layers.0-2","norm","output"]])";
+const QString kHalves =
+    R"([["tok_embeddings","layers.0","layers.1.attention_norm","layers.1.attention"],)"
+    R"(["layers.1.ffn_norm","layers.1.feed_forward","layers.2","norm","output"]])";
+const QString kShuffled =
+    R"([["output","tok_embeddings"],["layers.2","layers.0"],["norm"],["layers.1"]])";
+
+QList<Wrapping> wrappings() {
+  auto manual = [](const QString& buckets) {
+    return sets({"wrapping.mode=\"manual\"", "wrapping.buckets=" + buckets});
+  };
+  return {{"none", sets({"wrapping.mode=\"none\""})},
+          {"layers", sets({"wrapping.mode=\"layers\""})},
+          {"one bucket", manual(kOne)},
+          {"halves", manual(kHalves)},
+          {"shuffled", manual(kShuffled)},
+          {"auto", sets({"wrapping.mode=\"auto\""})},
+          {"kept", sets({"wrapping.mode=\"layers\"", "wrapping.reshard_after_forward=false"})}};
+}
+
+const QStringList kRecompute = {"none", "full", "selective", "budget"};
+
+}  // namespace
+
+class ExactTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+  QHash<QString, QPair<QJsonArray, QByteArray>> eager_;  // by ranks and variant
+
+  struct Trained {
+    QJsonArray losses;
+    QByteArray weights;
+    QJsonObject results;
+  };
+  Trained train(const QString& ranks, const QString& mode, const QStringList& more) {
+    const QString folder = folder_.filePath("weights");
+    const auto run =
+        run_engine(QStringList{"train", folder_.filePath("recipe.toml"), "--ranks", ranks, "--mode",
+                               mode, "--set", "checkpoint.folder=\"" + folder + "\""} +
+                   more);
+    if (run.exit_code != 0) qWarning("%s", run.err.constData());
+    QFile weights(folder + "/step-5/model.safetensors");
+    const QByteArray bytes = weights.open(QFile::ReadOnly) ? weights.readAll() : QByteArray();
+    QDir(folder).removeRecursively();
+    return {run.results()["losses"].toArray(), bytes, run.results()};
+  }
+
+  void same(const QString& ranks, const QStringList& planned, const QStringList& shared) {
+    const QString key = ranks + shared.join(' ');
+    if (!eager_.contains(key)) {
+      const Trained eager = train(ranks, "eager", shared);
+      QCOMPARE(eager.losses.size(), 5);
+      QVERIFY(!eager.weights.isEmpty());
+      eager_[key] = {eager.losses, eager.weights};
+    }
+    const Trained run = train(ranks, "planned", planned + shared);
+    QCOMPARE(run.losses, eager_[key].first);
+    QVERIFY2(run.weights == eager_[key].second, "the weights differ");
+    // The plan is what ran: nothing was allocated or copied beyond it.
+    QCOMPARE(run.results["outside_bytes"].toInt(-1), 0);
+    QCOMPARE(run.results["misplaced_bytes"].toInt(-1), 0);
+    QCOMPARE(run.results["collectives_run"].toInt(-1), run.results["collectives"].toInt());
+    QCOMPARE(run.results["collective_bytes_run"].toDouble(-1),
+             run.results["collective_bytes"].toDouble());
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QFile file(folder_.filePath("recipe.toml"));
+    QVERIFY(file.open(QFile::WriteOnly));
+    // 50 columns, 3 heads and 100 of the ffn do not divide by 2, 3 or 4 ranks alike.
+    file.write(QString(R"(
+[model]
+dim = 54
+n_layers = 3
+n_heads = 3
+n_kv_heads = 3
+ffn_dim = 100
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32
+[training]
+steps = 5
+local_batch = 2
+[optimizer]
+lr = 1e-2
+)")
+                   .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+                   .toUtf8());
+  }
+
+  void every_wrapping_and_recomputation_data() {
+    QTest::addColumn<QString>("ranks");
+    QTest::addColumn<QStringList>("planned");
+    const bool all = qEnvironmentVariableIsSet("HEDDLE_ALL");
+    int turn = 0;
+    for (const char* ranks : {"1", "2", "3", "4"})
+      for (const Wrapping& wrapping : wrappings())
+        for (int i = 0; i < (all ? kRecompute.size() : 1); ++i) {
+          const QString mode = kRecompute[(turn++) % kRecompute.size()];
+          QTest::addRow("%s ranks, %s, recompute %s", ranks, wrapping.name, qPrintable(mode))
+              << QString(ranks)
+              << wrapping.sets + QStringList{"--set", "recompute.mode=\"" + mode + "\""};
+        }
+  }
+  void every_wrapping_and_recomputation() {
+    QFETCH(QString, ranks);
+    QFETCH(QStringList, planned);
+    same(ranks, planned, {});
+  }
+
+  void other_steps_data() {
+    QTest::addColumn<QString>("ranks");
+    QTest::addColumn<QStringList>("shared");
+    auto row = [](const char* name, const char* ranks, const QStringList& shared) {
+      QTest::newRow(name) << QString(ranks) << shared;
+    };
+    row("accumulation", "2", sets({"training.global_batch=12"}));
+    row("accumulation on one rank", "1", sets({"training.global_batch=6"}));
+    row("no clipping", "3", sets({"training.max_norm=0"}));
+    row("tied embeddings", "3", sets({"model.tied_embeddings=true"}));
+    row("hsdp 2x2", "4", sets({"parallelism.dp_replicate=2"}));
+    row("ddp", "2", sets({"parallelism.dp_replicate=2"}));
+    row("hsdp with accumulation", "4",
+        sets({"parallelism.dp_replicate=2", "training.global_batch=16"}));
+    row("bf16", "2", sets({"precision.param=\"bf16\""}));
+    row("bf16 on one rank", "1", sets({"precision.param=\"bf16\""}));
+    row("bf16 reduced in bf16", "3",
+        sets({"precision.param=\"bf16\"", "precision.reduce=\"bf16\""}));
+    row("bf16 with accumulation", "2",
+        sets({"precision.param=\"bf16\"", "training.global_batch=12"}));
+  }
+  void other_steps() {
+    QFETCH(QString, ranks);
+    QFETCH(QStringList, shared);
+    same(ranks, sets({"wrapping.mode=\"layers\"", "recompute.mode=\"full\""}), shared);
+  }
+};
+
+QTEST_GUILESS_MAIN(ExactTest)
+#include "exact_test.moc"
