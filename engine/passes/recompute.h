@@ -14,7 +14,7 @@ enum class Recompute {
   none,
   full,       // only what enters a block is kept
   selective,  // attention and every second matrix product are kept (TorchTitan's choice)
-  budget,     // as much as a share of what `none` keeps, the dearest per byte first
+  budget,     // a share of what `none` keeps, the dearest per byte first
 };
 
 struct RecomputeOptions {
@@ -22,7 +22,7 @@ struct RecomputeOptions {
   std::function<Recompute(std::string_view module)> mode = [](std::string_view) {
     return Recompute::none;
   };
-  double budget = 1.0;  // 0: as `full`, 1: as `none`
+  double budget = 1.0;  // that share; 0: as `full`, 1: as `none`
   /// Gathered parameters are gathered again for backward.
   bool reshard = true;
   /// Modules whose gathered parameters stay all the same: what the end of forward leaves for the

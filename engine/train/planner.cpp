@@ -1,6 +1,7 @@
 #include "engine/train/planner.h"
 
 #include "engine/graph/error_text.h"
+#include "engine/passes/budget.h"
 #include "engine/recipe/modules.h"
 
 namespace heddle::train {
@@ -50,7 +51,6 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured) {
   passes::PlanOptions options;
   options.buckets = buckets(recipe, captured);
-  options.recompute.budget = recipe.recompute.budget;
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
   std::vector<std::pair<std::string, passes::Recompute>> exceptions;
   for (const recipe::Override& each : recipe.overrides)
@@ -68,7 +68,9 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Grap
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,
                                const std::string& after) try {
-  const passes::PlanOptions options = plan_options(recipe, captured);
+  passes::PlanOptions options = plan_options(recipe, captured);
+  if (recipe.recompute.mode == recipe::RecomputeMode::budget)
+    options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   return passes::plan(std::move(captured), options, after);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));
