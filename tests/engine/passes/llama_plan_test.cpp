@@ -177,10 +177,10 @@ class LlamaPlanTest : public QObject {
       before = plan.memory.live_bytes;
     }
     QCOMPARE(before, planned(small({"wrapping.mode=\"layers\""})).memory.live_bytes);
-    QCOMPARE(
+    QVERIFY(
         planned(small({"wrapping.mode=\"layers\"", "recompute.mode=\"budget\"",
                        "recompute.budget=0.0"}))
-            .memory.live_bytes,
+            .memory.live_bytes <=
         planned(small({"wrapping.mode=\"layers\"", "recompute.mode=\"full\""})).memory.live_bytes);
   }
 };
