@@ -23,7 +23,7 @@ using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&
                                                     const Tensor&, const Tensor&, const Tensor&,
                                                     double);
 
-constexpr int64_t kRows = 64;  // of a block: fastest of 32 to 256 at 512 and at 2,048 tokens
+constexpr int64_t kRows = kAttentionRows;
 
 // Rows of a matrix that lies inside a tensor, `stride` apart.
 struct Matrix {

@@ -84,7 +84,7 @@ std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const a
   const int64_t rows = x.size(0), n = x.size(1);
   at::Tensor dx = at::empty_like(x);
   // One partial sum a block of rows, added in order: the result does not depend on the threads.
-  constexpr int64_t kBlock = 64;
+  constexpr int64_t kBlock = kNormRows;
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
   at::Tensor partial = at::zeros({blocks, n}, at::kFloat);
   by_type(x, [&]<typename T>(T) {

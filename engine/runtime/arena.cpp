@@ -4,9 +4,39 @@
 
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace heddle::runtime {
+namespace {
+
+struct Ranges {
+  std::mutex mutex;
+  std::map<const std::byte*, int64_t> bytes;  // by base
+};
+
+Ranges& ranges() {
+  static auto* all = new Ranges();
+  return *all;
+}
+
+}  // namespace
+
+Arena::Arena(std::byte* base, int64_t bytes) : base_(base), bytes_(bytes) {
+  std::lock_guard lock(ranges().mutex);
+  ranges().bytes[base] = bytes;
+}
+
+bool Arena::holds(const void* address) {
+  const auto* byte = static_cast<const std::byte*>(address);
+  std::lock_guard lock(ranges().mutex);
+  const auto after = ranges().bytes.upper_bound(byte);
+  if (after == ranges().bytes.begin()) return false;
+  const auto& [base, bytes] = *std::prev(after);
+  return byte < base + bytes;
+}
 
 Result<Arena> Arena::create(int64_t bytes) {
   constexpr int64_t kHugePage = int64_t{2} << 20;
@@ -32,7 +62,12 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 }
 
 Arena::~Arena() {
-  if (base_) munmap(base_, static_cast<size_t>(bytes_));
+  if (!base_) return;
+  {
+    std::lock_guard lock(ranges().mutex);
+    ranges().bytes.erase(base_);
+  }
+  munmap(base_, static_cast<size_t>(bytes_));
 }
 
 }  // namespace heddle::runtime

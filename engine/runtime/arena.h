@@ -19,11 +19,14 @@ class Arena {
   Arena& operator=(Arena&& other) noexcept;
   ~Arena();
 
+  /// Whether an address lies in an arena of this process. Any thread.
+  static bool holds(const void* address);
+
   std::byte* at(int64_t offset) const { return base_ + offset; }
   int64_t bytes() const { return bytes_; }
 
  private:
-  Arena(std::byte* base, int64_t bytes) : base_(base), bytes_(bytes) {}
+  Arena(std::byte* base, int64_t bytes);
   std::byte* base_ = nullptr;
   int64_t bytes_ = 0;
 };

@@ -113,7 +113,7 @@ void Executor::call(Call& call) {
 
 // Copies results to where they belong, and learns which allocations they were, so that the next
 // call makes them there.
-void Executor::put_in_place(Call& call, const std::vector<Allocation>& allocations,
+void Executor::put_in_place(Call& call, const std::vector<Allocation> allocations,
                             std::vector<Misplaced>& misplaced) {
   std::vector<int16_t> order(allocations.size(), -1);
   // The newest one at an address: what lay there before it has been freed, and may be larger.

@@ -51,7 +51,7 @@ class Executor {
     size_t result;
     at::Tensor made;
   };
-  void put_in_place(Call& call, const std::vector<Allocation>& allocations,
+  void put_in_place(Call& call, std::vector<Allocation> allocations,
                     std::vector<Misplaced>& misplaced);
   void start(const Start& start, const graph::Node& node);
   void wait(size_t slot, const graph::Node& node, Timeline* timeline);

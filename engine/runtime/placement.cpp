@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "engine/runtime/arena.h"
+
 namespace heddle::runtime {
 namespace {
 
@@ -23,7 +25,7 @@ void keep(void*) {}
 
 class PlacingAllocator final : public c10::Allocator {
  public:
-  explicit PlacingAllocator(c10::Allocator* next) : next_(next) {}
+  explicit PlacingAllocator(c10::Allocator* next) : next_(next) { give_to = next->raw_deleter(); }
 
   c10::DataPtr allocate(size_t bytes) override {
     if (!state.placement || bytes == 0) return next_->allocate(bytes);
@@ -36,12 +38,17 @@ class PlacingAllocator final : public c10::Allocator {
     state.allocations.push_back({data.get(), bytes});
     return data;
   }
-  c10::DeleterFnPtr raw_deleter() const override { return next_->raw_deleter(); }
+  // Libraries that allocate without a DataPtr (oneDNN's scratchpads) give memory back by address.
+  c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
   void copy_data(void* to, const void* from, size_t bytes) const override {
     next_->copy_data(to, from, bytes);
   }
 
  private:
+  static void give_back(void* address) {
+    if (!Arena::holds(address)) give_to(address);
+  }
+
   static std::byte* place(size_t bytes) {
     const Placement& placement = *state.placement;
     const size_t index = state.allocations.size();
@@ -62,6 +69,7 @@ class PlacingAllocator final : public c10::Allocator {
   }
 
   c10::Allocator* next_;
+  static inline c10::DeleterFnPtr give_to = nullptr;
 };
 
 void install() {

@@ -3,6 +3,7 @@
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
 #include "engine/recipe/modules.h"
+#include "engine/runtime/scratch.h"
 
 namespace heddle::train {
 namespace {
@@ -51,6 +52,7 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured) {
   passes::PlanOptions options;
   options.buckets = buckets(recipe, captured);
+  options.scratch_bytes = runtime::scratch_bytes;
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
   std::vector<std::pair<std::string, passes::Recompute>> exceptions;
   for (const recipe::Override& each : recipe.overrides)

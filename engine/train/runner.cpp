@@ -128,7 +128,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                     .collectives = graph::collectives_per_step(plan->graph),
                     .collective_bytes = collective_bytes(*plan),
                     .arena_bytes = plan->memory.arena_bytes,
-                    .plan = passes::to_text(*plan)};
+                    .plan = graph::to_text(plan->graph)};
   auto state_arena = runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr));
   if (!state_arena) return fail(state_arena);
   NamedTensors states;

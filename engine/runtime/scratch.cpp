@@ -1,0 +1,68 @@
+#include "engine/runtime/scratch.h"
+
+#include <ATen/Parallel.h>
+
+#include "engine/kernels/operators.h"
+
+namespace heddle::runtime {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+const Value& argument(const Graph& graph, const Node& node, size_t i) {
+  return graph.values[std::get<graph::Use>(node.args[i]).value];
+}
+
+// As fp32.
+int64_t float_bytes(const Value& value) {
+  return aligned(value.bytes() / static_cast<int64_t>(c10::elementSize(value.dtype)) * 4);
+}
+
+bool converts(const Value& value) { return value.dtype != c10::kFloat; }
+
+// A block of score rows for each thread (two in backward), and fp32 copies of what is bf16.
+int64_t attention(const Graph& graph, const Node& node, bool backward) {
+  const Value& q = argument(graph, node, backward ? 1 : 0);
+  const Value& k = argument(graph, node, backward ? 2 : 1);
+  const int64_t rows = at::get_num_threads() * kernels::kAttentionRows * (backward ? 2 : 1);
+  int64_t bytes = aligned(rows * q.sizes[1] * 4);
+  if (converts(q))
+    bytes += backward ? 4 * float_bytes(q) + 4 * float_bytes(k)  // q, dout, out, dq; k, v, dk, dv
+                      : 2 * float_bytes(q) + 2 * float_bytes(k);
+  return bytes;
+}
+
+int64_t rms_norm_backward(const Graph& graph, const Node& node) {
+  const Value& x = argument(graph, node, 1);
+  const Value& weight = argument(graph, node, 2);
+  const int64_t blocks = (x.sizes[0] + kernels::kNormRows - 1) / kernels::kNormRows;
+  const int64_t partial = aligned(blocks * x.sizes[1] * 4);
+  return converts(weight) ? partial + 2 * float_bytes(weight) : partial;
+}
+
+// oneDNN reorders bf16 operands into blocks and sums in fp32: an upper bound.
+int64_t product(const Graph& graph, const Node& node) {
+  const Value &a = argument(graph, node, 0), &b = argument(graph, node, 1);
+  if (!converts(a)) return 0;
+  constexpr int64_t kReorders = 65536;
+  return a.bytes() + b.bytes() + float_bytes(graph.values[node.outputs.front()]) + kReorders;
+}
+
+}  // namespace
+
+int64_t scratch_bytes(const Graph& graph, const Node& node) {
+  if (node.op == "heddle.attention") return attention(graph, node, false);
+  if (node.op == "heddle.attention_backward") return attention(graph, node, true);
+  if (node.op == "heddle.rms_norm_backward") return rms_norm_backward(graph, node);
+  if (node.op == "heddle.rms_norm" && converts(argument(graph, node, 1)))
+    return float_bytes(argument(graph, node, 1));
+  if (node.op == "aten.mm") return product(graph, node);
+  if (node.op == "aten.mul.Scalar") return 128;  // the number as a tensor, and its cast
+  return 0;
+}
+
+}  // namespace heddle::runtime

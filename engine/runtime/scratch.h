@@ -1,0 +1,12 @@
+// What operators allocate on a CPU besides their results, so that the plan has room for it.
+#pragma once
+
+#include "engine/graph/ir.h"
+
+namespace heddle::runtime {
+
+/// Bytes of scratch memory of a node's operator, as its kernel (engine/kernels) or LibTorch's asks
+/// for it; each buffer rounded up to 64 bytes.
+int64_t scratch_bytes(const graph::Graph& graph, const graph::Node& node);
+
+}  // namespace heddle::runtime
