@@ -1,5 +1,6 @@
 #include "engine/runtime/arena.h"
 
+#include <ATen/ops/zeros.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -38,7 +39,15 @@ bool Arena::holds(const void* address) {
   return byte < base + bytes;
 }
 
-Result<Arena> Arena::create(int64_t bytes) {
+Result<Arena> Arena::create(int64_t bytes, c10::Device device) {
+  if (!device.is_cpu()) {
+    Arena arena;
+    arena.block_ =
+        at::zeros({std::max<int64_t>(bytes, 1)}, at::TensorOptions(at::kByte).device(device));
+    arena.base_ = static_cast<std::byte*>(arena.block_.mutable_data_ptr());
+    arena.bytes_ = bytes;
+    return arena;
+  }
   constexpr int64_t kHugePage = int64_t{2} << 20;
   bytes = (std::max<int64_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
   const auto size = static_cast<size_t>(bytes);
@@ -58,11 +67,12 @@ Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(bytes_, other.bytes_);
+  std::swap(block_, other.block_);
   return *this;
 }
 
 Arena::~Arena() {
-  if (!base_) return;
+  if (!base_ || block_.defined()) return;
   {
     std::lock_guard lock(ranges().mutex);
     ranges().bytes.erase(base_);

@@ -1,6 +1,8 @@
 // One block of memory that a step's buffers lie in.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -8,12 +10,12 @@
 
 namespace heddle::runtime {
 
-/// Page-aligned memory, given back by the destructor.
+/// Memory of one device, given back by the destructor.
 class Arena {
  public:
-  /// An error says how much was wanted. Touches every page, so that no step pays for it; pages are
-  /// huge ones where the kernel has them.
-  static Result<Arena> create(int64_t bytes);
+  /// An error says how much was wanted. On a CPU it touches every page, so that no step pays for
+  /// it; pages are huge ones where the kernel has them.
+  static Result<Arena> create(int64_t bytes, c10::Device device);
 
   Arena(Arena&& other) noexcept;
   Arena& operator=(Arena&& other) noexcept;
@@ -26,9 +28,11 @@ class Arena {
   int64_t bytes() const { return bytes_; }
 
  private:
+  Arena() = default;
   Arena(std::byte* base, int64_t bytes);
   std::byte* base_ = nullptr;
   int64_t bytes_ = 0;
+  at::Tensor block_;  // on a device other than the CPU: what owns the memory
 };
 
 }  // namespace heddle::runtime

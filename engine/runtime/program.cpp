@@ -240,7 +240,7 @@ Result<Program> Program::create(graph::Graph graph, passes::MemoryPlan memory,
                                 const NamedTensors& states, c10::Device device) try {
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
-  auto arena = Arena::create(memory.arena_bytes);
+  auto arena = Arena::create(memory.arena_bytes, device);
   if (!arena) return fail(arena);
   Program program{std::move(graph), std::move(memory), std::move(*arena), {}, {}, {}, {}, 0};
   Lowering lowering(program, device);

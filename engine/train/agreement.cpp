@@ -60,8 +60,8 @@ Result<> agree_on_plan(const std::string& text, int64_t rank, int64_t ranks) {
   const auto at = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first;
   line = static_cast<size_t>(std::count(ours.begin(), at, '\n'));
   return fail(
-      "rank {}: the ranks have planned different steps; the first difference is in line {} of the "
-      "plan:\n  rank 0: {}\n  rank {}: {}\nall ranks need the same recipe, graph file and engine",
+      "rank {}: the ranks have planned different steps, first in line {} of the plan: rank 0 has "
+      "\"{}\", rank {} has \"{}\"; all ranks need the same recipe, graph file and engine",
       rank, line + 1, line_of(ours, line), other, line_of(theirs, line));
 }
 

@@ -129,7 +129,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                     .collective_bytes = collective_bytes(*plan),
                     .arena_bytes = plan->memory.arena_bytes,
                     .plan = graph::to_text(plan->graph)};
-  auto state_arena = runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr));
+  auto state_arena =
+      runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr), device);
   if (!state_arena) return fail(state_arena);
   NamedTensors states;
   facts.state_bytes = place_states(plan->graph, &*state_arena, device, &states);

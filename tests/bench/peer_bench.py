@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Heddle against PyTorch FSDP2 on the same ranks, shapes and text, alternately in one run.
+
+  peer_bench.py --torchrun VENV/bin/torchrun --peer fsdp2_llama.py --text corpus.txt [--rounds 5]
+                [--link 1gbit --slow-link slow_link.sh] [--with compile,ac] [--only heddle]
+
+The default shape of the peer (dim 512, 8 layers, vocabulary 4,096, 2 x 512 tokens a rank), two ranks:
+of this machine, or one on each side of a link of that rate (root). Prints a line a run and then
+medians with their spread, CPU seconds and load, ratios, and the bounds that they are held against.
+"""
+import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+p = argparse.ArgumentParser()
+p.add_argument("--torchrun", help="of an environment with torch and transformers")
+p.add_argument("--peer", help="the peer's script")
+p.add_argument("--text", default=f"{ROOT}/resources/data/tinyshakespeare.txt")
+p.add_argument("--build", default=f"{ROOT}/build/release/bin")
+p.add_argument("--rounds", type=int, default=5)
+p.add_argument("--steps", type=int, default=8)
+p.add_argument("--link", default="", help="rate between the two ranks, for instance 1gbit")
+p.add_argument("--slow-link", help="the script that joins two namespaces")
+p.add_argument("--with", dest="variants", default="", help="compile,ac: more of the peer's modes")
+p.add_argument("--only", default="", help="run one of: heddle, peer")
+p.add_argument("--set", action="append", default=[], help="more for Heddle's recipe")
+a = p.parse_args()
+if a.only != "heddle" and not (a.torchrun and a.peer):
+    p.error("--torchrun and --peer are needed: an environment with torch and transformers")
+if a.link and not a.slow_link:
+    p.error("--link needs --slow-link")
+
+RECIPE = f"""
+[model]
+dim = 512
+n_layers = 8
+n_heads = 8
+n_kv_heads = 4
+ffn_dim = 1536
+vocab_size = 4096
+[data]
+text = ["{a.text}"]
+tokenizer = "{ROOT}/resources/data/tokenizer.json"
+seq_len = 512
+[training]
+steps = {a.steps}
+local_batch = 2
+[wrapping]
+mode = "layers"
+[telemetry]
+profile_every = 4
+[hardware]
+ranks = 2
+"""
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(command):
+    """Standard output of a command, and the CPU seconds of it and all its processes."""
+    before = cpu_seconds()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.stdout, cpu_seconds() - before
+
+
+def heddle(sets):
+    folder = tempfile.mkdtemp(prefix="peer-bench-")
+    recipe = f"{folder}/recipe.toml"
+    with open(recipe, "w") as file:
+        file.write(RECIPE)
+    options = [word for each in a.set + sets for word in ("--set", each)]
+    if not a.link:
+        out, cpu = run([f"{a.build}/heddle-engine", "train", recipe] + options)
+        result = json.loads(out.strip().split("\n")[-1])
+    else:
+        result, cpu = heddle_across(folder, recipe, options)
+    shutil.rmtree(folder)
+    return result, cpu
+
+
+def heddle_across(folder, recipe, options):
+    """One rank on each side of the link, each in a run directory of its own."""
+    sides = []
+    for rank in range(2):
+        side = f"{folder}/{rank}"
+        os.mkdir(side)
+        shutil.copy(recipe, f"{side}/recipe.toml")
+        text = open(recipe).read()
+        for i in range(1, len(options), 2):
+            section, rest = options[i].split(".", 1)
+            key, value = rest.split("=", 1)
+            text = re.sub(rf"(\[{section}\]\n)(?:{key} = .*\n)?", rf"\g<1>{key} = {value}\n", text) \
+                if f"[{section}]" in text else text + f"[{section}]\n{key} = {value}\n"
+            lines, seen, now = [], set(), ""
+            for line in text.split("\n"):
+                now = line if line.startswith("[") else now
+                name = (now, line.split(" =")[0]) if " = " in line else None
+                if name and name in seen:
+                    continue
+                seen.add(name)
+                lines.append(line)
+            text = "\n".join(lines)
+        with open(f"{side}/recipe.toml", "w") as file:
+            file.write(text)
+        with open(f"{side}/launch.json", "w") as file:
+            json.dump({"run": "bench", "mode": "planned", "world_size": 2, "first_rank": rank,
+                       "local_ranks": 1, "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712,
+                       "epoch": 0, "eval_to": "", "graph_file": "", "grace_seconds": 60.0}, file)
+        engine = f"{a.build}/heddle-engine supervise --run-dir {side}"
+        wait = f"until [ -e {side}/end.json ]; do sleep 0.2; done; cat {side}/rank-*.err >&2"
+        # Both ranks share this machine: a core each, as when it starts them itself.
+        sides.append(f"export OMP_NUM_THREADS=1; {engine} && {wait}")
+    run(["bash", a.slow_link, a.link] + sides)
+    end = json.load(open(f"{folder}/0/end.json"))
+    if not os.path.exists(f"{folder}/0/results.json"):
+        sys.exit(f"Heddle's run ended without results: {end}")
+    return json.load(open(f"{folder}/0/results.json")), float("nan")
+
+
+def peer(flags):
+    script = [a.peer, "--text", a.text, "--steps", str(a.steps)] + flags
+    if not a.link:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        out, cpu = run([a.torchrun, "--nproc-per-node", "2"] + script)
+    else:
+        def side(rank):
+            # Gloo takes the address that the host's name stands for: that of the link here.
+            return (f"export OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=$(ip -o addr | awk '/10.77/ {{print $2}}' | "
+                    f"sed 's/@.*//'); {a.torchrun} --nnodes 2 --nproc-per-node 1 --node-rank {rank} "
+                    f"--master-addr 10.77.0.1 --master-port 4713 {' '.join(script)}")
+        out, cpu = run(["bash", a.slow_link, a.link, side(0), side(1)])
+    return json.loads([line for line in out.split("\n") if line.startswith("{")][-1]), cpu
+
+
+runs = {}
+modes = []
+if a.only != "peer":
+    modes += [("heddle", lambda: heddle([])),
+              ("heddle full recompute", lambda: heddle(['recompute.mode="full"']))][: 2 if "ac" in a.variants else 1]
+if a.only != "heddle":
+    modes += [("fsdp2 eager", lambda: peer([]))]
+    modes += [(f"fsdp2 --{v}", lambda v=v: peer([f"--{v}"])) for v in a.variants.split(",") if v]
+
+for number in range(a.rounds):
+    for name, measure in modes:
+        result, cpu = measure()
+        runs.setdefault(name, []).append(result)
+        print(f"{number + 1}  {name:<22} step {result['step_seconds']:.3f} s  peak {result['peak_bytes'] / 1e6:6.0f} MB  "
+              f"first step {result['first_step_seconds']:5.2f} s  CPU {cpu:5.1f} s  load {os.getloadavg()[0]:.2f}", flush=True)
+
+
+def median(name, key):
+    return statistics.median(run[key] for run in runs[name])
+
+
+print()
+for name in runs:
+    steps = sorted(run["step_seconds"] for run in runs[name])
+    print(f"{name:<22} step {median(name, 'step_seconds'):.3f} s ({steps[0]:.3f} to {steps[-1]:.3f})  "
+          f"{median(name, 'tokens_per_second_per_rank'):5.0f} tok/s a rank  peak {median(name, 'peak_bytes') / 1e6:.0f} MB  "
+          f"first step {median(name, 'first_step_seconds'):.2f} s")
+
+
+def bound(what, value, limit, at_least):
+    met = value >= limit if at_least else value <= limit
+    print(f"{what:<58} {value:.3f}  (bound {limit:g}) {'ok' if met else 'MISSED'}")
+
+
+if "heddle" in runs and "fsdp2 eager" in runs:
+    def ratio(other):
+        return median("heddle", "tokens_per_second_per_rank") / median(other, "tokens_per_second_per_rank")
+    bound("tokens per second, of FSDP2 eager's", ratio("fsdp2 eager"), 1.8 if a.link else 1.25, True)
+    if "fsdp2 --compile" in runs:
+        bound("tokens per second, of FSDP2 --compile's", ratio("fsdp2 --compile"), 1.2, True)
+    if not a.link:
+        bound("peak resident, of FSDP2 eager's", median("heddle", "peak_bytes") / median("fsdp2 eager", "peak_bytes"), 0.5, False)
+    if "fsdp2 --ac" in runs and "heddle full recompute" in runs:
+        bound("peak resident, full recompute, of FSDP2 --ac's",
+              median("heddle full recompute", "peak_bytes") / median("fsdp2 --ac", "peak_bytes"), 0.5, False)
+if "heddle" in runs:
+    step = median("heddle", "step_seconds")
+    bound("first step: seconds beyond 1.2 steps", median("heddle", "first_step_seconds") - 1.2 * step, 1.0, False)
+    predicted = median("heddle", "predicted_peak_bytes")
+    print(f"predicted peak {predicted / 1e6:.0f} MB, measured {median('heddle', 'peak_bytes') / 1e6:.0f} MB")
+    if a.link:
+        rate = float(re.match(r"[\d.]+", a.link)[0]) * (1e9 if "gbit" in a.link else 1e6) / 8
+        # Of each whole tensor the other rank's half crosses the link, in each direction at once.
+        wire = median("heddle", "collective_bytes") / 2 / rate
+        print(f"wire time of the plan: {wire:.3f} s")
