@@ -113,8 +113,8 @@ def heddle_across(folder, recipe, options):
                        "epoch": 0, "eval_to": "", "graph_file": "", "grace_seconds": 60.0}, file)
         engine = f"{a.build}/heddle-engine supervise --run-dir {side}"
         wait = f"until [ -e {side}/end.json ]; do sleep 0.2; done; cat {side}/rank-*.err >&2"
-        # Both ranks share this machine: a core each, as when it starts them itself.
-        sides.append(f"export OMP_NUM_THREADS=1; {engine} && {wait}")
+        # Both hosts are this machine: a core each.
+        sides.append(f"taskset -c {rank} {engine} && {wait}")
     run(["bash", a.slow_link, a.link] + sides)
     end = json.load(open(f"{folder}/0/end.json"))
     if not os.path.exists(f"{folder}/0/results.json"):
@@ -130,7 +130,7 @@ def peer(flags):
     else:
         def side(rank):
             # Gloo takes the address that the host's name stands for: that of the link here.
-            return (f"export OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=$(ip -o addr | awk '/10.77/ {{print $2}}' | "
+            return (f"taskset -pc {rank} $$ > /dev/null; export OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=$(ip -o addr | awk '/10.77/ {{print $2}}' | "
                     f"sed 's/@.*//'); {a.torchrun} --nnodes 2 --nproc-per-node 1 --node-rank {rank} "
                     f"--master-addr 10.77.0.1 --master-port 4713 {' '.join(script)}")
         out, cpu = run(["bash", a.slow_link, a.link, side(0), side(1)])
@@ -151,7 +151,7 @@ for number in range(a.rounds):
         result, cpu = measure()
         runs.setdefault(name, []).append(result)
         print(f"{number + 1}  {name:<22} step {result['step_seconds']:.3f} s  peak {result['peak_bytes'] / 1e6:6.0f} MB  "
-              f"first step {result['first_step_seconds']:5.2f} s  CPU {cpu:5.1f} s  load {os.getloadavg()[0]:.2f}", flush=True)
+              f"first step {result['first_step_seconds']:5.2f} s  exposed {result.get('exposed_seconds') or 0:.2f} s  CPU {cpu:5.1f} s  load {os.getloadavg()[0]:.2f}", flush=True)
 
 
 def median(name, key):
