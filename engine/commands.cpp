@@ -14,6 +14,7 @@
 #include "engine/train/capture.h"
 #include "engine/train/inputs.h"
 #include "engine/train/planner.h"
+#include "engine/train/rates.h"
 
 namespace heddle::engine {
 namespace {
@@ -71,7 +72,8 @@ int graph(const RecipeOptions& options, const std::string& after, bool stats) {
   passes::Plan plan{std::move(captured->graph), {}};
   const auto begin = std::chrono::steady_clock::now();
   if (stats || after != "capture") {
-    auto planned = train::plan_step(parsed.recipe, std::move(plan.graph), stats ? "" : after);
+    auto planned = train::plan_step(parsed.recipe, std::move(plan.graph),
+                                    train::rates_here(parsed.recipe), stats ? "" : after);
     if (!planned) {
       fmt::print(stderr, "{}\n", planned.error().message);
       return 1;
@@ -87,6 +89,7 @@ int graph(const RecipeOptions& options, const std::string& after, bool stats) {
                                          {"plan_seconds", planning.count()},
                                          {"arena_bytes", plan.memory.arena_bytes},
                                          {"live_bytes", plan.memory.live_bytes},
+                                         {"plan", plan.graph.notes["plan"]},
                                          {"model_forward_calls", captured->model_forward_calls},
                                          {"left_out", left_out(parsed.recipe)}};
     fmt::print("{}\n", json.dump());

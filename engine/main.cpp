@@ -74,6 +74,14 @@ int main(int argc, char** argv) {
   graph_command->add_flag("--stats", stats,
                           "nodes, collectives and capture seconds as JSON instead");
 
+  bool json = false;
+  int32_t ranks = 2;
+  auto* calibrate_command = app.add_subcommand(
+      "calibrate", "measure this machine: communication at many sizes, operators");
+  calibrate_command->add_option("--ranks", ranks, "ranks that share this machine (default: 2)")
+      ->check(CLI::Range(1, 64));
+  calibrate_command->add_flag("--json", json, "as JSON");
+
   engine::TokenizeOptions tokenize;
   auto* tokenize_command = app.add_subcommand("tokenize", "text on stdin to token ids on stdout");
   tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")
@@ -92,7 +100,6 @@ int main(int argc, char** argv) {
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);
 
-  bool json = false;
   auto* probe_command = app.add_subcommand("probe", "what this node has");
   probe_command->add_flag("--json", json, "as JSON");
 
@@ -103,6 +110,7 @@ int main(int argc, char** argv) {
   }
   if (*train_command || *eval_command) return engine::train(recipe, train);
   if (*graph_command) return engine::graph(recipe, after, stats);
+  if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*supervise_command) return launch::supervise(supervise);
   if (*probe_command) return probe::command(json);

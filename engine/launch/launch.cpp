@@ -22,7 +22,7 @@ Result<> check(const Launch& launch) {
   if (!is_run_name(launch.run)) {
     return fail("run: '{}' is no run name; valid: 1 to 64 of A-Z a-z 0-9 . _ -", launch.run);
   }
-  if (launch.mode != "planned" && launch.mode != "eager") {
+  if (launch.mode != "planned" && launch.mode != "eager" && launch.mode != "calibrate") {
     return fail("mode: '{}' is unknown; valid: planned | eager", launch.mode);
   }
   if (launch.local_ranks < 1 || launch.first_rank < 0 ||

@@ -12,7 +12,7 @@ namespace heddle::launch {
 /// `launch.json` in the run directory: everything a host needs to run its share of the ranks.
 struct Launch {
   std::string run;               // name, [A-Za-z0-9._-]{1,64}
-  std::string mode = "planned";  // planned | eager
+  std::string mode = "planned";  // planned | eager | calibrate (no recipe: the ranks measure)
   std::string graph_file;        // train from an edited text graph; empty: capture
   std::string eval_to;  // `eval`: write logits, loss and gradients of the first batch here instead
                         // of training

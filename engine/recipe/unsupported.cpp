@@ -30,8 +30,6 @@ const std::vector<Limit>& limits() {
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},
-      {"wrapping.memory_limit", [](const Recipe& r) { return r.wrapping.memory_limit > 0; },
-       "a memory limit", "\"\""},
   };
   return all;
 }

@@ -113,8 +113,8 @@ void make_groups(const launch::RankContext& context, Mesh mesh, c10::Device devi
   }
 }
 
-const transport::HostBackend* host_group() {
-  const auto group = groups().find(kDataGroup);
+const transport::HostBackend* host_group(const std::string& name) {
+  const auto group = groups().find(name);
   return group == groups().end() ? nullptr
                                  : dynamic_cast<const transport::HostBackend*>(group->second.get());
 }
@@ -146,14 +146,14 @@ Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10:
   return {};
 }
 
-std::string transport_name() {
+std::string transport_name(const std::string& group) {
   if (groups().empty()) return "none";
-  const transport::HostBackend* host = host_group();
+  const transport::HostBackend* host = host_group(group);
   return host ? host->transport() : "nccl";
 }
 
 std::string transport_warning() {
-  const transport::HostBackend* host = host_group();
+  const transport::HostBackend* host = host_group(kDataGroup);
   return host ? host->warning() : "";
 }
 

@@ -26,9 +26,9 @@ struct Mesh {
 /// before the first collective; with one rank there is nothing to make.
 Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10::Device device);
 
-/// How this rank's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid
-/// once the groups are made. And what the log should say of it: a warning, or empty.
-std::string transport_name();
+/// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid once
+/// the groups are made. And what the log should say of it: a warning, or empty.
+std::string transport_name(const std::string& group = kDataGroup);
 std::string transport_warning();
 
 /// Leaves the groups. Ranks that end well call this, so that none sees a broken connection.

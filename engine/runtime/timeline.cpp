@@ -5,8 +5,8 @@
 namespace heddle::runtime {
 
 std::vector<telemetry::Span> Timeline::take() {
-  std::sort(spans_.begin(), spans_.end(),
-            [](const auto& a, const auto& b) { return a.start_us < b.start_us; });
+  std::stable_sort(spans_.begin(), spans_.end(),
+                   [](const auto& a, const auto& b) { return a.start_us < b.start_us; });
   return std::move(spans_);
 }
 

@@ -1,8 +1,12 @@
 #include "engine/train/planner.h"
 
+#include <fmt/ranges.h>
+
+#include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
 #include "engine/recipe/modules.h"
+#include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
 
 namespace heddle::train {
@@ -47,6 +51,38 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
   return passes::by_block(captured);
 }
 
+// To whole MiB, so that the number can be given as a limit.
+int64_t rounded_up(int64_t bytes) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  return (bytes + kMiB - 1) / kMiB * kMiB;
+}
+
+std::string what_would_lower(const recipe::Recipe& recipe) {
+  std::vector<std::string> ways;
+  if (recipe.recompute.mode != recipe::RecomputeMode::full)
+    ways.push_back("recompute.mode = \"full\"");
+  if (recipe.precision.param != recipe::Precision::bf16)
+    ways.push_back("precision.param = \"bf16\"");
+  if (recipe.training.local_batch > 1)
+    ways.push_back(fmt::format("training.local_batch below {}", recipe.training.local_batch));
+  ways.push_back(fmt::format("more than {} ranks in dp_shard", recipe.parallelism.dp_shard));
+  if (recipe.wrapping.mode != recipe::WrappingMode::automatic &&
+      recipe.wrapping.mode != recipe::WrappingMode::none)
+    ways.push_back("smaller buckets (wrapping.mode = \"auto\")");
+  if (recipe.wrapping.reshard_after_forward == 0)
+    ways.push_back("wrapping.reshard_after_forward = true");
+  return fmt::format("{}", fmt::join(ways, "; "));
+}
+
+std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
+  std::string text = fmt::format(
+      "{}; expected: step {:.3g} s, {:.3g} s of it exposed, {} MB a rank", choice.chosen->name,
+      choice.expected.step_seconds, choice.expected.exposed_seconds, choice.bytes / 1'000'000);
+  if (const std::string lack = cost::shortcomings(rates); !lack.empty())
+    text += fmt::format(" ({})", lack);
+  return text;
+}
+
 }  // namespace
 
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured) {
@@ -69,11 +105,31 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Grap
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,
-                               const std::string& after) try {
+                               const cost::Rates& rates, const std::string& after) try {
+  const cost::CostModel model(rates);
   passes::PlanOptions options = plan_options(recipe, captured);
   if (recipe.recompute.mode == recipe::RecomputeMode::budget)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
-  return passes::plan(std::move(captured), options, after);
+  const int64_t limit = recipe.wrapping.memory_limit;
+  cost::Choice choice =
+      recipe.wrapping.mode == recipe::WrappingMode::automatic
+          ? cost::choose_best(captured, options,
+                              cost::open_candidates(captured, options, model, limit), model, limit)
+          : cost::choose_first(captured, options, cost::fixed_candidates(options, limit), model,
+                               limit);
+  if (!choice.chosen)
+    return fail(
+        "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "
+        "would lower it: {}",
+        recipe::format_bytes(limit), recipe::format_bytes(rounded_up(choice.bytes)),
+        what_would_lower(recipe));
+  if (!after.empty()) {
+    options.buckets = std::move(choice.chosen->buckets);
+    options.overlap = choice.chosen->overlap;
+    choice.plan = passes::plan(std::move(captured), options, after);
+  }
+  choice.plan.graph.notes["plan"] = in_words(choice, rates);
+  return std::move(choice.plan);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "engine/cost/rates.h"
 #include "engine/passes/pipeline.h"
 #include "engine/recipe/recipe.h"
 
@@ -10,8 +11,10 @@ namespace heddle::train {
 /// What the recipe asks of the passes. `captured`: the recipe's step.
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured);
 
-/// The planned step. Errors: what the recipe asks for cannot be met.
+/// The planned step. Automatic wrapping takes the plan that is expected to be fastest by these
+/// rates; the graph's note "plan" says which, and what is expected of it. All ranks must give the
+/// same rates. Errors: what the recipe asks for cannot be met, its memory limit for one.
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,
-                               const std::string& after = "");
+                               const cost::Rates& rates, const std::string& after = "");
 
 }  // namespace heddle::train

@@ -15,6 +15,7 @@
 #include "engine/train/agreement.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/inputs.h"
+#include "engine/train/rates.h"
 #include "engine/train/runner.h"
 #include "engine/train/states.h"
 #include "engine/train/step.h"
@@ -68,6 +69,8 @@ std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts) {
              "captured {} nodes with {} collectives a step in {:.0f} ms, planned in {:.0f} ms",
              facts.nodes, facts.collectives, facts.capture_seconds * 1e3,
              facts.plan_seconds * 1e3)});
+  if (!facts.choice.empty())
+    lines.push_back({launch::now(), telemetry::Level::info, "plan: " + facts.choice});
   return lines;
 }
 
@@ -81,21 +84,27 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto bad_input = [](const std::string& message) { return tl::unexpected(Failure{2, message}); };
   auto failed = [](const std::string& message) { return tl::unexpected(Failure{1, message}); };
 
+  if (context.launch.mode == "calibrate") {
+    if (const auto done = calibrate(context); !done) return failed(done.error().message);
+    return Outcome{};
+  }
   auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size);
   if (!inputs) return bad_input(inputs.error().message);
   const recipe::Recipe& recipe = inputs->recipe;
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
   if (!device) return bad_input(device.error().message);
-  auto runner = make_runner(recipe, context.launch, *device);
+  const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
+                           static_cast<int>(recipe.parallelism.dp_shard)};
+  if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
+    return failed(met.error().message);
+  const auto rates = agree_on_rates(recipe, context.launch, *device);
+  if (!rates) return failed(rates.error().message);
+  auto runner = make_runner(recipe, context.launch, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
   if (const auto loaded =
           load_weights(recipe, context.rank % recipe.parallelism.dp_shard, (*runner)->states);
       !loaded)
     return bad_input(loaded.error().message);
-  const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
-                           static_cast<int>(recipe.parallelism.dp_shard)};
-  if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
-    return failed(met.error().message);
   if (const auto agreed =
           agree_on_plan((*runner)->facts.plan, context.rank, recipe.data_parallel_ranks());
       !agreed)

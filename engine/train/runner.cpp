@@ -110,7 +110,8 @@ int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10
 }
 
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
-                                             const launch::Launch& launch, c10::Device device) {
+                                             const launch::Launch& launch, const cost::Rates& rates,
+                                             c10::Device device) {
   auto captured = launch.graph_file.empty() ? capture_step(recipe, !launch.eval_to.empty())
                                             : read_graph(launch.graph_file);
   if (!captured) return fail(captured);
@@ -121,14 +122,15 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
   const auto begin = std::chrono::steady_clock::now();
   const auto nodes = static_cast<int64_t>(graph.nodes.size());
-  auto plan = plan_step(recipe, std::move(captured->graph));
+  auto plan = plan_step(recipe, std::move(captured->graph), rates);
   if (!plan) return fail(plan);
   RunnerFacts facts{.capture_seconds = captured->seconds,
                     .nodes = nodes,
                     .collectives = graph::collectives_per_step(plan->graph),
                     .collective_bytes = collective_bytes(*plan),
                     .arena_bytes = plan->memory.arena_bytes,
-                    .plan = graph::to_text(plan->graph)};
+                    .plan = graph::to_text(plan->graph),
+                    .choice = plan->graph.notes["plan"]};
   auto state_arena =
       runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr), device);
   if (!state_arena) return fail(state_arena);
@@ -152,8 +154,9 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 }  // namespace
 
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::Launch& launch, c10::Device device) {
-  if (launch.mode == "planned") return make_planned(recipe, launch, device);
+                                            const launch::Launch& launch, const cost::Rates& rates,
+                                            c10::Device device) {
+  if (launch.mode == "planned") return make_planned(recipe, launch, rates, device);
   if (launch.mode != "eager")
     return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
   StepSettings settings = settings_of(recipe);

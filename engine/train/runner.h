@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "engine/cost/rates.h"
 #include "engine/launch/launch.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
@@ -15,13 +16,14 @@ struct RunnerFacts {
   double capture_seconds = 0;
   double plan_seconds = 0;
   // Of the planned step; 0 when eager.
-  int64_t nodes = 0;        // captured
-  int64_t collectives = 0;  // of one step
+  int64_t nodes = 0;             // captured
+  int64_t collectives = 0;       // of one step
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
   int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena
   std::string plan;                  // its text, which all ranks must share
+  std::string choice;                // the plan's note: what was chosen, and what is expected of it
 };
 
 class Runner {
@@ -46,8 +48,9 @@ class Runner {
 };
 
 /// Makes the runner that the launch asks for: eager; planned from a capture, or from its graph
-/// file. States lie on `device`.
+/// file, by these rates. States lie on `device`.
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::Launch& launch, c10::Device device);
+                                            const launch::Launch& launch, const cost::Rates& rates,
+                                            c10::Device device);
 
 }  // namespace heddle::train

@@ -1,0 +1,124 @@
+#include "engine/cost/calibration.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/launch/run_files.h"
+
+namespace heddle::cost {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+
+json to_json(const Curve& curve) {
+  json points = json::array();
+  for (const CurvePoint& point : curve) points.push_back({point.bytes, point.seconds});
+  return points;
+}
+
+Curve curve_from_json(const json& points) {
+  Curve curve;
+  for (const json& point : points) curve.push_back({point.at(0), point.at(1)});
+  return curve;
+}
+
+}  // namespace
+
+double at_bytes(const Curve& curve, int64_t bytes) {
+  if (curve.empty()) return 0.0;
+  const auto size = static_cast<double>(bytes);
+  const auto above =
+      std::lower_bound(curve.begin(), curve.end(), bytes,
+                       [](const CurvePoint& point, int64_t wanted) { return point.bytes < wanted; });
+  if (above == curve.begin()) return above->seconds;
+  const CurvePoint& low = *std::prev(above);
+  if (above == curve.end()) return low.seconds * size / static_cast<double>(low.bytes);
+  const double share = (size - static_cast<double>(low.bytes)) /
+                       static_cast<double>(above->bytes - low.bytes);
+  return low.seconds + share * (above->seconds - low.seconds);
+}
+
+json to_json(const Link& link) {
+  return {{"transport", link.transport},
+          {"ranks", link.ranks},
+          {"contention", link.contention},
+          {"estimated", link.estimated},
+          {"all_gather", to_json(link.all_gather)},
+          {"reduce_scatter", to_json(link.reduce_scatter)}};
+}
+
+Link link_from_json(const json& read) {
+  return {read.at("transport"), read.at("ranks"), curve_from_json(read.at("all_gather")),
+          curve_from_json(read.at("reduce_scatter")), read.at("contention"), read.at("estimated")};
+}
+
+json to_json(const OperatorRate& rate) {
+  return {{"op", rate.op},
+          {"dtype", rate.dtype},
+          {"shape", rate.shape},
+          {"per_second", rate.per_second}};
+}
+
+OperatorRate rate_from_json(const json& read) {
+  return {read.at("op"), read.at("dtype"), read.at("shape"), read.at("per_second")};
+}
+
+json to_json(const Calibration& calibration) {
+  json operators = json::array();
+  for (const OperatorRate& rate : calibration.operators) operators.push_back(to_json(rate));
+  return {{"host", calibration.host},
+          {"link", to_json(calibration.link)},
+          {"operators", std::move(operators)}};
+}
+
+Calibration calibration_from_json(const json& read) {
+  Calibration calibration{read.at("host"), link_from_json(read.at("link")), {}};
+  for (const json& rate : read.at("operators")) calibration.operators.push_back(rate_from_json(rate));
+  return calibration;
+}
+
+std::string calibration_file() {
+  const char* cache = getenv("XDG_CACHE_HOME");
+  const char* home = getenv("HOME");
+  const std::string folder = cache && *cache ? cache : std::string(home ? home : "") + "/.cache";
+  return folder + "/heddle/calibration.json";
+}
+
+Result<std::vector<Calibration>> read_calibrations(const std::string& path) {
+  std::vector<Calibration> all;
+  std::ifstream file(path);
+  if (!file) return all;
+  try {
+    const json read = json::parse(file);
+    if (const int version = read.at("version"); version != kVersion)
+      return fail("{}: version {}, and this engine reads {}; run heddle-engine calibrate", path,
+                  version, kVersion);
+    for (const json& each : read.at("calibrations")) all.push_back(calibration_from_json(each));
+    return all;
+  } catch (const json::exception& error) {
+    return fail("{}: damaged ({}); run heddle-engine calibrate", path, error.what());
+  }
+}
+
+Result<> keep_calibration(const std::string& path, const Calibration& calibration) {
+  std::vector<Calibration> all = read_calibrations(path).value_or(std::vector<Calibration>{});
+  std::erase_if(all, [&](const Calibration& old) {
+    return old.host == calibration.host && old.link.transport == calibration.link.transport &&
+           old.link.ranks == calibration.link.ranks;
+  });
+  all.push_back(calibration);
+  json entries = json::array();
+  for (const Calibration& each : all) entries.push_back(to_json(each));
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return fail("{}: {}", path, error.message());
+  return launch::write_atomically(
+      path, json{{"version", kVersion}, {"calibrations", std::move(entries)}}.dump() + "\n");
+}
+
+}  // namespace heddle::cost

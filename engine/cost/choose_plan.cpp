@@ -1,0 +1,171 @@
+#include "engine/cost/choose_plan.h"
+
+#include <algorithm>
+
+#include "engine/cost/auto_buckets.h"
+
+namespace heddle::cost {
+namespace {
+
+using passes::BucketPlan;
+
+constexpr int64_t kProgramBytes = 150'000'000;
+// Planning takes 5 to 15 µs a node.
+constexpr int64_t kNodesToPlan = 30'000;
+constexpr int64_t kFewest = 2;
+constexpr double kAsGood = 1.005;
+
+passes::Plan planned(const graph::Graph& captured, const passes::PlanOptions& base,
+                     const Candidate& candidate) {
+  passes::PlanOptions options = base;
+  options.buckets = candidate.buckets;
+  options.overlap = candidate.overlap;
+  return passes::plan(captured, options);
+}
+
+// Neighbouring blocks joined, `count` at a time; what lies between blocks stays by itself.
+BucketPlan joined(const BucketPlan& by_block, size_t count) {
+  BucketPlan plan;
+  size_t blocks = 0;
+  for (const passes::Bucket& bucket : by_block) {
+    const bool block = !passes::block_of(bucket.modules.front()).empty();
+    if (block && blocks % count != 0) {
+      auto& modules = plan.back().modules;
+      modules.insert(modules.end(), bucket.modules.begin(), bucket.modules.end());
+    } else {
+      plan.push_back(bucket);
+    }
+    blocks = block ? blocks + 1 : 0;
+  }
+  for (passes::Bucket& bucket : plan) bucket.name = passes::bucket_name(bucket.modules);
+  return plan;
+}
+
+BucketPlan all_in_one(const graph::Graph& captured) {
+  std::vector<std::string> modules = passes::gathered_modules(captured);
+  std::string name = passes::bucket_name(modules);
+  return {{std::move(name), std::move(modules)}};
+}
+
+BucketPlan greedy(const graph::Graph& captured, const passes::PlanOptions& base,
+                  const CostModel& cost, int64_t limit) {
+  const auto gather = std::find_if(captured.nodes.begin(), captured.nodes.end(),
+                                   [](const auto& node) { return graph::is_all_gather(node); });
+  const Link& link = cost.link(graph::group_of(*gather));
+  GreedyOptions options;
+  options.largest_bytes = link.all_gather.back().bytes;
+  if (limit > 0)
+    options.headroom =
+        limit - process_bytes(planned(captured, base, {"", passes::one_each(captured), {}}));
+  return greedy_buckets(
+      module_costs(captured, cost, base.recompute.reshard),
+      {[&](int64_t bytes) { return at_bytes(link.all_gather, bytes); },
+       [&](int64_t bytes) { return at_bytes(link.reduce_scatter, bytes); }},
+      options);
+}
+
+bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.modules == y.modules; });
+}
+
+}  // namespace
+
+int64_t process_bytes(const passes::Plan& plan) {
+  int64_t bytes = kProgramBytes + plan.memory.arena_bytes;
+  for (const auto* bindings : {&plan.graph.states, &plan.graph.inputs})
+    for (const graph::Binding& binding : *bindings)
+      bytes += plan.graph.values[binding.value].bytes();
+  return bytes;
+}
+
+std::vector<Candidate> open_candidates(const graph::Graph& captured,
+                                       const passes::PlanOptions& base, const CostModel& cost,
+                                       int64_t limit) {
+  const BucketPlan by_block = passes::by_block(captured);
+  if (by_block.empty()) return fixed_candidates(base, limit);  // nothing is gathered
+  std::vector<std::pair<std::string, BucketPlan>> wrappings;
+  auto add = [&](const char* name, BucketPlan buckets) {
+    for (const auto& [known, other] : wrappings)
+      if (same_buckets(other, buckets)) return;
+    wrappings.emplace_back(name, std::move(buckets));
+  };
+  add("greedy buckets", greedy(captured, base, cost, limit));
+  add("a bucket a block", by_block);
+  add("a bucket for two blocks", joined(by_block, 2));
+  add("a bucket for four blocks", joined(by_block, 4));
+  add("a bucket each", passes::one_each(captured));
+  add("one bucket", all_in_one(captured));
+
+  std::vector<Candidate> all;
+  for (const bool across : {false, true})
+    for (const int gathers : {1, 2})
+      for (const auto& [name, buckets] : wrappings)
+        all.push_back({fmt::format("{}, {} gather{} in flight{}", name, gathers,
+                                   gathers == 1 ? "" : "s", across ? ", across phases" : ""),
+                       buckets,
+                       {.gathers_in_flight = gathers, .across_phases = across}});
+  const auto nodes = static_cast<int64_t>(captured.nodes.size()) * captured.micro_batches;
+  all.resize(std::min(all.size(), static_cast<size_t>(std::max(kNodesToPlan / nodes, kFewest))));
+  if (limit > 0) {
+    passes::PlanOptions each = base;
+    each.buckets = passes::one_each(captured);
+    for (Candidate& lean : fixed_candidates(each, limit)) {
+      lean.name = "a bucket each, " + lean.name;
+      all.push_back(std::move(lean));
+    }
+  }
+  return all;
+}
+
+std::vector<Candidate> fixed_candidates(const passes::PlanOptions& base, int64_t limit) {
+  std::vector<Candidate> all = {{"as usual", base.buckets, base.overlap}};
+  if (limit > 0) {
+    all.push_back({"one transfer in flight",
+                   base.buckets,
+                   {.gathers_in_flight = 1, .scatters_in_flight = 1}});
+    all.push_back({"no gather ahead",
+                   base.buckets,
+                   {.gathers_in_flight = 0, .scatters_in_flight = 1}});
+  }
+  return all;
+}
+
+Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
+                   const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit) {
+  std::vector<Choice> fits;
+  Choice none;
+  double best = 0;
+  for (const Candidate& candidate : candidates) {
+    Choice tried = choose_first(captured, base, {candidate}, cost, limit);
+    none.bytes = none.bytes == 0 ? tried.bytes : std::min(none.bytes, tried.bytes);
+    if (!tried.chosen) continue;
+    best = fits.empty() ? tried.expected.step_seconds
+                        : std::min(best, tried.expected.step_seconds);
+    fits.push_back(std::move(tried));
+  }
+  Choice* chosen = &none;
+  for (Choice& each : fits)
+    if (each.expected.step_seconds <= best * kAsGood &&
+        (!chosen->chosen || each.bytes < chosen->bytes))
+      chosen = &each;
+  return std::move(*chosen);
+}
+
+Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,
+                    const std::vector<Candidate>& candidates, const CostModel& cost,
+                    int64_t limit) {
+  Choice none;
+  for (const Candidate& candidate : candidates) {
+    passes::Plan plan = planned(captured, base, candidate);
+    const int64_t bytes = process_bytes(plan);
+    if (limit == 0 || bytes <= limit) {
+      const Simulated expected = simulate(plan.graph, cost);
+      return {candidate, std::move(plan), expected, bytes};
+    }
+    none.bytes = none.bytes == 0 ? bytes : std::min(none.bytes, bytes);
+  }
+  return none;
+}
+
+}  // namespace heddle::cost

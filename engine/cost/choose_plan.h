@@ -1,0 +1,52 @@
+// The best of several plans of a step, by simulation, within a memory limit.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cost/cost_model.h"
+#include "engine/cost/simulate.h"
+#include "engine/passes/pipeline.h"
+
+namespace heddle::cost {
+
+/// Bytes of a rank's process that trains by a plan: states, inputs, the arena, and what LibTorch
+/// and the program take before (about 150 MB).
+int64_t process_bytes(const passes::Plan& plan);
+
+/// What is decided: the rest of the options is the recipe's.
+struct Candidate {
+  std::string name;  // "greedy buckets, 2 gathers in flight"
+  passes::BucketPlan buckets;
+  passes::OverlapOptions overlap;
+};
+
+/// What is worth trying where the recipe leaves wrapping open, the most promising first: the greedy
+/// buckets, one a block, two and four blocks, one each, all in one; gathers in flight and across
+/// phases. As many as can be planned in a fraction of a second: fewer for large graphs. `limit`:
+/// bytes of the process, 0: none.
+std::vector<Candidate> open_candidates(const graph::Graph& captured,
+                                       const passes::PlanOptions& base, const CostModel& cost,
+                                       int64_t limit);
+
+/// These buckets, and where there is a limit with less under way at a time.
+std::vector<Candidate> fixed_candidates(const passes::PlanOptions& base, int64_t limit);
+
+struct Choice {
+  std::optional<Candidate> chosen;  // none: none fits the limit
+  passes::Plan plan;                // the chosen one's
+  Simulated expected;               // of the chosen one
+  int64_t bytes = 0;                // of the process: the chosen one's, or the least of all
+};
+
+/// The least simulated step time of those that fit; among those within half a percent of it the
+/// least memory, then the first.
+Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
+                   const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
+
+/// The first that fits.
+Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,
+                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
+
+}  // namespace heddle::cost

@@ -1,0 +1,95 @@
+#include "engine/cost/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/graph/operators.h"
+#include "engine/passes/node_cost.h"
+
+namespace heddle::cost {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+
+constexpr double kFlopsPerSecond = 5e10;  // a CPU core's, of products that were not measured
+constexpr double kCallSeconds = 2e-6;     // an operator's dispatch
+
+// How unlike two shapes are: the sum over dimensions of the octaves between them.
+double distance(const OperatorRate& a, const OperatorRate& b) {
+  double sum = a.dtype == b.dtype ? 0.0 : 100.0;
+  for (size_t i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] > 0 && b.shape[i] > 0)
+      sum += std::abs(std::log2(static_cast<double>(a.shape[i]) / static_cast<double>(b.shape[i])));
+  return sum;
+}
+
+std::string short_name(c10::ScalarType type) {
+  return type == c10::kBFloat16 ? "bf16" : type == c10::kFloat ? "f32" : c10::toString(type);
+}
+
+bool makes_nothing(const Node& node) {
+  const auto op = graph::find_operator(node.op);
+  return !op || graph::is_view(*op);
+}
+
+}  // namespace
+
+int64_t whole_bytes(const Graph& graph, const Node& collective) {
+  int64_t bytes = 0;
+  if (graph::is_all_gather(collective)) {
+    for (graph::ValueId output : collective.outputs) bytes += graph.values[output].bytes();
+  } else {
+    for (const graph::Use& use : graph::list_of(collective)) bytes += graph.values[use.value].bytes();
+  }
+  return bytes;
+}
+
+OperatorRate rate_class(const Graph& graph, const Node& node) {
+  OperatorRate rate;
+  rate.op = node.op;
+  std::vector<const graph::Value*> reads;
+  graph::for_each_use(node, [&](const graph::Use& use) { reads.push_back(&graph.values[use.value]); });
+  if (!reads.empty()) rate.dtype = short_name(reads.front()->dtype);
+  if (passes::flops(graph, node) == 0.0) return rate;
+  if (node.op == "aten.mm") {
+    rate.shape = {reads[0]->sizes[0], reads[0]->sizes[1], reads[1]->sizes[1]};
+  } else {  // attention, whose backward has the gradient before q
+    const std::vector<int64_t>& q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
+    rate.shape = {q[0] * q[2], q[1], q[3]};
+  }
+  return rate;
+}
+
+CostModel::CostModel(const Rates& rates) : links_(rates.links) {
+  for (const OperatorRate& rate : rates.operators) {
+    rates_[rate.op].push_back(rate);
+    if (rate.op == "aten.add.Tensor") bytes_per_second_ = rate.per_second;
+  }
+}
+
+double CostModel::seconds(const Graph& graph, const Node& node) const {
+  if (graph::is_collective(node) || makes_nothing(node)) return 0.0;
+  const double flops = passes::flops(graph, node);
+  const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
+  double rate = flops > 0 ? kFlopsPerSecond : bytes_per_second_;
+  if (const auto measured = rates_.find(node.op); measured != rates_.end()) {
+    const OperatorRate wanted = rate_class(graph, node);
+    rate = std::min_element(measured->second.begin(), measured->second.end(),
+                            [&](const OperatorRate& a, const OperatorRate& b) {
+                              return distance(a, wanted) < distance(b, wanted);
+                            })
+               ->per_second;
+  }
+  return kCallSeconds + work / rate;
+}
+
+double CostModel::transfer_seconds(const Graph& graph, const Node& collective) const {
+  const Link& travels = link(graph::group_of(collective));
+  const int64_t bytes = whole_bytes(graph, collective);
+  if (graph::is_all_gather(collective)) return at_bytes(travels.all_gather, bytes);
+  if (graph::is_reduce_scatter(collective)) return at_bytes(travels.reduce_scatter, bytes);
+  return at_bytes(travels.all_gather, bytes) + at_bytes(travels.reduce_scatter, bytes);
+}
+
+}  // namespace heddle::cost

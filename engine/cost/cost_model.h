@@ -1,0 +1,38 @@
+// How long a node of a graph takes: from what was measured, or by formula where nothing was.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "engine/cost/rates.h"
+#include "engine/graph/ir.h"
+
+namespace heddle::cost {
+
+/// Plain data plus look-ups; safe to read from several threads.
+class CostModel {
+ public:
+  /// Operators without a rate are guessed. A group of the graph without a link: std::out_of_range
+  /// when it is asked for.
+  explicit CostModel(const Rates& rates);
+
+  /// Of a compute node, with its ranks busy. Views take none.
+  double seconds(const graph::Graph& graph, const graph::Node& node) const;
+  /// Of a collective's transfer alone.
+  double transfer_seconds(const graph::Graph& graph, const graph::Node& collective) const;
+  const Link& link(const std::string& group) const { return links_.at(group); }
+
+ private:
+  std::map<std::string, Link> links_;
+  std::unordered_map<std::string, std::vector<OperatorRate>> rates_;  // by operator
+  double bytes_per_second_ = 6e9;  // of operators that move memory and were not measured
+};
+
+/// Bytes of a collective's whole tensors.
+int64_t whole_bytes(const graph::Graph& graph, const graph::Node& collective);
+
+/// The class that an operator's rate is kept under; `per_second` is 0.
+OperatorRate rate_class(const graph::Graph& graph, const graph::Node& node);
+
+}  // namespace heddle::cost

@@ -1,0 +1,94 @@
+#include "engine/cost/rates.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace heddle::cost {
+namespace {
+
+constexpr int64_t kSmallest = 4096, kLargest = int64_t{128} << 20;
+
+struct Guess {
+  double latency, bytes_per_second, contention;
+};
+
+Guess guess(const std::string& transport) {
+  if (transport == "nccl") return {3e-6, 2e11, 0.1};
+  if (transport == "memory") return {4e-5, 4e9, 0.7};
+  return {2e-4, 1e8, 0.1};  // between hosts: 1 Gbit/s
+}
+
+}  // namespace
+
+Link formula_link(const std::string& transport, int64_t ranks) {
+  const Guess of = guess(transport);
+  Link link{transport, ranks, {}, {}, of.contention, true};
+  const auto steps = static_cast<double>(ranks - 1);
+  for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
+    const double sent = static_cast<double>(bytes) * steps / static_cast<double>(ranks);
+    link.all_gather.push_back({bytes, steps * of.latency + sent / of.bytes_per_second});
+  }
+  link.reduce_scatter = link.all_gather;
+  return link;
+}
+
+Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,
+               int64_t local_ranks, const GroupKinds& groups) {
+  Rates rates;
+  const Calibration* nearest = nullptr;
+  for (const Calibration& each : calibrations) {
+    if (each.host != host) continue;
+    const auto apart = [&](const Calibration& other) {
+      return std::abs(other.link.ranks - local_ranks);
+    };
+    if (!nearest || apart(each) < apart(*nearest)) nearest = &each;
+  }
+  if (nearest) rates.operators = nearest->operators;
+  if (!nearest) {
+    rates.remarks.push_back("operators are guessed");
+  } else if (nearest->link.ranks != local_ranks) {
+    rates.remarks.push_back(
+        fmt::format("operators were measured with {} ranks", nearest->link.ranks));
+  }
+  for (const auto& [name, kind] : groups) {
+    const auto measured =
+        std::find_if(calibrations.begin(), calibrations.end(), [&](const Calibration& each) {
+          return each.host == host && each.link.transport == kind.transport &&
+                 each.link.ranks == kind.ranks;
+        });
+    rates.links[name] = measured != calibrations.end() ? measured->link
+                                                       : formula_link(kind.transport, kind.ranks);
+  }
+  return rates;
+}
+
+std::string shortcomings(const Rates& rates) {
+  std::vector<std::string> all = rates.remarks;
+  for (const auto& [group, link] : rates.links)
+    if (link.estimated)
+      all.push_back(fmt::format("{} between the {} ranks of {} is estimated", link.transport,
+                                link.ranks, group));
+  if (all.empty()) return {};
+  return fmt::format("{}: heddle-engine calibrate measures this machine", fmt::join(all, "; "));
+}
+
+nlohmann::json to_json(const Rates& rates) {
+  nlohmann::json links = nlohmann::json::object();
+  for (const auto& [group, link] : rates.links) links[group] = to_json(link);
+  nlohmann::json operators = nlohmann::json::array();
+  for (const OperatorRate& rate : rates.operators) operators.push_back(to_json(rate));
+  return {{"links", links}, {"operators", operators}, {"remarks", rates.remarks}};
+}
+
+Rates rates_from_json(const nlohmann::json& read) {
+  Rates rates;
+  for (const auto& [group, link] : read.at("links").items())
+    rates.links[group] = link_from_json(link);
+  for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
+  rates.remarks = read.at("remarks");
+  return rates;
+}
+
+}  // namespace heddle::cost

@@ -1,0 +1,41 @@
+// What a cost model works with for one run: measured where there is a calibration, else a formula.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/cost/calibration.h"
+
+namespace heddle::cost {
+
+struct Rates {
+  std::map<std::string, Link> links;  // by process group
+  std::vector<OperatorRate> operators;
+  std::vector<std::string> remarks;  // what is wrong with them, in words
+};
+
+/// What was not measured on this machine, and why, in words: empty if all was.
+std::string shortcomings(const Rates& rates);
+
+/// The process groups of a run: name → transport and ranks.
+struct GroupKind {
+  std::string transport;
+  int64_t ranks = 1;
+};
+using GroupKinds = std::map<std::string, GroupKind>;
+
+/// Of a run on `host`, `local_ranks` of whose ranks are there. A calibration for another number of
+/// ranks serves for operators, with a remark.
+Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,
+               int64_t local_ranks, const GroupKinds& groups);
+
+/// Ring collectives, by NCCL's formula: (ranks − 1) · latency + bytes · (ranks − 1) / ranks / rate,
+/// sampled at sizes. Latency and rate are guesses at a usual machine with that transport.
+Link formula_link(const std::string& transport, int64_t ranks);
+
+nlohmann::json to_json(const Rates& rates);
+/// Throws nlohmann::json::exception.
+Rates rates_from_json(const nlohmann::json& json);
+
+}  // namespace heddle::cost

@@ -1,0 +1,28 @@
+// The clock of a planned step without running it: two streams, as the executor has them.
+#pragma once
+
+#include <functional>
+
+#include "engine/cost/cost_model.h"
+#include "engine/graph/ir.h"
+
+namespace heddle::cost {
+
+struct Simulated {
+  double step_seconds = 0;
+  double exposed_seconds = 0;  // compute stands still for communication
+};
+
+/// Seconds of a node by itself: compute, or a collective's transfer.
+using NodeSeconds = std::function<double(const graph::Node&)>;
+
+/// Walks the nodes in order. Compute runs one node after the other and stops at waits; collectives
+/// run one after the other from when they are started. While both run, each is slower by the factor
+/// 1 + contention. A second step follows the first, with the gathers that it left under way: its
+/// figures are returned. Linear in the number of nodes.
+Simulated simulate(const graph::Graph& planned, const NodeSeconds& seconds, double contention);
+
+/// With the model's durations, and the contention of the group that moves most.
+Simulated simulate(const graph::Graph& planned, const CostModel& cost);
+
+}  // namespace heddle::cost

@@ -1,0 +1,113 @@
+#include "engine/train/rates.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "engine/graph/error_text.h"
+#include "engine/launch/run_files.h"
+#include "engine/runtime/collectives.h"
+#include "engine/runtime/process_groups.h"
+#include "engine/train/measure.h"
+
+namespace heddle::train {
+namespace {
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+// The groups that the recipe's step has, each of more than one rank.
+template <typename TransportOf>
+cost::GroupKinds groups_of(const recipe::Recipe& recipe, const TransportOf& transport_of) {
+  cost::GroupKinds groups;
+  for (const auto& [name, ranks] : {std::pair{runtime::kShardGroup, recipe.parallelism.dp_shard},
+                                    {runtime::kReplicateGroup, recipe.parallelism.dp_replicate},
+                                    {runtime::kDataGroup, recipe.data_parallel_ranks()}})
+    if (ranks > 1) groups[name] = {transport_of(name), ranks};
+  return groups;
+}
+
+cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups) {
+  const auto kept = cost::read_calibrations(cost::calibration_file());
+  cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host_name(),
+                                     local_ranks, groups);
+  if (!kept) rates.remarks.push_back(kept.error().message);
+  return rates;
+}
+
+// Rank 0's text, on every rank.
+std::string of_rank_0(const std::string& text, int64_t ranks, c10::Device device) {
+  const auto gathered = [&](const at::Tensor& mine) {
+    return runtime::wait(
+               runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks}, runtime::kDataGroup))
+        .front()
+        .cpu();
+  };
+  const auto length = static_cast<int64_t>(text.size());
+  const int64_t longest = gathered(at::full({1}, length, at::kLong)).max().item<int64_t>();
+  const at::Tensor mine = at::zeros({longest + 1}, at::kByte);
+  std::memcpy(mine.mutable_data_ptr(), text.data(), text.size());
+  const at::Tensor all = gathered(mine);
+  return reinterpret_cast<const char*>(all.const_data_ptr());
+}
+
+bool between_hosts(const std::string& transport) {
+  return transport == "gloo" || transport == "memory + gloo";
+}
+
+}  // namespace
+
+cost::Rates rates_here(const recipe::Recipe& recipe) {
+  return kept_rates(recipe.data_parallel_ranks(),
+                    groups_of(recipe, [](const char*) { return "memory"; }));
+}
+
+Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
+                                   c10::Device device) try {
+  at::NoGradGuard no_grad;
+  const cost::GroupKinds groups =
+      groups_of(recipe, [](const char* name) { return runtime::transport_name(name); });
+  cost::Rates rates = kept_rates(launch.local_ranks, groups);
+  const int64_t ranks = recipe.data_parallel_ranks();
+  if (ranks == 1) return rates;
+  rates = cost::rates_from_json(
+      nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
+  if (recipe.wrapping.mode != recipe::WrappingMode::automatic) return rates;
+  bool measured = false;
+  for (auto& [name, link] : rates.links) {
+    if (!link.estimated || !between_hosts(link.transport)) continue;
+    link = measure_link(runtime::process_group(name), link.transport, few_sizes());
+    measured = true;
+  }
+  if (!measured) return rates;
+  return cost::rates_from_json(
+      nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
+} catch (const std::exception& error) {
+  return fail("the ranks cannot agree on rates: {}", graph::error_text(error));
+}
+
+Result<> calibrate(const launch::RankContext& context) {
+  const int32_t ranks = context.launch.world_size;
+  if (const auto met = runtime::init_process_groups(context, {1, ranks}, at::kCPU); !met)
+    return met;
+  cost::Calibration calibration;
+  calibration.host = host_name();
+  calibration.link = {runtime::transport_name(), ranks, {}, {}, 0};
+  if (ranks > 1)
+    calibration.link = measure_link(runtime::process_group(runtime::kDataGroup),
+                                    calibration.link.transport, many_sizes());
+  auto operators = measure_operators();
+  if (!operators) return fail(operators);
+  calibration.operators = std::move(*operators);
+  if (context.rank != 0) return {};
+  return launch::write_atomically(context.run_dir + "/results.json",
+                                  cost::to_json(calibration).dump() + "\n");
+}
+
+}  // namespace heddle::train
