@@ -23,8 +23,7 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
   if (const auto written = launch::write_launch(run_dir, launch); !written) return fail(written);
   const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {});
   if (!outcome) return fail(outcome);
-  if (outcome->end.exit_code != 0)
-    return fail("{}{}", outcome->failed_output, outcome->end.cause);
+  if (outcome->end.exit_code != 0) return fail("{}{}", outcome->failed_output, outcome->end.cause);
   std::ifstream file(run_dir + "/results.json");
   try {
     return cost::calibration_from_json(nlohmann::json::parse(file));
@@ -57,7 +56,8 @@ void print(const cost::Calibration& calibration) {
 }  // namespace
 
 int calibrate(int32_t ranks, bool json) {
-  std::string folder = (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) {
     fmt::print(stderr, "{}: {}\n", folder, strerror(errno));
     return 1;

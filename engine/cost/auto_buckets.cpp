@@ -102,8 +102,8 @@ std::vector<ModuleCost> module_costs(const Graph& captured, const CostModel& cos
   return modules;
 }
 
-passes::BucketPlan greedy_buckets(const std::vector<ModuleCost>& modules, const Transfers& transfers,
-                                  const GreedyOptions& options) {
+passes::BucketPlan greedy_buckets(const std::vector<ModuleCost>& modules,
+                                  const Transfers& transfers, const GreedyOptions& options) {
   return Greedy(transfers, options).run(modules);
 }
 

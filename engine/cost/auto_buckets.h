@@ -14,11 +14,11 @@ namespace heddle::cost {
 /// A module whose parameters are gathered, and the compute up to the next one.
 struct ModuleCost {
   std::string module;
-  int64_t gather_bytes = 0;      // its whole parameters as they are gathered
-  int64_t scatter_bytes = 0;     // its whole gradients as they are scattered
-  double forward_seconds = 0;    // compute from its first read to the next module's
-  double backward_seconds = 0;   // of the same modules in backward
-  bool gathered_again = false;   // for backward
+  int64_t gather_bytes = 0;     // its whole parameters as they are gathered
+  int64_t scatter_bytes = 0;    // its whole gradients as they are scattered
+  double forward_seconds = 0;   // compute from its first read to the next module's
+  double backward_seconds = 0;  // of the same modules in backward
+  bool gathered_again = false;  // for backward
 };
 
 /// The modules in the order in which forward reads them. `captured`: one micro-batch of forward
@@ -46,7 +46,7 @@ struct Transfers {
 /// compute the scatter and the gather for backward of the bucket before it); by *memory*, where two
 /// such buckets' gathers and two scatters exceed the headroom; by *size*. With no compute before
 /// it, the first module is a bucket of its own. Linear.
-passes::BucketPlan greedy_buckets(const std::vector<ModuleCost>& modules, const Transfers& transfers,
-                                  const GreedyOptions& options);
+passes::BucketPlan greedy_buckets(const std::vector<ModuleCost>& modules,
+                                  const Transfers& transfers, const GreedyOptions& options);
 
 }  // namespace heddle::cost

@@ -32,14 +32,14 @@ Curve curve_from_json(const json& points) {
 double at_bytes(const Curve& curve, int64_t bytes) {
   if (curve.empty()) return 0.0;
   const auto size = static_cast<double>(bytes);
-  const auto above =
-      std::lower_bound(curve.begin(), curve.end(), bytes,
-                       [](const CurvePoint& point, int64_t wanted) { return point.bytes < wanted; });
+  const auto above = std::lower_bound(
+      curve.begin(), curve.end(), bytes,
+      [](const CurvePoint& point, int64_t wanted) { return point.bytes < wanted; });
   if (above == curve.begin()) return above->seconds;
   const CurvePoint& low = *std::prev(above);
   if (above == curve.end()) return low.seconds * size / static_cast<double>(low.bytes);
-  const double share = (size - static_cast<double>(low.bytes)) /
-                       static_cast<double>(above->bytes - low.bytes);
+  const double share =
+      (size - static_cast<double>(low.bytes)) / static_cast<double>(above->bytes - low.bytes);
   return low.seconds + share * (above->seconds - low.seconds);
 }
 
@@ -53,8 +53,12 @@ json to_json(const Link& link) {
 }
 
 Link link_from_json(const json& read) {
-  return {read.at("transport"), read.at("ranks"), curve_from_json(read.at("all_gather")),
-          curve_from_json(read.at("reduce_scatter")), read.at("contention"), read.at("estimated")};
+  return {read.at("transport"),
+          read.at("ranks"),
+          curve_from_json(read.at("all_gather")),
+          curve_from_json(read.at("reduce_scatter")),
+          read.at("contention"),
+          read.at("estimated")};
 }
 
 json to_json(const OperatorRate& rate) {
@@ -78,7 +82,8 @@ json to_json(const Calibration& calibration) {
 
 Calibration calibration_from_json(const json& read) {
   Calibration calibration{read.at("host"), link_from_json(read.at("link")), {}};
-  for (const json& rate : read.at("operators")) calibration.operators.push_back(rate_from_json(rate));
+  for (const json& rate : read.at("operators"))
+    calibration.operators.push_back(rate_from_json(rate));
   return calibration;
 }
 

@@ -57,11 +57,10 @@ BucketPlan greedy(const graph::Graph& captured, const passes::PlanOptions& base,
   if (limit > 0)
     options.headroom =
         limit - process_bytes(planned(captured, base, {"", passes::one_each(captured), {}}));
-  return greedy_buckets(
-      module_costs(captured, cost, base.recompute.reshard),
-      {[&](int64_t bytes) { return at_bytes(link.all_gather, bytes); },
-       [&](int64_t bytes) { return at_bytes(link.reduce_scatter, bytes); }},
-      options);
+  return greedy_buckets(module_costs(captured, cost, base.recompute.reshard),
+                        {[&](int64_t bytes) { return at_bytes(link.all_gather, bytes); },
+                         [&](int64_t bytes) { return at_bytes(link.reduce_scatter, bytes); }},
+                        options);
 }
 
 bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
@@ -124,9 +123,8 @@ std::vector<Candidate> fixed_candidates(const passes::PlanOptions& base, int64_t
     all.push_back({"one transfer in flight",
                    base.buckets,
                    {.gathers_in_flight = 1, .scatters_in_flight = 1}});
-    all.push_back({"no gather ahead",
-                   base.buckets,
-                   {.gathers_in_flight = 0, .scatters_in_flight = 1}});
+    all.push_back(
+        {"no gather ahead", base.buckets, {.gathers_in_flight = 0, .scatters_in_flight = 1}});
   }
   return all;
 }
@@ -140,8 +138,7 @@ Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base
     Choice tried = choose_first(captured, base, {candidate}, cost, limit);
     none.bytes = none.bytes == 0 ? tried.bytes : std::min(none.bytes, tried.bytes);
     if (!tried.chosen) continue;
-    best = fits.empty() ? tried.expected.step_seconds
-                        : std::min(best, tried.expected.step_seconds);
+    best = fits.empty() ? tried.expected.step_seconds : std::min(best, tried.expected.step_seconds);
     fits.push_back(std::move(tried));
   }
   Choice* chosen = &none;

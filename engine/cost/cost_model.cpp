@@ -40,7 +40,8 @@ int64_t whole_bytes(const Graph& graph, const Node& collective) {
   if (graph::is_all_gather(collective)) {
     for (graph::ValueId output : collective.outputs) bytes += graph.values[output].bytes();
   } else {
-    for (const graph::Use& use : graph::list_of(collective)) bytes += graph.values[use.value].bytes();
+    for (const graph::Use& use : graph::list_of(collective))
+      bytes += graph.values[use.value].bytes();
   }
   return bytes;
 }
@@ -49,7 +50,8 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
   OperatorRate rate;
   rate.op = node.op;
   std::vector<const graph::Value*> reads;
-  graph::for_each_use(node, [&](const graph::Use& use) { reads.push_back(&graph.values[use.value]); });
+  graph::for_each_use(node,
+                      [&](const graph::Use& use) { reads.push_back(&graph.values[use.value]); });
   if (!reads.empty()) rate.dtype = short_name(reads.front()->dtype);
   if (passes::flops(graph, node) == 0.0) return rate;
   if (node.op == "aten.mm") {

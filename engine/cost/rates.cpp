@@ -58,8 +58,8 @@ Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& 
           return each.host == host && each.link.transport == kind.transport &&
                  each.link.ranks == kind.ranks;
         });
-    rates.links[name] = measured != calibrations.end() ? measured->link
-                                                       : formula_link(kind.transport, kind.ranks);
+    rates.links[name] =
+        measured != calibrations.end() ? measured->link : formula_link(kind.transport, kind.ranks);
   }
   return rates;
 }

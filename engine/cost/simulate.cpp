@@ -87,9 +87,8 @@ Simulated simulate(const Graph& planned, const CostModel& cost) {
   std::map<std::string, int64_t> bytes;
   for (const Node& node : planned.nodes)
     if (graph::is_collective(node)) bytes[graph::group_of(node)] += whole_bytes(planned, node);
-  const auto most = std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return simulate(
       planned,
       [&](const Node& node) {

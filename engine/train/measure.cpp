@@ -26,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 using Tensors = std::vector<at::Tensor>;
 using Work = c10::intrusive_ptr<c10d::Work>;
 
+// Below it an operator's call is what takes time.
+constexpr double kWorthTiming = 64 << 10;
+
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -146,7 +149,9 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
   runtime::NamedTensors states;
   for (const graph::Binding& state : plan->graph.states) {
     const graph::Value& value = plan->graph.values[state.value];
-    states[state.name] = at::zeros(value.sizes, at::TensorOptions(value.dtype)).normal_(0.0, 0.02);
+    at::Tensor& tensor = states[state.name];
+    tensor = at::zeros(value.sizes, at::TensorOptions(value.dtype));
+    if (state.name.ends_with(".weight")) tensor.normal_(0.0, 0.02);
   }
   auto program =
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, at::kCPU);
@@ -171,8 +176,10 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
     const graph::Node& node = graph.nodes[executor.program().instructions[i].node];
     const cost::OperatorRate kind = cost::rate_class(graph, node);
     const double flops = passes::flops(graph, node);
+    const auto bytes = static_cast<double>(passes::bytes_moved(graph, node));
+    if (flops == 0 && bytes < kWorthTiming) continue;
     Sum& sum = sums[{kind.op, kind.dtype, kind.shape}];
-    sum.work += flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
+    sum.work += flops > 0 ? flops : bytes;
     sum.seconds += median(seconds[i]);
   }
   return {};

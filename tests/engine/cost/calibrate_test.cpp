@@ -1,0 +1,93 @@
+// The command with its real ranks, and training by what it kept.
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/engine/train/engine_process.h"
+
+namespace {
+
+const QString kRecipe = QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/debug.toml";
+
+QStringList train(const QStringList& sets) {
+  QStringList arguments = {
+      "train", kRecipe, "--set", "training.steps=2", "--set", "schedule.warmup_steps=0"};
+  for (const QString& set : sets) arguments << "--set" << set;
+  return arguments;
+}
+
+}  // namespace
+
+class CalibrateTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void init() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
+
+  void without_a_calibration_a_plan_says_that_it_is_estimated() {
+    const auto run = run_engine({"graph", kRecipe, "--stats"});
+    QCOMPARE(run.exit_code, 0);
+    QVERIFY2(run.results()["plan"].toString().contains("estimated"), run.out.constData());
+  }
+
+  void calibrate_measures_and_keeps() {
+    const auto run = run_engine({"calibrate", "--json", "--ranks", "2"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QJsonObject link = run.results()["link"].toObject();
+    QCOMPARE(link["ranks"].toInt(), 2);
+    for (const char* collective : {"all_gather", "reduce_scatter"}) {
+      const QJsonArray points = link[collective].toArray();
+      QCOMPARE(points.size(), 40);
+      QCOMPARE(points.first().toArray()[0].toInt(), 4096);
+      QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
+      for (const QJsonValue point : points) QVERIFY(point.toArray()[1].toDouble() > 0);
+    }
+    QSet<QString> products;
+    for (const QJsonValue rate : run.results()["operators"].toArray())
+      if (rate["op"] == "aten.mm") products << rate["dtype"].toString();
+    QCOMPARE(products, QSet<QString>({"f32", "bf16"}));
+
+    const auto planned = run_engine({"graph", kRecipe, "--stats"});
+    QVERIFY2(!planned.results()["plan"].toString().contains("estimated"), planned.out.constData());
+  }
+
+  void ranks_plan_by_it_and_say_so() {
+    const QTemporaryDir folder;
+    const auto run =
+        run_engine(train({"wrapping.mode=\"auto\""}) + QStringList{"--run-dir", folder.path()});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QFile log(folder.filePath("rank-0.0.hlog"));
+    QVERIFY(log.open(QFile::ReadOnly));
+    QVERIFY(log.readAll().contains("expected: step"));
+  }
+
+  void a_limit_below_what_any_plan_needs_is_an_error() {
+    const auto refused = run_engine(train({"wrapping.memory_limit=\"64 MiB\""}));
+    QCOMPARE(refused.exit_code, 2);
+    const QString error = refused.err;
+    for (const char* part : {"wrapping.memory_limit: 64 MiB is not enough", "at least",
+                             "recompute.mode = \"full\"", "more than 2 ranks"})
+      QVERIFY2(error.contains(part), refused.err.constData());
+    // The limit that it names is enough.
+    const QString least = error.section("at least ", 1).section(" with this", 0, 0);
+    const auto met = run_engine(train({"wrapping.memory_limit=\"" + least + "\""}));
+    QVERIFY2(met.exit_code == 0, met.err.constData());
+  }
+
+  void a_limit_holds_for_every_wrapping() {
+    for (const char* mode : {"layers", "none"}) {
+      const auto refused = run_engine(
+          train({QString("wrapping.mode=\"%1\"").arg(mode), "wrapping.memory_limit=\"64 MiB\""}));
+      QCOMPARE(refused.exit_code, 2);
+      QVERIFY2(refused.err.contains("is not enough"), refused.err.constData());
+    }
+  }
+
+ private:
+  QTemporaryDir cache_;
+};
+
+QTEST_GUILESS_MAIN(CalibrateTest)
+#include "calibrate_test.moc"

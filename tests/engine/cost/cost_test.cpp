@@ -1,0 +1,217 @@
+// The rule and the clock, with times set by hand, on the toy and on graphs written here.
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+
+#include "../graph/toy.h"
+#include "engine/cost/auto_buckets.h"
+#include "engine/cost/choose_plan.h"
+#include "engine/graph/text.h"
+
+using namespace heddle;
+
+namespace {
+
+// Modules named a, b, c …: 100 bytes each way, one second of compute forward, two backward.
+std::vector<cost::ModuleCost> modules(size_t count) {
+  std::vector<cost::ModuleCost> all;
+  for (size_t i = 0; i < count; ++i)
+    all.push_back({std::string(1, static_cast<char>('a' + i)), 100, 100, 1.0, 2.0, false});
+  return all;
+}
+
+cost::Transfers bytes_per_second(double gather, double scatter) {
+  return {[=](int64_t bytes) { return static_cast<double>(bytes) / gather; },
+          [=](int64_t bytes) { return static_cast<double>(bytes) / scatter; }};
+}
+
+QString text_of(const passes::BucketPlan& plan) {
+  QStringList buckets;
+  for (const passes::Bucket& bucket : plan) {
+    QString text;
+    for (const std::string& module : bucket.modules) text += QString::fromStdString(module);
+    buckets << text;
+  }
+  return buckets.join(" ");
+}
+
+QString greedy(const std::vector<cost::ModuleCost>& modules, const cost::Transfers& transfers,
+               const cost::GreedyOptions& options = {}) {
+  return text_of(cost::greedy_buckets(modules, transfers, options));
+}
+
+constexpr double kNothing = 1e12;  // bytes per second
+
+// Forward nodes on a shard %0 and a tensor %1.
+graph::Graph parsed(const std::string& nodes) {
+  const auto graph = graph::parse_text(
+      "heddle graph 1\ngroup dp_shard = 2\nmicro_batches = 1\nstate %0: f32[2, 2] w\n"
+      "state %1: f32[4, 2] x\nforward\n" +
+          nodes,
+      "test");
+  if (!graph) qFatal("%s", graph.error().message.c_str());
+  return *graph;
+}
+
+// A collective takes 3 seconds, all else 2.
+double by_hand(const graph::Node& node) { return graph::is_collective(node) ? 3.0 : 2.0; }
+
+cost::Rates rates(double bytes_per_second) {
+  cost::Rates rates;
+  rates.links["dp_shard"] = cost::formula_link("memory", 2);
+  for (auto* curve : {&rates.links["dp_shard"].all_gather, &rates.links["dp_shard"].reduce_scatter})
+    *curve = {{16, 16 / bytes_per_second}, {1024, 1024 / bytes_per_second}};
+  return rates;
+}
+
+passes::PlanOptions by_block(const graph::Graph& toy) {
+  passes::PlanOptions options;
+  options.buckets = passes::by_block(toy);
+  return options;
+}
+
+}  // namespace
+
+class CostTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void first_module_is_a_bucket_and_no_rule_closes_the_second() {
+    QCOMPARE(greedy(modules(5), bytes_per_second(kNothing, kNothing)), QString("a bcde"));
+  }
+
+  void time_closes_a_bucket() {
+    // A bucket's second of compute hides 250 bytes: two modules. Two modules hide five.
+    QCOMPARE(greedy(modules(9), bytes_per_second(250, kNothing)), QString("a bc defgh i"));
+    // Twice the time, twice the bytes.
+    QCOMPARE(greedy(modules(9), bytes_per_second(250, kNothing), {.relax = 1.0}),
+             QString("a bcdef ghi"));
+    // a's two seconds of backward hide 300 bytes.
+    QCOMPARE(greedy(modules(9), bytes_per_second(kNothing, 150)), QString("a bcd efghi"));
+  }
+
+  void what_is_gathered_again_takes_from_the_scatter() {
+    auto all = modules(9);
+    for (auto& module : all) module.gathered_again = true;
+    // A gather takes a second, a module's scatter another. a's two seconds hide b's and c's. The
+    // four of b and c hide three more beside a's gather for backward.
+    const cost::Transfers transfers{[](int64_t) { return 1.0; }, bytes_per_second(1, 100).scatter};
+    QCOMPARE(greedy(all, transfers), QString("a bc def ghi"));
+    for (auto& module : all) module.gathered_again = false;
+    QCOMPARE(greedy(all, transfers), QString("a bc defg hi"));
+  }
+
+  void memory_closes_a_bucket() {
+    // Two gathers and two scatters of 100 bytes a module.
+    QCOMPARE(greedy(modules(6), bytes_per_second(kNothing, kNothing), {.headroom = 800}),
+             QString("a bc de f"));
+    QCOMPARE(greedy(modules(6), bytes_per_second(kNothing, kNothing), {.headroom = 799}),
+             QString("a b c d e f"));
+  }
+
+  void size_closes_a_bucket() {
+    QCOMPARE(greedy(modules(6), bytes_per_second(kNothing, kNothing), {.largest_bytes = 300}),
+             QString("a bcd ef"));
+  }
+
+  void modules_of_the_toy() {
+    const graph::Graph toy = capture_toy();
+    const cost::CostModel model(rates(1e9));
+    const auto costs = cost::module_costs(toy, model, true);
+    QCOMPARE(costs.size(), size_t{3});
+    const std::vector<std::pair<std::string, int64_t>> expected = {
+        {"block.0", 64}, {"block.1", 64}, {"head", 48}};
+    for (size_t i = 0; i < costs.size(); ++i) {
+      QCOMPARE(costs[i].module, expected[i].first);
+      QCOMPARE(costs[i].gather_bytes, expected[i].second);
+      QCOMPARE(costs[i].scatter_bytes, expected[i].second);
+      QVERIFY(costs[i].forward_seconds > 0 && costs[i].backward_seconds > costs[i].forward_seconds);
+      QCOMPARE(costs[i].gathered_again, i < 2);
+    }
+    // All compute of forward and backward is some module's.
+    double sum = 0, all = 0;
+    for (const auto& each : costs) sum += each.forward_seconds + each.backward_seconds;
+    for (const auto& node : toy.nodes)
+      if (node.phase != graph::Phase::optimizer) all += model.seconds(toy, node);
+    QVERIFY(std::abs(sum - all) < 1e-12);
+  }
+
+  void clock_data() {
+    QTest::addColumn<QString>("nodes");
+    QTest::addColumn<bool>("wrapped");
+    QTest::addColumn<double>("contention");
+    QTest::addColumn<double>("step");
+    QTest::addColumn<double>("exposed");
+    const char* gather =
+        "  %2: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n";
+    const char* wait = "  %3: f32[4, 2] = heddle.wait([%2])\n";
+    const char* before = "  %4: f32[4, 2] = aten.silu(%1)\n";
+    const char* behind = "  %5: f32[4, 2] = aten.silu(%3)\n";
+    const auto order = [](auto... parts) { return (QString() + ... + parts); };
+    QTest::newRow("one after the other")
+        << order(before, gather, wait, behind) << false << 0.0 << 7.0 << 3.0;
+    QTest::newRow("beside compute")
+        << order(gather, before, wait, behind) << false << 0.0 << 5.0 << 1.0;
+    // Two seconds of both take 2 · 1.5, then one of the gather and two of compute.
+    QTest::newRow("compute pays") << order(gather, before, wait, behind) << false << 0.5 << 6.0
+                                  << 1.0;
+    QTest::newRow("nothing is won")
+        << order(gather, before, wait, behind) << false << 1.0 << 7.0 << 1.0;
+    const char* second =
+        "  %6: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n";
+    const char* third = "  %7: f32[4, 2] = heddle.wait([%6])\n";
+    // 2 hidden, 1 exposed, 2 hidden, 1 exposed.
+    QTest::newRow("one link") << order(gather, second, before, wait, behind, third) << false << 0.0
+                              << 6.0 << 2.0;
+    // The gather stands at the step's end: the next step begins beside it.
+    QTest::newRow("wraps around") << order(gather, before, wait, behind) << true << 0.0 << 5.0
+                                  << 1.0;
+  }
+  void clock() {
+    QFETCH(QString, nodes);
+    QFETCH(bool, wrapped);
+    QFETCH(double, contention);
+    QFETCH(double, step);
+    QFETCH(double, exposed);
+    graph::Graph graph = parsed(nodes.toStdString());
+    if (wrapped) std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
+    const cost::Simulated simulated = cost::simulate(graph, by_hand, contention);
+    QCOMPARE(simulated.step_seconds, step);
+    QCOMPARE(simulated.exposed_seconds, exposed);
+  }
+
+  void best_is_the_fastest_that_fits() {
+    const graph::Graph toy = capture_toy();
+    const passes::PlanOptions base = by_block(toy);
+    const cost::CostModel model(rates(1e9));
+    const auto all = cost::open_candidates(toy, base, model, 0);
+    QVERIFY(all.size() > 4);
+    const auto best = cost::choose_best(toy, base, all, model, 0);
+    QVERIFY(best.chosen.has_value());
+    for (const cost::Candidate& each : all) {
+      const auto alone = cost::choose_first(toy, base, {each}, model, 0);
+      QVERIFY(best.expected.step_seconds <= alone.expected.step_seconds * 1.005);
+    }
+    QCOMPARE(best.bytes, cost::process_bytes(best.plan));
+  }
+
+  void a_limit_is_obeyed_or_refused() {
+    const graph::Graph toy = capture_toy();
+    const passes::PlanOptions base = by_block(toy);
+    const cost::CostModel model(rates(1e9));
+    const auto refused =
+        cost::choose_best(toy, base, cost::open_candidates(toy, base, model, 1), model, 1);
+    QVERIFY(!refused.chosen && refused.bytes > 1);
+    const int64_t least = refused.bytes;
+    const auto met =
+        cost::choose_best(toy, base, cost::open_candidates(toy, base, model, least), model, least);
+    QVERIFY(met.chosen.has_value());
+    QCOMPARE(met.bytes, least);
+    const auto below = cost::choose_best(
+        toy, base, cost::open_candidates(toy, base, model, least - 1), model, least - 1);
+    QVERIFY(!below.chosen);
+  }
+};
+
+QTEST_GUILESS_MAIN(CostTest)
+#include "cost_test.moc"
