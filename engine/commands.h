@@ -23,8 +23,8 @@ int train(const RecipeOptions& recipe, launch::TrainOptions options);
 /// the time it took as JSON.
 int graph(const RecipeOptions& recipe, const std::string& after, bool stats);
 
-/// `calibrate`: measures this machine with `ranks` ranks, keeps the result, and prints it as a table
-/// or as JSON.
+/// `calibrate`: measures this machine with `ranks` ranks, keeps the result, and prints it as a
+/// table or as JSON.
 int calibrate(int32_t ranks, bool json);
 
 struct TokenizeOptions {

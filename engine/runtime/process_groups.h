@@ -26,8 +26,8 @@ struct Mesh {
 /// before the first collective; with one rank there is nothing to make.
 Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10::Device device);
 
-/// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid once
-/// the groups are made. And what the log should say of it: a warning, or empty.
+/// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid
+/// once the groups are made. And what the log should say of it: a warning, or empty.
 std::string transport_name(const std::string& group = kDataGroup);
 std::string transport_warning();
 
