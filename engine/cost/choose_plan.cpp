@@ -11,9 +11,9 @@ using passes::BucketPlan;
 
 constexpr int64_t kProgramBytes = 150'000'000;
 // Planning takes 5 to 15 µs a node.
-constexpr int64_t kNodesToPlan = 30'000;
+constexpr int64_t kNodesToPlan = 40'000;
 constexpr int64_t kFewest = 2;
-constexpr double kAsGood = 1.005;
+constexpr double kAsGood = 1.002;
 
 passes::Plan planned(const graph::Graph& captured, const passes::PlanOptions& base,
                      const Candidate& candidate) {
@@ -82,7 +82,7 @@ std::vector<Candidate> open_candidates(const graph::Graph& captured,
                                        const passes::PlanOptions& base, const CostModel& cost,
                                        int64_t limit) {
   const BucketPlan by_block = passes::by_block(captured);
-  if (by_block.empty()) return fixed_candidates(base, limit);  // nothing is gathered
+  if (by_block.empty()) return {{"nothing is gathered", {}, {}}};
   std::vector<std::pair<std::string, BucketPlan>> wrappings;
   auto add = [&](const char* name, BucketPlan buckets) {
     for (const auto& [known, other] : wrappings)
@@ -106,27 +106,12 @@ std::vector<Candidate> open_candidates(const graph::Graph& captured,
                        {.gathers_in_flight = gathers, .across_phases = across}});
   const auto nodes = static_cast<int64_t>(captured.nodes.size()) * captured.micro_batches;
   all.resize(std::min(all.size(), static_cast<size_t>(std::max(kNodesToPlan / nodes, kFewest))));
-  if (limit > 0) {
-    passes::PlanOptions each = base;
-    each.buckets = passes::one_each(captured);
-    for (Candidate& lean : fixed_candidates(each, limit)) {
-      lean.name = "a bucket each, " + lean.name;
-      all.push_back(std::move(lean));
-    }
-  }
   return all;
 }
 
-std::vector<Candidate> fixed_candidates(const passes::PlanOptions& base, int64_t limit) {
-  std::vector<Candidate> all = {{"as usual", base.buckets, base.overlap}};
-  if (limit > 0) {
-    all.push_back({"one transfer in flight",
-                   base.buckets,
-                   {.gathers_in_flight = 1, .scatters_in_flight = 1}});
-    all.push_back(
-        {"no gather ahead", base.buckets, {.gathers_in_flight = 0, .scatters_in_flight = 1}});
-  }
-  return all;
+std::vector<Candidate> lean_candidates(const BucketPlan& buckets) {
+  return {{"one transfer in flight", buckets, {.gathers_in_flight = 1, .scatters_in_flight = 1}},
+          {"no gather ahead", buckets, {.gathers_in_flight = 0, .scatters_in_flight = 1}}};
 }
 
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,

@@ -30,8 +30,9 @@ std::vector<Candidate> open_candidates(const graph::Graph& captured,
                                        const passes::PlanOptions& base, const CostModel& cost,
                                        int64_t limit);
 
-/// These buckets, and where there is a limit with less under way at a time.
-std::vector<Candidate> fixed_candidates(const passes::PlanOptions& base, int64_t limit);
+/// These buckets with less under way at a time, the last one the leanest there is: where nothing
+/// else fits a limit.
+std::vector<Candidate> lean_candidates(const passes::BucketPlan& buckets);
 
 struct Choice {
   std::optional<Candidate> chosen;  // none: none fits the limit
@@ -40,7 +41,7 @@ struct Choice {
   int64_t bytes = 0;                // of the process: the chosen one's, or the least of all
 };
 
-/// The least simulated step time of those that fit; among those within half a percent of it the
+/// The least simulated step time of those that fit; among those within 0.2 % of it the
 /// least memory, then the first.
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);

@@ -12,8 +12,7 @@ namespace {
 using graph::Graph;
 using graph::Node;
 
-constexpr double kFlopsPerSecond = 5e10;  // a CPU core's, of products that were not measured
-constexpr double kCallSeconds = 2e-6;     // an operator's dispatch
+constexpr double kCallSeconds = 2e-6;  // an operator's dispatch
 
 // How unlike two shapes are: the sum over dimensions of the octaves between them.
 double distance(const OperatorRate& a, const OperatorRate& b) {
@@ -63,7 +62,10 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
   return rate;
 }
 
-CostModel::CostModel(const Rates& rates) : links_(rates.links) {
+CostModel::CostModel(const Rates& rates)
+    : links_(rates.links),
+      flops_per_second_(rates.flops_per_second),
+      bytes_per_second_(rates.bytes_per_second) {
   for (const OperatorRate& rate : rates.operators) {
     rates_[rate.op].push_back(rate);
     if (rate.op == "aten.add.Tensor") bytes_per_second_ = rate.per_second;
@@ -74,7 +76,7 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
   if (graph::is_collective(node) || makes_nothing(node)) return 0.0;
   const double flops = passes::flops(graph, node);
   const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
-  double rate = flops > 0 ? kFlopsPerSecond : bytes_per_second_;
+  double rate = flops > 0 ? flops_per_second_ : bytes_per_second_;
   if (const auto measured = rates_.find(node.op); measured != rates_.end()) {
     const OperatorRate wanted = rate_class(graph, node);
     rate = std::min_element(measured->second.begin(), measured->second.end(),

@@ -26,7 +26,7 @@ class CostModel {
  private:
   std::map<std::string, Link> links_;
   std::unordered_map<std::string, std::vector<OperatorRate>> rates_;  // by operator
-  double bytes_per_second_ = 6e9;  // of operators that move memory and were not measured
+  double flops_per_second_, bytes_per_second_;                        // of other operators
 };
 
 /// Bytes of a collective's whole tensors.

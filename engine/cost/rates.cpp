@@ -47,10 +47,10 @@ Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& 
   }
   if (nearest) rates.operators = nearest->operators;
   if (!nearest) {
-    rates.remarks.push_back("operators are guessed");
+    rates.remarks.push_back("operators are guessed, not calibrated");
   } else if (nearest->link.ranks != local_ranks) {
     rates.remarks.push_back(
-        fmt::format("operators were measured with {} ranks", nearest->link.ranks));
+        fmt::format("operators were calibrated with {} ranks", nearest->link.ranks));
   }
   for (const auto& [name, kind] : groups) {
     const auto measured =
@@ -64,14 +64,23 @@ Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& 
   return rates;
 }
 
+Rates gpu_rates(const GroupKinds& groups) {
+  Rates rates;
+  rates.flops_per_second = 4e14;  // an H100's, in bf16
+  rates.bytes_per_second = 2e12;
+  rates.remarks.push_back("a GPU's operators are guessed");
+  for (const auto& [name, kind] : groups) rates.links[name] = formula_link("nccl", kind.ranks);
+  return rates;
+}
+
 std::string shortcomings(const Rates& rates) {
   std::vector<std::string> all = rates.remarks;
   for (const auto& [group, link] : rates.links)
     if (link.estimated)
-      all.push_back(fmt::format("{} between the {} ranks of {} is estimated", link.transport,
-                                link.ranks, group));
+      all.push_back(fmt::format("{} between the {} ranks of {} is estimated by formula",
+                                link.transport, link.ranks, group));
   if (all.empty()) return {};
-  return fmt::format("{}: heddle-engine calibrate measures this machine", fmt::join(all, "; "));
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 nlohmann::json to_json(const Rates& rates) {
@@ -79,7 +88,11 @@ nlohmann::json to_json(const Rates& rates) {
   for (const auto& [group, link] : rates.links) links[group] = to_json(link);
   nlohmann::json operators = nlohmann::json::array();
   for (const OperatorRate& rate : rates.operators) operators.push_back(to_json(rate));
-  return {{"links", links}, {"operators", operators}, {"remarks", rates.remarks}};
+  return {{"links", links},
+          {"operators", operators},
+          {"flops_per_second", rates.flops_per_second},
+          {"bytes_per_second", rates.bytes_per_second},
+          {"remarks", rates.remarks}};
 }
 
 Rates rates_from_json(const nlohmann::json& read) {
@@ -87,6 +100,8 @@ Rates rates_from_json(const nlohmann::json& read) {
   for (const auto& [group, link] : read.at("links").items())
     rates.links[group] = link_from_json(link);
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
+  rates.flops_per_second = read.at("flops_per_second");
+  rates.bytes_per_second = read.at("bytes_per_second");
   rates.remarks = read.at("remarks");
   return rates;
 }

@@ -12,6 +12,8 @@ namespace heddle::cost {
 struct Rates {
   std::map<std::string, Link> links;  // by process group
   std::vector<OperatorRate> operators;
+  /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
+  double flops_per_second = 5e10, bytes_per_second = 6e9;
   std::vector<std::string> remarks;  // what is wrong with them, in words
 };
 
@@ -25,10 +27,13 @@ struct GroupKind {
 };
 using GroupKinds = std::map<std::string, GroupKind>;
 
-/// Of a run on `host`, `local_ranks` of whose ranks are there. A calibration for another number of
-/// ranks serves for operators, with a remark.
+/// Of a run on CPUs of `host`, `local_ranks` of whose ranks are there. A calibration for another
+/// number of ranks serves for operators, with a remark.
 Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,
                int64_t local_ranks, const GroupKinds& groups);
+
+/// Of a run on GPUs: nothing is measured.
+Rates gpu_rates(const GroupKinds& groups);
 
 /// Ring collectives, by NCCL's formula: (ranks − 1) · latency + bytes · (ranks − 1) / ranks / rate,
 /// sampled at sizes. Latency and rate are guesses at a usual machine with that transport.

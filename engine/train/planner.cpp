@@ -111,12 +111,15 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captur
   if (recipe.recompute.mode == recipe::RecomputeMode::budget)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   const int64_t limit = recipe.wrapping.memory_limit;
-  cost::Choice choice =
-      recipe.wrapping.mode == recipe::WrappingMode::automatic
-          ? cost::choose_best(captured, options,
-                              cost::open_candidates(captured, options, model, limit), model, limit)
-          : cost::choose_first(captured, options, cost::fixed_candidates(options, limit), model,
-                               limit);
+  const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic;
+  const auto candidates =
+      open ? cost::open_candidates(captured, options, model, limit)
+           : std::vector{cost::Candidate{"as the recipe says", options.buckets, options.overlap}};
+  cost::Choice choice = cost::choose_best(captured, options, candidates, model, limit);
+  if (!choice.chosen)
+    choice = cost::choose_first(
+        captured, options,
+        cost::lean_candidates(open ? passes::one_each(captured) : options.buckets), model, limit);
   if (!choice.chosen)
     return fail(
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "

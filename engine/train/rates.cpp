@@ -33,7 +33,8 @@ cost::GroupKinds groups_of(const recipe::Recipe& recipe, const TransportOf& tran
   return groups;
 }
 
-cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups) {
+cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups, bool gpu) {
+  if (gpu) return cost::gpu_rates(groups);
   const auto kept = cost::read_calibrations(cost::calibration_file());
   cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host_name(),
                                      local_ranks, groups);
@@ -64,8 +65,9 @@ bool between_hosts(const std::string& transport) {
 }  // namespace
 
 cost::Rates rates_here(const recipe::Recipe& recipe) {
+  const bool gpu = recipe.hardware.device == "cuda";
   return kept_rates(recipe.data_parallel_ranks(),
-                    groups_of(recipe, [](const char*) { return "memory"; }));
+                    groups_of(recipe, [=](const char*) { return gpu ? "nccl" : "memory"; }), gpu);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
@@ -73,7 +75,7 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
   at::NoGradGuard no_grad;
   const cost::GroupKinds groups =
       groups_of(recipe, [](const char* name) { return runtime::transport_name(name); });
-  cost::Rates rates = kept_rates(launch.local_ranks, groups);
+  cost::Rates rates = kept_rates(launch.local_ranks, groups, device.is_cuda());
   const int64_t ranks = recipe.data_parallel_ranks();
   if (ranks == 1) return rates;
   rates = cost::rates_from_json(

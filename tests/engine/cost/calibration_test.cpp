@@ -88,7 +88,7 @@ class CalibrationTest : public QObject {
     QVERIFY(QString::fromStdString(cost::shortcomings(half)).contains("gloo between the 2 ranks"));
 
     const cost::Rates others = cost::rates_of(all, "a", 3, {});
-    QVERIFY(QString::fromStdString(cost::shortcomings(others)).contains("measured with"));
+    QVERIFY(QString::fromStdString(cost::shortcomings(others)).contains("calibrated with"));
 
     const cost::Rates none = cost::rates_of(all, "b", 2, groups);
     QVERIFY(none.operators.empty());

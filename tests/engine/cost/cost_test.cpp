@@ -190,7 +190,7 @@ class CostTest : public QObject {
     QVERIFY(best.chosen.has_value());
     for (const cost::Candidate& each : all) {
       const auto alone = cost::choose_first(toy, base, {each}, model, 0);
-      QVERIFY(best.expected.step_seconds <= alone.expected.step_seconds * 1.005);
+      QVERIFY(best.expected.step_seconds <= alone.expected.step_seconds * 1.002);
     }
     QCOMPARE(best.bytes, cost::process_bytes(best.plan));
   }
@@ -199,17 +199,21 @@ class CostTest : public QObject {
     const graph::Graph toy = capture_toy();
     const passes::PlanOptions base = by_block(toy);
     const cost::CostModel model(rates(1e9));
-    const auto refused =
-        cost::choose_best(toy, base, cost::open_candidates(toy, base, model, 1), model, 1);
+    const auto lean = cost::lean_candidates(passes::one_each(toy));
+    const auto refused = cost::choose_best(toy, base, lean, model, 1);
     QVERIFY(!refused.chosen && refused.bytes > 1);
     const int64_t least = refused.bytes;
-    const auto met =
-        cost::choose_best(toy, base, cost::open_candidates(toy, base, model, least), model, least);
+    const auto met = cost::choose_first(toy, base, lean, model, least);
     QVERIFY(met.chosen.has_value());
     QCOMPARE(met.bytes, least);
-    const auto below = cost::choose_best(
-        toy, base, cost::open_candidates(toy, base, model, least - 1), model, least - 1);
-    QVERIFY(!below.chosen);
+    QVERIFY(!cost::choose_first(toy, base, lean, model, least - 1).chosen);
+    // No candidate needs less, and what does not fit is not chosen.
+    for (const int64_t limit : {least - 1, least + 64, least + 256}) {
+      const auto open = cost::choose_best(toy, base, cost::open_candidates(toy, base, model, limit),
+                                          model, limit);
+      QVERIFY(open.bytes >= least);
+      QVERIFY(!open.chosen || open.bytes <= limit);
+    }
   }
 };
 
