@@ -1,6 +1,7 @@
 #include "engine/train/runner.h"
 
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
 #include <chrono>
@@ -109,6 +110,12 @@ int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10
   return offset;
 }
 
+// The BLAS makes its threads and buffers at its first product: before the step, where they count.
+void warm_up(c10::Device device) {
+  const at::Tensor a = at::zeros({512, 512}, at::TensorOptions(at::kFloat).device(device));
+  a.mm(a);
+}
+
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                                              const launch::Launch& launch, const cost::Rates& rates,
                                              c10::Device device) {
@@ -139,7 +146,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   auto program =
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, device);
   if (!program) return fail(program);
-  // Arena and states have been touched: they are resident now.
+  // Arena and states have been touched: they are resident now, and so is what the BLAS needs.
+  warm_up(device);
   facts.predicted_peak_bytes = resident_bytes();
   auto runner =
       std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
