@@ -40,12 +40,27 @@ std::array<double, 2> normals(uint64_t pair, uint64_t key, uint64_t attempt) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-float draw(const Init& init, uint64_t key, uint64_t element) {
-  for (uint64_t attempt = 0;; ++attempt) {
+bool within(const Init& init, double value) {
+  return init.kind == Init::Kind::normal || std::abs(value) <= init.cut;
+}
+
+// Truncation by drawing again; past 2⁸ attempts the cut would be absurd.
+float draw_again(const Init& init, uint64_t key, uint64_t element) {
+  for (uint64_t attempt = 1;; ++attempt) {
     const double value = init.sigma * normals(element / 2, key, attempt)[element % 2];
-    // Truncation by drawing again; past 2⁸ attempts the cut would be absurd.
-    if (init.kind == Init::Kind::normal || std::abs(value) <= init.cut || attempt == 255)
-      return static_cast<float>(value);
+    if (within(init, value) || attempt == 255) return static_cast<float>(value);
+  }
+}
+
+// Elements [begin, end), both of a pair from one draw.
+void draw(const Init& init, uint64_t key, uint64_t begin, uint64_t end, float* out) {
+  for (uint64_t element = begin; element < end;) {
+    const auto pair = normals(element / 2, key, 0);
+    do {
+      const double value = init.sigma * pair[element % 2];
+      out[element - begin] =
+          within(init, value) ? static_cast<float>(value) : draw_again(init, key, element);
+    } while (++element % 2 == 1 && element < end);
   }
 }
 
@@ -78,7 +93,8 @@ void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin
   }
   const uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(seed));
   at::parallel_for(0, count, 16384, [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) out[i] = draw(init, key, static_cast<uint64_t>(begin + i));
+    draw(init, key, static_cast<uint64_t>(begin + from), static_cast<uint64_t>(begin + to),
+         out + from);
   });
 }
 
