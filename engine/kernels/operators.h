@@ -12,8 +12,8 @@
 
 namespace heddle::kernels {
 
-/// Query rows that attention's CPU kernel scores at a time: fastest of 32 to 256 at 512 and at 2,048
-/// tokens.
+/// Query rows that attention's CPU kernel scores at a time: fastest of 32 to 256 at 512 and at
+/// 2,048 tokens.
 inline constexpr int64_t kAttentionRows = 64;
 /// Rows that rms_norm's backward sums into one partial sum.
 inline constexpr int64_t kNormRows = 64;
