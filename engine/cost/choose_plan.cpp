@@ -9,7 +9,7 @@ namespace {
 
 using passes::BucketPlan;
 
-constexpr int64_t kProgramBytes = 150'000'000;
+constexpr int64_t kProgramBytes = 195'000'000;
 // Planning takes 5 to 15 µs a node.
 constexpr int64_t kNodesToPlan = 40'000;
 constexpr int64_t kFewest = 2;
