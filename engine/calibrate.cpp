@@ -34,8 +34,11 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
 
 void print(const cost::Calibration& calibration) {
   const cost::Link& link = calibration.link;
-  fmt::print("{}, {} ranks over {}; compute pays {:.0f} % of a transfer beside it\n\n",
-             calibration.host, link.ranks, link.transport, link.contention * 100);
+  fmt::print("{}, {} ranks over {}\n", calibration.host, link.ranks, link.transport);
+  for (const auto& [bytes, seconds] : link.beside_compute)
+    fmt::print("beside compute {} bytes take {:.3f} ms, {:.3f} ms without\n", bytes, seconds * 1e3,
+               cost::at_bytes(link.all_gather, bytes) * 1e3);
+  fmt::print("compute loses {:.0f} % of its speed meanwhile\n\n", link.contention * 100);
   if (!link.all_gather.empty())
     fmt::print("{:>12} {:>14} {:>8} {:>18} {:>8}\n", "whole bytes", "all-gather ms", "GB/s",
                "reduce-scatter ms", "GB/s");

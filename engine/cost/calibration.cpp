@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 json to_json(const Curve& curve) {
   json points = json::array();
@@ -46,6 +46,7 @@ double at_bytes(const Curve& curve, int64_t bytes) {
 json to_json(const Link& link) {
   return {{"transport", link.transport},
           {"ranks", link.ranks},
+          {"beside_compute", to_json(link.beside_compute)},
           {"contention", link.contention},
           {"estimated", link.estimated},
           {"all_gather", to_json(link.all_gather)},
@@ -57,6 +58,7 @@ Link link_from_json(const json& read) {
           read.at("ranks"),
           curve_from_json(read.at("all_gather")),
           curve_from_json(read.at("reduce_scatter")),
+          curve_from_json(read.at("beside_compute")),
           read.at("contention"),
           read.at("estimated")};
 }

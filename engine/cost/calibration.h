@@ -26,8 +26,9 @@ struct Link {
   std::string transport;  // "memory", "memory + gloo", "gloo", "nccl"
   int64_t ranks = 0;
   Curve all_gather, reduce_scatter;
-  /// The share of a collective's time that it takes from compute beside it: 0 where both run at
-  /// full speed, 1 where one waits for the other (arXiv 2504.03662: overlapping slows both).
+  /// A gather while compute runs: its threads wait for a core. And the share of its speed that
+  /// compute loses meanwhile (arXiv 2504.03662: overlapping slows both).
+  Curve beside_compute;
   double contention = 0;
   bool estimated = false;  // by formula, not measured
 };

@@ -88,12 +88,16 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
   return kCallSeconds + work / rate;
 }
 
-double CostModel::transfer_seconds(const Graph& graph, const Node& collective) const {
+Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const Link& travels = link(graph::group_of(collective));
   const int64_t bytes = whole_bytes(graph, collective);
-  if (graph::is_all_gather(collective)) return at_bytes(travels.all_gather, bytes);
-  if (graph::is_reduce_scatter(collective)) return at_bytes(travels.reduce_scatter, bytes);
-  return at_bytes(travels.all_gather, bytes) + at_bytes(travels.reduce_scatter, bytes);
+  const double gather = at_bytes(travels.all_gather, bytes);
+  const double scatter = at_bytes(travels.reduce_scatter, bytes);
+  const double beside = at_bytes(travels.beside_compute, bytes);
+  const double alone = graph::is_all_gather(collective)       ? gather
+                       : graph::is_reduce_scatter(collective) ? scatter
+                                                              : gather + scatter;
+  return {alone, alone + std::max(0.0, beside - gather)};
 }
 
 }  // namespace heddle::cost

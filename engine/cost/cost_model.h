@@ -10,6 +10,12 @@
 
 namespace heddle::cost {
 
+/// Seconds of a node: compute by itself; a collective while compute stands still, and while it
+/// runs.
+struct Duration {
+  double alone = 0, beside_compute = 0;
+};
+
 /// Plain data plus look-ups; safe to read from several threads.
 class CostModel {
  public:
@@ -19,8 +25,8 @@ class CostModel {
 
   /// Of a compute node, with its ranks busy. Views take none.
   double seconds(const graph::Graph& graph, const graph::Node& node) const;
-  /// Of a collective's transfer alone.
-  double transfer_seconds(const graph::Graph& graph, const graph::Node& collective) const;
+  /// Of a collective.
+  Duration transfer(const graph::Graph& graph, const graph::Node& collective) const;
   const Link& link(const std::string& group) const { return links_.at(group); }
 
  private:

@@ -24,13 +24,14 @@ Guess guess(const std::string& transport) {
 
 Link formula_link(const std::string& transport, int64_t ranks) {
   const Guess of = guess(transport);
-  Link link{transport, ranks, {}, {}, of.contention, true};
+  Link link{transport, ranks, {}, {}, {}, of.contention, true};
   const auto steps = static_cast<double>(ranks - 1);
   for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
     const double sent = static_cast<double>(bytes) * steps / static_cast<double>(ranks);
     link.all_gather.push_back({bytes, steps * of.latency + sent / of.bytes_per_second});
   }
-  link.reduce_scatter = link.all_gather;
+  link.reduce_scatter = link.beside_compute = link.all_gather;
+  for (CurvePoint& point : link.beside_compute) point.seconds *= 1.0 + of.contention;
   return link;
 }
 

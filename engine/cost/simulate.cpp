@@ -13,29 +13,35 @@ using graph::Node;
 
 class Clock {
  public:
-  explicit Clock(double contention) : slowdown_(1.0 + contention) {}
+  explicit Clock(double contention) : speed_(1.0 - contention) {}
 
   void compute(double seconds) {
     while (seconds > 0 && !under_way_.empty()) {
-      const double both = std::min(seconds, under_way_.front().left);
-      now_ += both * slowdown_;
-      seconds -= both;
-      transfer(both);
+      Transfer& transfer = under_way_.front();
+      const double transfer_ends = transfer.left * transfer.duration.beside_compute;
+      if (transfer_ends * speed_ > seconds) {
+        now_ += seconds / speed_;
+        transfer.left -= seconds / speed_ / transfer.duration.beside_compute;
+        return;
+      }
+      now_ += transfer_ends;
+      seconds -= transfer_ends * speed_;
+      under_way_.pop_front();
     }
     now_ += seconds;
   }
 
-  void start(graph::ValueId first_result, double seconds) {
-    under_way_.push_back({first_result, seconds});
+  void start(graph::ValueId first_result, Duration duration) {
+    under_way_.push_back({first_result, duration});
   }
 
   void wait(graph::ValueId first_result) {
     const auto is_it = [&](const Transfer& each) { return each.first_result == first_result; };
     while (std::any_of(under_way_.begin(), under_way_.end(), is_it)) {
-      const double left = under_way_.front().left;
+      const double left = under_way_.front().left * under_way_.front().duration.alone;
       now_ += left;
       exposed_ += left;
-      transfer(left);
+      under_way_.pop_front();
     }
   }
 
@@ -44,26 +50,22 @@ class Clock {
  private:
   struct Transfer {
     graph::ValueId first_result;
-    double left;
+    Duration duration;
+    double left = 1.0;  // the share that is still to come
   };
 
-  void transfer(double seconds) {
-    under_way_.front().left -= seconds;
-    if (under_way_.front().left <= 0) under_way_.pop_front();
-  }
-
-  const double slowdown_;
+  const double speed_;              // of compute beside a transfer
   std::deque<Transfer> under_way_;  // the first one runs
   double now_ = 0, exposed_ = 0;
 };
 
 }  // namespace
 
-Simulated simulate(const Graph& planned, const NodeSeconds& seconds, double contention) {
-  std::vector<double> of_node;
+Simulated simulate(const Graph& planned, const NodeDuration& duration, double contention) {
+  std::vector<Duration> of_node;
   of_node.reserve(planned.nodes.size());
   for (const Node& node : planned.nodes)
-    of_node.push_back(graph::is_wait(node) ? 0.0 : seconds(node));
+    of_node.push_back(graph::is_wait(node) ? Duration{} : duration(node));
   Clock clock(contention);
   Simulated first;
   for (int step = 0; step < 2; ++step) {
@@ -75,7 +77,7 @@ Simulated simulate(const Graph& planned, const NodeSeconds& seconds, double cont
       } else if (graph::is_wait(node)) {
         clock.wait(graph::list_of(node).front().value);
       } else {
-        clock.compute(of_node[i]);
+        clock.compute(of_node[i].alone);
       }
     }
   }
@@ -92,8 +94,8 @@ Simulated simulate(const Graph& planned, const CostModel& cost) {
   return simulate(
       planned,
       [&](const Node& node) {
-        return graph::is_collective(node) ? cost.transfer_seconds(planned, node)
-                                          : cost.seconds(planned, node);
+        return graph::is_collective(node) ? cost.transfer(planned, node)
+                                          : Duration{cost.seconds(planned, node)};
       },
       most == bytes.end() ? 0.0 : cost.link(most->first).contention);
 }

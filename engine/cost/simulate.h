@@ -13,14 +13,13 @@ struct Simulated {
   double exposed_seconds = 0;  // compute stands still for communication
 };
 
-/// Seconds of a node by itself: compute, or a collective's transfer.
-using NodeSeconds = std::function<double(const graph::Node&)>;
+using NodeDuration = std::function<Duration(const graph::Node&)>;
 
 /// Walks the nodes in order. Compute runs one node after the other and stops at waits; collectives
-/// run one after the other from when they are started. While both run, each is slower by the factor
-/// 1 + contention. A second step follows the first, with the gathers that it left under way: its
-/// figures are returned. Linear in the number of nodes.
-Simulated simulate(const graph::Graph& planned, const NodeSeconds& seconds, double contention);
+/// run one after the other from when they are started. While both run, compute loses the share
+/// `contention` (below 1) of its speed. A second step follows the first, with the gathers that it
+/// left under way: its figures are returned. Linear in the number of nodes.
+Simulated simulate(const graph::Graph& planned, const NodeDuration& duration, double contention);
 
 /// With the model's durations, and the contention of the group that moves most.
 Simulated simulate(const graph::Graph& planned, const CostModel& cost);

@@ -18,6 +18,7 @@
 #include "engine/runtime/executor.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
+#include "engine/transport/timed_work.h"
 
 namespace heddle::train {
 namespace {
@@ -70,44 +71,42 @@ double transfer_seconds(c10d::Backend& group, int64_t bytes, const Start& start)
   return median(std::move(seconds));
 }
 
-// Compute for about as long as the transfers take, alone and beside them.
-double measure_contention(c10d::Backend& group, int64_t bytes) {
-  constexpr int kTransfers = 3, kRounds = 5;
+struct Beside {
+  double seconds = 0;     // of the gather
+  double contention = 0;  // the share of its speed that compute loses
+};
+
+// A gather while the caller computes for some times as long as it takes alone.
+Beside measure_beside(c10d::Backend& group, int64_t bytes, double alone) {
+  constexpr double kTimes = 4, kLeastSeconds = 0.01;
+  constexpr int kRounds = 9;
   Bucket bucket = make_bucket(bytes, group.getSize());
   const at::Tensor a = at::ones({256, 256}), b = at::ones({256, 256});
   at::Tensor c = at::empty({256, 256});
   const auto compute = [&](int products) {
-    for (int i = 0; i < products; ++i) at::mm_out(c, a, b);
-  };
-  const auto start = [&] {
-    std::vector<Work> works;
-    for (int i = 0; i < kTransfers; ++i)
-      works.push_back(group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards));
-    return works;
-  };
-  const auto timed = [&](int products, bool transfers) {
     group.barrier()->wait();
     const auto begin = Clock::now();
-    std::vector<Work> works;
-    if (transfers) works = start();
-    compute(products);
-    for (const Work& work : works) work->wait();
+    for (int i = 0; i < products; ++i) at::mm_out(c, a, b);
     return seconds_since(begin);
   };
-  timed(1, true);
-  const double transfer = timed(0, true), product = timed(20, false) / 20;
-  // Ranks must agree on the number: the slowest one's.
-  Tensors products{at::scalar_tensor(std::clamp(transfer / product, 1.0, 1e5), at::kDouble)};
-  c10d::AllreduceOptions most;
-  most.reduceOp = c10d::ReduceOp::MAX;
-  group.allreduce(products, most)->wait();
-  const int count = static_cast<int>(products.front().item<double>());
-  std::vector<double> shares;
+  compute(5);
+  const double product = compute(20) / 20;
+  const int products = static_cast<int>(std::max(kTimes * alone, kLeastSeconds) / product) + 1;
+  std::vector<double> seconds, contention;
   for (int i = 0; i < kRounds; ++i) {
-    const double computes = timed(count, false), moves = timed(0, true), both = timed(count, true);
-    shares.push_back((both - std::max(computes, moves)) / std::min(computes, moves));
+    const double by_itself = compute(products);
+    group.barrier()->wait();
+    const auto begin = Clock::now();
+    const Work work = group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards);
+    for (int j = 0; j < products; ++j) at::mm_out(c, a, b);
+    const double computed = seconds_since(begin);
+    work->wait();
+    const auto* timed = dynamic_cast<transport::TimedWork*>(work.get());
+    const auto ended = timed ? timed->ended() : Clock::now();
+    seconds.push_back(std::chrono::duration<double>(ended - begin).count());
+    contention.push_back((computed - by_itself) / std::min(computed, seconds.back()));
   }
-  return std::clamp(median(std::move(shares)), 0.0, 1.0);
+  return {median(std::move(seconds)), std::clamp(median(std::move(contention)), 0.0, 0.9)};
 }
 
 // A model whose step has an operator of each kind.
@@ -199,7 +198,7 @@ std::vector<int64_t> few_sizes() { return {4096, 256 << 10, 1 << 20, 4 << 20}; }
 
 cost::Link measure_link(c10d::Backend& group, const std::string& transport,
                         const std::vector<int64_t>& sizes) {
-  cost::Link link{transport, group.getSize(), {}, {}, 0};
+  cost::Link link{transport, group.getSize(), {}, {}, {}, 0};
   for (const int64_t bytes : sizes) {
     Bucket bucket = make_bucket(bytes, group.getSize());
     link.all_gather.push_back({bytes, transfer_seconds(group, bytes, [&] {
@@ -211,7 +210,11 @@ cost::Link measure_link(c10d::Backend& group, const std::string& transport,
                                                                                   bucket.wholes);
                                    })});
   }
-  link.contention = measure_contention(group, sizes.back() / 8);
+  for (const int64_t bytes : {sizes.front(), sizes.back() / 64, sizes.back() / 8}) {
+    const Beside beside = measure_beside(group, bytes, cost::at_bytes(link.all_gather, bytes));
+    link.beside_compute.push_back({bytes, beside.seconds});
+    link.contention = beside.contention;  // of the largest: small ones drown in noise
+  }
   return link;
 }
 

@@ -100,7 +100,7 @@ Result<> calibrate(const launch::RankContext& context) {
     return met;
   cost::Calibration calibration;
   calibration.host = host_name();
-  calibration.link = {runtime::transport_name(), ranks, {}, {}, 0};
+  calibration.link = {runtime::transport_name(), ranks, {}, {}, {}, 0};
   if (ranks > 1)
     calibration.link = measure_link(runtime::process_group(runtime::kDataGroup),
                                     calibration.link.transport, many_sizes());

@@ -11,7 +11,13 @@ namespace {
 
 cost::Calibration calibration(const std::string& host, int64_t ranks, double contention) {
   return {host,
-          {"memory", ranks, {{4096, 1e-4}, {8192, 3e-4}}, {{4096, 2e-4}}, contention, false},
+          {"memory",
+           ranks,
+           {{4096, 1e-4}, {8192, 3e-4}},
+           {{4096, 2e-4}},
+           {{4096, 5e-4}},
+           contention,
+           false},
           {{"aten.mm", "f32", {1024, 512, 256}, 5e10}, {"heddle.rope", "bf16", {}, 2e9}}};
 }
 
@@ -43,6 +49,7 @@ class CalibrationTest : public QObject {
     QCOMPARE(last.host, std::string("a"));
     QCOMPARE(last.link.ranks, int64_t{2});
     QCOMPARE(last.link.contention, 0.4);
+    QCOMPARE(last.link.beside_compute.back().seconds, 5e-4);
     QCOMPARE(last.link.all_gather.back().bytes, int64_t{8192});
     QCOMPARE(last.link.all_gather.back().seconds, 3e-4);
     QCOMPARE(last.operators.front().shape[2], int64_t{256});
@@ -52,8 +59,8 @@ class CalibrationTest : public QObject {
   void what_cannot_be_read_is_told_and_replaced_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("told");
-    QTest::newRow("cut off") << QByteArray("{\"version\": 1, \"calibr") << "damaged";
-    QTest::newRow("no numbers") << QByteArray("{\"version\": 1, \"calibrations\": [{\"host\": 1}]}")
+    QTest::newRow("cut off") << QByteArray("{\"version\": 2, \"calibr") << "damaged";
+    QTest::newRow("no numbers") << QByteArray("{\"version\": 2, \"calibrations\": [{\"host\": 1}]}")
                                 << "damaged";
     QTest::newRow("older") << QByteArray("{\"version\": 0, \"calibrations\": []}") << "version 0";
   }

@@ -53,13 +53,10 @@ graph::Graph parsed(const std::string& nodes) {
   return *graph;
 }
 
-// A collective takes 3 seconds, all else 2.
-double by_hand(const graph::Node& node) { return graph::is_collective(node) ? 3.0 : 2.0; }
-
 cost::Rates rates(double bytes_per_second) {
   cost::Rates rates;
-  rates.links["dp_shard"] = cost::formula_link("memory", 2);
-  for (auto* curve : {&rates.links["dp_shard"].all_gather, &rates.links["dp_shard"].reduce_scatter})
+  cost::Link& link = rates.links["dp_shard"];
+  for (auto* curve : {&link.all_gather, &link.reduce_scatter, &link.beside_compute})
     *curve = {{16, 16 / bytes_per_second}, {1024, 1024 / bytes_per_second}};
   return rates;
 }
@@ -139,7 +136,9 @@ class CostTest : public QObject {
   void clock_data() {
     QTest::addColumn<QString>("nodes");
     QTest::addColumn<bool>("wrapped");
+    QTest::addColumn<double>("beside");
     QTest::addColumn<double>("contention");
+    // A gather takes three seconds, `beside` compute; any other node two.
     QTest::addColumn<double>("step");
     QTest::addColumn<double>("exposed");
     const char* gather =
@@ -149,33 +148,43 @@ class CostTest : public QObject {
     const char* behind = "  %5: f32[4, 2] = aten.silu(%3)\n";
     const auto order = [](auto... parts) { return (QString() + ... + parts); };
     QTest::newRow("one after the other")
-        << order(before, gather, wait, behind) << false << 0.0 << 7.0 << 3.0;
+        << order(before, gather, wait, behind) << false << 3.0 << 0.0 << 7.0 << 3.0;
     QTest::newRow("beside compute")
-        << order(gather, before, wait, behind) << false << 0.0 << 5.0 << 1.0;
-    // Two seconds of both take 2 · 1.5, then one of the gather and two of compute.
-    QTest::newRow("compute pays") << order(gather, before, wait, behind) << false << 0.5 << 6.0
-                                  << 1.0;
-    QTest::newRow("nothing is won")
-        << order(gather, before, wait, behind) << false << 1.0 << 7.0 << 1.0;
+        << order(gather, before, wait, behind) << false << 3.0 << 0.0 << 5.0 << 1.0;
+    // A third of it is done in two seconds, the rest takes two more.
+    QTest::newRow("the gather pays")
+        << order(gather, before, wait, behind) << false << 6.0 << 0.0 << 6.0 << 2.0;
+    // In its three seconds one and a half are computed.
+    QTest::newRow("compute pays") << order(gather, before, wait, behind) << false << 3.0 << 0.5
+                                  << 5.5 << 0.0;
+    // Compute takes four seconds, two thirds of the gather are done then.
+    QTest::newRow("both pay") << order(gather, before, wait, behind) << false << 6.0 << 0.5 << 7.0
+                              << 1.0;
     const char* second =
         "  %6: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n";
     const char* third = "  %7: f32[4, 2] = heddle.wait([%6])\n";
     // 2 hidden, 1 exposed, 2 hidden, 1 exposed.
-    QTest::newRow("one link") << order(gather, second, before, wait, behind, third) << false << 0.0
-                              << 6.0 << 2.0;
+    QTest::newRow("one link") << order(gather, second, before, wait, behind, third) << false << 3.0
+                              << 0.0 << 6.0 << 2.0;
     // The gather stands at the step's end: the next step begins beside it.
-    QTest::newRow("wraps around") << order(gather, before, wait, behind) << true << 0.0 << 5.0
-                                  << 1.0;
+    QTest::newRow("wraps around") << order(gather, before, wait, behind) << true << 3.0 << 0.0
+                                  << 5.0 << 1.0;
   }
   void clock() {
     QFETCH(QString, nodes);
     QFETCH(bool, wrapped);
+    QFETCH(double, beside);
     QFETCH(double, contention);
     QFETCH(double, step);
     QFETCH(double, exposed);
     graph::Graph graph = parsed(nodes.toStdString());
     if (wrapped) std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
-    const cost::Simulated simulated = cost::simulate(graph, by_hand, contention);
+    const cost::Simulated simulated = cost::simulate(
+        graph,
+        [=](const graph::Node& node) {
+          return graph::is_collective(node) ? cost::Duration{3.0, beside} : cost::Duration{2.0, 0};
+        },
+        contention);
     QCOMPARE(simulated.step_seconds, step);
     QCOMPARE(simulated.exposed_seconds, exposed);
   }
