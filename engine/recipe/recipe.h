@@ -103,12 +103,17 @@ struct Parallelism {
 
 enum class WrappingMode { automatic, layers, manual, none };
 
+/// When the gradients of several micro-batches are reduced: once a step, from whole sums; each time,
+/// into sums of this rank's shards; or the first that fits wrapping.memory_limit.
+enum class ReduceEach { automatic, step, micro_batch };
+
 struct Wrapping {
   WrappingMode mode = WrappingMode::automatic;
   std::vector<std::vector<std::string>> buckets;
   /// true: dp_shard, false: 0, else the smaller group's size (kept as written).
   int64_t reshard_after_forward = -1;  // -1: true, 0: false, n > 0: a group of n ranks
   int64_t memory_limit = 0;            // bytes, 0: none
+  ReduceEach reduce_each = ReduceEach::automatic;
   bool operator==(const Wrapping&) const = default;
 };
 

@@ -33,6 +33,12 @@ const Names<ContextMode>& context_modes() {
   return names;
 }
 
+const Names<ReduceEach>& reduce_each() {
+  static const Names<ReduceEach> names = {{"auto", ReduceEach::automatic},
+                                          {"step", ReduceEach::step},
+                                          {"micro-batch", ReduceEach::micro_batch}};
+  return names;
+}
 const Names<WrappingMode>& wrapping_modes() {
   static const Names<WrappingMode> names = {{"auto", WrappingMode::automatic},
                                             {"layers", WrappingMode::layers},
@@ -168,6 +174,7 @@ std::vector<Field> make_schema() {
       buckets_field(),
       reshard_field(),
       memory_limit_field(),
+      choice("wrapping.reduce_each", &R::wrapping, &Wrapping::reduce_each, reduce_each()),
       choice("recompute.mode", &R::recompute, &Recompute::mode, recompute_modes()),
       number("recompute.budget", &R::recompute, &Recompute::budget, kFraction),
       choice("precision.param", &R::precision, &Precisions::param, precisions()),

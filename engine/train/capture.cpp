@@ -38,6 +38,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
 
   Captured captured;
   captured.graph = recorder.finish();
+  captured.nodes = static_cast<int64_t>(captured.graph.nodes.size());
   captured.graph.micro_batches = settings.micro_batches;
   for (const auto& [group, ranks] : {std::pair{runtime::kShardGroup, settings.sharding.ranks},
                                      {runtime::kReplicateGroup, settings.replicas},

@@ -11,6 +11,7 @@ struct Captured {
   graph::Graph graph;
   double seconds = 0;               // wall time of the capture
   int64_t model_forward_calls = 0;  // how often the model's code ran
+  int64_t nodes = 0;                // as captured: the graph itself may be moved from
 };
 
 /// Runs the step once on the trace device. `recipe` is resolved and has a vocabulary size. All

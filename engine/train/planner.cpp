@@ -69,6 +69,8 @@ std::string what_would_lower(const recipe::Recipe& recipe) {
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic &&
       recipe.wrapping.mode != recipe::WrappingMode::none)
     ways.push_back("smaller buckets (wrapping.mode = \"auto\")");
+  if (recipe.accumulation() > 1 && recipe.wrapping.reduce_each == recipe::ReduceEach::step)
+    ways.push_back("wrapping.reduce_each = \"micro-batch\"");
   if (recipe.wrapping.reshard_after_forward == 0)
     ways.push_back("wrapping.reshard_after_forward = true");
   return fmt::format("{}", fmt::join(ways, "; "));
@@ -102,6 +104,19 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Grap
     return usual;
   };
   return options;
+}
+
+Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, const cost::Rates& rates,
+                                     bool evaluate) {
+  auto captured = capture_step(recipe, evaluate);
+  if (!captured) return fail(captured);
+  auto plan = plan_step(recipe, std::move(captured->graph), rates);
+  if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
+  const bool open = recipe.wrapping.reduce_each == recipe::ReduceEach::automatic;
+  if (!open || recipe.accumulation() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
+  recipe::Recipe smaller = recipe;
+  smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
+  return capture_and_plan(smaller, rates, evaluate);
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,

@@ -5,11 +5,23 @@
 #include "engine/cost/rates.h"
 #include "engine/passes/pipeline.h"
 #include "engine/recipe/recipe.h"
+#include "engine/train/capture.h"
 
 namespace heddle::train {
 
 /// What the recipe asks of the passes. `captured`: the recipe's step.
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured);
+
+/// A step from capture to plan.
+struct PlannedStep {
+  Captured captured;  // its graph has become the plan's
+  passes::Plan plan;
+};
+
+/// Captures the recipe's step and plans it. Where it leaves open when gradients are reduced, that is
+/// once a step, or with each micro-batch if only so the memory limit is met.
+Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, const cost::Rates& rates,
+                                     bool evaluate = false);
 
 /// The planned step. Automatic wrapping takes the plan that is expected to be fastest by these
 /// rates; the graph's note "plan" says which, and what is expected of it. All ranks must give the

@@ -67,14 +67,21 @@ class PlannedRunner final : public Runner {
   int64_t forward_calls_;
 };
 
-Result<Captured> read_graph(const std::string& path) {
+Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
+                                  const cost::Rates& rates) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
   if (!file) return fail("{}: the graph cannot be read", path);
   auto graph = graph::parse_text(text.str(), path);
   if (!graph) return fail(graph);
-  return Captured{std::move(*graph), 0.0, 0};
+  if (graph->micro_batches != recipe.accumulation())
+    return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}", path,
+                graph->micro_batches, recipe.accumulation());
+  const auto nodes = static_cast<int64_t>(graph->nodes.size());
+  auto plan = plan_step(recipe, std::move(*graph), rates);
+  if (!plan) return fail(plan);
+  return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
 
 // Of the whole tensors, padding included: as the executor counts them.
@@ -119,43 +126,39 @@ void warm_up(c10::Device device) {
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                                              const launch::Launch& launch, const cost::Rates& rates,
                                              c10::Device device) {
-  auto captured = launch.graph_file.empty() ? capture_step(recipe, !launch.eval_to.empty())
-                                            : read_graph(launch.graph_file);
-  if (!captured) return fail(captured);
-  const graph::Graph& graph = captured->graph;
-  if (graph.micro_batches != recipe.accumulation())
-    return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}",
-                launch.graph_file, graph.micro_batches, recipe.accumulation());
-
   const auto begin = std::chrono::steady_clock::now();
-  const auto nodes = static_cast<int64_t>(graph.nodes.size());
-  auto plan = plan_step(recipe, std::move(captured->graph), rates);
-  if (!plan) return fail(plan);
-  RunnerFacts facts{.capture_seconds = captured->seconds,
-                    .nodes = nodes,
-                    .collectives = graph::collectives_per_step(plan->graph),
-                    .collective_bytes = collective_bytes(*plan),
-                    .arena_bytes = plan->memory.arena_bytes,
-                    .plan = graph::to_text(plan->graph),
-                    .choice = plan->graph.notes["plan"]};
+  auto planned = launch.graph_file.empty()
+                     ? capture_and_plan(recipe, rates, !launch.eval_to.empty())
+                     : read_and_plan(launch.graph_file, recipe, rates);
+  if (!planned) return fail(planned);
+  const Captured& captured = planned->captured;
+  passes::Plan& plan = planned->plan;
+  RunnerFacts facts{.capture_seconds = captured.seconds,
+                    .nodes = captured.nodes,
+                    .collectives = graph::collectives_per_step(plan.graph),
+                    .collective_bytes = collective_bytes(plan),
+                    .arena_bytes = plan.memory.arena_bytes,
+                    .plan = graph::to_text(plan.graph),
+                    .choice = plan.graph.notes["plan"]};
   auto state_arena =
-      runtime::Arena::create(place_states(plan->graph, nullptr, device, nullptr), device);
+      runtime::Arena::create(place_states(plan.graph, nullptr, device, nullptr), device);
   if (!state_arena) return fail(state_arena);
   NamedTensors states;
-  facts.state_bytes = place_states(plan->graph, &*state_arena, device, &states);
+  facts.state_bytes = place_states(plan.graph, &*state_arena, device, &states);
   auto program =
-      runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, device);
+      runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states, device);
   if (!program) return fail(program);
   // Arena and states have been touched: they are resident now, and so is what the BLAS needs.
   warm_up(device);
   facts.predicted_peak_bytes = resident_bytes();
   auto runner =
       std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
-                                      std::move(*state_arena), captured->model_forward_calls);
+                                      std::move(*state_arena), captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
   runner->facts.plan_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() -
+      captured.seconds;
   return runner;
 }
 

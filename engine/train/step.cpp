@@ -29,6 +29,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                        dtype(recipe.precision.param)},
           .replicas = recipe.parallelism.dp_replicate,
           .reduce = dtype(recipe.precision.reduce),
+          .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
           .evaluate = false};
 }
 
@@ -42,7 +43,8 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
       state.exp_avg_sq = make_state(parameter->name + ".exp_avg_sq", sizes);
     }
     if (settings.micro_batches > 1)
-      state.sum = make_state(parameter->name + ".grad", parameter->shape);
+      state.sum = make_state(parameter->name + ".grad",
+                             settings.reduce_each ? sizes : parameter->shape);
     states_.push_back(std::move(state));
   }
   loss_sum_ = make_state("loss_sum", {});
@@ -73,23 +75,29 @@ void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
     for (size_t i = 1; i < state.parameter->reads.size(); ++i) grad = grad + *next++;
     state.parameter->reads.clear();
     if (settings_.micro_batches == 1) {
-      state.grad = shard_of(state, grad);
+      state.grad = replicated(scattered(state, grad));
     } else {
-      kernels::accumulate_(state.sum, grad);
+      kernels::accumulate_(state.sum, settings_.reduce_each ? scattered(state, grad) : grad);
     }
   }
 }
 
-// Sums a whole gradient over the ranks: reduce-scatter over the shards, all-reduce over the
-// replicas.
-at::Tensor Step::shard_of(const State& state, at::Tensor grad) const {
+// Sums a whole gradient over the ranks that share the parameter; each gets its shard.
+at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
   const model::Sharding& sharding = settings_.sharding;
   if (settings_.data_ranks() > 1) grad = grad.to(settings_.reduce);
-  if (sharding.ranks > 1)
-    grad = runtime::wait(runtime::reduce_scatter({grad.contiguous()},
-                                                 {state.parameter->shard.size(0)}, sharding.group))
-               .front();
-  return all_reduced(grad, "sum", settings_.replicas, runtime::kReplicateGroup).to(at::kFloat);
+  if (sharding.ranks == 1) return grad;
+  return runtime::wait(runtime::reduce_scatter({grad.contiguous()},
+                                               {state.parameter->shard.size(0)}, sharding.group))
+      .front();
+}
+
+// Sums a shard over the replicas.
+at::Tensor Step::replicated(const at::Tensor& shard) const {
+  if (settings_.replicas == 1) return shard.to(at::kFloat);
+  return all_reduced(shard.to(settings_.reduce), "sum", settings_.replicas,
+                     runtime::kReplicateGroup)
+      .to(at::kFloat);
 }
 
 at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
@@ -104,7 +112,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   if (settings_.micro_batches > 1) {
     for (State& state : states_) {
       const graph::ModuleScope scope(state.parameter->module());
-      state.grad = shard_of(state, state.sum);
+      state.grad = replicated(settings_.reduce_each ? state.sum : scattered(state, state.sum));
     }
   }
   std::vector<at::Tensor> squares;

@@ -22,6 +22,7 @@ struct StepSettings {
   int64_t replicas = 1;                  // groups of ranks that hold the same shards
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   int64_t data_ranks() const { return sharding.ranks * replicas; }
+  bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients
   bool evaluate = false;  // logits and gradients are outputs, nothing is updated
 };
 
@@ -51,10 +52,11 @@ class Step {
   struct State {
     model::Parameter* parameter;
     at::Tensor exp_avg, exp_avg_sq;
-    at::Tensor sum;   // of the whole gradient over micro-batches, where there are several
+    at::Tensor sum;   // over micro-batches, where there are several: whole, or this rank's shard
     at::Tensor grad;  // this rank's shard of the step's gradient
   };
-  at::Tensor shard_of(const State& state, at::Tensor grad) const;
+  at::Tensor scattered(const State& state, at::Tensor grad) const;
+  at::Tensor replicated(const at::Tensor& shard) const;
   at::Tensor all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
                          const char* group) const;
 

@@ -144,12 +144,17 @@ lr = 1e-2
     };
     row("accumulation", "2", sets({"training.global_batch=12"}));
     row("accumulation on one rank", "1", sets({"training.global_batch=6"}));
+    row("accumulation of shards", "2",
+        sets({"training.global_batch=12", "wrapping.reduce_each=\"micro-batch\""}));
     row("no clipping", "3", sets({"training.max_norm=0"}));
     row("tied embeddings", "3", sets({"model.tied_embeddings=true"}));
     row("hsdp 2x2", "4", sets({"parallelism.dp_replicate=2"}));
     row("ddp", "2", sets({"parallelism.dp_replicate=2"}));
     row("hsdp with accumulation", "4",
         sets({"parallelism.dp_replicate=2", "training.global_batch=16"}));
+    row("hsdp with accumulation of shards", "4",
+        sets({"parallelism.dp_replicate=2", "training.global_batch=16",
+              "wrapping.reduce_each=\"micro-batch\""}));
     row("bf16", "2", sets({"precision.param=\"bf16\""}));
     row("bf16 on one rank", "1", sets({"precision.param=\"bf16\""}));
     row("bf16 reduced in bf16", "3",
