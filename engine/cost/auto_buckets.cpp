@@ -86,7 +86,7 @@ std::vector<ModuleCost> module_costs(const Graph& captured, const CostModel& cos
       if (fresh) modules.push_back({.module = node.module, .gathered_again = gathered_again});
       current = entry->second;
       modules[current].gather_bytes += whole_bytes(captured, node);
-    } else if (graph::is_collective(node) && !node.module.empty()) {
+    } else if (graph::is_collective(node) && !graph::is_exchange(node) && !node.module.empty()) {
       if (const auto found = index.find(node.module); found != index.end())
         modules[found->second].scatter_bytes += whole_bytes(captured, node);
     } else if (!modules.empty() && node.phase != Phase::optimizer) {

@@ -16,6 +16,7 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("rope", &composite::rope);
   library.impl("attention", &composite::attention);
   library.impl("attention_backward", &composite::attention_backward);
+  library.impl("merge_attention", &composite::merge_attention);
   library.impl("swiglu", &composite::swiglu);
   library.impl("swiglu_backward", &composite::swiglu_backward);
   library.impl("cross_entropy", &composite::cross_entropy);

@@ -1,5 +1,6 @@
 #include "engine/data/text_loader.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/checkpoint/safetensors.h"
@@ -29,15 +30,22 @@ Result<> check_vocabulary(const Tokenizer& tokenizer, const recipe::Data& data, 
       rows, tokenizer.vocab_size(), data.tokenizer, tokenizer.vocab_size());
 }
 
+struct Text {
+  std::vector<int32_t> tokens;
+  std::vector<int64_t> documents;  // where each begins in `tokens`
+};
+
 /// All documents, each BOS + tokens + EOS.
-Result<std::vector<int32_t>> read_text(const recipe::Data& data, int64_t vocab_size) {
+Result<Text> read_text(const recipe::Data& data, int64_t vocab_size) {
   auto tokenizer = load_tokenizer(data);
   if (!tokenizer) return fail(tokenizer);
   if (auto done = check_vocabulary(*tokenizer, data, vocab_size); !done) return fail(done);
-  std::vector<int32_t> tokens;
+  Text all;
+  std::vector<int32_t>& tokens = all.tokens;
   const auto add = [&](std::string_view text) -> Result<> {
     const auto ids = tokenizer->encode(text);
     if (!ids) return fail(ids);
+    all.documents.push_back(static_cast<int64_t>(tokens.size()));
     if (tokenizer->bos_id()) tokens.push_back(*tokenizer->bos_id());
     tokens.insert(tokens.end(), ids->begin(), ids->end());
     if (tokenizer->eos_id()) tokens.push_back(*tokenizer->eos_id());
@@ -51,7 +59,7 @@ Result<std::vector<int32_t>> read_text(const recipe::Data& data, int64_t vocab_s
         "data.text: {} tokens, but one sample of data.seq_len {} needs {}; valid: more text or "
         "shorter sequences",
         tokens.size(), data.seq_len, needed);
-  return tokens;
+  return all;
 }
 
 Result<std::vector<int32_t>> copy_ids(const SafetensorsFile& file, const TensorInfo& tensor,
@@ -69,8 +77,10 @@ Result<std::vector<int32_t>> copy_ids(const SafetensorsFile& file, const TensorI
   return ids;
 }
 
-Result<std::vector<int32_t>> read_token_ids(const recipe::Data& data, int64_t global_batch,
-                                            int64_t vocab_size) {
+Result<Text> read_token_ids(const recipe::Data& data, int64_t global_batch, int64_t vocab_size) {
+  if (data.document_mask)
+    return fail("data.document_mask: data.token_ids does not say where documents begin; valid: "
+                "false, or data.text");
   const auto file = SafetensorsFile::open(data.token_ids);
   if (!file) return fail("data.token_ids: {}", file.error().message);
   const TensorInfo* tensor = file->find("input_ids");
@@ -87,7 +97,9 @@ Result<std::vector<int32_t>> read_token_ids(const recipe::Data& data, int64_t gl
   if (tensor->shape[1] != global_batch)
     return fail("training.global_batch: {}, but {} holds {} sequences a step; valid: {}",
                 global_batch, data.token_ids, tensor->shape[1], tensor->shape[1]);
-  return copy_ids(*file, *tensor, vocab_size);
+  auto ids = copy_ids(*file, *tensor, vocab_size);
+  if (!ids) return fail(ids);
+  return Text{std::move(*ids), {}};
 }
 
 }  // namespace
@@ -114,10 +126,11 @@ Result<DataLoader> DataLoader::open(const recipe::Data& data, const recipe::Trai
   loader.global_batch_ = training.global_batch;
   loader.seed_ = static_cast<uint64_t>(data.seed);
   loader.shuffled_ = data.token_ids.empty();
-  auto tokens = loader.shuffled_ ? read_text(data, vocab_size)
-                                 : read_token_ids(data, training.global_batch, vocab_size);
-  if (!tokens) return fail(tokens);
-  loader.tokens_ = std::move(*tokens);
+  auto text = loader.shuffled_ ? read_text(data, vocab_size)
+                               : read_token_ids(data, training.global_batch, vocab_size);
+  if (!text) return fail(text);
+  loader.tokens_ = std::move(text->tokens);
+  loader.documents_ = std::move(text->documents);
   loader.samples_ = loader.tokens() / (loader.seq_len_ + 1);
   return loader;
 }
@@ -132,11 +145,25 @@ Batch DataLoader::next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64
     const auto epoch = static_cast<uint64_t>(position / samples_);
     auto sample = static_cast<uint64_t>(position % samples_);
     if (shuffled_) sample = shuffled(sample, static_cast<uint64_t>(samples_), seed_, epoch);
-    const auto begin = tokens_.begin() + static_cast<int64_t>(sample) * (seq_len_ + 1);
+    const int64_t at = static_cast<int64_t>(sample) * (seq_len_ + 1);
+    append_documents(at, batch.documents);
+    const auto begin = tokens_.begin() + at;
     batch.tokens.insert(batch.tokens.end(), begin, begin + seq_len_);
     batch.labels.insert(batch.labels.end(), begin + 1, begin + seq_len_ + 1);
   }
   return batch;
+}
+
+void DataLoader::append_documents(int64_t at, std::vector<int64_t>& begins) const {
+  auto next = std::upper_bound(documents_.begin(), documents_.end(), at);
+  int64_t begin = 0;
+  for (int64_t i = 0; i < seq_len_; ++i) {
+    if (next != documents_.end() && *next == at + i) {
+      begin = i;
+      ++next;
+    }
+    begins.push_back(begin);
+  }
 }
 
 }  // namespace heddle::data

@@ -9,10 +9,12 @@
 
 namespace heddle::data {
 
-/// One micro-batch of one data-parallel rank, both [local_batch, seq_len], row-major.
+/// One micro-batch of one data-parallel rank, all [local_batch, seq_len], row-major.
 struct Batch {
   std::vector<int64_t> tokens;
   std::vector<int64_t> labels;  // the token after each of `tokens`
+  /// Where in its sequence each token's document begins: 0 for one that began before it.
+  std::vector<int64_t> documents;
 };
 
 /// The rows that the embedding needs: `model.vocab_size`, or where that is 0 the tokenizer's.
@@ -49,7 +51,10 @@ class DataLoader {
  private:
   DataLoader() = default;
 
-  std::vector<int32_t> tokens_;  // sample i: [i · (seq_len + 1), (i + 1) · (seq_len + 1))
+  void append_documents(int64_t at, std::vector<int64_t>& begins) const;
+
+  std::vector<int64_t> documents_;  // where documents begin in tokens_; empty for token ids
+  std::vector<int32_t> tokens_;     // sample i: [i · (seq_len + 1), (i + 1) · (seq_len + 1))
   int64_t samples_ = 0;
   int64_t seq_len_ = 0;
   int64_t local_batch_ = 0;

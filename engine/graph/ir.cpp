@@ -25,8 +25,18 @@ bool is_all_gather(const Node& node) { return node.op == "heddle.all_gather"; }
 bool is_reduce_scatter(const Node& node) { return node.op == "heddle.reduce_scatter"; }
 bool is_wait(const Node& node) { return node.op == "heddle.wait"; }
 
+bool is_exchange(const Node& node) { return node.op.starts_with("heddle.activation_"); }
+
 bool is_collective(const Node& node) {
-  return is_all_gather(node) || is_reduce_scatter(node) || node.op == "heddle.all_reduce";
+  return is_all_gather(node) || is_reduce_scatter(node) || node.op == "heddle.all_reduce" ||
+         is_exchange(node);
+}
+
+bool gathers(const Node& node) {
+  return is_all_gather(node) || node.op == "heddle.activation_gather";
+}
+bool scatters(const Node& node) {
+  return is_reduce_scatter(node) || node.op == "heddle.activation_scatter";
 }
 
 const std::string& group_of(const Node& collective) {

@@ -89,9 +89,15 @@ void for_each_use(NodeType& node, Visit&& visit) {
 
 /// True for the nodes that start a collective ("heddle.all_gather", "heddle.reduce_scatter", …).
 bool is_collective(const Node& node);
-bool is_all_gather(const Node& node);
-bool is_reduce_scatter(const Node& node);
+bool is_all_gather(const Node& node);      // of parameters
+bool is_reduce_scatter(const Node& node);  // of gradients
+bool is_exchange(const Node& node);        // of activations
 bool is_wait(const Node& node);
+
+/// True for collectives whose results are all ranks' rows, or this rank's rows of the sum, whatever
+/// they are on.
+bool gathers(const Node& collective);
+bool scatters(const Node& collective);
 
 /// The name of a collective's process group, and how many ranks it has.
 const std::string& group_of(const Node& collective);

@@ -1,7 +1,7 @@
-// Causal attention in blocks of query rows: a block's scores against all keys up to its last row
-// fit the cache, and what lies above the diagonal is never computed. No kv head is copied for its
-// query heads. Matrix products by LibTorch, which uses the machine's BLAS. bf16 is computed in
-// fp32.
+// Attention in blocks of query rows: a block's scores against all keys that one of its rows sees
+// fit the cache, and what none of them sees is never computed. No kv head is copied for its query
+// heads, and no mask is made. Matrix products by LibTorch, which uses the machine's BLAS. bf16 is
+// computed in fp32.
 #include <ATen/ops/addmm_cpu_dispatch.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -10,18 +10,25 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/sight.h"
 
 namespace heddle::kernels {
 namespace {
 
 using at::Tensor;
-using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&, double);
+using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
+                                           const Optional&, const Optional&, const Optional&,
+                                           double);
 using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
                                                     const Tensor&, const Tensor&, const Tensor&,
-                                                    double);
+                                                    const Optional&, const Optional&,
+                                                    const Optional&, double);
 
 constexpr int64_t kRows = kAttentionRows;
 
@@ -51,23 +58,30 @@ void multiply(Tensor c, const Tensor& a, const Tensor& b, double alpha, double b
   at::cpu::addmm_out(c, c, a, b, beta, alpha);
 }
 
-// Softmax over the first n of m scores, in place; the rest becomes 0. Returns their logsumexp.
 HEDDLE_VECTORIZED
-float softmax_row(float* x, int64_t n, int64_t m) {
+float largest(const float* x, int64_t n) {
   float top = x[0];
 #pragma omp simd reduction(max : top)
   for (int64_t i = 0; i < n; ++i) top = x[i] > top ? x[i] : top;
+  return top;
+}
+
+// x → e^(x − top); returns the sum.
+HEDDLE_VECTORIZED
+float exponentials(float* x, float top, int64_t n) {
   float sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; ++i) {
     x[i] = vector_exp(x[i] - top);
     sum += x[i];
   }
-  const float factor = 1.0F / sum;
+  return sum;
+}
+
+HEDDLE_VECTORIZED
+void multiply_row(float* x, float factor, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
-  std::fill(x + n, x + m, 0.0F);
-  return top + std::log(sum);
 }
 
 HEDDLE_VECTORIZED
@@ -78,24 +92,62 @@ float dot(const float* a, const float* b, int64_t n) {
   return sum;
 }
 
-// The first n of m: scores → p = e^(score − logsumexp), dp → ds = p·(dp − delta)·scale; the rest 0.
+// scores → p = e^(score − logsumexp), dp → ds = p·(dp − delta)·scale.
 HEDDLE_VECTORIZED
-void softmax_backward_row(float* p, float* dp, float logsumexp, float delta, float scale, int64_t n,
-                          int64_t m) {
+void softmax_backward_row(float* p, float* dp, float logsumexp, float delta, float scale,
+                          int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     p[i] = vector_exp(p[i] - logsumexp);
     dp[i] = p[i] * (dp[i] - delta) * scale;
   }
-  std::fill(p + n, p + m, 0.0F);
-  std::fill(dp + n, dp + m, 0.0F);
+}
+
+int64_t width_of(const std::vector<Segment>& segments) {
+  return segments.empty() ? 0 : segments.back().columns.end;
+}
+
+// Calls `visit(columns)` for what the row sees.
+template <typename Visit>
+void for_each_seen(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
+                   Visit&& visit) {
+  for (const Segment& segment : segments) {
+    const Columns seen = sight.columns(b, row, segment);
+    if (seen.count() > 0) visit(seen);
+  }
+}
+
+void clear_unseen(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
+                  float* x) {
+  for (const Segment& segment : segments) {
+    const Columns seen = sight.columns(b, row, segment);
+    const bool any = seen.count() > 0;
+    std::fill(x + segment.columns.begin, x + (any ? seen.begin : segment.columns.end), 0.0F);
+    if (any) std::fill(x + seen.end, x + segment.columns.end, 0.0F);
+  }
+}
+
+// Scores → probabilities, in place; returns their logsumexp, −∞ where the row sees nothing.
+float softmax_row(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
+                  float* x) {
+  float top = -std::numeric_limits<float>::infinity(), sum = 0;
+  for_each_seen(sight, b, row, segments, [&](Columns seen) {
+    top = std::max(top, largest(x + seen.begin, seen.count()));
+  });
+  for_each_seen(sight, b, row, segments,
+                [&](Columns seen) { sum += exponentials(x + seen.begin, top, seen.count()); });
+  clear_unseen(sight, b, row, segments, x);
+  if (sum == 0) return top;
+  for_each_seen(sight, b, row, segments, [&](Columns seen) {
+    multiply_row(x + seen.begin, 1.0F / sum, seen.count());
+  });
+  return top + std::log(sum);
 }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v) {
   TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && k.sizes() == v.sizes() && q.size(0) == k.size(0) &&
-                  q.size(1) == k.size(1) && q.size(3) == k.size(3) && k.size(2) > 0 &&
-                  q.size(2) % k.size(2) == 0,
-              "attention takes q [B, S, H, D] and k, v [B, S, K, D] with K dividing H, not ",
+                  q.size(3) == k.size(3) && k.size(2) > 0 && q.size(2) % k.size(2) == 0,
+              "attention takes q [B, S, H, D] and k, v [B, N, K, D] with K dividing H, not ",
               q.sizes(), ", ", k.sizes(), " and ", v.sizes());
   check_type(q, "attention's q");
   TORCH_CHECK(k.scalar_type() == q.scalar_type() && v.scalar_type() == q.scalar_type(),
@@ -104,27 +156,39 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v) {
 }
 
 std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
-                                       double scale) {
+                                       const Optional& first, const Optional& last,
+                                       const Optional& starts, double scale) {
   check(q_in, k_in, v_in);
+  const Sight sight(q_in, k_in, first, last, starts);
   const Tensor q = q_in.to(at::kFloat).contiguous(), k = k_in.to(at::kFloat).contiguous(),
                v = v_in.to(at::kFloat).contiguous();
   const int64_t batch = q.size(0), s = q.size(1), heads = q.size(2), d = q.size(3);
-  const int64_t group = heads / k.size(2);
+  const int64_t group = heads / k.size(2), most = kRows * k.size(1);
   Tensor out = at::empty_like(q), logsumexp = at::empty({batch, heads, s}, at::kFloat);
-  Tensor scratch = at::empty({at::get_num_threads(), kRows * s}, at::kFloat);
+  Tensor scratch = at::empty({at::get_num_threads(), most}, at::kFloat);
   at::parallel_for(0, batch * heads, 1, [&](int64_t begin, int64_t end) {
-    float* p = scratch.mutable_data_ptr<float>() + at::get_thread_num() * kRows * s;
+    float* p = scratch.mutable_data_ptr<float>() + at::get_thread_num() * most;
     for (int64_t task = begin; task < end; ++task) {
       const int64_t b = task / heads, h = task % heads;
       const Matrix queries = head_of(q, b, h), keys = head_of(k, b, h / group),
                    values = head_of(v, b, h / group), results = head_of(out, b, h);
       float* lse = logsumexp.mutable_data_ptr<float>() + task * s;
       for (int64_t row = 0; row < s; row += kRows) {
-        const int64_t rows = std::min(kRows, s - row), n = row + rows;
-        const Tensor scores = Matrix{p, n}.view(rows, n);
-        multiply(scores, queries.from_row(row).view(rows, d), keys.transposed(n, d), scale, 0.0);
-        for (int64_t r = 0; r < rows; ++r) lse[row + r] = softmax_row(p + r * n, row + r + 1, n);
-        multiply(results.from_row(row).view(rows, d), scores, values.view(n, d), 1.0, 0.0);
+        const int64_t rows = std::min(kRows, s - row);
+        const std::vector<Segment> segments = sight.segments(b, row, rows);
+        const int64_t n = width_of(segments);
+        const Tensor block = queries.from_row(row).view(rows, d);
+        for (const auto& [key, columns] : segments)
+          multiply(Matrix{p + columns.begin, n}.view(rows, columns.count()), block,
+                   keys.from_row(key).transposed(columns.count(), d), scale, 0.0);
+        for (int64_t r = 0; r < rows; ++r)
+          lse[row + r] = softmax_row(sight, b, row + r, segments, p + r * n);
+        const Tensor result = results.from_row(row).view(rows, d);
+        if (segments.empty()) result.zero_();
+        for (const auto& [key, columns] : segments)
+          multiply(result, Matrix{p + columns.begin, n}.view(rows, columns.count()),
+                   values.from_row(key).view(columns.count(), d), 1.0,
+                   columns.begin == 0 ? 0.0 : 1.0);
       }
     }
   });
@@ -134,23 +198,25 @@ std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, c
 std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Tensor& q_in,
                                                 const Tensor& k_in, const Tensor& v_in,
                                                 const Tensor& out_in, const Tensor& logsumexp_in,
-                                                double scale) {
+                                                const Optional& first, const Optional& last,
+                                                const Optional& starts, double scale) {
   check(q_in, k_in, v_in);
   TORCH_CHECK(dout_in.sizes() == q_in.sizes() && out_in.sizes() == q_in.sizes(),
               "attention_backward takes dout and out of q's shape, not ", dout_in.sizes(), " and ",
               out_in.sizes());
+  const Sight sight(q_in, k_in, first, last, starts);
   const Tensor q = q_in.to(at::kFloat).contiguous(), k = k_in.to(at::kFloat).contiguous(),
                v = v_in.to(at::kFloat).contiguous(), dout = dout_in.to(at::kFloat).contiguous(),
                out = out_in.to(at::kFloat).contiguous(), logsumexp = logsumexp_in.contiguous();
   const int64_t batch = q.size(0), s = q.size(1), heads = q.size(2), d = q.size(3);
-  const int64_t kv_heads = k.size(2), group = heads / kv_heads;
+  const int64_t kv_heads = k.size(2), group = heads / kv_heads, most = kRows * k.size(1);
   Tensor dq = at::empty_like(q), dk = at::zeros_like(k), dv = at::zeros_like(v);
-  Tensor scratch = at::empty({at::get_num_threads(), 2 * kRows * s}, at::kFloat);
+  Tensor scratch = at::empty({at::get_num_threads(), 2 * most}, at::kFloat);
   // A task is a kv head, whose gradients its query heads add up in order: the result does not
   // depend on the threads.
   at::parallel_for(0, batch * kv_heads, 1, [&](int64_t begin, int64_t end) {
-    float* p = scratch.mutable_data_ptr<float>() + at::get_thread_num() * 2 * kRows * s;
-    float* dp = p + kRows * s;
+    float* p = scratch.mutable_data_ptr<float>() + at::get_thread_num() * 2 * most;
+    float* dp = p + most;
     for (int64_t task = begin; task < end; ++task) {
       const int64_t b = task / kv_heads, kv = task % kv_heads;
       const Matrix keys = head_of(k, b, kv), values = head_of(v, b, kv), dkeys = head_of(dk, b, kv),
@@ -160,20 +226,40 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
                      results = head_of(out, b, h), dresults = head_of(dout, b, h);
         const float* lse = logsumexp.const_data_ptr<float>() + (b * heads + h) * s;
         for (int64_t row = 0; row < s; row += kRows) {
-          const int64_t rows = std::min(kRows, s - row), n = row + rows;
+          const int64_t rows = std::min(kRows, s - row);
+          const std::vector<Segment> segments = sight.segments(b, row, rows);
+          const int64_t n = width_of(segments);
           const Tensor q_block = queries.from_row(row).view(rows, d),
-                       dout_block = dresults.from_row(row).view(rows, d);
-          const Tensor scores = Matrix{p, n}.view(rows, n), ds = Matrix{dp, n}.view(rows, n);
-          multiply(scores, q_block, keys.transposed(n, d), scale, 0.0);
-          multiply(ds, dout_block, values.transposed(n, d), 1.0, 0.0);
-          for (int64_t r = 0; r < rows; ++r)
-            softmax_backward_row(
-                p + r * n, dp + r * n, lse[row + r],
-                dot(dresults.from_row(row + r).data, results.from_row(row + r).data, d),
-                static_cast<float>(scale), row + r + 1, n);
-          multiply(dvalues.view(n, d), Matrix{p, n}.transposed(rows, n), dout_block, 1.0, 1.0);
-          multiply(dqueries.from_row(row).view(rows, d), ds, keys.view(n, d), 1.0, 0.0);
-          multiply(dkeys.view(n, d), Matrix{dp, n}.transposed(rows, n), q_block, 1.0, 1.0);
+                       dout_block = dresults.from_row(row).view(rows, d),
+                       dq_block = dqueries.from_row(row).view(rows, d);
+          for (const auto& [key, columns] : segments) {
+            const int64_t count = columns.count();
+            multiply(Matrix{p + columns.begin, n}.view(rows, count), q_block,
+                     keys.from_row(key).transposed(count, d), scale, 0.0);
+            multiply(Matrix{dp + columns.begin, n}.view(rows, count), dout_block,
+                     values.from_row(key).transposed(count, d), 1.0, 0.0);
+          }
+          for (int64_t r = 0; r < rows; ++r) {
+            const float delta =
+                dot(dresults.from_row(row + r).data, results.from_row(row + r).data, d);
+            for_each_seen(sight, b, row + r, segments, [&](Columns seen) {
+              softmax_backward_row(p + r * n + seen.begin, dp + r * n + seen.begin, lse[row + r],
+                                   delta, static_cast<float>(scale), seen.count());
+            });
+            clear_unseen(sight, b, row + r, segments, p + r * n);
+            clear_unseen(sight, b, row + r, segments, dp + r * n);
+          }
+          if (segments.empty()) dq_block.zero_();
+          for (const auto& [key, columns] : segments) {
+            const int64_t count = columns.count();
+            const Matrix probabilities{p + columns.begin, n}, dscores{dp + columns.begin, n};
+            multiply(dvalues.from_row(key).view(count, d), probabilities.transposed(rows, count),
+                     dout_block, 1.0, 1.0);
+            multiply(dq_block, dscores.view(rows, count), keys.from_row(key).view(count, d), 1.0,
+                     columns.begin == 0 ? 0.0 : 1.0);
+            multiply(dkeys.from_row(key).view(count, d), dscores.transposed(rows, count), q_block,
+                     1.0, 1.0);
+          }
         }
       }
     }
@@ -182,7 +268,8 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
   return {dq.to(type), dk.to(type), dv.to(type)};
 }
 
-std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const Tensor& v, double) {
+std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const Tensor& v,
+                                        const Optional&, const Optional&, const Optional&, double) {
   check(q, k, v);
   return {at::empty_like(q, at::MemoryFormat::Contiguous),
           at::empty({q.size(0), q.size(2), q.size(1)}, q.options().dtype(at::kFloat))};
@@ -190,6 +277,7 @@ std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const 
 
 std::tuple<Tensor, Tensor, Tensor> backward_meta(const Tensor&, const Tensor& q, const Tensor& k,
                                                  const Tensor& v, const Tensor&, const Tensor&,
+                                                 const Optional&, const Optional&, const Optional&,
                                                  double) {
   check(q, k, v);
   constexpr auto contiguous = at::MemoryFormat::Contiguous;
@@ -199,31 +287,40 @@ std::tuple<Tensor, Tensor, Tensor> backward_meta(const Tensor&, const Tensor& q,
 
 struct Attention : torch::autograd::Function<Attention> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& q, const Tensor& k,
-                        const Tensor& v, double scale) {
+                        const Tensor& v, const Optional& first, const Optional& last,
+                        const Optional& starts, double scale) {
     at::AutoDispatchBelowADInplaceOrView below;
-    static const auto op = find<Forward>("heddle::attention");
-    auto [out, logsumexp] = op.call(q, k, v, scale);
-    context->save_for_backward({q, k, v, out, logsumexp});
+    auto [out, logsumexp] = attention_part(q, k, v, {first, last, starts}, scale);
+    const auto or_none = [](const Optional& tensor) { return tensor.value_or(Tensor()); };
+    context->save_for_backward(
+        {q, k, v, out, logsumexp, or_none(first), or_none(last), or_none(starts)});
     context->saved_data["scale"] = scale;
     return out;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list grads) {
-    static const auto op = find<Backward>("heddle::attention_backward");
     const auto saved = context->get_saved_variables();
-    auto [dq, dk, dv] = op.call(grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
-                                context->saved_data["scale"].toDouble());
-    return {dq, dk, dv, {}};
+    const auto if_any = [](const Tensor& tensor) {
+      return tensor.defined() ? Optional(tensor) : std::nullopt;
+    };
+    auto [dq, dk, dv] = attention_part_backward(
+        grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
+        {if_any(saved[5]), if_any(saved[6]), if_any(saved[7])},
+        context->saved_data["scale"].toDouble());
+    return {dq, dk, dv, {}, {}, {}, {}};
   }
 };
 
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(heddle, library) {
-  library.def("attention(Tensor q, Tensor k, Tensor v, float scale) -> (Tensor, Tensor)");
+  library.def(
+      "attention(Tensor q, Tensor k, Tensor v, Tensor? first_key, Tensor? last_key, Tensor? "
+      "key_starts, float scale) -> (Tensor, Tensor)");
   library.def(
       "attention_backward(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor logsumexp, "
-      "float scale) -> (Tensor, Tensor, Tensor)");
+      "Tensor? first_key, Tensor? last_key, Tensor? key_starts, float scale) -> (Tensor, Tensor, "
+      "Tensor)");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) {
   library.impl("attention", &forward_cpu);
@@ -234,8 +331,24 @@ TORCH_LIBRARY_IMPL(heddle, Meta, library) {
   library.impl("attention_backward", &backward_meta);
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale) {
-  return Attention::apply(q, k, v, scale);
+std::tuple<Tensor, Tensor> attention_part(const Tensor& q, const Tensor& k, const Tensor& v,
+                                          const Keys& keys, double scale) {
+  static const auto op = find<Forward>("heddle::attention");
+  return op.call(q, k, v, keys.first, keys.last, keys.starts, scale);
+}
+
+std::tuple<Tensor, Tensor, Tensor> attention_part_backward(const Tensor& dout, const Tensor& q,
+                                                           const Tensor& k, const Tensor& v,
+                                                           const Tensor& out,
+                                                           const Tensor& logsumexp,
+                                                           const Keys& keys, double scale) {
+  static const auto op = find<Backward>("heddle::attention_backward");
+  return op.call(dout, q, k, v, out, logsumexp, keys.first, keys.last, keys.starts, scale);
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale,
+                 const Keys& keys) {
+  return Attention::apply(q, k, v, keys.first, keys.last, keys.starts, scale);
 }
 
 }  // namespace heddle::kernels

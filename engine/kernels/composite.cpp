@@ -40,12 +40,23 @@ Tensor heads_first(const Tensor& x, int64_t heads) {
   return x.repeat_interleave(heads / x.size(2), 2).transpose(1, 2);
 }
 
-// [B, H, S, S]; the upper triangle is −∞.
+// [B or 1, 1, S, N]: the keys that a query does not see.
+Tensor unseen(const Tensor& q, const Tensor& k, const Keys& keys) {
+  const auto index = q.options().dtype(at::kLong);
+  Tensor key = at::arange(k.size(1), index);
+  if (keys.starts) {
+    const int64_t pieces = keys.starts->numel();
+    key = (keys.starts->reshape({pieces, 1}) + at::arange(k.size(1) / pieces, index)).reshape({-1});
+  }
+  const Tensor last = keys.last ? *keys.last : at::arange(q.size(1), index).unsqueeze(0);
+  Tensor outside = key.gt(last.unsqueeze(-1));
+  if (keys.first) outside = outside.logical_or(key.lt(keys.first->unsqueeze(-1)));
+  return outside.unsqueeze(1);
+}
+
+// [B, H, S, N].
 Tensor scores(const Tensor& q, const Tensor& k, double scale) {
-  const int64_t s = q.size(1);
-  const Tensor future = at::ones({s, s}, q.options().dtype(at::kBool)).triu(1);
-  return (q.transpose(1, 2).matmul(heads_first(k, q.size(2)).transpose(2, 3)) * scale)
-      .masked_fill(future, -std::numeric_limits<float>::infinity());
+  return q.transpose(1, 2).matmul(heads_first(k, q.size(2)).transpose(2, 3)) * scale;
 }
 
 // [B, H, S, D] → [B, S, K, D], summed over each kv head's query heads.
@@ -57,22 +68,28 @@ Tensor heads_last(const Tensor& grad, int64_t kv_heads) {
 }  // namespace
 
 std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                     double scale) {
-  const Tensor s = scores(q.to(at::kFloat), k.to(at::kFloat), scale), logsumexp = s.logsumexp(-1);
-  const Tensor p = (s - logsumexp.unsqueeze(-1)).exp();
+                                     const Optional& first, const Optional& last,
+                                     const Optional& starts, double scale) {
+  const Tensor hidden = unseen(q, k, {first, last, starts});
+  const Tensor s = scores(q.to(at::kFloat), k.to(at::kFloat), scale)
+                       .masked_fill(hidden, -std::numeric_limits<float>::infinity());
+  const Tensor logsumexp = s.logsumexp(-1);
+  const Tensor p = (s - logsumexp.unsqueeze(-1)).exp().masked_fill(hidden, 0);
   const Tensor out = p.matmul(heads_first(v.to(at::kFloat), q.size(2)));
   return {out.transpose(1, 2).contiguous().to(q.scalar_type()), logsumexp};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, const Tensor& q_in,
-                                                      const Tensor& k_in, const Tensor& v_in,
-                                                      const Tensor& out_in, const Tensor& logsumexp,
-                                                      double scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_backward(
+    const Tensor& dout_in, const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
+    const Tensor& out_in, const Tensor& logsumexp, const Optional& first, const Optional& last,
+    const Optional& starts, double scale) {
   const Tensor q = q_in.to(at::kFloat), k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
   const Tensor d = dout_in.to(at::kFloat).transpose(1, 2),
                out = out_in.to(at::kFloat).transpose(1, 2);
   const int64_t heads = q.size(2), kv_heads = k.size(2);
-  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1)).exp();
+  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1))
+                       .exp()
+                       .masked_fill(unseen(q, k, {first, last, starts}), 0);
   const Tensor dv = p.transpose(2, 3).matmul(d);
   const Tensor dp = d.matmul(heads_first(v, heads).transpose(2, 3));
   const Tensor ds = p * (dp - (d * out).sum(-1, true)) * scale;
@@ -81,6 +98,16 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
   const c10::ScalarType type = q_in.scalar_type();
   return {dq.transpose(1, 2).contiguous().to(type), heads_last(dk, kv_heads).to(type),
           heads_last(dv, kv_heads).to(type)};
+}
+
+std::tuple<Tensor, Tensor> merge_attention(const Tensor& out_a, const Tensor& lse_a,
+                                           const Tensor& out_b, const Tensor& lse_b) {
+  const Tensor logsumexp = at::logaddexp(lse_a, lse_b);
+  const auto share = [&](const Tensor& lse) {  // [B, H, S] → [B, S, H, 1]
+    return (lse - logsumexp).exp().nan_to_num(0).transpose(1, 2).unsqueeze(-1);
+  };
+  const Tensor out = out_a.to(at::kFloat) * share(lse_a) + out_b.to(at::kFloat) * share(lse_b);
+  return {out.to(out_a.scalar_type()), logsumexp};
 }
 
 Tensor swiglu(const Tensor& gate, const Tensor& up) {

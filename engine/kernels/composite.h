@@ -4,8 +4,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <tuple>
 #include <vector>
+
+#include "engine/kernels/operators.h"
 
 namespace heddle::kernels::composite {
 
@@ -16,11 +19,18 @@ std::tuple<at::Tensor, at::Tensor> rms_norm_backward(const at::Tensor& dy, const
                                                      const at::Tensor& rstd);
 at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions,
                 bool inverse);
+using Optional = std::optional<at::Tensor>;
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
-                                             const at::Tensor& v, double scale);
+                                             const at::Tensor& v, const Optional& first_key,
+                                             const Optional& last_key, const Optional& key_starts,
+                                             double scale);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward(
     const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-    const at::Tensor& out, const at::Tensor& logsumexp, double scale);
+    const at::Tensor& out, const at::Tensor& logsumexp, const Optional& first_key,
+    const Optional& last_key, const Optional& key_starts, double scale);
+std::tuple<at::Tensor, at::Tensor> merge_attention(const at::Tensor& out_a, const at::Tensor& lse_a,
+                                                   const at::Tensor& out_b,
+                                                   const at::Tensor& lse_b);
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& dout, const at::Tensor& gate,
                                                    const at::Tensor& up);

@@ -8,6 +8,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 namespace heddle::kernels {
@@ -25,9 +27,33 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 /// x [B, S, H, D]; table [positions, D/2, 2] of (cos, sin); positions int64 [B, S].
 at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& positions);
 
-/// Causal attention, softmax(q·kᵀ·scale)·v. q [B, S, H, D]; k, v [B, S, K, D], K divides H: query
-/// head h reads kv head h / (H / K). Returns [B, S, H, D].
-at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale);
+/// Which keys a query sees, by their index in the sequence: those from `first` to `last`, each
+/// int64 [B, S]. The N keys lie in equal pieces of consecutive indices, which begin at `starts`,
+/// int64 [pieces]; without it there is one piece, from 0. Without `first` and `last` attention is
+/// causal, N = S. Enough for documents packed into a sequence and for parts of one on several ranks,
+/// without a mask of S × N.
+struct Keys {
+  std::optional<at::Tensor> first, last, starts;
+};
+
+/// softmax(q·kᵀ·scale)·v over the keys that each query sees. q [B, S, H, D]; k, v [B, N, K, D], K
+/// divides H: query head h reads kv head h / (H / K). Returns [B, S, H, D].
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
+                     const Keys& keys = {});
+
+/// The same over some of a query's keys, without autograd: the result, zeros where a query sees none
+/// of them, and logsumexp [B, H, S] of its scores, −∞ there.
+std::tuple<at::Tensor, at::Tensor> attention_part(const at::Tensor& q, const at::Tensor& k,
+                                                  const at::Tensor& v, const Keys& keys,
+                                                  double scale);
+/// Two parts over different keys, each with its logsumexp, as one: result and logsumexp.
+std::tuple<at::Tensor, at::Tensor> merge_attention(const at::Tensor& out_a, const at::Tensor& lse_a,
+                                                   const at::Tensor& out_b,
+                                                   const at::Tensor& lse_b);
+/// Gradients of q, k and v from these keys; out and logsumexp are of all keys.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_part_backward(
+    const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+    const at::Tensor& out, const at::Tensor& logsumexp, const Keys& keys, double scale);
 
 /// silu(gate) · up, elementwise.
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
@@ -35,6 +61,18 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 /// Sum of −log softmax(logits)[label] over the rows whose label is not negative. logits [T, V],
 /// labels int64 [T]; returns a 0-dimensional fp32 tensor. No fp32 copy of bf16 logits is made.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
+
+/// The three steps of a cross-entropy whose logits' columns are spread over ranks (tensor
+/// parallelism); see parallel/vocabulary.h. Each rank: logits [T, n], labels [T], begin int64 → fp32
+/// [T, 3].
+at::Tensor vocabulary_statistics(const at::Tensor& logits, const at::Tensor& labels,
+                                 const at::Tensor& begin, int64_t vocabulary);
+/// All ranks' numbers [ranks · T, 3] → the loss as `cross_entropy` gives it, and logsumexp [T].
+std::tuple<at::Tensor, at::Tensor> joined_cross_entropy(const at::Tensor& numbers,
+                                                        const at::Tensor& labels);
+at::Tensor vocabulary_cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
+                                             const at::Tensor& labels, const at::Tensor& begin,
+                                             const at::Tensor& logsumexp, int64_t vocabulary);
 
 /// sum += value, in place; sum fp32, value fp32 or bf16.
 void accumulate_(at::Tensor sum, const at::Tensor& value);

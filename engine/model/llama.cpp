@@ -8,6 +8,8 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/kernels/operators.h"
+#include "engine/parallel/vocabulary.h"
+#include "engine/recipe/layout.h"
 
 namespace heddle::model {
 namespace {
@@ -28,15 +30,18 @@ Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
 
 }  // namespace
 
-Llama::Llama(const recipe::Model& shape, const Sharding& sharding, Tensor rope_table,
+Llama::Llama(const recipe::Model& shape, Parallelism parallelism, Tensor rope_table,
              const MakeShard& make_shard)
-    : shape_(shape), rope_table_(std::move(rope_table)) {
+    : shape_(shape), parallelism_(std::move(parallelism)), rope_table_(std::move(rope_table)) {
   auto parameter = [&](std::string name, std::vector<int64_t> sizes) {
+    const recipe::Cut cut = recipe::cut_of(name);
+    sizes = recipe::local_shape(std::move(sizes), cut, parallelism_.tensor.group.ranks);
     std::vector<int64_t> shard_sizes = sizes;
-    shard_sizes[0] = sharding.shard_rows(sizes[0]);
+    shard_sizes[0] = parallelism_.sharding.shard_rows(sizes[0]);
     name += ".weight";
     Tensor shard = make_shard(name, shard_sizes);
-    return Parameter{std::move(name), std::move(sizes), std::move(shard), sharding, {}};
+    return Parameter{std::move(name),          std::move(sizes), cut != recipe::Cut::none,
+                     std::move(shard), parallelism_.sharding, {}};
   };
   const int64_t dim = shape.dim, head_dim = shape.head_dim();
   tok_embeddings_ = parameter("tok_embeddings", {shape.vocab_size, dim});
@@ -70,42 +75,58 @@ std::vector<Parameter*> Llama::parameters() {
   return all;
 }
 
-Tensor Llama::attend(Attention& attention, const Tensor& x, const Tensor& positions) {
+Tensor Llama::embed(const Batch& batch) {
+  const ModuleScope scope("tok_embeddings");
+  const parallel::TensorParallel& tp = parallelism_.tensor;
+  const Tensor weight = tok_embeddings_.read(), tokens = batch.tokens.reshape({-1});
+  if (tp.group.ranks == 1) return at::embedding(weight, tokens);
+  return tp.leave(parallel::embedding_part(weight, tokens, batch.vocabulary_begin));
+}
+
+Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) {
+  const Tensor& positions = batch.positions;
   const int64_t b = positions.size(0), s = positions.size(1), d = shape_.head_dim();
-  const Tensor q = linear("wq", attention.wq, x).view({b, s, shape_.n_heads, d});
-  const Tensor k = linear("wk", attention.wk, x).view({b, s, shape_.n_kv_heads, d});
-  const Tensor v = linear("wv", attention.wv, x).view({b, s, shape_.n_kv_heads, d});
-  const Tensor mixed = kernels::attention(kernels::rope(q, rope_table_, positions),
-                                          kernels::rope(k, rope_table_, positions), v,
-                                          1.0 / std::sqrt(static_cast<double>(d)));
-  return linear("wo", attention.wo, mixed.view({b * s, shape_.n_heads * d}));
+  const auto heads = [&](const char* name, Parameter& weight) {
+    return linear(name, weight, x).view({b, s, -1, d});
+  };
+  const Tensor q = heads("wq", attention.wq), k = heads("wk", attention.wk),
+               v = heads("wv", attention.wv);
+  const Tensor mixed = parallelism_.context.attention(
+      kernels::rope(q, rope_table_, positions), kernels::rope(k, rope_table_, positions), v,
+      batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
+  return linear("wo", attention.wo, mixed.view({b * s, -1}));
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
   return linear("w2", ffn.w2, kernels::swiglu(linear("w1", ffn.w1, x), linear("w3", ffn.w3, x)));
 }
 
-Tensor Llama::forward(const Tensor& tokens, const Tensor& positions) {
+Tensor Llama::forward(const Batch& batch) {
   ++forward_calls_;
-  Tensor x;  // [T, dim]
-  {
-    const ModuleScope scope("tok_embeddings");
-    x = at::embedding(tok_embeddings_.read(), tokens.reshape({-1}));
-  }
+  const parallel::TensorParallel& tp = parallelism_.tensor;
+  Tensor x = embed(batch);  // [T, dim], or this rank's rows of it
   for (size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     const ModuleScope layer_scope(fmt::format("layers.{}", i));
     const Tensor attention_input = norm("attention_norm", layer.attention_norm, x, shape_.norm_eps);
     {
       const ModuleScope scope("attention");
-      x = x + attend(layer.attention, attention_input, positions);
+      x = x + tp.leave(attend(layer.attention, tp.enter(attention_input), batch));
     }
     const Tensor ffn_input = norm("ffn_norm", layer.ffn_norm, x, shape_.norm_eps);
     const ModuleScope scope("feed_forward");
-    x = x + feed_forward(layer.feed_forward, ffn_input);
+    x = x + tp.leave(feed_forward(layer.feed_forward, tp.enter(ffn_input)));
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
-  return linear("output", shape_.tied_embeddings ? tok_embeddings_ : output_, x);
+  return linear("output", shape_.tied_embeddings ? tok_embeddings_ : output_, tp.enter(x));
+}
+
+Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {
+  const ModuleScope scope("loss");
+  const Tensor labels = batch.labels.reshape({-1});
+  const parallel::Group& ranks = parallelism_.tensor.group;
+  if (ranks.ranks == 1) return kernels::cross_entropy(logits, labels);
+  return parallel::cross_entropy(logits, labels, batch.vocabulary_begin, shape_.vocab_size, ranks);
 }
 
 }  // namespace heddle::model

@@ -1,5 +1,6 @@
 // Llama, written once: the same code runs eagerly, and is captured on the trace device.
-// Shapes: B sequences, S tokens each, T = B·S, H heads, K kv heads, D head dim, V vocabulary.
+// Shapes, of one rank: B sequences, S tokens each, T = B·S, H heads, K kv heads, D head dim, V
+// vocabulary.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "engine/model/parameter.h"
+#include "engine/parallel/context_parallel.h"
+#include "engine/parallel/tensor_parallel.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::model {
@@ -33,14 +36,31 @@ struct Layer {
 using MakeShard =
     std::function<at::Tensor(const std::string& name, const std::vector<int64_t>& sizes)>;
 
+/// How a model is spread over ranks.
+struct Parallelism {
+  Sharding sharding;
+  parallel::TensorParallel tensor;
+  parallel::ContextParallel context;
+};
+
+/// What a micro-batch brings to a rank.
+struct Batch {
+  at::Tensor tokens, labels, positions;  // int64 [B, S]
+  at::Tensor vocabulary_begin;           // int64, no dimension: see parallel/vocabulary.h
+  parallel::Context context;             // with context parallelism, or documents apart
+};
+
 class Llama {
  public:
   /// `rope_table` as `make_rope_table` gives it, on the device of the shards.
-  Llama(const recipe::Model& shape, const Sharding& sharding, at::Tensor rope_table,
+  Llama(const recipe::Model& shape, Parallelism parallelism, at::Tensor rope_table,
         const MakeShard& make_shard);
 
-  /// tokens, positions int64 [B, S] → logits [T, V].
-  at::Tensor forward(const at::Tensor& tokens, const at::Tensor& positions);
+  /// Logits [T, V], with tensor parallelism this rank's columns of them.
+  at::Tensor forward(const Batch& batch);
+
+  /// The sum over tokens of −log p(label): 0-dim fp32, the same on all tensor-parallel ranks.
+  at::Tensor loss(const at::Tensor& logits, const Batch& batch) const;
 
   /// All parameters in the order in which forward reads them.
   std::vector<Parameter*> parameters();
@@ -49,10 +69,12 @@ class Llama {
   int64_t forward_calls() const { return forward_calls_; }
 
  private:
-  at::Tensor attend(Attention& attention, const at::Tensor& x, const at::Tensor& positions);
+  at::Tensor embed(const Batch& batch);
+  at::Tensor attend(Attention& attention, const at::Tensor& x, const Batch& batch);
   at::Tensor feed_forward(FeedForward& ffn, const at::Tensor& x);
 
   recipe::Model shape_;
+  Parallelism parallelism_;
   at::Tensor rope_table_;
   Parameter tok_embeddings_;
   std::vector<Layer> layers_;

@@ -23,7 +23,8 @@ struct Sharding {
 /// One parameter of the model as this rank holds it.
 struct Parameter {
   std::string name;            // "layers.3.attention.wq.weight"
-  std::vector<int64_t> shape;  // of the whole parameter
+  std::vector<int64_t> shape;  // of the whole parameter, or of this tensor-parallel rank's part
+  bool is_cut = false;         // whether tensor parallelism cuts it
   at::Tensor shard;            // [shard_rows(shape[0]), …], fp32
   Sharding sharding;
   /// What `read` gave since it was last emptied: the leaves that gradients are asked for.

@@ -13,10 +13,19 @@ using graph::Graph;
 using graph::Node;
 using graph::Use;
 
+// The collective that a node starts or waits for; nullptr if none does.
+const Node* collective_of(const Graph& graph, const std::vector<int32_t>& made_by,
+                          const Node& node) {
+  if (graph::is_collective(node)) return &node;
+  if (!graph::is_wait(node)) return nullptr;
+  const int32_t maker = made_by[graph::list_of(node).front().value];
+  return maker < 0 ? nullptr : &graph.nodes[maker];
+}
+
 // Operators that take lists, whose elements have nothing to do with each other.
-bool works_on_lists(const Node& node) {
-  return graph::is_collective(node) || graph::is_wait(node) || node.op == "heddle.squared_norms" ||
-         node.op == "heddle.adamw_";
+bool works_on_lists(const Node& node, const Node* collective) {
+  if (collective) return !graph::is_exchange(*collective);
+  return node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
 }
 
 // What nodes must have in common to become one.
@@ -38,15 +47,9 @@ void append(Node& merged, const Node& node) {
 }
 
 // The text of what a collective's or its wait's members must agree on: operator and group.
-std::string kind_of(const Graph& graph, const std::vector<int32_t>& made_by, const Node& node) {
-  const Node* collective = &node;
-  if (graph::is_wait(node)) {
-    const int32_t maker = made_by[graph::list_of(node).front().value];
-    if (maker < 0) return {};
-    collective = &graph.nodes[maker];
-  }
-  std::string kind = collective->op;
-  for (const Arg& arg : collective->args)
+std::string kind_of(const Node& node) {
+  std::string kind = node.op;
+  for (const Arg& arg : node.args)
     if (const auto* constant = std::get_if<c10::IValue>(&arg); constant && constant->isString())
       kind += " " + constant->toStringRef();
   return kind;
@@ -63,13 +66,15 @@ void bucket(Graph& graph, const BucketPlan& plan) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     Node& node = graph.nodes[i];
     const Priority here{static_cast<int64_t>(i), 0, 0};
-    const int found = works_on_lists(node) && !node.module.empty() ? index.find(node.module) : -1;
+    const Node* collective = collective_of(graph, made_by, node);
+    const int found =
+        works_on_lists(node, collective) && !node.module.empty() ? index.find(node.module) : -1;
     if (found < 0) {
       nodes.push_back(node);
       priorities.push_back(here);
       continue;
     }
-    const std::string kind = kind_of(graph, made_by, node);
+    const std::string kind = kind_of(collective ? *collective : node);
     const Key key{node.op, kind, static_cast<int>(node.phase), node.micro_batch, found};
     const auto [entry, is_new] = merged.emplace(key, nodes.size());
     if (is_new) {

@@ -113,10 +113,10 @@ class Planner {
     for (size_t i = 0; i < graph_.values.size(); ++i)
       plan_.bytes[i] = aligned(graph_.values[i].bytes());
     for (const Node& node : graph_.nodes) {
-      if (graph::is_all_gather(node)) {
+      if (graph::gathers(node)) {
         const auto& shards = graph::list_of(node);
         for (size_t i = 0; i < shards.size(); ++i) pad(node.outputs[i], shards[i].value, node);
-      } else if (graph::is_reduce_scatter(node)) {
+      } else if (graph::scatters(node)) {
         const auto& fulls = graph::list_of(node);
         for (size_t i = 0; i < fulls.size(); ++i) pad(fulls[i].value, node.outputs[i], node);
       }

@@ -7,9 +7,9 @@ const graph::Value& tensor_argument(const graph::Graph& graph, const graph::Node
   return graph.values[std::get<graph::Use>(node.args[i]).value];
 }
 
-// q [B, S, H, D]: two products of S × S × D a head, half of it masked.
-double attention_flops(const std::vector<int64_t>& q) {
-  return 2.0 * static_cast<double>(q[0]) * static_cast<double>(q[1]) * static_cast<double>(q[1]) *
+// q [B, S, H, D], k [B, N, K, D]: two products of S × N × D a head, half of it unseen.
+double attention_flops(const std::vector<int64_t>& q, const std::vector<int64_t>& k) {
+  return 2.0 * static_cast<double>(q[0]) * static_cast<double>(q[1]) * static_cast<double>(k[1]) *
          static_cast<double>(q[2]) * static_cast<double>(q[3]);
 }
 
@@ -21,10 +21,13 @@ double flops(const graph::Graph& graph, const graph::Node& node) {
     const auto& b = tensor_argument(graph, node, 1).sizes;
     return 2.0 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(b[1]);
   }
-  if (node.op == "heddle.attention") return attention_flops(tensor_argument(graph, node, 0).sizes);
+  if (node.op == "heddle.attention")
+    return attention_flops(tensor_argument(graph, node, 0).sizes,
+                           tensor_argument(graph, node, 1).sizes);
   // Backward makes the scores again and has four products more (arXiv 2205.14135).
   if (node.op == "heddle.attention_backward")
-    return 2.5 * attention_flops(tensor_argument(graph, node, 1).sizes);
+    return 2.5 * attention_flops(tensor_argument(graph, node, 1).sizes,
+                                 tensor_argument(graph, node, 2).sizes);
   return 0.0;
 }
 

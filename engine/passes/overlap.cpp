@@ -55,7 +55,8 @@ class Overlapper {
   // An all-reduce of whole gradients, where nothing is sharded, takes the place of the scatter.
   bool reduces_gradient(size_t i) const {
     const Node& node = graph_.nodes[i];
-    if (!graph::is_collective(node) || node.module.empty()) return false;
+    if (!graph::is_collective(node) || graph::is_exchange(node) || node.module.empty())
+      return false;
     return std::none_of(before_[i].begin(), before_[i].end(),
                         [&](int32_t earlier) { return kinds_[earlier] == Kind::scatter_wait; });
   }

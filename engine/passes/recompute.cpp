@@ -112,10 +112,14 @@ class Recomputer {
       if (mode == Recompute::none || leaves[i] || again_[i]) continue;
       again_[i] = true;
       if (mode == Recompute::selective)
-        again_[i] = node.op != "heddle.attention" && (node.op != "aten.mm" || product % 2 == 0);
+        again_[i] = node.op != "heddle.attention" && !(graph::is_exchange(node) && scatters(node)) &&
+                    (node.op != "aten.mm" || product % 2 == 0);
       if (mode == Recompute::budget && !view_[i]) candidates.push_back(i);
     }
     spend_budget(candidates);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (forward(i) && graph::is_wait(graph_.nodes[i]))
+        again_[i] = again_[maker(graph::list_of(graph_.nodes[i]).front().value)];
   }
 
   // Keeps the dearest nodes per byte until the share is spent: each share keeps what a smaller one

@@ -13,7 +13,8 @@ namespace heddle::passes {
 enum class Recompute {
   none,
   full,       // only what enters a block is kept
-  selective,  // attention and every second matrix product are kept (TorchTitan's choice)
+  selective,  // attention, scattered activations and every second matrix product are kept
+              // (TorchTitan's choice)
   budget,     // a share of what `none` keeps, the dearest per byte first
 };
 

@@ -17,16 +17,10 @@ struct Limit {
 
 const std::vector<Limit>& limits() {
   static const std::vector<Limit> all = {
-      {"data.document_mask", [](const Recipe& r) { return r.data.document_mask; },
-       "masks between documents", "false"},
       {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; }, "GaLore",
        "\"adamw\""},
-      {"parallelism.tp", [](const Recipe& r) { return r.parallelism.tp > 1; }, "tensor parallelism",
-       "1"},
       {"parallelism.pp", [](const Recipe& r) { return r.parallelism.pp > 1; },
        "pipeline parallelism", "1"},
-      {"parallelism.cp", [](const Recipe& r) { return r.parallelism.cp > 1; },
-       "context parallelism", "1"},
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},

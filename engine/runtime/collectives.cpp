@@ -1,6 +1,7 @@
 #include "engine/runtime/collectives.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
@@ -104,6 +105,22 @@ Tensors all_reduce_now(at::TensorList values, c10::string_view reduction,
   return start(std::move(results), std::move(work));
 }
 
+Tensors activation_sum_now(at::TensorList values, c10::string_view group_name) {
+  return all_reduce_now(values, "sum", group_name);
+}
+
+Tensors all_to_all_now(at::TensorList values, c10::string_view group_name) {
+  Tensors results{at::empty_like(values.front(), at::MemoryFormat::Contiguous)};
+  auto work = start_all_to_all(results.front(), values.front().contiguous(), std::string(group_name));
+  return start(std::move(results), std::move(work));
+}
+
+Tensors shift_now(at::TensorList values, c10::string_view group_name) {
+  Tensors results{at::empty_like(values.front(), at::MemoryFormat::Contiguous)};
+  auto work = start_shift(results.front(), values.front().contiguous(), std::string(group_name));
+  return start(std::move(results), std::move(work));
+}
+
 Tensors wait_now(at::TensorList results) {
   auto work = pending().take(results.front());
   TORCH_CHECK(work, "wait: no collective makes this tensor");
@@ -124,6 +141,9 @@ Tensors all_reduce_meta(at::TensorList values, c10::string_view, c10::string_vie
   for (const Tensor& value : values) results.push_back(at::empty(value.sizes(), value.options()));
   return results;
 }
+Tensors same_meta(at::TensorList values, c10::string_view group_name) {
+  return all_reduce_meta(values, "sum", group_name);
+}
 Tensors wait_meta(at::TensorList results) { return results.vec(); }
 
 }  // namespace
@@ -132,6 +152,11 @@ TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("all_gather(Tensor[] shards, int[] rows, str group) -> Tensor[]");
   library.def("reduce_scatter(Tensor[] fulls, int[] shard_rows, str group) -> Tensor[]");
   library.def("all_reduce(Tensor[] values, str reduction, str group) -> Tensor[]");
+  library.def("activation_gather(Tensor[] parts, int[] rows, str group) -> Tensor[]");
+  library.def("activation_scatter(Tensor[] wholes, int[] rows, str group) -> Tensor[]");
+  library.def("activation_sum(Tensor[] values, str group) -> Tensor[]");
+  library.def("activation_all_to_all(Tensor[] value, str group) -> Tensor[]");
+  library.def("activation_shift(Tensor[] value, str group) -> Tensor[]");
   library.def("wait(Tensor[] pending) -> Tensor[]");
 }
 // Any device whose tensors the group's transport takes.
@@ -139,6 +164,11 @@ void implement(torch::Library& library) {
   library.impl("all_gather", &all_gather_now);
   library.impl("reduce_scatter", &reduce_scatter_now);
   library.impl("all_reduce", &all_reduce_now);
+  library.impl("activation_gather", &all_gather_now);
+  library.impl("activation_scatter", &reduce_scatter_now);
+  library.impl("activation_sum", &activation_sum_now);
+  library.impl("activation_all_to_all", &all_to_all_now);
+  library.impl("activation_shift", &shift_now);
   library.impl("wait", &wait_now);
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) { implement(library); }
@@ -147,6 +177,11 @@ TORCH_LIBRARY_IMPL(heddle, Meta, library) {
   library.impl("all_gather", &spread_meta);
   library.impl("reduce_scatter", &spread_meta);
   library.impl("all_reduce", &all_reduce_meta);
+  library.impl("activation_gather", &spread_meta);
+  library.impl("activation_scatter", &spread_meta);
+  library.impl("activation_sum", &same_meta);
+  library.impl("activation_all_to_all", &same_meta);
+  library.impl("activation_shift", &same_meta);
   library.impl("wait", &wait_meta);
 }
 
@@ -167,6 +202,36 @@ Tensors all_reduce(const Tensors& values, const std::string& reduction, const st
   return op.call(values, reduction, group);
 }
 
+Tensors activation_gather(const Tensors& parts, const std::vector<int64_t>& rows,
+                          const std::string& group) {
+  static const auto op = kernels::find<Spread>("heddle::activation_gather");
+  return op.call(parts, rows, group);
+}
+
+Tensors activation_scatter(const Tensors& wholes, const std::vector<int64_t>& rows,
+                           const std::string& group) {
+  static const auto op = kernels::find<Spread>("heddle::activation_scatter");
+  return op.call(wholes, rows, group);
+}
+
+Tensors activation_sum(const Tensors& values, const std::string& group) {
+  static const auto op =
+      kernels::find<Tensors(at::TensorList, c10::string_view)>("heddle::activation_sum");
+  return op.call(values, group);
+}
+
+at::Tensor activation_all_to_all(const Tensor& value, const std::string& group) {
+  static const auto op =
+      kernels::find<Tensors(at::TensorList, c10::string_view)>("heddle::activation_all_to_all");
+  return op.call({value}, group).front();
+}
+
+at::Tensor activation_shift(const Tensor& value, const std::string& group) {
+  static const auto op =
+      kernels::find<Tensors(at::TensorList, c10::string_view)>("heddle::activation_shift");
+  return op.call({value}, group).front();
+}
+
 Tensors wait(const Tensors& pending) {
   static const auto op = kernels::find<Tensors(at::TensorList)>("heddle::wait");
   return op.call(pending);
@@ -179,6 +244,21 @@ c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::stri
   c10d::AllreduceOptions options;
   options.reduceOp = reduction == "sum" ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
   return process_group(group).allreduce(values, options);
+}
+
+c10::intrusive_ptr<c10d::Work> start_all_to_all(Tensor& to, Tensor from, const std::string& group) {
+  std::vector<int64_t> equal;
+  return process_group(group).alltoall_base(to, from, equal, equal);
+}
+
+c10::intrusive_ptr<c10d::Work> start_shift(Tensor& to, const Tensor& from,
+                                           const std::string& group) {
+  c10d::Backend& backend = process_group(group);
+  const int rank = backend.getRank(), ranks = backend.getSize();
+  std::vector<int64_t> sent(ranks, 0), received(ranks, 0);
+  Tensor source = from.reshape({1, -1}), target = to.view({1, -1});
+  sent[(rank + 1) % ranks] = received[(rank + ranks - 1) % ranks] = 1;
+  return backend.alltoall_base(target, source, received, sent);
 }
 
 }  // namespace heddle::runtime

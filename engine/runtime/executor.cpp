@@ -151,6 +151,12 @@ void Executor::start(const Start& start, const Node& node) {
     case Start::Kind::reduce_scatter:
       work = group.reduce_scatter_tensor_coalesced(to, from);
       break;
+    case Start::Kind::all_to_all:
+      work = start_all_to_all(to.front(), from.front(), start.group);
+      break;
+    case Start::Kind::shift:
+      work = start_shift(to.front(), from.front(), start.group);
+      break;
     case Start::Kind::all_reduce:
       for (size_t i = 0; i < to.size(); ++i)
         if (!to[i].is_same(from[i])) to[i].copy_(from[i]);

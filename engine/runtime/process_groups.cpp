@@ -6,12 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -29,6 +27,11 @@ constexpr std::chrono::minutes kTimeout{10};
 std::map<std::string, c10::intrusive_ptr<c10d::Backend>>& groups() {
   static auto* all = new std::map<std::string, c10::intrusive_ptr<c10d::Backend>>();
   return *all;
+}
+
+std::string& world() {
+  static auto* name = new std::string();
+  return *name;
 }
 
 // The address of this host from which `host` is reached: what the other ranks can connect to.
@@ -54,19 +57,6 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
   return std::string(text);
 }
 
-// The ranks of this rank's group along each dimension of the mesh.
-std::vector<int> shard_ranks(int rank, Mesh mesh) {
-  std::vector<int> ranks(mesh.shard);
-  std::iota(ranks.begin(), ranks.end(), rank / mesh.shard * mesh.shard);
-  return ranks;
-}
-std::vector<int> replicate_ranks(int rank, Mesh mesh) {
-  std::vector<int> ranks;
-  for (int replica = 0; replica < mesh.replicate; ++replica)
-    ranks.push_back(replica * mesh.shard + rank % mesh.shard);
-  return ranks;
-}
-
 bool on_one_host(const launch::RankContext& context) {
   return context.launch.local_ranks == context.launch.world_size;
 }
@@ -85,32 +75,22 @@ c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context) {
   return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
 }
 
-void make_groups(const launch::RankContext& context, Mesh mesh, c10::Device device,
+void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, c10::Device device,
                  const std::string& address) {
   const auto store = open_store(context);
-  const auto add = [&](const std::string& name, const std::vector<int>& ranks) {
-    const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
+  for (const recipe::Dims dims : recipe::kGroups) {
+    const std::string name = mesh.name(dims);
+    if (name.empty() || groups().contains(name)) continue;
+    const std::vector<int> ranks = mesh.group(context.rank, dims);
     const transport::GroupOptions options{
         .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = kTimeout};
     // Groups of one name have no rank in common: the first one tells them apart.
     const auto prefix = fmt::format("{}.{}", name, ranks.front());
-    groups()[name] =
-        make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
-                   static_cast<int>(own - ranks.begin()), static_cast<int>(ranks.size()), options);
-  };
-  const std::vector<int> shard = shard_ranks(context.rank, mesh);
-  const std::vector<int> replicate = replicate_ranks(context.rank, mesh);
-  if (shard.size() > 1) add(kShardGroup, shard);
-  if (replicate.size() > 1) add(kReplicateGroup, replicate);
-  if (replicate.size() == 1) {
-    groups()[kDataGroup] = groups().at(kShardGroup);
-  } else if (shard.size() == 1) {
-    groups()[kDataGroup] = groups().at(kReplicateGroup);
-  } else {
-    std::vector<int> all(mesh.replicate * mesh.shard);
-    std::iota(all.begin(), all.end(), 0);
-    add(kDataGroup, all);
+    groups()[name] = make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
+                                static_cast<int>(mesh.index(context.rank, dims)),
+                                static_cast<int>(ranks.size()), options);
   }
+  world() = mesh.name(recipe::kWorld);
 }
 
 const transport::HostBackend* host_group(const std::string& name) {
@@ -121,11 +101,11 @@ const transport::HostBackend* host_group(const std::string& name) {
 
 }  // namespace
 
-Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10::Device device) {
+Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
+                             c10::Device device) {
   const launch::Launch& launch = context.launch;
-  if (mesh.replicate * mesh.shard != launch.world_size)
-    return fail("a mesh of {} replicas of {} shards is not one of {} ranks", mesh.replicate,
-                mesh.shard, launch.world_size);
+  if (mesh.size() != launch.world_size)
+    return fail("a mesh of {} ranks is not one of {}", mesh.size(), launch.world_size);
   if (launch.world_size == 1) {
     if (context.listen_fd >= 0) close(context.listen_fd);
     return {};
@@ -146,6 +126,8 @@ Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10:
   return {};
 }
 
+std::string world_group() { return world(); }
+
 std::string transport_name(const std::string& group) {
   if (groups().empty()) return "none";
   const transport::HostBackend* host = host_group(group);
@@ -153,7 +135,7 @@ std::string transport_name(const std::string& group) {
 }
 
 std::string transport_warning() {
-  const transport::HostBackend* host = host_group(kDataGroup);
+  const transport::HostBackend* host = host_group(world());
   return host ? host->warning() : "";
 }
 

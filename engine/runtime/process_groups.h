@@ -6,29 +6,23 @@
 
 #include "base/result.h"
 #include "engine/launch/launch.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::runtime {
 
-/// The ranks that share a parameter; those that hold the same shard of it; all that see different
-/// data. A group of one rank does not exist; groups of the same ranks are one object.
-inline constexpr const char* kShardGroup = "dp_shard";
-inline constexpr const char* kReplicateGroup = "dp_replicate";
-inline constexpr const char* kDataGroup = "dp";
+/// Meets the other ranks at the run's rendezvous and makes the groups along the mesh
+/// (`recipe::kGroups`), each by its name there: through a file of the run directory where all ranks
+/// are of this host, which then needs no network. Call once a process, before the first collective;
+/// with one rank there is nothing to make.
+Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
+                             c10::Device device);
 
-/// The ranks as a mesh, outer to inner: rank = replica * shard + index.
-struct Mesh {
-  int replicate = 1;
-  int shard = 1;
-};
-
-/// Meets the other ranks at the run's rendezvous and makes the groups: through a file of the run
-/// directory where all ranks are of this host, which then needs no network. Call once a process,
-/// before the first collective; with one rank there is nothing to make.
-Result<> init_process_groups(const launch::RankContext& context, Mesh mesh, c10::Device device);
+/// The name of the group of all ranks; empty where there is one rank.
+std::string world_group();
 
 /// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid
 /// once the groups are made. And what the log should say of it: a warning, or empty.
-std::string transport_name(const std::string& group = kDataGroup);
+std::string transport_name(const std::string& group);
 std::string transport_warning();
 
 /// Leaves the groups. Ranks that end well call this, so that none sees a broken connection.

@@ -180,11 +180,14 @@ class Lowering {
     start.group = graph::group_of(node);
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;
-    start.kind = graph::is_all_gather(node)       ? Start::Kind::all_gather
-                 : graph::is_reduce_scatter(node) ? Start::Kind::reduce_scatter
-                                                  : Start::Kind::all_reduce;
+    start.kind = graph::gathers(node)    ? Start::Kind::all_gather
+                 : graph::scatters(node) ? Start::Kind::reduce_scatter
+                 : node.op == "heddle.activation_all_to_all" ? Start::Kind::all_to_all
+                 : node.op == "heddle.activation_shift"      ? Start::Kind::shift
+                                                             : Start::Kind::all_reduce;
     if (start.kind == Start::Kind::all_reduce)
-      start.reduction = std::get<c10::IValue>(node.args[1]).toStringRef();
+      start.reduction =
+          graph::is_exchange(node) ? "sum" : std::get<c10::IValue>(node.args[1]).toStringRef();
     for (size_t i = 0; i < uses.size(); ++i) {
       at::Tensor from = value(uses[i].value), to = value(node.outputs[i]);
       if (start.kind == Start::Kind::all_gather) {

@@ -29,7 +29,7 @@ int64_t attention(const Graph& graph, const Node& node, bool backward) {
   const Value& q = argument(graph, node, backward ? 1 : 0);
   const Value& k = argument(graph, node, backward ? 2 : 1);
   const int64_t rows = at::get_num_threads() * kernels::kAttentionRows * (backward ? 2 : 1);
-  int64_t bytes = aligned(rows * q.sizes[1] * 4);
+  int64_t bytes = aligned(rows * k.sizes[1] * 4);
   if (converts(q))
     bytes += backward ? 4 * float_bytes(q) + 4 * float_bytes(k)  // q, dout, out, dq; k, v, dk, dv
                       : 2 * float_bytes(q) + 2 * float_bytes(k);

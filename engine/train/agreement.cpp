@@ -18,7 +18,7 @@ namespace heddle::train {
 namespace {
 
 at::Tensor gathered(const at::Tensor& mine, int64_t ranks) {
-  return runtime::wait(runtime::all_gather({mine}, {mine.size(0) * ranks}, runtime::kDataGroup))
+  return runtime::wait(runtime::all_gather({mine}, {mine.size(0) * ranks}, runtime::world_group()))
       .front()
       .contiguous();
 }

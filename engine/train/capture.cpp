@@ -6,7 +6,7 @@
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
-#include "engine/runtime/process_groups.h"
+#include "engine/train/feed.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
@@ -21,29 +21,27 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
 
   StepSettings settings = settings_of(recipe);
   settings.evaluate = evaluate;
-  const std::vector<int64_t> batch = {recipe.training.local_batch, recipe.data.seq_len};
-  const at::Tensor tokens = recorder.input("tokens", batch, at::kLong);
-  const at::Tensor labels = recorder.input("labels", batch, at::kLong);
-  const at::Tensor positions = recorder.input("positions", batch, at::kLong);
+  runtime::NamedTensors batch;
+  for (const auto& [name, sizes] : batch_inputs(recipe))
+    batch[name] = recorder.input(name, sizes, at::kLong);
   const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
   const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
   const at::Tensor step_number = recorder.input("step", {}, at::kLong);
 
-  model::Llama model(recipe.model, settings.sharding,
+  model::Llama model(recipe.model, settings.parallelism,
                      state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}),
                      state);
   Step step(model, settings, state);
-  step.micro_batch(tokens, labels, positions, token_count);
+  step.micro_batch(batch_of(batch), token_count);
   for (const auto& [name, tensor] : step.update(lr, step_number)) recorder.output(name, tensor);
 
   Captured captured;
   captured.graph = recorder.finish();
   captured.nodes = static_cast<int64_t>(captured.graph.nodes.size());
   captured.graph.micro_batches = settings.micro_batches;
-  for (const auto& [group, ranks] : {std::pair{runtime::kShardGroup, settings.sharding.ranks},
-                                     {runtime::kReplicateGroup, settings.replicas},
-                                     {runtime::kDataGroup, settings.data_ranks()}})
-    if (ranks > 1) captured.graph.groups[group] = ranks;
+  for (const recipe::Dims dims : recipe::kGroups)
+    if (const std::string group = settings.mesh.name(dims); !group.empty())
+      captured.graph.groups[group] = settings.mesh.size(dims);
   captured.model_forward_calls = model.forward_calls();
   captured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -1,28 +1,90 @@
 #include "engine/train/feed.h"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/scalar_tensor.h>
 
 #include "engine/optim/schedule.h"
+#include "engine/parallel/context_parallel.h"
+#include "engine/recipe/layout.h"
 
 namespace heddle::train {
+namespace {
+
+// The tokens of sequences that one context-parallel rank has.
+class Part {
+ public:
+  Part(const recipe::Recipe& recipe, const recipe::Mesh& mesh, int64_t rank, c10::Device device)
+      : sequences_(recipe.training.local_batch),
+        seq_len_(recipe.data.seq_len),
+        tokens_(parallel::tokens_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),
+                                    recipe.parallelism.cp_mode, seq_len_)),
+        device_(device) {}
+
+  /// Of [B, seq_len] numbers those of this rank's tokens.
+  at::Tensor of(const std::vector<int64_t>& all) const {
+    return from([&](int64_t sequence, int64_t token) { return all[sequence * seq_len_ + token]; });
+  }
+
+  /// int64 [B, tokens]: what `number(sequence, token)` gives.
+  template <typename Number>
+  at::Tensor from(const Number& number) const {
+    std::vector<int64_t> numbers;
+    for (int64_t sequence = 0; sequence < sequences_; ++sequence)
+      for (const int64_t token : tokens_) numbers.push_back(number(sequence, token));
+    return on_device(numbers, {sequences_, static_cast<int64_t>(tokens_.size())});
+  }
+
+  at::Tensor on_device(std::vector<int64_t>& numbers, const std::vector<int64_t>& sizes) const {
+    return at::from_blob(numbers.data(), sizes, at::TensorOptions(at::kLong))
+        .to(device_, at::kLong, false, true);
+  }
+
+ private:
+  int64_t sequences_, seq_len_;
+  std::vector<int64_t> tokens_;
+  c10::Device device_;
+};
+
+}  // namespace
+
+std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe) {
+  const recipe::Parallelism& p = recipe.parallelism;
+  const int64_t b = recipe.training.local_batch, s = recipe.data.seq_len / p.cp;
+  std::map<std::string, std::vector<int64_t>> inputs = {
+      {"tokens", {b, s}}, {"labels", {b, s}}, {"positions", {b, s}}};
+  const bool by_heads = p.cp > 1 && p.cp_mode == recipe::ContextMode::ulysses;
+  const bool apart = recipe.data.document_mask || (p.cp > 1 && !by_heads);
+  if (apart) inputs["first_key"] = inputs["last_key"] = {b, by_heads ? recipe.data.seq_len : s};
+  if (p.cp > 1 && p.cp_mode == recipe::ContextMode::allgather) inputs["key_starts"] = {2 * p.cp};
+  if (p.cp > 1 && p.cp_mode == recipe::ContextMode::ring) inputs["key_starts"] = {p.cp, 2};
+  if (p.tp > 1) inputs["vocabulary_begin"] = {};
+  return inputs;
+}
 
 Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
                int64_t rank, c10::Device device) {
-  const int64_t b = recipe.training.local_batch, s = recipe.data.seq_len;
-  auto tensor = [&](std::vector<int64_t>& ids) {
-    return at::from_blob(ids.data(), {b, s}, at::TensorOptions(at::kLong))
-        .to(device, at::kLong, false, true);
-  };
+  const recipe::Mesh mesh(recipe.parallelism);
+  const Part part(recipe, mesh, rank, device);
+  const int64_t s = recipe.data.seq_len, cp = mesh.size(recipe::kCp);
+  const auto inputs = batch_inputs(recipe);
   Feed feed;
-  const at::Tensor positions =
-      at::arange(s, at::kLong).unsqueeze(0).expand({b, s}).contiguous().to(device);
   for (int64_t m = 0; m < recipe.accumulation(); ++m) {
-    data::Batch batch = loader.next(step, m, rank, recipe.data_parallel_ranks());
-    feed.micro_batches.push_back({{"tokens", tensor(batch.tokens)},
-                                  {"labels", tensor(batch.labels)},
-                                  {"positions", positions}});
+    data::Batch batch = loader.next(step, m, mesh.index(rank, recipe::kReplicate | recipe::kShard),
+                                    recipe.data_parallel_ranks());
+    const auto begin = [&](int64_t sequence, int64_t token) {
+      return recipe.data.document_mask ? batch.documents[sequence * s + token] : 0;
+    };
+    runtime::NamedTensors& tensors = feed.micro_batches.emplace_back();
+    tensors["tokens"] = part.of(batch.tokens);
+    tensors["labels"] = part.of(batch.labels);
+    tensors["positions"] = part.from(
+        [&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
+    if (!inputs.contains("first_key")) continue;
+    // Ulysses attends with all tokens; elsewhere those of this rank.
+    const bool all = inputs.at("first_key").back() == s && cp > 1;
+    const Part queries = all ? Part(recipe, {}, 0, device) : part;
+    tensors["first_key"] = queries.from(begin);
+    tensors["last_key"] = queries.from([](int64_t, int64_t token) { return token; });
   }
   const double lr =
       recipe.optimizer.lr * optim::lr_factor(recipe.schedule, recipe.training.steps, step);
@@ -31,7 +93,28 @@ Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int
   feed.step = {{"token_count", at::scalar_tensor(count, at::kFloat)},
                {"lr", at::scalar_tensor(lr, at::kDouble)},
                {"step", at::scalar_tensor(step + 1, at::kLong)}};
+  if (inputs.contains("key_starts")) {
+    auto starts = parallel::key_starts_of(mesh.index(rank, recipe::kCp), cp,
+                                          recipe.parallelism.cp_mode, s);
+    feed.step["key_starts"] = part.on_device(starts, inputs.at("key_starts"));
+  }
+  if (inputs.contains("vocabulary_begin")) {
+    const int64_t rows = recipe::local_shape({recipe.model.vocab_size}, recipe::Cut::rows,
+                                             mesh.size(recipe::kTp))
+                             .front();
+    feed.step["vocabulary_begin"] =
+        at::scalar_tensor(mesh.index(rank, recipe::kTp) * rows, at::kLong);
+  }
   return feed;
+}
+
+model::Batch batch_of(const runtime::NamedTensors& tensors) {
+  const auto get = [&](const char* name) {
+    const auto found = tensors.find(name);
+    return found == tensors.end() ? at::Tensor() : found->second;
+  };
+  return {get("tokens"), get("labels"), get("positions"), get("vocabulary_begin"),
+          {get("first_key"), get("last_key"), get("key_starts")}};
 }
 
 }  // namespace heddle::train

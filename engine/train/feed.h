@@ -1,22 +1,31 @@
 // The inputs of a step as tensors.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "engine/data/text_loader.h"
+#include "engine/model/llama.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
 
 struct Feed {
-  std::vector<runtime::NamedTensors> micro_batches;  // tokens, labels, positions: int64 [B, S]
-  runtime::NamedTensors step;                        // token_count, lr, step: no dimension
+  std::vector<runtime::NamedTensors> micro_batches;  // what differs between micro-batches
+  runtime::NamedTensors step;                        // what does not; token_count, lr and step too
 };
 
-/// Step `step` (0-based) of data-parallel rank `rank`, batches on `device`; numbers stay on the
-/// CPU, from where operators of any device take them.
+/// The inputs of the model and their sizes, all int64. Which there are depends on the layout.
+std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe);
+
+/// Step `step` (0-based) of rank `rank`, on `device`; numbers stay on the CPU, from where operators
+/// of any device take them.
 Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
                int64_t rank, c10::Device device);
+
+/// What the model reads, by name.
+model::Batch batch_of(const runtime::NamedTensors& tensors);
 
 }  // namespace heddle::train

@@ -49,7 +49,7 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                       {"libtorch", TORCH_VERSION},
                       {"engine", HEDDLE_VERSION},
                       {"device", device.is_cuda() ? "cuda" : "cpu"},
-                      {"transport", runtime::transport_name()}},
+                      {"transport", runtime::transport_name(runtime::world_group())}},
       .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
                 {"collectives", static_cast<double>(runner.facts.collectives)},
                 {"capture_seconds", runner.facts.capture_seconds},
@@ -93,8 +93,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   const recipe::Recipe& recipe = inputs->recipe;
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
   if (!device) return bad_input(device.error().message);
-  const runtime::Mesh mesh{static_cast<int>(recipe.parallelism.dp_replicate),
-                           static_cast<int>(recipe.parallelism.dp_shard)};
+  const recipe::Mesh mesh(recipe.parallelism);
   if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, context.launch, *device);
@@ -102,12 +101,10 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto runner = make_runner(recipe, context.launch, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
   if (const auto loaded =
-          load_weights(recipe, context.rank % recipe.parallelism.dp_shard, (*runner)->states);
+          load_weights(recipe, context.rank, (*runner)->states);
       !loaded)
     return bad_input(loaded.error().message);
-  if (const auto agreed =
-          agree_on_plan((*runner)->facts.plan, context.rank, recipe.data_parallel_ranks());
-      !agreed)
+  if (const auto agreed = agree_on_plan((*runner)->facts.plan, context.rank, mesh.size()); !agreed)
     return failed(agreed.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);

@@ -26,10 +26,10 @@ std::string host_name() {
 template <typename TransportOf>
 cost::GroupKinds groups_of(const recipe::Recipe& recipe, const TransportOf& transport_of) {
   cost::GroupKinds groups;
-  for (const auto& [name, ranks] : {std::pair{runtime::kShardGroup, recipe.parallelism.dp_shard},
-                                    {runtime::kReplicateGroup, recipe.parallelism.dp_replicate},
-                                    {runtime::kDataGroup, recipe.data_parallel_ranks()}})
-    if (ranks > 1) groups[name] = {transport_of(name), ranks};
+  const recipe::Mesh mesh(recipe.parallelism);
+  for (const recipe::Dims dims : recipe::kGroups)
+    if (const std::string name = mesh.name(dims); !name.empty())
+      groups[name] = {transport_of(name), mesh.size(dims)};
   return groups;
 }
 
@@ -46,7 +46,7 @@ cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups, bool
 std::string of_rank_0(const std::string& text, int64_t ranks, c10::Device device) {
   const auto gathered = [&](const at::Tensor& mine) {
     return runtime::wait(
-               runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks}, runtime::kDataGroup))
+               runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks}, runtime::world_group()))
         .front()
         .cpu();
   };
@@ -66,17 +66,18 @@ bool between_hosts(const std::string& transport) {
 
 cost::Rates rates_here(const recipe::Recipe& recipe) {
   const bool gpu = recipe.hardware.device == "cuda";
-  return kept_rates(recipe.data_parallel_ranks(),
-                    groups_of(recipe, [=](const char*) { return gpu ? "nccl" : "memory"; }), gpu);
+  return kept_rates(
+      recipe.hardware.ranks,
+      groups_of(recipe, [=](const std::string&) { return gpu ? "nccl" : "memory"; }), gpu);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
                                    c10::Device device) try {
   at::NoGradGuard no_grad;
   const cost::GroupKinds groups =
-      groups_of(recipe, [](const char* name) { return runtime::transport_name(name); });
+      groups_of(recipe, [](const std::string& name) { return runtime::transport_name(name); });
   cost::Rates rates = kept_rates(launch.local_ranks, groups, device.is_cuda());
-  const int64_t ranks = recipe.data_parallel_ranks();
+  const int64_t ranks = launch.world_size;
   if (ranks == 1) return rates;
   rates = cost::rates_from_json(
       nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
@@ -96,13 +97,13 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
 
 Result<> calibrate(const launch::RankContext& context) {
   const int32_t ranks = context.launch.world_size;
-  if (const auto met = runtime::init_process_groups(context, {1, ranks}, at::kCPU); !met)
-    return met;
+  const recipe::Mesh mesh(recipe::Parallelism{.dp_shard = ranks});
+  if (const auto met = runtime::init_process_groups(context, mesh, at::kCPU); !met) return met;
   cost::Calibration calibration;
   calibration.host = host_name();
-  calibration.link = {runtime::transport_name(), ranks, {}, {}, {}, 0};
+  calibration.link = {runtime::transport_name(runtime::world_group()), ranks, {}, {}, {}, 0};
   if (ranks > 1)
-    calibration.link = measure_link(runtime::process_group(runtime::kDataGroup),
+    calibration.link = measure_link(runtime::process_group(runtime::world_group()),
                                     calibration.link.transport, many_sizes());
   auto operators = measure_operators();
   if (!operators) return fail(operators);

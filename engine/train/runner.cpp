@@ -10,6 +10,7 @@
 
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
+#include "engine/train/feed.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -26,16 +27,17 @@ class EagerRunner final : public Runner {
       return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
     };
     model_ = std::make_unique<model::Llama>(
-        recipe.model, settings.sharding,
+        recipe.model, settings.parallelism,
         make("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), make);
     step_ = std::make_unique<Step>(*model_, settings, make);
   }
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline*) override {
-    for (const NamedTensors& batch : micro_batches)
-      step_->micro_batch(batch.at("tokens"), batch.at("labels"), batch.at("positions"),
-                         inputs.at("token_count"));
+    for (NamedTensors batch : micro_batches) {
+      batch.insert(inputs.begin(), inputs.end());
+      step_->micro_batch(batch_of(batch), inputs.at("token_count"));
+    }
     return step_->update(inputs.at("lr"), inputs.at("step"));
   }
   int64_t model_forward_calls() const override { return model_->forward_calls(); }
@@ -94,9 +96,9 @@ int64_t collective_bytes(const passes::Plan& plan) {
     for (size_t i = 0; i < read.size(); ++i) {
       const int64_t from = plan.graph.values[read[i].value].bytes();
       const int64_t to = plan.graph.values[node.outputs[i]].bytes();
-      bytes += graph::is_all_gather(node)       ? ranks * from
-               : graph::is_reduce_scatter(node) ? ranks * to
-                                                : to;
+      bytes += graph::gathers(node)    ? ranks * from
+               : graph::scatters(node) ? ranks * to
+                                       : to;
     }
   }
   return bytes;

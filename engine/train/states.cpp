@@ -9,9 +9,34 @@
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/model/init.h"
 #include "engine/model/rope_table.h"
+#include "engine/recipe/layout.h"
 #include "engine/runtime/collectives.h"
 
 namespace heddle::train {
+
+namespace {
+
+// The rank's part of a parameter, row by row where it has not all columns.
+Result<> fill(const recipe::Recipe& recipe, const checkpoint::Parameter& parameter,
+              const std::optional<checkpoint::HuggingFaceCheckpoint>& source,
+              const recipe::Box& box, float* out) {
+  const int64_t columns = parameter.columns();
+  const auto rows = [&](int64_t begin, int64_t end, float* to) -> Result<> {
+    if (source) return source->read_rows(parameter.name, begin, end, to);
+    model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed, parameter.name,
+                begin * columns, (end - begin) * columns, to);
+    return {};
+  };
+  if (box.columns() == columns) return rows(box.row_begin, box.row_end, out);
+  std::vector<float> whole(static_cast<size_t>(columns));
+  for (int64_t row = box.row_begin; row < box.row_end; ++row, out += box.columns()) {
+    if (const auto read = rows(row, row + 1, whole.data()); !read) return read;
+    std::copy_n(whole.data() + box.column_begin, box.columns(), out);
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states) {
@@ -21,22 +46,17 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
     if (!opened) return fail(opened);
     source = std::move(*opened);
   }
+  const recipe::Mesh mesh(recipe.parallelism);
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
     const auto state = states.find(parameter.name);
     if (state == states.end()) return fail("the step has no state \"{}\"", parameter.name);
-    const int64_t shard_rows = state->second.size(0);
-    const int64_t begin = std::min(rank * shard_rows, parameter.rows());
-    const int64_t end = std::min(begin + shard_rows, parameter.rows());
+    const recipe::Box box =
+        recipe::stored_box(parameter.shape, recipe::cut_of(parameter.name), mesh, rank);
     at::NoGradGuard no_grad;
     const at::Tensor rows = at::empty(state->second.sizes(), at::kFloat).zero_();
-    auto* out = rows.mutable_data_ptr<float>();
-    if (source) {
-      if (const auto read = source->read_rows(parameter.name, begin, end, out); !read) return read;
-    } else {
-      const int64_t columns = parameter.columns();
-      model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed,
-                  parameter.name, begin * columns, (end - begin) * columns, out);
-    }
+    if (const auto filled = fill(recipe, parameter, source, box, rows.mutable_data_ptr<float>());
+        !filled)
+      return filled;
     state->second.copy_(rows);
   }
   if (const auto table = states.find("rope_table"); table != states.end()) {
@@ -46,14 +66,29 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
   return {};
 }
 
-at::Tensor gathered(const at::Tensor& shard, int64_t rows, const model::Sharding& sharding) {
+at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group& group) {
+  if (group.ranks == 1) return mine;
   at::NoGradGuard no_grad;
-  if (sharding.ranks == 1) return shard.detach();
-  return runtime::wait(runtime::all_gather({shard.detach()}, {rows}, sharding.group)).front();
+  return runtime::wait(runtime::all_gather({mine.contiguous()}, {rows}, group.name)).front();
 }
 
-Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& sharding, int64_t rank,
-                      const runtime::NamedTensors& states, const std::string& folder) {
+at::Tensor whole(const checkpoint::Parameter& parameter, const at::Tensor& shard,
+                 const model::Parallelism& parallelism) {
+  at::NoGradGuard no_grad;
+  const recipe::Cut cut = recipe::cut_of(parameter.name);
+  const parallel::Group& tp = parallelism.tensor.group;
+  const std::vector<int64_t> local = recipe::local_shape(parameter.shape, cut, tp.ranks);
+  const at::Tensor part = gathered(shard.detach(), local[0],
+                                   {parallelism.sharding.ranks, parallelism.sharding.group});
+  if (cut == recipe::Cut::none || tp.ranks == 1) return part;
+  const at::Tensor parts = gathered(part, local[0] * tp.ranks, tp);
+  if (cut == recipe::Cut::rows) return parts.narrow(0, 0, parameter.rows());
+  return parts.view({tp.ranks, local[0], local[1]}).transpose(0, 1).reshape(parameter.shape);
+}
+
+Result<> save_weights(const recipe::Recipe& recipe, const model::Parallelism& parallelism,
+                      int64_t rank, const runtime::NamedTensors& states,
+                      const std::string& folder) {
   if (rank != 0) {
     // Rank 0 asks for the parameters in the order of their Hugging Face names.
     auto parameters = checkpoint::parameters(recipe.model);
@@ -61,21 +96,20 @@ Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& shard
       return a.hugging_face_name < b.hugging_face_name;
     });
     for (const auto& parameter : parameters)
-      gathered(states.at(parameter.name), parameter.rows(), sharding);
+      whole(parameter, states.at(parameter.name), parallelism);
     return {};
   }
-  std::string held;  // the parameter that `whole` is
-  at::Tensor whole;
+  std::string held;  // the parameter that `all` is
+  at::Tensor all;
   return checkpoint::write_hugging_face(
       folder, recipe.model,
       [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end,
           float* out) -> Result<> {
         if (held != parameter.name) {
-          whole =
-              gathered(states.at(parameter.name), parameter.rows(), sharding).contiguous().cpu();
+          all = whole(parameter, states.at(parameter.name), parallelism).contiguous().cpu();
           held = parameter.name;
         }
-        std::memcpy(out, whole.const_data_ptr<float>() + begin * parameter.columns(),
+        std::memcpy(out, all.const_data_ptr<float>() + begin * parameter.columns(),
                     static_cast<size_t>((end - begin) * parameter.columns()) * sizeof(float));
         return {};
       });

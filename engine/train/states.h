@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/model/parameter.h"
+#include "engine/checkpoint/hugging_face.h"
+#include "engine/model/llama.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
 
@@ -19,10 +20,15 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
 
 /// Writes the weights as a Hugging Face folder (on rank 0; the others only take part in the
 /// gathers).
-Result<> save_weights(const recipe::Recipe& recipe, const model::Sharding& sharding, int64_t rank,
-                      const runtime::NamedTensors& states, const std::string& folder);
+Result<> save_weights(const recipe::Recipe& recipe, const model::Parallelism& parallelism,
+                      int64_t rank, const runtime::NamedTensors& states,
+                      const std::string& folder);
 
-/// A shard's whole parameter on every rank: [rows, …].
-at::Tensor gathered(const at::Tensor& shard, int64_t rows, const model::Sharding& sharding);
+/// The rows of all ranks of a group, on each of them: the first `rows`.
+at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group& group);
+
+/// The whole of a parameter, or of something of its shape, on every rank, from this rank's shard.
+at::Tensor whole(const checkpoint::Parameter& parameter, const at::Tensor& shard,
+                 const model::Parallelism& parallelism);
 
 }  // namespace heddle::train

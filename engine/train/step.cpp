@@ -6,7 +6,6 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/runtime/collectives.h"
-#include "engine/runtime/process_groups.h"
 
 namespace heddle::train {
 namespace {
@@ -21,13 +20,18 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
   auto dtype = [](recipe::Precision precision) {
     return precision == recipe::Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
   };
+  const recipe::Mesh mesh(recipe.parallelism);
   return {.micro_batches = recipe.accumulation(),
           .max_norm = recipe.training.max_norm,
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
-          .sharding = {recipe.parallelism.dp_shard, runtime::kShardGroup,
-                       dtype(recipe.precision.param)},
-          .replicas = recipe.parallelism.dp_replicate,
+          .mesh = mesh,
+          .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
+                                       dtype(recipe.precision.param)},
+                          .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},
+                                     recipe.parallelism.sequence_parallel},
+                          .context = {{mesh.size(recipe::kCp), mesh.name(recipe::kCp)},
+                                      recipe.parallelism.cp_mode}},
           .reduce = dtype(recipe.precision.reduce),
           .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
           .evaluate = false};
@@ -50,16 +54,11 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
   loss_sum_ = make_state("loss_sum", {});
 }
 
-void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
-                       const at::Tensor& positions, const at::Tensor& token_count) {
+void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
-  at::Tensor loss;
-  {
-    const at::Tensor logits = model_.forward(tokens, positions);
-    const graph::ModuleScope scope("loss");
-    loss = kernels::cross_entropy(logits, labels.reshape({-1})) / token_count;
-    if (settings_.evaluate) logits_ = logits.detach().to(at::kFloat);
-  }
+  const at::Tensor logits = model_.forward(batch);
+  const at::Tensor loss = model_.loss(logits, batch) / token_count;
+  if (settings_.evaluate) logits_ = logits.detach().to(at::kFloat);
   begin_phase(graph::Phase::backward);
   std::vector<at::Tensor> leaves;
   for (const State& state : states_)
@@ -75,7 +74,7 @@ void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
     for (size_t i = 1; i < state.parameter->reads.size(); ++i) grad = grad + *next++;
     state.parameter->reads.clear();
     if (settings_.micro_batches == 1) {
-      state.grad = replicated(scattered(state, grad));
+      state.grad = summed(state, scattered(state, grad));
     } else {
       kernels::accumulate_(state.sum, settings_.reduce_each ? scattered(state, grad) : grad);
     }
@@ -84,26 +83,41 @@ void Step::micro_batch(const at::Tensor& tokens, const at::Tensor& labels,
 
 // Sums a whole gradient over the ranks that share the parameter; each gets its shard.
 at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
-  const model::Sharding& sharding = settings_.sharding;
-  if (settings_.data_ranks() > 1) grad = grad.to(settings_.reduce);
+  const model::Sharding& sharding = settings_.parallelism.sharding;
+  if (settings_.mesh.size(recipe::kTokens) > 1) grad = grad.to(settings_.reduce);
   if (sharding.ranks == 1) return grad;
   return runtime::wait(runtime::reduce_scatter({grad.contiguous()},
                                                {state.parameter->shard.size(0)}, sharding.group))
       .front();
 }
 
-// Sums a shard over the replicas.
-at::Tensor Step::replicated(const at::Tensor& shard) const {
-  if (settings_.replicas == 1) return shard.to(at::kFloat);
-  return all_reduced(shard.to(settings_.reduce), "sum", settings_.replicas,
-                     runtime::kReplicateGroup)
-      .to(at::kFloat);
+// Sums a shard over the replicas, and where tensor-parallel ranks see different tokens over those.
+at::Tensor Step::summed(const State& state, const at::Tensor& shard) const {
+  const bool part = settings_.parallelism.tensor.spreads_tokens() && !state.parameter->is_cut;
+  const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
+  if (settings_.mesh.size(dims) == 1) return shard.to(at::kFloat);
+  return all_reduced(shard.to(settings_.reduce), "sum", dims).to(at::kFloat);
 }
 
-at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
-                             const char* group) const {
-  if (ranks == 1) return value;
-  return runtime::wait(runtime::all_reduce({value}, reduction, group)).front();
+at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction,
+                             recipe::Dims dims) const {
+  if (settings_.mesh.size(dims) == 1) return value;
+  return runtime::wait(runtime::all_reduce({value}, reduction, settings_.mesh.name(dims))).front();
+}
+
+// Of the whole gradient. Each element counts once: replicas hold the same shards, and
+// tensor-parallel ranks the same of what is not cut.
+at::Tensor Step::norm() const {
+  std::vector<at::Tensor> cut, whole;
+  const int64_t tp = settings_.mesh.size(recipe::kTp);
+  for (const State& state : states_) {
+    const graph::ModuleScope scope(state.parameter->module());
+    (tp == 1 || state.parameter->is_cut ? cut : whole)
+        .push_back(kernels::squared_norms({state.grad}).front());
+  }
+  at::Tensor square = kernels::total_norm(cut);
+  if (!whole.empty()) square = square + kernels::total_norm(whole) / static_cast<double>(tp);
+  return all_reduced(square, "sum", recipe::kModel).sqrt();
 }
 
 runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_number) {
@@ -112,24 +126,16 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   if (settings_.micro_batches > 1) {
     for (State& state : states_) {
       const graph::ModuleScope scope(state.parameter->module());
-      state.grad = replicated(settings_.reduce_each ? state.sum : scattered(state, state.sum));
+      state.grad =
+          summed(state, settings_.reduce_each ? state.sum : scattered(state, state.sum));
     }
   }
-  std::vector<at::Tensor> squares;
-  for (const State& state : states_) {
-    const graph::ModuleScope scope(state.parameter->module());
-    squares.push_back(kernels::squared_norms({state.grad}).front());
-  }
-  // Replicas hold the same shards, which count once.
-  const at::Tensor norm = all_reduced(kernels::total_norm(squares), "sum", settings_.sharding.ranks,
-                                      runtime::kShardGroup)
-                              .sqrt();
-  const int64_t ranks = settings_.data_ranks();
+  const at::Tensor norm = this->norm();
+  const auto ranks = static_cast<double>(settings_.mesh.size(recipe::kTokens));
   runtime::NamedTensors outputs;
   outputs["grad_norm"] = norm;
-  outputs["loss"] = all_reduced(loss_sum_, "sum", ranks, runtime::kDataGroup).clone();
-  outputs["loss_max"] =
-      all_reduced(loss_sum_, "max", ranks, runtime::kDataGroup) * static_cast<double>(ranks);
+  outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
+  outputs["loss_max"] = all_reduced(loss_sum_, "max", recipe::kTokens | recipe::kPp) * ranks;
   loss_sum_.zero_();
 
   // Without clipping no update has to wait for the norm: the passes move it into backward.

@@ -9,6 +9,7 @@
 
 #include "engine/kernels/operators.h"
 #include "engine/model/llama.h"
+#include "engine/recipe/mesh.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
@@ -18,10 +19,9 @@ struct StepSettings {
   int64_t micro_batches = 1;
   double max_norm = 1.0;  // 0: no clipping
   kernels::AdamW adamw;
-  model::Sharding sharding;
-  int64_t replicas = 1;                  // groups of ranks that hold the same shards
+  recipe::Mesh mesh;
+  model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
-  int64_t data_ranks() const { return sharding.ranks * replicas; }
   bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients
   bool evaluate = false;  // logits and gradients are outputs, nothing is updated
 };
@@ -37,11 +37,9 @@ class Step {
   /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
   Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state);
 
-  /// Forward and backward of one micro-batch: tokens, labels, positions int64 [B, S]. The loss is
-  /// the sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all
+  /// Forward and backward of one micro-batch. The loss is the sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all
   /// ranks), so that gradients add up over micro-batches and ranks.
-  void micro_batch(const at::Tensor& tokens, const at::Tensor& labels, const at::Tensor& positions,
-                   const at::Tensor& token_count);
+  void micro_batch(const model::Batch& batch, const at::Tensor& token_count);
 
   /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max
   /// (the largest of the ranks' mean losses), grad_norm; when evaluating logits and
@@ -56,9 +54,9 @@ class Step {
     at::Tensor grad;  // this rank's shard of the step's gradient
   };
   at::Tensor scattered(const State& state, at::Tensor grad) const;
-  at::Tensor replicated(const at::Tensor& shard) const;
-  at::Tensor all_reduced(const at::Tensor& value, const char* reduction, int64_t ranks,
-                         const char* group) const;
+  at::Tensor summed(const State& state, const at::Tensor& shard) const;
+  at::Tensor norm() const;
+  at::Tensor all_reduced(const at::Tensor& value, const char* reduction, recipe::Dims dims) const;
 
   model::Llama& model_;
   StepSettings settings_;

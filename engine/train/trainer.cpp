@@ -36,7 +36,7 @@ bool all_agree_to_stop(int64_t ranks, c10::Device device) {
   if (ranks == 1) return mine;
   at::NoGradGuard no_grad;
   const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
-  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::kDataGroup))
+  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::world_group()))
              .front()
              .item<float>() > 0;
 }
@@ -58,10 +58,10 @@ class Trainer {
         loader_(loader),
         log_(log),
         device_(device),
-        sharding_(settings_of(recipe).sharding) {
+        parallelism_(settings_of(recipe).parallelism) {
     results_.mode = context.launch.mode;
     results_.tokens_per_step =
-        recipe.training.local_batch * recipe.accumulation() * recipe.data.seq_len;
+        recipe.training.global_batch * recipe.data.seq_len / context.launch.world_size;
   }
 
   Result<Outcome> run() {
@@ -71,7 +71,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped = all_agree_to_stop(recipe_.data_parallel_ranks(), device_) &&
+      outcome.stopped = all_agree_to_stop(context_.launch.world_size, device_) &&
                         step < recipe_.training.steps;
       const bool last = step == recipe_.training.steps || outcome.stopped;
       const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
@@ -149,7 +149,7 @@ class Trainer {
 
   Result<> save(int64_t step) {
     const std::string folder = fmt::format("{}/step-{}", recipe_.checkpoint.folder, step);
-    if (const auto saved = save_weights(recipe_, sharding_, context_.rank, runner_.states, folder);
+    if (const auto saved = save_weights(recipe_, parallelism_, context_.rank, runner_.states, folder);
         !saved)
       return saved;
     if (context_.rank != 0) return {};
@@ -187,7 +187,7 @@ class Trainer {
   const data::DataLoader& loader_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  model::Sharding sharding_;
+  model::Parallelism parallelism_;
   Results results_;
 };
 

@@ -25,6 +25,7 @@ inline heddle::graph::Graph capture_toy() {
     const std::string weight = std::string(name) + ".weight";
     weights.push_back({weight,
                        {rows, 4},
+                       false,
                        recorder.state(weight, {sharding.shard_rows(rows), 4}, at::kFloat),
                        sharding,
                        {}});

@@ -268,18 +268,20 @@ void mesh(const Arguments& a) {
   context.run_dir = a.store;
   context.rank = a.rank;
   context.launch.world_size = context.launch.local_ranks = a.size;
-  const int shard = a.size / 2;
-  const auto met = heddle::runtime::init_process_groups(context, {2, shard}, at::kCPU);
+  const int64_t shard = a.size / 2;
+  using namespace heddle::recipe;
+  const Mesh mesh(Parallelism{.dp_replicate = 2, .dp_shard = shard});
+  const auto met = heddle::runtime::init_process_groups(context, mesh, at::kCPU);
   require(met.has_value(), met ? "" : met.error().message);
   std::string line;
-  for (const char* name : {heddle::runtime::kShardGroup, heddle::runtime::kReplicateGroup,
-                           heddle::runtime::kDataGroup}) {
-    if (shard == 1 && name == std::string(heddle::runtime::kShardGroup)) continue;
+  for (const Dims dims : {kSharing, kReplicate, kTokens}) {
+    const std::string name = mesh.name(dims);
+    if (name.empty()) continue;
     Tensors tensors{at::full({1}, 1 << a.rank, at::kLong)};
     heddle::runtime::process_group(name).allreduce(tensors)->wait();
     line += fmt::format("{} {:b} ", name, tensors[0].item<int64_t>());
   }
-  std::cout << line << heddle::runtime::transport_name() << std::endl;
+  std::cout << line << heddle::runtime::transport_name(heddle::runtime::world_group()) << std::endl;
   heddle::runtime::close_process_groups();
 }
 

@@ -1,0 +1,14 @@
+// Ring attention (arXiv 2310.01889): keys and values go around the ranks while each attends to what
+// it has at the moment.
+#pragma once
+
+#include "engine/parallel/context_parallel.h"
+
+namespace heddle::parallel {
+
+/// As ContextParallel::attention. The keys of the next step travel while those of this one are
+/// attended to; backward they go around once more, and their gradients behind them.
+at::Tensor ring_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const Context& context, double scale, const Group& group);
+
+}  // namespace heddle::parallel
