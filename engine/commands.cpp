@@ -28,30 +28,20 @@ std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
-// Parallelism that the model does not apply yet stays out of the captured graph: the graph says so.
-std::string left_out(const recipe::Recipe& recipe) {
-  const recipe::Parallelism& p = recipe.parallelism;
-  std::vector<std::string> parts;
-  for (const auto& [name, size] :
-       {std::pair{"dp_replicate", p.dp_replicate}, {"tp", p.tp}, {"pp", p.pp}, {"cp", p.cp}})
-    if (size > 1) parts.push_back(fmt::format("{} {}", name, size));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 }  // namespace
 
 int train(const RecipeOptions& options, launch::TrainOptions launch) {
   const auto inputs = train::read_inputs(options.path, options.ranks, options.sets);
   if (!inputs) return bad_usage(inputs.error().message);
   launch.recipe_text = recipe::to_toml(inputs->recipe);
-  launch.ranks = static_cast<int32_t>(inputs->recipe.data_parallel_ranks());
+  launch.ranks = static_cast<int32_t>(inputs->recipe.hardware.ranks);
   launch.run_dir = absolute(launch.run_dir);
   launch.graph_file = absolute(launch.graph_file);
   launch.eval_to = absolute(launch.eval_to);
   return launch::run_foreground(launch);
 }
 
-int graph(const RecipeOptions& options, const std::string& after, bool stats) {
+int graph(const RecipeOptions& options, const GraphOptions& what) {
   recipe::Parsed parsed = train::read_recipe(options.path, options.sets, options.ranks);
   if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
@@ -66,21 +56,19 @@ int graph(const RecipeOptions& options, const std::string& after, bool stats) {
     return 1;
   }
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
-  if (const std::string parts = left_out(parsed.recipe); !parts.empty())
-    captured->graph.notes["left_out"] = parts;
   const auto captured_nodes = captured->graph.nodes.size();
   passes::Plan plan{std::move(captured->graph), {}};
   const auto begin = std::chrono::steady_clock::now();
-  if (stats || after != "capture") {
-    auto planned = train::plan_step(parsed.recipe, std::move(plan.graph),
-                                    train::rates_here(parsed.recipe), stats ? "" : after);
+  if (what.stats || what.after != "capture") {
+    auto planned = train::plan_step(parsed.recipe, what.rank, std::move(plan.graph),
+                                    train::rates_here(parsed.recipe), what.stats ? "" : what.after);
     if (!planned) {
       fmt::print(stderr, "{}\n", planned.error().message);
       return 1;
     }
     plan = std::move(*planned);
   }
-  if (stats) {
+  if (what.stats) {
     const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
     const nlohmann::ordered_json json = {{"nodes", captured_nodes},
                                          {"capture_seconds", captured->seconds},
@@ -90,8 +78,7 @@ int graph(const RecipeOptions& options, const std::string& after, bool stats) {
                                          {"arena_bytes", plan.memory.arena_bytes},
                                          {"live_bytes", plan.memory.live_bytes},
                                          {"plan", plan.graph.notes["plan"]},
-                                         {"model_forward_calls", captured->model_forward_calls},
-                                         {"left_out", left_out(parsed.recipe)}};
+                                         {"model_forward_calls", captured->model_forward_calls}};
     fmt::print("{}\n", json.dump());
     return 0;
   }

@@ -19,9 +19,15 @@ struct RecipeOptions {
 /// `train` and, with options.eval_to, `eval`: checks recipe and data, then runs the ranks.
 int train(const RecipeOptions& recipe, launch::TrainOptions options);
 
+struct GraphOptions {
+  std::string after = "capture";  // a pass
+  int64_t rank = 0;               // of the recipe's, whose stages are meant with a pipeline
+  bool stats = false;             // figures as JSON instead of the graph
+};
+
 /// `graph`: the text of the step behind a pass (or "capture"), or with `stats` its size, memory and
 /// the time it took as JSON.
-int graph(const RecipeOptions& recipe, const std::string& after, bool stats);
+int graph(const RecipeOptions& recipe, const GraphOptions& what);
 
 /// `calibrate`: measures this machine with `ranks` ranks, keeps the result, and prints it as a
 /// table or as JSON.

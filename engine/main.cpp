@@ -62,16 +62,17 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"planned", "eager"}));
   eval_command->add_option("--to", train.eval_to, "the safetensors file to write")->required();
 
-  bool stats = false;
+  engine::GraphOptions graph;
   auto* graph_command =
       app.add_subcommand("graph", "the captured step as text; allocates no weights");
   add_recipe_options(graph_command, recipe);
-  std::string after = "capture";
   graph_command
-      ->add_option("--after", after,
-                   "the step behind a pass: recompute, unroll, bucket, overlap or memory")
-      ->check(CLI::IsMember({"capture", "recompute", "unroll", "bucket", "overlap", "memory"}));
-  graph_command->add_flag("--stats", stats,
+      ->add_option("--after", graph.after,
+                   "the step behind a pass: recompute, stage, unroll, bucket, overlap or memory")
+      ->check(CLI::IsMember(
+          {"capture", "recompute", "stage", "unroll", "bucket", "overlap", "memory"}));
+  graph_command->add_option("--rank", graph.rank, "with a pipeline: the rank whose step it is");
+  graph_command->add_flag("--stats", graph.stats,
                           "nodes, collectives and capture seconds as JSON instead");
 
   bool json = false;
@@ -109,7 +110,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (*train_command || *eval_command) return engine::train(recipe, train);
-  if (*graph_command) return engine::graph(recipe, after, stats);
+  if (*graph_command) return engine::graph(recipe, graph);
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*supervise_command) return launch::supervise(supervise);

@@ -36,7 +36,7 @@ bool makes_nothing(const Node& node) {
 
 int64_t whole_bytes(const Graph& graph, const Node& collective) {
   int64_t bytes = 0;
-  if (graph::gathers(collective)) {
+  if (graph::gathers(collective) || graph::is_receive(collective)) {
     for (graph::ValueId output : collective.outputs) bytes += graph.values[output].bytes();
   } else {
     for (const graph::Use& use : graph::list_of(collective))
@@ -94,9 +94,9 @@ Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const double gather = at_bytes(travels.all_gather, bytes);
   const double scatter = at_bytes(travels.reduce_scatter, bytes);
   const double beside = at_bytes(travels.beside_compute, bytes);
-  const double alone = graph::gathers(collective)       ? gather
+  const double alone = graph::gathers(collective)    ? gather
                        : graph::scatters(collective) ? scatter
-                                                              : gather + scatter;
+                                                     : gather + scatter;
   return {alone, alone + std::max(0.0, beside - gather)};
 }
 

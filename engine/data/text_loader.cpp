@@ -79,8 +79,9 @@ Result<std::vector<int32_t>> copy_ids(const SafetensorsFile& file, const TensorI
 
 Result<Text> read_token_ids(const recipe::Data& data, int64_t global_batch, int64_t vocab_size) {
   if (data.document_mask)
-    return fail("data.document_mask: data.token_ids does not say where documents begin; valid: "
-                "false, or data.text");
+    return fail(
+        "data.document_mask: data.token_ids does not say where documents begin; valid: "
+        "false, or data.text");
   const auto file = SafetensorsFile::open(data.token_ids);
   if (!file) return fail("data.token_ids: {}", file.error().message);
   const TensorInfo* tensor = file->find("input_ids");

@@ -18,9 +18,13 @@ void name_gradient_sums(Graph& graph) {
 void remove_unread_nodes(Graph& graph) {
   std::vector<bool> read(graph.values.size(), false);
   for (const Binding& output : graph.outputs) read[output.value] = true;
+  std::vector<bool> sent(graph.values.size(), false);
+  for (const Node& node : graph.nodes)
+    if (is_send(node)) sent[node.outputs.front()] = true;
   std::vector<bool> keep(graph.nodes.size(), false);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     Node& node = graph.nodes[i];
+    if (is_send(node) || (is_wait(node) && sent[list_of(node).front().value])) keep[i] = true;
     for (ValueId output : node.outputs)
       if (output != kNoValue && read[output]) keep[i] = true;
     for_each_use(node, [&](const Use& use) {

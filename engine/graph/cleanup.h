@@ -9,7 +9,7 @@ namespace heddle::graph {
 /// its consumer's.
 void name_gradient_sums(Graph& graph);
 
-/// Removes nodes whose results nobody reads and that write nothing.
+/// Removes nodes whose results nobody reads and that write and send nothing.
 void remove_unread_nodes(Graph& graph);
 
 }  // namespace heddle::graph

@@ -32,6 +32,9 @@ bool is_collective(const Node& node) {
          is_exchange(node);
 }
 
+bool is_send(const Node& node) { return node.op == "heddle.activation_send"; }
+bool is_receive(const Node& node) { return node.op == "heddle.activation_receive"; }
+
 bool gathers(const Node& node) {
   return is_all_gather(node) || node.op == "heddle.activation_gather";
 }

@@ -50,8 +50,10 @@ struct Node {
   std::vector<ValueId> outputs;
   std::string module;  // "layers.3.attention.wq"; empty: the step itself
   Phase phase = Phase::forward;
-  int32_t micro_batch = 0;  // after the passes: which of the step's micro-batches it works on
-  bool next_step = false;   // after the overlap pass: it works for the step after this one
+  int32_t stage = 0;          // after the stage pass: the pipeline stage it is part of
+  bool weights_only = false;  // after the stage pass: it leads to weight gradients alone
+  int32_t micro_batch = 0;    // after the passes: which of the step's micro-batches it works on
+  bool next_step = false;     // after the overlap pass: it works for the step after this one
 };
 
 /// What enters the step: `inputs` change with every micro-batch or step, `states` live across
@@ -93,6 +95,10 @@ bool is_all_gather(const Node& node);      // of parameters
 bool is_reduce_scatter(const Node& node);  // of gradients
 bool is_exchange(const Node& node);        // of activations
 bool is_wait(const Node& node);
+
+/// True for the two ends of a transfer between pipeline stages.
+bool is_send(const Node& node);
+bool is_receive(const Node& node);
 
 /// True for collectives whose results are all ranks' rows, or this rank's rows of the sum, whatever
 /// they are on.

@@ -112,6 +112,8 @@ std::string node_text(const Graph& graph, const Node& node) {
   }
   line += ")";
   if (!node.module.empty()) line += "  @" + node.module;
+  if (node.stage > 0) line += fmt::format("  stage {}", node.stage);
+  if (node.weights_only) line += "  weights_only";
   if (node.micro_batch > 0) line += fmt::format("  micro_batch {}", node.micro_batch);
   if (node.next_step) line += "  next_step";
   return line;

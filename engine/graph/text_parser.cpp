@@ -250,6 +250,8 @@ class Parser {
     line.expect("(");
     arguments(line, op->schema(), node);
     if (line.ok() && line.accept("@")) node.module = line.word("._-+");
+    if (line.accept("stage ")) node.stage = static_cast<int32_t>(line.integer());
+    node.weights_only = line.accept("weights_only");
     if (line.accept("micro_batch ")) node.micro_batch = static_cast<int32_t>(line.integer());
     node.next_step = line.accept("next_step");
     for (const auto& [number, value] : outputs)

@@ -131,16 +131,14 @@ void clear_unseen(const Sight& sight, int64_t b, int64_t row, const std::vector<
 float softmax_row(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
                   float* x) {
   float top = -std::numeric_limits<float>::infinity(), sum = 0;
-  for_each_seen(sight, b, row, segments, [&](Columns seen) {
-    top = std::max(top, largest(x + seen.begin, seen.count()));
-  });
+  for_each_seen(sight, b, row, segments,
+                [&](Columns seen) { top = std::max(top, largest(x + seen.begin, seen.count())); });
   for_each_seen(sight, b, row, segments,
                 [&](Columns seen) { sum += exponentials(x + seen.begin, top, seen.count()); });
   clear_unseen(sight, b, row, segments, x);
   if (sum == 0) return top;
-  for_each_seen(sight, b, row, segments, [&](Columns seen) {
-    multiply_row(x + seen.begin, 1.0F / sum, seen.count());
-  });
+  for_each_seen(sight, b, row, segments,
+                [&](Columns seen) { multiply_row(x + seen.begin, 1.0F / sum, seen.count()); });
   return top + std::log(sum);
 }
 
@@ -303,10 +301,10 @@ struct Attention : torch::autograd::Function<Attention> {
     const auto if_any = [](const Tensor& tensor) {
       return tensor.defined() ? Optional(tensor) : std::nullopt;
     };
-    auto [dq, dk, dv] = attention_part_backward(
-        grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
-        {if_any(saved[5]), if_any(saved[6]), if_any(saved[7])},
-        context->saved_data["scale"].toDouble());
+    auto [dq, dk, dv] =
+        attention_part_backward(grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
+                                {if_any(saved[5]), if_any(saved[6]), if_any(saved[7])},
+                                context->saved_data["scale"].toDouble());
     return {dq, dk, dv, {}, {}, {}, {}};
   }
 };

@@ -79,10 +79,11 @@ std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Ten
   return {out.transpose(1, 2).contiguous().to(q.scalar_type()), logsumexp};
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(
-    const Tensor& dout_in, const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
-    const Tensor& out_in, const Tensor& logsumexp, const Optional& first, const Optional& last,
-    const Optional& starts, double scale) {
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, const Tensor& q_in,
+                                                      const Tensor& k_in, const Tensor& v_in,
+                                                      const Tensor& out_in, const Tensor& logsumexp,
+                                                      const Optional& first, const Optional& last,
+                                                      const Optional& starts, double scale) {
   const Tensor q = q_in.to(at::kFloat), k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
   const Tensor d = dout_in.to(at::kFloat).transpose(1, 2),
                out = out_in.to(at::kFloat).transpose(1, 2);

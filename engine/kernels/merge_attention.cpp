@@ -15,9 +15,7 @@ using Merge = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Ten
                                          const Tensor&);
 
 // e^(part − whole), 0 for a part that saw nothing.
-float share(float part, float whole) {
-  return std::isinf(part) ? 0.0F : std::exp(part - whole);
-}
+float share(float part, float whole) { return std::isinf(part) ? 0.0F : std::exp(part - whole); }
 
 float log_of_sum(float a, float b) {
   const float top = std::max(a, b);
@@ -47,7 +45,8 @@ std::tuple<Tensor, Tensor> merge_cpu(const Tensor& out_a, const Tensor& lse_a, c
           const T* from_a = a.const_data_ptr<T>() + row;
           const T* from_b = b.const_data_ptr<T>() + row;
           T* to = out.mutable_data_ptr<T>() + row;
-          for (int64_t i = 0; i < d; ++i) store(to + i, x * load(from_a + i) + y * load(from_b + i));
+          for (int64_t i = 0; i < d; ++i)
+            store(to + i, x * load(from_a + i) + y * load(from_b + i));
         }
     });
   });

@@ -30,8 +30,8 @@ at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& 
 /// Which keys a query sees, by their index in the sequence: those from `first` to `last`, each
 /// int64 [B, S]. The N keys lie in equal pieces of consecutive indices, which begin at `starts`,
 /// int64 [pieces]; without it there is one piece, from 0. Without `first` and `last` attention is
-/// causal, N = S. Enough for documents packed into a sequence and for parts of one on several ranks,
-/// without a mask of S × N.
+/// causal, N = S. Enough for documents packed into a sequence and for parts of one on several
+/// ranks, without a mask of S × N.
 struct Keys {
   std::optional<at::Tensor> first, last, starts;
 };
@@ -41,8 +41,8 @@ struct Keys {
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
                      const Keys& keys = {});
 
-/// The same over some of a query's keys, without autograd: the result, zeros where a query sees none
-/// of them, and logsumexp [B, H, S] of its scores, −∞ there.
+/// The same over some of a query's keys, without autograd: the result, zeros where a query sees
+/// none of them, and logsumexp [B, H, S] of its scores, −∞ there.
 std::tuple<at::Tensor, at::Tensor> attention_part(const at::Tensor& q, const at::Tensor& k,
                                                   const at::Tensor& v, const Keys& keys,
                                                   double scale);
@@ -63,8 +63,8 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
 /// The three steps of a cross-entropy whose logits' columns are spread over ranks (tensor
-/// parallelism); see parallel/vocabulary.h. Each rank: logits [T, n], labels [T], begin int64 → fp32
-/// [T, 3].
+/// parallelism); see parallel/vocabulary.h. Each rank: logits [T, n], labels [T], begin int64 →
+/// fp32 [T, 3].
 at::Tensor vocabulary_statistics(const at::Tensor& logits, const at::Tensor& labels,
                                  const at::Tensor& begin, int64_t vocabulary);
 /// All ranks' numbers [ranks · T, 3] → the loss as `cross_entropy` gives it, and logsumexp [T].

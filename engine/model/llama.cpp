@@ -40,7 +40,7 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, Tensor rope_ta
     shard_sizes[0] = parallelism_.sharding.shard_rows(sizes[0]);
     name += ".weight";
     Tensor shard = make_shard(name, shard_sizes);
-    return Parameter{std::move(name),          std::move(sizes), cut != recipe::Cut::none,
+    return Parameter{std::move(name),  std::move(sizes),      cut != recipe::Cut::none,
                      std::move(shard), parallelism_.sharding, {}};
   };
   const int64_t dim = shape.dim, head_dim = shape.head_dim();
@@ -59,7 +59,7 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, Tensor rope_ta
                          .w2 = parameter(layer + "feed_forward.w2", {dim, shape.ffn_dim})}});
   }
   norm_ = parameter("norm", {dim});
-  if (!shape.tied_embeddings) output_ = parameter("output", {shape.vocab_size, dim});
+  if (has_output()) output_ = parameter("output", {shape.vocab_size, dim});
 }
 
 std::vector<Parameter*> Llama::parameters() {
@@ -71,7 +71,7 @@ std::vector<Parameter*> Llama::parameters() {
                            &f.w1, &f.w3, &f.w2});
   }
   all.push_back(&norm_);
-  if (!shape_.tied_embeddings) all.push_back(&output_);
+  if (has_output()) all.push_back(&output_);
   return all;
 }
 
@@ -118,7 +118,7 @@ Tensor Llama::forward(const Batch& batch) {
     x = x + tp.leave(feed_forward(layer.feed_forward, tp.enter(ffn_input)));
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
-  return linear("output", shape_.tied_embeddings ? tok_embeddings_ : output_, tp.enter(x));
+  return linear("output", has_output() ? output_ : tok_embeddings_, tp.enter(x));
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

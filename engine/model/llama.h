@@ -41,6 +41,9 @@ struct Parallelism {
   Sharding sharding;
   parallel::TensorParallel tensor;
   parallel::ContextParallel context;
+  /// Tied embeddings at both ends of a pipeline: each end has its copy, and their gradients are
+  /// added.
+  bool ends_apart = false;
 };
 
 /// What a micro-batch brings to a rank.
@@ -73,13 +76,15 @@ class Llama {
   at::Tensor attend(Attention& attention, const at::Tensor& x, const Batch& batch);
   at::Tensor feed_forward(FeedForward& ffn, const at::Tensor& x);
 
+  bool has_output() const { return !shape_.tied_embeddings || parallelism_.ends_apart; }
+
   recipe::Model shape_;
   Parallelism parallelism_;
   at::Tensor rope_table_;
   Parameter tok_embeddings_;
   std::vector<Layer> layers_;
   Parameter norm_;
-  Parameter output_;  // unused where embeddings are tied
+  Parameter output_;  // unused where embeddings are tied, but for a pipeline's end
   int64_t forward_calls_ = 0;
 };
 

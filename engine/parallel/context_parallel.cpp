@@ -49,9 +49,9 @@ Tensor enough_heads(const Tensor& x, int64_t ranks) {
 
 Tensor by_heads(const Tensor& q, const Tensor& k, const Tensor& v, const Context& context,
                 double scale, const Group& group) {
-  const Tensor result = kernels::attention(
-      heads_apart(q, group), heads_apart(enough_heads(k, group.ranks), group),
-      heads_apart(enough_heads(v, group.ranks), group), scale, keys_of(context));
+  const Tensor result =
+      kernels::attention(heads_apart(q, group), heads_apart(enough_heads(k, group.ranks), group),
+                         heads_apart(enough_heads(v, group.ranks), group), scale, keys_of(context));
   return heads_together(result, group);
 }
 
@@ -86,8 +86,7 @@ std::vector<int64_t> tokens_of(int64_t rank, int64_t ranks, ContextMode mode, in
   return tokens;
 }
 
-std::vector<int64_t> key_starts_of(int64_t rank, int64_t ranks, ContextMode mode,
-                                   int64_t seq_len) {
+std::vector<int64_t> key_starts_of(int64_t rank, int64_t ranks, ContextMode mode, int64_t seq_len) {
   std::vector<int64_t> starts;
   if (ranks == 1 || mode == ContextMode::ulysses) return starts;
   for (int64_t i = 0; i < ranks; ++i) {

@@ -33,8 +33,7 @@ Tensors summed(const Tensors& values, const Group& group) {
   return runtime::wait(runtime::activation_sum(contiguous(values), group.name));
 }
 Tensors exchanged(const Tensors& values, const Group& group) {
-  return runtime::wait(
-      {runtime::activation_all_to_all(values.front().contiguous(), group.name)});
+  return runtime::wait({runtime::activation_all_to_all(values.front().contiguous(), group.name)});
 }
 Tensors themselves(const Tensors& values, const Group&) {
   Tensors views;

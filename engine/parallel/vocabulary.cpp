@@ -32,14 +32,14 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list grads) {
     const auto saved = context->get_saved_variables();
-    return {kernels::vocabulary_cross_entropy_backward(grads[0], saved[0], saved[1], saved[2],
-                                                       saved[3],
-                                                       context->saved_data["vocabulary"].toInt()),
-            {},
-            {},
-            {},
-            {},
-            {}};
+    return {
+        kernels::vocabulary_cross_entropy_backward(grads[0], saved[0], saved[1], saved[2], saved[3],
+                                                   context->saved_data["vocabulary"].toInt()),
+        {},
+        {},
+        {},
+        {},
+        {}};
   }
 };
 

@@ -6,8 +6,8 @@
 
 namespace heddle::parallel {
 
-/// Rows of this rank's part [n, dim] of an embedding for tokens int64 [T]; zeros for tokens of other
-/// ranks, so that the sum over the ranks is the embedding. begin: int64, no dimension: r · n.
+/// Rows of this rank's part [n, dim] of an embedding for tokens int64 [T]; zeros for tokens of
+/// other ranks, so that the sum over the ranks is the embedding. begin: int64, no dimension: r · n.
 at::Tensor embedding_part(const at::Tensor& weight, const at::Tensor& tokens,
                           const at::Tensor& begin);
 

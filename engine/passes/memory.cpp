@@ -67,8 +67,9 @@ class FreeRanges {
 };
 
 // Results of an all-reduce of gradients take the place of what nobody reads any more.
-bool reduces_in_place(const Node& node) {
-  return node.op == "heddle.all_reduce" && !node.module.empty();
+// What is sent stays where it is, and so does what replicas sum up.
+bool works_in_place(const Node& node) {
+  return graph::is_send(node) || (node.op == "heddle.all_reduce" && !node.module.empty());
 }
 
 class Planner {
@@ -95,8 +96,8 @@ class Planner {
         if (use.written != kNoValue) root(use.written) = root(use.value);
       });
       const auto op = graph::find_operator(node.op);
-      if (!op || !(graph::is_view(*op) || reduces_in_place(node))) continue;
-      if (graph::is_wait(node) || reduces_in_place(node)) {
+      if (!op || !(graph::is_view(*op) || works_in_place(node))) continue;
+      if (graph::is_wait(node) || works_in_place(node)) {
         const auto& pending = graph::list_of(node);
         for (size_t i = 0; i < node.outputs.size(); ++i)
           root(node.outputs[i]) = root(pending[i].value);

@@ -6,6 +6,7 @@
 
 #include "engine/passes/node_cost.h"
 #include "engine/passes/order.h"
+#include "engine/passes/stage.h"
 
 namespace heddle::passes {
 namespace {
@@ -27,6 +28,7 @@ enum Rank : int32_t {
   kGatherWait,
   kCompute,
   kBehindCompute,
+  kAgreement,  // what all ranks agree on at the end of the step
 };
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -57,6 +59,8 @@ class Overlapper {
     const Node& node = graph_.nodes[i];
     if (!graph::is_collective(node) || graph::is_exchange(node) || node.module.empty())
       return false;
+    // The ends of a pipeline are ready at different times, the first long after the last.
+    if (graph::group_of(node) == kEndsGroup) return false;
     return std::none_of(before_[i].begin(), before_[i].end(),
                         [&](int32_t earlier) { return kinds_[earlier] == Kind::scatter_wait; });
   }
@@ -143,6 +147,13 @@ class Overlapper {
     }
   }
 
+  bool exchanges(size_t i) const {
+    const Node& node = graph_.nodes[i];
+    if (!graph::is_wait(node)) return graph::is_exchange(node);
+    const int32_t maker = made_by_[graph::list_of(node).front().value];
+    return maker >= 0 && graph::is_exchange(graph_.nodes[maker]);
+  }
+
   // What follows a gradient's product and leads only to its reduction (casts, sums over
   // micro-batches) was written down behind the whole backward pass: it belongs behind the product.
   void pull_epilogues() {
@@ -150,17 +161,55 @@ class Overlapper {
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const bool epilogue = kinds_[i] != Kind::compute ||
                             (!leads_elsewhere[i] && graph_.nodes[i].phase == Phase::backward &&
-                             flops(graph_, graph_.nodes[i]) == 0.0);
+                             flops(graph_, graph_.nodes[i]) == 0.0 && !exchanges(i));
       if (epilogue && kinds_[i] == Kind::compute) epilogues_.push_back(static_cast<int32_t>(i));
       if (epilogue) continue;
+      if (!leads_elsewhere[i] && graph_.nodes[i].phase == Phase::backward && !exchanges(i))
+        weight_products_.push_back(static_cast<int32_t>(i));
       for (int32_t earlier : before_[i]) leads_elsewhere[earlier] = true;
     }
     std::reverse(epilogues_.begin(), epilogues_.end());
+    place_exchanges();
     for (int32_t node : epilogues_) {
       int64_t place = 0;
       for (int32_t earlier : before_[node]) place = std::max(place, priorities_[earlier].place);
       if (!before_[node].empty()) priorities_[node] = {place, kBehindCompute, 0};
     }
+  }
+
+  // Activations are waited for as late as they are read, and products that only weights' gradients
+  // need stand behind the next exchange, which they hide.
+  void place_exchanges() {
+    std::unordered_map<ValueId, int64_t> first_read;
+    for (size_t i = graph_.nodes.size(); i-- > 0;)
+      graph::for_each_use(graph_.nodes[i],
+                          [&](const Use& use) { first_read[use.value] = static_cast<int64_t>(i); });
+    std::vector<int64_t> starts;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (kinds_[i] != Kind::compute || !exchanges(i)) continue;
+      if (!graph::is_wait(node)) {
+        if (node.phase == Phase::backward && !graph::is_receive(node))
+          starts.push_back(static_cast<int64_t>(i));
+        continue;
+      }
+      int64_t need = kNever;
+      for (ValueId output : node.outputs)
+        if (const auto read = first_read.find(output); read != first_read.end())
+          need = std::min(need, read->second);
+      if (need != kNever) priorities_[i] = {need, kGatherWait, 0};
+    }
+    for (int32_t product : weight_products_) {
+      const auto next = std::upper_bound(starts.begin(), starts.end(), int64_t{product});
+      if (next == starts.end() || !same_part(product, static_cast<int32_t>(*next))) continue;
+      priorities_[product] = {*next, kBehindCompute, 0};
+    }
+  }
+
+  // Of one micro-batch in one stage, so that nothing is kept longer than by a layer or so.
+  bool same_part(int32_t a, int32_t b) const {
+    const Node &x = graph_.nodes[a], &y = graph_.nodes[b];
+    return x.micro_batch == y.micro_batch && x.stage == y.stage;
   }
 
   struct Gather {
@@ -263,6 +312,7 @@ class Overlapper {
   // reads the states that they write.
   void place_followers() {
     const auto turns = update_turns();
+    int32_t agreements = 0;
     for (size_t i = 0; i < kinds_.size(); ++i) {
       const bool next = graph_.nodes[i].next_step;
       if (kinds_[i] != Kind::follower && !next) continue;
@@ -275,10 +325,11 @@ class Overlapper {
       }
       if (last.rank == kCompute) last.rank = kBehindCompute;
       if (last.rank == kScatterWait) last.rank = kBehindScatter;
-      // What all ranks must agree on waits for all of them: at the end, like what replicas add up.
-      const bool all_reduce = graph::is_collective(graph_.nodes[i]) && !next;
-      if (all_reduce ? graph_.nodes[i].module.empty() : graph::is_wait(graph_.nodes[i]))
-        last.place = std::max(last.place, count_);
+      // What all ranks must agree on waits for all of them: at the end, like what replicas add up,
+      // and in the order in which it was captured, whatever a pipeline stage has of the model.
+      if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next)
+        last = {count_, kAgreement, agreements++};
+      if (graph::is_wait(graph_.nodes[i])) last.place = std::max(last.place, count_);
       priorities_[i] = last;
     }
   }
@@ -322,6 +373,7 @@ class Overlapper {
   std::vector<Kind> kinds_;
   std::vector<Priority> priorities_;
   std::vector<int32_t> epilogues_;
+  std::vector<int32_t> weight_products_;  // what only gradients of weights need
   std::vector<Gather> gathers_;
   std::unordered_map<int32_t, int32_t> need_turn_;  // gather node → its turn by need
 };

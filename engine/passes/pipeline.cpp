@@ -1,5 +1,7 @@
 #include "engine/passes/pipeline.h"
 
+#include <algorithm>
+
 #include "engine/graph/text.h"
 #include "engine/passes/bucket.h"
 #include "engine/passes/unroll.h"
@@ -20,14 +22,29 @@ std::unordered_set<std::string> last_bucket(const graph::Graph& graph, const Buc
   return modules;
 }
 
+bool has_backward(const graph::Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const graph::Node& node) { return node.phase == graph::Phase::backward; });
+}
+
 }  // namespace
 
 Plan plan(graph::Graph captured, PlanOptions options, const std::string& after) {
   Plan plan{std::move(captured), {}};
-  if (options.recompute.reshard) options.recompute.stay = last_bucket(plan.graph, options.buckets);
+  if (options.gather_once) options.recompute.reshard = false;
+  if (options.recompute.reshard && !options.stages)
+    options.recompute.stay = last_bucket(plan.graph, options.buckets);
   recompute(plan.graph, options.recompute);
   if (after == "recompute") return plan;
-  unroll(plan.graph);
+  UnrollOptions order{{}, options.gather_once};
+  if (options.stages) {
+    keep_stages(plan.graph, *options.stages);
+    order.actions = actions_of(options.stages->pipeline, options.stages->rank);
+    if (!has_backward(plan.graph))
+      std::erase_if(order.actions, [](const Action& a) { return a.part != Part::forward; });
+  }
+  if (after == "stage") return plan;
+  unroll(plan.graph, order);
   if (after == "unroll") return plan;
   bucket(plan.graph, options.buckets);
   if (after == "bucket") return plan;

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/memory.h"
 #include "engine/passes/overlap.h"
 #include "engine/passes/recompute.h"
+#include "engine/passes/stage.h"
 
 namespace heddle::passes {
 
 struct PlanOptions {
   BucketPlan buckets;
-  RecomputeOptions recompute;  // `stay` is filled in: the last bucket of forward
+  std::optional<StageOptions> stages;  // with pipeline parallelism
+  bool gather_once = false;            // see UnrollOptions
+  RecomputeOptions recompute;          // `stay` is filled in: the last bucket of forward
   OverlapOptions overlap;
   ScratchBytes scratch_bytes = [](const graph::Graph&, const graph::Node&) { return int64_t{0}; };
 };
@@ -24,8 +28,8 @@ struct Plan {
 };
 
 /// The passes by name, in order.
-inline constexpr std::array<const char*, 5> kPasses = {"recompute", "unroll", "bucket", "overlap",
-                                                       "memory"};
+inline constexpr std::array<const char*, 6> kPasses = {"recompute", "stage",   "unroll",
+                                                       "bucket",    "overlap", "memory"};
 
 /// Runs the passes up to and including `after` (empty: all).
 Plan plan(graph::Graph captured, PlanOptions options, const std::string& after = "");

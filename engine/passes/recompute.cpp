@@ -112,7 +112,8 @@ class Recomputer {
       if (mode == Recompute::none || leaves[i] || again_[i]) continue;
       again_[i] = true;
       if (mode == Recompute::selective)
-        again_[i] = node.op != "heddle.attention" && !(graph::is_exchange(node) && scatters(node)) &&
+        again_[i] = node.op != "heddle.attention" &&
+                    !(graph::is_exchange(node) && scatters(node)) &&
                     (node.op != "aten.mm" || product % 2 == 0);
       if (mode == Recompute::budget && !view_[i]) candidates.push_back(i);
     }

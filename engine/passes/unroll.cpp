@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,93 +31,176 @@ std::unordered_map<ValueId, ValueId> states_by_version(const Graph& graph) {
   return state_of;
 }
 
-// States that every step accumulates to and then sets to zero.
+// States that the step accumulates to and then sets to zero.
 std::unordered_set<ValueId> step_sums(const Graph& graph,
                                       const std::unordered_map<ValueId, ValueId>& state_of) {
-  std::unordered_map<ValueId, int> zeroed, others;
+  std::unordered_map<ValueId, int> zeroed, accumulated, others;
   for (const Node& node : graph.nodes)
     graph::for_each_use(node, [&](const Use& use) {
       const auto state = state_of.find(use.value);
       if (use.written == kNoValue || state == state_of.end()) return;
       if (node.op == kZero) {
         ++zeroed[state->second];
-      } else if (node.op != kAccumulate) {
-        ++others[state->second];
+      } else {
+        ++(node.op == kAccumulate ? accumulated : others)[state->second];
       }
     });
   std::unordered_set<ValueId> sums;
   for (const auto& [state, times] : zeroed)
-    if (times == 1 && others[state] == 0) sums.insert(state);
+    if (times == 1 && accumulated[state] > 0 && others[state] == 0) sums.insert(state);
   return sums;
 }
 
 class Unroller {
  public:
-  explicit Unroller(Graph& graph)
-      : graph_(graph), state_of_(states_by_version(graph)), sums_(step_sums(graph, state_of_)) {}
+  Unroller(Graph& graph, const UnrollOptions& options)
+      : graph_(graph),
+        options_(options),
+        state_of_(states_by_version(graph)),
+        sums_(step_sums(graph, state_of_)),
+        names_(static_cast<size_t>(graph.micro_batches)) {}
 
   void run() {
-    const std::vector<Node> captured = std::move(graph_.nodes);
-    const std::vector<graph::Binding> inputs = graph_.inputs;
-    std::unordered_set<ValueId> fed;  // inputs that forward and backward read
-    for (const Node& node : captured)
-      if (node.phase != Phase::optimizer)
-        graph::for_each_use(node, [&](const Use& use) { fed.insert(use.value); });
+    captured_ = std::move(graph_.nodes);
     graph_.nodes.clear();
-    for (int64_t m = 0; m < graph_.micro_batches; ++m) {
-      if (m > 0)
-        for (const graph::Binding& input : inputs)
-          if (fed.contains(input.value)) feed_again(input, m);
-      for (const Node& node : captured)
-        if (node.phase != Phase::optimizer) add(node, m);
+    find_shared();
+    feed_again();
+    if (options_.actions.empty()) {
+      for (int32_t m = 0; m < graph_.micro_batches; ++m)
+        for (const Part part : {Part::forward, Part::backward}) act({part, 0, m}, true);
+    } else {
+      for (const Action& action : options_.actions) act(action, false);
     }
-    for (const Node& node : captured)
+    for (const auto& [group, wait] : unsent_) graph_.nodes.push_back(wait);
+    for (const Node& node : captured_)
       if (node.phase == Phase::optimizer) add(node, 0);
-    for (graph::Binding& output : graph_.outputs) output.value = now(output.value);
+    const int64_t last = graph_.micro_batches - 1;
+    for (graph::Binding& output : graph_.outputs) output.value = now(output.value, last);
     std::erase_if(graph_.states, [&](const auto& state) { return sums_.contains(state.value); });
     graph_.micro_batches = 1;
   }
 
  private:
-  void feed_again(const graph::Binding& input, int64_t m) {
-    const ValueId value =
-        graph_.add_value(graph_.values[input.value].sizes, graph_.values[input.value].dtype);
-    graph_.inputs.push_back({input.name + "@" + std::to_string(m), value});
-    names_[input.value] = value;
+  static bool is_of(const Node& node, Part part) {
+    switch (part) {
+      case Part::forward:
+        return node.phase == Phase::forward;
+      case Part::backward:
+        return node.phase == Phase::backward;
+      case Part::inputs:
+        return node.phase == Phase::backward && !node.weights_only;
+      case Part::weights:
+        return node.phase == Phase::backward && node.weights_only;
+    }
+    return false;
   }
 
-  // What a captured value is called in the copy under way. Versions of a state follow each other
-  // over the copies: what enters one is what the one before left.
-  ValueId now(ValueId value) const {
+  void act(const Action& action, bool any_stage) {
+    const size_t begin = graph_.nodes.size();
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      const Node& node = captured_[i];
+      if (!is_of(node, action.part) || !(any_stage || node.stage == action.stage)) continue;
+      if (shared_[i] && !done_.insert(i).second) continue;
+      add(node, action.micro_batch);
+    }
+    last_action_ = receive_earlier(begin);
+  }
+
+  // What an action receives is asked for before the action ahead of it begins.
+  size_t receive_earlier(size_t begin) {
+    const auto own = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto others = std::stable_partition(own, graph_.nodes.end(), graph::is_receive);
+    std::rotate(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(last_action_), own, others);
+    return begin + static_cast<size_t>(others - own);
+  }
+
+  // What depends on states alone, which forward and backward leave as they are: parameters, cast
+  // and gathered. Where they stay for the whole step, one copy serves all micro-batches.
+  void find_shared() {
+    shared_.assign(captured_.size(), false);
+    if (!options_.gather_once) return;
+    std::unordered_set<ValueId> known;
+    for (const graph::Binding& state : graph_.states) known.insert(state.value);
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      const Node& node = captured_[i];
+      if (node.phase == Phase::optimizer || graph::is_exchange(node)) continue;
+      bool fixed = true, any = false;
+      graph::for_each_use(node, [&](const Use& use) {
+        any = true;
+        fixed = fixed && known.contains(use.value) && use.written == kNoValue;
+      });
+      shared_[i] = any && fixed;
+      if (shared_[i]) known.insert(node.outputs.begin(), node.outputs.end());
+      for (ValueId output : node.outputs)
+        if (shared_[i]) shared_values_.insert(output);
+    }
+  }
+
+  void feed_again() {
+    std::unordered_set<ValueId> fed;  // inputs that forward and backward read
+    for (const Node& node : captured_)
+      if (node.phase != Phase::optimizer)
+        graph::for_each_use(node, [&](const Use& use) { fed.insert(use.value); });
+    const std::vector<graph::Binding> inputs = graph_.inputs;
+    for (int64_t m = 1; m < graph_.micro_batches; ++m)
+      for (const graph::Binding& input : inputs) {
+        if (!fed.contains(input.value)) continue;
+        const ValueId value =
+            graph_.add_value(graph_.values[input.value].sizes, graph_.values[input.value].dtype);
+        graph_.inputs.push_back({input.name + "@" + std::to_string(m), value});
+        names_[m][input.value] = value;
+      }
+  }
+
+  // What a captured value is called in a micro-batch. Versions of a state follow each other over
+  // the micro-batches: what enters one is what the one before left.
+  ValueId now(ValueId value, int64_t m) const {
     if (const auto state = state_of_.find(value); state != state_of_.end()) {
       const auto newest = newest_.find(state->second);
       return newest == newest_.end() ? value : newest->second;
     }
-    const auto name = names_.find(value);
-    return name == names_.end() ? value : name->second;
+    if (shared_values_.contains(value)) return value;
+    const auto name = names_[m].find(value);
+    return name == names_[m].end() ? value : name->second;
   }
 
   ValueId renamed(ValueId value, int64_t m) {
-    if (m == 0) return value;
+    if (m == 0 || shared_values_.contains(value)) return value;
     graph::Value copy = graph_.values[value];
     graph_.values.push_back(std::move(copy));
-    return names_[value] = static_cast<ValueId>(graph_.values.size()) - 1;
+    return names_[m][value] = static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
   void add(Node node, int64_t m) {
     node.micro_batch = static_cast<int32_t>(m);
     if (is_sum(node, kZero)) return;
-    if (is_sum(node, kAccumulate) && m == 0 && first_value(node)) return;
+    if (is_sum(node, kAccumulate) && first_value(node, m)) return;
     graph::for_each_use(node, [&](Use& use) {
       const auto state = state_of_.find(use.value);
-      use.value = now(use.value);
+      use.value = now(use.value, m);
       if (use.written == kNoValue) return;
       use.written = renamed(use.written, m);
       if (state != state_of_.end()) newest_[state->second] = use.written;
     });
     for (ValueId& output : node.outputs)
       if (output != kNoValue) output = renamed(output, m);
-    graph_.nodes.push_back(std::move(node));
+    if (graph::is_send(node)) wait_for_last(node);
+    const bool sent = graph::is_wait(node) && sent_.contains(graph::list_of(node).front().value);
+    if (sent) {
+      unsent_[sent_.at(graph::list_of(node).front().value)] = std::move(node);
+    } else {
+      graph_.nodes.push_back(std::move(node));
+    }
+  }
+
+  // A send is waited for when the next one of its group begins, or the optimizer.
+  void wait_for_last(const Node& send) {
+    const std::string& group = graph::group_of(send);
+    sent_[send.outputs.front()] = group;
+    const auto last = unsent_.find(group);
+    if (last == unsent_.end()) return;
+    graph_.nodes.push_back(std::move(last->second));
+    unsent_.erase(last);
   }
 
   bool is_sum(const Node& node, const char* op) const {
@@ -127,9 +211,9 @@ class Unroller {
 
   // The first value is the sum; false where it must be converted first: then the sum begins at
   // zero.
-  bool first_value(const Node& node) {
+  bool first_value(const Node& node, int64_t m) {
     const ValueId sum = std::get<Use>(node.args[0]).value;
-    const ValueId value = now(std::get<Use>(node.args[1]).value);
+    const ValueId value = now(std::get<Use>(node.args[1]).value, m);
     const ValueId state = state_of_.at(sum);
     if (newest_.contains(state)) return false;
     if (graph_.values[value].dtype == graph_.values[sum].dtype) {
@@ -145,21 +229,31 @@ class Unroller {
     cast.outputs = {graph_.add_value(graph_.values[sum].sizes, graph_.values[sum].dtype)};
     cast.module = node.module;
     cast.phase = node.phase;
+    cast.stage = node.stage;
+    cast.micro_batch = static_cast<int32_t>(m);
     newest_[state] = cast.outputs.front();
     graph_.nodes.push_back(std::move(cast));
     return true;
   }
 
   Graph& graph_;
+  const UnrollOptions& options_;
+  std::vector<Node> captured_;
   std::unordered_map<ValueId, ValueId> state_of_;
   std::unordered_set<ValueId> sums_;
-  std::unordered_map<ValueId, ValueId> names_;   // captured value → its name in this copy
-  std::unordered_map<ValueId, ValueId> newest_;  // state → its newest version
+  std::vector<bool> shared_;  // by captured node
+  std::unordered_set<size_t> done_;
+  std::unordered_set<ValueId> shared_values_;
+  std::vector<std::unordered_map<ValueId, ValueId>> names_;  // by micro-batch: captured → its name
+  std::unordered_map<ValueId, ValueId> newest_;              // state → its newest version
+  std::unordered_map<ValueId, std::string> sent_;            // under way → group
+  std::map<std::string, Node> unsent_;  // group → what waits for its last send
+  size_t last_action_ = 0;              // where it begins
 };
 
 }  // namespace
 
-void unroll(Graph& graph) { Unroller(graph).run(); }
+void unroll(Graph& graph, const UnrollOptions& options) { Unroller(graph, options).run(); }
 
 std::pair<std::string, int64_t> micro_batch_input(const std::string& name) {
   const size_t at = name.rfind('@');

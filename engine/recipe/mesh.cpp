@@ -40,7 +40,8 @@ std::vector<int> Mesh::group(int64_t rank, Dims dims) const {
 std::string Mesh::name(Dims dims) const {
   std::string name;
   for (size_t i = 0; i < kDimensions; ++i)
-    if ((dims >> i & 1) && sizes_[i] > 1) name += (name.empty() ? "" : "+") + std::string(kNames[i]);
+    if ((dims >> i & 1) && sizes_[i] > 1)
+      name += (name.empty() ? "" : "+") + std::string(kNames[i]);
   return name;
 }
 

@@ -22,11 +22,14 @@ inline constexpr Dims kSharing = kShard | kCp;
 inline constexpr Dims kTokens = kReplicate | kShard | kCp;
 /// Ranks that together hold each parameter once.
 inline constexpr Dims kModel = kPp | kSharing | kTp;
+/// Ranks of one pipeline stage, which have one program.
+inline constexpr Dims kStage = kTokens | kTp;
 inline constexpr Dims kWorld = kModel | kReplicate;
 
 /// What process groups there are along. Several may come to the same ranks, and so be one group.
 inline constexpr std::array kGroups = {
-    kSharing, kReplicate, kReplicate | kTp, kTokens, kTokens | kPp, kModel, kCp, kTp, kWorld};
+    kSharing, kReplicate, kReplicate | kTp, kTokens, kTokens | kPp, kModel, kCp,
+    kTp,      kPp,        kStage,           kWorld};
 
 class Mesh {
  public:

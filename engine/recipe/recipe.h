@@ -60,7 +60,11 @@ struct Training {
 
 struct Validation {
   std::vector<std::string> text;
-  int64_t every = 0;
+  int64_t every = 0;         // steps; 0: never
+  int64_t batches = 16;      // at most so many of the text; 0: all
+  std::string prompt;        // what the samples of generated text begin with
+  int64_t tokens = 0;        // to generate each time; 0: no samples
+  double temperature = 0.8;  // of the second sample; the first takes the likeliest token
   bool operator==(const Validation&) const = default;
 };
 
@@ -103,8 +107,8 @@ struct Parallelism {
 
 enum class WrappingMode { automatic, layers, manual, none };
 
-/// When the gradients of several micro-batches are reduced: once a step, from whole sums; each time,
-/// into sums of this rank's shards; or the first that fits wrapping.memory_limit.
+/// When the gradients of several micro-batches are reduced: once a step, from whole sums; each
+/// time, into sums of this rank's shards; or the first that fits wrapping.memory_limit.
 enum class ReduceEach { automatic, step, micro_batch };
 
 struct Wrapping {
@@ -181,6 +185,14 @@ struct Recipe {
   /// Forward/backward passes of each data-parallel rank in one step (after `resolve`).
   int64_t accumulation() const {
     return training.global_batch / (training.local_batch * data_parallel_ranks());
+  }
+  /// Micro-batches of a data-parallel rank in one step, and sequences in each: a pipeline cuts
+  /// local_batch into parts (after `resolve`).
+  int64_t micro_batches() const {
+    return accumulation() * (parallelism.pp > 1 ? parallelism.microbatches : 1);
+  }
+  int64_t micro_batch_size() const {
+    return training.local_batch / (parallelism.pp > 1 ? parallelism.microbatches : 1);
   }
   bool operator==(const Recipe&) const = default;
 };

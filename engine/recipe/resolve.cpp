@@ -76,6 +76,14 @@ void check_data(const Recipe& recipe, Checks& checks) {
                              recipe.model.max_seq_len),
                  fmt::format("1 to {}", recipe.model.max_seq_len));
   }
+  if (recipe.validation.tokens > 0 && data.tokenizer.empty())
+    checks.fault({"validation.tokens"}, "generating text needs a tokenizer",
+                 "0, or data.tokenizer");
+  if (recipe.validation.tokens >= data.seq_len)
+    checks.fault(
+        {"validation.tokens", "data.seq_len"},
+        fmt::format("{} tokens do not fit sequences of {}", recipe.validation.tokens, data.seq_len),
+        fmt::format("0 to {}", data.seq_len - 1));
   if (recipe.validation.every > 0 && recipe.validation.text.empty() &&
       checks.sound({"validation.text"})) {
     checks.fault({"validation.every"}, "validation needs text", "0, or validation.text");

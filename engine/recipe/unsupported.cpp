@@ -19,8 +19,6 @@ const std::vector<Limit>& limits() {
   static const std::vector<Limit> all = {
       {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; }, "GaLore",
        "\"adamw\""},
-      {"parallelism.pp", [](const Recipe& r) { return r.parallelism.pp > 1; },
-       "pipeline parallelism", "1"},
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},

@@ -111,13 +111,27 @@ Tensors activation_sum_now(at::TensorList values, c10::string_view group_name) {
 
 Tensors all_to_all_now(at::TensorList values, c10::string_view group_name) {
   Tensors results{at::empty_like(values.front(), at::MemoryFormat::Contiguous)};
-  auto work = start_all_to_all(results.front(), values.front().contiguous(), std::string(group_name));
+  auto work =
+      start_all_to_all(results.front(), values.front().contiguous(), std::string(group_name));
   return start(std::move(results), std::move(work));
 }
 
 Tensors shift_now(at::TensorList values, c10::string_view group_name) {
   Tensors results{at::empty_like(values.front(), at::MemoryFormat::Contiguous)};
   auto work = start_shift(results.front(), values.front().contiguous(), std::string(group_name));
+  return start(std::move(results), std::move(work));
+}
+
+Tensors send_now(at::TensorList values, c10::string_view group_name) {
+  Tensors sent{values.front().contiguous()};
+  auto work = start_send(sent.front(), std::string(group_name));
+  return start(std::move(sent), std::move(work));
+}
+
+Tensors receive_now(at::IntArrayRef sizes, at::ScalarType dtype, at::Device device,
+                    c10::string_view group_name) {
+  Tensors results{at::empty(sizes, at::TensorOptions(dtype).device(device))};
+  auto work = start_receive(results.front(), std::string(group_name));
   return start(std::move(results), std::move(work));
 }
 
@@ -157,6 +171,10 @@ TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def("activation_sum(Tensor[] values, str group) -> Tensor[]");
   library.def("activation_all_to_all(Tensor[] value, str group) -> Tensor[]");
   library.def("activation_shift(Tensor[] value, str group) -> Tensor[]");
+  library.def("activation_send(Tensor[] value, str group) -> Tensor[]");
+  library.def(
+      "activation_receive(int[] sizes, ScalarType dtype, Device device, str group) -> Tensor[]",
+      &receive_now);
   library.def("wait(Tensor[] pending) -> Tensor[]");
 }
 // Any device whose tensors the group's transport takes.
@@ -169,6 +187,7 @@ void implement(torch::Library& library) {
   library.impl("activation_sum", &activation_sum_now);
   library.impl("activation_all_to_all", &all_to_all_now);
   library.impl("activation_shift", &shift_now);
+  library.impl("activation_send", &send_now);
   library.impl("wait", &wait_now);
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) { implement(library); }
@@ -182,6 +201,7 @@ TORCH_LIBRARY_IMPL(heddle, Meta, library) {
   library.impl("activation_sum", &same_meta);
   library.impl("activation_all_to_all", &same_meta);
   library.impl("activation_shift", &same_meta);
+  library.impl("activation_send", &same_meta);
   library.impl("wait", &wait_meta);
 }
 
@@ -249,6 +269,29 @@ c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::stri
 c10::intrusive_ptr<c10d::Work> start_all_to_all(Tensor& to, Tensor from, const std::string& group) {
   std::vector<int64_t> equal;
   return process_group(group).alltoall_base(to, from, equal, equal);
+}
+
+namespace {
+
+// From rank 0 of a group of two to rank 1; either end calls it with its tensor.
+c10::intrusive_ptr<c10d::Work> transfer(const Tensor& end, const std::string& group) {
+  c10d::Backend& backend = process_group(group);
+  TORCH_CHECK(backend.getSize() == 2, "a transfer takes a group of two ranks, \"", group, "\" has ",
+              backend.getSize());
+  const bool sends = backend.getRank() == 0;
+  Tensor whole = end.view({1, -1}), nothing = whole.narrow(0, 0, 0);
+  std::vector<int64_t> none{0, 0}, sent{0, 1}, received{1, 0};
+  return sends ? backend.alltoall_base(nothing, whole, none, sent)
+               : backend.alltoall_base(whole, nothing, received, none);
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Work> start_send(const Tensor& value, const std::string& group) {
+  return transfer(value, group);
+}
+c10::intrusive_ptr<c10d::Work> start_receive(Tensor& value, const std::string& group) {
+  return transfer(value, group);
 }
 
 c10::intrusive_ptr<c10d::Work> start_shift(Tensor& to, const Tensor& from,

@@ -47,6 +47,11 @@ Tensors wait(const Tensors& pending);
 c10::intrusive_ptr<c10d::Work> start_all_reduce(Tensors& values, const std::string& reduction,
                                                 const std::string& group);
 
+/// The two ends of a transfer, in a group of two ranks whose first one sends: operators
+/// activation_send and activation_receive, which the stage pass puts into the graph.
+c10::intrusive_ptr<c10d::Work> start_send(const at::Tensor& value, const std::string& group);
+c10::intrusive_ptr<c10d::Work> start_receive(at::Tensor& value, const std::string& group);
+
 /// Start the two exchanges above; `to` and `from` are contiguous.
 c10::intrusive_ptr<c10d::Work> start_all_to_all(at::Tensor& to, at::Tensor from,
                                                 const std::string& group);

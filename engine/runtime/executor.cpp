@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/passes/stage.h"
 #include "engine/passes/unroll.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
@@ -142,7 +143,11 @@ void Executor::start(const Start& start, const Node& node) {
   for (const at::Tensor& tail : start.tails) tail.zero_();
   c10d::Backend& group = process_group(start.group);
   Tensors from = start.from, to = start.to;
-  transport::label_next_collective(node.module.empty() ? node.op : node.op + " " + node.module);
+  // The same on all ranks of the group: those of different stages call it differently.
+  const bool transfers = graph::is_send(node) || graph::is_receive(node);
+  const bool ends = start.group == passes::kEndsGroup;
+  const std::string what = transfers ? "transfer" : node.op;
+  transport::label_next_collective(node.module.empty() || ends ? what : what + " " + node.module);
   c10::intrusive_ptr<c10d::Work> work;
   switch (start.kind) {
     case Start::Kind::all_gather:
@@ -156,6 +161,12 @@ void Executor::start(const Start& start, const Node& node) {
       break;
     case Start::Kind::shift:
       work = start_shift(to.front(), from.front(), start.group);
+      break;
+    case Start::Kind::send:
+      work = start_send(from.front(), start.group);
+      break;
+    case Start::Kind::receive:
+      work = start_receive(to.front(), start.group);
       break;
     case Start::Kind::all_reduce:
       for (size_t i = 0; i < to.size(); ++i)

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/launch/rendezvous.h"
+#include "engine/passes/stage.h"
 #include "engine/runtime/device.h"
 #include "engine/transport/host_backend.h"
 
@@ -75,21 +77,33 @@ c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context) {
   return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
 }
 
-void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, c10::Device device,
-                 const std::string& address) {
+void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, int64_t stages,
+                 c10::Device device, const std::string& address) {
   const auto store = open_store(context);
-  for (const recipe::Dims dims : recipe::kGroups) {
-    const std::string name = mesh.name(dims);
-    if (name.empty() || groups().contains(name)) continue;
-    const std::vector<int> ranks = mesh.group(context.rank, dims);
+  const auto add = [&](const std::string& name, const std::vector<int>& ranks) {
+    const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
+    if (own == ranks.end()) return;
     const transport::GroupOptions options{
         .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = kTimeout};
     // Groups of one name have no rank in common: the first one tells them apart.
     const auto prefix = fmt::format("{}.{}", name, ranks.front());
-    groups()[name] = make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
-                                static_cast<int>(mesh.index(context.rank, dims)),
-                                static_cast<int>(ranks.size()), options);
+    groups()[name] =
+        make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
+                   static_cast<int>(own - ranks.begin()), static_cast<int>(ranks.size()), options);
+  };
+  for (const recipe::Dims dims : recipe::kGroups) {
+    const std::string name = mesh.name(dims);
+    if (name.empty() || groups().contains(name)) continue;
+    add(name, mesh.group(context.rank, dims));
   }
+  const std::vector<int> pipeline = mesh.group(context.rank, recipe::kPp);
+  const auto ranks = static_cast<int64_t>(pipeline.size());
+  for (int64_t stage = 0; stage + 1 < stages && ranks > 1; ++stage) {
+    const int here = pipeline[stage % ranks], next = pipeline[(stage + 1) % ranks];
+    add(passes::transfer_group(stage, stage + 1), {here, next});
+    add(passes::transfer_group(stage + 1, stage), {next, here});
+  }
+  if (ranks > 1) add(passes::kEndsGroup, {pipeline.front(), pipeline.back()});
   world() = mesh.name(recipe::kWorld);
 }
 
@@ -102,7 +116,7 @@ const transport::HostBackend* host_group(const std::string& name) {
 }  // namespace
 
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             c10::Device device) {
+                             int64_t stages, c10::Device device) {
   const launch::Launch& launch = context.launch;
   if (mesh.size() != launch.world_size)
     return fail("a mesh of {} ranks is not one of {}", mesh.size(), launch.world_size);
@@ -115,7 +129,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
                                           : local_address(launch.rendezvous_host, context.port);
   if (!address) return fail(address);
   try {
-    make_groups(context, mesh, device, *address);
+    make_groups(context, mesh, stages, device, *address);
   } catch (const std::exception& error) {
     const std::string place = on_one_host(context)
                                   ? launch::rendezvous_file(context.run_dir)

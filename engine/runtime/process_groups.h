@@ -11,11 +11,12 @@
 namespace heddle::runtime {
 
 /// Meets the other ranks at the run's rendezvous and makes the groups along the mesh
-/// (`recipe::kGroups`), each by its name there: through a file of the run directory where all ranks
-/// are of this host, which then needs no network. Call once a process, before the first collective;
-/// with one rank there is nothing to make.
+/// (`recipe::kGroups`), each by its name there, and between the `stages` of a pipeline
+/// (`passes::transfer_group`, `passes::kEndsGroup`): through a file of the run directory where all
+/// ranks are of this host, which then needs no network. Call once a process, before the first
+/// collective; with one rank there is nothing to make.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             c10::Device device);
+                             int64_t stages, c10::Device device);
 
 /// The name of the group of all ranks; empty where there is one rank.
 std::string world_group();

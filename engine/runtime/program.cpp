@@ -174,16 +174,18 @@ class Lowering {
 
   Result<> start(int32_t index) {
     const Node& node = program_.graph.nodes[index];
+    if (graph::is_receive(node)) return receive(index);
     const auto& uses = graph::list_of(node);
     const int64_t ranks = graph::ranks_of(program_.graph, node);
     Start start;
     start.group = graph::group_of(node);
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;
-    start.kind = graph::gathers(node)    ? Start::Kind::all_gather
-                 : graph::scatters(node) ? Start::Kind::reduce_scatter
+    start.kind = graph::gathers(node)                        ? Start::Kind::all_gather
+                 : graph::scatters(node)                     ? Start::Kind::reduce_scatter
                  : node.op == "heddle.activation_all_to_all" ? Start::Kind::all_to_all
                  : node.op == "heddle.activation_shift"      ? Start::Kind::shift
+                 : graph::is_send(node)                      ? Start::Kind::send
                                                              : Start::Kind::all_reduce;
     if (start.kind == Start::Kind::all_reduce)
       start.reduction =
@@ -208,6 +210,19 @@ class Lowering {
       start.from.push_back(std::move(from));
       start.to.push_back(std::move(to));
     }
+    program_.instructions.push_back({std::move(start), index});
+    return {};
+  }
+
+  Result<> receive(int32_t index) {
+    const Node& node = program_.graph.nodes[index];
+    Start start;
+    start.kind = Start::Kind::receive;
+    start.group = graph::group_of(node);
+    start.slot = program_.slots++;
+    slots_[node.outputs.front()] = start.slot;
+    start.to.push_back(value(node.outputs.front()));
+    start.bytes = static_cast<int64_t>(start.to.front().nbytes());
     program_.instructions.push_back({std::move(start), index});
     return {};
   }

@@ -17,8 +17,8 @@
 namespace heddle::train {
 namespace {
 
-at::Tensor gathered(const at::Tensor& mine, int64_t ranks) {
-  return runtime::wait(runtime::all_gather({mine}, {mine.size(0) * ranks}, runtime::world_group()))
+at::Tensor gathered(const at::Tensor& mine, int64_t ranks, const std::string& group) {
+  return runtime::wait(runtime::all_gather({mine}, {mine.size(0) * ranks}, group))
       .front()
       .contiguous();
 }
@@ -33,8 +33,11 @@ std::string_view line_of(std::string_view text, size_t number) {
 
 }  // namespace
 
-Result<> agree_on_plan(const std::string& text, int64_t rank, int64_t ranks) {
+Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_t rank) {
+  const int64_t ranks = mesh.size(recipe::kStage);
   if (ranks == 1) return {};
+  const std::string group = mesh.name(recipe::kStage);
+  const std::vector<int> members = mesh.group(rank, recipe::kStage);
   at::NoGradGuard no_grad;
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   const at::Tensor mine = at::empty({3}, at::kLong);
@@ -42,7 +45,7 @@ Result<> agree_on_plan(const std::string& text, int64_t rank, int64_t ranks) {
   numbers[0] = static_cast<int64_t>(hash.low64);
   numbers[1] = static_cast<int64_t>(hash.high64);
   numbers[2] = static_cast<int64_t>(text.size());
-  const at::Tensor all = gathered(mine, ranks);
+  const at::Tensor all = gathered(mine, ranks, group);
   const auto* hashes = all.const_data_ptr<int64_t>();
   int64_t other = 0, longest = 0;
   for (int64_t r = 0; r < ranks; ++r) {
@@ -53,16 +56,16 @@ Result<> agree_on_plan(const std::string& text, int64_t rank, int64_t ranks) {
 
   const at::Tensor padded = at::zeros({longest + 1}, at::kByte);
   std::memcpy(padded.mutable_data_ptr(), text.data(), text.size());
-  const at::Tensor texts = gathered(padded, ranks);
+  const at::Tensor texts = gathered(padded, ranks, group);
   const auto* first = reinterpret_cast<const char*>(texts.const_data_ptr());
   const std::string_view ours(first), theirs(first + other * (longest + 1));
   size_t line = 0;
   const auto at = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first;
   line = static_cast<size_t>(std::count(ours.begin(), at, '\n'));
   return fail(
-      "rank {}: the ranks have planned different steps, first in line {} of the plan: rank 0 has "
+      "rank {}: the ranks have planned different steps, first in line {} of the plan: rank {} has "
       "\"{}\", rank {} has \"{}\"; all ranks need the same recipe, graph file and engine",
-      rank, line + 1, line_of(ours, line), other, line_of(theirs, line));
+      rank, line + 1, members[0], line_of(ours, line), members[other], line_of(theirs, line));
 }
 
 }  // namespace heddle::train

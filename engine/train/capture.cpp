@@ -6,12 +6,13 @@
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
+#include "engine/passes/stage.h"
 #include "engine/train/feed.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
 
-Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
+Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   const auto begin = std::chrono::steady_clock::now();
   graph::register_trace_kernels();
   graph::Recorder recorder;
@@ -20,20 +21,27 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
   };
 
   StepSettings settings = settings_of(recipe);
-  settings.evaluate = evaluate;
+  settings.work = work;
   runtime::NamedTensors batch;
   for (const auto& [name, sizes] : batch_inputs(recipe))
     batch[name] = recorder.input(name, sizes, at::kLong);
   const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
-  const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
-  const at::Tensor step_number = recorder.input("step", {}, at::kLong);
 
   model::Llama model(recipe.model, settings.parallelism,
                      state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}),
                      state);
   Step step(model, settings, state);
-  step.micro_batch(batch_of(batch), token_count);
-  for (const auto& [name, tensor] : step.update(lr, step_number)) recorder.output(name, tensor);
+  const auto put_out = [&](const runtime::NamedTensors& outputs) {
+    for (const auto& [name, tensor] : outputs) recorder.output(name, tensor);
+  };
+  if (work == Work::validate) {
+    put_out(step.validate(batch_of(batch), token_count));
+  } else {
+    const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
+    const at::Tensor step_number = recorder.input("step", {}, at::kLong);
+    step.micro_batch(batch_of(batch), token_count);
+    put_out(step.update(lr, step_number));
+  }
 
   Captured captured;
   captured.graph = recorder.finish();
@@ -42,6 +50,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate) try {
   for (const recipe::Dims dims : recipe::kGroups)
     if (const std::string group = settings.mesh.name(dims); !group.empty())
       captured.graph.groups[group] = settings.mesh.size(dims);
+  if (settings.parallelism.ends_apart) captured.graph.groups[passes::kEndsGroup] = 2;
   captured.model_forward_calls = model.forward_calls();
   captured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

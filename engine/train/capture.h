@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "engine/graph/ir.h"
 #include "engine/recipe/recipe.h"
+#include "engine/train/step.h"
 
 namespace heddle::train {
 
@@ -16,6 +17,6 @@ struct Captured {
 
 /// Runs the step once on the trace device. `recipe` is resolved and has a vocabulary size. All
 /// ranks get the same graph. Errors are LibTorch's, with the operator they come from.
-Result<Captured> capture_step(const recipe::Recipe& recipe, bool evaluate = false);
+Result<Captured> capture_step(const recipe::Recipe& recipe, Work work = Work::train);
 
 }  // namespace heddle::train

@@ -1,11 +1,14 @@
 #include "engine/train/evaluate.h"
 
-#include <ATen/ops/empty_like.h>
+#include <ATen/ATen.h>
 
 #include <cstring>
 
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/parallel/context_parallel.h"
+#include "engine/recipe/layout.h"
+#include "engine/runtime/collectives.h"
 #include "engine/train/feed.h"
 #include "engine/train/states.h"
 #include "engine/train/step.h"
@@ -20,16 +23,38 @@ at::Tensor in_hugging_face_layout(const checkpoint::Parameter& parameter, const 
   return permuted;
 }
 
-// From this rank's tokens and columns [T, n] to all of them, [tokens, vocabulary].
-at::Tensor whole_logits(const at::Tensor& mine, int64_t vocabulary, const parallel::Group& tokens,
-                        const parallel::Group& tp) {
-  const at::Tensor rows = gathered(mine, mine.size(0) * tokens.ranks, tokens);
-  const int64_t t = rows.size(0), n = rows.size(1);
-  return gathered(rows, t * tp.ranks, tp)
-      .view({tp.ranks, t, n})
-      .transpose(0, 1)
-      .reshape({t, tp.ranks * n})
-      .narrow(1, 0, vocabulary);
+// From this rank's tokens and columns of the vocabulary to all of them, [tokens, vocabulary].
+at::Tensor whole_logits(const runtime::NamedTensors& outputs, const recipe::Recipe& recipe,
+                        const recipe::Mesh& mesh) {
+  const auto group = [&](recipe::Dims dims) {
+    return parallel::Group{mesh.size(dims), mesh.name(dims)};
+  };
+  const parallel::Group tokens = group(recipe::kTokens), tp = group(recipe::kTp);
+  const int64_t cp = mesh.size(recipe::kCp), s = recipe.data.seq_len,
+                t = recipe.training.global_batch * s, vocabulary = recipe.model.vocab_size,
+                n = recipe::local_shape({vocabulary}, recipe::Cut::rows, tp.ranks).front();
+  // The last stage of a pipeline has them; the others add zeros.
+  const auto found = outputs.find("logits");
+  at::Tensor mine =
+      found == outputs.end() ? at::zeros({t / tokens.ranks, n}, at::kFloat) : found->second;
+  if (mesh.size(recipe::kPp) > 1)
+    mine = runtime::wait(runtime::all_reduce({mine}, "sum", mesh.name(recipe::kPp))).front();
+  const at::Tensor rows = gathered(mine, t, tokens);
+  const at::Tensor all = gathered(rows, t * tp.ranks, tp)
+                             .view({tp.ranks, t, n})
+                             .transpose(0, 1)
+                             .reshape({t, tp.ranks * n})
+                             .narrow(1, 0, vocabulary);
+  if (cp == 1) return all;
+  // Ranks that share sequences have parts of them: [groups, cp, sequences, part, vocabulary].
+  const int64_t b = recipe.training.local_batch;
+  const at::Tensor parts = all.view({t / (b * s), cp, b, s / cp, vocabulary});
+  at::Tensor whole = at::empty({t / (b * s), b, s, vocabulary}, at::kFloat);
+  for (int64_t rank = 0; rank < cp; ++rank) {
+    const auto own = parallel::tokens_of(rank, cp, recipe.parallelism.cp_mode, s);
+    whole.index_copy_(2, at::tensor(own, at::kLong), parts.select(1, rank));
+  }
+  return whole.view({t, vocabulary});
 }
 
 Result<> write(const std::string& path,
@@ -50,9 +75,11 @@ Result<> write(const std::string& path,
 
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device) {
-  if (recipe.accumulation() != 1)
+  if (recipe.micro_batches() != 1)
     return fail(
-        "eval takes the whole first batch at once: global_batch must be local_batch x {} ranks",
+        "eval takes the whole first batch at once: global_batch must be local_batch x {} ranks, "
+        "and "
+        "parallelism.microbatches 1",
         recipe.data_parallel_ranks());
   const StepSettings settings = settings_of(recipe);
   const Feed feed = make_feed(recipe, loader, 0, context.rank, device);
@@ -62,16 +89,11 @@ Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& conte
   auto add = [&](const std::string& name, std::vector<int64_t> shape, const at::Tensor& tensor) {
     tensors.push_back({{name, checkpoint::Dtype::f32, std::move(shape)}, tensor});
   };
-  const auto group = [&](recipe::Dims dims) {
-    return parallel::Group{settings.mesh.size(dims), settings.mesh.name(dims)};
-  };
   add("logits", {recipe.training.global_batch, recipe.data.seq_len, recipe.model.vocab_size},
-      whole_logits(outputs.at("logits"), recipe.model.vocab_size, group(recipe::kTokens),
-                   group(recipe::kTp)));
+      whole_logits(outputs, recipe, settings.mesh));
   add("loss", {}, outputs.at("loss"));
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const at::Tensor grad =
-        whole(parameter, outputs.at("grad." + parameter.name), settings.parallelism);
+    const at::Tensor grad = whole(parameter, outputs, "grad." + parameter.name, settings);
     add("grad." + parameter.hugging_face_name, parameter.shape,
         in_hugging_face_layout(parameter, grad));
   }

@@ -14,7 +14,7 @@ namespace {
 class Part {
  public:
   Part(const recipe::Recipe& recipe, const recipe::Mesh& mesh, int64_t rank, c10::Device device)
-      : sequences_(recipe.training.local_batch),
+      : sequences_(recipe.micro_batch_size()),
         seq_len_(recipe.data.seq_len),
         tokens_(parallel::tokens_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),
                                     recipe.parallelism.cp_mode, seq_len_)),
@@ -49,7 +49,7 @@ class Part {
 
 std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe) {
   const recipe::Parallelism& p = recipe.parallelism;
-  const int64_t b = recipe.training.local_batch, s = recipe.data.seq_len / p.cp;
+  const int64_t b = recipe.micro_batch_size(), s = recipe.data.seq_len / p.cp;
   std::map<std::string, std::vector<int64_t>> inputs = {
       {"tokens", {b, s}}, {"labels", {b, s}}, {"positions", {b, s}}};
   const bool by_heads = p.cp > 1 && p.cp_mode == recipe::ContextMode::ulysses;
@@ -61,50 +61,65 @@ std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& r
   return inputs;
 }
 
-Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
-               int64_t rank, c10::Device device) {
+runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch batch, int64_t rank,
+                                    c10::Device device) {
   const recipe::Mesh mesh(recipe.parallelism);
   const Part part(recipe, mesh, rank, device);
-  const int64_t s = recipe.data.seq_len, cp = mesh.size(recipe::kCp);
+  const int64_t s = recipe.data.seq_len;
+  const auto begin = [&](int64_t sequence, int64_t token) {
+    return recipe.data.document_mask ? batch.documents[sequence * s + token] : 0;
+  };
+  runtime::NamedTensors tensors;
+  tensors["tokens"] = part.of(batch.tokens);
+  tensors["labels"] = part.of(batch.labels);
+  tensors["positions"] =
+      part.from([&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
   const auto inputs = batch_inputs(recipe);
-  Feed feed;
-  for (int64_t m = 0; m < recipe.accumulation(); ++m) {
-    data::Batch batch = loader.next(step, m, mesh.index(rank, recipe::kReplicate | recipe::kShard),
-                                    recipe.data_parallel_ranks());
-    const auto begin = [&](int64_t sequence, int64_t token) {
-      return recipe.data.document_mask ? batch.documents[sequence * s + token] : 0;
-    };
-    runtime::NamedTensors& tensors = feed.micro_batches.emplace_back();
-    tensors["tokens"] = part.of(batch.tokens);
-    tensors["labels"] = part.of(batch.labels);
-    tensors["positions"] = part.from(
-        [&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
-    if (!inputs.contains("first_key")) continue;
-    // Ulysses attends with all tokens; elsewhere those of this rank.
-    const bool all = inputs.at("first_key").back() == s && cp > 1;
-    const Part queries = all ? Part(recipe, {}, 0, device) : part;
-    tensors["first_key"] = queries.from(begin);
-    tensors["last_key"] = queries.from([](int64_t, int64_t token) { return token; });
-  }
+  if (!inputs.contains("first_key")) return tensors;
+  // Ulysses attends with all tokens; elsewhere those of this rank.
+  const bool all = inputs.at("first_key").back() == s && mesh.size(recipe::kCp) > 1;
+  const Part queries = all ? Part(recipe, {}, 0, device) : part;
+  tensors["first_key"] = queries.from(begin);
+  tensors["last_key"] = queries.from([](int64_t, int64_t token) { return token; });
+  return tensors;
+}
+
+runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, int64_t rank,
+                                   c10::Device device) {
+  const recipe::Mesh mesh(recipe.parallelism);
   const double lr =
       recipe.optimizer.lr * optim::lr_factor(recipe.schedule, recipe.training.steps, step);
   // Packed samples have no padding: every label counts.
-  const auto count = static_cast<double>(recipe.training.global_batch * s);
-  feed.step = {{"token_count", at::scalar_tensor(count, at::kFloat)},
-               {"lr", at::scalar_tensor(lr, at::kDouble)},
-               {"step", at::scalar_tensor(step + 1, at::kLong)}};
+  const auto count = static_cast<double>(recipe.training.global_batch * recipe.data.seq_len);
+  runtime::NamedTensors tensors = {{"token_count", at::scalar_tensor(count, at::kFloat)},
+                                   {"lr", at::scalar_tensor(lr, at::kDouble)},
+                                   {"step", at::scalar_tensor(step + 1, at::kLong)}};
+  const auto inputs = batch_inputs(recipe);
   if (inputs.contains("key_starts")) {
-    auto starts = parallel::key_starts_of(mesh.index(rank, recipe::kCp), cp,
-                                          recipe.parallelism.cp_mode, s);
-    feed.step["key_starts"] = part.on_device(starts, inputs.at("key_starts"));
+    auto starts = parallel::key_starts_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),
+                                          recipe.parallelism.cp_mode, recipe.data.seq_len);
+    tensors["key_starts"] =
+        Part(recipe, mesh, rank, device).on_device(starts, inputs.at("key_starts"));
   }
   if (inputs.contains("vocabulary_begin")) {
-    const int64_t rows = recipe::local_shape({recipe.model.vocab_size}, recipe::Cut::rows,
-                                             mesh.size(recipe::kTp))
-                             .front();
-    feed.step["vocabulary_begin"] =
+    const int64_t rows =
+        recipe::local_shape({recipe.model.vocab_size}, recipe::Cut::rows, mesh.size(recipe::kTp))
+            .front();
+    tensors["vocabulary_begin"] =
         at::scalar_tensor(mesh.index(rank, recipe::kTp) * rows, at::kLong);
   }
+  return tensors;
+}
+
+Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
+               int64_t rank, c10::Device device) {
+  const int64_t data_rank =
+      recipe::Mesh(recipe.parallelism).index(rank, recipe::kReplicate | recipe::kShard);
+  Feed feed;
+  for (int64_t m = 0; m < recipe.micro_batches(); ++m)
+    feed.micro_batches.push_back(batch_tensors(
+        recipe, loader.next(step, m, data_rank, recipe.data_parallel_ranks()), rank, device));
+  feed.step = step_tensors(recipe, step, rank, device);
   return feed;
 }
 
@@ -113,7 +128,10 @@ model::Batch batch_of(const runtime::NamedTensors& tensors) {
     const auto found = tensors.find(name);
     return found == tensors.end() ? at::Tensor() : found->second;
   };
-  return {get("tokens"), get("labels"), get("positions"), get("vocabulary_begin"),
+  return {get("tokens"),
+          get("labels"),
+          get("positions"),
+          get("vocabulary_begin"),
           {get("first_key"), get("last_key"), get("key_starts")}};
 }
 

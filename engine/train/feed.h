@@ -20,6 +20,13 @@ struct Feed {
 /// The inputs of the model and their sizes, all int64. Which there are depends on the layout.
 std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe);
 
+/// A batch of whole sequences, as a rank reads it.
+runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch batch, int64_t rank,
+                                    c10::Device device);
+/// What a rank reads in a step besides: token_count, lr, step, and what tells its place.
+runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, int64_t rank,
+                                   c10::Device device);
+
 /// Step `step` (0-based) of rank `rank`, on `device`; numbers stay on the CPU, from where operators
 /// of any device take them.
 Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,

@@ -64,7 +64,9 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
         checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
     if (!opened) return fault({"model.checkpoint: " + opened.error().message});
   }
-  auto loader = data::DataLoader::open(recipe.data, recipe.training, *vocabulary);
+  recipe::Training cut = recipe.training;  // as a pipeline cuts it
+  cut.local_batch = recipe.micro_batch_size();
+  auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);
   if (!loader) return fault(loader.error());
   return Inputs{std::move(recipe), std::move(*loader)};
 }

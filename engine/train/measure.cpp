@@ -143,7 +143,7 @@ using Sums = std::map<std::tuple<std::string, std::string, std::array<int64_t, 3
 Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
   auto captured = capture_step(recipe);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, std::move(captured->graph), {});
+  auto plan = plan_step(recipe, 0, std::move(captured->graph), {});
   if (!plan) return fail(plan);
   runtime::NamedTensors states;
   for (const graph::Binding& state : plan->graph.states) {

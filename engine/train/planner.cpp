@@ -5,7 +5,9 @@
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
+#include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
+#include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
 
@@ -51,6 +53,30 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
   return passes::by_block(captured);
 }
 
+passes::PipelineSchedule schedule_of(recipe::PipelineSchedule schedule) {
+  switch (schedule) {
+    case recipe::PipelineSchedule::gpipe:
+      return passes::PipelineSchedule::gpipe;
+    case recipe::PipelineSchedule::one_f_one_b:
+      return passes::PipelineSchedule::one_f_one_b;
+    case recipe::PipelineSchedule::interleaved:
+      return passes::PipelineSchedule::interleaved;
+    case recipe::PipelineSchedule::zero_bubble:
+      return passes::PipelineSchedule::zero_bubble;
+  }
+  return passes::PipelineSchedule::one_f_one_b;
+}
+
+passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
+                            const graph::Graph& captured) {
+  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
+  return {
+      .pipeline = {schedule_of(recipe.parallelism.pp_schedule), recipe.parallelism.pp,
+                   static_cast<int64_t>(layers.size()), captured.micro_batches},
+      .rank = recipe::Mesh(recipe.parallelism).index(rank, recipe::kPp),
+      .stage_of = [layers](std::string_view module) { return recipe::stage_of(module, layers); }};
+}
+
 // To whole MiB, so that the number can be given as a limit.
 int64_t rounded_up(int64_t bytes) {
   constexpr int64_t kMiB = int64_t{1} << 20;
@@ -69,7 +95,7 @@ std::string what_would_lower(const recipe::Recipe& recipe) {
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic &&
       recipe.wrapping.mode != recipe::WrappingMode::none)
     ways.push_back("smaller buckets (wrapping.mode = \"auto\")");
-  if (recipe.accumulation() > 1 && recipe.wrapping.reduce_each == recipe::ReduceEach::step)
+  if (recipe.micro_batches() > 1 && recipe.wrapping.reduce_each == recipe::ReduceEach::step)
     ways.push_back("wrapping.reduce_each = \"micro-batch\"");
   if (recipe.wrapping.reshard_after_forward == 0)
     ways.push_back("wrapping.reshard_after_forward = true");
@@ -87,8 +113,11 @@ std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
 
 }  // namespace
 
-passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured) {
+passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
+                                 const graph::Graph& captured) {
   passes::PlanOptions options;
+  if (recipe.parallelism.pp > 1) options.stages = stages(recipe, rank, captured);
+  options.gather_once = recipe.wrapping.reshard_after_forward == 0;
   options.buckets = buckets(recipe, captured);
   options.scratch_bytes = runtime::scratch_bytes;
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
@@ -106,23 +135,23 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Grap
   return options;
 }
 
-Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, const cost::Rates& rates,
-                                     bool evaluate) {
-  auto captured = capture_step(recipe, evaluate);
+Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
+                                     const cost::Rates& rates, Work work) {
+  auto captured = capture_step(recipe, work);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, std::move(captured->graph), rates);
+  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates);
   if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
   const bool open = recipe.wrapping.reduce_each == recipe::ReduceEach::automatic;
-  if (!open || recipe.accumulation() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
+  if (!open || recipe.micro_batches() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
   recipe::Recipe smaller = recipe;
   smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
-  return capture_and_plan(smaller, rates, evaluate);
+  return capture_and_plan(smaller, rank, rates, work);
 }
 
-Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,
+Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
                                const cost::Rates& rates, const std::string& after) try {
   const cost::CostModel model(rates);
-  passes::PlanOptions options = plan_options(recipe, captured);
+  passes::PlanOptions options = plan_options(recipe, rank, captured);
   if (recipe.recompute.mode == recipe::RecomputeMode::budget)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   const int64_t limit = recipe.wrapping.memory_limit;

@@ -9,8 +9,9 @@
 
 namespace heddle::train {
 
-/// What the recipe asks of the passes. `captured`: the recipe's step.
-passes::PlanOptions plan_options(const recipe::Recipe& recipe, const graph::Graph& captured);
+/// What the recipe asks of the passes, for a rank. `captured`: the recipe's step.
+passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
+                                 const graph::Graph& captured);
 
 /// A step from capture to plan.
 struct PlannedStep {
@@ -18,15 +19,16 @@ struct PlannedStep {
   passes::Plan plan;
 };
 
-/// Captures the recipe's step and plans it. Where it leaves open when gradients are reduced, that is
-/// once a step, or with each micro-batch if only so the memory limit is met.
-Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, const cost::Rates& rates,
-                                     bool evaluate = false);
+/// Captures the recipe's step and plans it. Where it leaves open when gradients are reduced, that
+/// is once a step, or with each micro-batch if only so the memory limit is met.
+Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
+                                     const cost::Rates& rates, Work work = Work::train);
 
-/// The planned step. Automatic wrapping takes the plan that is expected to be fastest by these
-/// rates; the graph's note "plan" says which, and what is expected of it. All ranks must give the
-/// same rates. Errors: what the recipe asks for cannot be met, its memory limit for one.
-Result<passes::Plan> plan_step(const recipe::Recipe& recipe, graph::Graph captured,
+/// The planned step of a rank; without a pipeline it is the same on all. Automatic wrapping takes
+/// the plan that is expected to be fastest by these rates; the graph's note "plan" says which, and
+/// what is expected of it. All ranks must give the same rates. Errors: what the recipe asks for
+/// cannot be met, its memory limit for one.
+Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
                                const cost::Rates& rates, const std::string& after = "");
 
 }  // namespace heddle::train

@@ -9,6 +9,7 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/launch/process.h"
+#include "engine/recipe/stages.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
@@ -94,17 +95,16 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
   if (!device) return bad_input(device.error().message);
   const recipe::Mesh mesh(recipe.parallelism);
-  if (const auto met = runtime::init_process_groups(context, mesh, *device); !met)
+  const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
+  if (const auto met = runtime::init_process_groups(context, mesh, stages, *device); !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, context.launch, *device);
   if (!rates) return failed(rates.error().message);
-  auto runner = make_runner(recipe, context.launch, *rates, *device);
+  auto runner = make_runner(recipe, context, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
-  if (const auto loaded =
-          load_weights(recipe, context.rank, (*runner)->states);
-      !loaded)
+  if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
     return bad_input(loaded.error().message);
-  if (const auto agreed = agree_on_plan((*runner)->facts.plan, context.rank, mesh.size()); !agreed)
+  if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)
     return failed(agreed.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);

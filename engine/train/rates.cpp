@@ -10,6 +10,8 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
+#include "engine/passes/stage.h"
+#include "engine/recipe/stages.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/measure.h"
@@ -30,6 +32,14 @@ cost::GroupKinds groups_of(const recipe::Recipe& recipe, const TransportOf& tran
   for (const recipe::Dims dims : recipe::kGroups)
     if (const std::string name = mesh.name(dims); !name.empty())
       groups[name] = {transport_of(name), mesh.size(dims)};
+  // All along a pipeline travels as the group of its ranks does.
+  if (recipe.parallelism.pp == 1) return groups;
+  const cost::GroupKind pair{transport_of(mesh.name(recipe::kPp)), 2};
+  const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
+  for (int64_t stage = 0; stage + 1 < stages; ++stage)
+    groups[passes::transfer_group(stage, stage + 1)] =
+        groups[passes::transfer_group(stage + 1, stage)] = pair;
+  groups[passes::kEndsGroup] = pair;
   return groups;
 }
 
@@ -45,8 +55,8 @@ cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups, bool
 // Rank 0's text, on every rank.
 std::string of_rank_0(const std::string& text, int64_t ranks, c10::Device device) {
   const auto gathered = [&](const at::Tensor& mine) {
-    return runtime::wait(
-               runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks}, runtime::world_group()))
+    return runtime::wait(runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks},
+                                             runtime::world_group()))
         .front()
         .cpu();
   };
@@ -66,9 +76,9 @@ bool between_hosts(const std::string& transport) {
 
 cost::Rates rates_here(const recipe::Recipe& recipe) {
   const bool gpu = recipe.hardware.device == "cuda";
-  return kept_rates(
-      recipe.hardware.ranks,
-      groups_of(recipe, [=](const std::string&) { return gpu ? "nccl" : "memory"; }), gpu);
+  return kept_rates(recipe.hardware.ranks,
+                    groups_of(recipe, [=](const std::string&) { return gpu ? "nccl" : "memory"; }),
+                    gpu);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
@@ -85,10 +95,15 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
   bool measured = false;
   for (auto& [name, link] : rates.links) {
     if (!link.estimated || !between_hosts(link.transport)) continue;
+    if (name.starts_with("pp ")) continue;  // of two of the pipeline's ranks: as all of them
     link = measure_link(runtime::process_group(name), link.transport, few_sizes());
     measured = true;
   }
   if (!measured) return rates;
+  if (const std::string pipeline = recipe::Mesh(recipe.parallelism).name(recipe::kPp);
+      !pipeline.empty())
+    for (auto& [name, link] : rates.links)
+      if (name.starts_with("pp ")) link = rates.links.at(pipeline);
   return cost::rates_from_json(
       nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
 } catch (const std::exception& error) {
@@ -97,8 +112,10 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
 
 Result<> calibrate(const launch::RankContext& context) {
   const int32_t ranks = context.launch.world_size;
-  const recipe::Mesh mesh(recipe::Parallelism{.dp_shard = ranks});
-  if (const auto met = runtime::init_process_groups(context, mesh, at::kCPU); !met) return met;
+  recipe::Parallelism all;
+  all.dp_shard = ranks;
+  const recipe::Mesh mesh(all);
+  if (const auto met = runtime::init_process_groups(context, mesh, 1, at::kCPU); !met) return met;
   cost::Calibration calibration;
   calibration.host = host_name();
   calibration.link = {runtime::transport_name(runtime::world_group()), ranks, {}, {}, {}, 0};

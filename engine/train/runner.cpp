@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "engine/graph/text.h"
@@ -22,7 +23,7 @@ using runtime::NamedTensors;
 
 class EagerRunner final : public Runner {
  public:
-  EagerRunner(const recipe::Recipe& recipe, const StepSettings& settings, c10::Device device) {
+  EagerRunner(const recipe::Recipe& recipe, StepSettings settings, c10::Device device) {
     auto make = [this, device](const std::string& name, const std::vector<int64_t>& sizes) {
       return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
     };
@@ -30,6 +31,8 @@ class EagerRunner final : public Runner {
         recipe.model, settings.parallelism,
         make("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), make);
     step_ = std::make_unique<Step>(*model_, settings, make);
+    settings.work = Work::validate;
+    if (recipe.validation.every > 0) validation_ = std::make_unique<Step>(*model_, settings, make);
   }
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
@@ -40,21 +43,33 @@ class EagerRunner final : public Runner {
     }
     return step_->update(inputs.at("lr"), inputs.at("step"));
   }
+  NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
+    NamedTensors all = batch;
+    all.insert(inputs.begin(), inputs.end());
+    return validation_->validate(batch_of(all), inputs.at("token_count"));
+  }
   int64_t model_forward_calls() const override { return model_->forward_calls(); }
 
  private:
   std::unique_ptr<model::Llama> model_;
-  std::unique_ptr<Step> step_;
+  std::unique_ptr<Step> step_, validation_;
 };
 
 class PlannedRunner final : public Runner {
  public:
-  PlannedRunner(runtime::Executor executor, runtime::Arena states, int64_t forward_calls)
-      : states_(std::move(states)), executor_(std::move(executor)), forward_calls_(forward_calls) {}
+  PlannedRunner(runtime::Executor executor, std::optional<runtime::Executor> validation,
+                runtime::Arena states, int64_t forward_calls)
+      : states_(std::move(states)),
+        executor_(std::move(executor)),
+        validation_(std::move(validation)),
+        forward_calls_(forward_calls) {}
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline* timeline) override {
     return executor_.run(micro_batches, inputs, timeline);
+  }
+  NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
+    return validation_->run({batch}, inputs, nullptr);
   }
   int64_t model_forward_calls() const override { return forward_calls_; }
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
@@ -66,22 +81,23 @@ class PlannedRunner final : public Runner {
  private:
   runtime::Arena states_;  // what the states' tensors lie in
   runtime::Executor executor_;
+  std::optional<runtime::Executor> validation_;
   int64_t forward_calls_;
 };
 
 Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
-                                  const cost::Rates& rates) {
+                                  int64_t rank, const cost::Rates& rates) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
   if (!file) return fail("{}: the graph cannot be read", path);
   auto graph = graph::parse_text(text.str(), path);
   if (!graph) return fail(graph);
-  if (graph->micro_batches != recipe.accumulation())
+  if (graph->micro_batches != recipe.micro_batches())
     return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}", path,
-                graph->micro_batches, recipe.accumulation());
+                graph->micro_batches, recipe.micro_batches());
   const auto nodes = static_cast<int64_t>(graph->nodes.size());
-  auto plan = plan_step(recipe, std::move(*graph), rates);
+  auto plan = plan_step(recipe, rank, std::move(*graph), rates);
   if (!plan) return fail(plan);
   return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
@@ -91,14 +107,16 @@ int64_t collective_bytes(const passes::Plan& plan) {
   int64_t bytes = 0;
   for (const graph::Node& node : plan.graph.nodes) {
     if (!graph::is_collective(node)) continue;
+    if (graph::is_receive(node)) {
+      bytes += plan.graph.values[node.outputs.front()].bytes();
+      continue;
+    }
     const auto& read = graph::list_of(node);
     const int64_t ranks = graph::ranks_of(plan.graph, node);
     for (size_t i = 0; i < read.size(); ++i) {
       const int64_t from = plan.graph.values[read[i].value].bytes();
       const int64_t to = plan.graph.values[node.outputs[i]].bytes();
-      bytes += graph::gathers(node)    ? ranks * from
-               : graph::scatters(node) ? ranks * to
-                                       : to;
+      bytes += graph::gathers(node) ? ranks * from : graph::scatters(node) ? ranks * to : to;
     }
   }
   return bytes;
@@ -125,13 +143,34 @@ void warm_up(c10::Device device) {
   a.mm(a);
 }
 
+// The forward pass alone, on the same weights; nothing where the recipe does not validate.
+Result<std::optional<runtime::Executor>> plan_validation(const recipe::Recipe& recipe, int64_t rank,
+                                                         const cost::Rates& rates,
+                                                         NamedTensors& states, c10::Device device) {
+  if (recipe.validation.every == 0) return std::nullopt;
+  auto planned = capture_and_plan(validation_recipe(recipe), rank, rates, Work::validate);
+  if (!planned) return fail(planned);
+  graph::Graph& graph = planned->plan.graph;
+  for (const graph::Binding& state : graph.states)
+    if (!states.contains(state.name))
+      states[state.name] =
+          at::zeros(graph.values[state.value].sizes,
+                    at::TensorOptions(graph.values[state.value].dtype).device(device));
+  auto program =
+      runtime::Program::create(std::move(graph), std::move(planned->plan.memory), states, device);
+  if (!program) return fail(program);
+  return runtime::Executor(std::move(*program));
+}
+
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
-                                             const launch::Launch& launch, const cost::Rates& rates,
-                                             c10::Device device) {
+                                             const launch::RankContext& context,
+                                             const cost::Rates& rates, c10::Device device) {
+  const launch::Launch& launch = context.launch;
+  const Work work = launch.eval_to.empty() ? Work::train : Work::evaluate;
   const auto begin = std::chrono::steady_clock::now();
   auto planned = launch.graph_file.empty()
-                     ? capture_and_plan(recipe, rates, !launch.eval_to.empty())
-                     : read_and_plan(launch.graph_file, recipe, rates);
+                     ? capture_and_plan(recipe, context.rank, rates, work)
+                     : read_and_plan(launch.graph_file, recipe, context.rank, rates);
   if (!planned) return fail(planned);
   const Captured& captured = planned->captured;
   passes::Plan& plan = planned->plan;
@@ -150,12 +189,14 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   auto program =
       runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states, device);
   if (!program) return fail(program);
+  auto validation = plan_validation(recipe, context.rank, rates, states, device);
+  if (!validation) return fail(validation);
   // Arena and states have been touched: they are resident now, and so is what the BLAS needs.
   warm_up(device);
   facts.predicted_peak_bytes = resident_bytes();
-  auto runner =
-      std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
-                                      std::move(*state_arena), captured.model_forward_calls);
+  auto runner = std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
+                                                std::move(*validation), std::move(*state_arena),
+                                                captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
   runner->facts.plan_seconds =
@@ -166,14 +207,26 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 }  // namespace
 
+recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
+  recipe::Recipe one = recipe;
+  one.training.local_batch = recipe.micro_batch_size();
+  one.training.global_batch = one.training.local_batch * recipe.data_parallel_ranks();
+  one.parallelism.microbatches = 1;
+  one.data.text = recipe.validation.text;
+  return one;
+}
+
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::Launch& launch, const cost::Rates& rates,
-                                            c10::Device device) {
-  if (launch.mode == "planned") return make_planned(recipe, launch, rates, device);
+                                            const launch::RankContext& context,
+                                            const cost::Rates& rates, c10::Device device) {
+  const launch::Launch& launch = context.launch;
+  if (launch.mode == "planned") return make_planned(recipe, context, rates, device);
   if (launch.mode != "eager")
     return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
+  if (recipe.parallelism.pp > 1)
+    return fail("parallelism.pp: a pipeline has no eager mode; valid: 1, or --mode planned");
   StepSettings settings = settings_of(recipe);
-  settings.evaluate = !launch.eval_to.empty();
+  if (!launch.eval_to.empty()) settings.work = Work::evaluate;
   return std::make_unique<EagerRunner>(recipe, settings, device);
 }
 

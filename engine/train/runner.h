@@ -33,6 +33,9 @@ class Runner {
   virtual runtime::NamedTensors run(const std::vector<runtime::NamedTensors>& micro_batches,
                                     const runtime::NamedTensors& step_inputs,
                                     runtime::Timeline* timeline) = 0;
+  /// Forward alone, as Step::validate; `recipe` had validation when the runner was made.
+  virtual runtime::NamedTensors validate(const runtime::NamedTensors& batch,
+                                         const runtime::NamedTensors& step_inputs) = 0;
   virtual int64_t model_forward_calls() const = 0;
   /// As Executor::first_non_finite; an eager step cannot tell.
   virtual std::string first_non_finite(const std::vector<runtime::NamedTensors>&,
@@ -47,10 +50,13 @@ class Runner {
   RunnerFacts facts;
 };
 
-/// Makes the runner that the launch asks for: eager; planned from a capture, or from its graph
-/// file, by these rates. States lie on `device`.
+/// The recipe of a validation batch: one micro-batch of each data-parallel rank.
+recipe::Recipe validation_recipe(const recipe::Recipe& recipe);
+
+/// Makes the runner that the rank's launch asks for: eager; planned from a capture, or from its
+/// graph file, by these rates. States lie on `device`.
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
-                                            const launch::Launch& launch, const cost::Rates& rates,
-                                            c10::Device device);
+                                            const launch::RankContext& context,
+                                            const cost::Rates& rates, c10::Device device);
 
 }  // namespace heddle::train

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +16,13 @@
 namespace heddle::train {
 
 namespace {
+
+// The states that a parameter is: tied embeddings at both ends of a pipeline are two.
+std::vector<std::string> copies_of(const recipe::Recipe& recipe, const std::string& parameter) {
+  if (settings_of(recipe).parallelism.ends_apart && parameter == "tok_embeddings.weight")
+    return {parameter, "output.weight"};
+  return {parameter};
+}
 
 // The rank's part of a parameter, row by row where it has not all columns.
 Result<> fill(const recipe::Recipe& recipe, const checkpoint::Parameter& parameter,
@@ -48,16 +56,19 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
   }
   const recipe::Mesh mesh(recipe.parallelism);
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const auto state = states.find(parameter.name);
-    if (state == states.end()) return fail("the step has no state \"{}\"", parameter.name);
     const recipe::Box box =
         recipe::stored_box(parameter.shape, recipe::cut_of(parameter.name), mesh, rank);
-    at::NoGradGuard no_grad;
-    const at::Tensor rows = at::empty(state->second.sizes(), at::kFloat).zero_();
-    if (const auto filled = fill(recipe, parameter, source, box, rows.mutable_data_ptr<float>());
-        !filled)
-      return filled;
-    state->second.copy_(rows);
+    for (const std::string& name : copies_of(recipe, parameter.name)) {
+      const auto state = states.find(name);
+      if (state == states.end() && recipe.parallelism.pp > 1) continue;  // of another stage
+      if (state == states.end()) return fail("the step has no state \"{}\"", name);
+      at::NoGradGuard no_grad;
+      const at::Tensor rows = at::empty(state->second.sizes(), at::kFloat).zero_();
+      if (const auto filled = fill(recipe, parameter, source, box, rows.mutable_data_ptr<float>());
+          !filled)
+        return filled;
+      state->second.copy_(rows);
+    }
   }
   if (const auto table = states.find("rope_table"); table != states.end()) {
     at::NoGradGuard no_grad;
@@ -72,31 +83,38 @@ at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group&
   return runtime::wait(runtime::all_gather({mine.contiguous()}, {rows}, group.name)).front();
 }
 
-at::Tensor whole(const checkpoint::Parameter& parameter, const at::Tensor& shard,
-                 const model::Parallelism& parallelism) {
+at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
+                 const std::string& name, const StepSettings& settings) {
   at::NoGradGuard no_grad;
   const recipe::Cut cut = recipe::cut_of(parameter.name);
-  const parallel::Group& tp = parallelism.tensor.group;
+  const auto& [sharding, tensor, context, ends_apart] = settings.parallelism;
+  const parallel::Group& tp = tensor.group;
   const std::vector<int64_t> local = recipe::local_shape(parameter.shape, cut, tp.ranks);
-  const at::Tensor part = gathered(shard.detach(), local[0],
-                                   {parallelism.sharding.ranks, parallelism.sharding.group});
+  std::vector<int64_t> sizes = local;
+  sizes[0] = sharding.shard_rows(local[0]);
+  // Of a pipeline's ranks one has it; the others add zeros.
+  const auto found = shards.find(name);
+  at::Tensor shard = found == shards.end() ? at::zeros(sizes, at::kFloat) : found->second.detach();
+  if (settings.mesh.size(recipe::kPp) > 1)
+    shard =
+        runtime::wait(runtime::all_reduce({shard}, "sum", settings.mesh.name(recipe::kPp))).front();
+  const at::Tensor part = gathered(shard, local[0], {sharding.ranks, sharding.group});
   if (cut == recipe::Cut::none || tp.ranks == 1) return part;
   const at::Tensor parts = gathered(part, local[0] * tp.ranks, tp);
   if (cut == recipe::Cut::rows) return parts.narrow(0, 0, parameter.rows());
   return parts.view({tp.ranks, local[0], local[1]}).transpose(0, 1).reshape(parameter.shape);
 }
 
-Result<> save_weights(const recipe::Recipe& recipe, const model::Parallelism& parallelism,
-                      int64_t rank, const runtime::NamedTensors& states,
-                      const std::string& folder) {
+Result<> save_weights(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states, const std::string& folder) {
+  const StepSettings settings = settings_of(recipe);
   if (rank != 0) {
     // Rank 0 asks for the parameters in the order of their Hugging Face names.
     auto parameters = checkpoint::parameters(recipe.model);
     std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) {
       return a.hugging_face_name < b.hugging_face_name;
     });
-    for (const auto& parameter : parameters)
-      whole(parameter, states.at(parameter.name), parallelism);
+    for (const auto& parameter : parameters) whole(parameter, states, parameter.name, settings);
     return {};
   }
   std::string held;  // the parameter that `all` is
@@ -106,7 +124,7 @@ Result<> save_weights(const recipe::Recipe& recipe, const model::Parallelism& pa
       [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end,
           float* out) -> Result<> {
         if (held != parameter.name) {
-          all = whole(parameter, states.at(parameter.name), parallelism).contiguous().cpu();
+          all = whole(parameter, states, parameter.name, settings).contiguous().cpu();
           held = parameter.name;
         }
         std::memcpy(out, all.const_data_ptr<float>() + begin * parameter.columns(),

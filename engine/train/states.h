@@ -6,9 +6,9 @@
 
 #include "base/result.h"
 #include "engine/checkpoint/hugging_face.h"
-#include "engine/model/llama.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
+#include "engine/train/step.h"
 
 namespace heddle::train {
 
@@ -20,15 +20,15 @@ Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
 
 /// Writes the weights as a Hugging Face folder (on rank 0; the others only take part in the
 /// gathers).
-Result<> save_weights(const recipe::Recipe& recipe, const model::Parallelism& parallelism,
-                      int64_t rank, const runtime::NamedTensors& states,
-                      const std::string& folder);
+Result<> save_weights(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states, const std::string& folder);
 
 /// The rows of all ranks of a group, on each of them: the first `rows`.
 at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group& group);
 
-/// The whole of a parameter, or of something of its shape, on every rank, from this rank's shard.
-at::Tensor whole(const checkpoint::Parameter& parameter, const at::Tensor& shard,
-                 const model::Parallelism& parallelism);
+/// The whole of a parameter, or of something of its shape, on every rank, from the shards called
+/// `name`; a rank of another pipeline stage has none.
+at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
+                 const std::string& name, const StepSettings& settings);
 
 }  // namespace heddle::train

@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "engine/graph/recorder.h"
+#include "engine/passes/stage.h"
 #include "engine/runtime/collectives.h"
 
 namespace heddle::train {
@@ -14,6 +15,12 @@ void begin_phase(graph::Phase phase) {
   if (graph::Recorder* recorder = graph::Recorder::current()) recorder->set_phase(phase);
 }
 
+constexpr const char* kOutput = "output.weight";
+
+bool is_end(const model::Parameter& parameter) {
+  return parameter.name == kOutput || parameter.name == "tok_embeddings.weight";
+}
+
 }  // namespace
 
 StepSettings settings_of(const recipe::Recipe& recipe) {
@@ -21,7 +28,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
     return precision == recipe::Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
   };
   const recipe::Mesh mesh(recipe.parallelism);
-  return {.micro_batches = recipe.accumulation(),
+  return {.micro_batches = recipe.micro_batches(),
           .max_norm = recipe.training.max_norm,
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
@@ -31,34 +38,55 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                           .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},
                                      recipe.parallelism.sequence_parallel},
                           .context = {{mesh.size(recipe::kCp), mesh.name(recipe::kCp)},
-                                      recipe.parallelism.cp_mode}},
+                                      recipe.parallelism.cp_mode},
+                          .ends_apart = recipe.model.tied_embeddings && recipe.parallelism.pp > 1},
           .reduce = dtype(recipe.precision.reduce),
           .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
-          .evaluate = false};
+          .work = Work::train};
 }
 
 Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state)
     : model_(model), settings_(settings) {
+  if (settings.work == Work::validate) {
+    loss_sum_ = make_state("validation_loss_sum", {});
+    return;
+  }
   for (model::Parameter* parameter : model.parameters()) {
     State state{parameter, {}, {}, {}, {}};
     const std::vector<int64_t> sizes = parameter->shard.sizes().vec();
-    if (!settings.evaluate) {
+    if (settings.work == Work::train) {
       state.exp_avg = make_state(parameter->name + ".exp_avg", sizes);
       state.exp_avg_sq = make_state(parameter->name + ".exp_avg_sq", sizes);
     }
     if (settings.micro_batches > 1)
-      state.sum = make_state(parameter->name + ".grad",
-                             settings.reduce_each ? sizes : parameter->shape);
+      state.sum =
+          make_state(parameter->name + ".grad", settings.reduce_each ? sizes : parameter->shape);
     states_.push_back(std::move(state));
   }
   loss_sum_ = make_state("loss_sum", {});
 }
 
-void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count) {
+at::Tensor Step::forward(const model::Batch& batch, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
   const at::Tensor logits = model_.forward(batch);
-  const at::Tensor loss = model_.loss(logits, batch) / token_count;
-  if (settings_.evaluate) logits_ = logits.detach().to(at::kFloat);
+  if (settings_.work != Work::train) logits_ = logits.detach().to(at::kFloat);
+  return model_.loss(logits, batch) / token_count;
+}
+
+runtime::NamedTensors Step::validate(const model::Batch& batch, const at::Tensor& token_count) {
+  at::NoGradGuard no_grad;
+  kernels::accumulate_(loss_sum_, forward(batch, token_count));
+  for (model::Parameter* parameter : model_.parameters()) parameter->reads.clear();
+  begin_phase(graph::Phase::optimizer);
+  runtime::NamedTensors outputs;
+  outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
+  outputs["logits"] = logits_;
+  loss_sum_.zero_();
+  return outputs;
+}
+
+void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count) {
+  const at::Tensor loss = forward(batch, token_count);
   begin_phase(graph::Phase::backward);
   std::vector<at::Tensor> leaves;
   for (const State& state : states_)
@@ -91,8 +119,11 @@ at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
       .front();
 }
 
-// Sums a shard over the replicas, and where tensor-parallel ranks see different tokens over those.
-at::Tensor Step::summed(const State& state, const at::Tensor& shard) const {
+// Sums a shard over the two ends of a pipeline that are tied, over the replicas, and where
+// tensor-parallel ranks see different tokens over those.
+at::Tensor Step::summed(const State& state, at::Tensor shard) const {
+  if (settings_.parallelism.ends_apart && is_end(*state.parameter))
+    shard = runtime::wait(runtime::all_reduce({shard}, "sum", passes::kEndsGroup)).front();
   const bool part = settings_.parallelism.tensor.spreads_tokens() && !state.parameter->is_cut;
   const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
   if (settings_.mesh.size(dims) == 1) return shard.to(at::kFloat);
@@ -112,6 +143,8 @@ at::Tensor Step::norm() const {
   const int64_t tp = settings_.mesh.size(recipe::kTp);
   for (const State& state : states_) {
     const graph::ModuleScope scope(state.parameter->module());
+    // The other end of a pipeline has it too.
+    if (settings_.parallelism.ends_apart && state.parameter->name == kOutput) continue;
     (tp == 1 || state.parameter->is_cut ? cut : whole)
         .push_back(kernels::squared_norms({state.grad}).front());
   }
@@ -126,8 +159,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   if (settings_.micro_batches > 1) {
     for (State& state : states_) {
       const graph::ModuleScope scope(state.parameter->module());
-      state.grad =
-          summed(state, settings_.reduce_each ? state.sum : scattered(state, state.sum));
+      state.grad = summed(state, settings_.reduce_each ? state.sum : scattered(state, state.sum));
     }
   }
   const at::Tensor norm = this->norm();
@@ -143,7 +175,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
                                                    : at::ones({}, norm.options().dtype(at::kFloat));
   for (State& state : states_) {
     const graph::ModuleScope scope(state.parameter->module());
-    if (settings_.evaluate) {
+    if (settings_.work == Work::evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
@@ -151,7 +183,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
                     step_number, factor, settings_.adamw);
     if (settings_.micro_batches > 1) state.sum.zero_();
   }
-  if (settings_.evaluate) outputs["logits"] = logits_;
+  if (settings_.work == Work::evaluate) outputs["logits"] = logits_;
   return outputs;
 }
 

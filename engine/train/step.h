@@ -14,6 +14,10 @@
 
 namespace heddle::train {
 
+/// What is done with a batch: trained on; logits and gradients given out, nothing updated; forward
+/// alone, for its loss and logits.
+enum class Work : uint8_t { train, evaluate, validate };
+
 /// What a step is made of, beyond the model.
 struct StepSettings {
   int64_t micro_batches = 1;
@@ -23,7 +27,7 @@ struct StepSettings {
   model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients
-  bool evaluate = false;  // logits and gradients are outputs, nothing is updated
+  Work work = Work::train;
 };
 
 /// The settings of a resolved recipe.
@@ -37,9 +41,13 @@ class Step {
   /// Makes its states (moments, gradient sums, the loss sum) through `make_state`.
   Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state);
 
-  /// Forward and backward of one micro-batch. The loss is the sum over tokens divided by token_count (0-dim fp32: valid tokens of the whole step on all
-  /// ranks), so that gradients add up over micro-batches and ranks.
+  /// Forward and backward of one micro-batch. The loss is the sum over tokens divided by
+  /// token_count (0-dim fp32: valid tokens of the whole step on all ranks), so that gradients add
+  /// up over micro-batches and ranks.
   void micro_batch(const model::Batch& batch, const at::Tensor& token_count);
+
+  /// Forward of one batch alone. Outputs: loss, as of `update`, and logits.
+  runtime::NamedTensors validate(const model::Batch& batch, const at::Tensor& token_count);
 
   /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max
   /// (the largest of the ranks' mean losses), grad_norm; when evaluating logits and
@@ -53,8 +61,9 @@ class Step {
     at::Tensor sum;   // over micro-batches, where there are several: whole, or this rank's shard
     at::Tensor grad;  // this rank's shard of the step's gradient
   };
+  at::Tensor forward(const model::Batch& batch, const at::Tensor& token_count);
   at::Tensor scattered(const State& state, at::Tensor grad) const;
-  at::Tensor summed(const State& state, const at::Tensor& shard) const;
+  at::Tensor summed(const State& state, at::Tensor shard) const;
   at::Tensor norm() const;
   at::Tensor all_reduced(const at::Tensor& value, const char* reduction, recipe::Dims dims) const;
 
@@ -62,7 +71,7 @@ class Step {
   StepSettings settings_;
   std::vector<State> states_;
   at::Tensor loss_sum_;  // 0-dim fp32: this rank's share of the step's loss
-  at::Tensor logits_;    // of the newest micro-batch, when evaluating
+  at::Tensor logits_;    // of the newest micro-batch, where they are an output
 };
 
 }  // namespace heddle::train

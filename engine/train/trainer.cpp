@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include "engine/launch/process.h"
 #include "engine/runtime/collectives.h"
@@ -17,6 +18,7 @@
 #include "engine/train/results.h"
 #include "engine/train/states.h"
 #include "engine/train/step.h"
+#include "engine/train/validator.h"
 
 namespace heddle::train {
 namespace {
@@ -57,8 +59,7 @@ class Trainer {
         runner_(runner),
         loader_(loader),
         log_(log),
-        device_(device),
-        parallelism_(settings_of(recipe).parallelism) {
+        device_(device) {
     results_.mode = context.launch.mode;
     results_.tokens_per_step =
         recipe.training.global_batch * recipe.data.seq_len / context.launch.world_size;
@@ -66,13 +67,18 @@ class Trainer {
 
   Result<Outcome> run() {
     std::signal(SIGTERM, [](int) { stop_asked = true; });
+    if (recipe_.validation.every > 0) {
+      auto opened = Validator::open(recipe_, context_.rank, device_);
+      if (!opened) return fail(opened);
+      validator_.emplace(std::move(*opened));
+    }
     Outcome outcome;
     int64_t step = 0;
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped = all_agree_to_stop(context_.launch.world_size, device_) &&
-                        step < recipe_.training.steps;
+      outcome.stopped =
+          all_agree_to_stop(context_.launch.world_size, device_) && step < recipe_.training.steps;
       const bool last = step == recipe_.training.steps || outcome.stopped;
       const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
       if (!recipe_.checkpoint.folder.empty() && (due || last))
@@ -119,6 +125,8 @@ class Trainer {
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen", static_cast<double>((step + 1) * recipe_.training.global_batch *
                                                        recipe_.data.seq_len)}}};
+    if (validator_ && (step + 1) % recipe_.validation.every == 0)
+      if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
       results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
@@ -127,6 +135,23 @@ class Trainer {
     }
     if (const auto logged = log_.append(record); !logged) return logged;
     if (!std::isfinite(norm) || !std::isfinite(loss)) return not_finite(step, feed);
+    return {};
+  }
+
+  Result<> validate(int64_t step, telemetry::Step& record) {
+    record.values["validation_loss"] = validator_->loss(runner_);
+    for (const Validator::Sample& sample : validator_->samples(runner_, step)) {
+      if (context_.rank != 0) continue;
+      const std::string how = sample.temperature == 0
+                                  ? "the likeliest tokens"
+                                  : fmt::format("temperature {}", sample.temperature);
+      if (const auto logged =
+              log_.append(telemetry::Log{now(), telemetry::Level::info,
+                                         fmt::format("step {}: sample ({}): {}{}", step + 1, how,
+                                                     recipe_.validation.prompt, sample.text)});
+          !logged)
+        return logged;
+    }
     return {};
   }
 
@@ -149,8 +174,7 @@ class Trainer {
 
   Result<> save(int64_t step) {
     const std::string folder = fmt::format("{}/step-{}", recipe_.checkpoint.folder, step);
-    if (const auto saved = save_weights(recipe_, parallelism_, context_.rank, runner_.states, folder);
-        !saved)
+    if (const auto saved = save_weights(recipe_, context_.rank, runner_.states, folder); !saved)
       return saved;
     if (context_.rank != 0) return {};
     if (recipe_.checkpoint.every > 0)
@@ -187,7 +211,7 @@ class Trainer {
   const data::DataLoader& loader_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  model::Parallelism parallelism_;
+  std::optional<Validator> validator_;
   Results results_;
 };
 

@@ -191,6 +191,62 @@ class KernelsTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(kernels::rope(at::ones({1, 1, 1, 4}), table, positions), c10::Error);
   }
 
+  // Some of the keys on each of three ranks are all of them.
+  void parts_of_attention_are_the_whole() {
+    const Tensor q = at::randn({2, 12, 4, 8}), k = at::randn({2, 12, 2, 8}),
+                 v = at::randn({2, 12, 2, 8}), dout = at::randn({2, 12, 4, 8});
+    const Tensor index = at::arange(12).expand({2, 12}).contiguous(),
+                 first = index.div(5, "floor") * 5;
+    const auto [whole, lse] = kernels::attention_part(q, k, v, {first, index, {}}, 0.3);
+    const auto [dq, dk, dv] =
+        kernels::attention_part_backward(dout, q, k, v, whole, lse, {first, index, {}}, 0.3);
+    Tensor out, sum, dq_sum = at::zeros_like(q);
+    for (int64_t begin = 0; begin < 12; begin += 4) {
+      const kernels::Keys keys{first, index, at::tensor({begin})};
+      const Tensor some = k.narrow(1, begin, 4), values = v.narrow(1, begin, 4);
+      auto [part, part_lse] = kernels::attention_part(q, some, values, keys, 0.3);
+      if (begin == 0) {
+        out = part;
+        sum = part_lse;
+      } else {
+        std::tie(out, sum) = kernels::merge_attention(out, sum, part, part_lse);
+      }
+      const auto [dq_part, dk_part, dv_part] =
+          kernels::attention_part_backward(dout, q, some, values, whole, lse, keys, 0.3);
+      dq_sum += dq_part;
+      QVERIFY(close(dk_part, dk.narrow(1, begin, 4)) && close(dv_part, dv.narrow(1, begin, 4)));
+    }
+    QVERIFY(close(out, whole) && close(sum, lse) && close(dq_sum, dq));
+  }
+
+  // 11 columns over three ranks of four: the last one stands for no token.
+  void a_vocabulary_over_ranks_gives_the_same_loss() {
+    const Tensor logits = at::randn({7, 11}), labels = at::tensor({0L, 10L, -100L, 3L, 4L, 8L, 7L}),
+                 one = at::full({}, 0.5F);
+    const auto run = [](const Tensor& x, const Tensor& y) {
+      return kernels::composite::cross_entropy(x, y);
+    };
+    const auto [loss, lse] = run(logits, labels);
+    const Tensor grad = kernels::composite::cross_entropy_backward(one, logits, labels, lse);
+    std::vector<Tensor> numbers, grads;
+    const auto part = [&](int64_t rank) {
+      return at::constant_pad_nd(logits, {0, 1}, 99.0).narrow(1, rank * 4, 4).contiguous();
+    };
+    const auto begin = [](int64_t rank) { return at::scalar_tensor(rank * 4, at::kLong); };
+    for (int64_t rank = 0; rank < 3; ++rank)
+      numbers.push_back(kernels::vocabulary_statistics(part(rank), labels, begin(rank), 11));
+    const auto [joined, joined_lse] = kernels::joined_cross_entropy(at::cat(numbers), labels);
+    for (int64_t rank = 0; rank < 3; ++rank)
+      grads.push_back(kernels::vocabulary_cross_entropy_backward(one, part(rank), labels,
+                                                                 begin(rank), joined_lse, 11));
+    QVERIFY(close(joined, loss) && close(joined_lse, lse));
+    QVERIFY(close(at::cat(grads, 1).narrow(1, 0, 11), grad));
+    QVERIFY(at::cat(grads, 1).select(1, 11).eq(0).all().item<bool>());
+    QVERIFY_EXCEPTION_THROWN(
+        kernels::vocabulary_statistics(part(0), at::full({7}, 11, at::kLong), begin(0), 11),
+        c10::Error);
+  }
+
   // What other devices run until they have kernels of their own.
   void composite_kernels_equal_ours_data() { add_types(); }
   void composite_kernels_equal_ours() {
@@ -229,10 +285,26 @@ class KernelsTest : public QObject {
 
     const Tensor q = randn({2, 9, 6, 8}), k = randn({2, 9, 2, 8}), v = randn({2, 9, 2, 8}),
                  dout = randn({2, 9, 6, 8});
-    const auto [out, logsumexp] = composite::attention(q, k, v, 0.3);
-    same(run("heddle::attention", q, k, v, 0.3), {out, logsumexp});
-    same(run("heddle::attention_backward", dout, q, k, v, out, logsumexp, 0.3),
-         list(composite::attention_backward(dout, q, k, v, out, logsumexp, 0.3)));
+    // Causal; and documents, seen by queries of which some see nothing of these keys, whose pieces
+    // lie out of order.
+    const Tensor many = randn({2, 12, 2, 8}), other = randn({2, 12, 2, 8});
+    const Tensor last = at::arange(4, 13).expand({2, 9}).contiguous(),
+                 first = (last - at::tensor({4L, 0L, 2L, 3L, 9L, 1L, 0L, 5L, 20L})).clamp_min(0);
+    const Tensor starts = at::tensor({8L, 0L, 16L});
+    for (const bool pieces : {false, true}) {
+      const std::optional<Tensor> none, f = pieces ? std::optional(first) : none,
+                                        l = pieces ? std::optional(last) : none,
+                                        s = pieces ? std::optional(starts) : none;
+      const Tensor &keys = pieces ? many : k, &values = pieces ? other : v;
+      const auto [out, logsumexp] = composite::attention(q, keys, values, f, l, s, 0.3);
+      same(run("heddle::attention", q, keys, values, f, l, s, 0.3), {out, logsumexp});
+      same(
+          run("heddle::attention_backward", dout, q, keys, values, out, logsumexp, f, l, s, 0.3),
+          list(composite::attention_backward(dout, q, keys, values, out, logsumexp, f, l, s, 0.3)));
+      const auto [part, lse] = composite::attention(q, many, other, first, last, starts, 0.3);
+      same(run("heddle::merge_attention", out, logsumexp, part, lse),
+           list(composite::merge_attention(out, logsumexp, part, lse)));
+    }
     const Tensor table = at::randn({20, 4, 2}), positions = at::randint(0, 20, {2, 9}, at::kLong);
     for (bool inverse : {false, true})
       same(run("heddle::rope", q, table, positions, inverse),

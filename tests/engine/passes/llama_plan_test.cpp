@@ -31,7 +31,7 @@ recipe::Recipe small(const QStringList& sets) {
 passes::Plan planned(const recipe::Recipe& recipe) {
   auto captured = train::capture_step(recipe);
   if (!captured) qFatal("%s", captured.error().message.c_str());
-  auto plan = train::plan_step(recipe, std::move(captured->graph), train::rates_here(recipe));
+  auto plan = train::plan_step(recipe, 0, std::move(captured->graph), train::rates_here(recipe));
   if (!plan) qFatal("%s", plan.error().message.c_str());
   return std::move(*plan);
 }

@@ -270,8 +270,11 @@ void mesh(const Arguments& a) {
   context.launch.world_size = context.launch.local_ranks = a.size;
   const int64_t shard = a.size / 2;
   using namespace heddle::recipe;
-  const Mesh mesh(Parallelism{.dp_replicate = 2, .dp_shard = shard});
-  const auto met = heddle::runtime::init_process_groups(context, mesh, at::kCPU);
+  Parallelism parallelism;
+  parallelism.dp_replicate = 2;
+  parallelism.dp_shard = shard;
+  const Mesh mesh(parallelism);
+  const auto met = heddle::runtime::init_process_groups(context, mesh, 1, at::kCPU);
   require(met.has_value(), met ? "" : met.error().message);
   std::string line;
   for (const Dims dims : {kSharing, kReplicate, kTokens}) {

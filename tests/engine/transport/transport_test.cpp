@@ -172,12 +172,13 @@ class TransportTest : public QObject {
 
   void a_mesh_of_groups() {
     for (const auto& [size, lines] :
-         {std::pair{4, QStringList{"dp_shard 11 dp_replicate 101 dp 1111 memory",
-                                   "dp_shard 11 dp_replicate 1010 dp 1111 memory",
-                                   "dp_shard 1100 dp_replicate 101 dp 1111 memory",
-                                   "dp_shard 1100 dp_replicate 1010 dp 1111 memory"}},
-          std::pair{2,
-                    QStringList{"dp_replicate 11 dp 11 memory", "dp_replicate 11 dp 11 memory"}}}) {
+         {std::pair{
+              4, QStringList{"dp_shard 11 dp_replicate 101 dp_replicate+dp_shard 1111 memory",
+                             "dp_shard 11 dp_replicate 1010 dp_replicate+dp_shard 1111 memory",
+                             "dp_shard 1100 dp_replicate 101 dp_replicate+dp_shard 1111 memory",
+                             "dp_shard 1100 dp_replicate 1010 dp_replicate+dp_shard 1111 memory"}},
+          std::pair{2, QStringList{"dp_replicate 11 dp_replicate 11 memory",
+                                   "dp_replicate 11 dp_replicate+dp_shard 11 memory"}}}) {
       init();
       QVERIFY(QDir(folder_->path()).mkdir("store"));  // the run directory
       const auto ended = run("mesh", size, "memory");

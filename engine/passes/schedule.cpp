@@ -1,0 +1,208 @@
+#include "engine/passes/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace heddle::passes {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double seconds_of(Part part, const PartSeconds& seconds) {
+  switch (part) {
+    case Part::forward:
+      return seconds.forward;
+    case Part::backward:
+      return seconds.inputs + seconds.weights;
+    case Part::inputs:
+      return seconds.inputs;
+    case Part::weights:
+      return seconds.weights;
+  }
+  return 0;
+}
+
+// When the parts of all micro-batches end; what has not ended ends never.
+class Ends {
+ public:
+  explicit Ends(int64_t stages) : stages_(stages) {}
+
+  void set(const Action& action, double time) { ends_[key(action)] = time; }
+
+  // When all that an action needs is there.
+  double ready(const Action& action) const {
+    const auto [part, stage, micro_batch] = action;
+    switch (part) {
+      case Part::forward:
+        return stage == 0 ? 0.0 : end({Part::forward, stage - 1, micro_batch});
+      case Part::weights:
+        return end({Part::inputs, stage, micro_batch});
+      case Part::backward:
+      case Part::inputs:
+        break;
+    }
+    const double own = end({Part::forward, stage, micro_batch});
+    if (stage + 1 == stages_) return own;
+    return std::max(own, std::min(end({Part::backward, stage + 1, micro_batch}),
+                                  end({Part::inputs, stage + 1, micro_batch})));
+  }
+
+ private:
+  using Key = std::tuple<Part, int32_t, int32_t>;
+  static Key key(const Action& action) { return {action.part, action.stage, action.micro_batch}; }
+  double end(const Action& action) const {
+    const auto found = ends_.find(key(action));
+    return found == ends_.end() ? kNever : found->second;
+  }
+
+  int64_t stages_;
+  std::map<Key, double> ends_;
+};
+
+// Megatron's order: forwards in groups of `ranks` micro-batches a stage; after a warm-up that grows
+// towards the first rank, forwards and backwards take turns. Micro-batches that fill up the last
+// group do not exist and are left out, which leaves a valid order.
+std::vector<Action> alternating(const Pipeline& p, int64_t rank) {
+  const int64_t own_stages = p.stages / p.ranks;
+  const int64_t groups = (p.micro_batches + p.ranks - 1) / p.ranks;
+  const int64_t count = groups * p.ranks * own_stages;
+  const auto nth = [&](int64_t n, bool forward) {
+    const int64_t in_group = n % (p.ranks * own_stages);
+    const int64_t turn = in_group / p.ranks;
+    const int64_t chunk = forward ? turn : own_stages - 1 - turn;
+    return Action{forward ? Part::forward : Part::backward,
+                  static_cast<int32_t>(chunk * p.ranks + rank),
+                  static_cast<int32_t>(n / (p.ranks * own_stages) * p.ranks + in_group % p.ranks)};
+  };
+  const int64_t ahead = p.ranks - rank - 1;
+  const int64_t warm_up =
+      std::min(own_stages == 1 ? ahead : 2 * ahead + (own_stages - 1) * p.ranks, count);
+  std::vector<Action> actions;
+  const auto add = [&](const Action& action) {
+    if (action.micro_batch < p.micro_batches) actions.push_back(action);
+  };
+  for (int64_t n = 0; n < warm_up; ++n) add(nth(n, true));
+  for (int64_t n = warm_up; n < count; ++n) {
+    add(nth(n, true));
+    add(nth(n - warm_up, false));
+  }
+  for (int64_t n = count - warm_up; n < count; ++n) add(nth(n, false));
+  return actions;
+}
+
+std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
+  std::vector<Action> actions;
+  const auto add = [&](Part part, int64_t stage) {
+    for (int32_t m = 0; m < p.micro_batches; ++m)
+      actions.push_back({part, static_cast<int32_t>(stage), m});
+  };
+  for (int64_t stage = rank; stage < p.stages; stage += p.ranks) add(Part::forward, stage);
+  for (int64_t stage = p.stages - p.ranks + rank; stage >= 0; stage -= p.ranks)
+    add(Part::backward, stage);
+  return actions;
+}
+
+// By the clock: each rank takes the most urgent of what is ready, towards the inputs before
+// forward, forward only while few micro-batches are under way, weights when there is nothing else.
+class ZeroBubble {
+ public:
+  explicit ZeroBubble(const Pipeline& p)
+      : p_(p), ends_(p.stages), free_(p.ranks, 0.0), next_(p.stages), done_(p.ranks) {}
+
+  std::vector<std::vector<Action>> run() {
+    const PartSeconds one;
+    for (int64_t left = 3 * p_.stages * p_.micro_batches; left > 0; --left) {
+      const auto [begin, rank, action] = most_urgent();
+      const double end = begin + seconds_of(action.part, one);
+      ends_.set(action, end);
+      free_[rank] = end;
+      done_[rank].push_back(action);
+      ++next(action.part, action.stage);
+    }
+    return done_;
+  }
+
+ private:
+  struct Candidate {
+    double begin = kNever;
+    int64_t rank = 0;
+    Action action;
+  };
+
+  int32_t& next(Part part, int64_t stage) { return next_[stage][static_cast<size_t>(part)]; }
+
+  // How many micro-batches may be on their way through a rank's first stage and back: as in 1F1B.
+  bool may_go_forward(int64_t stage) {
+    if (stage >= p_.ranks) return true;
+    const int64_t ahead = p_.ranks - stage + (p_.stages > p_.ranks ? p_.ranks : 0);
+    return next(Part::forward, stage) - next(Part::inputs, stage) < ahead;
+  }
+
+  Candidate most_urgent() {
+    Candidate best;
+    for (int64_t rank = 0; rank < p_.ranks; ++rank)
+      for (const Part part : {Part::inputs, Part::forward, Part::weights})
+        for (int64_t stage = rank; stage < p_.stages; stage += p_.ranks) {
+          const Action action{part, static_cast<int32_t>(stage), next(part, stage)};
+          if (action.micro_batch >= p_.micro_batches) continue;
+          if (part == Part::forward && !may_go_forward(stage)) continue;
+          const double begin = std::max(ends_.ready(action), free_[rank]);
+          if (begin < best.begin) best = {begin, rank, action};
+        }
+    return best;
+  }
+
+  Pipeline p_;
+  Ends ends_;
+  std::vector<double> free_;                  // by rank
+  std::vector<std::array<int32_t, 4>> next_;  // by stage and part: the next micro-batch
+  std::vector<std::vector<Action>> done_;     // by rank
+};
+
+}  // namespace
+
+std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank) {
+  switch (pipeline.schedule) {
+    case PipelineSchedule::gpipe:
+      return all_forward_first(pipeline, rank);
+    case PipelineSchedule::one_f_one_b:
+    case PipelineSchedule::interleaved:
+      return alternating(pipeline, rank);
+    case PipelineSchedule::zero_bubble:
+      return ZeroBubble(pipeline).run()[rank];
+  }
+  return {};
+}
+
+double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {
+  std::vector<std::vector<Action>> orders;
+  for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
+    orders.push_back(actions_of(pipeline, rank));
+  Ends ends(pipeline.stages);
+  std::vector<double> now(pipeline.ranks, 0.0);
+  std::vector<size_t> at(pipeline.ranks, 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
+      for (; at[rank] < orders[rank].size(); ++at[rank]) {
+        const Action& action = orders[rank][at[rank]];
+        const double ready = ends.ready(action);
+        if (ready == kNever) break;
+        now[rank] = std::max(now[rank], ready) + seconds_of(action.part, seconds);
+        ends.set(action, now[rank]);
+        moved = true;
+      }
+  }
+  const double ideal = static_cast<double>(pipeline.micro_batches * pipeline.stages) /
+                       static_cast<double>(pipeline.ranks) *
+                       (seconds.forward + seconds.inputs + seconds.weights);
+  for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
+    if (at[rank] < orders[rank].size()) return kNever;  // they wait for each other
+  return *std::max_element(now.begin(), now.end()) / ideal - 1.0;
+}
+
+}  // namespace heddle::passes

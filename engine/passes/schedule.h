@@ -1,0 +1,50 @@
+// Pipeline schedules: what each rank does in which order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle::passes {
+
+enum class PipelineSchedule : uint8_t {
+  gpipe,        // all forward, then all backward (arXiv 1811.06965)
+  one_f_one_b,  // one forward, one backward, few micro-batches under way (arXiv 2006.09503)
+  interleaved,  // the same with several stages a rank (arXiv 2104.04473)
+  zero_bubble,  // backward in two parts, weight gradients fill the gaps (arXiv 2401.10241, ZB-H1)
+};
+
+/// Forward; backward; or backward's two parts: towards the inputs, and the weights' gradients.
+enum class Part : uint8_t { forward, backward, inputs, weights };
+
+/// One part of one micro-batch in one stage.
+struct Action {
+  Part part = Part::forward;
+  int32_t stage = 0;
+  int32_t micro_batch = 0;
+  bool operator==(const Action&) const = default;
+};
+
+struct Pipeline {
+  PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
+  int64_t ranks = 1;
+  int64_t stages = 1;  // a multiple of the ranks: rank r has the stages r, r + ranks, …
+  int64_t micro_batches = 1;
+
+  int64_t rank_of(int64_t stage) const { return stage % ranks; }
+};
+
+/// What `rank` does, in order. The orders of all ranks fit together: followed in order, each
+/// waiting for what it needs of the others, they come to their end, for any number of
+/// micro-batches.
+std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank);
+
+/// Seconds of each part in one stage; a whole backward takes inputs + weights.
+struct PartSeconds {
+  double forward = 1, inputs = 1, weights = 1;
+};
+
+/// The time until the last rank is done, transfers being free, over the time that one rank
+/// computes, minus one: the bubble as a share of ideal compute time.
+double bubble(const Pipeline& pipeline, const PartSeconds& seconds);
+
+}  // namespace heddle::passes

@@ -1,0 +1,238 @@
+#include "engine/passes/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/graph/cleanup.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Arg;
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Phase;
+using graph::Use;
+using graph::ValueId;
+
+class Cutter {
+ public:
+  Cutter(Graph& graph, const StageOptions& options)
+      : graph_(graph), options_(options), made_by_(graph::producers(graph)) {
+    for (const graph::Binding& state : graph.states) state_of_[state.value] = state.value;
+    for (const Node& node : graph.nodes)
+      graph::for_each_use(node, [&](const Use& use) {
+        if (const auto state = state_of_.find(use.value);
+            use.written != kNoValue && state != state_of_.end())
+          state_of_[use.written] = state->second;
+      });
+  }
+
+  void run() {
+    find_stages();
+    find_weights_only();
+    find_readers();
+    const std::vector<Node> captured = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (size_t i = 0; i < captured.size(); ++i) {
+      if (captured[i].phase == Phase::optimizer) {
+        keep_of_optimizer(captured[i]);
+      } else if (is_mine(stages_[i])) {
+        keep(captured, i);
+      }
+    }
+    drop_what_is_missing();
+    graph::remove_unread_nodes(graph_);
+  }
+
+ private:
+  bool is_mine(int64_t stage) const { return options_.pipeline.rank_of(stage) == options_.rank; }
+
+  // By module; what has none stays with what it reads. A sum of gradients that all come from one
+  // later stage is made there: one value crosses instead of several.
+  void find_stages() {
+    stages_.assign(graph_.nodes.size(), 0);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (node.phase == Phase::optimizer) continue;
+      int64_t earliest = options_.pipeline.stages, latest = -1;
+      graph::for_each_use(node, [&](const Use& use) {
+        const int32_t maker = made_by_[use.value];
+        if (maker < 0) return;
+        earliest = std::min(earliest, stages_[maker]);
+        latest = std::max(latest, stages_[maker]);
+      });
+      int64_t& stage = stages_[i];
+      stage = options_.stage_of(node.module);
+      if (stage < 0) stage = std::max<int64_t>(latest, 0);
+      const bool sum = node.op == "aten.add.Tensor" && node.phase == Phase::backward;
+      if (sum && earliest == latest && latest > stage) stage = latest;
+    }
+  }
+
+  // Backward nodes that no other module's and no other stage's backward needs.
+  void find_weights_only() {
+    needed_.assign(graph_.nodes.size(), false);
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.nodes[i];
+      if (node.phase != Phase::backward) continue;
+      graph::for_each_use(node, [&](const Use& use) {
+        const int32_t maker = made_by_[use.value];
+        if (maker < 0 || graph_.nodes[maker].phase != Phase::backward) return;
+        if (needed_[i] || stages_[maker] != stages_[i] || graph_.nodes[maker].module != node.module)
+          needed_[maker] = true;
+      });
+    }
+  }
+
+  // Which stages read a value besides the one that makes it.
+  void find_readers() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].phase == Phase::optimizer) continue;
+      graph::for_each_use(graph_.nodes[i], [&](const Use& use) {
+        const int32_t maker = made_by_[use.value];
+        if (maker < 0 || stages_[maker] == stages_[i]) return;
+        const int64_t from = stages_[maker], to = stages_[i];
+        const bool backward = graph_.nodes[maker].phase == Phase::backward;
+        TORCH_CHECK(to - from == (backward ? -1 : 1), "stage ", to, " reads what ",
+                    graph_.nodes[maker].op, " of ", graph_.nodes[maker].module, " in stage ", from,
+                    " makes: only neighbouring stages exchange values");
+        readers_[use.value].insert(to);
+      });
+    }
+  }
+
+  Node transfer(const char* op, const Node& maker, int64_t from, int64_t to, int64_t at) {
+    Node node;
+    node.op = op;
+    node.module = maker.module;
+    node.phase = maker.phase;
+    node.stage = static_cast<int32_t>(at);
+    const std::string group = transfer_group(from, to);
+    graph_.groups[group] = 2;
+    node.args.emplace_back(c10::IValue(group));
+    return node;
+  }
+
+  ValueId copy_of(ValueId value) {
+    graph::Value copy = graph_.values[value];
+    copy.strides.clear();
+    graph_.values.push_back(std::move(copy));
+    return static_cast<ValueId>(graph_.values.size()) - 1;
+  }
+
+  void wait_for(const Node& transfer, ValueId value) {
+    Node wait = transfer;
+    wait.op = "heddle.wait";
+    wait.args = {std::vector<Use>{{transfer.outputs.front(), kNoValue}}};
+    wait.outputs = {value};
+    graph_.nodes.push_back(std::move(wait));
+  }
+
+  void receive(const Node& maker, ValueId value, int64_t from, int64_t to) {
+    Node node = transfer("heddle.activation_receive", maker, from, to, to);
+    const graph::Value& what = graph_.values[value];
+    node.args.insert(node.args.begin(), {Arg(c10::IValue(what.sizes)),
+                                         Arg(c10::IValue(static_cast<int64_t>(what.dtype))),
+                                         Arg(c10::IValue(c10::Device(c10::kCPU)))});
+    node.outputs = {copy_of(value)};
+    graph_.nodes.push_back(node);
+    const ValueId here = copy_of(value);
+    received_[{value, to}] = here;
+    wait_for(node, here);
+  }
+
+  void send(const Node& maker, ValueId value, int64_t from, int64_t to) {
+    Node node = transfer("heddle.activation_send", maker, from, to, from);
+    node.args.insert(node.args.begin(), Arg(std::vector<Use>{{value, kNoValue}}));
+    node.outputs = {copy_of(value)};
+    graph_.nodes.push_back(node);
+    wait_for(node, copy_of(value));
+  }
+
+  void keep(const std::vector<Node>& captured, size_t i) {
+    Node node = captured[i];
+    node.stage = static_cast<int32_t>(stages_[i]);
+    node.weights_only = node.phase == Phase::backward && !needed_[i];
+    graph::for_each_use(node, [&](Use& use) {
+      const int32_t maker = made_by_[use.value];
+      if (maker < 0 || stages_[maker] == stages_[i]) return;
+      if (!received_.contains({use.value, stages_[i]}))
+        receive(captured[maker], use.value, stages_[maker], stages_[i]);
+      use.value = received_.at({use.value, stages_[i]});
+    });
+    graph_.nodes.push_back(node);
+    for (ValueId output : node.outputs)
+      if (const auto readers = readers_.find(output); readers != readers_.end())
+        for (int64_t to : readers->second) send(captured[i], output, stages_[i], to);
+  }
+
+  void keep_of_optimizer(const Node& node) {
+    const int64_t stage = options_.stage_of(node.module);
+    if (stage < 0 || is_mine(stage)) graph_.nodes.push_back(node);
+  }
+
+  // Lists keep what is made here; what reads anything else goes, and so do outputs and bindings.
+  void drop_what_is_missing() {
+    std::unordered_set<ValueId> here;
+    for (const auto* bindings : {&graph_.inputs, &graph_.states})
+      for (const graph::Binding& binding : *bindings) here.insert(binding.value);
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    std::unordered_set<ValueId> read;
+    std::unordered_map<ValueId, ValueId>
+        newest;  // state → its version here: others may not write it
+    for (Node& node : nodes) {
+      graph::for_each_use(node, [&](Use& use) {
+        const auto state = state_of_.find(use.value);
+        if (state == state_of_.end()) return;
+        ValueId& version = newest.try_emplace(state->second, state->second).first->second;
+        use.value = version;
+        if (use.written != kNoValue) version = use.written;
+      });
+      bool whole = true;
+      for (Arg& arg : node.args)
+        if (auto* list = std::get_if<std::vector<Use>>(&arg)) {
+          std::erase_if(*list, [&](const Use& use) { return !here.contains(use.value); });
+          whole = whole && !list->empty();
+        }
+      graph::for_each_use(node, [&](const Use& use) { whole = whole && here.contains(use.value); });
+      if (!whole) continue;
+      graph::for_each_use(node, [&](const Use& use) {
+        read.insert(use.value);
+        if (use.written != kNoValue) here.insert(use.written);
+      });
+      here.insert(node.outputs.begin(), node.outputs.end());
+      graph_.nodes.push_back(std::move(node));
+    }
+    std::erase_if(graph_.outputs, [&](const auto& output) { return !here.contains(output.value); });
+    for (auto* bindings : {&graph_.inputs, &graph_.states})
+      std::erase_if(*bindings, [&](const auto& binding) { return !read.contains(binding.value); });
+  }
+
+  Graph& graph_;
+  const StageOptions& options_;
+  std::vector<int32_t> made_by_;
+  std::unordered_map<ValueId, ValueId> state_of_;  // version → state
+  std::vector<int64_t> stages_;                    // by node
+  std::vector<bool> needed_;  // by node: for gradients other than of its module's weights
+  std::unordered_map<ValueId, std::unordered_set<int64_t>> readers_;
+  std::map<std::pair<ValueId, int64_t>, ValueId> received_;  // value, stage → its name there
+};
+
+}  // namespace
+
+std::string transfer_group(int64_t from, int64_t to) {
+  return fmt::format("pp stage {} to {}", from, to);
+}
+
+void keep_stages(Graph& graph, const StageOptions& options) { Cutter(graph, options).run(); }
+
+}  // namespace heddle::passes

@@ -1,0 +1,33 @@
+// Pass: what a pipeline rank does of a step.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "engine/graph/ir.h"
+#include "engine/passes/schedule.h"
+
+namespace heddle::passes {
+
+struct StageOptions {
+  Pipeline pipeline;
+  int64_t rank = 0;  // along the pipeline
+  /// The stage of a module; −1 for what belongs to none.
+  std::function<int64_t(std::string_view module)> stage_of;
+};
+
+/// The process group of the two ranks that have the first and the last stage.
+inline constexpr const char* kEndsGroup = "pp ends";
+
+/// The process group of two ranks that takes activations from stage `from` to stage `to`, which
+/// come one behind the other, or their gradients the other way.
+std::string transfer_group(int64_t from, int64_t to);
+
+/// Keeps the nodes of the rank's stages, and of the optimizer's those of their parameters and of
+/// the step as a whole. A value that another stage reads is sent as soon as it is made, and
+/// received there before it is read first. Marks each node's stage, and what leads to weight
+/// gradients alone.
+void keep_stages(graph::Graph& graph, const StageOptions& options);
+
+}  // namespace heddle::passes

@@ -1,0 +1,118 @@
+#include "engine/train/validator.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <random>
+
+#include "engine/parallel/context_parallel.h"
+#include "engine/recipe/layout.h"
+#include "engine/runtime/collectives.h"
+#include "engine/train/feed.h"
+
+namespace heddle::train {
+namespace {
+
+// The token that a number from 0 to 1 falls on.
+int32_t drawn(const at::Tensor& logits, double temperature, double number) {
+  if (temperature == 0) return static_cast<int32_t>(logits.argmax().item<int64_t>());
+  const at::Tensor sums = (logits.to(at::kDouble) / temperature).softmax(0).cumsum(0);
+  const double* begin = sums.const_data_ptr<double>();
+  const auto found = std::upper_bound(begin, begin + sums.numel(), number);
+  return static_cast<int32_t>(std::min<int64_t>(found - begin, sums.numel() - 1));
+}
+
+}  // namespace
+
+Validator::Validator(recipe::Recipe recipe, data::DataLoader loader,
+                     std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt,
+                     int64_t rank, c10::Device device)
+    : recipe_(std::move(recipe)),
+      loader_(std::move(loader)),
+      tokenizer_(std::move(tokenizer)),
+      prompt_(std::move(prompt)),
+      rank_(rank),
+      device_(device) {}
+
+Result<Validator> Validator::open(const recipe::Recipe& recipe, int64_t rank, c10::Device device) {
+  recipe::Recipe one = validation_recipe(recipe);
+  auto loader = data::DataLoader::open(one.data, one.training, one.model.vocab_size);
+  if (!loader) return fail("validation.text: {}", loader.error().message);
+  std::optional<data::Tokenizer> tokenizer;
+  std::vector<int32_t> prompt;
+  if (recipe.validation.tokens > 0) {
+    auto loaded = data::Tokenizer::load(recipe.data.tokenizer);
+    if (!loaded) return fail("data.tokenizer: {}", loaded.error().message);
+    if (loaded->bos_id()) prompt.push_back(*loaded->bos_id());
+    const bool empty = recipe.validation.prompt.empty() && prompt.empty();
+    const auto ids = loaded->encode(empty ? "\n" : recipe.validation.prompt);
+    if (!ids) return fail("validation.prompt: {}", ids.error().message);
+    prompt.insert(prompt.end(), ids->begin(), ids->end());
+    const auto room = recipe.data.seq_len - recipe.validation.tokens;
+    if (static_cast<int64_t>(prompt.size()) > room)
+      return fail(
+          "validation.prompt: {} tokens and {} to generate do not fit data.seq_len {}; valid: at "
+          "most {} tokens",
+          prompt.size(), recipe.validation.tokens, recipe.data.seq_len, room);
+    tokenizer = std::move(*loaded);
+  }
+  return Validator(std::move(one), std::move(*loader), std::move(tokenizer), std::move(prompt),
+                   rank, device);
+}
+
+double Validator::loss(Runner& runner) const {
+  const int64_t all = std::max<int64_t>(1, loader_.samples() / recipe_.training.global_batch);
+  const int64_t most = recipe_.validation.batches;
+  const int64_t batches = most == 0 ? all : std::min(all, most);
+  double sum = 0;
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    const Feed feed = make_feed(recipe_, loader_, batch, rank_, device_);
+    sum += runner.validate(feed.micro_batches.front(), feed.step).at("loss").item<double>();
+  }
+  return sum / static_cast<double>(batches);
+}
+
+// Of the token behind `tokens`, [vocabulary], on every rank: the one that has them gives them.
+at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& tokens) const {
+  const recipe::Mesh mesh(recipe_.parallelism);
+  const int64_t s = recipe_.data.seq_len, count = recipe_.micro_batch_size() * s;
+  data::Batch batch{std::vector<int64_t>(count, 0), std::vector<int64_t>(count, 0),
+                    std::vector<int64_t>(count, 0)};
+  std::copy(tokens.begin(), tokens.end(), batch.tokens.begin());
+  const auto outputs = runner.validate(batch_tensors(recipe_, std::move(batch), rank_, device_),
+                                       step_tensors(recipe_, 0, rank_, device_));
+  at::NoGradGuard no_grad;
+  const int64_t vocabulary = recipe_.model.vocab_size, tp = mesh.size(recipe::kTp);
+  const int64_t width = recipe::local_shape({vocabulary}, recipe::Cut::rows, tp).front();
+  at::Tensor row = at::zeros({tp * width}, at::TensorOptions(at::kFloat).device(device_));
+  const auto own = parallel::tokens_of(mesh.index(rank_, recipe::kCp), mesh.size(recipe::kCp),
+                                       recipe_.parallelism.cp_mode, s);
+  const auto at = std::find(own.begin(), own.end(), static_cast<int64_t>(tokens.size()) - 1);
+  const auto logits = outputs.find("logits");
+  if (logits != outputs.end() && at != own.end() &&
+      mesh.index(rank_, recipe::kReplicate | recipe::kShard) == 0)
+    row.narrow(0, mesh.index(rank_, recipe::kTp) * width, width)
+        .copy_(logits->second[at - own.begin()]);
+  if (mesh.size() > 1)
+    row = runtime::wait(runtime::all_reduce({row}, "sum", mesh.name(recipe::kWorld))).front();
+  return row.narrow(0, 0, vocabulary).cpu();
+}
+
+std::vector<Validator::Sample> Validator::samples(Runner& runner, int64_t step) {
+  std::vector<Sample> samples;
+  if (!tokenizer_) return samples;
+  for (const double temperature : {0.0, recipe_.validation.temperature}) {
+    std::mt19937_64 random(static_cast<uint64_t>(recipe_.training.seed) * 1'000'003 +
+                           static_cast<uint64_t>(step));
+    std::uniform_real_distribution<double> number;
+    std::vector<int32_t> tokens = prompt_;
+    for (int64_t i = 0; i < recipe_.validation.tokens; ++i)
+      tokens.push_back(drawn(logits_at(runner, tokens), temperature, number(random)));
+    const std::span<const int32_t> written(tokens.begin() + static_cast<int64_t>(prompt_.size()),
+                                           tokens.end());
+    samples.push_back({temperature, tokenizer_->decode(written)});
+  }
+  return samples;
+}
+
+}  // namespace heddle::train

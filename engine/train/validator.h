@@ -1,0 +1,48 @@
+// Validation: the loss on held-out text, and samples of what the model writes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/data/text_loader.h"
+#include "engine/data/tokenizer.h"
+#include "engine/recipe/recipe.h"
+#include "engine/train/runner.h"
+
+namespace heddle::train {
+
+/// Every rank has one and calls it at the same steps, under any layout.
+class Validator {
+ public:
+  /// Reads the held-out text. Errors begin with the recipe key that they are about.
+  static Result<Validator> open(const recipe::Recipe& recipe, int64_t rank, c10::Device device);
+
+  /// The mean loss over the text's tokens, as many batches of it as the recipe says.
+  double loss(Runner& runner) const;
+
+  struct Sample {
+    double temperature = 0;  // 0: always the likeliest token
+    std::string text;        // behind the prompt
+  };
+  /// What the model writes behind the recipe's prompt, by the likeliest token and with the recipe's
+  /// temperature; none where the recipe asks for none. The same on all ranks; by seed and step.
+  std::vector<Sample> samples(Runner& runner, int64_t step);
+
+ private:
+  Validator(recipe::Recipe recipe, data::DataLoader loader,
+            std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt, int64_t rank,
+            c10::Device device);
+
+  at::Tensor logits_at(Runner& runner, const std::vector<int32_t>& tokens) const;
+
+  recipe::Recipe recipe_;  // of one batch
+  data::DataLoader loader_;
+  std::optional<data::Tokenizer> tokenizer_;
+  std::vector<int32_t> prompt_;
+  int64_t rank_;
+  c10::Device device_;
+};
+
+}  // namespace heddle::train

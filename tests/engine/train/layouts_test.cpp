@@ -1,0 +1,220 @@
+// However ranks share the work, training is that of one rank: the losses of 20 steps and the final
+// weights agree within 1e-4. By default a few of the layouts; with `HEDDLE_ALL=1` all of them.
+#include <QJsonArray>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+#include <cstring>
+
+#include "engine/checkpoint/safetensors.h"
+#include "engine_process.h"
+
+namespace {
+
+constexpr double kTolerance = 1e-4;
+
+struct Layout {
+  const char* name;
+  int ranks;
+  QString keys;         // of [parallelism]: "tp=2 pp=2"
+  bool always = false;  // not only with HEDDLE_ALL
+};
+
+QList<Layout> layouts() {
+  QList<Layout> all = {
+      {"dp_shard 2", 2, "", true},
+      {"dp_shard 3", 3, ""},
+      {"dp_shard 4", 4, ""},
+      {"dp_replicate 2", 2, "dp_replicate=2"},
+      {"hsdp 2x2", 4, "dp_replicate=2", true},
+      {"tp 2", 2, "tp=2", true},
+      {"tp 4", 4, "tp=4"},
+      {"tp 2 without sequence parallelism", 2, "tp=2 sequence_parallel=false", true},
+      {"tp 4 without sequence parallelism", 4, "tp=4 sequence_parallel=false"},
+      {"tp 2 dp 2", 4, "tp=2"},
+      {"pp 2 dp 2", 4, "pp=2"},
+      {"pp 2 tp 2", 4, "pp=2 tp=2"},
+      {"cp 2 dp 2", 4, "cp=2"},
+      {"cp 2 tp 2", 4, "cp=2 tp=2"},
+      {"pp 2 tp 2 dp 2", 8, "pp=2 tp=2"},
+      {"pp 2 cp 2 dp 2", 8, "pp=2 cp=2"},
+      {"pp 2 tp 2 cp 2 dp 2", 16, "pp=2 tp=2 cp=2"},
+      {"pp 2 tp 2 cp 2", 8, "pp=2 tp=2 cp=2", true},
+      {"hsdp and tp 2", 8, "dp_replicate=2 tp=2"},
+  };
+  for (const char* mode : {"allgather", "ring", "ulysses"})
+    for (const int ranks : {2, 4}) {
+      static QList<QByteArray> names;
+      names.push_back(QString("cp %1 %2").arg(ranks).arg(mode).toUtf8());
+      all.push_back({names.back().constData(), ranks,
+                     QString("cp=%1 cp_mode=\"%2\"").arg(ranks).arg(mode), ranks == 2});
+    }
+  for (const char* schedule : {"gpipe", "1f1b", "interleaved", "zero-bubble"})
+    for (const int ranks : {2, 3, 4})
+      for (const int parts : {1, 2, 4, 8}) {
+        static QList<QByteArray> names;
+        names.push_back(
+            QString("pp %1 %2, %3 micro-batches").arg(ranks).arg(schedule).arg(parts).toUtf8());
+        all.push_back({names.back().constData(), ranks,
+                       QString("pp=%1 pp_schedule=\"%2\" microbatches=%3")
+                           .arg(ranks)
+                           .arg(schedule)
+                           .arg(parts),
+                       ranks == 2 && parts == 4});
+      }
+  return all;
+}
+
+using Weights = QMap<QString, QByteArray>;
+
+Weights read(const QString& path) {
+  Weights weights;
+  const auto file = heddle::checkpoint::SafetensorsFile::open(path.toStdString());
+  if (!file) return weights;
+  for (const auto& tensor : file->tensors()) {
+    const auto bytes = file->data(tensor);
+    weights[QString::fromStdString(tensor.name)] =
+        QByteArray(reinterpret_cast<const char*>(bytes.data()), static_cast<int>(bytes.size()));
+  }
+  return weights;
+}
+
+double largest_difference(const QByteArray& a, const QByteArray& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double largest = 0;
+  for (int i = 0; i + 4 <= a.size(); i += 4) {
+    float x = 0, y = 0;
+    std::memcpy(&x, a.constData() + i, 4);
+    std::memcpy(&y, b.constData() + i, 4);
+    largest = std::max(largest, std::abs(static_cast<double>(x) - y));
+  }
+  return largest;
+}
+
+}  // namespace
+
+class LayoutsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+
+  struct Trained {
+    QJsonArray losses;
+    Weights weights;
+  };
+  QMap<QString, Trained> alone_;  // one rank's, by variant
+
+  Trained train(int ranks, const QString& parallelism, const QString& variant) {
+    const QString folder = folder_.filePath("weights");
+    QStringList arguments = {"train",   folder_.filePath("recipe.toml"),
+                             "--ranks", QString::number(ranks),
+                             "--set",   "checkpoint.folder=\"" + folder + "\""};
+    for (const QString& key : parallelism.split(' ', Qt::SkipEmptyParts))
+      arguments << "--set"
+                << "parallelism." + key;
+    for (const QString& key : variant.split(' ', Qt::SkipEmptyParts)) arguments << "--set" << key;
+    const auto run = run_engine(arguments);
+    if (run.exit_code != 0) qWarning("%s", run.err.constData());
+    const Weights weights = read(folder + "/step-20/model.safetensors");
+    QDir(folder).removeRecursively();
+    return {run.results()["losses"].toArray(), weights};
+  }
+
+  void same_as_alone(const Layout& layout, const QString& variant) {
+    // A rank of the data has eight sequences a step, in a pipeline cut into parts.
+    const int others = [&] {
+      int product = 1;
+      for (const QString& key : layout.keys.split(' ', Qt::SkipEmptyParts)) {
+        const QStringList parts = key.split('=');
+        if (parts[0] == "tp" || parts[0] == "pp" || parts[0] == "cp") product *= parts[1].toInt();
+      }
+      return product;
+    }();
+    const int data_ranks = layout.ranks / others;
+    const int global = data_ranks == 3 ? 24 : 16;
+    const QString batch = variant + QString(" training.global_batch=%1").arg(global);
+    if (!alone_.contains(batch)) {
+      alone_[batch] = train(1, "", batch + QString(" training.local_batch=%1").arg(global));
+      QCOMPARE(alone_[batch].losses.size(), 20);
+      QVERIFY(!alone_[batch].weights.isEmpty());
+    }
+    const Trained& expected = alone_[batch];
+    const Trained run = train(layout.ranks, layout.keys,
+                              batch + QString(" training.local_batch=%1").arg(global / data_ranks));
+    QCOMPARE(run.losses.size(), expected.losses.size());
+    double loss = 0, weight = 0;
+    for (int i = 0; i < run.losses.size(); ++i)
+      loss = std::max(loss, std::abs(run.losses[i].toDouble() - expected.losses[i].toDouble()));
+    QCOMPARE(run.weights.keys(), expected.weights.keys());
+    for (const QString& name : expected.weights.keys())
+      weight = std::max(weight, largest_difference(run.weights[name], expected.weights[name]));
+    qInfo("losses within %.1e, weights within %.1e", loss, weight);
+    QVERIFY2(loss < kTolerance, qPrintable(QString("losses differ by %1").arg(loss)));
+    QVERIFY2(weight < kTolerance, qPrintable(QString("weights differ by %1").arg(weight)));
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    QFile file(folder_.filePath("recipe.toml"));
+    QVERIFY(file.open(QFile::WriteOnly));
+    // Two query heads to a kv head; 130 columns of the ffn do not divide by 8.
+    file.write(QString(R"(
+[model]
+dim = 64
+n_layers = 6
+n_heads = 8
+n_kv_heads = 4
+ffn_dim = 132
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32
+[training]
+steps = 20
+[optimizer]
+lr = 1e-3
+eps = 1e-6
+)")
+                   .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+                   .toUtf8());
+  }
+
+  void every_layout_data() {
+    QTest::addColumn<int>("layout");
+    const auto all = layouts();
+    for (int i = 0; i < all.size(); ++i)
+      if (all[i].always || qEnvironmentVariableIsSet("HEDDLE_ALL")) QTest::newRow(all[i].name) << i;
+  }
+  void every_layout() {
+    QFETCH(int, layout);
+    same_as_alone(layouts()[layout], "");
+  }
+
+  void with_all_else_data() {
+    QTest::addColumn<int>("ranks");
+    QTest::addColumn<QString>("parallelism");
+    QTest::addColumn<QString>("variant");
+    auto row = [](const char* name, int ranks, const char* parallelism, const char* variant) {
+      QTest::newRow(name) << ranks << parallelism << variant;
+    };
+    row("tp, tied embeddings", 2, "tp=2", "model.tied_embeddings=true");
+    row("pp, tied embeddings", 2, "pp=2 microbatches=4", "model.tied_embeddings=true");
+    row("pp, tp, full recomputation", 4, "pp=2 tp=2 microbatches=4", "recompute.mode=\"full\"");
+    row("cp, documents apart", 2, "cp=2 cp_mode=\"ring\"", "data.document_mask=true");
+    row("cp by heads, documents apart", 2, "cp=2 cp_mode=\"ulysses\"", "data.document_mask=true");
+    row("tp, uneven vocabulary", 4, "tp=4", "model.vocab_size=4099");
+    row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
+        "wrapping.reshard_after_forward=false");
+    row("pp by hand", 2, "pp=2 microbatches=4 stage_layers=[1,5]", "");
+  }
+  void with_all_else() {
+    QFETCH(int, ranks);
+    QFETCH(QString, parallelism);
+    QFETCH(QString, variant);
+    same_as_alone({"", ranks, parallelism}, variant);
+  }
+};
+
+QTEST_GUILESS_MAIN(LayoutsTest)
+#include "layouts_test.moc"
