@@ -26,8 +26,9 @@ int32_t drawn(const at::Tensor& logits, double temperature, double number) {
 
 Validator::Validator(recipe::Recipe recipe, data::DataLoader loader,
                      std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt,
-                     int64_t rank, c10::Device device)
+                     int64_t sequences, int64_t rank, c10::Device device)
     : recipe_(std::move(recipe)),
+      sequences_(sequences),
       loader_(std::move(loader)),
       tokenizer_(std::move(tokenizer)),
       prompt_(std::move(prompt)),
@@ -57,13 +58,13 @@ Result<Validator> Validator::open(const recipe::Recipe& recipe, int64_t rank, c1
     tokenizer = std::move(*loaded);
   }
   return Validator(std::move(one), std::move(*loader), std::move(tokenizer), std::move(prompt),
-                   rank, device);
+                   recipe.validation.batches * recipe.training.global_batch, rank, device);
 }
 
 double Validator::loss(Runner& runner) const {
-  const int64_t all = std::max<int64_t>(1, loader_.samples() / recipe_.training.global_batch);
-  const int64_t most = recipe_.validation.batches;
-  const int64_t batches = most == 0 ? all : std::min(all, most);
+  const int64_t batch_size = recipe_.training.global_batch;
+  const int64_t all = loader_.samples() / batch_size, most = sequences_ / batch_size;
+  const int64_t batches = std::max<int64_t>(1, most == 0 ? all : std::min(all, most));
   double sum = 0;
   for (int64_t batch = 0; batch < batches; ++batch) {
     const Feed feed = make_feed(recipe_, loader_, batch, rank_, device_);

@@ -178,7 +178,7 @@ class TransportTest : public QObject {
                              "dp_shard 1100 dp_replicate 101 dp_replicate+dp_shard 1111 memory",
                              "dp_shard 1100 dp_replicate 1010 dp_replicate+dp_shard 1111 memory"}},
           std::pair{2, QStringList{"dp_replicate 11 dp_replicate 11 memory",
-                                   "dp_replicate 11 dp_replicate+dp_shard 11 memory"}}}) {
+                                   "dp_replicate 11 dp_replicate 11 memory"}}}) {
       init();
       QVERIFY(QDir(folder_->path()).mkdir("store"));  // the run directory
       const auto ended = run("mesh", size, "memory");
