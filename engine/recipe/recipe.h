@@ -61,7 +61,7 @@ struct Training {
 struct Validation {
   std::vector<std::string> text;
   int64_t every = 0;         // steps; 0: never
-  int64_t batches = 16;      // at most so many of the text; 0: all
+  int64_t batches = 16;      // at most so many global batches of the text; 0: all
   std::string prompt;        // what the samples of generated text begin with
   int64_t tokens = 0;        // to generate each time; 0: no samples
   double temperature = 0.8;  // of the second sample; the first takes the likeliest token

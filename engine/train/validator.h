@@ -32,12 +32,13 @@ class Validator {
 
  private:
   Validator(recipe::Recipe recipe, data::DataLoader loader,
-            std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt, int64_t rank,
-            c10::Device device);
+            std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt,
+            int64_t sequences, int64_t rank, c10::Device device);
 
   at::Tensor logits_at(Runner& runner, const std::vector<int32_t>& tokens) const;
 
-  recipe::Recipe recipe_;  // of one batch
+  recipe::Recipe recipe_;  // of what the ranks do at once
+  int64_t sequences_;      // of the text at most; 0: all
   data::DataLoader loader_;
   std::optional<data::Tokenizer> tokenizer_;
   std::vector<int32_t> prompt_;
