@@ -22,7 +22,7 @@ Result<> on_each_host(const storage::RunDetail& run, Action action) {
   return {};
 }
 
-Result<> ask_to_end(const storage::RunDetail& run, const std::string& option) {
+Result<> ask(const storage::RunDetail& run, const std::string& option) {
   if (storage::has_ended(run.summary.state)) {
     return fail("{} has ended already: {}", run.summary.name,
                 storage::to_string(run.summary.state));
@@ -35,9 +35,11 @@ Result<> ask_to_end(const storage::RunDetail& run, const std::string& option) {
 
 }  // namespace
 
-Result<> stop(const storage::RunDetail& run) { return ask_to_end(run, "--stop"); }
+Result<> stop(const storage::RunDetail& run) { return ask(run, "--stop"); }
 
-Result<> kill(const storage::RunDetail& run) { return ask_to_end(run, "--kill"); }
+Result<> kill(const storage::RunDetail& run) { return ask(run, "--kill"); }
+
+Result<> checkpoint(const storage::RunDetail& run) { return ask(run, "--checkpoint"); }
 
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
   if (!storage::has_ended(run.summary.state)) {

@@ -14,6 +14,9 @@ Result<> stop(const storage::RunDetail& run);
 /// Kills the ranks at once.
 Result<> kill(const storage::RunDetail& run);
 
+/// Asks the ranks to write a checkpoint when they have done their step, and to go on.
+Result<> checkpoint(const storage::RunDetail& run);
+
 /// Removes an ended run for good: its directories on the hosts, then its rows. A host that cannot
 /// be reached leaves the run as it is.
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run);

@@ -77,7 +77,7 @@ Rates gpu_rates(const GroupKinds& groups) {
 std::string shortcomings(const Rates& rates) {
   std::vector<std::string> all = rates.remarks;
   for (const auto& [group, link] : rates.links)
-    if (link.estimated)
+    if (link.estimated && !group.starts_with("pp "))  // parts of "pp"
       all.push_back(fmt::format("{} between the {} ranks of {} is estimated by formula",
                                 link.transport, link.ranks, group));
   if (all.empty()) return {};

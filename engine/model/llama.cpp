@@ -89,11 +89,12 @@ Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) 
   const auto heads = [&](const char* name, Parameter& weight) {
     return linear(name, weight, x).view({b, s, -1, d});
   };
-  const Tensor q = heads("wq", attention.wq), k = heads("wk", attention.wk),
-               v = heads("wv", attention.wv);
-  const Tensor mixed = parallelism_.context.attention(
-      kernels::rope(q, rope_table_, positions), kernels::rope(k, rope_table_, positions), v,
-      batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
+  // Keys and values first: where they travel, the queries are made meanwhile.
+  const Tensor k = kernels::rope(heads("wk", attention.wk), rope_table_, positions);
+  const Tensor v = heads("wv", attention.wv);
+  const Tensor q = kernels::rope(heads("wq", attention.wq), rope_table_, positions);
+  const Tensor mixed = parallelism_.context.attention(q, k, v, batch.context,
+                                                      1.0 / std::sqrt(static_cast<double>(d)));
   return linear("wo", attention.wo, mixed.view({b * s, -1}));
 }
 
@@ -118,7 +119,8 @@ Tensor Llama::forward(const Batch& batch) {
     x = x + tp.leave(feed_forward(layer.feed_forward, tp.enter(ffn_input)));
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
-  return linear("output", has_output() ? output_ : tok_embeddings_, tp.enter(x));
+  const ModuleScope scope("output");
+  return tp.enter(x).mm((has_output() ? output_ : tok_embeddings_).read().t());
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

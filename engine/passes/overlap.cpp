@@ -177,8 +177,8 @@ class Overlapper {
     }
   }
 
-  // Activations are waited for as late as they are read, and products that only weights' gradients
-  // need stand behind the next exchange, which they hide.
+  // Activations set out as soon as they are made and are waited for as late as they are read;
+  // products that only weights' gradients need stand behind the next exchange, which they hide.
   void place_exchanges() {
     std::unordered_map<ValueId, int64_t> first_read;
     for (size_t i = graph_.nodes.size(); i-- > 0;)
@@ -188,9 +188,12 @@ class Overlapper {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       if (kinds_[i] != Kind::compute || !exchanges(i)) continue;
+      if (graph::is_receive(node)) continue;  // as early as the schedule has it
       if (!graph::is_wait(node)) {
-        if (node.phase == Phase::backward && !graph::is_receive(node))
-          starts.push_back(static_cast<int64_t>(i));
+        int64_t made = 0;
+        for (int32_t earlier : before_[i]) made = std::max(made, priorities_[earlier].place);
+        if (!before_[i].empty()) priorities_[i] = {made, kBehindCompute, 0};
+        if (node.phase == Phase::backward) starts.push_back(static_cast<int64_t>(i));
         continue;
       }
       int64_t need = kNever;
@@ -202,7 +205,7 @@ class Overlapper {
     for (int32_t product : weight_products_) {
       const auto next = std::upper_bound(starts.begin(), starts.end(), int64_t{product});
       if (next == starts.end() || !same_part(product, static_cast<int32_t>(*next))) continue;
-      priorities_[product] = {*next, kBehindCompute, 0};
+      priorities_[product] = {priorities_[*next].place, kBehindCompute, 1};
     }
   }
 

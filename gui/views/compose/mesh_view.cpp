@@ -15,26 +15,6 @@ constexpr qint64 kMostCells = 2048;  // more ranks than can be told apart: the f
 
 }  // namespace
 
-MeshPlace meshPlace(const recipe::Parallelism& p, qint64 rank) {
-  MeshPlace place;
-  const auto take = [&rank](qint64 degree) {
-    const qint64 index = rank % degree;
-    rank /= degree;
-    return index;
-  };
-  place.tp = take(p.tp);
-  place.cp = take(p.cp);
-  place.dp_shard = take(std::max<qint64>(1, p.dp_shard));
-  place.dp_replicate = take(p.dp_replicate);
-  place.pp = take(p.pp);
-  return place;
-}
-
-qint64 shardGroup(const recipe::Parallelism& p, qint64 rank) {
-  const MeshPlace place = meshPlace(p, rank);
-  return ((place.pp * p.dp_replicate + place.dp_replicate) * p.cp + place.cp) * p.tp + place.tp;
-}
-
 MeshView::MeshView(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("mesh"));
   setAccessibleName(tr("Device mesh"));
@@ -45,7 +25,9 @@ MeshView::MeshView(QWidget* parent) : QWidget(parent) {
 }
 
 void MeshView::setMesh(const recipe::Parallelism& parallelism, qint64 ranks, bool valid) {
-  parallelism_ = parallelism;
+  recipe::Parallelism degrees = parallelism;  // dp_shard may not be known yet
+  degrees.dp_shard = std::max<int64_t>(1, degrees.dp_shard);
+  mesh_ = recipe::Mesh(degrees);
   ranks_ = std::clamp<qint64>(ranks, 1, kMostCells);
   valid_ = valid;
   setAccessibleDescription(tr("%n rank(s)", nullptr, static_cast<int>(ranks)));
@@ -83,7 +65,8 @@ void MeshView::paintEvent(QPaintEvent*) {
   for (qint64 rank = 0; rank < ranks_; ++rank) {
     const QRectF cell(static_cast<double>(rank % columns()) * across,
                       static_cast<double>(rank / columns()) * (tall + 2), across - 2, tall);
-    const int slot = static_cast<int>((shardGroup(parallelism_, rank) + 1) % 7);
+    const int64_t group = mesh_.index(rank, recipe::kWorld & ~recipe::kSharing);
+    const int slot = static_cast<int>((group + 1) % 7);
     const QColor color = valid_ ? runStroke(slot, Theme::instance().scheme()).color : c.other;
     painter.setPen(QPen(blend(c.surface, color, tall < 14 ? 0.5 : 0.85), 1));
     painter.setBrush(blend(c.surface, color, 0.22));
@@ -105,15 +88,15 @@ bool MeshView::event(QEvent* event) {
       QToolTip::hideText();
       return true;
     }
-    const MeshPlace place = meshPlace(parallelism_, rank);
+    const auto at = [&](recipe::Dims dim) { return mesh_.index(rank, dim); };
     QToolTip::showText(help->globalPos(),
                        tr("rank %1: pp %2, dp_replicate %3, dp_shard %4, cp %5, tp %6")
                            .arg(rank)
-                           .arg(place.pp)
-                           .arg(place.dp_replicate)
-                           .arg(place.dp_shard)
-                           .arg(place.cp)
-                           .arg(place.tp),
+                           .arg(at(recipe::kPp))
+                           .arg(at(recipe::kReplicate))
+                           .arg(at(recipe::kShard))
+                           .arg(at(recipe::kCp))
+                           .arg(at(recipe::kTp)),
                        this);
     return true;
   }

@@ -1,21 +1,12 @@
-// The device mesh: one cell a rank, coloured by the group it belongs to in one dimension.
+// The device mesh: one cell a rank, coloured by the group of ranks that hold the shards of
+// the same parameters between them.
 #pragma once
 
 #include <QWidget>
 
-#include "engine/recipe/recipe.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::gui {
-
-/// A rank's place; the mesh runs from pp (outermost) to tp (innermost).
-struct MeshPlace {
-  qint64 pp = 0, dp_replicate = 0, dp_shard = 0, cp = 0, tp = 0;
-};
-MeshPlace meshPlace(const recipe::Parallelism& parallelism, qint64 rank);
-
-/// The number of the group of ranks that differ from this one in dp_shard alone: those that hold
-/// the shards of the same parameters between them.
-qint64 shardGroup(const recipe::Parallelism& parallelism, qint64 rank);
 
 class MeshView : public QWidget {
   Q_OBJECT
@@ -39,7 +30,7 @@ class MeshView : public QWidget {
   double pitch(double width) const;
   double cellHeight(double width) const;
 
-  recipe::Parallelism parallelism_;
+  recipe::Mesh mesh_;
   qint64 ranks_ = 1;
   bool valid_ = true;
 };

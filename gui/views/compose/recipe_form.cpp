@@ -37,6 +37,11 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
   addWide(tr("tokenizer"), pathField(document_, QStringLiteral("data.tokenizer"), false,
                                      tr("Tokenizer"), tr("Tokenizer (*.json)")));
   addPair(tr("sequence"), integer("data.seq_len", 1), tr("seed"), integer("data.seed", 0));
+  addWide(tr("held out"),
+          pathField(document_, QStringLiteral("validation.text"), true, tr("Text to validate on"),
+                    tr("Text (*.txt *.jsonl);;All files (*)")));
+  addPair(tr("validate"), integer("validation.every", 0, tr("never")), tr("sample tokens"),
+          integer("validation.tokens", 0, tr("none")));
 
   beginSection(tr("Training"));
   addPair(tr("steps"), integer("training.steps", 1), tr("batch a rank"),
@@ -57,6 +62,16 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
           integer("parallelism.dp_replicate", 1));
   addPair(tr("tp"), integer("parallelism.tp", 1), tr("pp"), integer("parallelism.pp", 1));
   addPair(tr("cp"), integer("parallelism.cp", 1), tr("ranks"), integer("hardware.ranks", 1));
+
+  addPair(tr("schedule"),
+          choiceField(document_, QStringLiteral("parallelism.pp_schedule"),
+                      {"1f1b", "gpipe", "interleaved", "zero-bubble"},
+                      {tr("1F1B"), tr("GPipe"), tr("interleaved"), tr("zero bubble")}),
+          tr("micro-batches"), integer("parallelism.microbatches", 0, tr("as stages")));
+  addWide(tr("context"),
+          choiceField(document_, QStringLiteral("parallelism.cp_mode"),
+                      {"allgather", "ring", "ulysses"},
+                      {tr("gather keys and values"), tr("ring"), tr("Ulysses: exchange heads")}));
 
   meshNote_ = caption({});
   beginSection(tr("Device mesh"), meshNote_);

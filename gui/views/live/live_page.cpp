@@ -6,6 +6,7 @@
 #include <QResizeEvent>
 #include <cmath>
 
+#include "engine/recipe/parse.h"
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
@@ -56,12 +57,16 @@ void LivePage::makeActions() {
   kill_->setObjectName(QStringLiteral("kill"));
   kill_->setToolTip(tr("End all ranks at once"));
   kill_->setProperty("role", "danger");
-  for (QAction* action : {stop_, kill_}) {
+  checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
+  checkpoint_->setObjectName(QStringLiteral("checkpoint"));
+  checkpoint_->setToolTip(tr("Write a checkpoint after this step, and go on"));
+  for (QAction* action : {checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
   }
   connect(stop_, &QAction::triggered, this, &LivePage::stop);
   connect(kill_, &QAction::triggered, this, &LivePage::confirmKill);
+  connect(checkpoint_, &QAction::triggered, this, &LivePage::checkpoint);
 }
 
 void LivePage::build() {
@@ -300,6 +305,8 @@ void LivePage::showRanks() {
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
   if (!going) asked_.clear();
+  checkpoint_->setVisible(going &&
+                          !recipe::parse(run_->recipe, "recipe").recipe.checkpoint.folder.empty());
   stop_->setVisible(going);
   kill_->setVisible(going);
   stop_->setEnabled(going && asked_.isEmpty());
@@ -309,6 +316,17 @@ void LivePage::showState() {
     banner_->hide();
   }
   Q_EMIT headerChanged();
+}
+
+void LivePage::checkpoint() {
+  if (!run_) return;
+  session().work(
+      controlling_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
+      [this](const Result<>& done) {
+        Q_EMIT session().message(done ? tr("A checkpoint is written after this step")
+                                      : QString::fromStdString(done.error().message),
+                                 done ? Tone::good : Tone::bad);
+      });
 }
 
 void LivePage::stop() { control(tr("stopping"), &workbench::stop); }

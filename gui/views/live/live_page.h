@@ -28,7 +28,7 @@ class LivePage : public Page {
   QString title() const override { return tr("Live"); }
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
-  QList<QAction*> pageActions() override { return {stop_, kill_}; }
+  QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_}; }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   bool isReady() const override { return loaded_ && !job_.running(); }
@@ -46,6 +46,7 @@ class LivePage : public Page {
   void drawSteps(const std::vector<StepPoint>& points);
   void showRanks();
   void showState();
+  void checkpoint();
   void stop();
   void kill();
   void confirmKill();
@@ -63,6 +64,7 @@ class LivePage : public Page {
   StepCard* stepCard_ = nullptr;
   RankCard* ranks_ = nullptr;
   LogCard* log_ = nullptr;
+  QAction* checkpoint_ = nullptr;
   QAction* stop_ = nullptr;
   QAction* kill_ = nullptr;
 

@@ -239,21 +239,6 @@ class ComposeViewTest : public QObject {
     QVERIFY(view_->findChild<QWidget*>("wrapping.fault")->isVisible());
   }
 
-  void mesh_places_run_from_pp_to_tp() {
-    recipe::Parallelism mesh;
-    mesh.pp = 2;
-    mesh.dp_shard = 3;
-    mesh.tp = 2;
-    QCOMPARE(meshPlace(mesh, 0).tp, 0);
-    QCOMPARE(meshPlace(mesh, 1).tp, 1);
-    QCOMPARE(meshPlace(mesh, 2).dp_shard, 1);
-    QCOMPARE(meshPlace(mesh, 6).pp, 1);
-    // Ranks that differ in dp_shard alone share a group.
-    QCOMPARE(shardGroup(mesh, 0), shardGroup(mesh, 4));
-    QVERIFY(shardGroup(mesh, 0) != shardGroup(mesh, 1));
-    QVERIFY(shardGroup(mesh, 0) != shardGroup(mesh, 6));
-  }
-
   void every_size_and_theme_is_drawn_data() {
     QTest::addColumn<QSize>("size");
     QTest::newRow("large") << QSize(1536, 924);
