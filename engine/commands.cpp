@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "engine/checkpoint/convert.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
@@ -84,6 +85,11 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   }
   fmt::print("{}", passes::to_text(plan));
   return 0;
+}
+
+int convert(const std::string& from, const std::string& to) {
+  const auto done = checkpoint::convert(from, to);
+  return done ? 0 : bad_usage(done.error().message);
 }
 
 int tokenize(const TokenizeOptions& options) {

@@ -33,6 +33,9 @@ int graph(const RecipeOptions& recipe, const GraphOptions& what);
 /// table or as JSON.
 int calibrate(int32_t ranks, bool json);
 
+/// `convert`: see engine/checkpoint/convert.h.
+int convert(const std::string& from, const std::string& to);
+
 struct TokenizeOptions {
   std::string tokenizer;
   bool decode = false;

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "engine/checkpoint/step_folders.h"
 #include "engine/commands.h"
 #include "engine/launch/process.h"
 #include "engine/launch/rank_arguments.h"
@@ -97,9 +98,23 @@ int main(int argc, char** argv) {
   auto* actions = supervise_command->add_option_group("action");
   actions->add_flag_callback("--status",
                              [&] { supervise.action = launch::SuperviseAction::status; });
+  auto* name = actions->add_option("--checkpoint", supervise.checkpoint_name,
+                                   "save after the step; with a name: for good")
+                   ->expected(0, 1)
+                   ->check([](const std::string& text) {
+                     return text.empty() || checkpoint::is_checkpoint_name(text)
+                                ? ""
+                                : "no name; valid: 1 to 64 of A-Z a-z 0-9 . _ -";
+                   });
   actions->add_flag_callback("--stop", [&] { supervise.action = launch::SuperviseAction::stop; });
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);
+
+  std::string from, to;
+  auto* convert_command = app.add_subcommand(
+      "convert", "a Hugging Face folder to a checkpoint, or a checkpoint to a Hugging Face folder");
+  convert_command->add_option("FROM", from, "either of them")->required();
+  convert_command->add_option("TO", to, "the folder to make")->required();
 
   auto* probe_command = app.add_subcommand("probe", "what this node has");
   probe_command->add_flag("--json", json, "as JSON");
@@ -113,7 +128,9 @@ int main(int argc, char** argv) {
   if (*graph_command) return engine::graph(recipe, graph);
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
+  if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
+  if (*convert_command) return engine::convert(from, to);
   if (*probe_command) return probe::command(json);
   return 2;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/numbers.h"
 
 namespace heddle::checkpoint {
@@ -176,17 +177,6 @@ Result<> write_parameter(const Parameter& parameter, const RowSource& source,
   return {};
 }
 
-Result<> write_text(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(temporary, path, error);
-  if (!file || error) return fail("{}: cannot be written", path);
-  return {};
-}
-
 }  // namespace
 
 Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
@@ -205,7 +195,7 @@ Result<> write_hugging_face(const std::string& folder, const recipe::Model& mode
   for (const Parameter& parameter : in_file_order)
     if (auto done = write_parameter(parameter, source, *writer); !done) return done;
   if (auto done = writer->finish(); !done) return done;
-  return write_text(fs::path(folder) / "config.json", config_json(model));
+  return write_file(folder + "/config.json", config_json(model));
 }
 
 }  // namespace heddle::checkpoint

@@ -8,8 +8,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
+#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/safetensors_header.h"
 
 namespace heddle::checkpoint {
@@ -73,15 +73,7 @@ struct SafetensorsWriter::Output {
   }
 
   Result<> put(const void* bytes, size_t count) {
-    const auto* at = static_cast<const char*>(bytes);
-    while (count > 0) {
-      const ssize_t written = ::write(descriptor, at, count);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return fail("{}: cannot be written: {}", temporary, std::strerror(errno));
-      at += written;
-      count -= static_cast<size_t>(written);
-    }
-    return {};
+    return write_all(descriptor, bytes, count, temporary);
   }
 };
 
@@ -119,18 +111,11 @@ Result<> SafetensorsWriter::finish() {
   if (output.missing > 0)
     return fail("{}: {} bytes of the tensors declared were not written", output.path,
                 output.missing);
-  if (::fsync(output.descriptor) != 0 ||
-      ::rename(output.temporary.c_str(), output.path.c_str()) != 0)
+  if (file_calls.fsync(output.descriptor) != 0)
     return fail("{}: cannot be written: {}", output.path, std::strerror(errno));
+  if (auto done = rename_durably(output.temporary, output.path); !done) return done;
   ::close(output.descriptor);
   output.descriptor = -1;
-  // The new name must outlive a power cut too.
-  const std::filesystem::path folder = std::filesystem::absolute(output.path).parent_path();
-  if (const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-      descriptor >= 0) {
-    ::fsync(descriptor);
-    ::close(descriptor);
-  }
   return {};
 }
 

@@ -29,7 +29,7 @@ Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data)
 ///
 /// The position is the step alone: step s reads the samples [s · global_batch, (s + 1) ·
 /// global_batch) of that order whatever the ranks are, so a run goes on where it was with any
-/// number of them.
+/// number of them; with another global_batch too, by `go_on`.
 ///
 /// Threads: `next` is const and may run side by side.
 class DataLoader {
@@ -43,6 +43,11 @@ class DataLoader {
   /// for rank `dp_rank` of `dp_size`: samples dp_rank · global_batch / dp_size + micro_batch ·
   /// local_batch and on, of the step's. A pure function of its arguments.
   Batch next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const;
+
+  /// Step `step` reads from sample `samples` on, and the steps after it what follows.
+  void go_on(int64_t step, int64_t samples) { origin_ = samples - step * global_batch_; }
+  /// Samples of that order that the steps before `step` read.
+  int64_t samples_before(int64_t step) const { return origin_ + step * global_batch_; }
 
   /// Samples in one epoch, and tokens read (of text: with BOS and EOS, before packing).
   int64_t samples() const { return samples_; }
@@ -59,6 +64,7 @@ class DataLoader {
   int64_t seq_len_ = 0;
   int64_t local_batch_ = 0;
   int64_t global_batch_ = 0;
+  int64_t origin_ = 0;  // where step 0 would have begun
   uint64_t seed_ = 0;
   bool shuffled_ = false;
 };

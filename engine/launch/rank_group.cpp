@@ -33,7 +33,7 @@ double seconds_until(steady_clock::time_point time) {
 sigset_t taken_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1}) sigaddset(&set, signal);
   return set;
 }
 
@@ -154,6 +154,11 @@ End RankGroup::run() {
 }
 
 void RankGroup::obey(int signal) {
+  if (signal == SIGUSR1) {
+    log_(false, "checkpoint asked for");
+    signal_running(SIGUSR1);
+    return;
+  }
   const bool again = stop_asked_;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {

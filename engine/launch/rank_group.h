@@ -6,8 +6,8 @@
 // or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
-// takes SIGCHLD, SIGTERM, SIGINT, SIGHUP and SIGQUIT of this process for itself: they are blocked
-// in that thread and must be blocked in every other one.
+// takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
+// blocked in that thread and must be blocked in every other one.
 #pragma once
 
 #include <signal.h>
@@ -38,7 +38,7 @@ class RankGroup {
   Result<> start();
 
   /// Waits until every rank is gone. SIGTERM, SIGINT and SIGHUP ask the ranks to stop (a second one
-  /// kills them), SIGQUIT kills them. The end names the first rank that failed and its last line.
+  /// kills them), SIGQUIT kills them, SIGUSR1 asks them for a checkpoint. The end names the first rank that failed and its last line.
   End run();
 
   uint16_t port() const { return launch_.rendezvous_port; }

@@ -54,6 +54,8 @@ ProcessId process_from(const json& json) { return {json.at("pid"), json.at("star
 
 }  // namespace
 
+std::string checkpoint_name_file(const std::string& run_dir) { return run_dir + "/checkpoint.name"; }
+
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
   const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -64,6 +64,9 @@ Result<Status> read_status(const std::string& run_dir);
 nlohmann::json to_json(const Status& status);
 Result<Status> status_from_json(const nlohmann::json& json);
 
+/// A file of the run directory: the name of the checkpoint that SIGUSR1 asks for. Absent: none.
+std::string checkpoint_name_file(const std::string& run_dir);
+
 /// Replaces a file: `path.part` is written, fsynced and renamed, the folder fsynced.
 Result<> write_atomically(const std::string& path, const std::string& content);
 

@@ -36,6 +36,7 @@ int become(char* const* words, char* const* environment, int input, int output, 
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
   if (kept_fd >= 0 && fcntl(kept_fd, F_SETFD, 0) != 0) return errno;
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGUSR1, SIG_IGN);  // a request that comes before the rank can take it must not kill it
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -40,6 +40,16 @@ int send(const std::string& run_dir, int signal) {
   return print_status(run_dir);
 }
 
+int ask_for_checkpoint(const SuperviseOptions& options) {
+  const std::string file = checkpoint_name_file(options.run_dir);
+  if (options.checkpoint_name.empty()) {
+    unlink(file.c_str());  // an earlier request's
+  } else if (const Result<> left = write_atomically(file, options.checkpoint_name); !left) {
+    return print_error(left.error().message);
+  }
+  return send(options.run_dir, SIGUSR1);
+}
+
 /// Standard streams of a process that nobody watches: no input, output to supervisor.err.
 bool leave_terminal(const std::string& run_dir) {
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -108,6 +118,8 @@ int supervise(const SuperviseOptions& options) {
       return start(options);
     case SuperviseAction::status:
       return print_status(options.run_dir);
+    case SuperviseAction::checkpoint:
+      return ask_for_checkpoint(options);
     case SuperviseAction::stop:
       return send(options.run_dir, SIGTERM);
     case SuperviseAction::kill:

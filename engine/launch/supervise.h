@@ -5,12 +5,13 @@
 
 namespace heddle::launch {
 
-enum class SuperviseAction { start, status, stop, kill };
+enum class SuperviseAction { start, status, checkpoint, stop, kill };
 
 struct SuperviseOptions {
   std::string run_dir;  // with launch.json and recipe.toml in it
   SuperviseAction action = SuperviseAction::start;
-  std::string engine;  // empty: engine_program()
+  std::string checkpoint_name;  // checkpoint: kept for good under this name; empty: as any other
+  std::string engine;           // empty: engine_program()
 };
 
 /// Prints the run's status as one line of JSON (run_files.h) and returns 0, or an error on stderr
@@ -18,6 +19,7 @@ struct SuperviseOptions {
 /// when it has
 ///   started the ranks; refuses a directory that has a running one. Call it before any thread
 ///   exists.
+/// checkpoint: SIGUSR1 to the supervisor, which hands it to the ranks: they save after their step.
 /// stop: SIGTERM to the supervisor, which gives the ranks their grace. kill: SIGQUIT, no grace.
 int supervise(const SuperviseOptions& options);
 

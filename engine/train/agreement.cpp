@@ -31,7 +31,43 @@ std::string_view line_of(std::string_view text, size_t number) {
   return text.substr(0, text.find('\n'));
 }
 
+std::vector<std::string> texts_of(const std::string& mine, int64_t ranks,
+                                  const std::string& group) {
+  at::NoGradGuard no_grad;
+  const at::Tensor size = at::full({1}, static_cast<int64_t>(mine.size()), at::kLong);
+  const at::Tensor sizes = gathered(size, ranks, group);
+  const auto* bytes = sizes.const_data_ptr<int64_t>();
+  const int64_t longest = std::max<int64_t>(*std::max_element(bytes, bytes + ranks), 1);
+  const at::Tensor padded = at::zeros({longest}, at::kByte);
+  std::memcpy(padded.mutable_data_ptr(), mine.data(), mine.size());
+  const at::Tensor all = gathered(padded, ranks, group);
+  const auto* first = reinterpret_cast<const char*>(all.const_data_ptr());
+  std::vector<std::string> texts;
+  for (int64_t r = 0; r < ranks; ++r)
+    texts.emplace_back(first + r * longest, static_cast<size_t>(bytes[r]));
+  return texts;
+}
+
 }  // namespace
+
+std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks) {
+  if (ranks == 1) return {mine};
+  return texts_of(mine, ranks, runtime::world_group());
+}
+
+std::vector<bool> any_rank(const std::vector<bool>& mine, int64_t ranks, c10::Device device) {
+  if (ranks == 1) return mine;
+  at::NoGradGuard no_grad;
+  const at::Tensor flags = at::zeros({static_cast<int64_t>(mine.size())}, at::kFloat);
+  std::copy(mine.begin(), mine.end(), flags.mutable_data_ptr<float>());
+  const at::Tensor all =
+      runtime::wait(runtime::all_reduce({flags.to(device)}, "max", runtime::world_group()))
+          .front()
+          .cpu();
+  std::vector<bool> any;
+  for (size_t i = 0; i < mine.size(); ++i) any.push_back(all.const_data_ptr<float>()[i] > 0);
+  return any;
+}
 
 Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_t rank) {
   const int64_t ranks = mesh.size(recipe::kStage);
@@ -40,32 +76,26 @@ Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_
   const std::vector<int> members = mesh.group(rank, recipe::kStage);
   at::NoGradGuard no_grad;
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  const at::Tensor mine = at::empty({3}, at::kLong);
+  const at::Tensor mine = at::empty({2}, at::kLong);
   auto* numbers = mine.mutable_data_ptr<int64_t>();
   numbers[0] = static_cast<int64_t>(hash.low64);
   numbers[1] = static_cast<int64_t>(hash.high64);
-  numbers[2] = static_cast<int64_t>(text.size());
   const at::Tensor all = gathered(mine, ranks, group);
   const auto* hashes = all.const_data_ptr<int64_t>();
-  int64_t other = 0, longest = 0;
-  for (int64_t r = 0; r < ranks; ++r) {
-    longest = std::max(longest, hashes[3 * r + 2]);
-    if (other == 0 && !std::equal(hashes, hashes + 3, hashes + 3 * r)) other = r;
-  }
+  int64_t other = 0;
+  for (int64_t r = 0; r < ranks; ++r)
+    if (other == 0 && !std::equal(hashes, hashes + 2, hashes + 2 * r)) other = r;
   if (other == 0) return {};
 
-  const at::Tensor padded = at::zeros({longest + 1}, at::kByte);
-  std::memcpy(padded.mutable_data_ptr(), text.data(), text.size());
-  const at::Tensor texts = gathered(padded, ranks, group);
-  const auto* first = reinterpret_cast<const char*>(texts.const_data_ptr());
-  const std::string_view ours(first), theirs(first + other * (longest + 1));
-  size_t line = 0;
+  const std::vector<std::string> texts = texts_of(text, ranks, group);
+  const std::string &ours = texts.front(), &theirs = texts[static_cast<size_t>(other)];
   const auto at = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end()).first;
-  line = static_cast<size_t>(std::count(ours.begin(), at, '\n'));
+  const auto line = static_cast<size_t>(std::count(ours.begin(), at, '\n'));
   return fail(
       "rank {}: the ranks have planned different steps, first in line {} of the plan: rank {} has "
       "\"{}\", rank {} has \"{}\"; all ranks need the same recipe, graph file and engine",
-      rank, line + 1, members[0], line_of(ours, line), members[other], line_of(theirs, line));
+      rank, line + 1, members[0], line_of(ours, line), members[static_cast<size_t>(other)],
+      line_of(theirs, line));
 }
 
 }  // namespace heddle::train

@@ -2,7 +2,8 @@
 
 #include <fmt/ranges.h>
 
-#include "engine/checkpoint/hugging_face.h"
+#include "engine/checkpoint/weights.h"
+#include "engine/train/resume.h"
 
 namespace heddle::train {
 namespace {
@@ -24,11 +25,11 @@ recipe::Fault fault_of(const recipe::Parsed& parsed, const std::string& message)
   return fault;
 }
 
-// Numbers that the recipe leaves open come from the checkpoint's config.json.
+// Numbers that the recipe leaves open come from the checkpoint.
 void take_numbers_of_checkpoint(recipe::Parsed& parsed) {
   recipe::Model& model = parsed.recipe.model;
   if (model.checkpoint.empty() || model.dim != 0) return;
-  auto config = checkpoint::read_config(model.checkpoint);
+  auto config = checkpoint::read_model(model.checkpoint);
   if (!config) {
     parsed.faults.push_back(fault_of(parsed, "model.checkpoint: " + config.error().message));
     return;
@@ -60,10 +61,11 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
   if (!vocabulary) return fault(vocabulary.error());
   recipe.model.vocab_size = *vocabulary;
   if (!recipe.model.checkpoint.empty()) {
-    const auto opened =
-        checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
+    const auto opened = checkpoint::Weights::open(recipe.model.checkpoint, recipe.model);
     if (!opened) return fault({"model.checkpoint: " + opened.error().message});
   }
+  if (const auto fits = check_resumable(recipe.checkpoint.folder, recipe.model); !fits)
+    return fault({"checkpoint.folder: " + fits.error().message});
   recipe::Training cut = recipe.training;  // as a pipeline cuts it
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);

@@ -15,8 +15,8 @@ struct Inputs {
   data::DataLoader loader;
 };
 
-/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint's config.json
-/// where it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key:
+/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint where
+/// it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key:
 /// …`.
 recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
                            int64_t ranks);

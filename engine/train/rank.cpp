@@ -17,8 +17,9 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/inputs.h"
 #include "engine/train/rates.h"
+#include "engine/train/resume.h"
 #include "engine/train/runner.h"
-#include "engine/train/states.h"
+#include "engine/train/saver.h"
 #include "engine/train/step.h"
 #include "engine/train/trainer.h"
 
@@ -61,8 +62,12 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
 }
 
 // What rank 0 tells before the first step.
-std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts) {
+std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginning& beginning) {
   std::vector<telemetry::Log> lines;
+  for (const std::string& warning : beginning.warnings)
+    lines.push_back({launch::now(), telemetry::Level::warning, warning});
+  if (!beginning.note.empty())
+    lines.push_back({launch::now(), telemetry::Level::info, beginning.note});
   if (facts.nodes > 0)
     lines.push_back(
         {launch::now(), telemetry::Level::info,
@@ -102,8 +107,21 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   if (!rates) return failed(rates.error().message);
   auto runner = make_runner(recipe, context, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
-  if (const auto loaded = load_weights(recipe, context.rank, (*runner)->states); !loaded)
-    return bad_input(loaded.error().message);
+  std::optional<CheckpointPlace> place;
+  if (!recipe.checkpoint.folder.empty() && context.launch.eval_to.empty()) {
+    auto met = meet_at(recipe.checkpoint.folder, context);
+    if (!met) return bad_input(met.error().message);
+    place = std::move(*met);
+  }
+  const auto beginning = begin(recipe, context, place, (*runner)->states);
+  if (!beginning) return bad_input(beginning.error().message);
+  inputs->loader.go_on(beginning->step, beginning->samples);
+  std::optional<Saver> saver;
+  if (place) {
+    saver.emplace(recipe, context, (*runner)->states, *place, *device, log);
+    if ((*runner)->facts.predicted_peak_bytes > 0)
+      (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
+  }
   if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)
     return failed(agreed.error().message);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
@@ -120,10 +138,11 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     return Outcome{};
   }
   if (context.rank == 0) {
-    for (const telemetry::Log& line : opening_lines((*runner)->facts))
+    for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
-  const auto outcome = train(recipe, context, **runner, inputs->loader, log, *device);
+  const auto outcome = train(recipe, context, **runner, inputs->loader, *beginning,
+                             saver ? &*saver : nullptr, log, *device);
   if (!outcome) return failed(outcome.error().message);
   return *outcome;
 }

@@ -49,6 +49,7 @@ int64_t resident_bytes() {
 Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner) {
   nlohmann::ordered_json json = {
       {"mode", results.mode},
+      {"first_step", results.first_step},
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
       {"step_seconds", results.median_step_seconds()},

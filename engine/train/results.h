@@ -13,6 +13,7 @@ namespace heddle::train {
 /// Collected step by step on every rank.
 struct Results {
   std::string mode;
+  int64_t first_step = 1;  // 1-based; more where the run goes on from a checkpoint
   std::vector<double> losses;
   std::vector<double> step_seconds;
   std::vector<double> exposed_seconds;  // of the profiled steps

@@ -1,13 +1,14 @@
 #include "engine/train/states.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <functional>
+#include <optional>
 
-#include "engine/checkpoint/hugging_face.h"
+#include "engine/checkpoint/weights.h"
 #include "engine/model/init.h"
 #include "engine/model/rope_table.h"
 #include "engine/recipe/layout.h"
@@ -17,64 +18,105 @@ namespace heddle::train {
 
 namespace {
 
-// The states that a parameter is: tied embeddings at both ends of a pipeline are two.
-std::vector<std::string> copies_of(const recipe::Recipe& recipe, const std::string& parameter) {
-  if (settings_of(recipe).parallelism.ends_apart && parameter == "tok_embeddings.weight")
-    return {parameter, "output.weight"};
-  return {parameter};
+constexpr std::array kStored = {"", ".exp_avg", ".exp_avg_sq"};
+
+// Fills the numbers of a box of a parameter.
+using Fill = std::function<Result<>(const recipe::Box& box, float* out)>;
+
+Result<> fill_state(const StoredState& stored, const Fill& fill) {
+  at::NoGradGuard no_grad;
+  const at::Tensor& state = stored.state;
+  const at::Tensor numbers = state.is_cpu() ? state : at::zeros(state.sizes(), at::kFloat);
+  numbers.zero_();  // what lies behind the box
+  if (stored.part.numbers() == 0) return {};
+  if (auto filled = fill(stored.part.box, numbers.mutable_data_ptr<float>()); !filled)
+    return filled;
+  if (!state.is_cpu()) state.copy_(numbers);
+  return {};
 }
 
-// The rank's part of a parameter, row by row where it has not all columns.
-Result<> fill(const recipe::Recipe& recipe, const checkpoint::Parameter& parameter,
-              const std::optional<checkpoint::HuggingFaceCheckpoint>& source,
-              const recipe::Box& box, float* out) {
+// From the init by seed, row by row where the box has not all columns.
+void initialise(const recipe::Recipe& recipe, const checkpoint::Parameter& parameter,
+                const recipe::Box& box, float* out) {
   const int64_t columns = parameter.columns();
-  const auto rows = [&](int64_t begin, int64_t end, float* to) -> Result<> {
-    if (source) return source->read_rows(parameter.name, begin, end, to);
+  const auto rows = [&](int64_t begin, int64_t end, float* to) {
     model::fill(model::init_of(recipe.model, parameter.name), recipe.training.seed, parameter.name,
                 begin * columns, (end - begin) * columns, to);
-    return {};
   };
   if (box.columns() == columns) return rows(box.row_begin, box.row_end, out);
   std::vector<float> whole(static_cast<size_t>(columns));
   for (int64_t row = box.row_begin; row < box.row_end; ++row, out += box.columns()) {
-    if (const auto read = rows(row, row + 1, whole.data()); !read) return read;
+    rows(row, row + 1, whole.data());
     std::copy_n(whole.data() + box.column_begin, box.columns(), out);
   }
-  return {};
 }
 
 }  // namespace
 
+std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t rank,
+                                       const runtime::NamedTensors& states) {
+  const StepSettings settings = settings_of(recipe);
+  const recipe::Mesh& mesh = settings.mesh;
+  std::vector<StoredState> stored;
+  for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
+    const recipe::Cut cut = recipe::cut_of(parameter.name);
+    const recipe::Box box = recipe::stored_box(parameter.shape, cut, mesh, rank);
+    const bool first_replica = mesh.index(rank, recipe::kReplicate) == 0;
+    const bool first_alike = cut != recipe::Cut::none || mesh.index(rank, recipe::kTp) == 0;
+    const auto add = [&](const std::string& name, bool writes) {
+      for (const char* suffix : kStored)
+        if (const auto state = states.find(name + suffix); state != states.end())
+          stored.push_back({{parameter.name + suffix, parameter.shape, box},
+                            state->second,
+                            writes && first_replica && first_alike && box.rows() > 0});
+    };
+    add(parameter.name, true);
+    // Tied embeddings at both ends of a pipeline are two states.
+    if (settings.parallelism.ends_apart && parameter.name == "tok_embeddings.weight")
+      add("output.weight", false);
+  }
+  return stored;
+}
+
 Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states) {
-  std::optional<checkpoint::HuggingFaceCheckpoint> source;
+  std::optional<checkpoint::Weights> source;
   if (!recipe.model.checkpoint.empty()) {
-    auto opened = checkpoint::HuggingFaceCheckpoint::open(recipe.model.checkpoint, recipe.model);
+    auto opened = checkpoint::Weights::open(recipe.model.checkpoint, recipe.model);
     if (!opened) return fail(opened);
     source = std::move(*opened);
   }
-  const recipe::Mesh mesh(recipe.parallelism);
-  for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
-    const recipe::Box box =
-        recipe::stored_box(parameter.shape, recipe::cut_of(parameter.name), mesh, rank);
-    for (const std::string& name : copies_of(recipe, parameter.name)) {
-      const auto state = states.find(name);
-      if (state == states.end() && recipe.parallelism.pp > 1) continue;  // of another stage
-      if (state == states.end()) return fail("the step has no state \"{}\"", name);
-      at::NoGradGuard no_grad;
-      const at::Tensor rows = at::empty(state->second.sizes(), at::kFloat).zero_();
-      if (const auto filled = fill(recipe, parameter, source, box, rows.mutable_data_ptr<float>());
-          !filled)
-        return filled;
-      state->second.copy_(rows);
-    }
-  }
-  if (const auto table = states.find("rope_table"); table != states.end()) {
-    at::NoGradGuard no_grad;
-    table->second.copy_(model::make_rope_table(recipe.model, table->second.size(0)));
+  const std::vector<checkpoint::Parameter> parameters = checkpoint::parameters(recipe.model);
+  for (const StoredState& stored : stored_states(recipe, rank, states)) {
+    const auto parameter =
+        std::ranges::find(parameters, stored.part.name, &checkpoint::Parameter::name);
+    if (parameter == parameters.end()) continue;  // a moment
+    const auto filled = fill_state(stored, [&](const recipe::Box& box, float* out) -> Result<> {
+      if (source) return source->read(*parameter, box, out);
+      initialise(recipe, *parameter, box, out);
+      return {};
+    });
+    if (!filled) return filled;
   }
   return {};
+}
+
+Result<> load_checkpoint(const checkpoint::Checkpoint& source, const recipe::Recipe& recipe,
+                         int64_t rank, const runtime::NamedTensors& states) {
+  for (const StoredState& stored : stored_states(recipe, rank, states))
+    if (auto filled =
+            fill_state(stored, [&](const recipe::Box& box,
+                                   float* out) { return source.read(stored.part.name, box, out); });
+        !filled)
+      return filled;
+  return {};
+}
+
+void fill_tables(const recipe::Recipe& recipe, const runtime::NamedTensors& states) {
+  const auto table = states.find("rope_table");
+  if (table == states.end()) return;
+  at::NoGradGuard no_grad;
+  table->second.copy_(model::make_rope_table(recipe.model, table->second.size(0)));
 }
 
 at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group& group) {
@@ -103,34 +145,6 @@ at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTen
   const at::Tensor parts = gathered(part, local[0] * tp.ranks, tp);
   if (cut == recipe::Cut::rows) return parts.narrow(0, 0, parameter.rows());
   return parts.view({tp.ranks, local[0], local[1]}).transpose(0, 1).reshape(parameter.shape);
-}
-
-Result<> save_weights(const recipe::Recipe& recipe, int64_t rank,
-                      const runtime::NamedTensors& states, const std::string& folder) {
-  const StepSettings settings = settings_of(recipe);
-  if (rank != 0) {
-    // Rank 0 asks for the parameters in the order of their Hugging Face names.
-    auto parameters = checkpoint::parameters(recipe.model);
-    std::sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) {
-      return a.hugging_face_name < b.hugging_face_name;
-    });
-    for (const auto& parameter : parameters) whole(parameter, states, parameter.name, settings);
-    return {};
-  }
-  std::string held;  // the parameter that `all` is
-  at::Tensor all;
-  return checkpoint::write_hugging_face(
-      folder, recipe.model,
-      [&](const checkpoint::Parameter& parameter, int64_t begin, int64_t end,
-          float* out) -> Result<> {
-        if (held != parameter.name) {
-          all = whole(parameter, states, parameter.name, settings).contiguous().cpu();
-          held = parameter.name;
-        }
-        std::memcpy(out, all.const_data_ptr<float>() + begin * parameter.columns(),
-                    static_cast<size_t>((end - begin) * parameter.columns()) * sizeof(float));
-        return {};
-      });
 }
 
 }  // namespace heddle::train

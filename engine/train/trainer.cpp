@@ -1,7 +1,5 @@
 #include "engine/train/trainer.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -9,15 +7,15 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
+#include "engine/checkpoint/step_folders.h"
 #include "engine/launch/process.h"
-#include "engine/runtime/collectives.h"
-#include "engine/runtime/process_groups.h"
+#include "engine/launch/run_files.h"
+#include "engine/train/agreement.h"
 #include "engine/train/feed.h"
 #include "engine/train/results.h"
-#include "engine/train/states.h"
-#include "engine/train/step.h"
 #include "engine/train/validator.h"
 
 namespace heddle::train {
@@ -26,64 +24,66 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using launch::now;
 
-std::atomic<bool> stop_asked = false;
+std::atomic<bool> stop_asked = false, checkpoint_asked = false;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Ranks get their SIGTERM at different moments; all must stop after the same step.
-bool all_agree_to_stop(int64_t ranks, c10::Device device) {
-  const bool mine = stop_asked.load();
-  if (ranks == 1) return mine;
-  at::NoGradGuard no_grad;
-  const at::Tensor flag = at::scalar_tensor(mine ? 1.0 : 0.0, at::kFloat).to(device);
-  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::world_group()))
-             .front()
-             .item<float>() > 0;
-}
-
-// Keeps the newest `keep` of the step folders.
-void remove_old_checkpoints(const std::string& folder, int64_t every, int64_t step, int64_t keep) {
+// The name that whoever asked for a checkpoint has left on this host; it is taken once.
+std::string take_name(const launch::RankContext& context) {
+  if (context.local_rank != 0) return {};
+  const std::string path = launch::checkpoint_name_file(context.run_dir);
+  std::ifstream file(path);
+  std::string name;
+  std::getline(file, name);
   std::error_code ignored;
-  for (int64_t old = step - keep * every; old > 0; old -= every)
-    if (std::filesystem::remove_all(fmt::format("{}/step-{}", folder, old), ignored) == 0) break;
+  std::filesystem::remove(path, ignored);
+  return checkpoint::is_checkpoint_name(name) ? name : "";
 }
 
 class Trainer {
  public:
   Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-          const data::DataLoader& loader, telemetry::LogWriter& log, c10::Device device)
+          const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
+          telemetry::LogWriter& log, c10::Device device)
       : recipe_(recipe),
         context_(context),
         runner_(runner),
         loader_(loader),
+        beginning_(beginning),
+        saver_(saver),
         log_(log),
         device_(device) {
     results_.mode = context.launch.mode;
+    results_.first_step = beginning.step + 1;
     results_.tokens_per_step =
         recipe.training.global_batch * recipe.data.seq_len / context.launch.world_size;
   }
 
   Result<Outcome> run() {
     std::signal(SIGTERM, [](int) { stop_asked = true; });
+    std::signal(SIGUSR1, [](int) { checkpoint_asked = true; });
     if (recipe_.validation.every > 0) {
       auto opened = Validator::open(recipe_, context_.rank, device_);
       if (!opened) return fail(opened);
       validator_.emplace(std::move(*opened));
     }
     Outcome outcome;
-    int64_t step = 0;
+    int64_t step = beginning_.step;
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      outcome.stopped =
-          all_agree_to_stop(context_.launch.world_size, device_) && step < recipe_.training.steps;
-      const bool last = step == recipe_.training.steps || outcome.stopped;
-      const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
-      if (!recipe_.checkpoint.folder.empty() && (due || last))
-        if (const auto saved = save(step); !saved) return fail(saved);
+      // Ranks get their signals at different moments; all must act after the same step.
+      const std::vector<bool> asked =
+          any_rank({stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()},
+                   context_.launch.world_size, device_);
+      outcome.stopped = asked[0] && step < recipe_.training.steps;
+      if (const auto saved = save(step, outcome.stopped, asked[1], asked[2]); !saved)
+        return fail(saved);
     }
+    if (saver_)
+      if (const auto finished = saver_->finish(); !finished) return fail(finished);
     if (context_.rank == 0)
       if (const auto written = write_results(context_.run_dir, results_, runner_); !written)
         return fail(written);
@@ -108,7 +108,7 @@ class Trainer {
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
     const double seconds = seconds_since(begin);
-    if (step == 0) results_.first_step_seconds = now() - context_.spawned_at;
+    if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
 
@@ -172,16 +172,20 @@ class Trainer {
                         : fmt::format("it began on rank {} in {}", context_.rank, where))});
   }
 
-  Result<> save(int64_t step) {
-    const std::string folder = fmt::format("{}/step-{}", recipe_.checkpoint.folder, step);
-    if (const auto saved = save_weights(recipe_, context_.rank, runner_.states, folder); !saved)
-      return saved;
-    if (context_.rank != 0) return {};
-    if (recipe_.checkpoint.every > 0)
-      remove_old_checkpoints(recipe_.checkpoint.folder, recipe_.checkpoint.every, step,
-                             recipe_.checkpoint.keep);
-    return log_.append(telemetry::Log{now(), telemetry::Level::info,
-                                      fmt::format("step {}: weights written to {}", step, folder)});
+  // What a step's end has to do with checkpoints: brings on the one under way, begins one.
+  Result<> save(int64_t step, bool stopped, bool asked, bool any_busy) {
+    const std::string name = asked ? take_name(context_) : "";
+    if (!saver_) {
+      if (!asked || context_.rank != 0) return {};
+      return log_.append(
+          telemetry::Log{now(), telemetry::Level::warning,
+                         "a checkpoint was asked for, but checkpoint.folder is not set"});
+    }
+    if (const auto advanced = saver_->advance(any_busy); !advanced) return advanced;
+    const bool last = step == recipe_.training.steps || stopped;
+    const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
+    if (!due && !last && !asked) return {};
+    return saver_->save(step, loader_.samples_before(step), name);
   }
 
   telemetry::End end_record(const Outcome& outcome) const {
@@ -209,6 +213,8 @@ class Trainer {
   const launch::RankContext& context_;
   Runner& runner_;
   const data::DataLoader& loader_;
+  const Beginning& beginning_;
+  Saver* saver_;
   telemetry::LogWriter& log_;
   c10::Device device_;
   std::optional<Validator> validator_;
@@ -218,9 +224,9 @@ class Trainer {
 }  // namespace
 
 Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
-                      Runner& runner, const data::DataLoader& loader, telemetry::LogWriter& log,
-                      c10::Device device) {
-  return Trainer(recipe, context, runner, loader, log, device).run();
+                      Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
+                      Saver* saver, telemetry::LogWriter& log, c10::Device device) {
+  return Trainer(recipe, context, runner, loader, beginning, saver, log, device).run();
 }
 
 }  // namespace heddle::train

@@ -1,4 +1,4 @@
-// The loop over steps of one rank: data, step, telemetry, checkpoints, the end.
+// The loop over steps of one rank: data, step, telemetry, when to save, the end.
 #pragma once
 
 #include "base/result.h"
@@ -6,20 +6,24 @@
 #include "engine/launch/launch.h"
 #include "engine/recipe/recipe.h"
 #include "engine/telemetry/log_writer.h"
+#include "engine/train/resume.h"
 #include "engine/train/runner.h"
+#include "engine/train/saver.h"
 
 namespace heddle::train {
 
 /// How training ended, and the numbers of train's last line (rank 0 writes them to results.json).
 struct Outcome {
-  bool stopped = false;  // by SIGTERM, after a whole step
+  bool stopped = false;  // by SIGTERM, after a whole step and a checkpoint
 };
 
-/// Trains to the recipe's last step, or until the ranks have agreed to stop after one of them got
-/// SIGTERM. The process groups exist and the runner's states are loaded. An error ends the run as
+/// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop
+/// after one of them got SIGTERM. SIGUSR1 to any rank asks for a checkpoint after the step; the
+/// file checkpoint.name of its run directory may name it. `saver`: nullptr where the recipe names
+/// no folder. The process groups exist and the runner's states are loaded. An error ends the run as
 /// failed.
 Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
-                      Runner& runner, const data::DataLoader& loader, telemetry::LogWriter& log,
-                      c10::Device device);
+                      Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
+                      Saver* saver, telemetry::LogWriter& log, c10::Device device);
 
 }  // namespace heddle::train

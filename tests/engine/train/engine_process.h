@@ -25,3 +25,10 @@ inline EngineResult run_engine(const QStringList& arguments, const QByteArray& i
   return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
           process.readAllStandardOutput(), process.readAllStandardError()};
 }
+
+/// The weights of a checkpoint's folder as Hugging Face's: the file that they are in now.
+inline QString exported(const QString& checkpoint) {
+  const EngineResult run = run_engine({"convert", checkpoint, checkpoint + "-exported"});
+  if (run.exit_code != 0) qWarning("%s", run.err.constData());
+  return checkpoint + "-exported/model.safetensors";
+}

@@ -65,7 +65,7 @@ class ExactTest : public QObject {
                                mode, "--set", "checkpoint.folder=\"" + folder + "\""} +
                    more);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
-    QFile weights(folder + "/step-5/model.safetensors");
+    QFile weights(exported(folder + "/step-5"));
     const QByteArray bytes = weights.open(QFile::ReadOnly) ? weights.readAll() : QByteArray();
     QDir(folder).removeRecursively();
     return {run.results()["losses"].toArray(), bytes, run.results()};

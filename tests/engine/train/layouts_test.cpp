@@ -116,7 +116,7 @@ class LayoutsTest : public QObject {
     for (const QString& key : variant.split(' ', Qt::SkipEmptyParts)) arguments << "--set" << key;
     const auto run = run_engine(arguments);
     if (run.exit_code != 0) qWarning("%s", run.err.constData());
-    const Weights weights = read(folder + "/step-20/model.safetensors");
+    const Weights weights = read(exported(folder + "/step-20"));
     QDir(folder).removeRecursively();
     return {run.results()["losses"].toArray(), weights};
   }

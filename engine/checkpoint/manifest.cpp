@@ -1,0 +1,141 @@
+#include "engine/checkpoint/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/checkpoint/hash.h"
+#include "engine/recipe/parse.h"
+
+namespace heddle::checkpoint {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::string_view kBeforeHash = "{\"hash\":\"";
+
+json to_json(const Contents& contents) {
+  json files = json::object(), tensors = json::object();
+  for (const auto& [name, file] : contents.files)
+    files[name] = {{"host", file.host},
+                   {"bytes", file.bytes},
+                   {"header_bytes", file.header_bytes},
+                   {"header_hash", file.header_hash}};
+  for (const auto& [name, tensor] : contents.tensors) {
+    json shards = json::array();
+    for (const Shard& shard : tensor.shards) {
+      const recipe::Box& box = shard.box;
+      shards.push_back({{"file", shard.file},
+                        {"offset", shard.offset},
+                        {"box", {box.row_begin, box.row_end, box.column_begin, box.column_end}},
+                        {"hashes", shard.hashes}});
+    }
+    tensors[name] = {{"shape", tensor.shape}, {"shards", std::move(shards)}};
+  }
+  return {{"files", std::move(files)}, {"tensors", std::move(tensors)}};
+}
+
+Contents contents_from(const json& object) {
+  Contents contents;
+  for (const auto& [name, file] : object.at("files").items())
+    contents.files[name] = {file.at("host"), file.at("bytes"), file.at("header_bytes"),
+                            file.at("header_hash")};
+  for (const auto& [name, tensor] : object.at("tensors").items()) {
+    StoredTensor& stored = contents.tensors[name];
+    stored.shape = tensor.at("shape").get<std::vector<int64_t>>();
+    for (const json& shard : tensor.at("shards")) {
+      const auto box = shard.at("box").get<std::array<int64_t, 4>>();
+      stored.shards.push_back({shard.at("file"),
+                               shard.at("offset"),
+                               {box[0], box[1], box[2], box[3]},
+                               shard.at("hashes").get<std::vector<std::string>>()});
+    }
+  }
+  return contents;
+}
+
+/// `{"optimizer": {"lr": "0.0003", …}, …}`: values as TOML writes them.
+ordered_json settings_of(const recipe::Recipe& recipe) {
+  ordered_json settings = ordered_json::object();
+  for (const auto& [key, value] : recipe::flatten(recipe)) {
+    const size_t dot = key.find('.');
+    if (dot == std::string::npos) continue;  // override: the recipe's text has it
+    settings[key.substr(0, dot)][key.substr(dot + 1)] = value;
+  }
+  return settings;
+}
+
+std::string hash_without_digits(std::string text) {
+  std::fill_n(text.begin() + kBeforeHash.size(), kHashDigits, '0');
+  return hash_of(text);
+}
+
+Result<> check_hash(std::string_view text) {
+  if (!text.starts_with(kBeforeHash) || text.size() < kBeforeHash.size() + kHashDigits)
+    return fail("cut short or damaged: it does not begin with its hash");
+  const std::string_view said = text.substr(kBeforeHash.size(), kHashDigits);
+  const std::string found = hash_without_digits(std::string(text));
+  if (said != found)
+    return fail("cut short or damaged: its hash is {}, but it should be {}", found, said);
+  return {};
+}
+
+}  // namespace
+
+void Contents::add(Contents other) {
+  files.merge(other.files);
+  for (auto& [name, tensor] : other.tensors) {
+    StoredTensor& mine = tensors[name];
+    mine.shape = tensor.shape;
+    for (Shard& shard : tensor.shards)
+      if (std::ranges::find(mine.shards, shard.box, &Shard::box) == mine.shards.end())
+        mine.shards.push_back(std::move(shard));
+  }
+}
+
+std::string to_text(const Contents& contents) { return to_json(contents).dump(); }
+
+Result<Contents> parse_contents(std::string_view text) {
+  try {
+    return contents_from(json::parse(text));
+  } catch (const json::exception& error) {
+    return fail("{}", error.what());
+  }
+}
+
+std::string to_text(const Manifest& manifest) {
+  ordered_json object = {{"hash", std::string(kHashDigits, '0')},
+                         {"format", manifest.format},
+                         {"engine", manifest.engine},
+                         {"step", manifest.step},
+                         {"samples", manifest.samples},
+                         {"settings", settings_of(manifest.recipe)},
+                         {"recipe", recipe::to_toml(manifest.recipe)},
+                         {"contents", to_json(manifest.contents)}};
+  std::string text = object.dump();
+  text.replace(kBeforeHash.size(), kHashDigits, hash_of(text));
+  return text;
+}
+
+Result<Manifest> parse_manifest(std::string_view text) {
+  if (const auto whole = check_hash(text); !whole) return fail(whole);
+  try {
+    const json object = json::parse(text);
+    Manifest manifest;
+    manifest.format = object.at("format");
+    if (manifest.format > kFormat) return manifest;
+    manifest.engine = object.at("engine");
+    manifest.step = object.at("step");
+    manifest.samples = object.at("samples");
+    const recipe::Parsed parsed =
+        recipe::parse(object.at("recipe").get_ref<const std::string&>(), "recipe");
+    if (!parsed.ok()) return fail("{}", parsed.faults.front().str());
+    manifest.recipe = parsed.recipe;
+    manifest.contents = contents_from(object.at("contents"));
+    return manifest;
+  } catch (const json::exception& error) {
+    return fail("not a checkpoint's manifest: {}", error.what());
+  }
+}
+
+}  // namespace heddle::checkpoint

@@ -1,0 +1,82 @@
+// What a checkpoint's manifest.json says: which tensors there are, which file holds which part of
+// them, and the hashes of it all.
+//
+// The text begins with {"hash":"…", the XXH3-128 of the text with zeros for the digits; every
+// format keeps that. So a changed byte is found anywhere, and a newer format is told from damage.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/layout.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::checkpoint {
+
+inline constexpr int64_t kFormat = 1;
+inline constexpr const char* kManifest = "manifest.json";
+
+/// Hashes are of pieces of so many bytes of a shard (the last one may be shorter): who reads a part
+/// of a shard reads, and verifies, hardly more.
+inline constexpr int64_t kHashedBytes = int64_t{4} << 20;
+
+/// A part of a tensor: fp32, row by row, from `offset` of the file on.
+struct Shard {
+  std::string file;
+  int64_t offset = 0;
+  recipe::Box box;
+  std::vector<std::string> hashes;
+
+  int64_t bytes() const { return box.rows() * box.columns() * static_cast<int64_t>(sizeof(float)); }
+  bool operator==(const Shard&) const = default;
+};
+
+struct StoredTensor {
+  std::vector<int64_t> shape;
+  std::vector<Shard> shards;
+  bool operator==(const StoredTensor&) const = default;
+};
+
+/// A safetensors file: its header is what stands before the tensors.
+struct StoredFile {
+  std::string host;  // that wrote it
+  int64_t bytes = 0;
+  int64_t header_bytes = 0;
+  std::string header_hash;
+  bool operator==(const StoredFile&) const = default;
+};
+
+/// What one rank has written, or all of them together.
+struct Contents {
+  std::map<std::string, StoredFile> files;
+  std::map<std::string, StoredTensor> tensors;  // "layers.0.attention.wq.weight.exp_avg", …
+
+  /// Takes over another rank's. What two ranks have written alike counts once.
+  void add(Contents other);
+  bool operator==(const Contents&) const = default;
+};
+
+/// Beside what is read back, the text shows the recipe's settings by section (layout, optimizer,
+/// schedule, seeds …).
+struct Manifest {
+  int64_t format = kFormat;
+  std::string engine;     // version that wrote it
+  int64_t step = 0;       // steps done
+  int64_t samples = 0;    // samples read: where the data goes on
+  recipe::Recipe recipe;  // resolved; of converted weights only the model
+  Contents contents;
+};
+
+std::string to_text(const Manifest& manifest);
+
+/// An error says that the text is damaged. Of a newer format only `format` is read.
+Result<Manifest> parse_manifest(std::string_view text);
+
+std::string to_text(const Contents& contents);
+Result<Contents> parse_contents(std::string_view text);
+
+}  // namespace heddle::checkpoint

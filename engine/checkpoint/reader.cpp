@@ -1,0 +1,239 @@
+#include "engine/checkpoint/reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "engine/checkpoint/hash.h"
+#include "engine/checkpoint/safetensors.h"
+
+namespace heddle::checkpoint {
+namespace {
+
+constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(float));
+constexpr int64_t kPiece = kHashedBytes / kNumberBytes;
+constexpr size_t kMostOpenFiles = 256;  // a process may often have 1,024
+
+std::string box_text(const recipe::Box& box) {
+  return fmt::format("rows {} to {}, columns {} to {}", box.row_begin, box.row_end,
+                     box.column_begin, box.column_end);
+}
+
+recipe::Box intersection(const recipe::Box& a, const recipe::Box& b) {
+  return {std::max(a.row_begin, b.row_begin), std::min(a.row_end, b.row_end),
+          std::max(a.column_begin, b.column_begin), std::min(a.column_end, b.column_end)};
+}
+
+bool is_empty(const recipe::Box& box) { return box.rows() <= 0 || box.columns() <= 0; }
+
+/// Shards lie within their tensor and file, do not overlap, and leave nothing out.
+Result<> check_tensor(const std::string& name, const StoredTensor& tensor,
+                      const std::map<std::string, StoredFile>& files) {
+  if (tensor.shape.empty() || tensor.shape.size() > 2)
+    return fail("tensor \"{}\": shape {}", name, shape_text(tensor.shape));
+  const recipe::Box all{0, tensor.shape[0], 0, tensor.shape.size() > 1 ? tensor.shape[1] : 1};
+  int64_t covered = 0;
+  for (const Shard& shard : tensor.shards) {
+    const auto file = files.find(shard.file);
+    if (is_empty(shard.box) || intersection(shard.box, all) != shard.box || file == files.end() ||
+        shard.file.find('/') != std::string::npos || shard.offset < file->second.header_bytes ||
+        shard.offset + shard.bytes() > file->second.bytes ||
+        static_cast<int64_t>(shard.hashes.size()) !=
+            (shard.bytes() + kHashedBytes - 1) / kHashedBytes)
+      return fail("tensor \"{}\": its shard in {} ({}) is not sound", name, shard.file,
+                  box_text(shard.box));
+    covered += shard.box.rows() * shard.box.columns();
+  }
+  if (covered != all.rows() * all.columns())
+    return fail("tensor \"{}\": its shards have {} numbers, its shape {} has {}", name, covered,
+                shape_text(tensor.shape), all.rows() * all.columns());
+  return {};
+}
+
+}  // namespace
+
+/// One file, its header verified.
+class Checkpoint::File {
+ public:
+  File(std::string path, std::string host) : path_(std::move(path)), host_(std::move(host)) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  Result<> open(const StoredFile& stored) {
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0)
+      return fail("{}: missing: {} (it was written on host {})", path_, std::strerror(errno),
+                  host_);
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0 || status.st_size != stored.bytes)
+      return fail("{}: damaged: {} bytes, but it was written with {}", path_, status.st_size,
+                  stored.bytes);
+    std::string header(static_cast<size_t>(stored.header_bytes), '\0');
+    if (auto done = read(header.data(), stored.header_bytes, 0); !done) return done;
+    if (hash_of(header) != stored.header_hash)
+      return fail("{}: damaged: the hash of its header is not what was written", path_);
+    return {};
+  }
+
+  Result<> read(void* out, int64_t bytes, int64_t offset) const {
+    auto* at = static_cast<char*>(out);
+    while (bytes > 0) {
+      const ssize_t count = ::pread(descriptor_, at, static_cast<size_t>(bytes), offset);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0)
+        return fail("{}: cannot be read at byte {}: {}", path_, offset,
+                    count == 0 ? "it ends there" : std::strerror(errno));
+      at += count;
+      offset += count;
+      bytes -= count;
+    }
+    return {};
+  }
+
+  /// The numbers [begin, end) of a shard that one hash is of.
+  Result<> read_piece(const std::string& tensor, const Shard& shard, int64_t begin, int64_t end,
+                      float* out) const {
+    const int64_t offset = shard.offset + begin * kNumberBytes;
+    const int64_t bytes = (end - begin) * kNumberBytes;
+    if (auto done = read(out, bytes, offset); !done) return done;
+    const std::string found = hash_of(std::as_bytes(std::span(out, end - begin)));
+    const std::string& expected = shard.hashes[static_cast<size_t>(begin / kPiece)];
+    if (found != expected)
+      return fail(
+          "{}: damaged: bytes {} to {} (tensor \"{}\") have the hash {}, but {} was written", path_,
+          offset, offset + bytes, tensor, found, expected);
+    return {};
+  }
+
+ private:
+  std::string path_;
+  std::string host_;
+  int descriptor_ = -1;
+};
+
+bool is_checkpoint(const std::string& folder) {
+  return std::filesystem::exists(folder + "/" + kManifest);
+}
+
+Result<Checkpoint> Checkpoint::open(const std::string& folder) {
+  const std::string path = folder + "/" + kManifest;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail("{}: cannot be read; valid: a checkpoint's folder, which has one", path);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  auto manifest = parse_manifest(text);
+  if (!manifest) return fail("{}: {}", path, manifest.error().message);
+  for (const auto& [name, tensor] : manifest->contents.tensors)
+    if (auto sound = check_tensor(name, tensor, manifest->contents.files); !sound)
+      return fail("{}: {}", path, sound.error().message);
+  Checkpoint checkpoint;
+  checkpoint.folder_ = folder;
+  checkpoint.manifest_ = std::move(*manifest);
+  checkpoint.files_ = std::make_shared<OpenFiles>();
+  return checkpoint;
+}
+
+Result<> Checkpoint::check_format() const {
+  if (manifest_.format <= kFormat) return {};
+  return fail("{}/{}: format {}, which a newer Heddle has written; this one reads up to {}",
+              folder_, kManifest, manifest_.format, kFormat);
+}
+
+Result<> Checkpoint::check_model(const recipe::Model& model) const {
+  if (auto known = check_format(); !known) return known;
+  const recipe::Model& found = manifest_.recipe.model;
+  const auto same = [&](const char* key, auto stored, auto expected) -> Result<> {
+    if (stored == expected) return {};
+    return fail("{}: a checkpoint of another model: its {} is {}, the recipe's {}", folder_, key,
+                stored, expected);
+  };
+  for (const Result<>& check :
+       {same("dim", found.dim, model.dim), same("n_layers", found.n_layers, model.n_layers),
+        same("n_heads", found.n_heads, model.n_heads),
+        same("n_kv_heads", found.n_kv_heads, model.n_kv_heads),
+        same("ffn_dim", found.ffn_dim, model.ffn_dim),
+        same("vocab_size", found.vocab_size, model.vocab_size),
+        same("tied_embeddings", found.tied_embeddings, model.tied_embeddings)})
+    if (!check) return check;
+  return {};
+}
+
+bool Checkpoint::contains(const std::string& tensor) const {
+  return manifest_.contents.tensors.contains(tensor);
+}
+
+Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::string& name) const {
+  const std::lock_guard lock(files_->mutex);
+  if (const auto found = files_->by_name.find(name); found != files_->by_name.end())
+    return found->second;
+  const StoredFile& stored = manifest_.contents.files.at(name);
+  auto file = std::make_shared<File>(folder_ + "/" + name, stored.host);
+  if (auto done = file->open(stored); !done) return fail(done);
+  if (files_->by_name.size() >= kMostOpenFiles) files_->by_name.clear();
+  files_->by_name[name] = file;
+  return file;
+}
+
+namespace {
+
+/// Copies what belongs to `box` from numbers [begin, end) of a shard.
+void copy_overlap(const recipe::Box& shard, int64_t begin, int64_t end, const float* numbers,
+                  const recipe::Box& box, float* out) {
+  const int64_t columns = shard.columns();
+  for (int64_t row = begin / columns; row * columns < end; ++row) {
+    const int64_t from = std::max(begin, row * columns);
+    const int64_t until = std::min(end, (row + 1) * columns);
+    const int64_t first = shard.column_begin - row * columns;  // + a number's place: its column
+    const recipe::Box piece{shard.row_begin + row, shard.row_begin + row + 1, from + first,
+                            until + first};
+    const recipe::Box both = intersection(piece, box);
+    if (is_empty(both)) continue;
+    std::copy_n(numbers + (both.column_begin - first - begin), both.columns(),
+                out + (both.row_begin - box.row_begin) * box.columns() +
+                    (both.column_begin - box.column_begin));
+  }
+}
+
+}  // namespace
+
+Result<> Checkpoint::read(const std::string& tensor, const recipe::Box& box, float* out) const {
+  const auto stored = manifest_.contents.tensors.find(tensor);
+  if (stored == manifest_.contents.tensors.end())
+    return fail("{}/{}: no tensor \"{}\"", folder_, kManifest, tensor);
+  std::unique_ptr<float[]> piece;
+  for (const Shard& shard : stored->second.shards) {
+    const recipe::Box both = intersection(shard.box, box);
+    if (is_empty(both)) continue;
+    const auto opened = file(shard.file);
+    if (!opened) return fail(opened);
+    const int64_t columns = shard.box.columns(), numbers = shard.box.rows() * columns;
+    const int64_t first = (both.row_begin - shard.box.row_begin) * columns;
+    const int64_t last = (both.row_end - shard.box.row_begin) * columns;
+    const bool whole_rows = shard.box.column_begin == box.column_begin && columns == box.columns();
+    for (int64_t begin = first / kPiece * kPiece; begin < last; begin += kPiece) {
+      const int64_t end = std::min(begin + kPiece, numbers);
+      if (whole_rows && begin >= first && end <= last) {
+        // Read to where it belongs, without a copy.
+        float* to = out + ((shard.box.row_begin - box.row_begin) * columns + begin);
+        if (auto done = (*opened)->read_piece(tensor, shard, begin, end, to); !done) return done;
+        continue;
+      }
+      if (!piece) piece = std::make_unique_for_overwrite<float[]>(kPiece);
+      if (auto done = (*opened)->read_piece(tensor, shard, begin, end, piece.get()); !done)
+        return done;
+      copy_overlap(shard.box, begin, end, piece.get(), box, out);
+    }
+  }
+  return {};
+}
+
+}  // namespace heddle::checkpoint

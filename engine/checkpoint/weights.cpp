@@ -1,0 +1,72 @@
+#include "engine/checkpoint/weights.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "engine/checkpoint/step_folders.h"
+
+namespace heddle::checkpoint {
+namespace {
+
+/// A run's folder is no checkpoint, but holds some.
+Result<> check_is_one(const std::string& folder) {
+  const std::vector<std::string> inside = checkpoints_in(folder);
+  if (is_checkpoint(folder) || inside.empty()) return {};
+  return fail("{}: holds checkpoints, but is none; valid: {}/{}", folder, folder, inside.front());
+}
+
+Result<> read_box(const HuggingFaceCheckpoint& source, const Parameter& parameter,
+                  const recipe::Box& box, float* out) {
+  if (box.columns() == parameter.columns())
+    return source.read_rows(parameter.name, box.row_begin, box.row_end, out);
+  std::vector<float> row(static_cast<size_t>(parameter.columns()));
+  for (int64_t r = box.row_begin; r < box.row_end; ++r, out += box.columns()) {
+    if (auto done = source.read_rows(parameter.name, r, r + 1, row.data()); !done) return done;
+    std::copy_n(row.data() + box.column_begin, box.columns(), out);
+  }
+  return {};
+}
+
+Result<> read_box(const Checkpoint& source, const Parameter& parameter, const recipe::Box& box,
+                  float* out) {
+  return source.read(parameter.name, box, out);
+}
+
+}  // namespace
+
+recipe::Box whole_box(const Parameter& parameter) {
+  return {0, parameter.rows(), 0, parameter.columns()};
+}
+
+Result<recipe::Model> read_model(const std::string& folder) {
+  if (auto one = check_is_one(folder); !one) return fail(one);
+  if (!is_checkpoint(folder)) return read_config(folder);
+  const auto opened = Checkpoint::open(folder);
+  if (!opened) return fail(opened);
+  if (auto known = opened->check_format(); !known) return fail(known);
+  recipe::Model model = opened->manifest().recipe.model;
+  model.preset.clear();
+  model.checkpoint.clear();
+  return model;
+}
+
+Result<Weights> Weights::open(const std::string& folder, const recipe::Model& model) {
+  if (auto one = check_is_one(folder); !one) return fail(one);
+  if (!is_checkpoint(folder)) {
+    auto opened = HuggingFaceCheckpoint::open(folder, model);
+    if (!opened) return fail(opened);
+    return Weights(std::move(*opened));
+  }
+  auto opened = Checkpoint::open(folder);
+  if (!opened) return fail(opened);
+  if (auto fits = opened->check_model(model); !fits) return fail(fits);
+  return Weights(std::move(*opened));
+}
+
+Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float* out) const {
+  return std::visit([&](const auto& source) { return read_box(source, parameter, box, out); },
+                    source_);
+}
+
+}  // namespace heddle::checkpoint

@@ -1,0 +1,34 @@
+// Weights to start from: a Hugging Face folder or a checkpoint of Heddle's.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "base/result.h"
+#include "engine/checkpoint/hugging_face.h"
+#include "engine/checkpoint/reader.h"
+
+namespace heddle::checkpoint {
+
+/// The model that a folder's config.json or manifest describes (preset and checkpoint are empty).
+Result<recipe::Model> read_model(const std::string& folder);
+
+/// Threads: const members may run side by side.
+class Weights {
+ public:
+  /// An error tells if the weights are another model's, of a newer format or damaged.
+  static Result<Weights> open(const std::string& folder, const recipe::Model& model);
+
+  /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout.
+  Result<> read(const Parameter& parameter, const recipe::Box& box, float* out) const;
+
+ private:
+  using Source = std::variant<HuggingFaceCheckpoint, Checkpoint>;
+  explicit Weights(Source source) : source_(std::move(source)) {}
+  Source source_;
+};
+
+/// All of a parameter.
+recipe::Box whole_box(const Parameter& parameter);
+
+}  // namespace heddle::checkpoint

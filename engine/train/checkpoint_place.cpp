@@ -1,0 +1,98 @@
+#include "engine/train/checkpoint_place.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "engine/checkpoint/file_calls.h"
+#include "engine/checkpoint/step_folders.h"
+#include "engine/train/agreement.h"
+
+namespace heddle::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHere = ".rank-";
+
+/// The same error on all ranks, if any has one.
+Result<> agree(const Result<>& mine, int64_t ranks) {
+  for (const std::string& error : gather_texts(mine ? "" : mine.error().message, ranks))
+    if (!error.empty()) return fail("checkpoint.folder: {}", error);
+  return {};
+}
+
+Result<> make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail("{}: cannot be created: {}", folder, error.message());
+  return {};
+}
+
+/// The smallest of the ranks whose files are in the folder.
+int32_t first_here(const std::string& folder) {
+  int32_t first = std::numeric_limits<int32_t>::max();
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    const std::string name = entry.path().filename();
+    int32_t rank = 0;
+    if (name.starts_with(kHere) &&
+        std::from_chars(name.data() + kHere.size(), name.data() + name.size(), rank).ec ==
+            std::errc())
+      first = std::min(first, rank);
+  }
+  return first;
+}
+
+/// Each host's first rank leaves a file; who sees no smaller one is the keeper.
+Result<bool> find_keeper(const std::string& folder, const launch::RankContext& context) {
+  const int64_t ranks = context.launch.world_size;
+  if (context.launch.local_ranks == ranks) return context.rank == 0;
+  const std::string mine = fmt::format("{}/{}{}", folder, kHere, context.rank);
+  const bool speaks = context.local_rank == 0;
+  const Result<> left = speaks ? checkpoint::write_file(mine, "") : Result<>();
+  if (auto all = agree(left, ranks); !all) return fail(all);
+  const bool is_keeper = speaks && first_here(folder) == context.rank;
+  auto all = agree({}, ranks);
+  if (speaks) ::unlink(mine.c_str());
+  if (!all) return fail(all);
+  return is_keeper;
+}
+
+/// A lock on the folder itself, gone with the process. File systems that have none are left to
+/// their users.
+Result<std::shared_ptr<const void>> lock_of(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return fail("{}: cannot be opened: {}", folder, std::strerror(errno));
+  std::shared_ptr<const void> lock(nullptr, [descriptor](const void*) { ::close(descriptor); });
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail("{}: another run saves its checkpoints in it; valid: a folder of this run's own",
+                folder);
+  return lock;
+}
+
+}  // namespace
+
+Result<CheckpointPlace> meet_at(const std::string& folder, const launch::RankContext& context) {
+  const int64_t ranks = context.launch.world_size;
+  if (auto made = agree(make_folder(folder), ranks); !made) return fail(made);
+  const auto is_keeper = find_keeper(folder, context);
+  if (!is_keeper) return fail(is_keeper);
+  CheckpointPlace place{folder, *is_keeper, nullptr};
+  Result<> ready;
+  if (place.is_keeper) {
+    auto lock = lock_of(folder);
+    ready = lock ? checkpoint::remove_partials(folder) : Result<>(fail(lock));
+    if (lock) place.lock = std::move(*lock);
+  }
+  if (auto all = agree(ready, ranks); !all) return fail(all);
+  return place;
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,121 @@
+#include "engine/train/resume.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/checkpoint/reader.h"
+#include "engine/checkpoint/step_folders.h"
+#include "engine/recipe/parse.h"
+#include "engine/train/agreement.h"
+#include "engine/train/states.h"
+
+namespace heddle::train {
+namespace {
+
+// How one rank fared with a checkpoint.
+struct Attempt {
+  bool refused = false;  // sound, but not for this run
+  std::string fault;     // empty: loaded
+};
+
+std::string encoded(const Attempt& attempt) {
+  return attempt.fault.empty() ? "" : (attempt.refused ? "!" : "?") + attempt.fault;
+}
+
+// The first fault of any rank; a refusal before damage.
+Attempt joined(const std::vector<std::string>& all) {
+  Attempt worst;
+  for (const std::string& text : all)
+    if (!text.empty() && (worst.fault.empty() || (text[0] == '!' && !worst.refused)))
+      worst = {text[0] == '!', text.substr(1)};
+  return worst;
+}
+
+std::string recipe_changes(const recipe::Recipe& before, const recipe::Recipe& now) {
+  const auto old_values = recipe::flatten(before), new_values = recipe::flatten(now);
+  std::vector<std::string> changes;
+  for (size_t i = 0; i < new_values.size(); ++i) {
+    const auto& [key, value] = new_values[i];
+    if (key.starts_with("checkpoint.") || key.starts_with("telemetry.")) continue;
+    if (value != old_values[i].second)
+      changes.push_back(fmt::format("{} was {}, is {}", key, old_values[i].second, value));
+  }
+  return fmt::format("{}", fmt::join(changes, "; "));
+}
+
+Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank,
+             const runtime::NamedTensors& states, Beginning& beginning) {
+  const auto source = checkpoint::Checkpoint::open(path);
+  if (!source) return {false, source.error().message};
+  if (auto fits = source->check_model(recipe.model); !fits) return {true, fits.error().message};
+  if (auto loaded = load_checkpoint(*source, recipe, rank, states); !loaded)
+    return {false, loaded.error().message};
+  const checkpoint::Manifest& manifest = source->manifest();
+  beginning.step = manifest.step;
+  beginning.samples = manifest.samples;
+  beginning.note = fmt::format("goes on after step {} from {}", manifest.step, path);
+  if (const std::string changes = recipe_changes(manifest.recipe, recipe); !changes.empty())
+    beginning.note += "; the recipe has changed: " + changes;
+  return {};
+}
+
+// Newest first, as rank 0 finds them.
+std::vector<std::string> candidates(const std::string& folder, int64_t rank, int64_t ranks) {
+  std::string mine;
+  if (rank == 0)
+    for (const std::string& name : checkpoint::checkpoints_in(folder)) mine += name + "\n";
+  std::istringstream lines(gather_texts(mine, ranks).front());
+  std::vector<std::string> names;
+  for (std::string name; std::getline(lines, name);) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
+                        const std::optional<CheckpointPlace>& place,
+                        const runtime::NamedTensors& states) {
+  fill_tables(recipe, states);
+  Beginning beginning;
+  const int64_t ranks = context.launch.world_size;
+  std::vector<std::string> damaged;
+  const std::vector<std::string> names =
+      place ? candidates(place->folder, context.rank, ranks) : std::vector<std::string>();
+  for (const std::string& name : names) {
+    const std::string path = place->folder + "/" + name;
+    const Attempt attempt =
+        joined(gather_texts(encoded(load(path, recipe, context.rank, states, beginning)), ranks));
+    if (attempt.refused)
+      return fail("checkpoint.folder: {}; valid: a folder of this run's own", attempt.fault);
+    if (attempt.fault.empty()) {
+      if (!place->is_keeper) return beginning;
+      for (const std::string& broken : damaged)
+        if (auto aside = checkpoint::set_aside(place->folder + "/" + broken); !aside)
+          return fail(aside);
+      return beginning;
+    }
+    beginning.warnings.push_back(attempt.fault);
+    beginning = {0, 0, std::move(beginning.warnings), ""};
+    damaged.push_back(name);
+  }
+  if (!names.empty())
+    return fail(
+        "checkpoint.folder: none of the checkpoints in {} is whole ({}); to begin anew move them "
+        "away",
+        place->folder, fmt::join(beginning.warnings, "; "));
+  if (auto loaded = load_weights(recipe, context.rank, states); !loaded) return fail(loaded);
+  return beginning;
+}
+
+Result<> check_resumable(const std::string& folder, const recipe::Model& model) {
+  for (const std::string& name : checkpoint::checkpoints_in(folder)) {
+    const auto newest = checkpoint::Checkpoint::open(folder + "/" + name);
+    if (!newest) continue;
+    return newest->check_model(model);
+  }
+  return {};
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,32 @@
+// Where a run begins: at its newest checkpoint that is whole, or at its starting weights.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/recipe.h"
+#include "engine/runtime/executor.h"
+#include "engine/train/checkpoint_place.h"
+
+namespace heddle::train {
+
+struct Beginning {
+  int64_t step = 0;                   // steps done
+  int64_t samples = 0;                // samples read
+  std::vector<std::string> warnings;  // what was damaged, and what has become of it
+  std::string note;                   // where it goes on, and what has changed in the recipe
+};
+
+/// Fills the states. A damaged checkpoint is set aside and the one before is taken; where all are
+/// damaged, or one is of another model or a newer format, that is an error. Every rank calls this.
+Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
+                        const std::optional<CheckpointPlace>& place,
+                        const runtime::NamedTensors& states);
+
+/// Whether a run of this model may go on in the folder: an error if its newest checkpoint is of
+/// another model or a newer format. What is damaged is left to `begin`.
+Result<> check_resumable(const std::string& folder, const recipe::Model& model);
+
+}  // namespace heddle::train

@@ -1,0 +1,71 @@
+// Saving while training goes on: the states are copied at a step's end, a thread of each rank
+// writes the copy, and one rank a folder gives the checkpoint its name when all have written.
+//
+// A save goes through stages, which all ranks enter at the same step's end: writing (every rank its
+// file), naming (the keeper), tidying (the keeper removes what is old, or what has failed). Only
+// the threads touch the disk; only `advance`, on the step's thread, talks to other ranks.
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <string>
+
+#include "base/result.h"
+#include "engine/checkpoint/manifest.h"
+#include "engine/launch/launch.h"
+#include "engine/telemetry/log_writer.h"
+#include "engine/train/checkpoint_place.h"
+#include "engine/train/staging.h"
+
+namespace heddle::train {
+
+/// One thread uses it. The functions that every rank must call at the same time say so. A disk that
+/// fails is told in the log as a warning; Results are errors of the log alone, but for `finish`.
+class Saver {
+ public:
+  Saver(const recipe::Recipe& recipe, const launch::RankContext& context,
+        const runtime::NamedTensors& states, CheckpointPlace place, c10::Device device,
+        telemetry::LogWriter& log);
+
+  /// Of the copy that this rank keeps.
+  int64_t staging_bytes() const { return staging_.bytes(); }
+
+  /// Whether this rank's thread is at work.
+  bool busy() const;
+  /// Every rank, after each step: the next stage, once no rank is busy.
+  Result<> advance(bool any_busy);
+
+  /// Every rank: waits for the save before, copies the states after `step` steps and begins to
+  /// write. `name`: one that is kept for good; any rank may know it.
+  Result<> save(int64_t step, int64_t samples, const std::string& name = "");
+
+  /// Every rank: waits until what was begun has its name. An error if the newest save has failed.
+  Result<> finish();
+
+ private:
+  enum class Stage { idle, writing, naming, tidying };
+
+  Result<> settle();
+  Result<> written();
+  Result<> named();
+  Result<> tidied();
+  Result<> failed(const std::string& error);
+  Result<> tell(telemetry::Level level, const std::string& text);
+
+  const recipe::Recipe& recipe_;
+  launch::RankContext context_;
+  CheckpointPlace place_;
+  c10::Device device_;
+  telemetry::LogWriter& log_;
+  Staging staging_;
+
+  Stage stage_ = Stage::idle;
+  checkpoint::Manifest manifest_;  // of the save under way
+  std::string name_;
+  std::string failure_;  // of the newest save
+  std::chrono::steady_clock::time_point begun_;
+  double stopped_seconds_ = 0;  // for the copy
+  std::future<Result<std::string>> work_;
+};
+
+}  // namespace heddle::train

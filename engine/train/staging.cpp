@@ -1,0 +1,42 @@
+#include "engine/train/staging.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+
+namespace heddle::train {
+
+Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
+                 c10::Device device)
+    : rank_(rank), stored_(stored_states(recipe, rank, states)) {
+  std::erase_if(stored_, [](const StoredState& stored) { return !stored.writes; });
+  int64_t numbers = 0;
+  for (const StoredState& stored : stored_) numbers += stored.part.numbers();
+  copy_ = at::zeros({numbers}, at::TensorOptions(at::kFloat).pinned_memory(device.is_cuda()));
+}
+
+void Staging::take() {
+  at::NoGradGuard no_grad;
+  int64_t offset = 0;
+  for (const StoredState& stored : stored_) {
+    const int64_t numbers = stored.part.numbers();
+    copy_.narrow(0, offset, numbers)
+        .copy_(stored.state.narrow(0, 0, stored.part.box.rows()).reshape({-1}));
+    offset += numbers;
+  }
+}
+
+Result<checkpoint::Contents> Staging::write(const std::string& folder) const {
+  if (stored_.empty()) return checkpoint::Contents{};
+  std::vector<checkpoint::Part> parts;
+  for (const StoredState& stored : stored_) parts.push_back(stored.part);
+  const float* at = copy_.const_data_ptr<float>();
+  return checkpoint::write_rank_file(
+      folder, fmt::format("rank-{}.safetensors", rank_), parts,
+      [&](const checkpoint::Part&, int64_t begin, int64_t end) -> Result<std::span<const float>> {
+        const std::span<const float> piece(at, static_cast<size_t>(end - begin));
+        at += end - begin;
+        return piece;
+      });
+}
+
+}  // namespace heddle::train

@@ -1,0 +1,225 @@
+// Checkpoints from any layout to any other; damage, and what is not this run's; names and what is
+// kept; weights to Hugging Face's layout and back.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+
+#include "engine/checkpoint/convert.h"
+#include "engine/checkpoint/weights.h"
+#include "tests/engine/checkpoint/files.h"
+#include "tests/engine/checkpoint/small_checkpoint.h"
+
+using namespace heddle;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kReference = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/";
+
+struct Named {
+  const char* name;
+  small::Layout layout;
+};
+const std::vector<Named> kLayouts = {
+    {"one rank", {.dp_shard = 1}},
+    {"dp_shard 2", {.dp_shard = 2}},
+    {"dp_shard 3", {.dp_shard = 3}},
+    {"dp_shard 4", {.dp_shard = 4}},
+    {"more ranks than rows", {.dp_shard = 16}},
+    {"dp_replicate 2", {.dp_replicate = 2, .dp_shard = 1}},
+    {"hsdp 2x2", {.dp_replicate = 2, .dp_shard = 2}},
+    {"tp 2", {.dp_shard = 1, .tp = 2}},
+    {"tp 2, dp_shard 2", {.dp_shard = 2, .tp = 2}},
+    {"cp 2, dp_shard 2", {.dp_shard = 2, .cp = 2}},
+};
+
+bool says(const Result<>& result, const char* what) {
+  if (result) return false;
+  if (QByteArray::fromStdString(result.error().message).contains(what)) return true;
+  qWarning("%s", result.error().message.c_str());
+  return false;
+}
+
+}  // namespace
+
+class CheckpointTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::string folder() { return folder_->path().toStdString(); }
+  std::string step(int64_t step) { return folder() + "/" + checkpoint::step_folder(step); }
+
+  void rewrite(const std::string& path, const std::function<void(checkpoint::Manifest&)>& change) {
+    const std::string file = path + "/manifest.json";
+    auto manifest = checkpoint::parse_manifest(read_file(file));
+    QVERIFY(manifest.has_value());
+    change(*manifest);
+    write_file(file, checkpoint::to_text(*manifest));
+  }
+
+ private Q_SLOTS:
+  void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+  void any_layout_reads_what_any_other_wrote() {
+    for (const Named& from : kLayouts) {
+      const auto saved = small::save(folder(), 10, small::recipe_of(from.layout));
+      QVERIFY2(saved.has_value(), from.name);
+      for (const Named& to : kLayouts) {
+        const auto loaded = small::load(step(10), small::recipe_of(to.layout));
+        QVERIFY2(loaded.has_value(), loaded ? "" : loaded.error().message.c_str());
+      }
+      fs::remove_all(step(10));
+    }
+  }
+
+  // A part of a shard is read in the pieces that were hashed, some of them by halves.
+  void large_tensors_are_read_by_pieces() {
+    constexpr int64_t kRows = 1000, kColumns = 3001;  // 11.4 MiB
+    const checkpoint::Part part{"large", {kRows, 2 * kColumns}, {0, kRows, 0, kColumns}};
+    const checkpoint::Part other{
+        "large", {kRows, 2 * kColumns}, {0, kRows, kColumns, 2 * kColumns}};
+    std::vector<float> piece;
+    const auto source = [&](const checkpoint::Part& of, int64_t begin,
+                            int64_t end) -> Result<std::span<const float>> {
+      piece.clear();
+      for (int64_t i = begin; i < end; ++i)
+        piece.push_back(
+            static_cast<float>(i / kColumns * 2 * kColumns + of.box.column_begin + i % kColumns));
+      return std::span<const float>(piece);
+    };
+    checkpoint::Manifest manifest;
+    manifest.recipe = small::recipe_of();
+    for (const auto& each : {part, other}) {
+      auto written = checkpoint::write_rank_file(folder(), std::to_string(each.box.column_begin),
+                                                 {each}, source);
+      QVERIFY(written.has_value());
+      manifest.contents.add(std::move(*written));
+    }
+    write_file(folder() + "/manifest.json", checkpoint::to_text(manifest));
+    const auto opened = checkpoint::Checkpoint::open(folder());
+    QVERIFY2(opened.has_value(), opened ? "" : opened.error().message.c_str());
+    for (const recipe::Box& box : {recipe::Box{0, kRows, 0, 2 * kColumns},
+                                   {3, 777, 0, kColumns},
+                                   {999, 1000, 5, 6},
+                                   {200, 700, 2999, 3100},
+                                   {0, 350, 0, kColumns}}) {
+      std::vector<float> numbers(static_cast<size_t>(box.rows() * box.columns()));
+      QVERIFY(opened->read("large", box, numbers.data()).has_value());
+      size_t i = 0;
+      for (int64_t row = box.row_begin; row < box.row_end; ++row)
+        for (int64_t column = box.column_begin; column < box.column_end; ++column, ++i)
+          if (numbers[i] != static_cast<float>(row * 2 * kColumns + column))
+            QFAIL(qPrintable(QString("row %1, column %2").arg(row).arg(column)));
+    }
+  }
+
+  void every_flipped_byte_is_found() {
+    QVERIFY(small::save(folder(), 10, small::recipe_of({.dp_shard = 2})).has_value());
+    const size_t stride = qEnvironmentVariableIsSet("HEDDLE_ALL") ? 1 : 29;
+    int tried = 0;
+    for (const auto& entry : fs::directory_iterator(step(10))) {
+      const std::string path = entry.path(), whole = read_file(path);
+      for (size_t at = 0; at < whole.size(); at += stride) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+        write_file(path, damaged);
+        const auto loaded = small::load(step(10), small::recipe_of());
+        if (loaded || loaded.error().message.find("wrong numbers") != std::string::npos)
+          QFAIL(qPrintable(QString("byte %1 of %2").arg(at).arg(path.c_str())));
+        ++tried;
+      }
+      write_file(path, whole);
+    }
+    QVERIFY(small::load(step(10), small::recipe_of()).has_value());
+    qInfo("%d bytes tried", tried);
+  }
+
+  void what_is_wrong_is_named() {
+    const auto recipe = small::recipe_of({.dp_shard = 2});
+    const std::string manifest = step(10) + "/manifest.json";
+    QVERIFY(small::save(folder(), 10, recipe).has_value());
+    const std::string whole = read_file(manifest);
+
+    for (const size_t size : {size_t{0}, size_t{20}, whole.size() / 2, whole.size() - 1}) {
+      write_file(manifest, whole.substr(0, size));
+      QVERIFY(says(small::load(step(10), recipe), "manifest.json: cut short or damaged"));
+    }
+    fs::remove(manifest);
+    QVERIFY(says(small::load(step(10), recipe), "manifest.json: cannot be read"));
+    write_file(manifest, whole);
+
+    auto other = recipe;
+    other.model.n_layers = 3;
+    QVERIFY(says(small::load(step(10), other),
+                 "a checkpoint of another model: its n_layers is 2, the recipe's 3"));
+
+    fs::rename(step(10) + "/rank-1.safetensors", step(10) + "/away");
+    QVERIFY(says(small::load(step(10), recipe), "rank-1.safetensors: missing"));
+    QVERIFY(says(small::load(step(10), recipe), "it was written on host"));
+    fs::rename(step(10) + "/away", step(10) + "/rank-1.safetensors");
+    const std::string shard = read_file(step(10) + "/rank-1.safetensors");
+    write_file(step(10) + "/rank-1.safetensors", shard.substr(0, shard.size() - 4));
+    QVERIFY(says(small::load(step(10), recipe), "rank-1.safetensors: damaged:"));
+    write_file(step(10) + "/rank-1.safetensors", shard);
+
+    rewrite(step(10), [](auto& m) { m.contents.tensors["norm.weight"].shards.pop_back(); });
+    QVERIFY(
+        says(small::load(step(10), recipe), "tensor \"norm.weight\": its shards have 7 numbers"));
+    rewrite(step(10), [](auto& m) { m.contents.tensors.erase("norm.weight"); });
+    QVERIFY(says(small::load(step(10), recipe), "no tensor \"norm.weight\""));
+    rewrite(step(10), [](auto& m) { m.format = 2; });
+    QVERIFY(says(small::load(step(10), recipe), "format 2, which a newer Heddle has written"));
+  }
+
+  void the_newest_and_the_named_are_kept() {
+    for (const int64_t s : {5, 10}) QVERIFY(small::save(folder(), s, small::recipe_of(), 3));
+    fs::rename(step(5), folder() + "/step-5-best");
+    fs::create_directory(folder() + "/mine");
+    fs::create_directory(folder() + "/step-7.partial");
+    for (const int64_t s : {15, 20, 100}) QVERIFY(small::save(folder(), s, small::recipe_of(), 2));
+    QCOMPARE(checkpoint::checkpoints_in(folder()),
+             (std::vector<std::string>{"step-100", "step-20", "step-5-best"}));
+    QVERIFY(fs::exists(folder() + "/mine"));
+    QVERIFY(checkpoint::remove_partials(folder()).has_value());
+    QVERIFY(!fs::exists(folder() + "/step-7.partial"));
+    QVERIFY(checkpoint::set_aside(step(100)).has_value());
+    QCOMPARE(small::newest_whole(folder()), int64_t{20});
+    for (const char* no : {"step-", "step-x", "step-1.partial", "step-1.damaged", "step-1-",
+                           "step-1-a.partial", "step--1", "other-1"})
+      QVERIFY2(!checkpoint::step_of(no), no);
+  }
+
+  void hugging_face_folders_come_back_as_they_were() {
+    for (const char* fixture : {"llama-tiny", "llama-tiny-scaled-rope-tied"}) {
+      const std::string from = kReference + fixture, ours = folder() + "/ours-" + fixture,
+                        back = folder() + "/back-" + fixture;
+      const auto there = checkpoint::convert(from, ours);
+      QVERIFY2(there.has_value(), there ? "" : there.error().message.c_str());
+      const auto again = checkpoint::convert(ours, back);
+      QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
+      const auto before = checkpoint::HuggingFaceCheckpoint::open(from);
+      const auto after = checkpoint::HuggingFaceCheckpoint::open(back);
+      QVERIFY(before && after);
+      QVERIFY(before->model() == after->model());
+      for (const checkpoint::Parameter& parameter : before->parameters()) {
+        std::vector<float> a(static_cast<size_t>(parameter.rows() * parameter.columns())), b(a);
+        QVERIFY(before->read_rows(parameter.name, 0, parameter.rows(), a.data()).has_value());
+        QVERIFY(after->read_rows(parameter.name, 0, parameter.rows(), b.data()).has_value());
+        QCOMPARE(a, b);
+      }
+      QVERIFY(says(checkpoint::convert(from, ours), "exists already"));
+    }
+    QVERIFY(says(checkpoint::convert(folder() + "/nowhere", folder() + "/to"), "config.json"));
+    QVERIFY(!fs::exists(folder() + "/to") && !fs::exists(folder() + "/to.partial"));
+  }
+
+  void a_runs_folder_is_no_checkpoint_but_its_newest_is_named() {
+    QVERIFY(small::save(folder(), 10, small::recipe_of()).has_value());
+    const auto opened = checkpoint::Weights::open(folder(), small::recipe_of().model);
+    QVERIFY(!opened);
+    QVERIFY(opened.error().message.ends_with("valid: " + step(10)));
+  }
+};
+
+QTEST_GUILESS_MAIN(CheckpointTest)
+#include "checkpoint_test.moc"

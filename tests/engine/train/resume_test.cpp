@@ -1,0 +1,324 @@
+// A run that is stopped goes on where it was, under any layout; one that is killed loses an
+// interval at most; what cannot be gone on from is told.
+#include <signal.h>
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QJsonArray>
+#include <QRandomGenerator>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "engine_process.h"
+
+namespace {
+
+struct Layout {
+  const char* name;
+  int ranks;
+  int local_batch;  // of the 12 sequences of a step
+  QStringList sets;
+};
+
+QStringList set(const QString& key, const QString& value) { return {"--set", key + "=" + value}; }
+QStringList along(const QString& keys) {
+  QStringList sets;
+  for (const QString& key : keys.split(' ')) sets += {"--set", "parallelism." + key};
+  return sets;
+}
+
+const Layout kOne = {"one rank", 1, 12, {}};
+const Layout kTwo = {"dp_shard 2", 2, 6, {}};
+const Layout kPipeline = {"pp 2", 2, 12, along("pp=2")};
+const QList<Layout> kLayouts = {
+    kOne,
+    {"dp_shard 3, accumulating", 3, 2, {}},
+    {"hsdp 2x2", 4, 3, along("dp_replicate=2")},
+    {"tp 2, dp 2", 4, 6, along("tp=2")},
+    {"cp 2, ring", 2, 12, along("cp=2 cp_mode=\"ring\"")},
+    {"pp 2, tp 2, cp 2", 8, 12, along("pp=2 tp=2 cp=2")},
+};
+
+QList<double> losses_of(const EngineResult& run) {
+  QList<double> losses;
+  for (const QJsonValue loss : run.results()["losses"].toArray()) losses << loss.toDouble();
+  return losses;
+}
+
+QStringList folders_in(const QString& folder) {
+  return QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
+}
+
+}  // namespace
+
+class ResumeTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+  QString recipe_;
+
+  QStringList arguments(const Layout& layout, const QString& checkpoints, const QString& run_dir,
+                        const QStringList& more = {}) {
+    QStringList all{"train", recipe_, "--ranks", QString::number(layout.ranks)};
+    all += set("training.local_batch", QString::number(layout.local_batch));
+    if (!checkpoints.isEmpty()) all += set("checkpoint.folder", '"' + checkpoints + '"');
+    if (!run_dir.isEmpty()) all += {"--run-dir", run_dir};
+    return all + layout.sets + more;
+  }
+  EngineResult train(const Layout& layout, const QString& checkpoints, const QStringList& more = {},
+                     const QString& run_dir = {}) {
+    return run_engine(arguments(layout, checkpoints, run_dir, more));
+  }
+
+  QByteArray log_of(const QString& run_dir, int attempt = 0) {
+    QFile log(QString("%1/rank-0.%2.hlog").arg(run_dir).arg(attempt));
+    return log.open(QFile::ReadOnly) ? log.readAll() : QByteArray();
+  }
+
+  // Checkpoints at steps 5 and 10 in `name`.
+  QString trained_to_ten(const QString& name, const Layout& layout = kTwo,
+                         const QStringList& more = {}) {
+    const QString to = folder_.filePath(name);
+    const auto run =
+        train(layout, to, set("training.steps", "10") + set("checkpoint.every", "5") + more);
+    if (run.exit_code != 0) qWarning("%s", run.err.constData());
+    return to;
+  }
+
+  // Losses 11 to 20 from a copy of those checkpoints.
+  QList<double> gone_on(const QString& stopped, const Layout& layout,
+                        const QStringList& more = {}) {
+    const QString at = folder_.filePath("at");
+    QDir(at).removeRecursively();
+    QProcess::execute("cp", {"-r", stopped, at});
+    const auto run = train(layout, at, more);
+    if (run.exit_code != 0) qWarning("%s", run.err.constData());
+    return run.results()["first_step"].toInt() == 11 ? losses_of(run) : QList<double>();
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    recipe_ = folder_.filePath("small.toml");
+    QFile file(recipe_);
+    QVERIFY(file.open(QFile::WriteOnly));
+    // Two query heads to a kv head; 130 columns of the ffn do not divide by 3 or 4.
+    file.write(QString(R"(
+[model]
+dim = 64
+n_layers = 4
+n_heads = 8
+n_kv_heads = 4
+ffn_dim = 130
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32
+[training]
+steps = 20
+global_batch = 12
+[optimizer]
+lr = 1e-3
+[schedule]
+decay = "none"
+)")
+                   .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+                   .toUtf8());
+  }
+
+  // By default each layout goes on from one other; with HEDDLE_ALL=1 from all.
+  void goes_on_under_any_layout() {
+    const auto one = losses_of(train(kOne, ""));
+    QCOMPARE(one.size(), 20);
+    const bool all = qEnvironmentVariableIsSet("HEDDLE_ALL");
+    double most = 0;
+    for (qsizetype from = 0; from < kLayouts.size(); ++from) {
+      const QString stopped = trained_to_ten(QString("from-%1").arg(from), kLayouts[from]);
+      const auto whole = losses_of(train(kLayouts[from], ""));
+      for (qsizetype to = 0; to < kLayouts.size(); ++to) {
+        if (!all && to != from && to != (from + 2) % kLayouts.size()) continue;
+        const QString pair = QString("%1 to %2").arg(kLayouts[from].name, kLayouts[to].name);
+        const auto rest = gone_on(stopped, kLayouts[to]);
+        QVERIFY2(rest.size() == 10, qPrintable(pair));
+        for (int i = 0; i < 10; ++i) most = std::max(most, std::abs(rest[i] - one[10 + i]));
+        QVERIFY2(most <= 1e-4, qPrintable(pair + QString(": %1").arg(most)));
+        if (to == from) QVERIFY2(rest == whole.mid(10), qPrintable(pair));
+      }
+    }
+    qInfo("losses 11 to 20 within %.1e of those of one rank", most);
+  }
+
+  // They are two states at the ends of a pipeline, but one parameter.
+  void tied_embeddings_leave_a_pipeline_and_come_back() {
+    const QStringList tied = set("model.tied_embeddings", "true");
+    const auto one = losses_of(train(kOne, "", tied));
+    for (const auto& [from, to] : {std::pair{kPipeline, kTwo}, std::pair{kTwo, kPipeline}}) {
+      const auto rest =
+          gone_on(trained_to_ten(QString("tied-%1").arg(from.name), from, tied), to, tied);
+      QCOMPARE(rest.size(), 10);
+      for (int i = 0; i < 10; ++i) QVERIFY(std::abs(rest[i] - one[10 + i]) <= 1e-4);
+    }
+  }
+
+  void the_data_goes_on_with_another_batch() {
+    const QString at = trained_to_ten("batch");
+    const QString run_dir = folder_.filePath("batch-run");
+    const auto run = train(kOne, at, set("training.global_batch", "24"), run_dir);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QByteArray log = log_of(run_dir);
+    QVERIFY(log.contains("goes on after step 10 from"));
+    QVERIFY(log.contains("training.global_batch was 12, is 24"));
+    QFile manifest(at + "/step-20/manifest.json");
+    QVERIFY(manifest.open(QFile::ReadOnly));
+    QCOMPARE(QJsonDocument::fromJson(manifest.readAll())["samples"].toInt(), 10 * 12 + 10 * 24);
+  }
+
+  void a_damaged_newest_one_is_set_aside() {
+    const QString at = trained_to_ten("damaged");
+    QFile shard(at + "/step-10/rank-1.safetensors");
+    QVERIFY(shard.open(QFile::ReadWrite));
+    QVERIFY(shard.seek(shard.size() - 1000));
+    QVERIFY(shard.putChar(77));
+    shard.close();
+    const QString run_dir = folder_.filePath("damaged-run");
+    const auto run = train(kOne, at, set("training.steps", "8"), run_dir);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["first_step"].toInt(), 6);
+    const QByteArray log = log_of(run_dir);
+    QVERIFY(log.contains("step-10/rank-1.safetensors: damaged: bytes"));
+    QVERIFY(log.contains("goes on after step 5 from"));
+    QCOMPARE(folders_in(at), (QStringList{"step-10.damaged", "step-5", "step-8"}));
+  }
+
+  void what_cannot_be_gone_on_from_is_told() {
+    const QString at = trained_to_ten("bad");
+    const auto other = train(kOne, at, set("model.n_layers", "3"));
+    QCOMPARE(other.exit_code, 2);
+    QVERIFY2(other.err.contains("checkpoint.folder") &&
+                 other.err.contains("a checkpoint of another model: its n_layers is 4"),
+             other.err.constData());
+    for (const char* step : {"/step-5", "/step-10"}) {
+      QFile manifest(at + step + "/manifest.json");
+      QVERIFY(manifest.resize(manifest.size() / 2));
+    }
+    const auto none = train(kOne, at);
+    QCOMPARE(none.exit_code, 2);
+    QVERIFY2(none.err.contains("is whole") && none.err.contains("manifest.json: cut short"),
+             none.err.constData());
+    QCOMPARE(folders_in(at), (QStringList{"step-10", "step-5"}));
+  }
+
+  void a_run_that_is_done_does_nothing_more() {
+    const QString at = trained_to_ten("done");
+    const auto run = train(kTwo, at, set("training.steps", "10"));
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(losses_of(run).size(), 0);
+  }
+
+  void weights_start_another_run() {
+    const QString at = trained_to_ten("weights");
+    const QString hugging_face = folder_.filePath("exported");
+    const auto converted = run_engine({"convert", at + "/step-10", hugging_face});
+    QVERIFY2(converted.exit_code == 0, converted.err.constData());
+    const auto from_ours = train(kTwo, "", set("model.checkpoint", '"' + at + "/step-10\""));
+    QVERIFY2(from_ours.exit_code == 0, from_ours.err.constData());
+    const auto from_theirs = train(kTwo, "", set("model.checkpoint", '"' + hugging_face + '"'));
+    QCOMPARE(losses_of(from_ours).size(), 20);
+    QCOMPARE(losses_of(from_ours), losses_of(from_theirs));
+    QVERIFY(losses_of(from_ours)[0] != losses_of(train(kTwo, ""))[0]);
+  }
+
+  void stop_and_checkpoint_now() {
+    const QString at = folder_.filePath("stopped"), run_dir = folder_.filePath("stopped-run");
+    QProcess engine;
+    engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                 arguments(kTwo, at, run_dir, set("training.steps", "100000")));
+    QVERIFY(engine.waitForStarted());
+    QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).contains("tokens_per_second"), 60000);
+    const auto ask = [&](const QStringList& name) {
+      return run_engine(QStringList{"supervise", "--run-dir", run_dir, "--checkpoint"} + name);
+    };
+    QCOMPARE(ask({"best"}).exit_code, 0);
+    QTRY_VERIFY_WITH_TIMEOUT(!QDir(at).entryList({"step-*-best"}).isEmpty(), 60000);
+    QCOMPARE(ask({}).exit_code, 0);
+    QTRY_VERIFY_WITH_TIMEOUT(folders_in(at).size() == 2, 60000);
+    QCOMPARE(ask({"no/name"}).exit_code, 2);
+    engine.terminate();
+    QVERIFY(engine.waitForFinished(60000));
+    QCOMPARE(engine.exitCode(), 130);
+    QTRY_COMPARE(folders_in(at).size(), 3);
+    const int done =
+        int(QJsonDocument::fromJson(engine.readAllStandardOutput())["losses"].toArray().size());
+    QVERIFY(QDir(at).exists(QString("step-%1").arg(done)));
+    const auto rest = train(kOne, at, set("training.steps", QString::number(done + 1)));
+    QVERIFY2(rest.exit_code == 0, rest.err.constData());
+    QCOMPARE(rest.results()["first_step"].toInt(), done + 1);
+  }
+
+  void two_runs_do_not_share_a_folder() {
+    const QString at = folder_.filePath("shared"), run_dir = folder_.filePath("shared-run");
+    QProcess engine;
+    engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                 arguments(kTwo, at, run_dir, set("training.steps", "100000")));
+    QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).contains("tokens_per_second"), 60000);
+    const auto second = train(kOne, at);
+    QCOMPARE(second.exit_code, 2);
+    QVERIFY2(second.err.contains("another run saves its checkpoints in it"),
+             second.err.constData());
+    engine.terminate();
+    QVERIFY(engine.waitForFinished(60000));
+    QCOMPARE(engine.exitCode(), 130);
+  }
+
+  // HEDDLE_ALL=1: 40 times.
+  void a_killed_run_goes_on() {
+    const QString at = folder_.filePath("killed");
+    const int kills = qEnvironmentVariableIsSet("HEDDLE_ALL") ? 40 : 4;
+    int before = 0;
+    for (int i = 0; i < kills; ++i) {
+      const QString run_dir = folder_.filePath(QString("killed-%1").arg(i));
+      QProcess engine;
+      engine.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                   arguments(i % 2 ? kOne : kTwo, at, run_dir,
+                             set("training.steps", "100000") + set("checkpoint.every", "2")));
+      QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).contains(": checkpoint "), 60000);
+      QTest::qSleep(QRandomGenerator::global()->bounded(200));
+      engine.kill();
+      QVERIFY(engine.waitForFinished());
+      // Ranks die with the launcher, but not before it.
+      QTRY_VERIFY_WITH_TIMEOUT(train(kOne, at, set("training.steps", "1")).exit_code == 0, 60000);
+      int newest = 0;
+      for (const QString& name : QDir(at).entryList({"step-*"}, QDir::Dirs)) {
+        QVERIFY2(!name.contains("damaged"), qPrintable(name));
+        newest = std::max(newest, name.mid(5).toInt());
+      }
+      QVERIFY2(newest > before, qPrintable(QString("%1 after %2").arg(newest).arg(before)));
+      before = newest;
+    }
+  }
+
+  // A file system too small for what is saved is made of a limit on the size of files.
+  void a_full_disk_does_not_end_training() {
+    const QString at = trained_to_ten("full"), run_dir = folder_.filePath("full-run");
+    QProcess engine;
+    engine.start("/bin/sh",
+                 QStringList{"-c", "ulimit -f 200; trap '' XFSZ; exec \"$@\"", "sh",
+                             QString(HEDDLE_BINARY_DIR) + "/heddle-engine"} +
+                     arguments(kTwo, at, run_dir,
+                               set("training.steps", "100000") + set("checkpoint.every", "5")));
+    QTRY_VERIFY_WITH_TIMEOUT(log_of(run_dir).count("no checkpoint was written") >= 2, 60000);
+    const QByteArray log = log_of(run_dir);
+    QVERIFY(log.contains("File too large"));
+    QVERIFY(log.contains("training goes on; rank 0:") && log.contains("the newest is step-10"));
+    engine.terminate();
+    QVERIFY(engine.waitForFinished(60000));
+    QCOMPARE(engine.exitCode(), 1);
+    QVERIFY(engine.readAllStandardError().contains("the last checkpoint could not be written"));
+    QCOMPARE(folders_in(at), (QStringList{"step-10", "step-5"}));
+  }
+};
+
+QTEST_GUILESS_MAIN(ResumeTest)
+#include "resume_test.moc"
