@@ -213,6 +213,7 @@ void LivePage::take(LiveUpdate update) {
     if (!update.steps.empty()) cursor_.step = update.steps.back().id;
     if (!update.lines.empty()) cursor_.line = update.lines.back().id;
     run_ = std::move(update.run);
+    readRecipe();
     totalSteps_ = update.totalSteps;
     gaps_ = std::move(update.gaps);
     const bool ended = storage::has_ended(run_->summary.state);
@@ -305,8 +306,8 @@ void LivePage::showRanks() {
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
   if (!going) asked_.clear();
-  checkpoint_->setVisible(going &&
-                          !recipe::parse(run_->recipe, "recipe").recipe.checkpoint.folder.empty());
+  const bool saves = run_ && readRecipe().saves;
+  checkpoint_->setVisible(going && saves);
   stop_->setVisible(going);
   kill_->setVisible(going);
   stop_->setEnabled(going && asked_.isEmpty());
@@ -316,6 +317,15 @@ void LivePage::showState() {
     banner_->hide();
   }
   Q_EMIT headerChanged();
+}
+
+const LivePage::ReadRecipe& LivePage::readRecipe() {
+  if (read_.run == run_->summary.id) return read_;
+  const recipe::Recipe recipe = recipe::resolve(recipe::parse(run_->recipe, "recipe")).recipe;
+  read_ = {run_->summary.id, !recipe.checkpoint.folder.empty(), {}};
+  if (recipe.parallelism.dp_shard > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
+  stepCard_->setMesh(read_.mesh);
+  return read_;
 }
 
 void LivePage::checkpoint() {

@@ -46,6 +46,13 @@ class LivePage : public Page {
   void drawSteps(const std::vector<StepPoint>& points);
   void showRanks();
   void showState();
+  /// What of a run's recipe the page needs, read once.
+  struct ReadRecipe {
+    storage::RunId run = 0;
+    bool saves = false;  // checkpoints
+    recipe::Mesh mesh;
+  };
+  const ReadRecipe& readRecipe();
   void checkpoint();
   void stop();
   void kill();
@@ -62,6 +69,7 @@ class LivePage : public Page {
   LineChart* memory_ = nullptr;
   ChartGroup charts_;
   StepCard* stepCard_ = nullptr;
+  ReadRecipe read_;
   RankCard* ranks_ = nullptr;
   LogCard* log_ = nullptr;
   QAction* checkpoint_ = nullptr;

@@ -113,7 +113,8 @@ void StepCard::setTimelines(const StepTimelines& step) {
   for (size_t i = 0; i < step.ranks.size(); ++i) {
     TimelineRow row;
     row.title = tr("rank %1").arg(step.ranks[i]);
-    row.subtitle = duration(step.timelines[i]->lengthUs());
+    const QString place = placeOf(step.ranks[i]);
+    row.subtitle = place.isEmpty() ? duration(step.timelines[i]->lengthUs()) : place;
     row.warn = slow && slow->index == i;
     if (row.warn) {
       row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
@@ -125,6 +126,18 @@ void StepCard::setTimelines(const StepTimelines& step) {
   timeline_->setRows(std::move(rows));
   showHead();
   showStatistics();
+}
+
+QString StepCard::placeOf(int64_t rank) const {
+  QStringList parts;
+  for (const auto& [name, dim] : {std::pair("pp", recipe::kPp),
+                                  {"rep", recipe::kReplicate},
+                                  {"dp", recipe::kShard},
+                                  {"cp", recipe::kCp},
+                                  {"tp", recipe::kTp}})
+    if (mesh_.size(dim) > 1)
+      parts << QStringLiteral("%1%2").arg(QLatin1String(name)).arg(mesh_.index(rank, dim));
+  return parts.size() > 1 ? parts.join(QChar(' ')) : QString();
 }
 
 void StepCard::setProfiled(std::vector<int64_t> steps) {

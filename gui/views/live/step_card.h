@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/recipe/mesh.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/step_points.h"
@@ -22,6 +23,8 @@ class StepCard : public Card {
   /// `host` of each rank may be empty.
   void setTimelines(const StepTimelines& step);
   void setProfiled(std::vector<int64_t> steps);
+  /// Where ranks stand: told beside each where they differ in more than one dimension.
+  void setMesh(const recipe::Mesh& mesh) { mesh_ = mesh; }
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 
   int64_t step() const { return step_; }
@@ -40,6 +43,7 @@ class StepCard : public Card {
  private:
   void go(int direction);
   bool isWide() const;
+  QString placeOf(int64_t rank) const;
   void showHead();
   void showStatistics();
 
@@ -50,6 +54,7 @@ class StepCard : public Card {
   QToolButton* next_;
   QLabel* statistics_;
   QList<QLabel*> hints_;
+  recipe::Mesh mesh_;
   std::vector<int64_t> profiled_;
   std::vector<int32_t> ranks_;
   std::vector<double> compute_;
