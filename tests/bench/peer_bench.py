@@ -20,6 +20,7 @@ p.add_argument("--build", default=f"{ROOT}/build/release/bin")
 p.add_argument("--rounds", type=int, default=5)
 p.add_argument("--steps", type=int, default=8)
 p.add_argument("--link", default="", help="rate between the two ranks, for instance 1gbit")
+p.add_argument("--keep", help="a folder for the run directories of Heddle's last run, for `heddle import`")
 p.add_argument("--slow-link", help="the script that joins two namespaces")
 p.add_argument("--with", dest="variants", default="", help="compile,ac: more of the peer's modes")
 p.add_argument("--only", default="", help="run one of: heddle, peer")
@@ -75,10 +76,13 @@ def heddle(sets):
         file.write(RECIPE)
     options = [word for each in a.set + sets for word in ("--set", each)]
     if not a.link:
-        out, cpu = run([f"{a.build}/heddle-engine", "train", recipe] + options)
+        out, cpu = run([f"{a.build}/heddle-engine", "train", recipe, "--run-dir", f"{folder}/run"] + options)
         result = json.loads(out.strip().split("\n")[-1])
     else:
         result, cpu = heddle_across(folder, recipe, options)
+    if a.keep:
+        shutil.rmtree(a.keep, ignore_errors=True)
+        shutil.copytree(folder, a.keep)
     shutil.rmtree(folder)
     return result, cpu
 

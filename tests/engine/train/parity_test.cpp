@@ -1,11 +1,13 @@
 // Heddle against Hugging Face's results on tiny Llamas: logits, loss, gradients, 20 AdamW steps;
-// eager and planned, on 1, 2 and 4 ranks that split the fixture's batch of 4 sequences.
+// eager and planned, on 1, 2 and 4 ranks that split the fixture's batch of 4 sequences, and under
+// other layouts (with `HEDDLE_ALL=1` under all of them).
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "engine/checkpoint/safetensors.h"
 #include "engine_process.h"
@@ -60,7 +62,7 @@ class ParityTest : public QObject {
   QTemporaryDir folder_;
 
   // The fixture's recipe on a number of ranks; weights go to OUT after the last step.
-  QString write_recipe(const QString& fixture, int ranks) {
+  QString write_recipe(const QString& fixture, int data_ranks) {
     const QString path = folder_.filePath("recipe.toml");
     QFile file(path);
     if (!file.open(QFile::WriteOnly)) qFatal("no %s", qPrintable(path));
@@ -88,9 +90,9 @@ folder = "%3"
 ranks = %4
 )")
                    .arg(kReference + fixture)
-                   .arg(4 / ranks)
+                   .arg(4 / data_ranks)
                    .arg(folder_.filePath("out"))
-                   .arg(ranks)
+                   .arg(data_ranks)
                    .toUtf8());
     return path;
   }
@@ -99,10 +101,45 @@ ranks = %4
     QTest::addColumn<QString>("fixture");
     QTest::addColumn<QString>("mode");
     QTest::addColumn<int>("ranks");
-    for (const char* fixture : {"llama-tiny", "llama-tiny-scaled-rope-tied"})
+    QTest::addColumn<QString>("layout");
+    const bool all = qEnvironmentVariableIsSet("HEDDLE_ALL");
+    for (const char* fixture : {"llama-tiny", "llama-tiny-scaled-rope-tied"}) {
       for (const char* mode : {"eager", "planned"})
         for (int ranks : {1, 2, 4})
-          QTest::addRow("%s %s %d", fixture, mode, ranks) << fixture << mode << ranks;
+          QTest::addRow("%s %s %d", fixture, mode, ranks) << fixture << mode << ranks << "";
+      for (const auto& [ranks, layout, always] : {std::tuple{2, "tp=2", false},
+                                                  {2, "tp=2 sequence_parallel=false", false},
+                                                  {2, "cp=2", false},
+                                                  {4, "cp=4 cp_mode=\"ring\"", true},
+                                                  {2, "cp=2 cp_mode=\"ulysses\"", false},
+                                                  {4, "cp=4 cp_mode=\"ulysses\"", false},
+                                                  {2, "pp=2", false},
+                                                  {2, "pp=2 pp_schedule=\"zero-bubble\"", false},
+                                                  {4, "tp=2", false},
+                                                  {4, "dp_replicate=2", false},
+                                                  {8, "pp=2 tp=2 cp=2", true},
+                                                  {8, "pp=2 tp=2", false},
+                                                  {8, "dp_replicate=2 tp=2", false}})
+        if (all || always)
+          QTest::addRow("%s %s", fixture, layout) << fixture << "planned" << ranks << layout;
+    }
+  }
+
+  // The recipe's ranks, and the options that make its layout.
+  QStringList arguments(const QString& fixture, int ranks, const QString& layout,
+                        const QString& micro_batches) {
+    QStringList sets;
+    int data_ranks = ranks;
+    for (const QString& key : layout.split(' ', Qt::SkipEmptyParts)) {
+      sets << "--set"
+           << "parallelism." + key;
+      const QStringList parts = key.split('=');
+      if (parts[0] == "pp")
+        sets << "--set"
+             << "parallelism.microbatches=" + micro_batches;
+      if (QStringList{"tp", "cp", "pp"}.contains(parts[0])) data_ranks /= parts[1].toInt();
+    }
+    return QStringList{write_recipe(fixture, data_ranks), "--ranks", QString::number(ranks)} + sets;
   }
 
  private Q_SLOTS:
@@ -111,8 +148,10 @@ ranks = %4
     QFETCH(QString, fixture);
     QFETCH(QString, mode);
     QFETCH(int, ranks);
+    QFETCH(QString, layout);
     const QString to = folder_.filePath("eval.safetensors");
-    const auto run = run_engine({"eval", write_recipe(fixture, ranks), "--mode", mode, "--to", to});
+    const auto run = run_engine(QStringList{"eval"} + arguments(fixture, ranks, layout, "1") +
+                                QStringList{"--mode", mode, "--to", to});
     QVERIFY2(run.exit_code == 0, run.err.constData());
 
     const SafetensorsFile ours = open(to),
@@ -139,7 +178,9 @@ ranks = %4
     QFETCH(QString, fixture);
     QFETCH(QString, mode);
     QFETCH(int, ranks);
-    const auto run = run_engine({"train", write_recipe(fixture, ranks), "--mode", mode});
+    QFETCH(QString, layout);
+    const auto run = run_engine(QStringList{"train"} + arguments(fixture, ranks, layout, "2") +
+                                QStringList{"--mode", mode});
     QVERIFY2(run.exit_code == 0, run.err.constData());
     const QJsonObject results = run.results();
     const QJsonArray losses = results["losses"].toArray(),
