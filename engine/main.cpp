@@ -98,8 +98,9 @@ int main(int argc, char** argv) {
   auto* actions = supervise_command->add_option_group("action");
   actions->add_flag_callback("--status",
                              [&] { supervise.action = launch::SuperviseAction::status; });
-  auto* name = actions->add_option("--checkpoint", supervise.checkpoint_name,
-                                   "save after the step; with a name: for good")
+  auto* name = actions
+                   ->add_option("--checkpoint", supervise.checkpoint_name,
+                                "save after the step; with a name: for good")
                    ->expected(0, 1)
                    ->check([](const std::string& text) {
                      return text.empty() || checkpoint::is_checkpoint_name(text)

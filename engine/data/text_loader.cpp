@@ -137,8 +137,8 @@ Result<DataLoader> DataLoader::open(const recipe::Data& data, const recipe::Trai
 }
 
 Batch DataLoader::next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const {
-  const int64_t first = samples_before(step) + dp_rank * (global_batch_ / dp_size) +
-                        micro_batch * local_batch_;
+  const int64_t first =
+      samples_before(step) + dp_rank * (global_batch_ / dp_size) + micro_batch * local_batch_;
   Batch batch;
   batch.tokens.reserve(static_cast<size_t>(local_batch_ * seq_len_));
   batch.labels.reserve(static_cast<size_t>(local_batch_ * seq_len_));

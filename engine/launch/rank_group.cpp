@@ -33,7 +33,8 @@ double seconds_until(steady_clock::time_point time) {
 sigset_t taken_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1}) sigaddset(&set, signal);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1})
+    sigaddset(&set, signal);
   return set;
 }
 

@@ -38,7 +38,8 @@ class RankGroup {
   Result<> start();
 
   /// Waits until every rank is gone. SIGTERM, SIGINT and SIGHUP ask the ranks to stop (a second one
-  /// kills them), SIGQUIT kills them, SIGUSR1 asks them for a checkpoint. The end names the first rank that failed and its last line.
+  /// kills them), SIGQUIT kills them, SIGUSR1 asks them for a checkpoint. The end names the first
+  /// rank that failed and its last line.
   End run();
 
   uint16_t port() const { return launch_.rendezvous_port; }

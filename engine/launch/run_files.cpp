@@ -54,7 +54,9 @@ ProcessId process_from(const json& json) { return {json.at("pid"), json.at("star
 
 }  // namespace
 
-std::string checkpoint_name_file(const std::string& run_dir) { return run_dir + "/checkpoint.name"; }
+std::string checkpoint_name_file(const std::string& run_dir) {
+  return run_dir + "/checkpoint.name";
+}
 
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
