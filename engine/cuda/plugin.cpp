@@ -1,45 +1,51 @@
-// libheddle_cuda.so: GPUs for the engine. The same graph on one CUDA stream, collectives by NCCL.
+// libheddle_cuda.so: GPUs for the engine.
 #include "engine/cuda/plugin.h"
 
+#include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
-#include <torch/library.h>
+#include <c10/cuda/CUDAStream.h>
+#include <stdlib.h>
 
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#include "engine/cuda/cuda_run.h"
+#include "engine/cuda/nccl_backend.h"
+#include "engine/cuda/placing_allocator.h"
 
-#include "engine/kernels/composite.h"
+using namespace heddle;
 
-namespace composite = heddle::kernels::composite;
+namespace {
 
-TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
-  library.impl("rms_norm", &composite::rms_norm);
-  library.impl("rms_norm_backward", &composite::rms_norm_backward);
-  library.impl("rope", &composite::rope);
-  library.impl("attention", &composite::attention);
-  library.impl("attention_backward", &composite::attention_backward);
-  library.impl("merge_attention", &composite::merge_attention);
-  library.impl("swiglu", &composite::swiglu);
-  library.impl("swiglu_backward", &composite::swiglu_backward);
-  library.impl("cross_entropy", &composite::cross_entropy);
-  library.impl("cross_entropy_backward", &composite::cross_entropy_backward);
-  library.impl("accumulate_", &composite::accumulate_);
-  library.impl("squared_norms", &composite::squared_norms);
-  library.impl("total_norm", &composite::total_norm);
-  library.impl("clip_factor", &composite::clip_factor);
-  library.impl("adamw_", &composite::adamw_);
+// LibTorch's watchdog ends the process when a collective fails; ours ends the collective, and the
+// rank tells what it was.
+void leave_errors_to_us() {
+  constexpr int kUnlessSet = 0;
+  setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", kUnlessSet);
+  setenv("TORCH_NCCL_ENABLE_MONITORING", "0", kUnlessSet);
 }
+
+}  // namespace
 
 extern "C" {
 
 int heddle_cuda_use_device(int local_rank) {
   const int count = c10::cuda::device_count();
-  if (local_rank < count) c10::cuda::set_device(static_cast<c10::DeviceIndex>(local_rank));
+  if (local_rank >= count) return count;
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(local_rank));
+  // A step can be recorded on any stream but the default one.
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
+  leave_errors_to_us();
+  at::globalContext().lazyInitDevice(c10::kCUDA);
+  cuda::install_placing_allocator();
   return count;
 }
 
-// Only the engine calls it, built by the same compiler: C linkage is for the name alone.
 c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(
-    const c10::intrusive_ptr<c10d::Store>& store, int rank, int size) {
-  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size);
+    const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+    const transport::GroupOptions& options) {
+  return c10::make_intrusive<cuda::NcclBackend>(store, rank, size, options);
 }
+
+std::unique_ptr<runtime::DeviceRun> heddle_cuda_make_run() { return cuda::make_cuda_run(); }
+
+at::Tensor heddle_cuda_allocate(int64_t bytes) { return cuda::allocate_block(bytes); }
 
 }  // extern "C"

@@ -1,20 +1,37 @@
 // What the engine asks of libheddle_cuda.so, looked up by name after dlopen. Loading it registers
-// the CUDA kernels of Heddle's operators.
+// the CUDA kernels of Heddle's operators. Only the engine calls these, built by the same compiler:
+// C linkage is for the names alone.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
+#include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "engine/runtime/device_run.h"
+#include "engine/transport/meeting.h"
+
 namespace heddle::cuda {
 
-/// "heddle_cuda_use_device": makes this process's GPU current. Returns the number of GPUs, 0 if
-/// there is none or the driver is too old.
+/// "heddle_cuda_use_device": makes this process's GPU current, with a compute stream for this
+/// thread, and has its allocator place results. Returns the number of GPUs, 0 if there is none or
+/// the driver is too old.
 using UseDevice = int (*)(int local_rank);
 inline constexpr const char* kUseDevice = "heddle_cuda_use_device";
 
 /// "heddle_cuda_make_group": an NCCL group. Throws c10::Error.
-using MakeGroup = c10::intrusive_ptr<c10d::Backend> (*)(
-    const c10::intrusive_ptr<c10d::Store>& store, int rank, int size);
+using MakeGroup =
+    c10::intrusive_ptr<c10d::Backend> (*)(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                                          int size, const transport::GroupOptions& options);
 inline constexpr const char* kMakeGroup = "heddle_cuda_make_group";
+
+/// "heddle_cuda_make_run": what executors ask of the GPU.
+using MakeRun = std::unique_ptr<runtime::DeviceRun> (*)();
+inline constexpr const char* kMakeRun = "heddle_cuda_make_run";
+
+/// "heddle_cuda_allocate": bytes of zeros from NCCL's allocator, else from LibTorch's.
+using Allocate = at::Tensor (*)(int64_t bytes);
+inline constexpr const char* kAllocate = "heddle_cuda_allocate";
 
 }  // namespace heddle::cuda

@@ -1,6 +1,5 @@
 #include "engine/runtime/arena.h"
 
-#include <ATen/ops/zeros.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -9,6 +8,8 @@
 #include <map>
 #include <mutex>
 #include <utility>
+
+#include "engine/runtime/device.h"
 
 namespace heddle::runtime {
 namespace {
@@ -39,15 +40,18 @@ bool Arena::holds(const void* address) {
   return byte < base + bytes;
 }
 
+Result<Arena> Arena::create_on(c10::Device device, int64_t bytes) try {
+  at::Tensor block = allocate_on(device, bytes);
+  Arena arena(static_cast<std::byte*>(block.mutable_data_ptr()), bytes);
+  arena.block_ = std::move(block);
+  return arena;
+} catch (const c10::Error& error) {
+  return fail("no {:.1f} GiB of GPU memory for the step: {}",
+              static_cast<double>(bytes) / (1 << 30), error.what_without_backtrace());
+}
+
 Result<Arena> Arena::create(int64_t bytes, c10::Device device) {
-  if (!device.is_cpu()) {
-    Arena arena;
-    arena.block_ =
-        at::zeros({std::max<int64_t>(bytes, 1)}, at::TensorOptions(at::kByte).device(device));
-    arena.base_ = static_cast<std::byte*>(arena.block_.mutable_data_ptr());
-    arena.bytes_ = bytes;
-    return arena;
-  }
+  if (!device.is_cpu()) return create_on(device, std::max<int64_t>(bytes, 1));
   constexpr int64_t kHugePage = int64_t{2} << 20;
   bytes = (std::max<int64_t>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
   const auto size = static_cast<size_t>(bytes);
@@ -72,12 +76,12 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 }
 
 Arena::~Arena() {
-  if (!base_ || block_.defined()) return;
+  if (!base_) return;
   {
     std::lock_guard lock(ranges().mutex);
     ranges().bytes.erase(base_);
   }
-  munmap(base_, static_cast<size_t>(bytes_));
+  if (!block_.defined()) munmap(base_, static_cast<size_t>(bytes_));
 }
 
 }  // namespace heddle::runtime

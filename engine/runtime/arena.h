@@ -30,6 +30,7 @@ class Arena {
  private:
   Arena() = default;
   Arena(std::byte* base, int64_t bytes);
+  static Result<Arena> create_on(c10::Device device, int64_t bytes);
   std::byte* base_ = nullptr;
   int64_t bytes_ = 0;
   at::Tensor block_;  // on a device other than the CPU: what owns the memory

@@ -10,6 +10,14 @@ namespace {
 
 void* cuda_plugin = nullptr;
 
+// A function of the plug-in.
+template <typename Function>
+Function look_up(const char* name) {
+  const auto found = reinterpret_cast<Function>(dlsym(cuda_plugin, name));
+  TORCH_CHECK(found, "libheddle_cuda.so is not of this engine: it has no ", name);
+  return found;
+}
+
 }  // namespace
 
 Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
@@ -20,9 +28,7 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
         "hardware.device: GPUs need the CUDA plug-in, which does not load ({}); build it with "
         "packaging/start.sh --cuda, or set device = \"cpu\"",
         dlerror());
-  const auto use_device = reinterpret_cast<cuda::UseDevice>(dlsym(cuda_plugin, cuda::kUseDevice));
-  if (!use_device) return fail("libheddle_cuda.so is not of this engine: {}", dlerror());
-  const int count = use_device(local_rank);
+  const int count = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank);
   if (local_rank >= count)
     return fail(
         "hardware.device: this host has {} usable GPUs, and rank {} of it needs one more; check "
@@ -35,12 +41,19 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
                                              int size, transport::GroupOptions options) {
-  if (device.is_cuda()) {
-    const auto make = reinterpret_cast<cuda::MakeGroup>(dlsym(cuda_plugin, cuda::kMakeGroup));
-    TORCH_CHECK(make, "libheddle_cuda.so is not of this engine");
-    return make(store, rank, size);
-  }
+  if (device.is_cuda())
+    return look_up<cuda::MakeGroup>(cuda::kMakeGroup)(store, rank, size, options);
   return c10::make_intrusive<transport::HostBackend>(store, rank, size, std::move(options));
+}
+
+std::unique_ptr<DeviceRun> make_device_run(c10::Device device) {
+  if (device.is_cuda()) return look_up<cuda::MakeRun>(cuda::kMakeRun)();
+  return make_cpu_run();
+}
+
+at::Tensor allocate_on(c10::Device device, int64_t bytes) {
+  TORCH_CHECK(device.is_cuda(), "there is no allocator for ", device);
+  return look_up<cuda::Allocate>(cuda::kAllocate)(bytes);
 }
 
 }  // namespace heddle::runtime

@@ -1,13 +1,16 @@
 // The device that a rank computes on.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
+#include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "base/result.h"
+#include "engine/runtime/device_run.h"
 #include "engine/transport/meeting.h"
 
 namespace heddle::runtime {
@@ -22,5 +25,12 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank);
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
                                              c10::intrusive_ptr<c10d::Store> store, int rank,
                                              int size, transport::GroupOptions options);
+
+/// What executors ask of it. Throws c10::Error.
+std::unique_ptr<DeviceRun> make_device_run(c10::Device device);
+
+/// Bytes of zeros on a GPU, which its transport can read and write in place where that is possible.
+/// Throws c10::Error where there is not so much.
+at::Tensor allocate_on(c10::Device device, int64_t bytes);
 
 }  // namespace heddle::runtime

@@ -4,19 +4,23 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/passes/stage.h"
 #include "engine/passes/unroll.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/transport/host_backend.h"
-#include "engine/transport/timed_work.h"
 
 namespace heddle::runtime {
 
 using graph::Node;
 
-Executor::Executor(Program program) : program_(std::move(program)), under_way_(program_.slots) {}
+Executor::Executor(Program program, std::unique_ptr<DeviceRun> device)
+    : device_(std::move(device)),
+      program_(std::move(program)),
+      policy_(device_->records()),
+      under_way_(program_.slots) {}
 
 Executor::~Executor() {
   for (UnderWay& each : under_way_) try {
@@ -39,33 +43,97 @@ const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches
                                   const NamedTensors& step_inputs, Timeline* timeline) {
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const bool timed = timeline != nullptr;
+  if (timed) device_->begin_times(program_.instructions.size());
   feed(micro_batches, step_inputs);
+  const ReplayPolicy::How how = looking_ ? ReplayPolicy::How::run : policy_.next(timed);
+  if (how == ReplayPolicy::How::run || (how == ReplayPolicy::How::record && !record(timed))) {
+    run_instructions(timed);
+    policy_.ran();
+  } else {
+    replay(timed);
+  }
+  device_->finish();
+  if (timed) add_spans(*timeline);
+  return program_.outputs;
+}
+
+void Executor::run_instructions(bool timed) {
   misplaced_bytes_ = 0;
   take_outside_bytes();
   if (first_) {
-    for (Instruction& instruction : program_.instructions)
-      if (program_.graph.nodes[instruction.node].next_step) execute(instruction, timeline);
+    for (size_t i = 0; i < program_.instructions.size(); ++i)
+      if (program_.graph.nodes[program_.instructions[i].node].next_step) execute(i, timed);
     first_ = false;
   }
   collectives_ = collective_bytes_ = 0;
-  for (Instruction& instruction : program_.instructions) {
-    execute(instruction, timeline);
+  for (size_t i = 0; i < program_.instructions.size(); ++i) {
+    execute(i, timed);
+    const Instruction& instruction = program_.instructions[i];
     if (looking_ && !std::holds_alternative<Start>(instruction.what))
       look_for_non_finite(instruction);
   }
   outside_bytes_ = take_outside_bytes();
-  return program_.outputs;
 }
 
-void Executor::execute(Instruction& instruction, Timeline* timeline) {
+// A recording has no collective under way at its ends: it waits for those that the step after
+// needs.
+bool Executor::record(bool timed) {
+  join(false);
+  const std::vector<UnderWay> before = under_way_;
+  auto step = device_->record([this, timed] {
+    run_instructions(timed);
+    join(timed);
+  });
+  if (!step) {
+    under_way_ = before;
+    warnings_.push_back(policy_.failed(step.error().message));
+    return false;
+  }
+  recorded_[timed] = std::move(*step);
+  policy_.recorded(timed);
+  return true;
+}
+
+void Executor::replay(bool timed) {
+  join(false);
+  recorded_[timed]->launch();
+}
+
+void Executor::join(bool timed) {
+  for (UnderWay& each : under_way_) {
+    if (!each.work) continue;
+    each.work->wait();
+    if (timed) device_->waited(each.instruction, *each.work);
+    each = {nullptr, each.instruction, true};
+  }
+}
+
+void Executor::add_spans(Timeline& timeline) const {
+  for (size_t i = 0; i < program_.instructions.size(); ++i) {
+    const Instruction& instruction = program_.instructions[i];
+    if (std::holds_alternative<Wait>(instruction.what)) continue;
+    const std::optional<Interval> interval = device_->interval(i);
+    if (!interval) continue;
+    const Node& node = program_.graph.nodes[instruction.node];
+    const bool communicates = std::holds_alternative<Start>(instruction.what);
+    timeline.add({node.op.substr(node.op.find('.') + 1), node.module, interval->begin_us,
+                  interval->end_us - interval->begin_us, static_cast<uint8_t>(communicates ? 1 : 0),
+                  static_cast<uint8_t>(node.phase)});
+  }
+}
+
+void Executor::execute(size_t index, bool timed) {
+  Instruction& instruction = program_.instructions[index];
   const Node& node = program_.graph.nodes[instruction.node];
-  if (auto* collective = std::get_if<Start>(&instruction.what)) return start(*collective, node);
-  if (auto* waits = std::get_if<Wait>(&instruction.what)) return wait(waits->slot, node, timeline);
-  const int64_t begin = timeline ? timeline->now_us() : 0;
+  if (auto* collective = std::get_if<Start>(&instruction.what)) {
+    if (timed) device_->starting(index);
+    return start(*collective, node, index);
+  }
+  if (auto* waits = std::get_if<Wait>(&instruction.what)) return wait(waits->slot, node, timed);
+  if (timed) device_->before(index);
   call(std::get<Call>(instruction.what));
-  if (timeline)
-    timeline->add({node.op.substr(node.op.find('.') + 1), node.module, begin,
-                   timeline->now_us() - begin, 0, static_cast<uint8_t>(node.phase)});
+  if (timed) device_->after(index);
 }
 
 std::string Executor::first_non_finite(const std::vector<NamedTensors>& micro_batches,
@@ -139,7 +207,7 @@ void Executor::put_in_place(Call& call, const std::vector<Allocation> allocation
   call.placement.order = std::move(order);
 }
 
-void Executor::start(const Start& start, const Node& node) {
+void Executor::start(const Start& start, const Node& node, size_t index) {
   for (const at::Tensor& tail : start.tails) tail.zero_();
   c10d::Backend& group = process_group(start.group);
   Tensors from = start.from, to = start.to;
@@ -174,22 +242,17 @@ void Executor::start(const Start& start, const Node& node) {
       work = start_all_reduce(to, start.reduction, start.group);
       break;
   }
-  under_way_[start.slot] = {std::move(work), &node};
+  under_way_[start.slot] = {std::move(work), index, false};
   ++collectives_;
   collective_bytes_ += start.bytes;
 }
 
-void Executor::wait(size_t slot, const Node& node, Timeline* timeline) {
-  UnderWay& each = under_way_[slot];
+void Executor::wait(size_t slot, const Node& node, bool timed) {
+  const UnderWay each = std::exchange(under_way_[slot], {});
+  if (each.joined) return;
   TORCH_CHECK(each.work, "nothing is under way for ", node.module);
   each.work->wait();
-  if (const auto* timed = dynamic_cast<transport::TimedWork*>(each.work.get()); timed && timeline) {
-    const int64_t begin = std::max<int64_t>(0, timeline->at_us(timed->began())),
-                  end = timeline->at_us(timed->ended());
-    timeline->add({each.node->op.substr(each.node->op.find('.') + 1), each.node->module, begin,
-                   end - begin, 1, static_cast<uint8_t>(each.node->phase)});
-  }
-  each = {};
+  if (timed) device_->waited(each.instruction, *each.work);
 }
 
 }  // namespace heddle::runtime

@@ -1,12 +1,17 @@
 // Runs a program, step by step.
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
+#include <utility>
 #include <vector>
 
+#include "engine/runtime/device_run.h"
 #include "engine/runtime/program.h"
+#include "engine/runtime/replay_policy.h"
 #include "engine/runtime/timeline.h"
 
 namespace heddle::runtime {
@@ -14,7 +19,8 @@ namespace heddle::runtime {
 /// One thread. Collectives of the step after may be under way between two steps.
 class Executor {
  public:
-  explicit Executor(Program program);
+  /// `device` is where the program's tensors lie.
+  explicit Executor(Program program, std::unique_ptr<DeviceRun> device = make_cpu_run());
   Executor(Executor&&) = default;
   /// Waits for what is under way.
   ~Executor();
@@ -33,6 +39,10 @@ class Executor {
                                const NamedTensors& step_inputs);
 
   const Program& program() const { return program_; }
+  const DeviceRun& device() const { return *device_; }
+
+  /// What the log should say of how steps are run; each is told once.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   /// Bytes that operators of the last step allocated beyond the plan, and bytes of results that
   /// had to be copied to their place. Both are 0 from the second step on, if the plan is right.
@@ -44,7 +54,11 @@ class Executor {
 
  private:
   void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
-  void execute(Instruction& instruction, Timeline* timeline);
+  // A step, by its instructions, or as one launch.
+  void run_instructions(bool timed);
+  void replay(bool timed);
+  bool record(bool timed);
+  void execute(size_t index, bool timed);
   void call(Call& call);
   void look_for_non_finite(const Instruction& instruction);
   struct Misplaced {
@@ -53,16 +67,23 @@ class Executor {
   };
   void put_in_place(Call& call, std::vector<Allocation> allocations,
                     std::vector<Misplaced>& misplaced);
-  void start(const Start& start, const graph::Node& node);
-  void wait(size_t slot, const graph::Node& node, Timeline* timeline);
+  void start(const Start& start, const graph::Node& node, size_t index);
+  void wait(size_t slot, const graph::Node& node, bool timed);
+  void join(bool timed);
+  void add_spans(Timeline& timeline) const;
 
-  // A collective under way.
+  // A collective under way, or one that has been waited for ahead of its Wait.
   struct UnderWay {
     c10::intrusive_ptr<c10d::Work> work;
-    const graph::Node* node = nullptr;
+    size_t instruction = 0;
+    bool joined = false;
   };
 
+  std::unique_ptr<DeviceRun> device_;
   Program program_;
+  ReplayPolicy policy_;
+  std::array<std::unique_ptr<RecordedStep>, 2> recorded_;  // without times, with them
+  std::vector<std::string> warnings_;
   std::vector<UnderWay> under_way_;  // by slot
   bool first_ = true;                // nothing is under way for the first step yet
   int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;

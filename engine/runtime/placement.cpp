@@ -23,19 +23,42 @@ thread_local State state;
 
 void keep(void*) {}
 
+// The result that the next allocation is taken to be, or -1.
+int result_of(size_t bytes, bool by_size) {
+  const Placement& placement = *state.placement;
+  const size_t index = state.allocations.size();
+  if (!placement.order.empty()) {
+    const int result = index < placement.order.size() ? placement.order[index] : -1;
+    return result >= 0 && bytes <= placement.results[static_cast<size_t>(result)].bytes ? result
+                                                                                        : -1;
+  }
+  for (size_t i = 0; by_size && i < placement.results.size(); ++i)
+    if (placement.results[i].bytes == bytes && !state.taken[i]) return static_cast<int>(i);
+  return -1;
+}
+
+std::byte* address_for(size_t bytes, bool by_size) {
+  const Placement& placement = *state.placement;
+  if (const int result = result_of(bytes, by_size); result >= 0) {
+    state.taken[static_cast<size_t>(result)] = true;
+    return placement.results[static_cast<size_t>(result)].address;
+  }
+  if (placement.order.empty() && !by_size) return nullptr;
+  const size_t begin = (state.scratch_used + kAlign - 1) / kAlign * kAlign;
+  if (begin + bytes > placement.scratch.bytes) return nullptr;
+  state.scratch_used = begin + bytes;
+  return placement.scratch.address + begin;
+}
+
 class PlacingAllocator final : public c10::Allocator {
  public:
   explicit PlacingAllocator(c10::Allocator* next) : next_(next) { give_to = next->raw_deleter(); }
 
   c10::DataPtr allocate(size_t bytes) override {
-    if (!state.placement || bytes == 0) return next_->allocate(bytes);
-    if (std::byte* address = place(bytes)) {
-      state.allocations.push_back({address, bytes});
+    if (std::byte* address = place(bytes, true))
       return {address, address, &keep, c10::Device(c10::kCPU)};
-    }
-    state.outside_bytes += static_cast<int64_t>(bytes);
     c10::DataPtr data = next_->allocate(bytes);
-    state.allocations.push_back({data.get(), bytes});
+    placed_elsewhere(data.get(), bytes);
     return data;
   }
   // Libraries that allocate without a DataPtr (oneDNN's scratchpads) give memory back by address.
@@ -47,25 +70,6 @@ class PlacingAllocator final : public c10::Allocator {
  private:
   static void give_back(void* address) {
     if (!Arena::holds(address)) give_to(address);
-  }
-
-  static std::byte* place(size_t bytes) {
-    const Placement& placement = *state.placement;
-    const size_t index = state.allocations.size();
-    if (!placement.order.empty()) {
-      const int result = index < placement.order.size() ? placement.order[index] : -1;
-      if (result >= 0) return placement.results[static_cast<size_t>(result)].address;
-    } else {
-      for (size_t i = 0; i < placement.results.size(); ++i) {
-        if (placement.results[i].bytes != bytes || state.taken[i]) continue;
-        state.taken[i] = true;
-        return placement.results[i].address;
-      }
-    }
-    const size_t begin = (state.scratch_used + kAlign - 1) / kAlign * kAlign;
-    if (begin + bytes > placement.scratch.bytes) return nullptr;
-    state.scratch_used = begin + bytes;
-    return placement.scratch.address + begin;
   }
 
   c10::Allocator* next_;
@@ -82,6 +86,19 @@ void install() {
 }
 
 }  // namespace
+
+std::byte* place(size_t bytes, bool by_size) {
+  if (!state.placement || bytes == 0) return nullptr;
+  std::byte* address = address_for(bytes, by_size);
+  if (address) state.allocations.push_back({address, bytes});
+  return address;
+}
+
+void placed_elsewhere(void* address, size_t bytes) {
+  if (!state.placement || bytes == 0) return;
+  state.outside_bytes += static_cast<int64_t>(bytes);
+  state.allocations.push_back({address, bytes});
+}
 
 Placing::Placing(const Placement& placement) {
   install();

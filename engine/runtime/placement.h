@@ -7,8 +7,8 @@
 
 namespace heddle::runtime {
 
-/// Where the allocations of one operator go. While a `Placing` lives, LibTorch's CPU allocator on
-/// this thread answers from it.
+/// Where the allocations of one operator go. While a `Placing` lives, LibTorch's allocator of the
+/// device answers from it on this thread.
 struct Placement {
   struct Slot {
     std::byte* address;
@@ -36,6 +36,13 @@ class Placing {
 
   const std::vector<Allocation>& allocations() const;
 };
+
+/// For a device's allocator: where memory that is asked for now belongs, null where it may lie
+/// anywhere; then the allocator tells where that is. `by_size`: an operator whose allocations are
+/// not known yet may have them taken for its results; else they are only watched, because what
+/// libraries allocate at their first call they keep.
+std::byte* place(size_t bytes, bool by_size);
+void placed_elsewhere(void* address, size_t bytes);
 
 /// Bytes that operators on this thread allocated outside of their placements since the last call.
 int64_t take_outside_bytes();

@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
 
 namespace heddle::runtime {
@@ -52,7 +53,44 @@ int64_t product(const Graph& graph, const Node& node) {
   return a.bytes() + b.bytes() + float_bytes(graph.values[node.outputs.front()]) + kReorders;
 }
 
+// Flash attention's backward: fp32 sums of dq, and a number a row; with grouped heads dk and dv of
+// each query head as well (flash_api.cpp of LibTorch).
+int64_t flash_backward(const Graph& graph, const Node& node) {
+  constexpr int64_t kTokens = 128, kHeadDim = 32;  // what sizes are rounded up to
+  const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  const Value &q = argument(graph, node, 1), &k = argument(graph, node, 2);
+  if (!converts(q)) return 0;
+  const int64_t b = q.sizes[0], heads = q.sizes[2], d = q.sizes[3];
+  const int64_t rows = b * rounded(q.sizes[1], kTokens) * heads;
+  const int64_t expanded = k.sizes[2] == heads ? 0 : 2 * aligned(b * k.sizes[1] * heads * d * 2);
+  return aligned(rows * 4) + aligned(rows * rounded(d, kHeadDim) * 4) + expanded;
+}
+
+// One fp64 number for each block of each tensor.
+int64_t gpu_squared_norms(const Graph& graph, const Node& node) {
+  constexpr int64_t kChunk = kernels::cuda::kListChunk;
+  int64_t bytes = 0;
+  for (const graph::Use& use : graph::list_of(node)) {
+    const Value& value = graph.values[use.value];
+    const int64_t elements = value.bytes() / static_cast<int64_t>(c10::elementSize(value.dtype));
+    bytes += (elements + kChunk - 1) / kChunk * 8;
+  }
+  return aligned(bytes);
+}
+
 }  // namespace
+
+int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
+  constexpr int64_t kSeeds = 256;  // what takes the place of a random state
+  if (node.op == "heddle.attention") return kSeeds;
+  if (node.op == "heddle.attention_backward") return kSeeds + flash_backward(graph, node);
+  if (node.op == "heddle.squared_norms") return gpu_squared_norms(graph, node);
+  if (node.op == "heddle.rms_norm_backward") {
+    const Value& x = argument(graph, node, 1);
+    return aligned((x.sizes[0] + kernels::kNormRows - 1) / kernels::kNormRows * x.sizes[1] * 4);
+  }
+  return 0;
+}
 
 int64_t scratch_bytes(const Graph& graph, const Node& node) {
   if (node.op == "heddle.attention") return attention(graph, node, false);

@@ -1,4 +1,4 @@
-// What operators allocate on a CPU besides their results, so that the plan has room for it.
+// What operators allocate besides their results, so that the plan has room for it.
 #pragma once
 
 #include "engine/graph/ir.h"
@@ -6,7 +6,10 @@
 namespace heddle::runtime {
 
 /// Bytes of scratch memory of a node's operator, as its kernel (engine/kernels) or LibTorch's asks
-/// for it; each buffer rounded up to 64 bytes.
+/// for it on a CPU; each buffer rounded up to 64 bytes.
 int64_t scratch_bytes(const graph::Graph& graph, const graph::Node& node);
+
+/// The same on a GPU; workspaces of cuBLAS and cuDNN are outside of the plan.
+int64_t gpu_scratch_bytes(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace heddle::runtime

@@ -119,7 +119,8 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
   if (recipe.parallelism.pp > 1) options.stages = stages(recipe, rank, captured);
   options.gather_once = recipe.wrapping.reshard_after_forward == 0;
   options.buckets = buckets(recipe, captured);
-  options.scratch_bytes = runtime::scratch_bytes;
+  options.scratch_bytes =
+      recipe.hardware.device == "cuda" ? runtime::gpu_scratch_bytes : runtime::scratch_bytes;
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
   std::vector<std::pair<std::string, passes::Recompute>> exceptions;
   for (const recipe::Override& each : recipe.overrides)

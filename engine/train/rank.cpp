@@ -77,6 +77,8 @@ std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginn
              facts.plan_seconds * 1e3)});
   if (!facts.choice.empty())
     lines.push_back({launch::now(), telemetry::Level::info, "plan: " + facts.choice});
+  for (const std::string& warning : facts.warnings)
+    lines.push_back({launch::now(), telemetry::Level::warning, warning});
   return lines;
 }
 

@@ -53,7 +53,7 @@ Result<> write_results(const std::string& run_dir, const Results& results, const
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
       {"step_seconds", results.median_step_seconds()},
-      {"peak_bytes", peak_resident_bytes()},
+      {"peak_bytes", runner.peak_bytes()},
       {"predicted_peak_bytes", runner.facts.predicted_peak_bytes > 0
                                    ? nlohmann::ordered_json(runner.facts.predicted_peak_bytes)
                                    : nlohmann::ordered_json(nullptr)},

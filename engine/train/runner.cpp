@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "engine/graph/text.h"
+#include "engine/runtime/device.h"
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
 #include "engine/train/planner.h"
@@ -77,6 +78,7 @@ class PlannedRunner final : public Runner {
     return executor_.first_non_finite(micro_batches, inputs);
   }
   const runtime::Executor* executor() const override { return &executor_; }
+  std::vector<std::string> take_warnings() override { return executor_.take_warnings(); }
 
  private:
   runtime::Arena states_;  // what the states' tensors lie in
@@ -159,7 +161,7 @@ Result<std::optional<runtime::Executor>> plan_validation(const recipe::Recipe& r
   auto program =
       runtime::Program::create(std::move(graph), std::move(planned->plan.memory), states, device);
   if (!program) return fail(program);
-  return runtime::Executor(std::move(*program));
+  return runtime::Executor(std::move(*program), runtime::make_device_run(device));
 }
 
 Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
@@ -180,7 +182,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                     .collective_bytes = collective_bytes(plan),
                     .arena_bytes = plan.memory.arena_bytes,
                     .plan = graph::to_text(plan.graph),
-                    .choice = plan.graph.notes["plan"]};
+                    .choice = plan.graph.notes["plan"],
+                    .warnings = {}};
   auto state_arena =
       runtime::Arena::create(place_states(plan.graph, nullptr, device, nullptr), device);
   if (!state_arena) return fail(state_arena);
@@ -193,10 +196,15 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   if (!validation) return fail(validation);
   // Arena and states have been touched: they are resident now, and so is what the BLAS needs.
   warm_up(device);
-  facts.predicted_peak_bytes = resident_bytes();
-  auto runner = std::make_unique<PlannedRunner>(runtime::Executor(std::move(*program)),
-                                                std::move(*validation), std::move(*state_arena),
-                                                captured.model_forward_calls);
+  facts.predicted_peak_bytes =
+      device.is_cpu() ? resident_bytes() : facts.state_bytes + facts.arena_bytes;
+  auto run = runtime::make_device_run(device);
+  for (const runtime::Arena* arena : {&*state_arena, &program->arena})
+    if (const auto done = run->register_memory(arena->at(0), arena->bytes()); !done)
+      facts.warnings.push_back(done.error().message);
+  auto runner = std::make_unique<PlannedRunner>(
+      runtime::Executor(std::move(*program), std::move(run)), std::move(*validation),
+      std::move(*state_arena), captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
   runner->facts.plan_seconds =
@@ -206,6 +214,10 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 }
 
 }  // namespace
+
+int64_t Runner::peak_bytes() const {
+  return executor() ? executor()->device().peak_bytes() : peak_resident_bytes();
+}
 
 recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
   recipe::Recipe one = recipe;

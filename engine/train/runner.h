@@ -21,9 +21,11 @@ struct RunnerFacts {
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena
+  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena; on a
+                                     // GPU the latter two
   std::string plan;                  // its text, which all ranks must share
   std::string choice;                // the plan's note: what was chosen, and what is expected of it
+  std::vector<std::string> warnings;  // of how it was made ready
 };
 
 class Runner {
@@ -44,6 +46,11 @@ class Runner {
   }
   /// What the last step did, to be held against the plan; nullptr when eager.
   virtual const runtime::Executor* executor() const { return nullptr; }
+
+  /// The most memory held so far: resident, or on a GPU allocated there.
+  int64_t peak_bytes() const;
+  /// As Executor::take_warnings.
+  virtual std::vector<std::string> take_warnings() { return {}; }
 
   /// All states by name; filled with zeros at first.
   runtime::NamedTensors states;

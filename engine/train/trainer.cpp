@@ -100,11 +100,14 @@ class Trainer {
     const double data_seconds = seconds_since(begin);
 
     const int64_t every = recipe_.telemetry.profile_every;
-    // A GPU's work ends after its operator has returned: host clocks would tell nothing of it.
-    const bool profiled =
-        every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0 && device_.is_cpu();
+    const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
     runtime::Timeline timeline;
     const auto outputs = runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
+    for (const std::string& warning : runner_.take_warnings())
+      if (const auto logged =
+              log_.append(telemetry::Log{now(), telemetry::Level::warning, warning});
+          !logged)
+        return logged;
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
     const double seconds = seconds_since(begin);
@@ -195,7 +198,7 @@ class Trainer {
         .cause = "",
         .results = {{"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
                     {"step_seconds", results_.median_step_seconds()},
-                    {"peak_bytes", static_cast<double>(peak_resident_bytes())},
+                    {"peak_bytes", static_cast<double>(runner_.peak_bytes())},
                     {"first_step_seconds", results_.first_step_seconds},
                     {"capture_seconds", runner_.facts.capture_seconds},
                     {"plan_seconds", runner_.facts.plan_seconds},

@@ -92,13 +92,14 @@ std::vector<Range> split_ranges(const at::Tensor& tensor, const std::vector<int6
 }  // namespace
 
 void label_next_collective(std::string label) { next_label = std::move(label); }
+std::string take_label() { return std::exchange(next_label, {}); }
 
 HostBackend::HostBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                          GroupOptions options)
     : Backend(rank, size), transport_(store, rank, size, std::move(options)) {}
 
 HostBackend::Work HostBackend::submit(std::unique_ptr<Operation> operation) {
-  const std::string label = std::exchange(next_label, {});
+  const std::string label = take_label();
   std::strncpy(operation->descriptor.label, label.c_str(), kLabelBytes - 1);
   return transport_.submit(std::move(operation));
 }

@@ -16,6 +16,8 @@ namespace heddle::transport {
 
 /// What the next collective that this thread starts is called in errors; ranks must agree on it.
 void label_next_collective(std::string label);
+/// For backends: that label, which is used up.
+std::string take_label();
 
 /// Every work is a TimedWork, whose wait() throws c10::DistBackendError: ranks in different
 /// collectives, a rank that is gone, a timeout; from then on every collective of the group fails

@@ -31,6 +31,36 @@ RankReport report_of(int rank, const ControlPage* page, const std::optional<Desc
   return report;
 }
 
+RankReport report_of(int rank, const std::optional<Progress>& progress) {
+  if (!progress || progress->entries.empty()) return {rank, false, 0, {}};
+  const Descriptor* at = progress->stalled();
+  const uint64_t last = at ? at->sequence : progress->entries.back().sequence;
+  RankReport report{rank, true, last, {}};
+  for (const Descriptor& entry : progress->entries)
+    if (entry.sequence <= last && entry.sequence + kListed > last)
+      report.last += (report.last.empty() ? "" : ", ") + to_string(entry);
+  return report;
+}
+
+std::string mismatch_text(const std::string& group, const std::vector<int>& ranks,
+                          const std::vector<std::optional<Progress>>& all) {
+  std::optional<std::pair<Descriptor, size_t>> first_a, first_b;
+  for (size_t a = 0; a < all.size(); ++a)
+    for (size_t b = a + 1; b < all.size(); ++b) {
+      if (!all[a] || !all[b]) continue;
+      for (const Descriptor& left : all[a]->entries)
+        for (const Descriptor& right : all[b]->entries)
+          if (left.sequence == right.sequence && !agree(left, right) &&
+              (!first_a || left.sequence < first_a->first.sequence)) {
+            first_a = {left, a};
+            first_b = {right, b};
+          }
+    }
+  if (!first_a) return {};
+  return mismatch_text(group, ranks[first_a->second], first_a->first, ranks[first_b->second],
+                       first_b->first);
+}
+
 std::string timeout_text(const std::string& group, const Descriptor& waited_for,
                          std::chrono::milliseconds timeout, const std::vector<RankReport>& ranks) {
   const auto behind =

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/transport/control_page.h"
+#include "engine/transport/journal.h"
 
 namespace heddle::transport {
 
@@ -23,6 +24,14 @@ struct RankReport {
 
 /// From its control page, or, where there is none (on another host), from what was last seen of it.
 RankReport report_of(int rank, const ControlPage* page, const std::optional<Descriptor>& latest);
+
+/// From what it has told of its journal; nothing: it has not answered.
+RankReport report_of(int rank, const std::optional<Progress>& progress);
+
+/// The first collective in which two ranks are not in the same one, as mismatch_text; empty where
+/// all agree. `ranks`: of the run, beside `all`.
+std::string mismatch_text(const std::string& group, const std::vector<int>& ranks,
+                          const std::vector<std::optional<Progress>>& all);
 
 /// Names the rank that is farthest behind.
 std::string timeout_text(const std::string& group, const Descriptor& waited_for,

@@ -1,0 +1,118 @@
+#include "engine/cuda/cuda_run.h"
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/nccl_backend.h"
+#include "engine/cuda/placing_allocator.h"
+#include "engine/graph/error_text.h"
+
+namespace heddle::cuda {
+namespace {
+
+using at::cuda::CUDAEvent;
+
+// External: in a recorded step they are marks for the host, not edges of the graph.
+constexpr unsigned int kTiming = cudaEventDefault | cudaEventExternal;
+
+// Where a piece of work began and ended.
+struct Marks {
+  CUDAEvent begin{kTiming}, end{kTiming};
+};
+
+class CudaStep final : public runtime::RecordedStep {
+ public:
+  void launch() override {
+    for (const auto& [group, descriptors] : collectives) {
+      group->check();
+      group->replayed(descriptors);
+    }
+    graph.replay();
+  }
+
+  at::cuda::CUDAGraph graph;
+  std::vector<std::pair<NcclBackend*, std::vector<transport::Descriptor>>> collectives;
+};
+
+class CudaRun final : public runtime::DeviceRun {
+ public:
+  void begin_times(size_t instructions) override {
+    while (marks_.size() < instructions) marks_.emplace_back(std::make_unique<Marks>());
+    begin_.record();
+  }
+  void before(size_t instruction) override { marks_[instruction]->begin.record(); }
+  void after(size_t instruction) override { marks_[instruction]->end.record(); }
+  void starting(size_t instruction) override {
+    time_next_collective(&marks_[instruction]->begin, &marks_[instruction]->end);
+  }
+  void waited(size_t, const c10d::Work&) override {}
+
+  std::optional<runtime::Interval> interval(size_t instruction) const override {
+    const auto& [begin, end] = *marks_[instruction];
+    if (!end.isCreated() || !end.query()) return std::nullopt;
+    const int64_t begin_us = since_begin(begin), end_us = since_begin(end);
+    if (end_us < begin_us || begin_us < 0) return std::nullopt;  // of a step before
+    return runtime::Interval{begin_us, end_us};
+  }
+
+  bool records() const override { return true; }
+  Result<std::unique_ptr<runtime::RecordedStep>> record(const std::function<void()>& step) override;
+
+  Result<> register_memory(void* memory, size_t bytes) override {
+    for (NcclBackend* group : NcclBackend::all())
+      if (auto done = group->register_memory(memory, bytes); !done) return done;
+    return {};
+  }
+
+  void finish() override {
+    finished_.record();
+    finished_.synchronize();
+    for (const NcclBackend* group : NcclBackend::all()) group->check();
+  }
+
+  int64_t peak_bytes() const override { return peak_device_bytes(); }
+
+ private:
+  int64_t since_begin(const CUDAEvent& event) const {
+    return std::llround(static_cast<double>(begin_.elapsed_time(event)) * 1e3);
+  }
+
+  CUDAEvent begin_{cudaEventDefault}, finished_;
+  std::vector<std::unique_ptr<Marks>> marks_;  // by instruction
+};
+
+// Other threads may use the GPU meanwhile: NCCL's and LibTorch's do.
+Result<std::unique_ptr<runtime::RecordedStep>> CudaRun::record(const std::function<void()>& step) {
+  auto recorded = std::make_unique<CudaStep>();
+  std::string error;
+  c10::cuda::device_synchronize();
+  for (NcclBackend* group : NcclBackend::all()) group->begin_recording();
+  try {
+    recorded->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+    step();
+  } catch (const std::exception& failed) {
+    error = graph::error_text(failed);
+  }
+  try {
+    recorded->graph.capture_end();
+  } catch (const std::exception& failed) {
+    if (error.empty()) error = graph::error_text(failed);
+  }
+  for (NcclBackend* group : NcclBackend::all())
+    recorded->collectives.emplace_back(group, group->end_recording());
+  if (error.empty()) return recorded;
+  (void)cudaGetLastError();  // it has been told; later checks must not find it
+  return fail("CUDA graph: {}", error);
+}
+
+}  // namespace
+
+std::unique_ptr<runtime::DeviceRun> make_cuda_run() { return std::make_unique<CudaRun>(); }
+
+}  // namespace heddle::cuda

@@ -1,0 +1,100 @@
+// A process group of GPUs: LibTorch's NCCL group on a communication stream of our own, so that it
+// is known when a collective began and ended, in a recorded step too.
+//
+// Thread contract: as transport::HostBackend. Collectives read what the caller's stream has written
+// so far; wait() makes the caller's stream wait, not the caller.
+#pragma once
+
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/transport/journal.h"
+#include "engine/transport/meeting.h"
+#include "engine/transport/watchdog.h"
+
+namespace heddle::cuda {
+
+/// Has the next collective that this thread starts record these events around its work.
+void time_next_collective(at::cuda::CUDAEvent* begin, at::cuda::CUDAEvent* end);
+
+/// A number in the host's memory that a stream counts up; see count.cu.
+class HostCounter {
+ public:
+  HostCounter();
+  ~HostCounter();
+  HostCounter(const HostCounter&) = delete;
+  HostCounter& operator=(const HostCounter&) = delete;
+
+  const std::atomic<uint64_t>& value() const { return *value_; }
+  void count_on(cudaStream_t stream);
+
+ private:
+  std::atomic<uint64_t>* value_ = nullptr;
+  unsigned long long* on_device_ = nullptr;
+};
+
+class NcclBackend : public c10d::Backend {
+ public:
+  using Work = c10::intrusive_ptr<c10d::Work>;
+  using Tensors = std::vector<at::Tensor>;
+
+  /// Meets the other ranks and connects to them. Throws c10::Error.
+  NcclBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+              const transport::GroupOptions& options);
+  ~NcclBackend() override;
+
+  const std::string getBackendName() const override { return "nccl"; }
+
+  /// Lists are one grouped call.
+  Work allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const c10d::AllgatherOptions& = {}) override;
+  Work reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                       const c10d::ReduceScatterOptions& = {}) override;
+  Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& = {}) override;
+  Work alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                     std::vector<int64_t>& input_splits,
+                     const c10d::AllToAllOptions& = {}) override;
+  Work barrier(const c10d::BarrierOptions& = {}) override;
+
+  /// Every group of this process. Not while one is made or closed.
+  static std::vector<NcclBackend*>& all();
+
+  /// Throws the watchdog's error, once there is one.
+  void check() const;
+
+  /// NCCL reads and writes this memory in place from now on. The error is NCCL's.
+  Result<> register_memory(void* memory, size_t bytes);
+
+  /// Between these, collectives are recorded and not run; then `replayed` each time that what was
+  /// recorded is launched.
+  void begin_recording();
+  std::vector<transport::Descriptor> end_recording();
+  void replayed(const std::vector<transport::Descriptor>& recorded);
+
+ private:
+  template <typename Start>
+  Work submit(transport::Kind kind, transport::Reduction reduction, const Tensors& sources,
+              Tensors keep, Start start);
+
+  std::string name_;
+  c10::cuda::CUDAStream stream_;
+  at::cuda::CUDAEvent ready_;
+  HostCounter ended_;
+  transport::Journal journal_{ended_.value()};
+  bool recording_ = false;
+  std::vector<transport::Descriptor> recorded_;
+  std::vector<void*> registered_;  // NCCL's handles
+  c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
+  std::unique_ptr<transport::Watchdog> watchdog_;  // ends before what it watches
+};
+
+}  // namespace heddle::cuda

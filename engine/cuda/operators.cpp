@@ -1,0 +1,269 @@
+// Heddle's operators on a GPU: tensors in, kernels of engine/kernels put in the current stream.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/library.h>
+
+#include <tuple>
+#include <vector>
+
+#include "engine/cuda/attention.h"
+#include "engine/kernels/launch.h"
+
+namespace heddle::cuda {
+namespace {
+
+using at::Tensor;
+using at::TensorList;
+using kernels::cuda::kListed;
+using kernels::cuda::ListBlocks;
+using kernels::cuda::Type;
+namespace launch = kernels::cuda;
+
+Type type_of(const Tensor& tensor) {
+  TORCH_CHECK(tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kBFloat16,
+              "Heddle's operators take fp32 or bf16, not ", tensor.scalar_type());
+  return tensor.scalar_type() == at::kFloat ? Type::fp32 : Type::bf16;
+}
+
+void check_same(const char* what, const Tensor& a, const Tensor& b) {
+  TORCH_CHECK(a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type(), what,
+              " takes tensors of one shape and type, not ", a.scalar_type(), " ", a.sizes(),
+              " and ", b.scalar_type(), " ", b.sizes());
+}
+
+cudaStream_t stream() { return c10::cuda::getCurrentCUDAStream(); }
+
+// Puts kernels in the stream by `start`.
+template <typename Start>
+void start(Start&& start) {
+  start();
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
+}
+
+Tensor floats(at::IntArrayRef sizes, const Tensor& like) {
+  return at::empty(sizes, like.options().dtype(at::kFloat));
+}
+
+std::tuple<Tensor, Tensor> rms_norm(const Tensor& x_in, const Tensor& weight_in, double eps) {
+  const Tensor x = x_in.contiguous(), weight = weight_in.contiguous();
+  TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
+              "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ",
+              weight.sizes());
+  Tensor y = at::empty_like(x), rstd = floats({x.size(0)}, x);
+  start([&] {
+    launch::rms_norm(type_of(x), type_of(weight), x.const_data_ptr(), weight.const_data_ptr(),
+                     y.mutable_data_ptr(), rstd.mutable_data_ptr<float>(), x.size(0), x.size(1),
+                     eps, stream());
+  });
+  return {y, rstd};
+}
+
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy_in, const Tensor& x_in,
+                                             const Tensor& weight_in, const Tensor& rstd_in) {
+  const Tensor dy = dy_in.contiguous(), x = x_in.contiguous(), weight = weight_in.contiguous(),
+               rstd = rstd_in.contiguous();
+  check_same("rms_norm_backward", dy, x);
+  Tensor dx = at::empty_like(x), dweight = at::empty_like(weight);
+  Tensor partial = floats({launch::rms_norm_blocks(x.size(0)), x.size(1)}, x);
+  start([&] {
+    launch::rms_norm_backward(type_of(x), type_of(weight), dy.const_data_ptr(), x.const_data_ptr(),
+                              weight.const_data_ptr(), rstd.const_data_ptr<float>(),
+                              dx.mutable_data_ptr(), dweight.mutable_data_ptr(),
+                              partial.mutable_data_ptr<float>(), x.size(0), x.size(1), stream());
+  });
+  return {dx, dweight};
+}
+
+Tensor rope(const Tensor& x_in, const Tensor& table_in, const Tensor& positions_in, bool inverse) {
+  const Tensor x = x_in.contiguous(), table = table_in.contiguous(),
+               positions = positions_in.contiguous();
+  TORCH_CHECK(x.dim() == 4 && table.dim() == 3 && table.size(1) * 2 == x.size(3) &&
+                  positions.numel() == x.size(0) * x.size(1),
+              "rope takes x [B, S, H, D], table [positions, D/2, 2] and positions [B, S], not ",
+              x.sizes(), ", ", table.sizes(), " and ", positions.sizes());
+  Tensor y = at::empty_like(x);
+  start([&] {
+    launch::rope(type_of(x), x.const_data_ptr(), table.const_data_ptr<float>(),
+                 positions.const_data_ptr<int64_t>(), y.mutable_data_ptr(), x.size(0) * x.size(1),
+                 x.size(2), x.size(3), table.size(0), inverse, stream());
+  });
+  return y;
+}
+
+Tensor swiglu(const Tensor& gate_in, const Tensor& up_in) {
+  const Tensor gate = gate_in.contiguous(), up = up_in.contiguous();
+  check_same("swiglu", gate, up);
+  Tensor out = at::empty_like(gate);
+  start([&] {
+    launch::swiglu(type_of(gate), gate.const_data_ptr(), up.const_data_ptr(),
+                   out.mutable_data_ptr(), gate.numel(), stream());
+  });
+  return out;
+}
+
+std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout_in, const Tensor& gate_in,
+                                           const Tensor& up_in) {
+  const Tensor dout = dout_in.contiguous(), gate = gate_in.contiguous(), up = up_in.contiguous();
+  check_same("swiglu_backward", gate, up);
+  check_same("swiglu_backward", dout, gate);
+  Tensor dgate = at::empty_like(gate), dup = at::empty_like(up);
+  start([&] {
+    launch::swiglu_backward(type_of(gate), dout.const_data_ptr(), gate.const_data_ptr(),
+                            up.const_data_ptr(), dgate.mutable_data_ptr(), dup.mutable_data_ptr(),
+                            gate.numel(), stream());
+  });
+  return {dgate, dup};
+}
+
+std::tuple<Tensor, Tensor> cross_entropy(const Tensor& logits_in, const Tensor& labels_in) {
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
+  TORCH_CHECK(logits.dim() == 2 && labels.dim() == 1 && labels.size(0) == logits.size(0),
+              "cross_entropy takes logits [T, V] and labels [T], not ", logits.sizes(), " and ",
+              labels.sizes());
+  Tensor loss = floats({}, logits), logsumexp = floats({logits.size(0)}, logits);
+  start([&] {
+    launch::cross_entropy(type_of(logits), logits.const_data_ptr(),
+                          labels.const_data_ptr<int64_t>(), loss.mutable_data_ptr<float>(),
+                          logsumexp.mutable_data_ptr<float>(), logits.size(0), logits.size(1),
+                          stream());
+  });
+  return {loss, logsumexp};
+}
+
+Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits_in, const Tensor& labels_in,
+                              const Tensor& logsumexp) {
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
+  Tensor dlogits = at::empty_like(logits);
+  start([&] {
+    launch::cross_entropy_backward(type_of(logits), dloss.const_data_ptr<float>(),
+                                   logits.const_data_ptr(), labels.const_data_ptr<int64_t>(),
+                                   logsumexp.const_data_ptr<float>(), dlogits.mutable_data_ptr(),
+                                   logits.size(0), logits.size(1), stream());
+  });
+  return dlogits;
+}
+
+void accumulate_(Tensor sum, const Tensor& value_in) {
+  const Tensor value = value_in.contiguous();
+  TORCH_CHECK(
+      sum.scalar_type() == at::kFloat && sum.is_contiguous() && sum.sizes() == value.sizes(),
+      "accumulate_ takes a contiguous fp32 sum and a value of its shape, not ", sum.scalar_type(),
+      " ", sum.sizes(), " and ", value.sizes());
+  start([&] {
+    launch::accumulate(type_of(value), sum.mutable_data_ptr<float>(), value.const_data_ptr(),
+                       sum.numel(), stream());
+  });
+}
+
+// Calls `each(first, count)` for parts of a list that a launch takes.
+template <typename Each>
+void in_launches(size_t listed, Each&& each) {
+  for (size_t first = 0; first < listed; first += kListed)
+    each(first, std::min<size_t>(kListed, listed - first));
+}
+
+std::vector<Tensor> squared_norms(TensorList tensors_in) {
+  std::vector<Tensor> tensors, results;
+  for (const Tensor& tensor : tensors_in) {
+    tensors.push_back(tensor.contiguous());
+    TORCH_CHECK(tensor.scalar_type() == tensors_in.front().scalar_type(),
+                "squared_norms takes tensors of one type");
+    results.push_back(at::empty({}, tensor.options().dtype(at::kDouble)));
+  }
+  in_launches(tensors.size(), [&](size_t first, size_t count) {
+    ListBlocks blocks{.chunk = kernels::cuda::kListChunk};
+    launch::Inputs inputs{};
+    launch::Results sums{};
+    for (size_t i = 0; i < count; ++i) {
+      blocks.add(tensors[first + i].numel());
+      inputs.of[i] = tensors[first + i].const_data_ptr();
+      sums.of[i] = results[first + i].mutable_data_ptr<double>();
+    }
+    Tensor partial = at::empty({blocks.blocks()}, results.front().options());
+    start([&] {
+      launch::squared_norms(type_of(tensors.front()), blocks, inputs, sums,
+                            partial.mutable_data_ptr<double>(), stream());
+    });
+  });
+  return results;
+}
+
+Tensor total_norm(TensorList squared_norms) {
+  TORCH_CHECK(!squared_norms.empty(), "total_norm takes at least one tensor");
+  Tensor total = at::empty({}, squared_norms.front().options().dtype(at::kDouble));
+  in_launches(squared_norms.size(), [&](size_t first, size_t count) {
+    launch::Inputs inputs{};
+    for (size_t i = 0; i < count; ++i)
+      inputs.of[i] = squared_norms[first + i].const_data_ptr<double>();
+    start([&] {
+      launch::total_norm(inputs, static_cast<int>(count), total.mutable_data_ptr<double>(),
+                         first > 0, stream());
+    });
+  });
+  return total;
+}
+
+Tensor clip_factor(const Tensor& norm, double max_norm) {
+  Tensor factor = floats({}, norm);
+  start([&] {
+    launch::clip_factor(norm.const_data_ptr<double>(), max_norm, factor.mutable_data_ptr<float>(),
+                        stream());
+  });
+  return factor;
+}
+
+void adamw_(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList grads,
+            const Tensor& lr, const Tensor& step, const Tensor& factor, double beta1, double beta2,
+            double eps, double weight_decay) {
+  TORCH_CHECK(exp_avgs.size() == parameters.size() && exp_avg_sqs.size() == parameters.size() &&
+                  grads.size() == parameters.size(),
+              "adamw_ takes four lists of one length");
+  const launch::AdamWRates rates{lr.const_data_ptr<double>(),
+                                 step.const_data_ptr<int64_t>(),
+                                 factor.const_data_ptr<float>(),
+                                 beta1,
+                                 beta2,
+                                 eps,
+                                 weight_decay};
+  in_launches(parameters.size(), [&](size_t first, size_t count) {
+    ListBlocks blocks{.chunk = kernels::cuda::kListChunk};
+    launch::AdamWInputs inputs{};
+    std::vector<Tensor> contiguous;
+    for (size_t i = 0; i < count; ++i) {
+      const size_t at = first + i;
+      for (const Tensor& each : {parameters[at], exp_avgs[at], exp_avg_sqs[at]})
+        TORCH_CHECK(each.is_contiguous() && each.sizes() == grads[at].sizes(),
+                    "adamw_ takes contiguous parameters and moments of the gradients' shapes");
+      contiguous.push_back(grads[at].contiguous());
+      blocks.add(grads[at].numel());
+      inputs.parameter[i] = parameters[at].mutable_data_ptr<float>();
+      inputs.exp_avg[i] = exp_avgs[at].mutable_data_ptr<float>();
+      inputs.exp_avg_sq[i] = exp_avg_sqs[at].mutable_data_ptr<float>();
+      inputs.grad[i] = contiguous.back().const_data_ptr<float>();
+    }
+    start([&] { launch::adamw(blocks, inputs, rates, stream()); });
+  });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
+  library.impl("rms_norm", &rms_norm);
+  library.impl("rms_norm_backward", &rms_norm_backward);
+  library.impl("rope", &rope);
+  library.impl("attention", &attention);
+  library.impl("attention_backward", &attention_backward);
+  library.impl("swiglu", &swiglu);
+  library.impl("swiglu_backward", &swiglu_backward);
+  library.impl("cross_entropy", &cross_entropy);
+  library.impl("cross_entropy_backward", &cross_entropy_backward);
+  library.impl("accumulate_", &accumulate_);
+  library.impl("squared_norms", &squared_norms);
+  library.impl("total_norm", &total_norm);
+  library.impl("clip_factor", &clip_factor);
+  library.impl("adamw_", &adamw_);
+}
+
+}  // namespace heddle::cuda

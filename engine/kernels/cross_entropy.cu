@@ -1,0 +1,69 @@
+#include "engine/kernels/softmax.cuh"
+
+namespace heddle::kernels::cuda {
+namespace {
+
+constexpr int kSumThreads = 1024;
+
+// A block is a row.
+template <typename T, int V>
+__global__ void logsumexps(const T* logits, const int64_t* labels, float* logsumexp, int64_t n) {
+  const int64_t row = blockIdx.x;
+  if (labels[row] >= n) stop_run("label", labels[row], n);
+  const Statistics all = row_statistics<T, V>(logits + row * n, n);
+  if (threadIdx.x == 0) logsumexp[row] = all.top + logf(all.sum);
+}
+
+// One block sums the loss.
+template <typename T>
+__global__ void sum_loss(const T* logits, const int64_t* labels, const float* logsumexp,
+                         float* loss, int64_t rows, int64_t n) {
+  double sum = 0;
+  for (int64_t row = threadIdx.x; row < rows; row += kSumThreads)
+    if (labels[row] >= 0)
+      sum += static_cast<double>(logsumexp[row] - to_float(logits[row * n + labels[row]]));
+  sum = reduce_block(sum, 0.0, Sum());
+  if (threadIdx.x == 0) *loss = static_cast<float>(sum);
+}
+
+template <typename T, int V>
+__global__ void backward(const float* dloss, const T* logits, const int64_t* labels,
+                         const float* logsumexp, T* dlogits, int64_t n) {
+  const int64_t row = blockIdx.x, label = labels[row];
+  logits += row * n;
+  dlogits += row * n;
+  const float factor = label < 0 ? 0.0F : *dloss, lse = logsumexp[row];
+  write_softmax<T, V>(logits, lse, factor, dlogits, n);
+  __syncthreads();  // the label's element is written again
+  if (threadIdx.x == 0 && label >= 0)
+    dlogits[label] = from_float<T>(factor * (expf(to_float(logits[label]) - lse) - 1.0F));
+}
+
+}  // namespace
+
+void cross_entropy(Type type, const void* logits, const int64_t* labels, float* loss,
+                   float* logsumexp, int64_t rows, int64_t n, cudaStream_t stream) {
+  by_type(type, [&]<typename T>() {
+    const auto* x = static_cast<const T*>(logits);
+    if (rows > 0)
+      by_pack<T>(packs<T>(n, logits), [&]<typename, int V>() {
+        logsumexps<T, V>
+            <<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, labels, logsumexp, n);
+      });
+    sum_loss<T><<<1, kSumThreads, 0, stream>>>(x, labels, logsumexp, loss, rows, n);
+  });
+}
+
+void cross_entropy_backward(Type type, const float* dloss, const void* logits,
+                            const int64_t* labels, const float* logsumexp, void* dlogits,
+                            int64_t rows, int64_t n, cudaStream_t stream) {
+  if (rows == 0) return;
+  by_type(type, [&]<typename T>() {
+    by_pack<T>(packs<T>(n, logits, dlogits), [&]<typename, int V>() {
+      backward<T, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
+          dloss, static_cast<const T*>(logits), labels, logsumexp, static_cast<T*>(dlogits), n);
+    });
+  });
+}
+
+}  // namespace heddle::kernels::cuda

@@ -1,0 +1,72 @@
+// The CUDA kernels of this folder, as functions that put them in a stream. Shapes and meaning are
+// those of operators.h; memory is contiguous. Errors are left for cudaGetLastError.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "engine/kernels/list_blocks.h"
+
+namespace heddle::kernels::cuda {
+
+/// Of elements.
+enum class Type : uint8_t { fp32, bf16 };
+
+/// x, y: `type` [rows, n]; weight: `weight_type` [n]; rstd fp32 [rows].
+void rms_norm(Type type, Type weight_type, const void* x, const void* weight, void* y, float* rstd,
+              int64_t rows, int64_t n, double eps, cudaStream_t stream);
+/// `partial`: fp32 [rms_norm_blocks(rows), n], of no meaning before and after.
+void rms_norm_backward(Type type, Type weight_type, const void* dy, const void* x,
+                       const void* weight, const float* rstd, void* dx, void* dweight,
+                       float* partial, int64_t rows, int64_t n, cudaStream_t stream);
+int64_t rms_norm_blocks(int64_t rows);
+
+/// x, y [tokens, heads, d]; table fp32 [table_rows, d/2, 2]; positions [tokens].
+void rope(Type type, const void* x, const float* table, const int64_t* positions, void* y,
+          int64_t tokens, int64_t heads, int64_t d, int64_t table_rows, bool inverse,
+          cudaStream_t stream);
+
+void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n, cudaStream_t stream);
+void swiglu_backward(Type type, const void* dout, const void* gate, const void* up, void* dgate,
+                     void* dup, int64_t n, cudaStream_t stream);
+
+/// logits [rows, n]; labels [rows]; loss fp32, one; logsumexp fp32 [rows].
+void cross_entropy(Type type, const void* logits, const int64_t* labels, float* loss,
+                   float* logsumexp, int64_t rows, int64_t n, cudaStream_t stream);
+void cross_entropy_backward(Type type, const float* dloss, const void* logits,
+                            const int64_t* labels, const float* logsumexp, void* dlogits,
+                            int64_t rows, int64_t n, cudaStream_t stream);
+
+/// sum fp32 [n]; value [n].
+void accumulate(Type type, float* sum, const void* value, int64_t n, cudaStream_t stream);
+
+/// Tensors of a list, as many as one launch takes.
+struct Inputs {
+  const void* of[kListed];
+};
+struct Results {
+  double* of[kListed];
+};
+/// results[i] = Σ x² over tensors[i]; `partial`: fp64, one for each block of `blocks`, of no
+/// meaning before and after.
+void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,
+                   const Results& results, double* partial, cudaStream_t stream);
+/// total = (add ? total : 0) + their sum, in order.
+void total_norm(const Inputs& squares, int count, double* total, bool add, cudaStream_t stream);
+void clip_factor(const double* norm, double max_norm, float* factor, cudaStream_t stream);
+
+struct AdamWInputs {
+  float *parameter[kListed], *exp_avg[kListed], *exp_avg_sq[kListed];
+  const float* grad[kListed];
+};
+struct AdamWRates {
+  const double* lr;
+  const int64_t* step;
+  const float* factor;
+  double beta1, beta2, eps, weight_decay;
+};
+void adamw(const ListBlocks& blocks, const AdamWInputs& tensors, const AdamWRates& rates,
+           cudaStream_t stream);
+
+}  // namespace heddle::kernels::cuda

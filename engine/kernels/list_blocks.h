@@ -1,0 +1,47 @@
+// Which thread block of one launch works on which part of which tensor of a list.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define HEDDLE_ON_DEVICE __host__ __device__
+#else
+#define HEDDLE_ON_DEVICE
+#endif
+
+namespace heddle::kernels::cuda {
+
+/// Tensors that one launch takes: what a kernel's arguments have room for.
+inline constexpr int kListed = 48;
+/// Elements that a block of squared_norms or adamw_ works on.
+inline constexpr int64_t kListChunk = 16384;
+
+struct ListBlocks {
+  int64_t elements[kListed] = {};
+  int32_t first[kListed + 1] = {};  // block of each tensor, and behind the last one
+  int32_t count = 0;                // tensors
+  int64_t chunk = 0;                // elements of a block
+
+  /// Adds a tensor; an empty one gets no block. There must be room.
+  void add(int64_t size) {
+    elements[count] = size;
+    first[count + 1] = first[count] + static_cast<int32_t>((size + chunk - 1) / chunk);
+    ++count;
+  }
+  int32_t blocks() const { return first[count]; }
+
+  HEDDLE_ON_DEVICE int tensor_of(int block) const {
+    int tensor = 0;
+    while (block >= first[tensor + 1]) ++tensor;
+    return tensor;
+  }
+  HEDDLE_ON_DEVICE int64_t begin(int block, int tensor) const {
+    return static_cast<int64_t>(block - first[tensor]) * chunk;
+  }
+  HEDDLE_ON_DEVICE int64_t end(int block, int tensor) const {
+    const int64_t end = begin(block, tensor) + chunk;
+    return end < elements[tensor] ? end : elements[tensor];
+  }
+};
+
+}  // namespace heddle::kernels::cuda

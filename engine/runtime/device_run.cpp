@@ -1,0 +1,56 @@
+#include "engine/runtime/device_run.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "engine/transport/timed_work.h"
+
+namespace heddle::runtime {
+namespace {
+
+class CpuRun final : public DeviceRun {
+ public:
+  void begin_times(size_t instructions) override {
+    begin_ = Clock::now();
+    intervals_.assign(instructions, std::nullopt);
+  }
+  void before(size_t instruction) override { intervals_[instruction] = {at_us(Clock::now()), 0}; }
+  void after(size_t instruction) override { intervals_[instruction]->end_us = at_us(Clock::now()); }
+  void starting(size_t) override {}
+  void waited(size_t instruction, const c10d::Work& work) override {
+    const auto* timed = dynamic_cast<const transport::TimedWork*>(&work);
+    if (!timed) return;
+    intervals_[instruction] = {std::max<int64_t>(0, at_us(timed->began())), at_us(timed->ended())};
+  }
+  std::optional<Interval> interval(size_t instruction) const override {
+    return intervals_[instruction];
+  }
+  void finish() override {}
+  int64_t peak_bytes() const override {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return int64_t{usage.ru_maxrss} * 1024;
+  }
+
+ private:
+  using Clock = transport::TimedWork::Clock;
+  int64_t at_us(Clock::time_point time) const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time - begin_).count();
+  }
+
+  Clock::time_point begin_;
+  std::vector<std::optional<Interval>> intervals_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RecordedStep>> DeviceRun::record(const std::function<void()>&) {
+  return fail("this device does not record steps");
+}
+
+std::unique_ptr<DeviceRun> make_cpu_run() { return std::make_unique<CpuRun>(); }
+
+}  // namespace heddle::runtime

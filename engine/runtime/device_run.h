@@ -1,0 +1,66 @@
+// What running a step asks of its device besides operators: when its work happened, and the whole
+// step as one launch. engine/cuda has the GPU's.
+//
+// Thread contract: the executor's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include "base/result.h"
+
+namespace heddle::runtime {
+
+/// Microseconds since the step began.
+struct Interval {
+  int64_t begin_us, end_us;
+};
+
+/// A recorded step; it stays at the addresses that it was recorded with.
+class RecordedStep {
+ public:
+  virtual ~RecordedStep() = default;
+  /// Puts all of its work in line. Throws c10::Error.
+  virtual void launch() = 0;
+};
+
+class DeviceRun {
+ public:
+  virtual ~DeviceRun() = default;
+
+  /// A step of so many instructions begins whose work is timed.
+  virtual void begin_times(size_t instructions) = 0;
+  /// Around the call of an operator.
+  virtual void before(size_t instruction) = 0;
+  virtual void after(size_t instruction) = 0;
+  /// The next collective is that of this instruction; it has been waited for.
+  virtual void starting(size_t instruction) = 0;
+  virtual void waited(size_t instruction, const c10d::Work& work) = 0;
+  /// When an operator or a collective ran, once finish() has returned; nothing if it did not end in
+  /// the timed step.
+  virtual std::optional<Interval> interval(size_t instruction) const = 0;
+
+  /// Whether steps can be recorded here at all.
+  virtual bool records() const { return false; }
+  /// Calls `step`, whose work is recorded instead of done. The error says why it cannot be; then
+  /// the device is as it was.
+  virtual Result<std::unique_ptr<RecordedStep>> record(const std::function<void()>& step);
+
+  /// Makes memory known to the transports, which then read and write it without a copy between.
+  /// The error says why they do not.
+  virtual Result<> register_memory(void*, size_t) { return {}; }
+
+  /// Returns when the step's operators are done. Throws c10::Error if a collective has failed.
+  virtual void finish() = 0;
+
+  /// The most bytes of the device's memory that this process has held.
+  virtual int64_t peak_bytes() const = 0;
+};
+
+/// Of a CPU, where work is done when its call returns.
+std::unique_ptr<DeviceRun> make_cpu_run();
+
+}  // namespace heddle::runtime

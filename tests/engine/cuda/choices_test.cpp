@@ -1,0 +1,62 @@
+// What the plug-in decides on the host.
+#include <QTest>
+#include <vector>
+
+#include "engine/cuda/attention_choice.h"
+#include "engine/kernels/list_blocks.h"
+
+using namespace heddle;
+
+class ChoicesTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void attention_takes_the_best_kernel_that_can_data() {
+    QTest::addColumn<bool>("bf16");
+    QTest::addColumn<int>("head_dim");
+    QTest::addColumn<int>("major");
+    QTest::addColumn<int>("queries");
+    QTest::addColumn<int>("kernel");
+    using cuda::AttentionKernel;
+    const auto row = [](const char* name) -> QTestData& { return QTest::newRow(name); };
+    row("Hopper") << true << 128 << 9 << 8192 << int(AttentionKernel::cudnn);
+    row("Blackwell") << true << 64 << 10 << 512 << int(AttentionKernel::cudnn);
+    row("wide heads") << true << 256 << 9 << 512 << int(AttentionKernel::flash);
+    row("Ampere") << true << 128 << 8 << 512 << int(AttentionKernel::flash);
+    row("Turing") << true << 128 << 7 << 512 << int(AttentionKernel::composite);
+    row("fp32") << false << 128 << 9 << 512 << int(AttentionKernel::composite);
+    row("odd heads") << true << 20 << 9 << 512 << int(AttentionKernel::composite);
+    row("one token") << true << 128 << 9 << 1 << int(AttentionKernel::composite);
+  }
+  void attention_takes_the_best_kernel_that_can() {
+    QFETCH(bool, bf16);
+    QFETCH(int, head_dim);
+    QFETCH(int, major);
+    QFETCH(int, queries);
+    QFETCH(int, kernel);
+    QCOMPARE(int(cuda::attention_kernel(
+                 {bf16 ? c10::kBFloat16 : c10::kFloat, queries, 8, head_dim, major})),
+             kernel);
+  }
+
+  // Every element of every tensor belongs to one block, and to one only.
+  void blocks_of_a_list_cover_it_once() {
+    const std::vector<int64_t> sizes = {5, 0, 16, 17, 1, 0, 48, 33, 0};
+    kernels::cuda::ListBlocks list{.chunk = 16};
+    for (int64_t size : sizes) list.add(size);
+    std::vector<std::vector<int>> touched;
+    for (int64_t size : sizes) touched.emplace_back(static_cast<size_t>(size), 0);
+    for (int block = 0; block < list.blocks(); ++block) {
+      const int tensor = list.tensor_of(block);
+      QVERIFY(list.begin(block, tensor) < list.end(block, tensor));
+      for (int64_t i = list.begin(block, tensor); i < list.end(block, tensor); ++i)
+        ++touched[tensor][static_cast<size_t>(i)];
+    }
+    for (const auto& tensor : touched)
+      for (int count : tensor) QCOMPARE(count, 1);
+    QCOMPARE(list.count, int(sizes.size()));
+  }
+};
+
+QTEST_GUILESS_MAIN(ChoicesTest)
+#include "choices_test.moc"

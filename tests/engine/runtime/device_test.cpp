@@ -1,0 +1,102 @@
+// What the executor asks of a device, where no GPU is needed to see it.
+#include <QTest>
+#include <array>
+
+#include "engine/runtime/device_run.h"
+#include "engine/runtime/placement.h"
+#include "engine/runtime/replay_policy.h"
+#include "engine/transport/timed_work.h"
+
+using namespace heddle::runtime;
+
+class DeviceTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void a_cpu_times_operators_and_collectives() {
+    const auto device = make_cpu_run();
+    const auto early =
+        c10::make_intrusive<heddle::transport::TimedWork>(0, c10d::OpType::ALLREDUCE, 0);
+    early->begin();
+    device->begin_times(4);
+    device->before(0);
+    device->after(0);
+    device->before(2);
+    device->after(2);
+    early->succeed();
+    device->waited(1, *early);
+    device->finish();
+    QVERIFY(device->interval(0) && device->interval(1) && device->interval(2));
+    QVERIFY(!device->interval(3));
+    QVERIFY(device->interval(0)->begin_us <= device->interval(0)->end_us);
+    QVERIFY(device->interval(0)->end_us <= device->interval(2)->begin_us);
+    QCOMPARE(device->interval(1)->begin_us, 0);  // it began before the step
+    device->begin_times(4);
+    QVERIFY(!device->interval(0));
+    QVERIFY(!device->records());
+    const auto recorded = device->record([] {});
+    QVERIFY(!recorded && recorded.error().message == "this device does not record steps");
+  }
+
+  void steps_are_replayed_once_warm() {
+    using How = ReplayPolicy::How;
+    ReplayPolicy policy(true);
+    for (int step = 0; step < ReplayPolicy::kWarmUpSteps; ++step) {
+      QVERIFY(policy.next(false) == How::run);
+      QVERIFY(policy.next(true) == How::run);
+      policy.ran();
+    }
+    QVERIFY(policy.next(false) == How::record);
+    policy.recorded(false);
+    QVERIFY(policy.next(false) == How::replay);
+    QVERIFY(policy.next(true) == How::record);  // with times it is another one
+    policy.recorded(true);
+    QVERIFY(policy.next(true) == How::replay);
+    QCOMPARE(policy.failed("no memory"),
+             "steps are launched operator by operator, which costs time: they cannot be recorded "
+             "(no memory)");
+    QVERIFY(policy.next(false) == How::run);
+    QVERIFY(policy.next(true) == How::run);
+  }
+
+  void a_device_that_records_nothing_runs_every_step() {
+    ReplayPolicy policy(false);
+    for (int step = 0; step < 10; ++step) {
+      QVERIFY(policy.next(step % 2) == ReplayPolicy::How::run);
+      policy.ran();
+    }
+  }
+
+  // A GPU's allocator: what libraries allocate at their first call they may keep.
+  void an_operators_first_allocations_are_only_watched() {
+    std::array<std::byte, 256> memory;
+    std::byte other[64];
+    Placement placement{
+        {{memory.data(), 64}, {memory.data() + 64, 64}}, {memory.data() + 128, 128}, {}};
+    take_outside_bytes();
+    {
+      const Placing placing(placement);
+      QVERIFY(!place(64, false));
+      placed_elsewhere(other, 64);
+      QCOMPARE(placing.allocations().size(), size_t(1));
+      QVERIFY(placing.allocations()[0].address == other);
+    }
+    QCOMPARE(take_outside_bytes(), 64);
+    placement.order = {-1, 1, 0, 0};
+    {
+      const Placing placing(placement);
+      QVERIFY(place(100, false) == memory.data() + 128);  // scratch
+      QVERIFY(place(64, false) == memory.data() + 64);
+      QVERIFY(place(32, false) == memory.data());
+      QVERIFY(!place(65, false));  // larger than the result that it was: somewhere else
+      placed_elsewhere(other, 65);
+      QVERIFY(!place(64, false));  // scratch is full
+    }
+    QVERIFY(!place(64, false));  // no operator runs
+    placed_elsewhere(other, 64);
+    QCOMPARE(take_outside_bytes(), 65);
+  }
+};
+
+QTEST_GUILESS_MAIN(DeviceTest)
+#include "device_test.moc"

@@ -1,0 +1,120 @@
+// One of two ranks that train the toy on the CPU: step by step, or on a device that takes the whole
+// step as one launch. Prints each step's outputs and weights, bit by bit, then the warnings.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+#include "../graph/toy.h"
+#include "engine/graph/error_text.h"
+#include "engine/passes/pipeline.h"
+#include "engine/runtime/executor.h"
+#include "engine/runtime/process_groups.h"
+#include "engine/runtime/scratch.h"
+
+namespace {
+
+using namespace heddle;
+
+// A recorded step calls its operators again; "refuse" gives up in the middle of the recording.
+class LaunchingRun final : public runtime::DeviceRun {
+ public:
+  explicit LaunchingRun(bool refuses) : refuses_(refuses) {}
+
+  bool records() const override { return true; }
+  Result<std::unique_ptr<runtime::RecordedStep>> record(
+      const std::function<void()>& step) override {
+    if (!refuses_) return std::make_unique<Launch>(step);
+    return fail("an operator waits for the host");
+  }
+  void begin_times(size_t instructions) override { cpu_->begin_times(instructions); }
+  void before(size_t instruction) override { cpu_->before(instruction); }
+  void after(size_t instruction) override { cpu_->after(instruction); }
+  void starting(size_t instruction) override { cpu_->starting(instruction); }
+  void waited(size_t instruction, const c10d::Work& work) override {
+    cpu_->waited(instruction, work);
+  }
+  std::optional<runtime::Interval> interval(size_t instruction) const override {
+    return cpu_->interval(instruction);
+  }
+  void finish() override { cpu_->finish(); }
+  int64_t peak_bytes() const override { return cpu_->peak_bytes(); }
+
+ private:
+  struct Launch final : runtime::RecordedStep {
+    explicit Launch(std::function<void()> step) : step(std::move(step)) {}
+    void launch() override { step(); }
+    std::function<void()> step;
+  };
+  bool refuses_;
+  std::unique_ptr<runtime::DeviceRun> cpu_ = runtime::make_cpu_run();
+};
+
+std::string bits(const at::Tensor& tensor) {
+  const at::Tensor bytes = tensor.contiguous();
+  std::string text;
+  for (size_t i = 0; i < bytes.nbytes(); ++i)
+    text += fmt::format("{:02x}", static_cast<const uint8_t*>(bytes.const_data_ptr())[i]);
+  return text;
+}
+
+void run(const std::string& how, const std::string& folder, int rank) {
+  launch::RankContext context;
+  context.run_dir = folder;
+  context.rank = rank;
+  context.launch.world_size = context.launch.local_ranks = 2;
+  if (const auto met = runtime::init_process_groups(context, {1, 2}, at::kCPU); !met)
+    throw std::runtime_error(met.error().message);
+
+  graph::Graph toy = capture_toy();
+  passes::PlanOptions options;
+  options.buckets = passes::by_block(toy);
+  options.scratch_bytes = runtime::scratch_bytes;
+  toy.micro_batches = 2;
+  passes::Plan plan = passes::plan(std::move(toy), options);
+  at::manual_seed(7 + rank);
+  runtime::NamedTensors states;
+  for (const graph::Binding& state : plan.graph.states) {
+    const graph::Value& value = plan.graph.values[state.value];
+    states[state.name] =
+        state.name.ends_with(".grad") ? at::zeros(value.sizes) : at::randn(value.sizes);
+  }
+  auto program =
+      runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states, at::kCPU);
+  if (!program) throw std::runtime_error(program.error().message);
+  runtime::Executor executor(
+      std::move(*program),
+      how == "run" ? runtime::make_cpu_run() : std::make_unique<LaunchingRun>(how == "refuse"));
+  for (int step = 0; step < 12; ++step) {
+    const std::vector<runtime::NamedTensors> batches = {{{"x", at::randn({3, 4})}},
+                                                        {{"x", at::randn({3, 4})}}};
+    runtime::Timeline timeline;
+    const bool timed = step % 3 == 2;
+    std::string line = fmt::format("{}:", step);
+    for (const auto& [name, value] : executor.run(batches, {}, timed ? &timeline : nullptr))
+      line += " " + name + " " + bits(value);
+    for (const auto& [name, value] : states) line += " " + name + " " + bits(value);
+    size_t computed = 0, communicated = 0;
+    for (const telemetry::Span& span : timeline.take())
+      ++(span.stream == 0 ? computed : communicated);
+    fmt::print("{} {} operators {} collectives timed, {} collectives run\n", line, computed,
+               communicated, executor.collectives());
+    if (step == 5) executor.first_non_finite(batches, {});  // runs a step in between
+  }
+  for (const std::string& warning : executor.take_warnings()) fmt::print("warning: {}\n", warning);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  try {
+    run(argv[1], argv[2], std::stoi(argv[3]));
+  } catch (const std::exception& error) {
+    std::cerr << heddle::graph::error_text(error) << std::endl;
+    return 1;
+  }
+  heddle::runtime::close_process_groups();
+  return 0;
+}
