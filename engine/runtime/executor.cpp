@@ -97,6 +97,7 @@ bool Executor::record(bool timed) {
 
 void Executor::replay(bool timed) {
   join(false);
+  if (timed) device_->begin_times(program_.instructions.size());  // a recording takes its time
   recorded_[timed]->launch();
 }
 

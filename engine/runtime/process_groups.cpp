@@ -36,6 +36,8 @@ std::string& world() {
   return *name;
 }
 
+c10::Device groups_device = at::kCPU;
+
 // The address of this host from which `host` is reached: what the other ranks can connect to.
 Result<std::string> local_address(const std::string& host, uint16_t port) {
   addrinfo hints{};
@@ -105,6 +107,7 @@ void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, i
   }
   if (ranks > 1) add(passes::kEndsGroup, {pipeline.front(), pipeline.back()});
   world() = mesh.name(recipe::kWorld);
+  groups_device = device;
 }
 
 const transport::HostBackend* host_group(const std::string& name) {
@@ -141,6 +144,8 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
 }
 
 std::string world_group() { return world(); }
+
+c10::Device transport_device() { return groups_device; }
 
 std::string transport_name(const std::string& group) {
   if (groups().empty()) return "none";

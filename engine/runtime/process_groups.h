@@ -1,6 +1,8 @@
 // The process groups of a rank, by the name that collectives in the graph carry.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
@@ -20,6 +22,9 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
 
 /// The name of the group of all ranks; empty where there is one rank.
 std::string world_group();
+
+/// Where the tensors lie that collectives take.
+c10::Device transport_device();
 
 /// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid
 /// once the groups are made. And what the log should say of it: a warning, or empty.

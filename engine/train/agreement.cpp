@@ -18,8 +18,10 @@ namespace heddle::train {
 namespace {
 
 at::Tensor gathered(const at::Tensor& mine, int64_t ranks, const std::string& group) {
-  return runtime::wait(runtime::all_gather({mine}, {mine.size(0) * ranks}, group))
+  return runtime::wait(runtime::all_gather({mine.to(runtime::transport_device())},
+                                           {mine.size(0) * ranks}, group))
       .front()
+      .cpu()
       .contiguous();
 }
 
