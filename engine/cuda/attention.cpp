@@ -6,19 +6,29 @@
 #include <ATen/ops/_flash_attention_backward.h>
 #include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAException.h>
 
 #include "engine/cuda/attention_choice.h"
 #include "engine/kernels/composite.h"
+#include "engine/kernels/documents.h"
+#include "engine/kernels/launch.h"
 
 namespace heddle::cuda {
 namespace {
 
 using at::Tensor;
 namespace composite = kernels::composite;
+namespace launch = kernels::cuda;
 
-AttentionKernel kernel_for(const Tensor& q) {
-  return attention_kernel({q.scalar_type(), q.size(1), q.size(2), q.size(3),
-                           at::cuda::getCurrentDeviceProperties()->major});
+AttentionKernel kernel_for(const Tensor& q, const Tensor& k, const Optional& first,
+                           const Optional& starts) {
+  return attention_kernel({.type = q.scalar_type(),
+                           .queries = q.size(1),
+                           .keys = k.size(1),
+                           .head_dim = q.size(3),
+                           .ranges = first.has_value(),
+                           .pieces = starts.has_value(),
+                           .major = at::cuda::getCurrentDeviceProperties()->major});
 }
 
 // [B, S, H, D] → [B, H, S, D], as cuDNN's takes it; the memory stays.
@@ -27,12 +37,64 @@ Tensor heads_first(const Tensor& x) { return x.transpose(1, 2); }
 // Without dropout nothing reads it, but it must be a tensor.
 Tensor no_seed(const Tensor& like) { return at::empty({}, like.options().dtype(at::kLong)); }
 
+// [B, S, H, D] → [B·S, H, D].
+Tensor flat(const Tensor& x) { return x.view({x.size(0) * x.size(1), x.size(2), x.size(3)}); }
+
+// Documents of all sequences, one after the other: where each begins; and whether that is all there
+// is to the keys that tokens see.
+struct Documents {
+  Tensor starts, valid;
+
+  Documents(const Tensor& q, const Optional& first, const Optional& last)
+      : starts(at::empty({q.size(0) * launch::kDocuments + 1}, q.options().dtype(at::kInt))),
+        valid(at::empty({}, q.options().dtype(at::kInt))) {
+    const Tensor from = first->contiguous(), to = last->contiguous();
+    launch::find_documents(from.const_data_ptr<int64_t>(), to.const_data_ptr<int64_t>(), q.size(0),
+                           q.size(1), starts.mutable_data_ptr<int32_t>(),
+                           valid.mutable_data_ptr<int32_t>(), c10::cuda::getCurrentCUDAStream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+  }
+
+  // The host need not wait to hear of it: the loss is not finite, and the step names attention.
+  void spoil_unless_valid(Tensor& out) const {
+    launch::spoil_unless(valid.const_data_ptr<int32_t>(), launch::Type::bf16,
+                         out.mutable_data_ptr(), out.numel(), c10::cuda::getCurrentCUDAStream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+  }
+};
+
+std::tuple<Tensor, Tensor> by_documents(const Tensor& q, const Tensor& k, const Tensor& v,
+                                        const Optional& first, const Optional& last, double scale) {
+  const Documents documents(q, first, last);
+  auto result =
+      at::_flash_attention_forward(flat(q), flat(k), flat(v), documents.starts, documents.starts,
+                                   q.size(1), k.size(1), 0.0, true, false, scale);
+  Tensor out = std::get<0>(result).view(q.sizes());
+  documents.spoil_unless_valid(out);
+  const Tensor logsumexp = std::get<1>(result).view({q.size(2), q.size(0), q.size(1)});
+  return {out, logsumexp.transpose(0, 1).contiguous()};
+}
+
+std::tuple<Tensor, Tensor, Tensor> by_documents_backward(const Tensor& dout, const Tensor& q,
+                                                         const Tensor& k, const Tensor& v,
+                                                         const Tensor& out, const Tensor& logsumexp,
+                                                         const Optional& first,
+                                                         const Optional& last, double scale) {
+  const Documents documents(q, first, last);
+  const Tensor by_head = logsumexp.transpose(0, 1).reshape({q.size(2), q.size(0) * q.size(1)});
+  auto [dq, dk, dv] = at::_flash_attention_backward(
+      flat(dout), flat(q), flat(k), flat(v), flat(out), by_head.contiguous(), documents.starts,
+      documents.starts, q.size(1), k.size(1), 0.0, true, {}, {}, scale);
+  return {dq.view(q.sizes()), dk.view(k.sizes()), dv.view(v.sizes())};
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
-                                     double scale) {
+                                     const Optional& first, const Optional& last,
+                                     const Optional& starts, double scale) {
   const Tensor q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
-  switch (kernel_for(q)) {
+  switch (kernel_for(q, k, first, starts)) {
     case AttentionKernel::cudnn: {
       auto result =
           at::_cudnn_attention_forward(heads_first(q), heads_first(k), heads_first(v), {}, {}, {},
@@ -45,19 +107,22 @@ std::tuple<Tensor, Tensor> attention(const Tensor& q_in, const Tensor& k_in, con
                                                  false, scale);
       return {std::get<0>(result), std::get<1>(result)};
     }
+    case AttentionKernel::flash_documents:
+      return by_documents(q, k, v, first, last, scale);
     case AttentionKernel::composite:
       break;
   }
-  return composite::attention(q, k, v, scale);
+  return composite::attention(q, k, v, first, last, starts, scale);
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, const Tensor& q_in,
                                                       const Tensor& k_in, const Tensor& v_in,
                                                       const Tensor& out_in, const Tensor& logsumexp,
-                                                      double scale) {
+                                                      const Optional& first, const Optional& last,
+                                                      const Optional& starts, double scale) {
   const Tensor dout = dout_in.contiguous(), q = q_in.contiguous(), k = k_in.contiguous(),
                v = v_in.contiguous(), out = out_in.contiguous();
-  switch (kernel_for(q)) {
+  switch (kernel_for(q, k, first, starts)) {
     case AttentionKernel::cudnn: {
       const Tensor seed = no_seed(q);
       auto [dq, dk, dv] = at::_cudnn_attention_backward(
@@ -68,10 +133,12 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
     case AttentionKernel::flash:
       return at::_flash_attention_backward(dout, q, k, v, out, logsumexp, {}, {}, q.size(1),
                                            k.size(1), 0.0, true, {}, {}, scale);
+    case AttentionKernel::flash_documents:
+      return by_documents_backward(dout, q, k, v, out, logsumexp, first, last, scale);
     case AttentionKernel::composite:
       break;
   }
-  return composite::attention_backward(dout, q, k, v, out, logsumexp, scale);
+  return composite::attention_backward(dout, q, k, v, out, logsumexp, first, last, starts, scale);
 }
 
 }  // namespace heddle::cuda

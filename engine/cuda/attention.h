@@ -3,14 +3,23 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <tuple>
 
 namespace heddle::cuda {
 
+using Optional = std::optional<at::Tensor>;
+
+/// First and last keys without key starts must be documents, at most kernels::cuda::kDocuments of
+/// them in a sequence, where flash attention takes the call: anything else gives NaN. With key
+/// starts, for parts of a sequence, it is the composite that computes.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
-                                             const at::Tensor& v, double scale);
+                                             const at::Tensor& v, const Optional& first_key,
+                                             const Optional& last_key, const Optional& key_starts,
+                                             double scale);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward(
     const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-    const at::Tensor& out, const at::Tensor& logsumexp, double scale);
+    const at::Tensor& out, const at::Tensor& logsumexp, const Optional& first_key,
+    const Optional& last_key, const Optional& key_starts, double scale);
 
 }  // namespace heddle::cuda

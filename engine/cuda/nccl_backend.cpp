@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -24,6 +25,15 @@ struct Times {
   at::cuda::CUDAEvent *begin = nullptr, *end = nullptr;
 };
 thread_local Times next_times;
+
+struct Groups {
+  std::mutex mutex;
+  std::vector<NcclBackend*> all;
+};
+Groups& groups() {
+  static auto* all = new Groups();
+  return *all;
+}
 
 // Under way on the group's stream. Keeps its tensors until the caller's stream waits for them.
 class StreamWork final : public c10d::Work {
@@ -97,9 +107,9 @@ void HostCounter::count_on(cudaStream_t stream) {
   C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 
-std::vector<NcclBackend*>& NcclBackend::all() {
-  static auto* groups = new std::vector<NcclBackend*>();
-  return *groups;
+std::vector<NcclBackend*> NcclBackend::all() {
+  const std::lock_guard lock(groups().mutex);
+  return groups().all;
 }
 
 NcclBackend::NcclBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
@@ -116,12 +126,18 @@ NcclBackend::NcclBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
   };
   watchdog_ = std::make_unique<transport::Watchdog>(store->clone(), rank, size, options, journal_,
                                                     abort_all);
-  all().push_back(this);
+  const std::lock_guard lock(groups().mutex);
+  groups().all.push_back(this);
 }
 
 NcclBackend::~NcclBackend() {
+  {
+    const std::lock_guard lock(groups().mutex);
+    std::erase(groups().all, this);
+  }
+  const bool failed = watchdog_->error().has_value();
   watchdog_.reset();
-  std::erase(all(), this);
+  if (failed) return;  // the communicator is gone
   for (void* handle : registered_) ncclCommDeregister(communicator(*group_), handle);
 }
 

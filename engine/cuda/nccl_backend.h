@@ -65,8 +65,8 @@ class NcclBackend : public c10d::Backend {
                      const c10d::AllToAllOptions& = {}) override;
   Work barrier(const c10d::BarrierOptions& = {}) override;
 
-  /// Every group of this process. Not while one is made or closed.
-  static std::vector<NcclBackend*>& all();
+  /// Every group of this process. Any thread.
+  static std::vector<NcclBackend*> all();
 
   /// Throws the watchdog's error, once there is one.
   void check() const;

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <tuple>
 #include <vector>
 
@@ -92,6 +93,22 @@ Tensor rope(const Tensor& x_in, const Tensor& table_in, const Tensor& positions_
   return y;
 }
 
+std::tuple<Tensor, Tensor> merge_attention(const Tensor& out_a, const Tensor& lse_a,
+                                           const Tensor& out_b, const Tensor& lse_b) {
+  const Tensor a = out_a.contiguous(), b = out_b.contiguous(), left = lse_a.contiguous(),
+               right = lse_b.contiguous();
+  check_same("merge_attention", a, b);
+  check_same("merge_attention", left, right);
+  Tensor out = at::empty_like(a), logsumexp = at::empty_like(left);
+  start([&] {
+    launch::merge_attention(type_of(a), a.const_data_ptr(), left.const_data_ptr<float>(),
+                            b.const_data_ptr(), right.const_data_ptr<float>(),
+                            out.mutable_data_ptr(), logsumexp.mutable_data_ptr<float>(),
+                            a.size(0) * a.size(1), a.size(1), a.size(2), a.size(3), stream());
+  });
+  return {out, logsumexp};
+}
+
 Tensor swiglu(const Tensor& gate_in, const Tensor& up_in) {
   const Tensor gate = gate_in.contiguous(), up = up_in.contiguous();
   check_same("swiglu", gate, up);
@@ -141,6 +158,47 @@ Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits_in, cons
                                    logits.const_data_ptr(), labels.const_data_ptr<int64_t>(),
                                    logsumexp.const_data_ptr<float>(), dlogits.mutable_data_ptr(),
                                    logits.size(0), logits.size(1), stream());
+  });
+  return dlogits;
+}
+
+Tensor vocabulary_statistics(const Tensor& logits_in, const Tensor& labels_in, const Tensor& begin,
+                             int64_t vocabulary) {
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
+  Tensor numbers = floats({logits.size(0), 3}, logits);
+  start([&] {
+    launch::vocabulary_statistics(type_of(logits), logits.const_data_ptr(),
+                                  labels.const_data_ptr<int64_t>(), begin.const_data_ptr<int64_t>(),
+                                  numbers.mutable_data_ptr<float>(), logits.size(0), logits.size(1),
+                                  vocabulary, stream());
+  });
+  return numbers;
+}
+
+std::tuple<Tensor, Tensor> joined_cross_entropy(const Tensor& numbers_in, const Tensor& labels_in) {
+  const Tensor numbers = numbers_in.contiguous(), labels = labels_in.contiguous();
+  const int64_t rows = labels.size(0);
+  Tensor loss = floats({}, numbers), logsumexp = floats({rows}, numbers);
+  start([&] {
+    launch::joined_cross_entropy(numbers.const_data_ptr<float>(), labels.const_data_ptr<int64_t>(),
+                                 loss.mutable_data_ptr<float>(),
+                                 logsumexp.mutable_data_ptr<float>(), rows,
+                                 numbers.size(0) / std::max<int64_t>(rows, 1), stream());
+  });
+  return {loss, logsumexp};
+}
+
+Tensor vocabulary_cross_entropy_backward(const Tensor& dloss, const Tensor& logits_in,
+                                         const Tensor& labels_in, const Tensor& begin,
+                                         const Tensor& logsumexp, int64_t vocabulary) {
+  const Tensor logits = logits_in.contiguous(), labels = labels_in.contiguous();
+  Tensor dlogits = at::empty_like(logits);
+  start([&] {
+    launch::vocabulary_cross_entropy_backward(
+        type_of(logits), dloss.const_data_ptr<float>(), logits.const_data_ptr(),
+        labels.const_data_ptr<int64_t>(), begin.const_data_ptr<int64_t>(),
+        logsumexp.const_data_ptr<float>(), dlogits.mutable_data_ptr(), logits.size(0),
+        logits.size(1), vocabulary, stream());
   });
   return dlogits;
 }
@@ -255,10 +313,14 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("rope", &rope);
   library.impl("attention", &attention);
   library.impl("attention_backward", &attention_backward);
+  library.impl("merge_attention", &merge_attention);
   library.impl("swiglu", &swiglu);
   library.impl("swiglu_backward", &swiglu_backward);
   library.impl("cross_entropy", &cross_entropy);
   library.impl("cross_entropy_backward", &cross_entropy_backward);
+  library.impl("vocabulary_statistics", &vocabulary_statistics);
+  library.impl("joined_cross_entropy", &joined_cross_entropy);
+  library.impl("vocabulary_cross_entropy_backward", &vocabulary_cross_entropy_backward);
   library.impl("accumulate_", &accumulate_);
   library.impl("squared_norms", &squared_norms);
   library.impl("total_norm", &total_norm);

@@ -27,6 +27,20 @@ void rope(Type type, const void* x, const float* table, const int64_t* positions
           int64_t tokens, int64_t heads, int64_t d, int64_t table_rows, bool inverse,
           cudaStream_t stream);
 
+/// The two results [tokens, heads, d], of sequences of s tokens, and their logsumexps [B, heads,
+/// s].
+void merge_attention(Type type, const void* a, const float* lse_a, const void* b,
+                     const float* lse_b, void* out, float* logsumexp, int64_t tokens, int64_t s,
+                     int64_t heads, int64_t d, cudaStream_t stream);
+
+/// first, last [sequences, s] → starts [sequences · kDocuments + 1]: where each document begins in
+/// all tokens, then how many tokens there are. valid: 1, or 0 where what tokens see is not their
+/// documents, or these are too many.
+void find_documents(const int64_t* first, const int64_t* last, int64_t sequences, int64_t s,
+                    int32_t* starts, int32_t* valid, cudaStream_t stream);
+/// Makes the values NaN unless *valid.
+void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream);
+
 void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n, cudaStream_t stream);
 void swiglu_backward(Type type, const void* dout, const void* gate, const void* up, void* dgate,
                      void* dup, int64_t n, cudaStream_t stream);
@@ -37,6 +51,18 @@ void cross_entropy(Type type, const void* logits, const int64_t* labels, float* 
 void cross_entropy_backward(Type type, const float* dloss, const void* logits,
                             const int64_t* labels, const float* logsumexp, void* dlogits,
                             int64_t rows, int64_t n, cudaStream_t stream);
+
+/// logits [rows, width]; begin, one; numbers fp32 [rows, 3].
+void vocabulary_statistics(Type type, const void* logits, const int64_t* labels,
+                           const int64_t* begin, float* numbers, int64_t rows, int64_t width,
+                           int64_t vocabulary, cudaStream_t stream);
+/// numbers fp32 [ranks · rows, 3].
+void joined_cross_entropy(const float* numbers, const int64_t* labels, float* loss,
+                          float* logsumexp, int64_t rows, int64_t ranks, cudaStream_t stream);
+void vocabulary_cross_entropy_backward(Type type, const float* dloss, const void* logits,
+                                       const int64_t* labels, const int64_t* begin,
+                                       const float* logsumexp, void* dlogits, int64_t rows,
+                                       int64_t width, int64_t vocabulary, cudaStream_t stream);
 
 /// sum fp32 [n]; value [n].
 void accumulate(Type type, float* sum, const void* value, int64_t n, cudaStream_t stream);

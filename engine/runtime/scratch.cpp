@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include "engine/kernels/documents.h"
 #include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
 
@@ -61,7 +62,10 @@ int64_t flash_backward(const Graph& graph, const Node& node) {
   const Value &q = argument(graph, node, 1), &k = argument(graph, node, 2);
   if (!converts(q)) return 0;
   const int64_t b = q.sizes[0], heads = q.sizes[2], d = q.sizes[3];
-  const int64_t rows = b * rounded(q.sizes[1], kTokens) * heads;
+  const auto* first_key = std::get_if<graph::Use>(&node.args[6]);
+  const bool documents = first_key && first_key->value != graph::kNoValue;
+  const int64_t more = documents ? kTokens * kernels::cuda::kDocuments : 0;
+  const int64_t rows = b * (rounded(q.sizes[1], kTokens) + more) * heads;
   const int64_t expanded = k.sizes[2] == heads ? 0 : 2 * aligned(b * k.sizes[1] * heads * d * 2);
   return aligned(rows * 4) + aligned(rows * rounded(d, kHeadDim) * 4) + expanded;
 }
@@ -81,7 +85,7 @@ int64_t gpu_squared_norms(const Graph& graph, const Node& node) {
 }  // namespace
 
 int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
-  constexpr int64_t kSeeds = 256;  // what takes the place of a random state
+  constexpr int64_t kSeeds = 4096;  // what takes the place of a random state; documents
   if (node.op == "heddle.attention") return kSeeds;
   if (node.op == "heddle.attention_backward") return kSeeds + flash_backward(graph, node);
   if (node.op == "heddle.squared_norms") return gpu_squared_norms(graph, node);

@@ -1,8 +1,9 @@
-// What the plug-in decides on the host.
+// What the plug-in decides on the host, and what its kernels share with the host.
 #include <QTest>
 #include <vector>
 
 #include "engine/cuda/attention_choice.h"
+#include "engine/kernels/documents.h"
 #include "engine/kernels/list_blocks.h"
 
 using namespace heddle;
@@ -16,27 +17,60 @@ class ChoicesTest : public QObject {
     QTest::addColumn<int>("head_dim");
     QTest::addColumn<int>("major");
     QTest::addColumn<int>("queries");
+    QTest::addColumn<QString>("given");  // besides q, k and v: first and last keys, their starts
     QTest::addColumn<int>("kernel");
     using cuda::AttentionKernel;
     const auto row = [](const char* name) -> QTestData& { return QTest::newRow(name); };
-    row("Hopper") << true << 128 << 9 << 8192 << int(AttentionKernel::cudnn);
-    row("Blackwell") << true << 64 << 10 << 512 << int(AttentionKernel::cudnn);
-    row("wide heads") << true << 256 << 9 << 512 << int(AttentionKernel::flash);
-    row("Ampere") << true << 128 << 8 << 512 << int(AttentionKernel::flash);
-    row("Turing") << true << 128 << 7 << 512 << int(AttentionKernel::composite);
-    row("fp32") << false << 128 << 9 << 512 << int(AttentionKernel::composite);
-    row("odd heads") << true << 20 << 9 << 512 << int(AttentionKernel::composite);
-    row("one token") << true << 128 << 9 << 1 << int(AttentionKernel::composite);
+    row("Hopper") << true << 128 << 9 << 8192 << "" << int(AttentionKernel::cudnn);
+    row("Blackwell") << true << 64 << 10 << 512 << "" << int(AttentionKernel::cudnn);
+    row("wide heads") << true << 256 << 9 << 512 << "" << int(AttentionKernel::flash);
+    row("Ampere") << true << 128 << 8 << 512 << "" << int(AttentionKernel::flash);
+    row("Turing") << true << 128 << 7 << 512 << "" << int(AttentionKernel::composite);
+    row("fp32") << false << 128 << 9 << 512 << "" << int(AttentionKernel::composite);
+    row("odd heads") << true << 20 << 9 << 512 << "" << int(AttentionKernel::composite);
+    row("documents") << true << 128 << 9 << 512 << "keys" << int(AttentionKernel::flash_documents);
+    row("documents in fp32") << false << 128 << 9 << 512 << "keys"
+                             << int(AttentionKernel::composite);
+    row("parts of a sequence") << true << 128 << 9 << 512 << "keys, starts"
+                               << int(AttentionKernel::composite);
+    row("more keys than queries") << true << 128 << 9 << 300 << "keys"
+                                  << int(AttentionKernel::composite);
+    row("one token") << true << 128 << 9 << 1 << "" << int(AttentionKernel::composite);
   }
   void attention_takes_the_best_kernel_that_can() {
     QFETCH(bool, bf16);
     QFETCH(int, head_dim);
     QFETCH(int, major);
     QFETCH(int, queries);
+    QFETCH(QString, given);
     QFETCH(int, kernel);
-    QCOMPARE(int(cuda::attention_kernel(
-                 {bf16 ? c10::kBFloat16 : c10::kFloat, queries, 8, head_dim, major})),
+    const int keys = queries == 300 ? 512 : queries;
+    QCOMPARE(int(cuda::attention_kernel({.type = bf16 ? c10::kBFloat16 : c10::kFloat,
+                                         .queries = queries,
+                                         .keys = keys,
+                                         .head_dim = head_dim,
+                                         .ranges = given.contains("keys"),
+                                         .pieces = given.contains("starts"),
+                                         .major = major})),
              kernel);
+  }
+
+  // What find_documents asks of each token.
+  void documents_are_told_from_other_keys() {
+    const auto of = [](const std::vector<int64_t>& first, const std::vector<int64_t>& last) {
+      const kernels::cuda::SeenKeys keys{first.data(), last.data()};
+      QString text;
+      for (size_t token = 0; token < first.size(); ++token) {
+        const auto at = static_cast<int64_t>(token);
+        text += !keys.sees_its_document(at) ? 'x' : keys.begins(at) ? 'b' : '.';
+      }
+      return text;
+    };
+    QCOMPARE(of({0, 0, 0, 3, 4, 4}, {0, 1, 2, 3, 4, 5}), "b..bb.");
+    QCOMPARE(of({0, 0, 0, 0}, {0, 1, 2, 3}), "b...");  // causal
+    QCOMPARE(of({0, 0, 0, 0}, {0, 1, 3, 3}), "b.x.");  // one sees ahead
+    QCOMPARE(of({1, 1, 0, 3}, {0, 1, 2, 3}), "xbxb");  // one sees none, one too much
+    QCOMPARE(of({0, 0, 1, 2}, {0, 1, 2, 3}), "b.xx");  // a window
   }
 
   // Every element of every tensor belongs to one block, and to one only.

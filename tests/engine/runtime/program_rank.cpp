@@ -65,7 +65,11 @@ void run(const std::string& how, const std::string& folder, int rank) {
   context.run_dir = folder;
   context.rank = rank;
   context.launch.world_size = context.launch.local_ranks = 2;
-  if (const auto met = runtime::init_process_groups(context, {1, 2}, at::kCPU); !met)
+  recipe::Parallelism parallelism;
+  parallelism.dp_shard = 2;
+  if (const auto met =
+          runtime::init_process_groups(context, recipe::Mesh(parallelism), 1, at::kCPU);
+      !met)
     throw std::runtime_error(met.error().message);
 
   graph::Graph toy = capture_toy();
