@@ -2,18 +2,41 @@
 
 #include <queue>
 #include <utility>
+#include <variant>
+
+#include "engine/graph/operators.h"
 
 namespace heddle::passes {
 
 using graph::Graph;
 using graph::Use;
 
+namespace {
+
+// For each value what it is a view of: itself, where it is none.
+std::vector<graph::ValueId> viewed(const Graph& graph) {
+  std::vector<graph::ValueId> roots(graph.values.size());
+  for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<graph::ValueId>(i);
+  for (const graph::Node& node : graph.nodes) {
+    const auto op = graph::find_operator(node.op);
+    if (!op || !graph::is_view(*op) || graph::is_wait(node)) continue;
+    const auto* base = std::get_if<Use>(&node.args.front());
+    if (!base || base->value == graph::kNoValue) continue;
+    for (graph::ValueId output : node.outputs)
+      if (output != graph::kNoValue) roots[output] = roots[base->value];
+  }
+  return roots;
+}
+
+}  // namespace
+
 std::vector<std::vector<int32_t>> dependencies(const Graph& graph) {
   const std::vector<int32_t> made_by = graph::producers(graph);
+  const std::vector<graph::ValueId> roots = viewed(graph);
   std::vector<std::vector<int32_t>> readers(graph.values.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     graph::for_each_use(graph.nodes[i], [&](const Use& use) {
-      readers[use.value].push_back(static_cast<int32_t>(i));
+      readers[roots[use.value]].push_back(static_cast<int32_t>(i));
     });
   std::vector<std::vector<int32_t>> before(graph.nodes.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -23,7 +46,7 @@ std::vector<std::vector<int32_t>> dependencies(const Graph& graph) {
       const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
       if (!there && maker != self) before[i].push_back(maker);
       if (use.written == graph::kNoValue) return;
-      for (int32_t reader : readers[use.value])
+      for (int32_t reader : readers[roots[use.value]])
         if (reader != self) before[i].push_back(reader);
     });
   }

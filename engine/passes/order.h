@@ -18,7 +18,8 @@ struct Priority {
 };
 
 /// For each node those that must come before it: the makers of what it reads, and, where it writes
-/// to a value, all that read it before. What a `next_step` node makes is there when a step begins.
+/// to a value, all that read it or a view of it before. What a `next_step` node makes is there when
+/// a step begins.
 std::vector<std::vector<int32_t>> dependencies(const graph::Graph& graph);
 
 /// Reorders the nodes: always the one of least priority among those whose dependencies are met;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -71,7 +72,8 @@ class Unroller {
     } else {
       for (const Action& action : options_.actions) act(action, false);
     }
-    for (const auto& [group, wait] : unsent_) graph_.nodes.push_back(wait);
+    for (const auto& [of, waits] : under_way_)
+      graph_.nodes.insert(graph_.nodes.end(), waits.begin(), waits.end());
     for (const Node& node : captured_)
       if (node.phase == Phase::optimizer) add(node, 0);
     const int64_t last = graph_.micro_batches - 1;
@@ -104,6 +106,7 @@ class Unroller {
       add(node, action.micro_batch);
     }
     last_action_ = receive_earlier(begin);
+    if (action.part == Part::backward || action.part == Part::inputs) wait_for_sent(action);
   }
 
   // What an action receives is asked for before the action ahead of it begins.
@@ -184,23 +187,22 @@ class Unroller {
     });
     for (ValueId& output : node.outputs)
       if (output != kNoValue) output = renamed(output, m);
-    if (graph::is_send(node)) wait_for_last(node);
+    if (graph::is_send(node)) sent_.insert(node.outputs.front());
     const bool sent = graph::is_wait(node) && sent_.contains(graph::list_of(node).front().value);
-    if (sent) {
-      unsent_[sent_.at(graph::list_of(node).front().value)] = std::move(node);
-    } else {
+    if (!sent) {
       graph_.nodes.push_back(std::move(node));
+    } else {
+      under_way_[{node.phase, node.stage, node.micro_batch}].push_back(std::move(node));
     }
   }
 
-  // A send is waited for when the next one of its group begins, or the optimizer.
-  void wait_for_last(const Node& send) {
-    const std::string& group = graph::group_of(send);
-    sent_[send.outputs.front()] = group;
-    const auto last = unsent_.find(group);
-    if (last == unsent_.end()) return;
-    graph_.nodes.push_back(std::move(last->second));
-    unsent_.erase(last);
+  // An activation has arrived when its gradient comes back: only then is it waited for, since ranks
+  // that wait for each other's receiving could wait for ever. Gradients are waited for at the end.
+  void wait_for_sent(const Action& action) {
+    const auto found = under_way_.find({Phase::forward, action.stage, action.micro_batch});
+    if (found == under_way_.end()) return;
+    graph_.nodes.insert(graph_.nodes.end(), found->second.begin(), found->second.end());
+    under_way_.erase(found);
   }
 
   bool is_sum(const Node& node, const char* op) const {
@@ -246,9 +248,10 @@ class Unroller {
   std::unordered_set<ValueId> shared_values_;
   std::vector<std::unordered_map<ValueId, ValueId>> names_;  // by micro-batch: captured → its name
   std::unordered_map<ValueId, ValueId> newest_;              // state → its newest version
-  std::unordered_map<ValueId, std::string> sent_;            // under way → group
-  std::map<std::string, Node> unsent_;  // group → what waits for its last send
-  size_t last_action_ = 0;              // where it begins
+  std::unordered_set<ValueId> sent_;
+  // Phase, stage and micro-batch of what is sent → what waits for it.
+  std::map<std::tuple<Phase, int32_t, int32_t>, std::vector<Node>> under_way_;
+  size_t last_action_ = 0;  // where it begins
 };
 
 }  // namespace

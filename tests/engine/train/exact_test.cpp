@@ -147,6 +147,7 @@ lr = 1e-2
     row("accumulation of shards", "2",
         sets({"training.global_batch=12", "wrapping.reduce_each=\"micro-batch\""}));
     row("no clipping", "3", sets({"training.max_norm=0"}));
+    row("no clipping on one rank", "1", sets({"training.max_norm=0"}));
     row("tied embeddings", "3", sets({"model.tied_embeddings=true"}));
     row("hsdp 2x2", "4", sets({"parallelism.dp_replicate=2"}));
     row("ddp", "2", sets({"parallelism.dp_replicate=2"}));
