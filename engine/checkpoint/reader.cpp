@@ -100,6 +100,12 @@ class Checkpoint::File {
     return {};
   }
 
+  /// Numbers that are read soon: the disk fetches them while others are hashed.
+  void announce(const Shard& shard, int64_t begin, int64_t end) const {
+    ::posix_fadvise(descriptor_, shard.offset + begin * kNumberBytes, (end - begin) * kNumberBytes,
+                    POSIX_FADV_WILLNEED);
+  }
+
   /// The numbers [begin, end) of a shard that one hash is of.
   Result<> read_piece(const std::string& tensor, const Shard& shard, int64_t begin, int64_t end,
                       float* out) const {
@@ -221,6 +227,7 @@ Result<> Checkpoint::read(const std::string& tensor, const recipe::Box& box, flo
     const bool whole_rows = shard.box.column_begin == box.column_begin && columns == box.columns();
     for (int64_t begin = first / kPiece * kPiece; begin < last; begin += kPiece) {
       const int64_t end = std::min(begin + kPiece, numbers);
+      if (end < last) (*opened)->announce(shard, end, std::min(end + kPiece, numbers));
       if (whole_rows && begin >= first && end <= last) {
         // Read to where it belongs, without a copy.
         float* to = out + ((shard.box.row_begin - box.row_begin) * columns + begin);

@@ -1,6 +1,7 @@
 #include "engine/train/states.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -26,11 +27,12 @@ using Fill = std::function<Result<>(const recipe::Box& box, float* out)>;
 Result<> fill_state(const StoredState& stored, const Fill& fill) {
   at::NoGradGuard no_grad;
   const at::Tensor& state = stored.state;
-  const at::Tensor numbers = state.is_cpu() ? state : at::zeros(state.sizes(), at::kFloat);
-  numbers.zero_();  // what lies behind the box
-  if (stored.part.numbers() == 0) return {};
-  if (auto filled = fill(stored.part.box, numbers.mutable_data_ptr<float>()); !filled)
-    return filled;
+  const int64_t rows = stored.part.box.rows();
+  const at::Tensor numbers = state.is_cpu() ? state : at::empty(state.sizes(), at::kFloat);
+  numbers.narrow(0, rows, numbers.size(0) - rows).zero_();
+  if (rows > 0)
+    if (auto filled = fill(stored.part.box, numbers.mutable_data_ptr<float>()); !filled)
+      return filled;
   if (!state.is_cpu()) state.copy_(numbers);
   return {};
 }
