@@ -67,9 +67,14 @@ void Executor::run_instructions(bool timed) {
     first_ = false;
   }
   collectives_ = collective_bytes_ = 0;
+  bool updating = !before_update_;
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
-    execute(i, timed);
     const Instruction& instruction = program_.instructions[i];
+    if (!updating && program_.graph.nodes[instruction.node].phase == graph::Phase::optimizer) {
+      before_update_();
+      updating = true;
+    }
+    execute(i, timed);
     if (looking_ && !std::holds_alternative<Start>(instruction.what))
       look_for_non_finite(instruction);
   }

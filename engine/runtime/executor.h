@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,10 @@ class Executor {
   /// another rank. All ranks call it together, after a step that changed no state.
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
                                const NamedTensors& step_inputs);
+
+  /// Called in each step before anything of the optimizer: until then all states are those of the
+  /// step before. Not in a step that is replayed from a recording.
+  void set_before_update(std::function<void()> before) { before_update_ = std::move(before); }
 
   const Program& program() const { return program_; }
   const DeviceRun& device() const { return *device_; }
@@ -84,6 +89,7 @@ class Executor {
   ReplayPolicy policy_;
   std::array<std::unique_ptr<RecordedStep>, 2> recorded_;  // without times, with them
   std::vector<std::string> warnings_;
+  std::function<void()> before_update_;
   std::vector<UnderWay> under_way_;  // by slot
   bool first_ = true;                // nothing is under way for the first step yet
   int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;

@@ -42,6 +42,7 @@ class EagerRunner final : public Runner {
       batch.insert(inputs.begin(), inputs.end());
       step_->micro_batch(batch_of(batch), inputs.at("token_count"));
     }
+    if (before_update_) before_update_();
     return step_->update(inputs.at("lr"), inputs.at("step"));
   }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
@@ -50,10 +51,14 @@ class EagerRunner final : public Runner {
     return validation_->validate(batch_of(all), inputs.at("token_count"));
   }
   int64_t model_forward_calls() const override { return model_->forward_calls(); }
+  void set_before_update(std::function<void()> before) override {
+    before_update_ = std::move(before);
+  }
 
  private:
   std::unique_ptr<model::Llama> model_;
   std::unique_ptr<Step> step_, validation_;
+  std::function<void()> before_update_;
 };
 
 class PlannedRunner final : public Runner {
@@ -76,6 +81,9 @@ class PlannedRunner final : public Runner {
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
                                const NamedTensors& inputs) override {
     return executor_.first_non_finite(micro_batches, inputs);
+  }
+  void set_before_update(std::function<void()> before) override {
+    executor_.set_before_update(std::move(before));
   }
   const runtime::Executor* executor() const override { return &executor_; }
   std::vector<std::string> take_warnings() override { return executor_.take_warnings(); }

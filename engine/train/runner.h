@@ -1,6 +1,7 @@
 // One step on real tensors: eager, or the planned graph. Both give the same numbers.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/result.h"
@@ -44,6 +45,8 @@ class Runner {
                                        const runtime::NamedTensors&) {
     return {};
   }
+  /// As Executor::set_before_update.
+  virtual void set_before_update(std::function<void()> before) = 0;
   /// What the last step did, to be held against the plan; nullptr when eager.
   virtual const runtime::Executor* executor() const { return nullptr; }
 

@@ -16,7 +16,7 @@ double seconds_since(Clock::time_point begin) {
 // Begins something on a thread of its own.
 template <typename Work>
 std::future<Result<std::string>> in_background(Work work) {
-  return std::async(std::launch::async, [work = std::move(work)]() -> Result<std::string> {
+  return std::async(std::launch::async, [work = std::move(work)]() mutable -> Result<std::string> {
     try {
       return work();
     } catch (const std::exception& error) {
@@ -82,18 +82,31 @@ Result<> Saver::save(int64_t step, int64_t samples, const std::string& name) {
   manifest_.samples = samples;
   name_ = name;
   failure_.clear();
-  staging_.take();
-  stopped_seconds_ = seconds_since(begun_);
+  std::promise<void> copied;
+  copied_ = copied.get_future();
   stage_ = Stage::writing;
-  work_ = in_background(
-      [this, path = place_.folder + "/" + checkpoint::step_folder(step)]() -> Result<std::string> {
-        const auto partial = checkpoint::begin_checkpoint(path);
-        if (!partial) return fail(partial);
-        const auto contents = staging_.write(*partial);
-        if (!contents) return fail(contents);
-        return checkpoint::to_text(*contents);
-      });
+  work_ = in_background([this, path = place_.folder + "/" + checkpoint::step_folder(step),
+                         copied = std::move(copied)]() mutable -> Result<std::string> {
+    staging_.take();
+    copied.set_value();
+    const auto partial = checkpoint::begin_checkpoint(path);
+    if (!partial) return fail(partial);
+    const auto contents = staging_.write(*partial);
+    if (!contents) return fail(contents);
+    return checkpoint::to_text(*contents);
+  });
+  stopped_seconds_ = seconds_since(begun_);
+  // A GPU's steps may be recorded: nobody could wait within one.
+  if (!device_.is_cpu()) wait_until_copied();
   return {};
+}
+
+void Saver::wait_until_copied() {
+  if (!copied_.valid()) return;
+  const auto begin = Clock::now();
+  copied_.wait();
+  copied_ = {};
+  stopped_seconds_ += seconds_since(begin);
 }
 
 Result<> Saver::finish() {

@@ -35,9 +35,12 @@ class Saver {
   /// Every rank, after each step: the next stage, once no rank is busy.
   Result<> advance(bool any_busy);
 
-  /// Every rank: waits for the save before, copies the states after `step` steps and begins to
-  /// write. `name`: one that is kept for good; any rank may know it.
+  /// Every rank: waits for the save before, and begins to copy and write the states as they are
+  /// after `step` steps. `name`: one that is kept for good; any rank may know it.
   Result<> save(int64_t step, int64_t samples, const std::string& name = "");
+
+  /// The states must stay as they are until this returns.
+  void wait_until_copied();
 
   /// Every rank: waits until what was begun has its name. An error if the newest save has failed.
   Result<> finish();
@@ -64,7 +67,8 @@ class Saver {
   std::string name_;
   std::string failure_;  // of the newest save
   std::chrono::steady_clock::time_point begun_;
-  double stopped_seconds_ = 0;  // for the copy
+  double stopped_seconds_ = 0;  // training waited so long for the copy
+  std::future<void> copied_;
   std::future<Result<std::string>> work_;
 };
 

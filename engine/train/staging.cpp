@@ -3,6 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
+#include <cstring>
+
 namespace heddle::train {
 
 Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
@@ -19,8 +21,13 @@ void Staging::take() {
   int64_t offset = 0;
   for (const StoredState& stored : stored_) {
     const int64_t numbers = stored.part.numbers();
-    copy_.narrow(0, offset, numbers)
-        .copy_(stored.state.narrow(0, 0, stored.part.box.rows()).reshape({-1}));
+    const at::Tensor rows = stored.state.narrow(0, 0, stored.part.box.rows());
+    // On the CPU by one core: the others compute.
+    if (rows.is_cpu())
+      std::memcpy(copy_.mutable_data_ptr<float>() + offset, rows.const_data_ptr<float>(),
+                  static_cast<size_t>(numbers) * sizeof(float));
+    else
+      copy_.narrow(0, offset, numbers).copy_(rows.reshape({-1}));
     offset += numbers;
   }
 }

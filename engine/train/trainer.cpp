@@ -62,6 +62,8 @@ class Trainer {
   }
 
   Result<Outcome> run() {
+    if (saver_ && device_.is_cpu())
+      runner_.set_before_update([this] { saver_->wait_until_copied(); });
     std::signal(SIGTERM, [](int) { stop_asked = true; });
     std::signal(SIGUSR1, [](int) { checkpoint_asked = true; });
     if (recipe_.validation.every > 0) {
