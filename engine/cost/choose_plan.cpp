@@ -14,6 +14,7 @@ constexpr int64_t kProgramBytes = 195'000'000;
 constexpr int64_t kNodesToPlan = 40'000;
 constexpr int64_t kFewest = 2;
 constexpr double kAsGood = 1.002;
+constexpr double kAsSmall = 1.05;
 
 passes::Plan planned(const graph::Graph& captured, const passes::PlanOptions& base,
                      const Candidate& candidate) {
@@ -126,12 +127,17 @@ Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base
     best = fits.empty() ? tried.expected.step_seconds : std::min(best, tried.expected.step_seconds);
     fits.push_back(std::move(tried));
   }
-  Choice* chosen = &none;
-  for (Choice& each : fits)
-    if (each.expected.step_seconds <= best * kAsGood &&
-        (!chosen->chosen || each.bytes < chosen->bytes))
-      chosen = &each;
-  return std::move(*chosen);
+  std::erase_if(fits,
+                [&](const Choice& each) { return each.expected.step_seconds > best * kAsGood; });
+  if (fits.empty()) return none;
+  int64_t least = fits.front().bytes;
+  for (const Choice& each : fits) least = std::min(least, each.bytes);
+  std::erase_if(fits, [&](const Choice& each) {
+    return static_cast<double>(each.bytes) > static_cast<double>(least) * kAsSmall;
+  });
+  return std::move(*std::min_element(fits.begin(), fits.end(), [](const auto& a, const auto& b) {
+    return graph::collectives_per_step(a.plan.graph) < graph::collectives_per_step(b.plan.graph);
+  }));
 }
 
 Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,

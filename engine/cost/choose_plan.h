@@ -41,8 +41,9 @@ struct Choice {
   int64_t bytes = 0;                // of the process: the chosen one's, or the least of all
 };
 
-/// The least simulated step time of those that fit; among those within 0.2 % of it the
-/// least memory, then the first.
+/// The least simulated step time of those that fit; among those within 0.2 % of it those within 5 %
+/// of the least memory; of these the one with fewest collectives, each of which costs a little that
+/// no simulation knows, then the first.
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
 
