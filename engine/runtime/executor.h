@@ -33,6 +33,9 @@ class Executor {
   const NamedTensors& run(const std::vector<NamedTensors>& micro_batches,
                           const NamedTensors& step_inputs, Timeline* timeline = nullptr);
 
+  /// Arena::join_pages of its arena.
+  void join_pages() { program_.arena.join_pages(); }
+
   /// Runs the step once more and names the first module and operator whose result on this rank is
   /// not finite, as "layers.3.attention (mm, backward)"; empty if what is not finite came from
   /// another rank. All ranks call it together, after a step that changed no state.

@@ -121,6 +121,8 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(QString::fromStdString(document.faults()[0].key), QString("parallelism.tp"));
     QVERIFY(!document.canTrain());
     document.setKey("parallelism.tp", "2");
+    QVERIFY(document.faults().empty() && document.unsupported().empty());
+    document.setKey("optimizer.name", "\"galore\"");
     QVERIFY(document.faults().empty());
     QCOMPARE(document.unsupported().size(), size_t{1});
     QVERIFY(!document.canTrain());

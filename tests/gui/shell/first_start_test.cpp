@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_model.h"
@@ -42,7 +43,12 @@ class FirstStartTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(window.currentPage()->name(), QStringLiteral("live"), 60000);
     QTRY_VERIFY_WITH_TIMEOUT(newest(store).steps > 3, 120000);
     QVERIFY(newest(store).loss.has_value());
-    window.currentPage()->pageActions().first()->trigger();
+    const QList<QAction*> actions = window.currentPage()->pageActions();
+    const auto stop = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
+      return action->objectName() == QStringLiteral("stop");
+    });
+    QVERIFY(stop != actions.end());
+    (*stop)->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(storage::has_ended(newest(store).state), 120000);
     const storage::RunSummary run = newest(store);
     QVERIFY2(run.state == storage::RunState::stopped, run.cause.c_str());
