@@ -24,7 +24,7 @@ const std::map<QString, QString>& names() {
       {"tokens_per_second_per_rank", "tokens/s a rank"},
       {"step_seconds", "step"},
       {"peak_bytes", "peak memory"},
-      {"predicted_peak_bytes", "predicted peak memory"},
+      {"predicted_peak_bytes", "predicted peak"},
       {"first_step_seconds", "first step"},
       {"capture_seconds", "capture"},
       {"plan_seconds", "plan"},
