@@ -10,6 +10,8 @@ medians with their spread, CPU seconds and load, ratios, and the bounds that the
 """
 import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
+from default_shape import recipe as default_recipe
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 p = argparse.ArgumentParser()
@@ -31,28 +33,7 @@ if a.only != "heddle" and not (a.torchrun and a.peer):
 if a.link and not a.slow_link:
     p.error("--link needs --slow-link")
 
-RECIPE = f"""
-[model]
-dim = 512
-n_layers = 8
-n_heads = 8
-n_kv_heads = 4
-ffn_dim = 1536
-vocab_size = 4096
-[data]
-text = ["{a.text}"]
-tokenizer = "{ROOT}/resources/data/tokenizer.json"
-seq_len = 512
-[training]
-steps = {a.steps}
-local_batch = 2
-[wrapping]
-mode = "layers"
-[telemetry]
-profile_every = 4
-[hardware]
-ranks = 2
-"""
+RECIPE = default_recipe(a.steps, profile_every=4, text=a.text)
 
 
 def cpu_seconds():

@@ -8,6 +8,8 @@ of this machine, or one on each side of a link of that rate (root). Calibrate th
 """
 import argparse, json, os, shutil, statistics, subprocess, sys, tempfile
 
+from default_shape import recipe as default_recipe
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 p = argparse.ArgumentParser()
@@ -38,31 +40,6 @@ PLANS = {
 }
 
 
-def recipe_of(wrapping):
-    return f"""
-[model]
-dim = 512
-n_layers = 8
-n_heads = 8
-n_kv_heads = 4
-ffn_dim = 1536
-vocab_size = 4096
-[data]
-text = ["{ROOT}/resources/data/tinyshakespeare.txt"]
-tokenizer = "{ROOT}/resources/data/tokenizer.json"
-seq_len = 512
-[training]
-steps = {a.steps}
-local_batch = 2
-[wrapping]
-{wrapping}
-[telemetry]
-profile_every = 0
-[hardware]
-ranks = 2
-"""
-
-
 def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -72,7 +49,7 @@ def run(command):
 
 def on_one_host(folder, wrapping):
     with open(f"{folder}/recipe.toml", "w") as file:
-        file.write(recipe_of(wrapping))
+        file.write(default_recipe(a.steps, wrapping))
     return json.loads(run([f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml"]).strip().split("\n")[-1])
 
 
@@ -83,7 +60,7 @@ def across_the_link(folder, wrapping):
         side = f"{folder}/{rank}"
         os.mkdir(side)
         with open(f"{side}/recipe.toml", "w") as file:
-            file.write(recipe_of(wrapping))
+            file.write(default_recipe(a.steps, wrapping))
         with open(f"{side}/launch.json", "w") as file:
             json.dump({"run": "bench", "world_size": 2, "first_rank": rank, "local_ranks": 1,
                        "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712}, file)
