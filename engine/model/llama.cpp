@@ -17,11 +17,23 @@ namespace {
 using at::Tensor;
 using graph::ModuleScope;
 
-// x [T, in] · weightᵀ [in, out] → [T, out]
-Tensor linear(const char* name, Parameter& weight, const Tensor& x) {
-  const ModuleScope scope(name);
-  return x.mm(weight.read().t());
-}
+// A linear layer's weight [out, in], read once for all the rows that come to it.
+class Linear {
+ public:
+  Linear(const char* name, Parameter& weight) : name_(name) {
+    const ModuleScope scope(name);
+    weight_ = weight.read();
+  }
+  // x [n, in] → [n, out]
+  Tensor operator()(const Tensor& x) const {
+    const ModuleScope scope(name_);
+    return x.mm(weight_.t());
+  }
+
+ private:
+  const char* name_;
+  Tensor weight_;
+};
 
 Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
   const ModuleScope scope(name);
@@ -84,27 +96,35 @@ Tensor Llama::embed(const Batch& batch) {
 }
 
 Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) {
-  const Tensor& positions = batch.positions;
-  const int64_t b = positions.size(0), s = positions.size(1), d = shape_.head_dim();
-  const auto heads = [&](const char* name, Parameter& weight) {
-    return linear(name, weight, x).view({b, s, -1, d});
-  };
+  const parallel::TensorParallel& tp = parallelism_.tensor;
+  const int64_t b = batch.positions.size(0), s = batch.positions.size(1), d = shape_.head_dim();
+  const Linear wk("wk", attention.wk), wv("wv", attention.wv), wq("wq", attention.wq);
+  const Tensor positions = batch.positions.view({1, -1});
   // Keys and values first: where they travel, the queries are made meanwhile.
-  const Tensor k = kernels::rope(heads("wk", attention.wk), rope_table_, positions);
-  const Tensor v = heads("wv", attention.wv);
-  const Tensor q = kernels::rope(heads("wq", attention.wq), rope_table_, positions);
-  const Tensor mixed = parallelism_.context.attention(q, k, v, batch.context,
-                                                      1.0 / std::sqrt(static_cast<double>(d)));
-  return linear("wo", attention.wo, mixed.view({b * s, -1}));
+  const auto heads = tp.enter(x, [&](const Tensor& rows, int64_t first) -> std::vector<Tensor> {
+    const int64_t n = rows.size(0);
+    const Tensor at = n == b * s ? positions : positions.narrow(1, first, n);
+    const Tensor k = kernels::rope(wk(rows).view({1, n, -1, d}), rope_table_, at);
+    const Tensor v = wv(rows).view({n, -1, d});
+    const Tensor q = kernels::rope(wq(rows).view({1, n, -1, d}), rope_table_, at);
+    return {k.view({n, -1, d}), v, q.view({n, -1, d})};
+  });
+  const auto sequences = [&](const Tensor& rows) { return rows.view({b, s, -1, d}); };
+  const Tensor mixed =
+      parallelism_.context.attention(sequences(heads[2]), sequences(heads[0]), sequences(heads[1]),
+                                     batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
+  const Linear wo("wo", attention.wo);
+  return tp.leave(mixed.view({b * s, -1}), wo);
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
-  return linear("w2", ffn.w2, kernels::swiglu(linear("w1", ffn.w1, x), linear("w3", ffn.w3, x)));
+  const Linear w1("w1", ffn.w1), w3("w3", ffn.w3), w2("w2", ffn.w2);
+  return parallelism_.tensor.pass(
+      x, [&](const Tensor& rows) { return w2(kernels::swiglu(w1(rows), w3(rows))); });
 }
 
 Tensor Llama::forward(const Batch& batch) {
   ++forward_calls_;
-  const parallel::TensorParallel& tp = parallelism_.tensor;
   Tensor x = embed(batch);  // [T, dim], or this rank's rows of it
   for (size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
@@ -112,15 +132,15 @@ Tensor Llama::forward(const Batch& batch) {
     const Tensor attention_input = norm("attention_norm", layer.attention_norm, x, shape_.norm_eps);
     {
       const ModuleScope scope("attention");
-      x = x + tp.leave(attend(layer.attention, tp.enter(attention_input), batch));
+      x = x + attend(layer.attention, attention_input, batch);
     }
     const Tensor ffn_input = norm("ffn_norm", layer.ffn_norm, x, shape_.norm_eps);
     const ModuleScope scope("feed_forward");
-    x = x + tp.leave(feed_forward(layer.feed_forward, tp.enter(ffn_input)));
+    x = x + feed_forward(layer.feed_forward, ffn_input);
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
-  return tp.enter(x).mm((has_output() ? output_ : tok_embeddings_).read().t());
+  return parallelism_.tensor.enter(x).mm((has_output() ? output_ : tok_embeddings_).read().t());
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

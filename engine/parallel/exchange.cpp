@@ -1,6 +1,8 @@
 #include "engine/parallel/exchange.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/split.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "engine/runtime/collectives.h"
@@ -69,6 +71,17 @@ Tensor both(const Tensor& x, const Group& group) {
       .front();
 }
 
+// Slicing's own gradient would fill a whole tensor for every slice.
+struct SplitRows : torch::autograd::Function<SplitRows> {
+  static variable_list forward(AutogradContext*, const Tensor& x, int64_t chunks) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    return at::split(x, x.size(0) / chunks);
+  }
+  static variable_list backward(AutogradContext*, const variable_list& grads) {
+    return {at::cat(grads), {}};
+  }
+};
+
 }  // namespace
 
 Tensor gather_rows(const Tensor& x, const Group& group) {
@@ -90,6 +103,15 @@ Tensor sum_over(const Tensor& x, const Group& group) { return both<summed, thems
 
 Tensor exchange_parts(const Tensor& x, const Group& group) {
   return both<exchanged, exchanged>(x, group);
+}
+
+std::vector<Tensor> split_rows(const Tensor& x, int64_t chunks) {
+  if (chunks == 1) return {x};
+  return SplitRows::apply(x, chunks);
+}
+
+Tensor join_rows(const std::vector<Tensor>& chunks) {
+  return chunks.size() == 1 ? chunks.front() : at::cat(chunks);
 }
 
 }  // namespace heddle::parallel

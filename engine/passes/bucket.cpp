@@ -89,7 +89,7 @@ void bucket(Graph& graph, const BucketPlan& plan) {
     if (!gathers) priorities[entry->second] = here;
   }
   graph.nodes = std::move(nodes);
-  order_by(graph, priorities);
+  order_by(graph, priorities, dependencies(graph));
 }
 
 }  // namespace heddle::passes

@@ -1,6 +1,7 @@
 #include "engine/passes/order.h"
 
 #include <queue>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -30,37 +31,46 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
 
 }  // namespace
 
-std::vector<std::vector<int32_t>> dependencies(const Graph& graph) {
+Dependencies dependencies(const Graph& graph) {
   const std::vector<int32_t> made_by = graph::producers(graph);
   const std::vector<graph::ValueId> roots = viewed(graph);
-  std::vector<std::vector<int32_t>> readers(graph.values.size());
+  std::unordered_map<graph::ValueId, std::vector<int32_t>> readers;  // of what is written to
+  for (const graph::Node& node : graph.nodes)
+    graph::for_each_use(node, [&](const Use& use) {
+      if (use.written != graph::kNoValue) readers[roots[use.value]];
+    });
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     graph::for_each_use(graph.nodes[i], [&](const Use& use) {
-      readers[roots[use.value]].push_back(static_cast<int32_t>(i));
+      if (const auto found = readers.find(roots[use.value]); found != readers.end())
+        found->second.push_back(static_cast<int32_t>(i));
     });
-  std::vector<std::vector<int32_t>> before(graph.nodes.size());
+  Dependencies before;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto self = static_cast<int32_t>(i);
     graph::for_each_use(graph.nodes[i], [&](const Use& use) {
       const int32_t maker = made_by[use.value];
       const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
-      if (!there && maker != self) before[i].push_back(maker);
+      if (!there && maker != self) before.add(maker);
       if (use.written == graph::kNoValue) return;
-      for (int32_t reader : readers[roots[use.value]])
-        if (reader != self) before[i].push_back(reader);
+      for (int32_t reader : readers.at(roots[use.value]))
+        if (reader != self) before.add(reader);
     });
+    before.end_node();
   }
   return before;
 }
 
-void order_by(Graph& graph, const std::vector<Priority>& priorities) {
-  const auto before = dependencies(graph);
-  std::vector<std::vector<int32_t>> after(graph.nodes.size());
-  std::vector<size_t> missing(graph.nodes.size());
+void order_by(Graph& graph, const std::vector<Priority>& priorities, const Dependencies& before) {
+  std::vector<size_t> missing(graph.nodes.size()), behind(graph.nodes.size() + 1, 0);
   for (size_t i = 0; i < before.size(); ++i) {
     missing[i] = before[i].size();
-    for (int32_t node : before[i]) after[node].push_back(static_cast<int32_t>(i));
+    for (int32_t node : before[i]) ++behind[node + 1];
   }
+  for (size_t i = 1; i < behind.size(); ++i) behind[i] += behind[i - 1];
+  std::vector<int32_t> after(behind.back());  // node i's: from behind[i] to behind[i + 1]
+  std::vector<size_t> filled(behind.begin(), behind.end() - 1);
+  for (size_t i = 0; i < before.size(); ++i)
+    for (int32_t node : before[i]) after[filled[node]++] = static_cast<int32_t>(i);
   using Entry = std::pair<Priority, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (size_t i = 0; i < missing.size(); ++i)
@@ -71,8 +81,8 @@ void order_by(Graph& graph, const std::vector<Priority>& priorities) {
     const int32_t node = ready.top().second;
     ready.pop();
     ordered.push_back(std::move(graph.nodes[node]));
-    for (int32_t next : after[node])
-      if (--missing[next] == 0) ready.emplace(priorities[next], next);
+    for (size_t i = behind[node]; i < behind[node + 1]; ++i)
+      if (--missing[after[i]] == 0) ready.emplace(priorities[after[i]], after[i]);
   }
   TORCH_CHECK(ordered.size() == graph.nodes.size(), "the graph's nodes wait for each other");
   graph.nodes = std::move(ordered);
@@ -81,7 +91,7 @@ void order_by(Graph& graph, const std::vector<Priority>& priorities) {
 void restore_order(Graph& graph) {
   std::vector<Priority> priorities(graph.nodes.size());
   for (size_t i = 0; i < priorities.size(); ++i) priorities[i].place = static_cast<int64_t>(i);
-  order_by(graph, priorities);
+  order_by(graph, priorities, dependencies(graph));
 }
 
 }  // namespace heddle::passes

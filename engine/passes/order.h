@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/graph/ir.h"
@@ -17,14 +18,32 @@ struct Priority {
   auto operator<=>(const Priority&) const = default;
 };
 
+/// For each node the nodes that it depends on.
+class Dependencies {
+ public:
+  std::span<const int32_t> operator[](size_t node) const {
+    return {nodes_.data() + begin_[node], nodes_.data() + begin_[node + 1]};
+  }
+  size_t size() const { return begin_.size() - 1; }
+
+  /// Builds them node by node.
+  void add(int32_t earlier) { nodes_.push_back(earlier); }
+  void end_node() { begin_.push_back(nodes_.size()); }
+
+ private:
+  std::vector<size_t> begin_{0};
+  std::vector<int32_t> nodes_;
+};
+
 /// For each node those that must come before it: the makers of what it reads, and, where it writes
 /// to a value, all that read it or a view of it before. What a `next_step` node makes is there when
 /// a step begins.
-std::vector<std::vector<int32_t>> dependencies(const graph::Graph& graph);
+Dependencies dependencies(const graph::Graph& graph);
 
 /// Reorders the nodes: always the one of least priority among those whose dependencies are met;
-/// equal ones as they stood. O(n log n).
-void order_by(graph::Graph& graph, const std::vector<Priority>& priorities);
+/// equal ones as they stood. `before`: the graph's dependencies. O(n log n).
+void order_by(graph::Graph& graph, const std::vector<Priority>& priorities,
+              const Dependencies& before);
 
 /// Keeps the order as far as dependencies allow.
 void restore_order(graph::Graph& graph);

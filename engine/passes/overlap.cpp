@@ -48,7 +48,7 @@ class Overlapper {
     place_gathers();
     place_scatters();
     place_followers();
-    order_by(graph_, priorities_);
+    order_by(graph_, priorities_, before_);
   }
 
  private:
@@ -372,7 +372,7 @@ class Overlapper {
   const OverlapOptions& options_;
   int64_t count_;
   std::vector<int32_t> made_by_;
-  std::vector<std::vector<int32_t>> before_;
+  Dependencies before_;
   std::vector<Kind> kinds_;
   std::vector<Priority> priorities_;
   std::vector<int32_t> epilogues_;

@@ -59,7 +59,8 @@ class Unroller {
         options_(options),
         state_of_(states_by_version(graph)),
         sums_(step_sums(graph, state_of_)),
-        names_(static_cast<size_t>(graph.micro_batches)) {}
+        names_(static_cast<size_t>(graph.micro_batches),
+               std::vector<ValueId>(graph.values.size(), kNoValue)) {}
 
   void run() {
     captured_ = std::move(graph_.nodes);
@@ -163,8 +164,8 @@ class Unroller {
       return newest == newest_.end() ? value : newest->second;
     }
     if (shared_values_.contains(value)) return value;
-    const auto name = names_[m].find(value);
-    return name == names_[m].end() ? value : name->second;
+    const ValueId name = names_[m][value];
+    return name == kNoValue ? value : name;
   }
 
   ValueId renamed(ValueId value, int64_t m) {
@@ -246,8 +247,8 @@ class Unroller {
   std::vector<bool> shared_;  // by captured node
   std::unordered_set<size_t> done_;
   std::unordered_set<ValueId> shared_values_;
-  std::vector<std::unordered_map<ValueId, ValueId>> names_;  // by micro-batch: captured → its name
-  std::unordered_map<ValueId, ValueId> newest_;              // state → its newest version
+  std::vector<std::vector<ValueId>> names_;  // by micro-batch: captured → its name, if another
+  std::unordered_map<ValueId, ValueId> newest_;  // state → its newest version
   std::unordered_set<ValueId> sent_;
   // Phase, stage and micro-batch of what is sent → what waits for it.
   std::map<std::tuple<Phase, int32_t, int32_t>, std::vector<Node>> under_way_;

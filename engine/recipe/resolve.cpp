@@ -139,8 +139,8 @@ bool check_mesh(Recipe& recipe, Checks& checks) {
   return true;
 }
 
-void check_tensor_and_context(const Recipe& recipe, Checks& checks) {
-  const Parallelism& p = recipe.parallelism;
+void check_tensor_and_context(Recipe& recipe, Checks& checks) {
+  Parallelism& p = recipe.parallelism;
   const Model& m = recipe.model;
   const auto divides = [&](int64_t value, const std::string& name) {
     if (value == 0 || value % p.tp == 0) return;
@@ -155,6 +155,15 @@ void check_tensor_and_context(const Recipe& recipe, Checks& checks) {
                  fmt::format("sequences of {} do not divide by tp {} × cp {}", recipe.data.seq_len,
                              p.tp, p.cp),
                  "a divisor of data.seq_len, or sequence_parallel = false");
+  }
+  const int64_t tokens = recipe.data.seq_len / (p.sequence_parallel ? times(p.tp, p.cp) : p.cp);
+  if (p.tp_chunks == 0) p.tp_chunks = p.tp > 1 && tokens % 2 == 0 ? 2 : 1;
+  if (p.tp > 1 && tokens % p.tp_chunks != 0) {
+    checks.fault({"parallelism.tp_chunks", "data.seq_len"},
+                 fmt::format("the {} tokens that a rank has of a sequence do not divide into {} "
+                             "chunks",
+                             tokens, p.tp_chunks),
+                 "a divisor of them, or 0: 2 where they divide");
   }
   if (p.cp > 1 && p.cp_mode == ContextMode::ulysses) {
     const int64_t heads = m.n_heads / p.tp;

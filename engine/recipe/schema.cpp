@@ -166,6 +166,7 @@ std::vector<Field> make_schema() {
       dp_shard_field(),
       integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks),
       boolean("parallelism.sequence_parallel", &R::parallelism, &Parallelism::sequence_parallel),
+      integer("parallelism.tp_chunks", &R::parallelism, &Parallelism::tp_chunks, 0, kMostRanks),
       integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMostRanks),
       choice("parallelism.pp_schedule", &R::parallelism, &Parallelism::pp_schedule,
              pipeline_schedules()),

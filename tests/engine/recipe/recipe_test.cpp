@@ -49,7 +49,7 @@ class RecipeTest : public QObject {
     expected.optimizer = {"galore", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
     expected.parallelism = {
-        2, 4, 2, false, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};
+        2, 4, 2, false, 2, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};
     expected.wrapping = {WrappingMode::manual,
                          {{"tok_embeddings"}, {"layers.0-3"}, {"norm", "output"}},
                          2,

@@ -6,11 +6,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
-#include <cstring>
 #include <tuple>
 
-#include "engine/checkpoint/safetensors.h"
 #include "engine_process.h"
+#include "numbers.h"
 
 using heddle::checkpoint::SafetensorsFile;
 
@@ -18,39 +17,10 @@ namespace {
 
 const QString kReference = QString(HEDDLE_SOURCE_DIR) + "/tests/fixtures/reference/";
 
-std::vector<float> numbers(const SafetensorsFile& file, const std::string& name) {
-  const auto* info = file.find(name);
-  if (!info) return {};
-  const auto bytes = file.data(*info);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
 QJsonObject expected_json(const QString& fixture) {
   QFile file(kReference + fixture + "/expected.json");
   return file.open(QFile::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
                                     : QJsonObject();
-}
-
-SafetensorsFile open(const QString& path) {
-  auto file = SafetensorsFile::open(path.toStdString());
-  if (!file) qFatal("%s", file.error().message.c_str());
-  return std::move(*file);
-}
-
-double largest(const std::vector<float>& values) {
-  double most = 0;
-  for (float value : values) most = std::max(most, std::abs(static_cast<double>(value)));
-  return most;
-}
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double most = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
-  return most;
 }
 
 }  // namespace
