@@ -23,10 +23,11 @@ done
 remove=("$HEDDLE_ROOT/build" "$HEDDLE_CACHE")
 keep=()
 if ((all)); then
-  remove+=("$data" "$settings")
+  remove+=("$data" "$settings" "$HOME/.heddle")
 else
   keep+=("$data|runs and everything measured; --all removes it")
   keep+=("$settings|settings and targets; --all removes it")
+  keep+=("$HOME/.heddle|run directories, with checkpoints, and engines; --all removes it")
 fi
 keep+=("$HEDDLE_ROOT|this checkout")
 keep+=("${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}|compiler cache, which other projects may use; ccache --clear empties it")

@@ -1,6 +1,9 @@
 #include "workbench/control.h"
 
+#include <fmt/ranges.h>
+
 #include <memory>
+#include <vector>
 
 #include "remote/connect.h"
 #include "workbench/place.h"
@@ -9,16 +12,19 @@
 namespace heddle::workbench {
 namespace {
 
-/// Does something on each host of a run.
+/// Does something on each host of a run; hosts that fail keep nothing from the others.
 template <typename Action>
 Result<> on_each_host(const storage::RunDetail& run, Action action) {
   const Result<Place> place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", run.summary.name, place.error().message);
+  std::vector<std::string> errors;
   for (size_t i = 0; i < place->shares.size(); ++i) {
     const auto node = remote::connect(place->target, place->target.hosts[i]);
-    if (!node) return fail("{}", node.error().message);
-    if (Result<> done = action(**node, place->shares[i]); !done) return done;
+    const Result<> done =
+        node ? action(**node, place->shares[i]) : Result<>(fail("{}", node.error().message));
+    if (!done) errors.push_back(done.error().message);
   }
+  if (!errors.empty()) return fail("{}", fmt::join(errors, "; "));
   return {};
 }
 
@@ -27,6 +33,9 @@ Result<> ask(const storage::RunDetail& run, const std::string& option) {
     return fail("{} has ended already: {}", run.summary.name,
                 storage::to_string(run.summary.state));
   }
+  if (const auto place = place_from_json(run.hosts); place && place->shares.empty())
+    return fail("{} is still being launched: cancel the launch, or ask again once it runs",
+                run.summary.name);
   return on_each_host(run, [&](remote::Node& node, const Share& share) -> Result<> {
     const auto status = ask_supervisor(node, share, option);
     return status ? Result<>{} : fail(status);

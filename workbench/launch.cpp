@@ -38,15 +38,16 @@ LaunchError faults_error(std::vector<recipe::Fault> faults) {
   return error;
 }
 
-/// The text with keys set to the recipe's values; keys that the recipe leaves empty stay unwritten.
+/// The text with keys set to the recipe's values; keys that the recipe leaves empty are not
+/// written.
 Result<std::string> with_values(std::string text, const recipe::Recipe& recipe,
                                 const std::vector<std::string>& keys) {
   std::map<std::string, std::string> values;
   for (auto& [key, value] : recipe::flatten(recipe)) values[key] = value;
   for (const std::string& key : keys) {
     const std::string& value = values[key];
-    if (value.empty() || value == "\"\"" || value == "[]") continue;
-    Result<std::string> edited = recipe::with_key(text, key, value);
+    const bool empty = value.empty() || value == "\"\"" || value == "[]";
+    Result<std::string> edited = recipe::with_key(text, key, empty ? "" : value);
     if (!edited) return fail("{}: {}", key, edited.error().message);
     text = std::move(*edited);
   }

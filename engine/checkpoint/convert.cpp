@@ -82,7 +82,9 @@ Result<> to_hugging_face(const std::string& from, const std::string& to) {
 
 Result<> convert(const std::string& from, const std::string& to) {
   if (fs::exists(to)) return fail("{}: exists already; valid: a new folder", to);
-  const std::string path = fs::absolute(to).lexically_normal().string();
+  fs::path whole = fs::absolute(to).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // "out/"
+  const std::string path = whole.string();
   Result<> done = is_checkpoint(from) ? to_hugging_face(from, path) : to_checkpoint(from, path);
   if (!done) {
     std::error_code ignored;

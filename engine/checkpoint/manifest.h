@@ -17,7 +17,7 @@
 
 namespace heddle::checkpoint {
 
-inline constexpr int64_t kFormat = 1;
+inline constexpr int64_t kFormat = 2;
 inline constexpr const char* kManifest = "manifest.json";
 
 /// Hashes are of pieces of so many bytes of a shard (the last one may be shorter): who reads a part

@@ -173,10 +173,6 @@ Result<> Checkpoint::check_model(const recipe::Model& model) const {
   return {};
 }
 
-bool Checkpoint::contains(const std::string& tensor) const {
-  return manifest_.contents.tensors.contains(tensor);
-}
-
 Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::string& name) const {
   const std::lock_guard lock(files_->mutex);
   if (const auto found = files_->by_name.find(name); found != files_->by_name.end())

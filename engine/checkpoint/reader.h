@@ -29,8 +29,6 @@ class Checkpoint {
   Result<> check_format() const;
   Result<> check_model(const recipe::Model& model) const;
 
-  bool contains(const std::string& tensor) const;
-
   /// Rows and columns of a tensor, row by row into `out`. Pieces of shards that overlap the box are
   /// read once. An error says which file is missing or damaged, and where.
   Result<> read(const std::string& tensor, const recipe::Box& box, float* out) const;

@@ -96,7 +96,7 @@ std::tuple<Tensor, Tensor> join_cpu(const Tensor& numbers, const Tensor& labels)
     for (int64_t rank = 1; rank < ranks; ++rank) top = std::max(top, of_rank(rank)[0]);
     for (int64_t rank = 0; rank < ranks; ++rank) {
       const float* of = of_rank(rank);
-      if (of[1] > 0) sum += of[1] * std::exp(of[0] - top);
+      if (of[1] != 0) sum += of[1] * std::exp(of[0] - top);
       chosen += of[2];
     }
     lse[r] = top + std::log(sum);

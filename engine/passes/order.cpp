@@ -88,10 +88,4 @@ void order_by(Graph& graph, const std::vector<Priority>& priorities, const Depen
   graph.nodes = std::move(ordered);
 }
 
-void restore_order(Graph& graph) {
-  std::vector<Priority> priorities(graph.nodes.size());
-  for (size_t i = 0; i < priorities.size(); ++i) priorities[i].place = static_cast<int64_t>(i);
-  order_by(graph, priorities, dependencies(graph));
-}
-
 }  // namespace heddle::passes

@@ -45,7 +45,4 @@ Dependencies dependencies(const graph::Graph& graph);
 void order_by(graph::Graph& graph, const std::vector<Priority>& priorities,
               const Dependencies& before);
 
-/// Keeps the order as far as dependencies allow.
-void restore_order(graph::Graph& graph);
-
 }  // namespace heddle::passes

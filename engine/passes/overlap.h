@@ -7,7 +7,7 @@ namespace heddle::passes {
 
 struct OverlapOptions {
   /// Gathers that may be under way or waiting to be read while an earlier one's bucket computes.
-  int gathers_in_flight = 1;
+  int gathers_in_flight = 2;
   /// Scatters that may be under way before the oldest is waited for.
   int scatters_in_flight = 2;
   /// Gathers for backward may be issued in forward, and the next micro-batch's in backward.

@@ -96,7 +96,7 @@ struct Parallelism {
   int64_t dp_shard = -1;  // -1: what is left of the ranks
   int64_t tp = 1;
   bool sequence_parallel = true;
-  int64_t tp_chunks = 0;
+  int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h
   int64_t pp = 1;
   PipelineSchedule pp_schedule = PipelineSchedule::one_f_one_b;
   int64_t microbatches = 0;

@@ -175,6 +175,11 @@ void check_tensor_and_context(Recipe& recipe, Checks& checks) {
                                kv_heads, p.cp),
                    "a divisor of the heads, and of the kv heads or a multiple of them");
     }
+    if (recipe.data.seq_len % p.cp != 0) {
+      checks.fault({"parallelism.cp", "data.seq_len"},
+                   fmt::format("sequences of {} do not divide by cp {}", recipe.data.seq_len, p.cp),
+                   "a divisor of data.seq_len");
+    }
   } else if (p.cp > 1 && recipe.data.seq_len % times(2, p.cp) != 0) {
     checks.fault({"parallelism.cp", "data.seq_len"},
                  fmt::format("sequences of {} do not divide into 2 × cp {} chunks",

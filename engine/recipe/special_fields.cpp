@@ -155,7 +155,7 @@ Field stage_layers_field() {
             }
             std::vector<int64_t> layers;
             for (const toml::node& element : *array) {
-              const auto value = read_integer(element, 0, kMostLayers, complain);
+              const auto value = read_integer(element, 1, kMostLayers, complain);
               if (!value) return;
               layers.push_back(*value);
             }

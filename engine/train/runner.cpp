@@ -238,6 +238,7 @@ recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
   one.training.global_batch = one.training.local_batch * recipe.data_parallel_ranks();
   one.parallelism.microbatches = 1;
   one.data.text = recipe.validation.text;
+  one.data.token_ids.clear();
   return one;
 }
 

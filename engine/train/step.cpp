@@ -124,7 +124,9 @@ at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
 // tensor-parallel ranks see different tokens over those.
 at::Tensor Step::summed(const State& state, at::Tensor shard) const {
   if (settings_.parallelism.ends_apart && is_end(*state.parameter))
-    shard = runtime::wait(runtime::all_reduce({shard}, "sum", passes::kEndsGroup)).front();
+    shard =
+        runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", passes::kEndsGroup))
+            .front();
   const bool part = settings_.parallelism.tensor.spreads_tokens() && !state.parameter->is_cut;
   const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
   if (settings_.mesh.size(dims) == 1) return shard.to(at::kFloat);

@@ -72,7 +72,7 @@ class Trainer {
       validator_.emplace(std::move(*opened));
     }
     Outcome outcome;
-    int64_t step = beginning_.step;
+    int64_t step = beginning_.step, asked_before = -1;
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
@@ -81,7 +81,10 @@ class Trainer {
           any_rank({stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()},
                    context_.launch.world_size, device_);
       outcome.stopped = asked[0] && step < recipe_.training.steps;
-      if (const auto saved = save(step, outcome.stopped, asked[1], asked[2]); !saved)
+      // The signals of one request may fall to both sides of a step.
+      const bool again = asked[1] && asked_before == step - 1;
+      if (asked[1]) asked_before = step;
+      if (const auto saved = save(step, outcome.stopped, asked[1] && !again, asked[2]); !saved)
         return fail(saved);
     }
     if (saver_)
@@ -128,8 +131,8 @@ class Trainer {
                    {"step_seconds", seconds},
                    {"data_seconds", data_seconds},
                    {"resident_bytes", static_cast<double>(resident_bytes())},
-                   {"tokens_seen", static_cast<double>((step + 1) * recipe_.training.global_batch *
-                                                       recipe_.data.seq_len)}}};
+                   {"tokens_seen",
+                    static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {

@@ -107,7 +107,8 @@ void MainWindow::addActions() {
     registry_.add(page->title(), page->pageActions());
   }
   for (QAction* action : registry_.all())
-    if (!action->shortcut().isEmpty()) addAction(action);
+    if (!action->shortcut().isEmpty() && action->shortcutContext() == Qt::WindowShortcut)
+      addAction(action);
 }
 
 void MainWindow::addMenu() {

@@ -67,23 +67,28 @@ class Printer {
 
  private:
   Result<> print_lines() {
-    const auto lines = reader_.lines_after(run_, line_);
-    if (!lines) return fail(lines);
-    for (const storage::LogLine& line : *lines) {
-      line_ = line.id;
-      const std::string who = line.rank < 0 ? "" : fmt::format("rank {}: ", line.rank);
-      fmt::print("{}{}\n", who, line.text);
+    for (;;) {
+      const auto lines = reader_.lines_after(run_, line_);
+      if (!lines) return fail(lines);
+      if (lines->empty()) return {};
+      for (const storage::LogLine& line : *lines) {
+        line_ = line.id;
+        const std::string who = line.rank < 0 ? "" : fmt::format("rank {}: ", line.rank);
+        fmt::print("{}{}\n", who, line.text);
+      }
     }
-    return {};
   }
 
   Result<> print_steps() {
-    const telemetry::Step* last = nullptr;
-    auto rows = reader_.steps_after(run_, step_);
-    if (!rows) return fail(rows);
-    for (const storage::StepRow& row : *rows) {
-      step_ = row.id;
-      if (row.rank == 0) last = &row.step;
+    std::optional<telemetry::Step> last;
+    for (;;) {
+      auto rows = reader_.steps_after(run_, step_);
+      if (!rows) return fail(rows);
+      if (rows->empty()) break;
+      for (storage::StepRow& row : *rows) {
+        step_ = row.id;
+        if (row.rank == 0) last = std::move(row.step);
+      }
     }
     if (last) fmt::print("{}\n", step_text(*last));
     return {};

@@ -339,9 +339,9 @@ void LivePage::checkpoint() {
       });
 }
 
-void LivePage::stop() { control(tr("stopping"), &workbench::stop); }
-
-void LivePage::kill() { control(tr("killing"), &workbench::kill); }
+void LivePage::stop() {
+  if (run_) control(tr("stopping"), *run_, &workbench::stop);
+}
 
 void LivePage::confirmKill() {
   if (!run_) return;
@@ -355,16 +355,18 @@ void LivePage::confirmKill() {
   QPushButton* kill = dialog->addButton(tr("Kill"), QMessageBox::DestructiveRole);
   kill->setProperty("role", "danger");
   dialog->setDefaultButton(QMessageBox::Cancel);
-  connect(kill, &QPushButton::clicked, this, &LivePage::kill);
+  // The page may show another run by the time of the answer.
+  connect(kill, &QPushButton::clicked, this,
+          [this, run = *run_] { control(tr("killing"), run, &workbench::kill); });
   dialog->open();
 }
 
-void LivePage::control(const QString& asked, Result<> (*ask)(const storage::RunDetail&)) {
-  if (!run_) return;
-  asked_ = asked;
+void LivePage::control(const QString& asked, const storage::RunDetail& run,
+                       Result<> (*ask)(const storage::RunDetail&)) {
+  if (run_ && run_->summary.id == run.summary.id) asked_ = asked;
   showState();
   session().work(
-      controlling_, [run = *run_, ask](workbench::Workbench&) { return ask(run); },
+      controlling_, [run, ask](workbench::Workbench&) { return ask(run); },
       [this](const Result<>& done) {
         if (!done) {
           asked_.clear();

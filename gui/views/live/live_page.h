@@ -55,9 +55,9 @@ class LivePage : public Page {
   const ReadRecipe& readRecipe();
   void checkpoint();
   void stop();
-  void kill();
   void confirmKill();
-  void control(const QString& asked, Result<> (*ask)(const storage::RunDetail&));
+  void control(const QString& asked, const storage::RunDetail& run,
+               Result<> (*ask)(const storage::RunDetail&));
 
   QStackedLayout* stack_ = nullptr;
   QGridLayout* grid_ = nullptr;

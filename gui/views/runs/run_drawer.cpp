@@ -188,8 +188,11 @@ void RunDrawer::display(RunFacts facts) {
   loss_->flush();
   showResults(facts);
   showStep(facts);
-  if (!notes_->hasFocus() && notes_->toPlainText().toStdString() != summary.notes)
+  const bool writing = notes_->hasFocus() && facts_.detail.summary.id == summary.id;
+  if (!writing && notes_->toPlainText().toStdString() != summary.notes) {
+    const QSignalBlocker nobodyTyped(notes_);
     notes_->setPlainText(QString::fromStdString(summary.notes));
+  }
   facts_ = std::move(facts);
 }
 
@@ -239,7 +242,8 @@ void RunDrawer::showStep(const RunFacts& facts) {
 void RunDrawer::saveNotes() {
   session_.work(
       writing_,
-      [run = run_, notes = notes_->toPlainText().toStdString()](workbench::Workbench& workbench) {
+      [run = facts_.detail.summary.id,
+       notes = notes_->toPlainText().toStdString()](workbench::Workbench& workbench) {
         return workbench.writer().set_notes(run, notes).get();
       },
       [this](const Result<>& saved) {

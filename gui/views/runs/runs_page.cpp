@@ -13,6 +13,7 @@
 #include "storage/export.h"
 #include "workbench/control.h"
 #include "workbench/import.h"
+#include "workbench/weights.h"
 
 namespace heddle::gui {
 namespace {
@@ -103,6 +104,9 @@ void RunsPage::makeActions() {
   compare_->setProperty("role", "primary");
   stop_ = make(QStringLiteral("stopRuns"), tr("Stop run"), QStringLiteral("stop"));
   export_ = make(QStringLiteral("exportRuns"), tr("Export run"), QStringLiteral("download"));
+  weights_ =
+      make(QStringLiteral("exportWeights"), tr("Export weights"), QStringLiteral("checkpoint"));
+  weights_->setToolTip(tr("The newest checkpoint, as a folder that transformers loads"));
   remove_ =
       make(QStringLiteral("removeRuns"), tr("Remove run"), QStringLiteral("trash"), Tone::bad);
   remove_->setShortcut(Qt::Key_Delete);
@@ -113,6 +117,7 @@ void RunsPage::makeActions() {
           [this] { Q_EMIT session().compareRequested(selectedRuns()); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
   connect(export_, &QAction::triggered, this, &RunsPage::exportRuns);
+  connect(weights_, &QAction::triggered, this, &RunsPage::exportWeights);
   connect(remove_, &QAction::triggered, this, &RunsPage::removeRuns);
 }
 
@@ -167,7 +172,7 @@ QWidget* RunsPage::makeTable() {
             drawer_->showRun(proxy_.row(current).summary.id);
             drawer_->show();
           });
-  connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+  connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT session().runRequested(QStringLiteral("live"), proxy_.row(index).summary.id);
   });
   connect(table_, &QTableView::customContextMenuRequested, this,
@@ -270,6 +275,7 @@ void RunsPage::selectionChanged() {
   compare_->setText(runs.size() > 1 ? tr("Compare %1").arg(runs.size()) : tr("Compare"));
   stop_->setEnabled(running);
   export_->setEnabled(!runs.isEmpty());
+  weights_->setEnabled(runs.size() == 1);
   remove_->setEnabled(ended);
   Q_EMIT headerChanged();
 }
@@ -325,7 +331,7 @@ void RunsPage::closeDrawer() {
 
 void RunsPage::showMenu(const QPoint& globalPosition) {
   QMenu menu(this);
-  menu.addActions({compare_, stop_, export_});
+  menu.addActions({compare_, stop_, export_, weights_});
   menu.addSeparator();
   menu.addAction(remove_);
   menu.exec(globalPosition);
@@ -337,7 +343,9 @@ void RunsPage::importRun() {
   if (folder.isEmpty()) return;
   session().work(
       working_,
-      [folder = folder.toStdString()](workbench::Workbench& workbench) {
+      [folder =
+           folder.toStdString()](workbench::Workbench& workbench) -> Result<storage::CreatedRun> {
+        if (const auto lease = workbench.writer().take_lease(); !lease) return fail(lease);
         return workbench::import_run(workbench.writer(), folder);
       },
       [this](const Result<storage::CreatedRun>& run) {
@@ -389,6 +397,25 @@ void RunsPage::exportRuns() {
       [this, folder](const Result<>& done) {
         if (!done) return say(QString::fromStdString(done.error().message), Tone::bad);
         say(tr("Exported to %1").arg(folder), Tone::good);
+      });
+}
+
+void RunsPage::exportWeights() {
+  const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
+  if (folder.isEmpty()) return;
+  session().work(
+      working_,
+      [id = selectedRuns().first(), folder = folder.toStdString(),
+       path = session().storePath().toStdString()](workbench::Workbench&) -> Result<std::string> {
+        auto reader = storage::Reader::open(path);
+        if (!reader) return fail(reader);
+        const auto run = reader->run(id);
+        if (!run) return fail(run);
+        return workbench::export_weights(*run, folder);
+      },
+      [this](const Result<std::string>& to) {
+        if (!to) return say(QString::fromStdString(to.error().message), Tone::bad);
+        say(tr("Exported to %1").arg(QString::fromStdString(*to)), Tone::good);
       });
 }
 

@@ -25,7 +25,7 @@ class RunsPage : public Page {
   QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return {train_, import_, compare_, stop_, export_, remove_};
+    return {train_, import_, compare_, stop_, export_, weights_, remove_};
   }
   void activated() override;
   void showRun(qint64 run) override;
@@ -49,6 +49,7 @@ class RunsPage : public Page {
   void importRun();
   void stopRuns();
   void exportRuns();
+  void exportWeights();
   void removeRuns();
   void closeDrawer();
   void say(const QString& text, Tone tone) { Q_EMIT session().message(text, tone); }
@@ -72,6 +73,7 @@ class RunsPage : public Page {
   QAction* compare_;
   QAction* stop_;
   QAction* export_;
+  QAction* weights_;
   QAction* remove_;
 };
 

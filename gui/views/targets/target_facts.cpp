@@ -28,9 +28,8 @@ TargetFacts::TargetFacts(QWidget* parent) : QFrame(parent) {
 void TargetFacts::add(const QString& name, const QString& value) {
   auto* text = new ElidedLabel(value, "mono", Qt::ElideMiddle);
   text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  const int row = rows_->rowCount();
-  rows_->addWidget(muted(name), row, 0);
-  rows_->addWidget(text, row, 1);
+  rows_->addWidget(muted(name), used_, 0);
+  rows_->addWidget(text, used_++, 1);
 }
 
 void TargetFacts::display(const TargetEntry& entry) {
@@ -39,6 +38,7 @@ void TargetFacts::display(const TargetEntry& entry) {
     item->widget()->deleteLater();
     delete item;
   }
+  used_ = 0;
   title_->setText(tr("Heddle there"));
   if (entry.isThisMachine()) title_->setText(tr("Heddle here"));
   for (const remote::Host& host : entry.target.hosts) {

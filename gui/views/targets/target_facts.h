@@ -24,6 +24,7 @@ class TargetFacts : public QFrame {
 
   QLabel* title_;
   QGridLayout* rows_;
+  int used_ = 0;  // of its rows: it never has fewer than it once had
   QPushButton* remove_;
 };
 

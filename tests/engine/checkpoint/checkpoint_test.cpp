@@ -167,8 +167,8 @@ class CheckpointTest : public QObject {
         says(small::load(step(10), recipe), "tensor \"norm.weight\": its shards have 7 numbers"));
     rewrite(step(10), [](auto& m) { m.contents.tensors.erase("norm.weight"); });
     QVERIFY(says(small::load(step(10), recipe), "no tensor \"norm.weight\""));
-    rewrite(step(10), [](auto& m) { m.format = 2; });
-    QVERIFY(says(small::load(step(10), recipe), "format 2, which a newer Heddle has written"));
+    rewrite(step(10), [](auto& m) { m.format = checkpoint::kFormat + 1; });
+    QVERIFY(says(small::load(step(10), recipe), "format 3, which a newer Heddle has written"));
   }
 
   void the_newest_and_the_named_are_kept() {

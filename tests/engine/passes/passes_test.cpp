@@ -14,6 +14,7 @@ const QString kFolder = QString(HEDDLE_SOURCE_DIR) + "/tests/engine/passes/";
 
 passes::PlanOptions options_for(const graph::Graph& toy) {
   passes::PlanOptions options;
+  options.overlap.gathers_in_flight = 1;  // of three blocks
   options.buckets = passes::by_block(toy);
   return options;
 }

@@ -179,6 +179,9 @@ class RunsPageTest : public QObject {
     click(rowOf(store_.runs.whole));
     QVERIFY(!action(QStringLiteral("stopRuns"))->isEnabled());
     QVERIFY(action(QStringLiteral("removeRuns"))->isEnabled());
+    QVERIFY(action(QStringLiteral("exportWeights"))->isEnabled());
+    table()->selectAll();
+    QVERIFY(!action(QStringLiteral("exportWeights"))->isEnabled());  // of one run at a time
   }
 
   void removingAsksFirst() {

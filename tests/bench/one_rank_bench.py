@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""One rank alone on one core: a step against the matrix products and attention inside it, Heddle's by its
+own spans and Hugging Face's eager model by PyTorch's profiler, alternately. Minutes.
+
+  one_rank_bench.py --python PYTHON [--rounds 3] [--steps 8] [--build build/release/bin]
+
+PYTHON is a virtual environment's, with torch and transformers.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from default_shape import ROOT, recipe
+
+KERNELS = ("mm", "addmm", "attention", "attention_backward")
+PEER = r'''
+import json, sys, time, torch
+from torch.profiler import ProfilerActivity, profile
+from transformers import LlamaConfig, LlamaForCausalLM
+torch.set_num_threads(1)
+torch.manual_seed(0)
+model = LlamaForCausalLM(LlamaConfig(hidden_size=512, intermediate_size=1536, num_hidden_layers=8,
+    num_attention_heads=8, num_key_value_heads=4, vocab_size=4096, max_position_embeddings=512,
+    rms_norm_eps=1e-5, rope_theta=500000.0, attn_implementation="sdpa", use_cache=False))
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
+def step():
+    start = time.perf_counter()
+    tokens = torch.randint(0, 4096, (2, 512))
+    loss = model(input_ids=tokens, labels=tokens).loss
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    loss.item()
+    return time.perf_counter() - start
+steps = [step() for _ in range(int(sys.argv[1]))][3:]
+with profile(activities=[ProfilerActivity.CPU]) as seen:
+    step(); step()
+kernels = sum(e.self_cpu_time_total for e in seen.key_averages()
+              if e.key in ("aten::mm", "aten::addmm", "aten::bmm") or "attention_for_cpu" in e.key) / 2e6
+print(json.dumps({"steps": steps, "kernels": kernels}))
+'''
+
+
+def heddle(a):
+    """Seconds of each timed step, and of the kernels in a profiled one."""
+    folder = tempfile.mkdtemp(prefix="one-rank-bench-")
+    with open(f"{folder}/recipe.toml", "w") as file:
+        file.write(recipe(a.steps, profile_every=2).replace("ranks = 2", "ranks = 1"))
+    out = run([f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
+    result = json.loads(out.strip().split("\n")[-1])
+    store = [f"{a.build}/heddle", "--store", f"{folder}/store.sqlite"]
+    run(store + ["import", f"{folder}/run"])
+    run(store + ["export", "1", "--to", f"{folder}/out"])
+    spans = [e for e in json.load(open(f"{folder}/out/trace.json"))["traceEvents"] if e["ph"] == "X"]
+    shutil.rmtree(folder)
+    by_step = {}
+    for span in spans:
+        if span["name"].split()[0] in KERNELS and span["args"]["step"] > 3:
+            by_step[span["args"]["step"]] = by_step.get(span["args"]["step"], 0) + span["dur"] / 1e6
+    return result["step_seconds"], statistics.median(by_step.values())
+
+
+def hugging_face(a):
+    seen = json.loads(run([a.python, "-c", PEER, str(a.steps)]).strip().split("\n")[-1])
+    return statistics.median(seen["steps"]), seen["kernels"]
+
+
+def run(command):
+    done = subprocess.run(["taskset", "-c", "0"] + command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{command[0]}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser()
+    p.add_argument("--python", required=True, help="of an environment with torch and transformers")
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--steps", type=int, default=10)
+    p.add_argument("--build", default=f"{ROOT}/build/release/bin")
+    a = p.parse_args()
+    seen = {"Heddle": [], "Hugging Face, eager": []}
+    for number in range(1, a.rounds + 1):
+        for name, measure in (("Heddle", heddle), ("Hugging Face, eager", hugging_face)):
+            step, kernels = measure(a)
+            seen[name].append((step, kernels))
+            print(f"{number}  {name:<20} step {step:.3f} s  products and attention {kernels:.3f} s  "
+                  f"{step / kernels:.3f}  load {os.getloadavg()[0]:.2f}", flush=True)
+    print()
+    for name, rounds in seen.items():
+        ratios = sorted(step / kernels for step, kernels in rounds)
+        print(f"{name:<20} step {statistics.median(s for s, _ in rounds):.3f} s, products and attention in it "
+              f"{statistics.median(k for _, k in rounds):.3f} s: {statistics.median(ratios):.3f} "
+              f"({ratios[0]:.3f} to {ratios[-1]:.3f})")

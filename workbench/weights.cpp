@@ -1,0 +1,29 @@
+#include "workbench/weights.h"
+
+#include "engine/checkpoint/convert.h"
+#include "engine/checkpoint/step_folders.h"
+#include "engine/recipe/parse.h"
+#include "workbench/place.h"
+
+namespace heddle::workbench {
+
+Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder) {
+  const std::string& name = run.summary.name;
+  const std::string at = recipe::parse(run.recipe, "recipe").recipe.checkpoint.folder;
+  if (at.empty()) return fail("{} saves no checkpoints: its recipe has no checkpoint.folder", name);
+  const Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", name, place.error().message);
+  for (const remote::Host& host : place->target.hosts)
+    if (!host.is_this_machine())
+      return fail(
+          "{}: its checkpoints are on {}; there, `heddle-engine convert {}/step-N OUT` makes the "
+          "folder",
+          name, host.name, at);
+  const std::vector<std::string> checkpoints = checkpoint::checkpoints_in(at);
+  if (checkpoints.empty()) return fail("{}: there is no checkpoint in {} yet", name, at);
+  std::string to = folder + '/' + name + '-' + checkpoints.front();
+  if (auto done = checkpoint::convert(at + '/' + checkpoints.front(), to); !done) return fail(done);
+  return to;
+}
+
+}  // namespace heddle::workbench

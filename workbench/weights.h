@@ -1,0 +1,16 @@
+// What a run has learnt, for other programs.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "storage/run.h"
+
+namespace heddle::workbench {
+
+/// The run's newest checkpoint as a Hugging Face folder in `folder`: RUN-step-N, which must not be
+/// there yet; its path. The run must be of this machine and save checkpoints. Blocks while it
+/// writes.
+Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder);
+
+}  // namespace heddle::workbench
