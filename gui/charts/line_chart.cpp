@@ -346,7 +346,7 @@ void LineChart::placeReferences(const Range& y) {
     // Towards the middle of the chart, unless the curve is there.
     const double curve = curves_.empty() ? value : curves_[0].series.lastY();
     const double size = y.high - y.low;
-    const bool near = std::abs(curve - value) < 0.15 * size;
+    const bool near = std::abs(curve - value) < 0.3 * size;
     const bool below = near ? curve > value : value > (y.low + y.high) / 2;
     label->setPositionAlignment(Qt::AlignLeft | (below ? Qt::AlignTop : Qt::AlignBottom));
     label->position->setCoords(0.01, value);

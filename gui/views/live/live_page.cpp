@@ -30,7 +30,8 @@ QDateTime timeOf(double seconds) {
 LivePage::LivePage(Session& session, QWidget* parent)
     : Page(session, parent),
       job_(session.readingThread(), this),
-      controlling_(session.workingThreads(), this) {
+      controlling_(session.workingThreads(), this),
+      checkpointing_(session.workingThreads(), this) {
   makeActions();
   build();
   connect(picker_, &RunPicker::picked, this, &LivePage::showRun);
@@ -331,7 +332,7 @@ const LivePage::ReadRecipe& LivePage::readRecipe() {
 void LivePage::checkpoint() {
   if (!run_) return;
   session().work(
-      controlling_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
+      checkpointing_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
       [this](const Result<>& done) {
         Q_EMIT session().message(done ? tr("A checkpoint is written after this step")
                                       : QString::fromStdString(done.error().message),

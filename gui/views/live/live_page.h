@@ -78,6 +78,7 @@ class LivePage : public Page {
 
   Job job_;
   Job controlling_;
+  Job checkpointing_;
   LiveCursor cursor_;
   StepPoints steps_;
   std::optional<storage::RunDetail> run_;

@@ -54,7 +54,11 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
       columns_(session.readingThread(), this),
-      working_(session.workingThreads(), this) {
+      importing_(session.workingThreads(), this),
+      stopping_(session.workingThreads(), this),
+      exporting_(session.workingThreads(), this),
+      converting_(session.workingThreads(), this),
+      removing_(session.workingThreads(), this) {
   makeActions();
   auto* empty = new EmptyState(
       QStringLiteral("runs"), tr("No runs yet"),
@@ -342,7 +346,7 @@ void RunsPage::importRun() {
       QFileDialog::getExistingDirectory(this, tr("The run directory to take in"));
   if (folder.isEmpty()) return;
   session().work(
-      working_,
+      importing_,
       [folder =
            folder.toStdString()](workbench::Workbench& workbench) -> Result<storage::CreatedRun> {
         if (const auto lease = workbench.writer().take_lease(); !lease) return fail(lease);
@@ -358,7 +362,7 @@ void RunsPage::importRun() {
 
 void RunsPage::stopRuns() {
   session().work(
-      working_,
+      stopping_,
       [runs = selectedRuns(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
         auto reader = storage::Reader::open(path);
@@ -381,7 +385,7 @@ void RunsPage::exportRuns() {
   const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
   session().work(
-      working_,
+      exporting_,
       [runs = selectedRuns(), folder = folder.toStdString(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
         auto reader = storage::Reader::open(path);
@@ -404,7 +408,7 @@ void RunsPage::exportWeights() {
   const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
   session().work(
-      working_,
+      converting_,
       [id = selectedRuns().first(), folder = folder.toStdString(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<std::string> {
         auto reader = storage::Reader::open(path);
@@ -431,7 +435,7 @@ void RunsPage::removeRuns() {
           tr("Remove %1").arg(what)))
     return;
   session().work(
-      working_,
+      removing_,
       [runs,
        path = session().storePath().toStdString()](workbench::Workbench& workbench) -> Result<> {
         auto reader = storage::Reader::open(path);

@@ -56,7 +56,12 @@ class RunsPage : public Page {
 
   Job reading_;
   Job columns_;
-  Job working_;
+  // One each: a newer task of a job hides what became of the one before.
+  Job importing_;
+  Job stopping_;
+  Job exporting_;
+  Job converting_;
+  Job removing_;
   RunsModel model_;
   RunsProxy proxy_{model_};
   SearchField* filter_;
