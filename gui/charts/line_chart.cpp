@@ -277,7 +277,7 @@ void LineChart::redraw() {
   plot_->yAxis->setTickLabels(!empty);
   plot_->xAxis->setTickLabels(!empty);
   for (Curve& curve : curves_) drawGaps(curve, x, values.lower + values.size() * 0.03);
-  placeReferences(y);
+  placeReferences({values.lower, values.upper});
 
   xCaption_->setFont(font::caption());
   xCaption_->setColor(colors().muted);
