@@ -48,6 +48,7 @@ json to_json(const Link& link) {
           {"ranks", link.ranks},
           {"beside_compute", to_json(link.beside_compute)},
           {"contention", link.contention},
+          {"start_seconds", link.start_seconds},
           {"estimated", link.estimated},
           {"all_gather", to_json(link.all_gather)},
           {"reduce_scatter", to_json(link.reduce_scatter)}};
@@ -60,7 +61,8 @@ Link link_from_json(const json& read) {
           curve_from_json(read.at("reduce_scatter")),
           curve_from_json(read.at("beside_compute")),
           read.at("contention"),
-          read.at("estimated")};
+          read.at("estimated"),
+          read.value("start_seconds", 0.0)};
 }
 
 json to_json(const OperatorRate& rate) {

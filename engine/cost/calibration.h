@@ -30,7 +30,8 @@ struct Link {
   /// compute loses meanwhile (arXiv 2504.03662: overlapping slows both).
   Curve beside_compute;
   double contention = 0;
-  bool estimated = false;  // by formula, not measured
+  bool estimated = false;    // by formula, not measured
+  double start_seconds = 0;  // that compute loses to one of no size: threads that come and go
 };
 
 /// The speed of an operator for operands of about this shape.

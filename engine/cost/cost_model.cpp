@@ -97,7 +97,7 @@ Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const double alone = graph::gathers(collective)    ? gather
                        : graph::scatters(collective) ? scatter
                                                      : gather + scatter;
-  return {alone, alone + std::max(0.0, beside - gather)};
+  return {alone, alone + std::max(0.0, beside - gather), travels.start_seconds};
 }
 
 }  // namespace heddle::cost

@@ -73,6 +73,7 @@ Simulated simulate(const Graph& planned, const NodeDuration& duration, double co
     for (size_t i = 0; i < of_node.size(); ++i) {
       const Node& node = planned.nodes[i];
       if (graph::is_collective(node)) {
+        clock.compute(of_node[i].start);
         clock.start(node.outputs.front(), of_node[i]);
       } else if (graph::is_wait(node)) {
         clock.wait(graph::list_of(node).front().value);

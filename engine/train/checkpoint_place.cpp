@@ -50,12 +50,21 @@ int32_t first_here(const std::string& folder) {
   return first;
 }
 
+/// What a start that was killed has left.
+void remove_marks(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename().string().starts_with(kHere)) fs::remove(entry.path(), ignored);
+}
+
 /// Each host's first rank leaves a file; who sees no smaller one is the keeper.
 Result<bool> find_keeper(const std::string& folder, const launch::RankContext& context) {
   const int64_t ranks = context.launch.world_size;
   if (context.launch.local_ranks == ranks) return context.rank == 0;
   const std::string mine = fmt::format("{}/{}{}", folder, kHere, context.rank);
   const bool speaks = context.local_rank == 0;
+  if (speaks) remove_marks(folder);
+  if (auto cleared = agree({}, ranks); !cleared) return fail(cleared);
   const Result<> left = speaks ? checkpoint::write_file(mine, "") : Result<>();
   if (auto all = agree(left, ranks); !all) return fail(all);
   const bool is_keeper = speaks && first_here(folder) == context.rank;

@@ -18,7 +18,6 @@
 #include "engine/runtime/executor.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
-#include "engine/transport/timed_work.h"
 
 namespace heddle::train {
 namespace {
@@ -76,35 +75,29 @@ struct Beside {
   double contention = 0;  // the share of its speed that compute loses
 };
 
-// A gather while the caller computes for some times as long as it takes alone.
-Beside measure_beside(c10d::Backend& group, int64_t bytes, double alone) {
-  constexpr double kTimes = 4, kLeastSeconds = 0.01;
-  constexpr int kRounds = 9;
+// A gather while the caller computes until it is over.
+Beside measure_beside(c10d::Backend& group, int64_t bytes) {
+  constexpr int kRounds = 9, kProducts = 100;
   Bucket bucket = make_bucket(bytes, group.getSize());
-  const at::Tensor a = at::ones({256, 256}), b = at::ones({256, 256});
-  at::Tensor c = at::empty({256, 256});
-  const auto compute = [&](int products) {
-    group.barrier()->wait();
-    const auto begin = Clock::now();
-    for (int i = 0; i < products; ++i) at::mm_out(c, a, b);
-    return seconds_since(begin);
-  };
-  compute(5);
-  const double product = compute(20) / 20;
-  const int products = static_cast<int>(std::max(kTimes * alone, kLeastSeconds) / product) + 1;
+  const at::Tensor a = at::ones({128, 128}), b = at::ones({128, 128});
+  at::Tensor c = at::empty({128, 128});
   std::vector<double> seconds, contention;
-  for (int i = 0; i < kRounds; ++i) {
-    const double by_itself = compute(products);
+  for (int i = 0; i <= kRounds; ++i) {
+    group.barrier()->wait();
+    const auto alone = Clock::now();
+    for (int j = 0; j < kProducts; ++j) at::mm_out(c, a, b);
+    const double product = seconds_since(alone) / kProducts;
     group.barrier()->wait();
     const auto begin = Clock::now();
     const Work work = group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards);
-    for (int j = 0; j < products; ++j) at::mm_out(c, a, b);
+    int products = 0;
+    for (const auto future = work->getFuture(); !future->completed(); ++products)
+      at::mm_out(c, a, b);
     const double computed = seconds_since(begin);
     work->wait();
-    const auto* timed = dynamic_cast<transport::TimedWork*>(work.get());
-    const auto ended = timed ? timed->ended() : Clock::now();
-    seconds.push_back(std::chrono::duration<double>(ended - begin).count());
-    contention.push_back((computed - by_itself) / std::min(computed, seconds.back()));
+    if (i == 0) continue;  // memory touched for the first time
+    seconds.push_back(computed);
+    contention.push_back(1.0 - products * product / computed);
   }
   return {median(std::move(seconds)), std::clamp(median(std::move(contention)), 0.0, 0.9)};
 }
@@ -210,10 +203,11 @@ cost::Link measure_link(c10d::Backend& group, const std::string& transport,
                                                                                   bucket.wholes);
                                    })});
   }
-  for (const int64_t bytes : {sizes.front(), sizes.back() / 64, sizes.back() / 8}) {
-    const Beside beside = measure_beside(group, bytes, cost::at_bytes(link.all_gather, bytes));
+  for (const int64_t bytes : {sizes.front(), sizes.back() / 64, sizes.back() / 8, sizes.back()}) {
+    const Beside beside = measure_beside(group, bytes);
     link.beside_compute.push_back({bytes, beside.seconds});
-    link.contention = beside.contention;  // of the largest: small ones drown in noise
+    if (bytes == sizes.front()) link.start_seconds = beside.contention * beside.seconds;
+    link.contention = beside.contention;  // of the largest
   }
   return link;
 }

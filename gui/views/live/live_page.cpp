@@ -206,6 +206,7 @@ void LivePage::refresh() {
 }
 
 void LivePage::take(LiveUpdate update) {
+  if (!update.run && cursor_.run != 0) return restart(0);  // it was removed: the newest is shown
   stack_->setCurrentIndex(update.run ? 0 : 1);
   if (isVisible()) picker_->setVisible(update.run.has_value());
   if (update.run) {

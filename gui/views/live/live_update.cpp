@@ -50,6 +50,9 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   if (!runs) return fail(runs);
   update.runs = std::move(*runs);
   LiveCursor cursor = wanted;
+  const bool there = std::any_of(update.runs.begin(), update.runs.end(),
+                                 [&](const auto& run) { return run.id == cursor.run; });
+  if (cursor.run != 0 && !there) return update;  // it was removed
   if (cursor.run == 0) cursor.run = chosen(update.runs);
   if (update.runs.size() > kRunsOffered) update.runs.resize(kRunsOffered);
   if (cursor.run == 0) return update;

@@ -32,7 +32,7 @@ struct StepTimelines {
 
 struct LiveUpdate {
   std::vector<storage::RunSummary> runs;  // newest first, at most kRunsOffered
-  std::optional<storage::RunDetail> run;  // none: the store has no run
+  std::optional<storage::RunDetail> run;  // none: the store has no run, or not this one any more
   int64_t totalSteps = 0;                 // as the recipe says; 0: it does not
   std::vector<storage::StepRow> steps;
   std::vector<storage::LogLine> lines;
