@@ -37,7 +37,8 @@ Tensor heads_apart(const Tensor& x, const Group& group) {
 
 Tensor heads_together(const Tensor& x, const Group& group) {
   const Tensor by_rank = x.unflatten(1, {group.ranks, x.size(1) / group.ranks}).movedim(1, 0);
-  return exchange_parts(by_rank.contiguous(), group).movedim(0, 2).flatten(2, 3);
+  // With one head a rank, flattening would leave a view in another order.
+  return exchange_parts(by_rank.contiguous(), group).movedim(0, 2).flatten(2, 3).contiguous();
 }
 
 // Where there are fewer kv heads than ranks, several ranks have the same one.

@@ -82,7 +82,7 @@ ranks = %4
                                                   {2, "cp=2", false},
                                                   {4, "cp=4 cp_mode=\"ring\"", true},
                                                   {2, "cp=2 cp_mode=\"ulysses\"", false},
-                                                  {4, "cp=4 cp_mode=\"ulysses\"", false},
+                                                  {4, "cp=4 cp_mode=\"ulysses\"", true},
                                                   {2, "pp=2", false},
                                                   {2, "pp=2 pp_schedule=\"zero-bubble\"", false},
                                                   {4, "tp=2", false},
