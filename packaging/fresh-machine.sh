@@ -65,7 +65,7 @@ ln -s pts/ptmx "$root/dev/ptmx"
 mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mount -t tmpfs -o mode=1777 tmp "$root/tmp"
 
-git clone --quiet --no-local --depth 1 "file://$HEDDLE_ROOT" "$root/root/heddle"
+git clone --quiet --no-local --depth 1 "file://$HEDDLE_ROOT" "$root/srv/heddle"
 
 # The bytes that came in through the interface of the default route: other programs' count too.
 received() {
@@ -77,7 +77,7 @@ received() {
 # in_root [unshare -n] COMMAND...
 in_root() {
   "${network[@]}" chroot "$root" env -i "${settings[@]}" \
-    sh -c 'cd /root/heddle && exec "$@"' sh "$@" </dev/null
+    sh -c 'cd /srv/heddle && exec "$@"' sh "$@" </dev/null
 }
 
 rate() {

@@ -237,9 +237,9 @@ class ConnectTest : public QObject {
     VERIFY_RESULT(node);
 
     const std::string bytes(5'000'000, 'x');
-    VERIFY_RESULT((*node)->put_bytes(bytes, "/root/file", 0644));
+    VERIFY_RESULT((*node)->put_bytes(bytes, (*behind)->home_there() + "/file", 0644));
     QCOMPARE(std::filesystem::file_size((*behind)->node_home() + "/file"), bytes.size());
-    QCOMPARE((*node)->read("/root/file").value_or(""), bytes);
+    QCOMPARE((*node)->read((*behind)->home_there() + "/file").value_or(""), bytes);
     sshd_->stop();
     QTRY_VERIFY_WITH_TIMEOUT(!(*node)->connected(), 30000);
     QVERIFY(sshd_->start_again());

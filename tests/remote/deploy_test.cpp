@@ -86,7 +86,7 @@ class DeployTest : public QObject {
     const std::set<std::string> files = files_of(said(*node_, {deployed->engine, "maps"}));
     QVERIFY(!files.empty());
     for (const std::string& file : files) {
-      QVERIFY2(file.starts_with("/root/.heddle/"), file.c_str());
+      QVERIFY2(file.starts_with(sshd_->home_there() + "/.heddle/"), file.c_str());
     }
     const std::string folder = deployed->engine.substr(0, deployed->engine.rfind('/'));
     for (const char* name : {"libtorch_cpu.so", "libc.so.6", "libstdc++.so.6"}) {
@@ -126,7 +126,7 @@ class DeployTest : public QObject {
     const auto bundle = bundle_of(itself());
     QVERIFY(bundle);
     for (const BundleFile& file : bundle->files) whole += file.size;
-    const auto blobs = node_->list("/root/.heddle/blobs");
+    const auto blobs = node_->list(sshd_->home_there() + "/.heddle/blobs");
     QVERIFY(blobs);
     for (const auto& blob : *blobs) kept += blob.size;
     QVERIFY(kept > 0);
@@ -141,12 +141,12 @@ class DeployTest : public QObject {
     const std::string script = folder.path().toStdString() + "/engine";
     std::ofstream(script) << "#!/bin/sh\n";
     std::filesystem::permissions(script, std::filesystem::perms(0755));
-    const size_t before = node_->list("/root/.heddle/engines")->size();
+    const size_t before = node_->list(sshd_->home_there() + "/.heddle/engines")->size();
     const auto deployed = deploy(*node_, "~/.heddle", script);
     QVERIFY(!deployed);
     const std::string& message = deployed.error().message;
     QVERIFY2(message.find("does not start") != std::string::npos, message.c_str());
-    QCOMPARE(node_->list("/root/.heddle/engines")->size(), before);
+    QCOMPARE(node_->list(sshd_->home_there() + "/.heddle/engines")->size(), before);
   }
 
   void aNodeThatCannotRunItSaysSo() {
@@ -163,7 +163,7 @@ class DeployTest : public QObject {
     QVERIFY2(message.find("node: the engine was brought there but does not start") == 0,
              message.c_str());
     QVERIFY2(message.find("noexec") != std::string::npos, message.c_str());
-    QVERIFY(node->list("/root/.heddle/engines")->empty());
+    QVERIFY(node->list(sshd_->home_there() + "/.heddle/engines")->empty());
 
     const auto report = probe_node(*node, "~/.heddle");
     QVERIFY(report);

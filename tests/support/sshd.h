@@ -51,6 +51,8 @@ class Sshd {
   std::string user_home() const { return folder_ + "/user"; }
   /// The node's home (its /root) as this machine sees it.
   std::string node_home() const { return folder_ + "/home"; }
+  /// The same folder as the node itself names it.
+  static std::string home_there() { return "/root"; }
 
   /// Kills the node: sshd, its sessions, all that it started.
   void stop();
