@@ -181,7 +181,8 @@ class DeployTest : public QObject {
     const auto deployed = deploy(*node, "~/.heddle", kProgram);
     QVERIFY(!deployed);
     const std::string& message = deployed.error().message;
-    QVERIFY2(message.find("node: the disk of /root/.heddle/blobs is too full") == 0,
+    QVERIFY2(message.find("node: the disk of " + sshd_->home_there() +
+                          "/.heddle/blobs is too full") == 0,
              message.c_str());
   }
 };

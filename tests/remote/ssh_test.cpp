@@ -37,6 +37,9 @@ std::string file_of(const QTemporaryDir& folder, size_t size) {
 
 }  // namespace
 
+// Of the node, as it names it itself.
+const std::string kHome = test::Sshd::home_there();
+
 class SshTest : public QObject {
   Q_OBJECT
 
@@ -95,30 +98,30 @@ class SshTest : public QObject {
   }
 
   void filesAreReadFromAnOffset() {
-    const std::string path = "/root/log with spaces";
+    const std::string path = kHome + "/log with spaces";
     const std::string bytes("one\ntwo\0three\n", 14);
     VERIFY_RESULT(node_->put_bytes(bytes, path, 0600));
     const auto pieces = node_->read(std::vector<Range>{
-        {path, 0, 4}, {path, 4, 100}, {path, 14, 100}, {path, 999, 5}, {"/root/none", 0, 5}});
+        {path, 0, 4}, {path, 4, 100}, {path, 14, 100}, {path, 999, 5}, {kHome + "/none", 0, 5}});
     VERIFY_RESULT(pieces);
     QCOMPARE(pieces->at(0), std::optional(bytes.substr(0, 4)));
     QCOMPARE(pieces->at(1), std::optional(bytes.substr(4)));
     QCOMPARE(pieces->at(2), std::optional(std::string()));
     QCOMPARE(pieces->at(3), std::optional(std::string()));
     QCOMPARE(pieces->at(4), std::optional<std::string>());
-    VERIFY_SAYS(node_->read("/root/none"), "node: no file /root/none");
+    VERIFY_SAYS(node_->read(kHome + "/none"), "node: no file " + kHome + "/none");
   }
 
   void aGrowingFileIsFollowedByteForByte() {
     Command writer = shell(
-        "(i=0; while [ $i -lt 2000 ]; do echo \"line $i\"; i=$((i + 1)); done > /root/grows; "
-        "touch /root/grown) > /dev/null 2>&1 &");
+        "(i=0; while [ $i -lt 2000 ]; do echo \"line $i\"; i=$((i + 1)); done > ~/grows; "
+        "touch ~/grown) > /dev/null 2>&1 &");
     VERIFY_RESULT(node_->run(writer));
     std::string all;
-    const auto end = [&] { return node_->stat("/root/grown")->has_value(); };
+    const auto end = [&] { return node_->stat(kHome + "/grown")->has_value(); };
     for (bool last = false; !last;) {
       last = end();
-      const auto piece = node_->read(std::vector<Range>{{"/root/grows", all.size(), 1 << 20}});
+      const auto piece = node_->read(std::vector<Range>{{kHome + "/grows", all.size(), 1 << 20}});
       VERIFY_RESULT(piece);
       all += piece->front().value_or("");
     }
@@ -128,12 +131,12 @@ class SshTest : public QObject {
   }
 
   void foldersAreMadeListedAndRemoved() {
-    VERIFY_RESULT(node_->make_folders("/root/a/b c"));
+    VERIFY_RESULT(node_->make_folders(kHome + "/a/b c"));
     const std::vector<std::string> names{"-n", "new\nline", "plain", "sp ace", "é"};
     for (const std::string& name : names) {
-      VERIFY_RESULT(node_->put_bytes(name, "/root/a/" + name, 0640));
+      VERIFY_RESULT(node_->put_bytes(name, kHome + "/a/" + name, 0640));
     }
-    const auto entries = node_->list("/root/a");
+    const auto entries = node_->list(kHome + "/a");
     VERIFY_RESULT(entries);
     QCOMPARE(entries->size(), names.size() + 1);
     QCOMPARE(entries->at(0).name, names[0]);
@@ -141,14 +144,14 @@ class SshTest : public QObject {
     QVERIFY(entries->at(1).folder);
     QCOMPARE(entries->at(2).name, names[1]);
     QCOMPARE(entries->at(2).size, names[1].size());
-    QVERIFY(node_->list("/root/none")->empty());
-    QCOMPARE(node_->stat("/root/a/plain")->value().size, uint64_t{5});
-    QVERIFY(!node_->stat("/root/a/none")->has_value());
-    VERIFY_RESULT(node_->remove("/root/a"));
-    VERIFY_RESULT(node_->remove("/root/a"));
-    QVERIFY(!node_->stat("/root/a")->has_value());
+    QVERIFY(node_->list(kHome + "/none")->empty());
+    QCOMPARE(node_->stat(kHome + "/a/plain")->value().size, uint64_t{5});
+    QVERIFY(!node_->stat(kHome + "/a/none")->has_value());
+    VERIFY_RESULT(node_->remove(kHome + "/a"));
+    VERIFY_RESULT(node_->remove(kHome + "/a"));
+    QVERIFY(!node_->stat(kHome + "/a")->has_value());
     VERIFY_SAYS(node_->make_folders("/proc/x"), "node: cannot make the folder /proc/x");
-    QCOMPARE(node_->expand("~/x").value_or(""), std::string("/root/x"));
+    QCOMPARE(node_->expand("~/x").value_or(""), std::string(kHome + "/x"));
     VERIFY_SAYS(node_->expand("x"), "not an absolute path");
   }
 
@@ -157,10 +160,11 @@ class SshTest : public QObject {
     const std::string from = file_of(folder, 50 << 20);
     const std::string hash = *sha256_of_file(from);
     auto node = sshd_->connected();
-    const auto cut = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
-      if (done > 20 << 20) sshd_->stop();
-      return true;
-    });
+    const auto cut =
+        node->put_file({from, kHome + "/big", hash, 0644}, [&](uint64_t done, uint64_t) {
+          if (done > 20 << 20) sshd_->stop();
+          return true;
+        });
     VERIFY_SAYS(cut, "node: the connection is lost");
     QVERIFY(!node->connected());
     VERIFY_SAYS(node->home(), "node: the connection is lost");
@@ -171,10 +175,11 @@ class SshTest : public QObject {
     node = sshd_->connected();
     QVERIFY(node);
     std::optional<uint64_t> first;
-    const auto sent = node->put_file({from, "/root/big", hash, 0644}, [&](uint64_t done, uint64_t) {
-      if (!first) first = done;
-      return true;
-    });
+    const auto sent =
+        node->put_file({from, kHome + "/big", hash, 0644}, [&](uint64_t done, uint64_t) {
+          if (!first) first = done;
+          return true;
+        });
     VERIFY_RESULT(sent);
     QVERIFY(kept > 0);
     QCOMPARE(*first, kept);
@@ -186,12 +191,12 @@ class SshTest : public QObject {
   void whatArrivesDamagedIsThrownAway() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 100'000);
-    const Put put{from, "/root/file", *sha256_of_file(from), 0644};
-    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", "/root/file.part", 0644));
+    const Put put{from, kHome + "/file", *sha256_of_file(from), 0644};
+    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", kHome + "/file.part", 0644));
     VERIFY_SAYS(node_->put_file(put, {}), "it arrived damaged");
-    QVERIFY(!node_->stat("/root/file")->has_value());
+    QVERIFY(!node_->stat(kHome + "/file")->has_value());
     VERIFY_RESULT(node_->put_file(put, {}));
-    QCOMPARE(node_->read("/root/file").value_or("").size(), size_t{100'000});
+    QCOMPARE(node_->read(kHome + "/file").value_or("").size(), size_t{100'000});
   }
 
   void aFullDiskIsNamed() {
@@ -203,9 +208,9 @@ class SshTest : public QObject {
     QVERIFY(node);
     QTemporaryDir folder;
     const std::string from = file_of(folder, 20 << 20);
-    const auto sent = node->put_file({from, "/root/big", *sha256_of_file(from), 0644}, {});
-    VERIFY_SAYS(sent, "node: cannot write /root/big: the disk there is full");
-    VERIFY_SAYS(node->put_bytes(std::string(9 << 20, 'x'), "/root/more", 0644),
+    const auto sent = node->put_file({from, kHome + "/big", *sha256_of_file(from), 0644}, {});
+    VERIFY_SAYS(sent, "node: cannot write " + kHome + "/big: the disk there is full");
+    VERIFY_SAYS(node->put_bytes(std::string(9 << 20, 'x'), kHome + "/more", 0644),
                 "the disk there is full");
     QVERIFY(node->connected());
   }
@@ -249,7 +254,7 @@ class SshTest : public QObject {
     QFETCH(QString, text);
     QFETCH(QString, complaint);
     test::SshdOptions options;
-    options.login_shell = "/root/shell";
+    options.login_shell = kHome + "/shell";
     const auto sshd = test::Sshd::start(options);
     VERIFY_RESULT(sshd);
     const std::string file = (*sshd)->node_home() + "/shell";
