@@ -12,14 +12,23 @@
 
 namespace heddle::train {
 
-double Results::median_step_seconds() const {
+std::vector<double> Results::timed() const {
   constexpr size_t kWarmUp = 3;
-  std::vector<double> timed(step_seconds.begin() + (step_seconds.size() > kWarmUp ? kWarmUp : 0),
-                            step_seconds.end());
-  if (timed.empty()) return 0.0;
-  const auto middle = timed.begin() + static_cast<std::ptrdiff_t>(timed.size() / 2);
-  std::nth_element(timed.begin(), middle, timed.end());
+  const size_t first = step_seconds.size() > kWarmUp ? kWarmUp : 0;
+  return {step_seconds.begin() + static_cast<std::ptrdiff_t>(first), step_seconds.end()};
+}
+
+double Results::median_step_seconds() const {
+  std::vector<double> all = timed();
+  if (all.empty()) return 0.0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
   return *middle;
+}
+
+double Results::fastest_step_seconds() const {
+  const std::vector<double> all = timed();
+  return all.empty() ? 0.0 : *std::min_element(all.begin(), all.end());
 }
 
 double Results::tokens_per_second_per_rank() const {
@@ -53,6 +62,7 @@ Result<> write_results(const std::string& run_dir, const Results& results, const
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
       {"step_seconds", results.median_step_seconds()},
+      {"fastest_step_seconds", results.fastest_step_seconds()},
       {"peak_bytes", runner.peak_bytes()},
       {"predicted_peak_bytes", runner.facts.predicted_peak_bytes > 0
                                    ? nlohmann::ordered_json(runner.facts.predicted_peak_bytes)

@@ -20,8 +20,10 @@ struct Results {
   double first_step_seconds = 0;        // from the launcher's start to the first step's end
   int64_t tokens_per_step = 0;          // of one rank
 
-  /// Median over the steps after the warm-up (the first three, when there are more).
+  /// The seconds of the steps after the warm-up (the first three, when there are more).
+  std::vector<double> timed() const;
   double median_step_seconds() const;
+  double fastest_step_seconds() const;
   double tokens_per_second_per_rank() const;
   double mean_exposed_seconds() const;
 };

@@ -86,11 +86,13 @@ def chosen(folder):
 if a.calibrate:
     run([f"{a.build}/heddle-engine", "calibrate"])
 steps = {name: [] for name in PLANS}
+fastest = {name: [] for name in PLANS}
 for number in range(a.rounds):
     for name, wrapping in PLANS.items():
         folder = tempfile.mkdtemp(prefix="wrapping-bench-")
         result = (across_the_link if a.link else on_one_host)(folder, wrapping)
         steps[name].append(result["step_seconds"])
+        fastest[name].append(result["fastest_step_seconds"])
         print(f"{number + 1}  {name:<16} step {result['step_seconds']:.4f} s  peak {result['peak_bytes'] / 1e6:.0f} MB  "
               f"{result['collectives']} collectives  load {os.getloadavg()[0]:.2f}", flush=True)
         if name == "auto" and number == 0:
@@ -100,10 +102,10 @@ for number in range(a.rounds):
 print()
 medians = {name: statistics.median(all) for name, all in steps.items()}
 for name, all in steps.items():
-    print(f"{name:<16} step {medians[name]:.4f} s ({min(all):.4f} to {max(all):.4f})")
+    print(f"{name:<16} step {medians[name]:.4f} s ({min(all):.4f} to {max(all):.4f}), fastest {min(fastest[name]):.4f} s")
 best = min((name for name in PLANS if name != "auto"), key=medians.get)
 ratio = medians["auto"] / medians[best]
-fastest = {name: min(all) for name, all in steps.items()}
-of_fastest = fastest["auto"] / min(fastest[name] for name in PLANS if name != "auto")
-print(f"auto against the best, by the fastest round of each: {of_fastest:.3f}")
+# Work beside the bench only ever adds time, so the fastest step of all rounds is the least disturbed.
+of_fastest = min(fastest["auto"]) / min(min(all) for name, all in fastest.items() if name != "auto")
+print(f"auto against the best, by the fastest step of each: {of_fastest:.3f}")
 print(f"auto against the best ({best}): {ratio:.3f}  (bound 1.02) {'ok' if ratio <= 1.02 else 'MISSED'}")
