@@ -3,10 +3,10 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "base/host_name.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/process.h"
 #include "engine/recipe/stages.h"
@@ -25,11 +25,6 @@
 
 namespace heddle::train {
 namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
 
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");

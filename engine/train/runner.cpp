@@ -4,11 +4,11 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
-#include <chrono>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/runtime/device.h"
 #include "engine/train/capture.h"
@@ -182,7 +182,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                                              const cost::Rates& rates, c10::Device device) {
   const launch::Launch& launch = context.launch;
   const Work work = launch.eval_to.empty() ? Work::train : Work::evaluate;
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   auto planned = launch.graph_file.empty()
                      ? capture_and_plan(recipe, context.rank, rates, work)
                      : read_and_plan(launch.graph_file, recipe, context.rank, rates);
@@ -220,9 +220,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
       std::move(*state_arena), captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
-  runner->facts.plan_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() -
-      captured.seconds;
+  runner->facts.plan_seconds = seconds_since(begin) - captured.seconds;
   return runner;
 }
 

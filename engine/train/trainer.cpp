@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
+#include "base/clock.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
@@ -21,14 +21,9 @@
 namespace heddle::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using launch::now;
 
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // The name that whoever asked for a checkpoint has left on this host; it is taken once.
 std::string take_name(const launch::RankContext& context) {
