@@ -138,8 +138,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
-  const auto outcome = train(recipe, context, **runner, inputs->loader, *beginning,
-                             saver ? &*saver : nullptr, log, *device);
+  std::optional<Validator> validator;
+  if (inputs->held_out)
+    validator.emplace(recipe, std::move(*inputs->held_out), context.rank, *device);
+  const auto outcome =
+      train(recipe, context, **runner, inputs->loader, *beginning, saver ? &*saver : nullptr,
+            validator ? &*validator : nullptr, log, *device);
   if (!outcome) return failed(outcome.error().message);
   return *outcome;
 }

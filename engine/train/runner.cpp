@@ -13,6 +13,7 @@
 #include "engine/runtime/device.h"
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
+#include "engine/train/held_out.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -228,16 +229,6 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 int64_t Runner::peak_bytes() const {
   return executor() ? executor()->device().peak_bytes() : peak_resident_bytes();
-}
-
-recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
-  recipe::Recipe one = recipe;
-  one.training.local_batch = recipe.micro_batch_size();
-  one.training.global_batch = one.training.local_batch * recipe.data_parallel_ranks();
-  one.parallelism.microbatches = 1;
-  one.data.text = recipe.validation.text;
-  one.data.token_ids.clear();
-  return one;
 }
 
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,

@@ -60,9 +60,6 @@ class Runner {
   RunnerFacts facts;
 };
 
-/// The recipe of a validation batch: one micro-batch of each data-parallel rank.
-recipe::Recipe validation_recipe(const recipe::Recipe& recipe);
-
 /// Makes the runner that the rank's launch asks for: eager; planned from a capture, or from its
 /// graph file, by these rates. States lie on `device`.
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,

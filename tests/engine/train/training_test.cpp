@@ -33,7 +33,7 @@ class TrainingTest : public QObject {
 
  private:
   QTemporaryDir folder_;
-  QString recipe_;
+  QString recipe_, short_;
 
   EngineResult train(const QStringList& more = {}) {
     return run_engine(QStringList{"train", recipe_} + more);
@@ -67,6 +67,9 @@ ranks = 1
 )")
                    .arg(kData)
                    .toUtf8());
+    short_ = folder_.filePath("short.txt");
+    QFile text(short_);
+    QVERIFY(text.open(QFile::WriteOnly) && text.write("To be") > 0);
   }
 
   void ranks_do_not_change_the_curve() {
@@ -247,6 +250,17 @@ ranks = 1
     QTest::newRow("corpus too short")
         << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
         << QByteArray("data.text");
+    const auto validated = [&](const QString& text) {
+      return set("validation.every=1") + set("validation.text=[\"" + text + "\"]");
+    };
+    QTest::newRow("missing validation text")
+        << validated("nowhere.txt") << QByteArray("validation.text: ");
+    QTest::newRow("validation text too short")
+        << validated(short_) << QByteArray("validation.text: 4 tokens, but one sample");
+    QTest::newRow("prompt too long")
+        << validated(kData + "tinyshakespeare.txt") + set("validation.tokens=31") +
+               set("validation.prompt=\"To be or not\"")
+        << QByteArray("validation.prompt: ");
   }
   void bad_input_ends_with_2_and_a_line() {
     QFETCH(QStringList, sets);
