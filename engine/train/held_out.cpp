@@ -22,6 +22,10 @@ recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
   one.parallelism.microbatches = 1;
   one.data.text = recipe.validation.text;
   one.data.token_ids.clear();
+  // Training takes what validation leaves of the limit: few weights are gathered at once.
+  if (one.wrapping.memory_limit > 0 && one.wrapping.mode == recipe::WrappingMode::automatic)
+    one.wrapping.mode = recipe::WrappingMode::layers;
+  one.wrapping.memory_limit = 0;
   return one;
 }
 

@@ -116,7 +116,8 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   std::optional<Saver> saver;
   if (place) {
     saver.emplace(recipe, context, (*runner)->states, *place, *device, log);
-    if ((*runner)->facts.predicted_peak_bytes > 0)
+    // Of a GPU's process it lies in the host's memory.
+    if ((*runner)->facts.predicted_peak_bytes > 0 && device->is_cpu())
       (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
   }
   if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)

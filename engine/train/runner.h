@@ -22,7 +22,7 @@ struct RunnerFacts {
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena; on a
+  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arenas; on a
                                      // GPU the latter two
   std::string plan;                  // its text, which all ranks must share
   std::string choice;                // the plan's note: what was chosen, and what is expected of it
