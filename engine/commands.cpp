@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
@@ -59,7 +59,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
   const auto captured_nodes = captured->graph.nodes.size();
   passes::Plan plan{std::move(captured->graph), {}};
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   if (what.stats || what.after != "capture") {
     auto planned = train::plan_step(parsed.recipe, what.rank, std::move(plan.graph),
                                     train::rates_here(parsed.recipe), what.stats ? "" : what.after);
@@ -70,12 +70,12 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
     plan = std::move(*planned);
   }
   if (what.stats) {
-    const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - begin;
+    const double planning = seconds_since(begin);
     const nlohmann::ordered_json json = {{"nodes", captured_nodes},
                                          {"capture_seconds", captured->seconds},
                                          {"planned_nodes", plan.graph.nodes.size()},
                                          {"collectives", graph::collectives_per_step(plan.graph)},
-                                         {"plan_seconds", planning.count()},
+                                         {"plan_seconds", planning},
                                          {"arena_bytes", plan.memory.arena_bytes},
                                          {"live_bytes", plan.memory.live_bytes},
                                          {"plan", plan.graph.notes["plan"]},

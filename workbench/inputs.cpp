@@ -43,7 +43,7 @@ struct File {
 };
 
 /// An input's files: itself, or all in the folder.
-Result<std::vector<File>> files_of(const fs::path& path) {
+Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress& progress) {
   std::vector<File> files;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -59,7 +59,10 @@ Result<std::vector<File>> files_of(const fs::path& path) {
   }
   if (error) return fail("{}: {}", path.string(), error.message());
   for (File& file : files) {
-    Result<std::string> hash = remote::sha256_of_file(file.path);
+    const uint64_t size = fs::file_size(file.path, error);
+    uint64_t hashed = 0;
+    Result<std::string> hash = remote::sha256_of_file(
+        file.path, [&](uint64_t bytes) { return !progress || progress(hashed += bytes, size); });
     if (!hash) return fail(hash);
     file.sha256 = std::move(*hash);
   }
@@ -90,7 +93,7 @@ Result<std::string> ship(remote::Node& node, const std::string& root, const std:
                          const remote::Progress& progress) {
   const fs::path local = fs::path(path).lexically_normal();
   const Result<std::vector<File>> files =
-      files_of(local.has_filename() ? local : local.parent_path());
+      files_of(local.has_filename() ? local : local.parent_path(), progress);
   if (!files) return fail(files);
   if (files->empty()) return fail("{}: there is no file in it", path);
   const std::string blob = fmt::format("{}/blobs/{}", root, blob_id(*files));

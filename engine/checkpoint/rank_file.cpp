@@ -1,9 +1,8 @@
 #include "engine/checkpoint/rank_file.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/host_name.h"
 #include "engine/checkpoint/hash.h"
 #include "engine/checkpoint/safetensors_header.h"
 
@@ -15,11 +14,6 @@ constexpr int64_t kPiece = kHashedBytes / static_cast<int64_t>(sizeof(float));
 TensorInfo info_of(const Part& part) {
   if (part.shape.size() == 1) return {part.name, Dtype::f32, {part.box.rows()}};
   return {part.name, Dtype::f32, {part.box.rows(), part.box.columns()}};
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
 }
 
 }  // namespace

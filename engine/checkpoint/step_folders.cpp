@@ -59,12 +59,14 @@ std::optional<int64_t> step_of(std::string_view folder) {
   return step;
 }
 
+bool is_newer(const std::string& a, const std::string& b) {
+  return std::pair(*step_of(a), b) > std::pair(*step_of(b), a);
+}
+
 std::vector<std::string> checkpoints_in(const std::string& folder) {
   std::vector<std::string> names = folders_in(folder);
   std::erase_if(names, [](const std::string& name) { return !step_of(name); });
-  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
-    return std::pair(*step_of(a), b) > std::pair(*step_of(b), a);
-  });
+  std::ranges::sort(names, is_newer);
   return names;
 }
 

@@ -22,6 +22,9 @@ std::optional<int64_t> step_of(std::string_view folder);
 /// Letters, digits, '.', '_' and '-', at most 64, no ".partial" or ".damaged" at the end.
 bool is_checkpoint_name(std::string_view name);
 
+/// Whether checkpoint `a` is newer than `b`: by step, then by name.
+bool is_newer(const std::string& a, const std::string& b);
+
 /// The names of a folder's checkpoints, newest first. A folder that is not there has none.
 std::vector<std::string> checkpoints_in(const std::string& folder);
 
@@ -35,7 +38,7 @@ Result<> commit_checkpoint(const std::string& partial, const std::string& path,
 Result<> remove_partials(const std::string& folder);
 /// Removes all step-N but the newest `keep`. Named ones are never removed.
 Result<> keep_newest(const std::string& folder, int64_t keep);
-/// A damaged checkpoint gets the name PATH.damaged.
+/// A checkpoint that cannot be gone on from gets the name PATH.damaged.
 Result<> set_aside(const std::string& path);
 
 }  // namespace heddle::checkpoint

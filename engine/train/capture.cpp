@@ -1,7 +1,6 @@
 #include "engine/train/capture.h"
 
-#include <chrono>
-
+#include "base/clock.h"
 #include "engine/graph/error_text.h"
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
@@ -13,7 +12,7 @@
 namespace heddle::train {
 
 Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   graph::register_trace_kernels();
   graph::Recorder recorder;
   auto state = [&](const std::string& name, const std::vector<int64_t>& sizes) {
@@ -52,8 +51,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
       captured.graph.groups[group] = settings.mesh.size(dims);
   if (settings.parallelism.ends_apart) captured.graph.groups[passes::kEndsGroup] = 2;
   captured.model_forward_calls = model.forward_calls();
-  captured.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  captured.seconds = seconds_since(begin);
   return captured;
 } catch (const std::exception& error) {
   return fail("the step cannot be captured: {}", graph::error_text(error));

@@ -70,7 +70,12 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);
   if (!loader) return fault(loader.error());
-  return Inputs{std::move(recipe), std::move(*loader)};
+  Inputs inputs{std::move(recipe), std::move(*loader), {}};
+  if (inputs.recipe.validation.every == 0) return inputs;
+  auto held_out = read_held_out(inputs.recipe);
+  if (!held_out) return fault(held_out.error());
+  inputs.held_out = std::move(*held_out);
+  return inputs;
 }
 
 std::string lines_of(const std::vector<recipe::Fault>& faults) {

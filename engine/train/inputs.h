@@ -1,18 +1,21 @@
 // From a recipe's file to all that training reads: the recipe made final, and its data.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/data/text_loader.h"
 #include "engine/recipe/parse.h"
+#include "engine/train/held_out.h"
 
 namespace heddle::train {
 
 struct Inputs {
   recipe::Recipe recipe;  // resolved, with the vocabulary's size
   data::DataLoader loader;
+  std::optional<HeldOut> held_out;  // where the recipe validates
 };
 
 /// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint where
@@ -21,7 +24,7 @@ struct Inputs {
 recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
                            int64_t ranks);
 
-/// As `read_recipe`, and opens tokenizer, text and checkpoint. The error holds a line a fault.
+/// As `read_recipe`, and opens tokenizer, texts and checkpoint. The error holds a line a fault.
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
                            const std::vector<std::string>& sets = {});
 

@@ -8,11 +8,11 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <tuple>
 
+#include "base/clock.h"
 #include "engine/cost/cost_model.h"
 #include "engine/passes/node_cost.h"
 #include "engine/runtime/executor.h"
@@ -22,16 +22,11 @@
 namespace heddle::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Tensors = std::vector<at::Tensor>;
 using Work = c10::intrusive_ptr<c10d::Work>;
 
 // Below it an operator's call is what takes time.
 constexpr double kWorthTiming = 64 << 10;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

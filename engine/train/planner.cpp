@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
@@ -10,6 +12,7 @@
 #include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
+#include "engine/train/staging.h"
 
 namespace heddle::train {
 namespace {
@@ -77,6 +80,23 @@ passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
       .stage_of = [layers](std::string_view module) { return recipe::stage_of(module, layers); }};
 }
 
+// Of the copy that checkpoints are written from, on the rank of the stage that writes most: all of
+// the stage must plan alike.
+int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured,
+                         const passes::PlanOptions& options) {
+  // On a GPU's host it takes nothing of the GPU.
+  if (recipe.checkpoint.folder.empty() || recipe.hardware.device == "cuda") return 0;
+  runtime::NamedTensors states;
+  for (const graph::Binding& state : captured.states) {
+    const std::string module = state.name.substr(0, state.name.find(".weight"));
+    if (!options.stages ||
+        options.stages->stage_of(module) % recipe.parallelism.pp == options.stages->rank)
+      states.emplace(state.name, at::Tensor());
+  }
+  const std::vector<int> stage = recipe::Mesh(recipe.parallelism).group(rank, recipe::kStage);
+  return staging_bytes(recipe, stage.front(), states);
+}
+
 // To whole MiB, so that the number can be given as a limit.
 int64_t rounded_up(int64_t bytes) {
   constexpr int64_t kMiB = int64_t{1} << 20;
@@ -137,25 +157,28 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
 }
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work) {
+                                     const cost::Rates& rates, Work work, int64_t beside) {
   auto captured = capture_step(recipe, work);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates);
+  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", beside);
   if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
   const bool open = recipe.wrapping.reduce_each == recipe::ReduceEach::automatic;
   if (!open || recipe.micro_batches() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
   recipe::Recipe smaller = recipe;
   smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
-  return capture_and_plan(smaller, rank, rates, work);
+  return capture_and_plan(smaller, rank, rates, work, beside);
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
-                               const cost::Rates& rates, const std::string& after) try {
+                               const cost::Rates& rates, const std::string& after,
+                               int64_t beside) try {
   const cost::CostModel model(rates);
   passes::PlanOptions options = plan_options(recipe, rank, captured);
   if (recipe.recompute.mode == recipe::RecomputeMode::budget)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
-  const int64_t limit = recipe.wrapping.memory_limit;
+  beside += checkpoint_bytes(recipe, rank, captured, options);
+  const int64_t asked = recipe.wrapping.memory_limit;
+  const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
   const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic;
   const auto candidates =
       open ? cost::open_candidates(captured, options, model, limit)
@@ -165,11 +188,12 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
     choice = cost::choose_first(
         captured, options,
         cost::lean_candidates(open ? passes::one_each(captured) : options.buckets), model, limit);
+  choice.bytes += beside;
   if (!choice.chosen)
     return fail(
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "
         "would lower it: {}",
-        recipe::format_bytes(limit), recipe::format_bytes(rounded_up(choice.bytes)),
+        recipe::format_bytes(asked), recipe::format_bytes(rounded_up(choice.bytes)),
         what_would_lower(recipe));
   if (!after.empty()) {
     options.buckets = std::move(choice.chosen->buckets);

@@ -20,15 +20,19 @@ struct PlannedStep {
 };
 
 /// Captures the recipe's step and plans it. Where it leaves open when gradients are reduced, that
-/// is once a step, or with each micro-batch if only so the memory limit is met.
+/// is once a step, or with each micro-batch if only so the memory limit is met. `beside`: as of
+/// `plan_step`.
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work = Work::train);
+                                     const cost::Rates& rates, Work work = Work::train,
+                                     int64_t beside = 0);
 
 /// The planned step of a rank; without a pipeline it is the same on all. Automatic wrapping takes
 /// the plan that is expected to be fastest by these rates; the graph's note "plan" says which, and
-/// what is expected of it. All ranks must give the same rates. Errors: what the recipe asks for
-/// cannot be met, its memory limit for one.
+/// what is expected of it. All ranks must give the same rates. The memory limit is of the step, the
+/// copy that checkpoints are written from, and `beside`: bytes of what else the process holds.
+/// Errors: what the recipe asks for cannot be met, its memory limit for one.
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
-                               const cost::Rates& rates, const std::string& after = "");
+                               const cost::Rates& rates, const std::string& after = "",
+                               int64_t beside = 0);
 
 }  // namespace heddle::train

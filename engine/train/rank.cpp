@@ -3,10 +3,10 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "base/host_name.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/process.h"
 #include "engine/recipe/stages.h"
@@ -25,11 +25,6 @@
 
 namespace heddle::train {
 namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
 
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -121,7 +116,8 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   std::optional<Saver> saver;
   if (place) {
     saver.emplace(recipe, context, (*runner)->states, *place, *device, log);
-    if ((*runner)->facts.predicted_peak_bytes > 0)
+    // Of a GPU's process it lies in the host's memory.
+    if ((*runner)->facts.predicted_peak_bytes > 0 && device->is_cpu())
       (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
   }
   if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)
@@ -143,8 +139,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }
-  const auto outcome = train(recipe, context, **runner, inputs->loader, *beginning,
-                             saver ? &*saver : nullptr, log, *device);
+  std::optional<Validator> validator;
+  if (inputs->held_out)
+    validator.emplace(recipe, std::move(*inputs->held_out), context.rank, *device);
+  const auto outcome =
+      train(recipe, context, **runner, inputs->loader, *beginning, saver ? &*saver : nullptr,
+            validator ? &*validator : nullptr, log, *device);
   if (!outcome) return failed(outcome.error().message);
   return *outcome;
 }

@@ -3,11 +3,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/host_name.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/passes/stage.h"
@@ -18,11 +18,6 @@
 
 namespace heddle::train {
 namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
-}
 
 // The groups that the recipe's step has, each of more than one rank.
 template <typename TransportOf>

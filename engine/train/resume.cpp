@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "engine/checkpoint/reader.h"
@@ -61,15 +61,27 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
   return {};
 }
 
-// Newest first, as rank 0 finds them.
-std::vector<std::string> candidates(const std::string& folder, int64_t rank, int64_t ranks) {
+// Of all hosts, newest first.
+using Names = std::set<std::string, decltype(&checkpoint::is_newer)>;
+Names candidates(const CheckpointPlace& place, int64_t ranks) {
   std::string mine;
-  if (rank == 0)
-    for (const std::string& name : checkpoint::checkpoints_in(folder)) mine += name + "\n";
-  std::istringstream lines(gather_texts(mine, ranks).front());
-  std::vector<std::string> names;
-  for (std::string name; std::getline(lines, name);) names.push_back(name);
+  if (place.is_keeper)
+    for (const std::string& name : checkpoint::checkpoints_in(place.folder)) mine += name + "\n";
+  Names names(&checkpoint::is_newer);
+  for (const std::string& text : gather_texts(mine, ranks)) {
+    std::istringstream lines(text);
+    for (std::string name; std::getline(lines, name);) names.insert(name);
+  }
   return names;
+}
+
+// What is newer than the checkpoint that was taken is damaged, or a crash has left it on some hosts
+// alone. Saving these steps again must find their names free, and never mixes two saves.
+Result<> set_newer_aside(const std::string& folder, const std::string& taken) {
+  for (const std::string& name : checkpoint::checkpoints_in(folder))
+    if (checkpoint::is_newer(name, taken))
+      if (auto aside = checkpoint::set_aside(folder + "/" + name); !aside) return aside;
+  return {};
 }
 
 }  // namespace
@@ -80,9 +92,7 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
   fill_tables(recipe, states);
   Beginning beginning;
   const int64_t ranks = context.launch.world_size;
-  std::vector<std::string> damaged;
-  const std::vector<std::string> names =
-      place ? candidates(place->folder, context.rank, ranks) : std::vector<std::string>();
+  const Names names = place ? candidates(*place, ranks) : Names(&checkpoint::is_newer);
   for (const std::string& name : names) {
     const std::string path = place->folder + "/" + name;
     const Attempt attempt =
@@ -90,15 +100,12 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
     if (attempt.refused)
       return fail("checkpoint.folder: {}; valid: a folder of this run's own", attempt.fault);
     if (attempt.fault.empty()) {
-      if (!place->is_keeper) return beginning;
-      for (const std::string& broken : damaged)
-        if (auto aside = checkpoint::set_aside(place->folder + "/" + broken); !aside)
-          return fail(aside);
+      if (place->is_keeper)
+        if (auto aside = set_newer_aside(place->folder, name); !aside) return fail(aside);
       return beginning;
     }
     beginning.warnings.push_back(attempt.fault);
     beginning = {0, 0, std::move(beginning.warnings), ""};
-    damaged.push_back(name);
   }
   if (!names.empty())
     return fail(

@@ -19,8 +19,9 @@ struct Beginning {
   std::string note;                   // where it goes on, and what has changed in the recipe
 };
 
-/// Fills the states. A damaged checkpoint is set aside and the one before is taken; where all are
-/// damaged, or one is of another model or a newer format, that is an error. Every rank calls this.
+/// Fills the states. A checkpoint that is damaged, or that a host lacks, is set aside and the one
+/// before is taken; where none is left, or one is of another model or a newer format, that is an
+/// error. Every rank calls this.
 Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
                         const std::optional<CheckpointPlace>& place,
                         const runtime::NamedTensors& states);

@@ -4,15 +4,16 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
-#include <chrono>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/runtime/device.h"
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
+#include "engine/train/held_out.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -101,7 +102,7 @@ class PlannedRunner final : public Runner {
 };
 
 Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
-                                  int64_t rank, const cost::Rates& rates) {
+                                  int64_t rank, const cost::Rates& rates, int64_t beside) {
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
@@ -112,7 +113,7 @@ Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe&
     return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}", path,
                 graph->micro_batches, recipe.micro_batches());
   const auto nodes = static_cast<int64_t>(graph->nodes.size());
-  auto plan = plan_step(recipe, rank, std::move(*graph), rates);
+  auto plan = plan_step(recipe, rank, std::move(*graph), rates, "", beside);
   if (!plan) return fail(plan);
   return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
@@ -158,21 +159,26 @@ void warm_up(c10::Device device) {
   a.mm(a);
 }
 
-// The forward pass alone, on the same weights; nothing where the recipe does not validate.
-Result<std::optional<runtime::Executor>> plan_validation(const recipe::Recipe& recipe, int64_t rank,
-                                                         const cost::Rates& rates,
-                                                         NamedTensors& states, c10::Device device) {
-  if (recipe.validation.every == 0) return std::nullopt;
+// The forward pass alone; empty where the recipe does not validate.
+Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
+                                     const cost::Rates& rates) {
+  if (recipe.validation.every == 0) return passes::Plan{};
   auto planned = capture_and_plan(validation_recipe(recipe), rank, rates, Work::validate);
   if (!planned) return fail(planned);
-  graph::Graph& graph = planned->plan.graph;
+  return std::move(planned->plan);
+}
+
+// On the weights of training.
+Result<std::optional<runtime::Executor>> make_validation(passes::Plan plan, NamedTensors& states,
+                                                         c10::Device device) {
+  graph::Graph& graph = plan.graph;
+  if (graph.nodes.empty()) return std::nullopt;
   for (const graph::Binding& state : graph.states)
     if (!states.contains(state.name))
       states[state.name] =
           at::zeros(graph.values[state.value].sizes,
                     at::TensorOptions(graph.values[state.value].dtype).device(device));
-  auto program =
-      runtime::Program::create(std::move(graph), std::move(planned->plan.memory), states, device);
+  auto program = runtime::Program::create(std::move(graph), std::move(plan.memory), states, device);
   if (!program) return fail(program);
   return runtime::Executor(std::move(*program), runtime::make_device_run(device));
 }
@@ -182,10 +188,15 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                                              const cost::Rates& rates, c10::Device device) {
   const launch::Launch& launch = context.launch;
   const Work work = launch.eval_to.empty() ? Work::train : Work::evaluate;
-  const auto begin = std::chrono::steady_clock::now();
-  auto planned = launch.graph_file.empty()
-                     ? capture_and_plan(recipe, context.rank, rates, work)
-                     : read_and_plan(launch.graph_file, recipe, context.rank, rates);
+  const auto begin = Clock::now();
+  // First, since training has what its arena leaves of the memory limit.
+  auto validation_plan = plan_validation(recipe, context.rank, rates);
+  if (!validation_plan) return fail(validation_plan);
+  const int64_t validation_bytes = validation_plan->memory.arena_bytes;
+  auto planned =
+      launch.graph_file.empty()
+          ? capture_and_plan(recipe, context.rank, rates, work, validation_bytes)
+          : read_and_plan(launch.graph_file, recipe, context.rank, rates, validation_bytes);
   if (!planned) return fail(planned);
   const Captured& captured = planned->captured;
   passes::Plan& plan = planned->plan;
@@ -205,12 +216,12 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   auto program =
       runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states, device);
   if (!program) return fail(program);
-  auto validation = plan_validation(recipe, context.rank, rates, states, device);
+  auto validation = make_validation(std::move(*validation_plan), states, device);
   if (!validation) return fail(validation);
-  // Arena and states have been touched: they are resident now, and so is what the BLAS needs.
+  // Arenas and states have been touched: they are resident now, and so is what the BLAS needs.
   warm_up(device);
   facts.predicted_peak_bytes =
-      device.is_cpu() ? resident_bytes() : facts.state_bytes + facts.arena_bytes;
+      device.is_cpu() ? resident_bytes() : facts.state_bytes + facts.arena_bytes + validation_bytes;
   auto run = runtime::make_device_run(device);
   for (const runtime::Arena* arena : {&*state_arena, &program->arena})
     if (const auto done = run->register_memory(arena->at(0), arena->bytes()); !done)
@@ -220,9 +231,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
       std::move(*state_arena), captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
-  runner->facts.plan_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() -
-      captured.seconds;
+  runner->facts.plan_seconds = seconds_since(begin) - captured.seconds;
   return runner;
 }
 
@@ -230,16 +239,6 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 int64_t Runner::peak_bytes() const {
   return executor() ? executor()->device().peak_bytes() : peak_resident_bytes();
-}
-
-recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
-  recipe::Recipe one = recipe;
-  one.training.local_batch = recipe.micro_batch_size();
-  one.training.global_batch = one.training.local_batch * recipe.data_parallel_ranks();
-  one.parallelism.microbatches = 1;
-  one.data.text = recipe.validation.text;
-  one.data.token_ids.clear();
-  return one;
 }
 
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,

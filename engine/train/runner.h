@@ -22,7 +22,7 @@ struct RunnerFacts {
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arena; on a
+  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arenas; on a
                                      // GPU the latter two
   std::string plan;                  // its text, which all ranks must share
   std::string choice;                // the plan's note: what was chosen, and what is expected of it
@@ -59,9 +59,6 @@ class Runner {
   runtime::NamedTensors states;
   RunnerFacts facts;
 };
-
-/// The recipe of a validation batch: one micro-batch of each data-parallel rank.
-recipe::Recipe validation_recipe(const recipe::Recipe& recipe);
 
 /// Makes the runner that the rank's launch asks for: eager; planned from a capture, or from its
 /// graph file, by these rates. States lie on `device`.

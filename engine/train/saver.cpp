@@ -7,12 +7,6 @@
 namespace heddle::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // Begins something on a thread of its own.
 template <typename Work>
 std::future<Result<std::string>> in_background(Work work) {

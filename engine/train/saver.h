@@ -6,10 +6,10 @@
 // the threads touch the disk; only `advance`, on the step's thread, talks to other ranks.
 #pragma once
 
-#include <chrono>
 #include <future>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "engine/checkpoint/manifest.h"
 #include "engine/launch/launch.h"
@@ -66,7 +66,7 @@ class Saver {
   checkpoint::Manifest manifest_;  // of the save under way
   std::string name_;
   std::string failure_;  // of the newest save
-  std::chrono::steady_clock::time_point begun_;
+  Clock::time_point begun_;
   double stopped_seconds_ = 0;  // training waited so long for the copy
   std::future<void> copied_;
   std::future<Result<std::string>> work_;

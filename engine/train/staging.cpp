@@ -6,14 +6,33 @@
 #include <cstring>
 
 namespace heddle::train {
+namespace {
+
+std::vector<StoredState> written_states(const recipe::Recipe& recipe, int64_t rank,
+                                        const runtime::NamedTensors& states) {
+  std::vector<StoredState> stored = stored_states(recipe, rank, states);
+  std::erase_if(stored, [](const StoredState& each) { return !each.writes; });
+  return stored;
+}
+
+int64_t numbers_of(const std::vector<StoredState>& stored) {
+  int64_t numbers = 0;
+  for (const StoredState& each : stored) numbers += each.part.numbers();
+  return numbers;
+}
+
+}  // namespace
+
+int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states) {
+  return numbers_of(written_states(recipe, rank, states)) * static_cast<int64_t>(sizeof(float));
+}
 
 Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
                  c10::Device device)
-    : rank_(rank), stored_(stored_states(recipe, rank, states)) {
-  std::erase_if(stored_, [](const StoredState& stored) { return !stored.writes; });
-  int64_t numbers = 0;
-  for (const StoredState& stored : stored_) numbers += stored.part.numbers();
-  copy_ = at::zeros({numbers}, at::TensorOptions(at::kFloat).pinned_memory(device.is_cuda()));
+    : rank_(rank), stored_(written_states(recipe, rank, states)) {
+  copy_ = at::zeros({numbers_of(stored_)},
+                    at::TensorOptions(at::kFloat).pinned_memory(device.is_cuda()));
 }
 
 void Staging::take() {

@@ -3,32 +3,25 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
+#include "base/clock.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
 #include "engine/train/results.h"
-#include "engine/train/validator.h"
 
 namespace heddle::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using launch::now;
 
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // The name that whoever asked for a checkpoint has left on this host; it is taken once.
 std::string take_name(const launch::RankContext& context) {
@@ -46,13 +39,14 @@ class Trainer {
  public:
   Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
           const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
-          telemetry::LogWriter& log, c10::Device device)
+          Validator* validator, telemetry::LogWriter& log, c10::Device device)
       : recipe_(recipe),
         context_(context),
         runner_(runner),
         loader_(loader),
         beginning_(beginning),
         saver_(saver),
+        validator_(validator),
         log_(log),
         device_(device) {
     results_.mode = context.launch.mode;
@@ -66,11 +60,6 @@ class Trainer {
       runner_.set_before_update([this] { saver_->wait_until_copied(); });
     std::signal(SIGTERM, [](int) { stop_asked = true; });
     std::signal(SIGUSR1, [](int) { checkpoint_asked = true; });
-    if (recipe_.validation.every > 0) {
-      auto opened = Validator::open(recipe_, context_.rank, device_);
-      if (!opened) return fail(opened);
-      validator_.emplace(std::move(*opened));
-    }
     Outcome outcome;
     int64_t step = beginning_.step, asked_before = -1;
     while (step < recipe_.training.steps && !outcome.stopped) {
@@ -223,9 +212,9 @@ class Trainer {
   const data::DataLoader& loader_;
   const Beginning& beginning_;
   Saver* saver_;
+  Validator* validator_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  std::optional<Validator> validator_;
   Results results_;
 };
 
@@ -233,8 +222,9 @@ class Trainer {
 
 Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
                       Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
-                      Saver* saver, telemetry::LogWriter& log, c10::Device device) {
-  return Trainer(recipe, context, runner, loader, beginning, saver, log, device).run();
+                      Saver* saver, Validator* validator, telemetry::LogWriter& log,
+                      c10::Device device) {
+  return Trainer(recipe, context, runner, loader, beginning, saver, validator, log, device).run();
 }
 
 }  // namespace heddle::train

@@ -9,6 +9,7 @@
 #include "engine/train/resume.h"
 #include "engine/train/runner.h"
 #include "engine/train/saver.h"
+#include "engine/train/validator.h"
 
 namespace heddle::train {
 
@@ -20,10 +21,11 @@ struct Outcome {
 /// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop
 /// after one of them got SIGTERM. SIGUSR1 to any rank asks for a checkpoint after the step; the
 /// file checkpoint.name of its run directory may name it. `saver`: nullptr where the recipe names
-/// no folder. The process groups exist and the runner's states are loaded. An error ends the run as
-/// failed.
+/// no folder; `validator`: nullptr where it does not validate. The process groups exist and the
+/// runner's states are loaded. An error ends the run as failed.
 Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
                       Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
-                      Saver* saver, telemetry::LogWriter& log, c10::Device device);
+                      Saver* saver, Validator* validator, telemetry::LogWriter& log,
+                      c10::Device device);
 
 }  // namespace heddle::train

@@ -24,50 +24,21 @@ int32_t drawn(const at::Tensor& logits, double temperature, double number) {
 
 }  // namespace
 
-Validator::Validator(recipe::Recipe recipe, data::DataLoader loader,
-                     std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt,
-                     int64_t sequences, int64_t rank, c10::Device device)
-    : recipe_(std::move(recipe)),
-      sequences_(sequences),
-      loader_(std::move(loader)),
-      tokenizer_(std::move(tokenizer)),
-      prompt_(std::move(prompt)),
+Validator::Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t rank,
+                     c10::Device device)
+    : recipe_(validation_recipe(recipe)),
+      sequences_(recipe.validation.batches * recipe.training.global_batch),
+      held_out_(std::move(held_out)),
       rank_(rank),
       device_(device) {}
 
-Result<Validator> Validator::open(const recipe::Recipe& recipe, int64_t rank, c10::Device device) {
-  recipe::Recipe one = validation_recipe(recipe);
-  auto loader = data::DataLoader::open(one.data, one.training, one.model.vocab_size);
-  if (!loader) return fail("validation.text: {}", loader.error().message);
-  std::optional<data::Tokenizer> tokenizer;
-  std::vector<int32_t> prompt;
-  if (recipe.validation.tokens > 0) {
-    auto loaded = data::Tokenizer::load(recipe.data.tokenizer);
-    if (!loaded) return fail("data.tokenizer: {}", loaded.error().message);
-    if (loaded->bos_id()) prompt.push_back(*loaded->bos_id());
-    const bool empty = recipe.validation.prompt.empty() && prompt.empty();
-    const auto ids = loaded->encode(empty ? "\n" : recipe.validation.prompt);
-    if (!ids) return fail("validation.prompt: {}", ids.error().message);
-    prompt.insert(prompt.end(), ids->begin(), ids->end());
-    const auto room = recipe.data.seq_len - recipe.validation.tokens;
-    if (static_cast<int64_t>(prompt.size()) > room)
-      return fail(
-          "validation.prompt: {} tokens and {} to generate do not fit data.seq_len {}; valid: at "
-          "most {} tokens",
-          prompt.size(), recipe.validation.tokens, recipe.data.seq_len, room);
-    tokenizer = std::move(*loaded);
-  }
-  return Validator(std::move(one), std::move(*loader), std::move(tokenizer), std::move(prompt),
-                   recipe.validation.batches * recipe.training.global_batch, rank, device);
-}
-
 double Validator::loss(Runner& runner) const {
   const int64_t batch_size = recipe_.training.global_batch;
-  const int64_t all = loader_.samples() / batch_size, most = sequences_ / batch_size;
+  const int64_t all = held_out_.loader.samples() / batch_size, most = sequences_ / batch_size;
   const int64_t batches = std::max<int64_t>(1, most == 0 ? all : std::min(all, most));
   double sum = 0;
   for (int64_t batch = 0; batch < batches; ++batch) {
-    const Feed feed = make_feed(recipe_, loader_, batch, rank_, device_);
+    const Feed feed = make_feed(recipe_, held_out_.loader, batch, rank_, device_);
     sum += runner.validate(feed.micro_batches.front(), feed.step).at("loss").item<double>();
   }
   return sum / static_cast<double>(batches);
@@ -101,17 +72,18 @@ at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& toke
 
 std::vector<Validator::Sample> Validator::samples(Runner& runner, int64_t step) {
   std::vector<Sample> samples;
-  if (!tokenizer_) return samples;
+  if (!held_out_.tokenizer) return samples;
   for (const double temperature : {0.0, recipe_.validation.temperature}) {
     std::mt19937_64 random(static_cast<uint64_t>(recipe_.training.seed) * 1'000'003 +
                            static_cast<uint64_t>(step));
     std::uniform_real_distribution<double> number;
-    std::vector<int32_t> tokens = prompt_;
+    const std::vector<int32_t>& prompt = held_out_.prompt;
+    std::vector<int32_t> tokens = prompt;
     for (int64_t i = 0; i < recipe_.validation.tokens; ++i)
       tokens.push_back(drawn(logits_at(runner, tokens), temperature, number(random)));
-    const std::span<const int32_t> written(tokens.begin() + static_cast<int64_t>(prompt_.size()),
+    const std::span<const int32_t> written(tokens.begin() + static_cast<int64_t>(prompt.size()),
                                            tokens.end());
-    samples.push_back({temperature, tokenizer_->decode(written)});
+    samples.push_back({temperature, held_out_.tokenizer->decode(written)});
   }
   return samples;
 }

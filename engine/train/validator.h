@@ -1,14 +1,11 @@
 // Validation: the loss on held-out text, and samples of what the model writes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "engine/data/text_loader.h"
-#include "engine/data/tokenizer.h"
 #include "engine/recipe/recipe.h"
+#include "engine/train/held_out.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {
@@ -16,8 +13,7 @@ namespace heddle::train {
 /// Every rank has one and calls it at the same steps, under any layout.
 class Validator {
  public:
-  /// Reads the held-out text. Errors begin with the recipe key that they are about.
-  static Result<Validator> open(const recipe::Recipe& recipe, int64_t rank, c10::Device device);
+  Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t rank, c10::Device device);
 
   /// The mean loss over the text's tokens, as many batches of it as the recipe says.
   double loss(Runner& runner) const;
@@ -31,17 +27,11 @@ class Validator {
   std::vector<Sample> samples(Runner& runner, int64_t step);
 
  private:
-  Validator(recipe::Recipe recipe, data::DataLoader loader,
-            std::optional<data::Tokenizer> tokenizer, std::vector<int32_t> prompt,
-            int64_t sequences, int64_t rank, c10::Device device);
-
   at::Tensor logits_at(Runner& runner, const std::vector<int32_t>& tokens) const;
 
   recipe::Recipe recipe_;  // of what the ranks do at once
   int64_t sequences_;      // of the text at most; 0: all
-  data::DataLoader loader_;
-  std::optional<data::Tokenizer> tokenizer_;
-  std::vector<int32_t> prompt_;
+  HeldOut held_out_;
   int64_t rank_;
   c10::Device device_;
 };

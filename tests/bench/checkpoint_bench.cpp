@@ -16,10 +16,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "base/clock.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/presets.h"
@@ -30,11 +30,6 @@ namespace {
 
 using namespace heddle;
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 template <typename T>
 T must(Result<T> result) {

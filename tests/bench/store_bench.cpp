@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <map>
 #include <random>
 
+#include "base/clock.h"
 #include "storage/queries.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
@@ -23,9 +23,9 @@ using namespace heddle::storage;
 namespace {
 
 double seconds(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return seconds_since(begin);
 }
 
 /// The first time and the median of nine more.

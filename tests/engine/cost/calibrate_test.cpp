@@ -1,9 +1,11 @@
 // The command with its real ranks, and training by what it kept.
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
 
 #include "tests/engine/train/engine_process.h"
 
@@ -17,6 +19,15 @@ QStringList train(const QStringList& sets) {
   for (const QString& set : sets) arguments << "--set" << set;
   return arguments;
 }
+
+// "140 MiB": the least that is enough, as the error names it.
+QString least_limit(const QStringList& sets) {
+  const QString error =
+      run_engine(train(sets + QStringList{"wrapping.memory_limit=\"64 MiB\""})).err;
+  return error.section("at least ", 1).section(" with this", 0, 0);
+}
+
+qint64 mebibytes(const QString& limit) { return limit.section(' ', 0, 0).toLongLong(); }
 
 }  // namespace
 
@@ -71,9 +82,26 @@ class CalibrateTest : public QObject {
                              "recompute.mode = \"full\"", "more than 2 ranks"})
       QVERIFY2(error.contains(part), refused.err.constData());
     // The limit that it names is enough.
-    const QString least = error.section("at least ", 1).section(" with this", 0, 0);
-    const auto met = run_engine(train({"wrapping.memory_limit=\"" + least + "\""}));
+    const auto met = run_engine(train({"wrapping.memory_limit=\"" + least_limit({}) + "\""}));
     QVERIFY2(met.exit_code == 0, met.err.constData());
+  }
+
+  void a_limit_is_of_checkpoints_and_validation_too() {
+    const QTemporaryDir folder;
+    const QStringList saved = {"checkpoint.folder=\"" + folder.path() + "\""};
+    const QStringList validated =
+        saved + QStringList{"validation.every=1", "validation.batches=1",
+                            QString("validation.text=[\"%1/resources/data/tinyshakespeare.txt\"]")
+                                .arg(HEDDLE_SOURCE_DIR)};
+    const auto alone = mebibytes(least_limit({})), with_copy = mebibytes(least_limit(saved)),
+               with_both = mebibytes(least_limit(validated));
+    const auto met = run_engine(
+        train(validated + QStringList{"wrapping.memory_limit=\"" + least_limit(validated) + "\""}));
+    QVERIFY2(met.exit_code == 0, met.err.constData());
+    const auto copy = QFileInfo(folder.filePath("step-2/rank-0.safetensors")).size() >> 20;
+    QVERIFY2(copy > 0 && std::abs(with_copy - alone - copy) <= 1,
+             qPrintable(QString("%1 and %2, not %3").arg(alone).arg(copy).arg(with_copy)));
+    QVERIFY(with_both > with_copy);
   }
 
   void a_limit_holds_for_every_wrapping() {

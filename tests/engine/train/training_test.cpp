@@ -33,7 +33,7 @@ class TrainingTest : public QObject {
 
  private:
   QTemporaryDir folder_;
-  QString recipe_;
+  QString recipe_, short_;
 
   EngineResult train(const QStringList& more = {}) {
     return run_engine(QStringList{"train", recipe_} + more);
@@ -67,6 +67,9 @@ ranks = 1
 )")
                    .arg(kData)
                    .toUtf8());
+    short_ = folder_.filePath("short.txt");
+    QFile text(short_);
+    QVERIFY(text.open(QFile::WriteOnly) && text.write("To be") > 0);
   }
 
   void ranks_do_not_change_the_curve() {
@@ -168,50 +171,6 @@ ranks = 1
     QVERIFY2(run.err.contains("training.max_norm = 0"), run.err.constData());
   }
 
-  // Two hosts, as two supervisors on this one: the second trains from another graph.
-  void ranks_that_plan_differently_are_told_where() {
-    const QByteArray text = run_engine({"graph", recipe_, "--ranks", "2"}).out;
-    const int port = 20000 + int(QCoreApplication::applicationPid() % 20000);
-    QStringList folders;
-    for (int rank : {0, 1}) {
-      folders << folder_.filePath(QString("host-%1").arg(rank));
-      QVERIFY(QDir().mkpath(folders.last()));
-      auto write = [&](const char* name, const QByteArray& content) {
-        QFile file(folders.last() + "/" + name);
-        return file.open(QFile::WriteOnly) && file.write(content) == content.size();
-      };
-      QFile recipe(recipe_);
-      QVERIFY(recipe.open(QFile::ReadOnly));
-      QVERIFY(write("recipe.toml", recipe.readAll().replace("ranks = 1", "ranks = 2")));
-      QVERIFY(write(
-          "step.graph",
-          rank == 0 ? text : QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0")));
-      const QJsonObject launch{{"run", "two"},
-                               {"mode", "planned"},
-                               {"world_size", 2},
-                               {"first_rank", rank},
-                               {"local_ranks", 1},
-                               {"rendezvous_host", "127.0.0.1"},
-                               {"rendezvous_port", port},
-                               {"epoch", 0},
-                               {"eval_to", ""},
-                               {"graph_file", folders.last() + "/step.graph"},
-                               {"grace_seconds", 5.0}};
-      QVERIFY(write("launch.json", QJsonDocument(launch).toJson()));
-      const auto started = run_engine({"supervise", "--run-dir", folders.last()});
-      QVERIFY2(started.exit_code == 0, started.err.constData());
-    }
-    for (const QString& folder : folders) {
-      QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(folder + "/end.json"), 60000);
-      QFile end(folder + "/end.json");
-      QVERIFY(end.open(QFile::ReadOnly));
-      const QByteArray said = end.readAll();
-      QVERIFY2(said.contains("have planned different steps"), said.constData());
-      QVERIFY2(said.contains("weight_decay=0.1"), said.constData());
-      QVERIFY2(said.contains("weight_decay=0.0"), said.constData());
-    }
-  }
-
   void telemetry_is_complete() {
     const QString run_dir = folder_.filePath("run");
     const auto run =
@@ -247,6 +206,17 @@ ranks = 1
     QTest::newRow("corpus too short")
         << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
         << QByteArray("data.text");
+    const auto validated = [&](const QString& text) {
+      return set("validation.every=1") + set("validation.text=[\"" + text + "\"]");
+    };
+    QTest::newRow("missing validation text")
+        << validated("nowhere.txt") << QByteArray("validation.text: ");
+    QTest::newRow("validation text too short")
+        << validated(short_) << QByteArray("validation.text: 4 tokens, but one sample");
+    QTest::newRow("prompt too long")
+        << validated(kData + "tinyshakespeare.txt") + set("validation.tokens=31") +
+               set("validation.prompt=\"To be or not\"")
+        << QByteArray("validation.prompt: ");
   }
   void bad_input_ends_with_2_and_a_line() {
     QFETCH(QStringList, sets);
