@@ -43,6 +43,15 @@ class CommandsTest : public QObject {
     QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
   }
 
+  void help_lists_every_command() {
+    const auto help = heddle({"--help"});
+    QCOMPARE(help.exit_code, 0);
+    for (const char* command : {"launch", "stop", "tail", "remove", "import", "targets", "runs",
+                                "show", "compare", "export", "render", "--demo", "--version"}) {
+      QVERIFY2(help.out.find(command) != std::string::npos, command);
+    }
+  }
+
   void runs_and_show_tell_of_a_run() {
     make_run("first");
     const auto table = heddle({"runs"});
