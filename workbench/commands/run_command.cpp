@@ -163,6 +163,7 @@ class CommandLine {
         ->type_name("SHA256:...")
         ->expected(1)
         ->take_all();
+    command->add_flag("--replace", add_target_.replace, "in place of a target of that name");
     when_named(command, [this](const Context& c) { return add_target_command(c, add_target_); });
   }
 
