@@ -166,6 +166,7 @@ QWidget* RunDrawer::makeHead() {
 }
 
 void RunDrawer::showRun(storage::RunId run) {
+  if (run != run_) loss_->showAll();
   run_ = run;
   session_.read(
       reading_, [run](storage::Reader& reader) { return readRunFacts(reader, run, kPoints); },
