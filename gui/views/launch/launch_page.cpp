@@ -123,6 +123,7 @@ QWidget* LaunchPage::buildTargets() {
   auto* card = new Card(tr("Target"));
   probeButton_ = quietButton(tr("Probe"), QStringLiteral("refresh"));
   card->addControl(probeButton_);
+  card->setBodyMargins(16, 0, 12, 12);  // and 4 within for the scroll bar
   targets_ = new TargetList;
   auto* more = linkButton(tr("Add a host over SSH"));
   checks_ = new QGridLayout;
