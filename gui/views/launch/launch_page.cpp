@@ -217,10 +217,7 @@ void LaunchPage::resizeEvent(QResizeEvent* event) {
 }
 
 void LaunchPage::showChecks() {
-  while (QLayoutItem* item = checks_->takeAt(0)) {
-    delete item->widget();
-    delete item;
-  }
+  clear(checks_);
   const workbench::SavedTarget* target = targets_->chosen();
   if (!target || !target->probe) return;
   int row = 0;
@@ -323,10 +320,7 @@ void LaunchPage::check() {
 }
 
 void LaunchPage::showCheck(const RecipeCheck& check) {
-  while (QLayoutItem* item = facts_->takeAt(0)) {
-    delete item->widget();
-    delete item;
-  }
+  clear(facts_);
   int row = 0;
   for (const auto& [name, value] : check.facts) {
     facts_->addWidget(muted(name), row, 0, Qt::AlignTop);

@@ -33,14 +33,6 @@ QString summaryOf(const RunRow& row) {
   return parts.join(QStringLiteral(", "));
 }
 
-void clear(QLayout* layout) {
-  while (QLayoutItem* item = layout->takeAt(0)) {
-    delete item->widget();
-    if (QLayout* inner = item->layout()) clear(inner);
-    delete item;
-  }
-}
-
 }  // namespace
 
 RunDrawer::RunDrawer(Session& session, QWidget* parent)

@@ -71,18 +71,12 @@ CheckLook lookOf(probe::Status status) {
 CheckList::CheckList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayout(this)) {
   rows_->setContentsMargins(0, 0, 0, 0);
   rows_->setSpacing(0);
-  rows_->addStretch(1);
 }
 
 void CheckList::setChecks(const std::vector<probe::Check>& checks) {
-  while (rows_->count() > 1) {
-    QLayoutItem* item = rows_->takeAt(0);
-    item->widget()->hide();
-    item->widget()->deleteLater();
-    delete item;
-  }
-  for (size_t i = 0; i < checks.size(); ++i)
-    rows_->insertWidget(static_cast<int>(i), new CheckRow(checks[i]));
+  clear(rows_);
+  for (const probe::Check& check : checks) rows_->addWidget(new CheckRow(check));
+  rows_->addStretch(1);
 }
 
 }  // namespace heddle::gui
