@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -222,17 +223,9 @@ void LaunchPage::showChecks() {
   if (!target || !target->probe) return;
   int row = 0;
   for (const probe::Check& check : target->probe->checks) {
-    const bool passes = check.status == probe::Status::pass;
-    const bool fails = check.status == probe::Status::fail;
+    const StateLook look = lookOf(check.status);
     auto* sign = new QLabel;
-    sign->setPixmap(iconPixmap(passes  ? QStringLiteral("check")
-                               : fails ? QStringLiteral("fail")
-                                       : QStringLiteral("warning"),
-                               14,
-                               colorOf(passes  ? Tone::good
-                                       : fails ? Tone::bad
-                                               : Tone::warn),
-                               devicePixelRatioF()));
+    sign->setPixmap(iconPixmap(look.icon, 14, colorOf(look.tone), devicePixelRatioF()));
     QLabel* name = muted(QString::fromStdString(check.name));
     QLabel* value = label(QString::fromStdString(
         check.advice.empty() ? check.value : check.value + ": " + check.advice));

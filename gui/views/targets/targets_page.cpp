@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
