@@ -51,16 +51,20 @@ std::vector<std::string> key_files(const Host& host, const ConnectOptions& optio
 }
 
 /// SSH_AUTH_SUCCESS, SSH_AGAIN (deadline) or a refusal, noted in `attempts`.
-int try_file(ssh_session session, const std::string& file, Clock::time_point deadline,
-             Attempts& attempts) {
+int try_file(ssh_session session, const Host& host, const std::string& file,
+             Clock::time_point deadline, Attempts& attempts) {
   // Without a passphrase callback libssh would ask on the terminal.
   const auto no_passphrase = [](const char*, char*, size_t, int, int, void*) { return -1; };
   ssh_key loaded = nullptr;
   if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &loaded) !=
       SSH_OK) {
-    attempts.add(
-        fmt::format("{}: cannot be used (if it has a passphrase, add it to the agent: ssh-add {})",
-                    file, file));
+    // libssh offers all of the agent's keys or none, and IdentitiesOnly forbids the others.
+    attempts.add(fmt::format(
+        "{0}: cannot be used (if it has a passphrase, add it to the agent: ssh-add {0}{1})", file,
+        host.identities_only
+            ? "; IdentitiesOnly keeps Heddle from asking the agent: take it out of "
+              "~/.ssh/config, then add the target anew"
+            : ""));
     return SSH_AUTH_DENIED;
   }
   const Key key(loaded);
@@ -101,7 +105,7 @@ tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& h
   }
   for (const std::string& file : key_files(host, options, attempts)) {
     if (answer == SSH_AUTH_SUCCESS || !ssh_is_connected(session)) break;
-    answer = try_file(session, file, deadline, attempts);
+    answer = try_file(session, host, file, deadline, attempts);
     if (answer == SSH_AGAIN) return late();
   }
   if (answer == SSH_AUTH_SUCCESS) return {};

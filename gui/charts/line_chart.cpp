@@ -129,7 +129,6 @@ void LineChart::clearCurves() {
     for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps}) plot_->removeGraph(graph);
   }
   curves_.clear();
-  showsAll_ = true;
   changed();
 }
 

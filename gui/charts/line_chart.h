@@ -50,6 +50,7 @@ class LineChart : public Card {
 
   /// Adds a curve and returns its number, counted from 0.
   int addCurve(const QString& name, const QColor& color, const QVector<qreal>& dash = {});
+  /// The range stays: see showAll.
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
   void setColor(int curve, const QColor& color);

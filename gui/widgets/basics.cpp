@@ -81,6 +81,17 @@ QToolButton* iconButton(const QString& iconName, const QString& tip) {
   return made;
 }
 
+void clear(QLayout* layout) {
+  while (QLayoutItem* item = layout->takeAt(0)) {
+    if (QWidget* widget = item->widget()) {
+      widget->hide();
+      widget->deleteLater();
+    }
+    if (QLayout* inner = item->layout()) clear(inner);
+    delete item;
+  }
+}
+
 QFrame* line(Qt::Orientation orientation) {
   auto* made = new QFrame;
   made->setProperty("role", "line");

@@ -33,6 +33,9 @@ QPushButton* linkButton(const QString& text);
 /// A 28 px square with an icon; `tip` is its tooltip and accessible name.
 QToolButton* iconButton(const QString& iconName, const QString& tip);
 
+/// Empties a layout. Its widgets are hidden now and deleted later: one may be who asked.
+void clear(QLayout* layout);
+
 /// One pixel, horizontal or vertical.
 QFrame* line(Qt::Orientation orientation = Qt::Horizontal);
 

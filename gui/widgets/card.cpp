@@ -9,7 +9,7 @@ Card::Card(const QString& title, QWidget* parent) : QFrame(parent) {
   title_ = label(title, "section");
   note_ = new ElidedLabel({}, "caption");
   row_ = new QHBoxLayout(head_);
-  row_->setContentsMargins(16, 4, 8, 0);
+  row_->setContentsMargins(16, 4, 16, 0);
   row_->setSpacing(12);
   row_->addWidget(title_);
   row_->addWidget(note_, 1, Qt::AlignVCenter);

@@ -58,17 +58,6 @@ class SearchButton : public QAbstractButton {
   void leaveEvent(QEvent*) override { update(); }
 };
 
-/// Empties a layout; widgets are hidden and kept, or deleted.
-void clear(QHBoxLayout* layout, bool keep) {
-  while (QLayoutItem* item = layout->takeAt(0)) {
-    if (QWidget* widget = item->widget()) {
-      widget->hide();
-      if (!keep) widget->deleteLater();
-    }
-    delete item;
-  }
-}
-
 }  // namespace
 
 QPushButton* buttonOf(QAction* action) {
@@ -113,8 +102,11 @@ TopBar::TopBar(QWidget* parent) : QFrame(parent) {
 
 void TopBar::showPage(Page* page) {
   if (page_) page_->disconnect(this);
-  clear(controls_, true);
-  clear(buttons_, false);
+  while (QLayoutItem* item = controls_->takeAt(0)) {
+    item->widget()->hide();  // the page's own: it will be shown again
+    delete item;
+  }
+  clear(buttons_);
   page_ = page;
   if (QWidget* widget = page->headerWidget()) {
     controls_->addWidget(widget);

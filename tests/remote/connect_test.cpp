@@ -185,7 +185,8 @@ class ConnectTest : public QObject {
     Target only = sshd_->trusted_target();
     only.hosts[0].identities_only = true;
     only.hosts[0].identity_file = key;
-    VERIFY_REFUSED(open_first(only, options), Kind::key_refused, "ssh-add");
+    VERIFY_REFUSED(open_first(only, options), Kind::key_refused,
+                   "IdentitiesOnly keeps Heddle from asking the agent");
     qunsetenv("SSH_AUTH_SOCK");
     agent.kill();
     agent.waitForFinished();

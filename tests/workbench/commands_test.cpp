@@ -3,6 +3,7 @@
 
 #include "base/process.h"
 #include "tests/workbench/run_fixture.h"
+#include "workbench/targets.h"
 #include "workbench/workbench.h"
 
 using namespace heddle;
@@ -41,6 +42,15 @@ class CommandsTest : public QObject {
     QCOMPARE(runs.exit_code, 0);
     QCOMPARE(runs.out, std::string("There are no runs yet; heddle launch RECIPE makes one.\n"));
     QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+  }
+
+  void help_lists_every_command() {
+    const auto help = heddle({"--help"});
+    QCOMPARE(help.exit_code, 0);
+    for (const char* command : {"launch", "stop", "tail", "remove", "import", "targets", "runs",
+                                "show", "compare", "export", "render", "--demo", "--version"}) {
+      QVERIFY2(help.out.find(command) != std::string::npos, command);
+    }
   }
 
   void runs_and_show_tell_of_a_run() {
@@ -169,6 +179,29 @@ class CommandsTest : public QObject {
     const auto probe = heddle({"targets", "probe", "this-machine"});
     QVERIFY2(probe.out.find("memory") != std::string::npos, probe.out.c_str());
     QVERIFY2(heddle({"targets"}).out.find("GiB") != std::string::npos, "the probe is kept");
+  }
+
+  void a_target_is_replaced_only_when_asked() {
+    const auto add = [this](std::vector<std::string> words) {
+      words.insert(words.begin(), {"targets", "add", "lab"});
+      return heddle(words);
+    };
+    {
+      remote::Target target;
+      target.name = "lab";
+      target.hosts = {must(remote::parse_host("ada@127.0.0.1:1"))};
+      const auto writer = must(storage::Writer::open(fixture_->store));
+      QVERIFY(save_target(*writer, {target, {}}));
+    }
+    const auto taken = add({"--host", "ada@127.0.0.1:2"});
+    QCOMPARE(taken.exit_code, 2);
+    QCOMPARE(taken.err,
+             std::string("heddle: lab is there already, with the host 127.0.0.1; heddle targets "
+                         "probe lab looks at it again, --replace puts another in its place\n"));
+    // Nobody listens there either, but now it is tried.
+    const auto replaced = add({"--host", "ada@127.0.0.1:2", "--replace"});
+    QCOMPARE(replaced.exit_code, 1);
+    QVERIFY2(replaced.err.find("127.0.0.1 port 2") != std::string::npos, replaced.err.c_str());
   }
 };
 

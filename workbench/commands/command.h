@@ -58,6 +58,7 @@ struct AddTargetOptions {
   std::string identity_file;
   std::string root;
   std::vector<std::string> accepted_keys;  // fingerprints
+  bool replace = false;                    // a target of that name
 };
 
 struct RemoveTargetOptions {

@@ -11,9 +11,9 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr std::string_view kCommands[] = {"launch",  "stop",   "tail", "remove",  "import",
-                                          "targets", "runs",   "show", "compare", "export",
-                                          "--demo",  "--help", "-h"};
+constexpr std::string_view kCommands[] = {"launch",  "stop",   "tail", "remove",   "import",
+                                          "targets", "runs",   "show", "compare",  "export",
+                                          "--demo",  "--help", "-h",   "--version"};
 
 /// The words of a command line as options; once parsed, `run` is the command that was named.
 class CommandLine {
@@ -21,6 +21,7 @@ class CommandLine {
   CommandLine() {
     app_.fallthrough();
     app_.require_subcommand(0, 1);
+    app_.set_version_flag("--version", HEDDLE_VERSION);
     app_.add_option("--store", context_.store, "the store's file")->type_name("FILE");
     app_.add_flag_callback(
         "--demo", [this] { run_ = [this] { return demo_command(context_); }; },
@@ -35,6 +36,9 @@ class CommandLine {
     add_import();
     add_one_run("remove", "Remove an ended run for good, here and on its hosts", remove_command);
     add_targets();
+    // Only listed: it draws with widgets, and gui/window/render.h takes its words before this does.
+    app_.add_subcommand("render",
+                        "Draw a page of the window into a PNG file; see heddle render --help");
   }
 
   int run(int argc, char** argv) {
@@ -159,6 +163,7 @@ class CommandLine {
         ->type_name("SHA256:...")
         ->expected(1)
         ->take_all();
+    command->add_flag("--replace", add_target_.replace, "in place of a target of that name");
     when_named(command, [this](const Context& c) { return add_target_command(c, add_target_); });
   }
 

@@ -1,10 +1,11 @@
 // The headless commands of `heddle`: launch, stop, tail, remove, import, targets, runs, show,
-// compare, export and --demo. No widgets; gui/main.cpp calls this when there is no window to open.
+// compare, export, --demo, --help and --version. No widgets; gui/main.cpp calls this when there is
+// no window to open.
 #pragma once
 
 namespace heddle::workbench {
 
-/// True when the arguments name a headless command (or --demo), before or after `--store FILE`.
+/// True when the arguments name one of them, before or after `--store FILE`.
 bool is_command(int argc, char** argv);
 
 /// Runs it: results on stdout, errors on stderr. Returns the design's exit code: 0 done, 1 the job

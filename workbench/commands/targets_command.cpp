@@ -1,4 +1,4 @@
-// heddle targets [add NAME --host U@H... | probe NAME | remove NAME [--purge]]
+// heddle targets [add NAME --host U@H... [--replace] | probe NAME | remove NAME [--purge]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,12 @@
 
 namespace heddle::workbench {
 namespace {
+
+std::string names_of(const std::vector<remote::Host>& hosts) {
+  std::string names;
+  for (const remote::Host& host : hosts) names += (names.empty() ? "" : ", ") + host.name;
+  return names;
+}
 
 int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   const auto reports = probe_target(writer, target);
@@ -37,6 +43,21 @@ Result<remote::Target> target_of(const AddTargetOptions& options) {
   }
   if (const Result<> checked = remote::check(target); !checked) return fail(checked);
   return target;
+}
+
+/// The exit code for adding a target of that name: done while there is none.
+Result<int> check_unused(storage::Reader& reader, const std::string& name) {
+  const auto all = targets(reader);
+  if (!all) return fail(all);
+  for (const SavedTarget& saved : *all) {
+    if (saved.target.name != name) continue;
+    return report(Error{fmt::format("{0} is there already, with the {1} {2}; heddle targets probe "
+                                    "{0} looks at it again, --replace puts another in its place",
+                                    name, saved.target.hosts.size() == 1 ? "host" : "hosts",
+                                    names_of(saved.target.hosts))},
+                  kExitUsage);
+  }
+  return kExitDone;
 }
 
 /// Connects to every host, taking the keys whose fingerprints the user has given.
@@ -103,11 +124,7 @@ int list_targets_command(const Context& context) {
     std::vector<std::vector<std::string>> rows{
         {"NAME", "HOSTS", "ROOT", "PROBE", "CORES", "MEMORY"}};
     for (const SavedTarget& saved : *all) {
-      std::string hosts;
-      for (const remote::Host& host : saved.target.hosts) {
-        hosts += (hosts.empty() ? "" : ", ") + host.name;
-      }
-      rows.push_back({saved.target.name, hosts, saved.target.root});
+      rows.push_back({saved.target.name, names_of(saved.target.hosts), saved.target.root});
       if (const auto& probe = saved.probe) {
         rows.back().insert(rows.back().end(),
                            {std::string(probe::word(probe->worst())), std::to_string(probe->cores),
@@ -124,6 +141,11 @@ int add_target_command(const Context& context, const AddTargetOptions& options) 
   if (!target) return report(target.error(), kExitUsage);
   if (target->name == remote::kThisMachine) {
     return report(Error{"this-machine is there already; take another name"}, kExitUsage);
+  }
+  if (!options.replace) {
+    const int unused = with_reader(
+        context, [&](storage::Reader& reader) { return check_unused(reader, target->name); });
+    if (unused != kExitDone) return unused;
   }
   if (const Result<> trusted = accept_keys(*target, options.accepted_keys); !trusted) {
     return report(trusted.error());

@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QScrollArea>
 #include <algorithm>
+#include <utility>
 
 #include "gui/format.h"
 #include "gui/models/value.h"
@@ -185,7 +186,7 @@ void ComparePage::activated() {
       newest_, [](storage::Reader& reader) { return newestRuns(reader, kShownUnasked); },
       [this](const Result<std::vector<storage::RunId>>& runs) {
         if (chosen_ || !runs) return;
-        runs_ = QList<qint64>(runs->begin(), runs->end());
+        setRuns(QList<qint64>(runs->begin(), runs->end()));
         stack_->setCurrentIndex(runs_.isEmpty() ? 1 : 0);
         if (!runs_.isEmpty()) read();
       });
@@ -199,9 +200,7 @@ void ComparePage::showRun(qint64 run) {
 
 void ComparePage::showRuns(const QList<qint64>& runs) {
   chosen_ = !runs.isEmpty();
-  runs_.clear();
-  for (const qint64 run : runs)
-    if (!runs_.contains(run)) runs_.append(run);
+  setRuns(runs);
   data_ = {};
   step_->clear();
   if (runs.isEmpty()) {
@@ -214,6 +213,15 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
   stack_->setCurrentIndex(0);
   asked_ = true;
   read();
+}
+
+void ComparePage::setRuns(const QList<qint64>& runs) {
+  const QList<qint64> before = std::exchange(runs_, {});
+  for (const qint64 run : runs)
+    if (!runs_.contains(run)) runs_.append(run);
+  // Where the user has zoomed to stays while the same runs go on.
+  if (runs_ == before) return;
+  for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->showAll();
 }
 
 void ComparePage::read() {

@@ -45,6 +45,7 @@ class ComparePage : public Page {
   void arrange();
   Card* makeDifferences();
   QWidget* makeTimelines();
+  void setRuns(const QList<qint64>& runs);
   void read();
   void display(CompareData data);
   void showCurves(const CompareData& data);

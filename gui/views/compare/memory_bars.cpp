@@ -23,10 +23,7 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
-  while (QLayoutItem* item = rows_->takeAt(0)) {
-    if (item->widget()) item->widget()->hide(), item->widget()->deleteLater();
-    delete item;
-  }
+  clear(rows_);
   double most = 0;
   for (const Run& run : runs)
     most = std::max({most, run.measured.value_or(0), run.predicted.value_or(0)});

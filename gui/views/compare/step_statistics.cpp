@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kMostRuns = 4;  // as many as fit beside one another
 
-void clear(QLayout* layout) {
-  while (QLayoutItem* item = layout->takeAt(0)) {
-    if (item->widget()) item->widget()->hide(), item->widget()->deleteLater();
-    delete item;
-  }
-}
-
 QLabel* figure(const QString& text, const char* role = "mono") {
   QLabel* made = label(text, role);
   made->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

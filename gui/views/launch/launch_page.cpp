@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -123,6 +124,7 @@ QWidget* LaunchPage::buildTargets() {
   auto* card = new Card(tr("Target"));
   probeButton_ = quietButton(tr("Probe"), QStringLiteral("refresh"));
   card->addControl(probeButton_);
+  card->setBodyMargins(16, 0, 12, 12);  // and 4 within for the scroll bar
   targets_ = new TargetList;
   auto* more = linkButton(tr("Add a host over SSH"));
   checks_ = new QGridLayout;
@@ -216,25 +218,14 @@ void LaunchPage::resizeEvent(QResizeEvent* event) {
 }
 
 void LaunchPage::showChecks() {
-  while (QLayoutItem* item = checks_->takeAt(0)) {
-    delete item->widget();
-    delete item;
-  }
+  clear(checks_);
   const workbench::SavedTarget* target = targets_->chosen();
   if (!target || !target->probe) return;
   int row = 0;
   for (const probe::Check& check : target->probe->checks) {
-    const bool passes = check.status == probe::Status::pass;
-    const bool fails = check.status == probe::Status::fail;
+    const StateLook look = lookOf(check.status);
     auto* sign = new QLabel;
-    sign->setPixmap(iconPixmap(passes  ? QStringLiteral("check")
-                               : fails ? QStringLiteral("fail")
-                                       : QStringLiteral("warning"),
-                               14,
-                               colorOf(passes  ? Tone::good
-                                       : fails ? Tone::bad
-                                               : Tone::warn),
-                               devicePixelRatioF()));
+    sign->setPixmap(iconPixmap(look.icon, 14, colorOf(look.tone), devicePixelRatioF()));
     QLabel* name = muted(QString::fromStdString(check.name));
     QLabel* value = label(QString::fromStdString(
         check.advice.empty() ? check.value : check.value + ": " + check.advice));
@@ -322,10 +313,7 @@ void LaunchPage::check() {
 }
 
 void LaunchPage::showCheck(const RecipeCheck& check) {
-  while (QLayoutItem* item = facts_->takeAt(0)) {
-    delete item->widget();
-    delete item;
-  }
+  clear(facts_);
   int row = 0;
   for (const auto& [name, value] : check.facts) {
     facts_->addWidget(muted(name), row, 0, Qt::AlignTop);

@@ -4,38 +4,13 @@
 #include <QHeaderView>
 
 #include "gui/format.h"
-#include "gui/theme/icons.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
 enum Column { kRun, kState, kTarget, kLaunched, kOutcome, kColumns };
-
-QString iconOf(storage::RunState state) {
-  switch (state) {
-    case storage::RunState::done:
-      return QStringLiteral("check");
-    case storage::RunState::failed:
-    case storage::RunState::lost:
-      return QStringLiteral("fail");
-    case storage::RunState::stopped:
-      return QStringLiteral("stopped");
-    case storage::RunState::preparing:
-      return QStringLiteral("clock");
-    case storage::RunState::running:
-      return QStringLiteral("dot");
-  }
-  return {};
-}
-
-Tone toneOf(storage::RunState state) {
-  const bool bad = state == storage::RunState::failed || state == storage::RunState::lost;
-  if (bad) return Tone::bad;
-  return state == storage::RunState::stopped     ? Tone::muted
-         : state == storage::RunState::preparing ? Tone::accent
-                                                 : Tone::good;
-}
 
 QString outcome(const storage::RunSummary& run) {
   if (!run.cause.empty()) return QString::fromStdString(run.cause).section(QLatin1Char('\n'), 0, 0);
@@ -94,8 +69,9 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
       return item;
     };
     set(kRun, QString::fromStdString(run.name), true);
+    const StateLook look = lookOf(run.state);
     set(kState, QString::fromStdString(storage::to_string(run.state)), false)
-        ->setIcon(icon(iconOf(run.state), toneOf(run.state)));
+        ->setIcon(icon(look.icon, look.tone));
     set(kTarget, QString::fromStdString(run.target), true);
     set(kLaunched,
         format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(run.created * 1000))),
@@ -103,7 +79,7 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
     QTableWidgetItem* text = set(kOutcome, outcome(run), run.cause.empty());
     if (!run.cause.empty()) {
       text->setToolTip(QString::fromStdString(run.cause));
-      if (toneOf(run.state) == Tone::bad) text->setForeground(colors().badText);
+      if (look.tone == Tone::bad) text->setForeground(colors().badText);
     }
   }
   if (current >= 0 && current < rowCount()) setCurrentCell(current, 0);

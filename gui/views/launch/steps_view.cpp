@@ -15,22 +15,15 @@ StepsView::StepsView(QWidget* parent) : QWidget(parent) {
   rows_->setSpacing(4);
 }
 
-void StepsView::clear() {
-  while (QLayoutItem* item = rows_->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
-    delete item;
-  }
-}
-
 void StepsView::setHint(const QString& text) {
-  clear();
+  clear(rows_);
   QLabel* hint = muted(text);
   hint->setWordWrap(true);
   rows_->addWidget(hint);
 }
 
 void StepsView::setSteps(const std::vector<LaunchStep>& steps) {
-  clear();
+  clear(rows_);
   for (const LaunchStep& step : steps) add(step);
 }
 

@@ -20,7 +20,6 @@ class StepsView : public QWidget {
   void setHint(const QString& text);
 
  private:
-  void clear();
   void add(const LaunchStep& step);
 
   QVBoxLayout* rows_;

@@ -4,26 +4,12 @@
 #include <QVBoxLayout>
 
 #include "gui/format.h"
-#include "gui/theme/icons.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 #include "gui/views/launch/launch_data.h"
 
 namespace heddle::gui {
 namespace {
-
-Tone toneOf(probe::Status status) {
-  switch (status) {
-    case probe::Status::pass:
-      return Tone::good;
-    case probe::Status::warn:
-      return Tone::warn;
-    case probe::Status::fail:
-      return Tone::bad;
-    case probe::Status::unknown:
-      return Tone::muted;
-  }
-  return Tone::muted;
-}
 
 /// The first thing that does not pass, with what to do about it.
 QString adviceOf(const probe::Report& report) {
@@ -91,7 +77,7 @@ class TargetRow : public QAbstractButton {
                      painter.fontMetrics().elidedText(found_, Qt::ElideRight, room));
     if (saved_.probe) {
       painter.setPen(Qt::NoPen);
-      painter.setBrush(colorOf(toneOf(saved_.probe->worst())));
+      painter.setBrush(colorOf(lookOf(saved_.probe->worst()).tone));
       painter.drawEllipse(QRectF(width() - 22, 14, 8, 8));
     }
     if (advice_.isEmpty()) return;

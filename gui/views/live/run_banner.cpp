@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -52,16 +53,19 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   using storage::RunState;
   const RunState state = run.summary.state;
   QString title;
-  tone_ = Tone::bad;
+  StateLook look = lookOf(state);
   if (state == RunState::failed) title = tr("The run failed");
   if (state == RunState::lost) title = tr("The run is lost");
-  if (state == RunState::stopped) title = tr("Stopped"), tone_ = Tone::muted;
+  if (state == RunState::stopped) title = tr("Stopped");
   QStringList causes;
   if (!title.isEmpty() && !run.summary.cause.empty()) {
     causes << QString::fromStdString(run.summary.cause);
   }
   if (!gaps.empty()) {
-    if (title.isEmpty()) title = tr("Damage in a log"), tone_ = Tone::warn;
+    if (title.isEmpty()) {
+      title = tr("Damage in a log");
+      look = {QStringLiteral("warning"), Tone::warn};
+    }
     causes << gapText(gaps);
   }
   setVisible(!title.isEmpty());
@@ -69,10 +73,8 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   title_->setText(title);
   cause_->setText(causes.join(QLatin1Char('\n')));
   recipe_->setVisible(state == RunState::failed || state == RunState::lost);
-  const QString name = tone_ == Tone::muted  ? QStringLiteral("stopped")
-                       : tone_ == Tone::warn ? QStringLiteral("warning")
-                                             : QStringLiteral("fail");
-  sign_->setPixmap(iconPixmap(name, 18, colorOf(tone_), devicePixelRatioF()));
+  tone_ = look.tone;
+  sign_->setPixmap(iconPixmap(look.icon, 18, colorOf(tone_), devicePixelRatioF()));
   setAccessibleName(text());
   update();
 }

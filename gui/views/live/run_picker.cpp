@@ -2,25 +2,9 @@
 
 #include <QSignalBlocker>
 
-#include "gui/theme/theme.h"
+#include "gui/models/state_look.h"
 
 namespace heddle::gui {
-
-Tone toneOf(storage::RunState state) {
-  switch (state) {
-    case storage::RunState::running:
-    case storage::RunState::done:
-      return Tone::good;
-    case storage::RunState::preparing:
-      return Tone::accent;
-    case storage::RunState::failed:
-    case storage::RunState::lost:
-      return Tone::bad;
-    case storage::RunState::stopped:
-      return Tone::muted;
-  }
-  return Tone::muted;
-}
 
 RunPicker::RunPicker(QWidget* parent) : QComboBox(parent) {
   setProperty("role", "mono");
@@ -42,12 +26,8 @@ void RunPicker::setRuns(const std::vector<storage::RunSummary>& runs, storage::R
     offered_ = std::move(offered);
     clear();
     for (const storage::RunSummary& run : runs) {
-      const bool ended = storage::has_ended(run.state);
-      const QString name = run.state == storage::RunState::done     ? QStringLiteral("check")
-                           : run.state == storage::RunState::failed ? QStringLiteral("fail")
-                           : ended                                  ? QStringLiteral("stopped")
-                                                                    : QStringLiteral("dot");
-      addItem(icon(name, toneOf(run.state)), QString::fromStdString(run.name),
+      const StateLook look = lookOf(run.state);
+      addItem(icon(look.icon, look.tone), QString::fromStdString(run.name),
               static_cast<qlonglong>(run.id));
     }
   }

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <vector>
 
-#include "gui/theme/icons.h"
 #include "storage/run.h"
 
 namespace heddle::gui {
@@ -23,8 +22,5 @@ class RunPicker : public QComboBox {
  private:
   std::vector<std::pair<storage::RunId, storage::RunState>> offered_;
 };
-
-/// A state at a glance: the tone of its dot.
-Tone toneOf(storage::RunState state);
 
 }  // namespace heddle::gui

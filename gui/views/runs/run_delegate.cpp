@@ -4,6 +4,7 @@
 #include <QStyle>
 #include <QTableView>
 
+#include "gui/models/state_look.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_model.h"

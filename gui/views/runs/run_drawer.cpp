@@ -33,14 +33,6 @@ QString summaryOf(const RunRow& row) {
   return parts.join(QStringLiteral(", "));
 }
 
-void clear(QLayout* layout) {
-  while (QLayoutItem* item = layout->takeAt(0)) {
-    delete item->widget();
-    if (QLayout* inner = item->layout()) clear(inner);
-    delete item;
-  }
-}
-
 }  // namespace
 
 RunDrawer::RunDrawer(Session& session, QWidget* parent)
@@ -166,6 +158,7 @@ QWidget* RunDrawer::makeHead() {
 }
 
 void RunDrawer::showRun(storage::RunId run) {
+  if (run != run_) loss_->showAll();
   run_ = run;
   session_.read(
       reading_, [run](storage::Reader& reader) { return readRunFacts(reader, run, kPoints); },

@@ -52,22 +52,4 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader) {
   return rows;
 }
 
-StateLook lookOf(storage::RunState state) {
-  switch (state) {
-    case storage::RunState::preparing:
-      return {QStringLiteral("clock"), Tone::muted};
-    case storage::RunState::running:
-      return {QStringLiteral("dot"), Tone::good};
-    case storage::RunState::done:
-      return {QStringLiteral("check"), Tone::good};
-    case storage::RunState::failed:
-      return {QStringLiteral("fail"), Tone::bad};
-    case storage::RunState::stopped:
-      return {QStringLiteral("stopped"), Tone::muted};
-    case storage::RunState::lost:
-      return {QStringLiteral("warning"), Tone::warn};
-  }
-  return {QStringLiteral("unknown"), Tone::muted};
-}
-
 }  // namespace heddle::gui

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "gui/theme/icons.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
@@ -27,12 +26,5 @@ struct RunRow {
 
 /// All runs that are not in the trash, newest first.
 Result<std::vector<RunRow>> readRunRows(storage::Reader& reader);
-
-/// How a state looks: its icon and tone.
-struct StateLook {
-  QString icon;
-  Tone tone;
-};
-StateLook lookOf(storage::RunState state);
 
 }  // namespace heddle::gui

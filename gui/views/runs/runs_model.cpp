@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 
 namespace heddle::gui {
 namespace {

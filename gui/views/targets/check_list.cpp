@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
 
@@ -11,7 +12,7 @@ namespace {
 class CheckRow : public QWidget {
  public:
   explicit CheckRow(const probe::Check& check) : status_(check.status) {
-    const CheckLook look = lookOf(check.status);
+    const StateLook look = lookOf(check.status);
     auto* symbol = new QLabel;
     symbol->setPixmap(iconPixmap(look.icon, 16, colorOf(look.tone), devicePixelRatioF()));
     symbol->setAccessibleName(QString::fromStdString(std::string(probe::word(check.status))));
@@ -54,35 +55,15 @@ class CheckRow : public QWidget {
 
 }  // namespace
 
-CheckLook lookOf(probe::Status status) {
-  switch (status) {
-    case probe::Status::pass:
-      return {QStringLiteral("check"), Tone::good};
-    case probe::Status::warn:
-      return {QStringLiteral("warning"), Tone::warn};
-    case probe::Status::fail:
-      return {QStringLiteral("fail"), Tone::bad};
-    case probe::Status::unknown:
-      return {QStringLiteral("unknown"), Tone::muted};
-  }
-  return {QStringLiteral("unknown"), Tone::muted};
-}
-
 CheckList::CheckList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayout(this)) {
   rows_->setContentsMargins(0, 0, 0, 0);
   rows_->setSpacing(0);
-  rows_->addStretch(1);
 }
 
 void CheckList::setChecks(const std::vector<probe::Check>& checks) {
-  while (rows_->count() > 1) {
-    QLayoutItem* item = rows_->takeAt(0);
-    item->widget()->hide();
-    item->widget()->deleteLater();
-    delete item;
-  }
-  for (size_t i = 0; i < checks.size(); ++i)
-    rows_->insertWidget(static_cast<int>(i), new CheckRow(checks[i]));
+  clear(rows_);
+  for (const probe::Check& check : checks) rows_->addWidget(new CheckRow(check));
+  rows_->addStretch(1);
 }
 
 }  // namespace heddle::gui

@@ -5,7 +5,6 @@
 #include <QWidget>
 
 #include "engine/probe/report.h"
-#include "gui/theme/icons.h"
 
 namespace heddle::gui {
 
@@ -19,12 +18,5 @@ class CheckList : public QWidget {
  private:
   QVBoxLayout* rows_;
 };
-
-/// How a status looks.
-struct CheckLook {
-  QString icon;
-  Tone tone;
-};
-CheckLook lookOf(probe::Status status);
 
 }  // namespace heddle::gui

@@ -33,11 +33,7 @@ void TargetFacts::add(const QString& name, const QString& value) {
 }
 
 void TargetFacts::display(const TargetEntry& entry) {
-  while (QLayoutItem* item = rows_->takeAt(0)) {
-    item->widget()->hide();
-    item->widget()->deleteLater();
-    delete item;
-  }
+  clear(rows_);
   used_ = 0;
   title_->setText(tr("Heddle there"));
   if (entry.isThisMachine()) title_->setText(tr("Heddle here"));

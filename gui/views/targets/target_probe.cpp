@@ -2,7 +2,8 @@
 
 namespace heddle::gui {
 
-ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& target) {
+ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known) {
+  const remote::Target& target = known.target;
   ProbeOutcome outcome;
   outcome.target = target;
   for (const remote::Host& host : target.hosts) {
@@ -16,7 +17,7 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& 
                                               outcome.refused->kind == Kind::host_key_changed);
   // A host that is down now is kept: it can be probed later. One that is not trusted is not.
   if (!distrusted) {
-    const auto saved = workbench::save_target(workbench.writer(), {target, std::nullopt});
+    const auto saved = workbench::save_target(workbench.writer(), known);
     if (!saved) outcome.error = saved.error().message;
   }
   if (outcome.refused || !outcome.error.empty()) return outcome;

@@ -18,7 +18,8 @@ struct ProbeOutcome {
 };
 
 /// Keeps the target in the store (this machine apart), connects, probes, keeps the first report.
-ProbeOutcome probeTarget(workbench::Workbench& workbench, const remote::Target& target);
+/// Until then `known.probe`, what an earlier probe found, stays there.
+ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known);
 
 /// This machine, without a store.
 ProbeOutcome probeThisMachine();

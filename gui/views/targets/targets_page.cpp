@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
@@ -150,7 +151,7 @@ void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
     entry.target = target.target;
     entry.offered = false;
     // This machine has just been probed; of others the store knows the newest.
-    if (target.probe && !(entry.isThisMachine() && entry.report)) entry.report = target.probe;
+    if (!entry.isThisMachine() || !entry.report) entry.report = target.probe;
     names << name;
     seen_.insert(name, entry);
     entries.push_back(std::move(entry));
@@ -227,9 +228,8 @@ void TargetsPage::connectTo(const remote::Target& target) {
   showCurrent();
   session().work(
       connecting_,
-      [target](workbench::Workbench& workbench) -> Result<ProbeOutcome> {
-        return probeTarget(workbench, target);
-      },
+      [known = workbench::SavedTarget{target, entry.report}](workbench::Workbench& workbench)
+          -> Result<ProbeOutcome> { return probeTarget(workbench, known); },
       [this, target](const Result<ProbeOutcome>& outcome) {
         if (outcome) return connected(*outcome);
         ProbeOutcome failed;

@@ -108,6 +108,39 @@ class ComparePageTest : public QObject {
     QCOMPARE(page.subtitle(), QStringLiteral("2 runs"));
   }
 
+  void theUsersZoomOutlastsNewRecords() {
+    Session session(store_.path());
+    ComparePage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.showRuns({store_.runs.whole, store_.runs.running});
+    QTRY_VERIFY(page.isReady());
+    const auto readAgain = [&] {
+      page.activated();  // as the window does at storeChanged
+      QVERIFY(!page.isReady());
+      QTRY_VERIFY(page.isReady());
+    };
+    const auto charts = page.findChildren<LineChart*>();
+    QTest::keyClick(charts[0], Qt::Key_W);
+    const Range zoomed = charts[0]->xRange();
+    QVERIFY(!charts[0]->showsAll());
+    readAgain();
+    for (const LineChart* chart : charts) {
+      QVERIFY(!chart->showsAll());
+      QCOMPARE(chart->xRange().low, zoomed.low);
+      QCOMPARE(chart->xRange().high, zoomed.high);
+    }
+    QTest::keyClick(charts[0], Qt::Key_F);
+    readAgain();
+    QVERIFY(charts[0]->showsAll());
+
+    // Other runs are seen as a whole at first.
+    QTest::keyClick(charts[0], Qt::Key_W);
+    page.showRuns({store_.runs.whole, store_.runs.unwrapped});
+    for (const LineChart* chart : charts) QVERIFY(chart->showsAll());
+    QTRY_VERIFY(page.isReady());
+  }
+
   void chipsTakeRunsOutAndIn() {
     Session session(store_.path());
     ComparePage page(session);

@@ -30,6 +30,12 @@ class ProgramTest : public QObject {
     QVERIFY2(said.contains("rnus") && said.contains("compare"), said.constData());
   }
 
+  void saysWhichVersionItIs() {
+    const auto [code, said] = heddle({QStringLiteral("--version")});
+    QVERIFY2(code == 0, said.constData());
+    QCOMPARE(heddle({"--store", store(), "--version"}).first, 0);
+  }
+
   void rendersTheWindowAtAScale() {
     const QString file = folder_.filePath(QStringLiteral("runs.png"));
     const auto [code, said] = heddle({"--store", store(), "render", "runs", "--theme", "light",

@@ -188,8 +188,18 @@ class TargetsPageTest : public QObject {
     list()->setCurrentIndex(list()->model()->index(1, 0));
     QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("glibc")), 60000);
 
-    // Changed: explained, with no way to accept.
+    // Down: what the last probe found stays, on the page and in the store.
     (*sshd)->stop();
+    press(page_.get(), "probe");
+    QTRY_COMPARE_WITH_TIMEOUT(list()->currentIndex().data(TargetListModel::StateRole).toString(),
+                              QStringLiteral("not reached"), 60000);
+    QVERIFY(says(QStringLiteral("glibc")));
+    auto reader = storage::Reader::open(session_->storePath().toStdString());
+    QVERIFY(reader);
+    const auto kept = workbench::find_target(*reader, "node");
+    QVERIFY(kept && kept->probe);
+
+    // Changed: explained, with no way to accept.
     QVERIFY((*sshd)->change_host_key());
     QVERIFY((*sshd)->start_again());
     bool explained = false;
