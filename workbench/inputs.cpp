@@ -42,8 +42,19 @@ struct File {
   std::string sha256;
 };
 
+/// Files below it are hashed before anybody asks what is going on.
+constexpr uint64_t kLarge = 1'000'000'000;
+
+Result<std::string> hash_of(const std::string& path, const remote::Progress& hashing) {
+  std::error_code unreadable;
+  const uint64_t size = fs::file_size(path, unreadable);
+  if (unreadable || size < kLarge) return remote::sha256_of_file(path);
+  uint64_t done = 0;
+  return remote::sha256_of_file(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
+}
+
 /// An input's files: itself, or all in the folder.
-Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress& progress) {
+Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress& hashing) {
   std::vector<File> files;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -59,10 +70,7 @@ Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress&
   }
   if (error) return fail("{}: {}", path.string(), error.message());
   for (File& file : files) {
-    const uint64_t size = fs::file_size(file.path, error);
-    uint64_t hashed = 0;
-    Result<std::string> hash = remote::sha256_of_file(
-        file.path, [&](uint64_t bytes) { return !progress || progress(hashed += bytes, size); });
+    Result<std::string> hash = hash_of(file.path, hashing);
     if (!hash) return fail(hash);
     file.sha256 = std::move(*hash);
   }
@@ -90,15 +98,15 @@ Result<> send(remote::Node& node, const File& file, const std::string& to,
 }
 
 Result<std::string> ship(remote::Node& node, const std::string& root, const std::string& path,
-                         const remote::Progress& progress) {
+                         const remote::Progress& hashing, const remote::Progress& sending) {
   const fs::path local = fs::path(path).lexically_normal();
   const Result<std::vector<File>> files =
-      files_of(local.has_filename() ? local : local.parent_path(), progress);
+      files_of(local.has_filename() ? local : local.parent_path(), hashing);
   if (!files) return fail(files);
   if (files->empty()) return fail("{}: there is no file in it", path);
   const std::string blob = fmt::format("{}/blobs/{}", root, blob_id(*files));
   for (const File& file : *files) {
-    if (Result<> sent = send(node, file, blob + "/" + file.name, progress); !sent) {
+    if (Result<> sent = send(node, file, blob + "/" + file.name, sending); !sent) {
       return fail(sent);
     }
   }
@@ -131,10 +139,11 @@ std::vector<recipe::Fault> missing_inputs(const recipe::Parsed& parsed) {
 }
 
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
-                                   recipe::Recipe recipe, const remote::Progress& progress) {
+                                   recipe::Recipe recipe, const remote::Progress& hashing,
+                                   const remote::Progress& sending) {
   if (node.is_this_machine()) return recipe;
   for (const Input& input : inputs_of(recipe)) {
-    Result<std::string> path = ship(node, root, *input.path, progress);
+    Result<std::string> path = ship(node, root, *input.path, hashing, sending);
     if (!path) return fail(path);
     *input.path = std::move(*path);
   }

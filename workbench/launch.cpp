@@ -199,7 +199,8 @@ class Attempt {
     const std::string bringing_data = "bringing the data to " + node.name();
     if (Result<> told = tell(bringing_data); !told) return told;
     Result<recipe::Recipe> shipped =
-        ship_inputs(node, *root, checked_.resolved, bytes_of(bringing_data));
+        ship_inputs(node, *root, checked_.resolved, bytes_of("hashing the data for " + node.name()),
+                    bytes_of(bringing_data));
     if (!shipped) return fail(shipped);
     if (!node.is_this_machine() && !shipped->checkpoint.folder.empty()) {
       shipped->checkpoint.folder = share.run_dir + "/checkpoints";
