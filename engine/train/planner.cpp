@@ -122,10 +122,15 @@ std::string what_would_lower(const recipe::Recipe& recipe) {
   return fmt::format("{}", fmt::join(ways, "; "));
 }
 
+std::string duration(double seconds) {
+  return seconds < 0.1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
 std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
-  std::string text = fmt::format(
-      "{}; expected: step {:.3g} s, {:.3g} s of it exposed, {} MB a rank", choice.chosen->name,
-      choice.expected.step_seconds, choice.expected.exposed_seconds, choice.bytes / 1'000'000);
+  std::string text =
+      fmt::format("{}; expected: step {}, {} of it exposed, {} MB a rank", choice.chosen->name,
+                  duration(choice.expected.step_seconds), duration(choice.expected.exposed_seconds),
+                  choice.bytes / 1'000'000);
   if (const std::string lack = cost::shortcomings(rates); !lack.empty())
     text += fmt::format(" ({})", lack);
   return text;

@@ -47,7 +47,8 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   const bool selected = option.state & QStyle::State_Selected;
   painter->save();
   paintBackground(painter, option);
-  QRect cell = option.rect.adjusted(8, 0, -8, -1);
+  // At its right the header keeps room for the sort arrow: values end where its words do.
+  QRect cell = option.rect.adjusted(8, 0, -12, -1);
   const RunRow& row = rowOf(index);
   const QVariant tone = index.data(RunsModel::ToneRole);
   const auto slot = slots_.constFind(row.summary.id);
