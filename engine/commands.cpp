@@ -32,7 +32,11 @@ std::string absolute(const std::string& path) {
 }  // namespace
 
 int train(const RecipeOptions& options, launch::TrainOptions launch) {
-  const auto inputs = train::read_inputs(options.path, options.ranks, options.sets);
+  std::vector<std::string> sets = options.sets;
+  // An evaluation neither validates nor saves.
+  if (!launch.eval_to.empty())
+    sets.insert(sets.end(), {"validation.every=0", "checkpoint.folder=\"\""});
+  const auto inputs = train::read_inputs(options.path, options.ranks, sets);
   if (!inputs) return bad_usage(inputs.error().message);
   launch.recipe_text = recipe::to_toml(inputs->recipe);
   launch.ranks = static_cast<int32_t>(inputs->recipe.hardware.ranks);
@@ -61,12 +65,14 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   passes::Plan plan{std::move(captured->graph), {}};
   const auto begin = Clock::now();
   if (what.stats || what.after != "capture") {
-    auto planned = train::plan_step(parsed.recipe, what.rank, std::move(plan.graph),
-                                    train::rates_here(parsed.recipe), what.stats ? "" : what.after);
-    if (!planned) {
-      fmt::print(stderr, "{}\n", planned.error().message);
-      return 1;
-    }
+    const cost::Rates rates = train::rates_here(parsed.recipe);
+    auto planned =
+        train::plan_validation(parsed.recipe, what.rank, rates)
+            .and_then([&](const passes::Plan& validation) {
+              return train::plan_step(parsed.recipe, what.rank, std::move(plan.graph), rates,
+                                      what.stats ? "" : what.after, validation.memory.arena_bytes);
+            });
+    if (!planned) return bad_usage(planned.error().message);
     plan = std::move(*planned);
   }
   if (what.stats) {

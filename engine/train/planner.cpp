@@ -12,6 +12,7 @@
 #include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
+#include "engine/train/held_out.h"
 #include "engine/train/staging.h"
 
 namespace heddle::train {
@@ -209,6 +210,14 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   return std::move(choice.plan);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));
+}
+
+Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
+                                     const cost::Rates& rates) {
+  if (recipe.validation.every == 0) return passes::Plan{};
+  auto planned = capture_and_plan(validation_recipe(recipe), rank, rates, Work::validate);
+  if (!planned) return fail(planned);
+  return std::move(planned->plan);
 }
 
 }  // namespace heddle::train

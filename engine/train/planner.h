@@ -26,6 +26,10 @@ Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
                                      const cost::Rates& rates, Work work = Work::train,
                                      int64_t beside = 0);
 
+/// The plan of a validation batch's forward pass; empty where the recipe does not validate.
+Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
+                                     const cost::Rates& rates);
+
 /// The planned step of a rank; without a pipeline it is the same on all. Automatic wrapping takes
 /// the plan that is expected to be fastest by these rates; the graph's note "plan" says which, and
 /// what is expected of it. All ranks must give the same rates. The memory limit is of the step, the

@@ -102,6 +102,9 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
     if (attempt.fault.empty()) {
       if (place->is_keeper)
         if (auto aside = set_newer_aside(place->folder, name); !aside) return fail(aside);
+      if (const auto taken = names.find(name); taken != names.begin())
+        beginning.warnings.push_back(fmt::format("{}: set aside as .damaged: {}", place->folder,
+                                                 fmt::join(names.begin(), taken, ", ")));
       return beginning;
     }
     beginning.warnings.push_back(attempt.fault);

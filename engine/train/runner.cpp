@@ -13,7 +13,6 @@
 #include "engine/runtime/device.h"
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
-#include "engine/train/held_out.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -157,15 +156,6 @@ int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10
 void warm_up(c10::Device device) {
   const at::Tensor a = at::zeros({512, 512}, at::TensorOptions(at::kFloat).device(device));
   a.mm(a);
-}
-
-// The forward pass alone; empty where the recipe does not validate.
-Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates) {
-  if (recipe.validation.every == 0) return passes::Plan{};
-  auto planned = capture_and_plan(validation_recipe(recipe), rank, rates, Work::validate);
-  if (!planned) return fail(planned);
-  return std::move(planned->plan);
 }
 
 // On the weights of training.

@@ -221,6 +221,7 @@ void TargetsPage::connectTo(const remote::Target& target) {
   if (connecting_.running())
     return Q_EMIT session().message(tr("Another host is being connected to"), Tone::warn);
   TargetEntry entry = seen_.value(QString::fromStdString(target.name));
+  if (entry.target.hosts != target.hosts) entry.report.reset();  // of another host of that name
   entry.target = target;
   entry.busy = true;
   entry.error.clear();
