@@ -55,6 +55,20 @@ Result<> Session::openWorkbench() {
   return {};
 }
 
+void Session::keep(std::function<Result<>(workbench::Workbench&)> change) {
+  keeping_.post([this, change = std::move(change)] {
+    Result<> kept = openWorkbench();
+    if (kept) kept = change(*workbench_);
+    if (kept) return;
+    QMetaObject::invokeMethod(
+        this,
+        [this, why = QString::fromStdString(kept.error().message)] {
+          Q_EMIT message(why, Tone::bad);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
 void Session::pollStore() {
   if (polling_.running()) return;
   read(

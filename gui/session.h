@@ -59,6 +59,10 @@ class Session : public QObject {
         std::move(done));
   }
 
+  /// Changes the store. Unlike a job's, every change is made, in the order of the calls, even if
+  /// whoever asked or the session itself goes first. A failure becomes a message.
+  void keep(std::function<Result<>(workbench::Workbench&)> change);
+
   Worker& readingThread() { return reading_; }
   Worker& workingThreads() { return working_; }
 
@@ -92,6 +96,7 @@ class Session : public QObject {
   std::unique_ptr<workbench::Workbench> workbench_;  // once made it stays
   Worker reading_{1};
   Worker working_{4};
+  Worker keeping_{1, Worker::AtEnd::finish};
   Job polling_{reading_, this};
   Job starting_{working_, this};
 };

@@ -2,7 +2,7 @@
 
 namespace heddle::gui {
 
-Worker::Worker(int threads) {
+Worker::Worker(int threads, AtEnd atEnd) : atEnd_(atEnd) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
 }
 
@@ -29,7 +29,7 @@ void Worker::loop() {
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-      if (stopping_) return;
+      if (stopping_ && (tasks_.empty() || atEnd_ == AtEnd::drop)) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }

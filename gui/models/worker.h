@@ -16,11 +16,14 @@
 
 namespace heddle::gui {
 
-/// A thread, or a few, that run tasks in the order in which they were posted. Made and destroyed on
-/// the GUI thread; the destructor drops what has not begun and waits for the tasks that have.
+/// A thread, or a few, that begin tasks in the order in which they were posted. Made and destroyed
+/// on the GUI thread; the destructor waits for the tasks that have begun, and drops the others or
+/// does them first.
 class Worker {
  public:
-  explicit Worker(int threads = 1);
+  enum class AtEnd { drop, finish };
+
+  explicit Worker(int threads = 1, AtEnd atEnd = AtEnd::drop);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -30,6 +33,7 @@ class Worker {
  private:
   void loop();
 
+  const AtEnd atEnd_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> tasks_;

@@ -12,6 +12,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kPoints = 1000;
+constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are saved
 /// What is worth a line, in order; others stand on the Compare page.
 const char* const kResults[] = {"tokens_per_second_per_rank",
                                 "step_seconds",
@@ -36,10 +37,7 @@ QString summaryOf(const RunRow& row) {
 }  // namespace
 
 RunDrawer::RunDrawer(Session& session, QWidget* parent)
-    : QFrame(parent),
-      session_(session),
-      reading_(session.readingThread(), this),
-      writing_(session.workingThreads(), this) {
+    : QFrame(parent), session_(session), reading_(session.readingThread(), this) {
   setProperty("role", "drawer");
   setFixedWidth(366);
   auto* content = new QWidget;
@@ -93,9 +91,14 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   notes_->setPlaceholderText(tr("What this run was for"));
   notes_->setAccessibleName(tr("Notes"));
   notes_->setFixedHeight(64);
+  notes_->setEnabled(false);  // until they are some run's
   connect(notes_, &QPlainTextEdit::textChanged, this, [this] {
-    if (notes_->hasFocus()) saveNotes();
+    typed_ = notes_->toPlainText().toStdString();
+    typing_.start();
   });
+  typing_.setSingleShot(true);
+  typing_.setInterval(kPauseMilliseconds);
+  connect(&typing_, &QTimer::timeout, this, &RunDrawer::saveNotes);
   column->addWidget(notes_);
   column->addStretch(1);
 
@@ -110,6 +113,10 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(scroll);
+}
+
+RunDrawer::~RunDrawer() {
+  if (typing_.isActive()) saveNotes();
 }
 
 QWidget* RunDrawer::makeHead() {
@@ -181,12 +188,21 @@ void RunDrawer::display(RunFacts facts) {
   loss_->flush();
   showResults(facts);
   showStep(facts);
-  const bool writing = notes_->hasFocus() && facts_.detail.summary.id == summary.id;
-  if (!writing && notes_->toPlainText().toStdString() != summary.notes) {
-    const QSignalBlocker nobodyTyped(notes_);
-    notes_->setPlainText(QString::fromStdString(summary.notes));
+  if (facts_.detail.summary.id != summary.id) {
+    if (typing_.isActive()) saveNotes();
+    typed_.reset();
   }
+  showNotes(summary.notes);
   facts_ = std::move(facts);
+}
+
+void RunDrawer::showNotes(const std::string& notes) {
+  if (typed_ && *typed_ != notes) return;  // what was typed is still on its way
+  typed_.reset();
+  notes_->setEnabled(true);
+  if (notes_->toPlainText().toStdString() == notes) return;
+  const QSignalBlocker nobodyTyped(notes_);
+  notes_->setPlainText(QString::fromStdString(notes));
 }
 
 void RunDrawer::showResults(const RunFacts& facts) {
@@ -233,16 +249,10 @@ void RunDrawer::showStep(const RunFacts& facts) {
 }
 
 void RunDrawer::saveNotes() {
-  session_.work(
-      writing_,
-      [run = facts_.detail.summary.id,
-       notes = notes_->toPlainText().toStdString()](workbench::Workbench& workbench) {
-        return workbench.writer().set_notes(run, notes).get();
-      },
-      [this](const Result<>& saved) {
-        if (!saved)
-          Q_EMIT session_.message(QString::fromStdString(saved.error().message), Tone::bad);
-      });
+  typing_.stop();
+  session_.keep([run = facts_.detail.summary.id, notes = *typed_](workbench::Workbench& workbench) {
+    return workbench.writer().set_notes(run, notes).get();
+  });
 }
 
 }  // namespace heddle::gui

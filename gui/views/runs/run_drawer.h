@@ -3,6 +3,9 @@
 
 #include <QFrame>
 #include <QGridLayout>
+#include <QTimer>
+#include <optional>
+#include <string>
 
 #include "gui/charts/line_chart.h"
 #include "gui/models/run_facts.h"
@@ -19,6 +22,7 @@ class RunDrawer : public QFrame {
 
  public:
   explicit RunDrawer(Session& session, QWidget* parent = nullptr);
+  ~RunDrawer() override;
 
   /// Reads and shows a run; the same run again: what has changed.
   void showRun(storage::RunId run);
@@ -35,11 +39,11 @@ class RunDrawer : public QFrame {
   void display(RunFacts facts);
   void showResults(const RunFacts& facts);
   void showStep(const RunFacts& facts);
+  void showNotes(const std::string& notes);
   void saveNotes();
 
   Session& session_;
   Job reading_;
-  Job writing_;
   storage::RunId run_ = 0;
   RunFacts facts_;
   ElidedLabel* name_;
@@ -54,6 +58,8 @@ class RunDrawer : public QFrame {
   StackedBar* stepBar_;
   QHBoxLayout* stepLegend_;
   QPlainTextEdit* notes_;
+  QTimer typing_;                     // runs out when the person pauses
+  std::optional<std::string> typed_;  // notes of the run shown that the store may not have yet
 };
 
 }  // namespace heddle::gui

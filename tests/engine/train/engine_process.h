@@ -1,6 +1,7 @@
 // Runs heddle-engine as a user does: arguments in, exit code, last line and errors out.
 #pragma once
 
+#include <QDir>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -31,4 +32,28 @@ inline QString exported(const QString& checkpoint) {
   const EngineResult run = run_engine({"convert", checkpoint, checkpoint + "-exported"});
   if (run.exit_code != 0) qWarning("%s", run.err.constData());
   return checkpoint + "-exported/model.safetensors";
+}
+
+inline QStringList folders_in(const QString& folder) {
+  return QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
+}
+
+/// A small model on the text that ships with Heddle; `rest` are the recipe's other tables. Its 54
+/// columns, 3 heads and 100 of the ffn do not divide by 2, 3 or 4 ranks alike.
+inline QByteArray small_recipe(const char* rest, int layers = 2) {
+  return QString(R"(
+[model]
+dim = 54
+n_layers = %2
+n_heads = 3
+n_kv_heads = 3
+ffn_dim = 100
+[data]
+text = ["%1tinyshakespeare.txt"]
+tokenizer = "%1tokenizer.json"
+seq_len = 32)")
+             .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
+             .arg(layers)
+             .toUtf8() +
+         rest;
 }

@@ -94,26 +94,14 @@ class ExactTest : public QObject {
   void initTestCase() {
     QFile file(folder_.filePath("recipe.toml"));
     QVERIFY(file.open(QFile::WriteOnly));
-    // 50 columns, 3 heads and 100 of the ffn do not divide by 2, 3 or 4 ranks alike.
-    file.write(QString(R"(
-[model]
-dim = 54
-n_layers = 3
-n_heads = 3
-n_kv_heads = 3
-ffn_dim = 100
-[data]
-text = ["%1tinyshakespeare.txt"]
-tokenizer = "%1tokenizer.json"
-seq_len = 32
+    file.write(small_recipe(R"(
 [training]
 steps = 5
 local_batch = 2
 [optimizer]
 lr = 1e-2
-)")
-                   .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
-                   .toUtf8());
+)",
+                            3));
   }
 
   void every_wrapping_and_recomputation_data() {

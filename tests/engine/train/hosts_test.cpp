@@ -24,10 +24,6 @@ QByteArray read(const QString& path) {
   return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
 }
 
-QStringList folders_in(const QString& folder) {
-  return QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
-}
-
 }  // namespace
 
 class HostsTest : public QObject {
@@ -38,27 +34,14 @@ class HostsTest : public QObject {
   int port_ = 20000 + int(QCoreApplication::applicationPid() % 20000);
 
   static QByteArray recipe(const QByteArray& more = {}) {
-    return QString(R"(
-[model]
-dim = 54
-n_layers = 2
-n_heads = 3
-n_kv_heads = 3
-ffn_dim = 100
-[data]
-text = ["%1tinyshakespeare.txt"]
-tokenizer = "%1tokenizer.json"
-seq_len = 32
+    return small_recipe(R"(
 [training]
 steps = 10
 global_batch = 4
 local_batch = 1
 [hardware]
 ranks = 2
-)")
-               .arg(QString(HEDDLE_SOURCE_DIR) + "/resources/data/")
-               .toUtf8() +
-           more;
+)") + more;
   }
 
   QString run_dir(const QString& run, qsizetype host) {

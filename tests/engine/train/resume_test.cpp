@@ -47,10 +47,6 @@ QList<double> losses_of(const EngineResult& run) {
   return losses;
 }
 
-QStringList folders_in(const QString& folder) {
-  return QDir(folder).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
-}
-
 }  // namespace
 
 class ResumeTest : public QObject {

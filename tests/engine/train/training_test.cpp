@@ -44,18 +44,7 @@ class TrainingTest : public QObject {
     recipe_ = folder_.filePath("small.toml");
     QFile file(recipe_);
     QVERIFY(file.open(QFile::WriteOnly));
-    // 50 rows of a norm, 3 heads and 100 of the ffn do not divide by 2, 3 or 4 ranks alike.
-    file.write(QString(R"(
-[model]
-dim = 54
-n_layers = 2
-n_heads = 3
-n_kv_heads = 3
-ffn_dim = 100
-[data]
-text = ["%1tinyshakespeare.txt"]
-tokenizer = "%1tokenizer.json"
-seq_len = 32
+    file.write(small_recipe(R"(
 [training]
 steps = 6
 local_batch = 1
@@ -64,9 +53,7 @@ global_batch = 12
 lr = 1e-2
 [hardware]
 ranks = 1
-)")
-                   .arg(kData)
-                   .toUtf8());
+)"));
     short_ = folder_.filePath("short.txt");
     QFile text(short_);
     QVERIFY(text.open(QFile::WriteOnly) && text.write("To be") > 0);

@@ -149,17 +149,19 @@ class RunsPageTest : public QObject {
   }
 
   void notesAreKept() {
-    click(rowOf(store_.runs.stopped));
+    type(store_.runs.stopped, QStringLiteral("lr too low"));
+    // a busy disk takes its time to keep a commit
+    QTRY_COMPARE_WITH_TIMEOUT(notesOf(store_.runs.stopped), "lr too low", 30000);
     QTRY_VERIFY(page_->isReady());
-    auto* notes = drawer()->findChild<QPlainTextEdit*>();
-    notes->setFocus();
-    QTRY_VERIFY(notes->hasFocus());
-    QTest::keyClicks(notes, QStringLiteral("lr too low"));
-    const auto kept = [this] {
-      auto reader = storage::Reader::open(store_.path().toStdString());
-      return reader && reader->run(store_.runs.stopped)->summary.notes == "lr too low";
-    };
-    QTRY_VERIFY_WITH_TIMEOUT(kept(), 30000);  // a busy disk takes its time to keep a commit
+    QCOMPARE(drawer()->findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("lr too low"));
+  }
+
+  void notesTypedJustBeforeLeavingAreKept() {
+    type(store_.runs.whole, QStringLiteral("the baseline"));
+    type(store_.runs.failed, QStringLiteral("lr too high"));
+    cleanup();
+    QCOMPARE(notesOf(store_.runs.whole), "the baseline");
+    QCOMPARE(notesOf(store_.runs.failed), "lr too high");
   }
 
   void aRunAskedForBeforeTheRowsCameIsShown() {
@@ -232,6 +234,21 @@ class RunsPageTest : public QObject {
   void click(int row, Qt::KeyboardModifiers modifiers = {}) {
     const QRect cell = table()->visualRect(table()->model()->index(row, RunsModel::Name));
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, modifiers, cell.center());
+  }
+
+  /// Into the notes of a run, chosen by a click.
+  void type(qint64 run, const QString& text) {
+    click(rowOf(run));
+    QTRY_VERIFY(page_->isReady());
+    auto* notes = drawer()->findChild<QPlainTextEdit*>();
+    notes->setFocus();
+    QTRY_VERIFY(notes->hasFocus());
+    QTest::keyClicks(notes, text);
+  }
+
+  std::string notesOf(qint64 run) const {
+    auto reader = storage::Reader::open(store_.path().toStdString());
+    return reader ? reader->run(run)->summary.notes : reader.error().message;
   }
 
   samples::SampleStore store_;
