@@ -13,15 +13,6 @@ using graph::Graph;
 using graph::Node;
 using graph::Use;
 
-// The collective that a node starts or waits for; nullptr if none does.
-const Node* collective_of(const Graph& graph, const std::vector<int32_t>& made_by,
-                          const Node& node) {
-  if (graph::is_collective(node)) return &node;
-  if (!graph::is_wait(node)) return nullptr;
-  const int32_t maker = made_by[graph::list_of(node).front().value];
-  return maker < 0 ? nullptr : &graph.nodes[maker];
-}
-
 // Operators that take lists, whose elements have nothing to do with each other.
 bool works_on_lists(const Node& node, const Node* collective) {
   if (collective) return !graph::is_exchange(*collective);
@@ -63,22 +54,34 @@ void bucket(Graph& graph, const BucketPlan& plan) {
   std::map<Key, size_t> merged;  // → index into nodes
   std::vector<Node> nodes;
   std::vector<Priority> priorities;
+  std::vector<size_t> became(graph.nodes.size());  // index into nodes
+  nodes.reserve(graph.nodes.size());
+  priorities.reserve(graph.nodes.size());
+  // The collective that a node starts or waits for; nullptr if none does.
+  const auto collective_of = [&](const Node& node) -> const Node* {
+    if (graph::is_collective(node)) return &node;
+    if (!graph::is_wait(node)) return nullptr;
+    const int32_t maker = made_by[graph::list_of(node).front().value];
+    return maker < 0 ? nullptr : &nodes[became[maker]];
+  };
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     Node& node = graph.nodes[i];
     const Priority here{static_cast<int64_t>(i), 0, 0};
-    const Node* collective = collective_of(graph, made_by, node);
+    const Node* collective = collective_of(node);
+    became[i] = nodes.size();
     const int found =
         works_on_lists(node, collective) && !node.module.empty() ? index.find(node.module) : -1;
     if (found < 0) {
-      nodes.push_back(node);
+      nodes.push_back(std::move(node));
       priorities.push_back(here);
       continue;
     }
     const std::string kind = kind_of(collective ? *collective : node);
     const Key key{node.op, kind, static_cast<int>(node.phase), node.micro_batch, found};
     const auto [entry, is_new] = merged.emplace(key, nodes.size());
+    became[i] = entry->second;
     if (is_new) {
-      nodes.push_back(node);
+      nodes.push_back(std::move(node));
       nodes.back().module = plan[static_cast<size_t>(found)].name;
       priorities.push_back(here);
       continue;

@@ -1,7 +1,7 @@
 #include "engine/passes/order.h"
 
+#include <numeric>
 #include <queue>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -13,6 +13,13 @@ using graph::Graph;
 using graph::Use;
 
 namespace {
+
+template <typename Visit>
+void for_each_use(const Graph& graph, Visit&& visit) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    graph::for_each_use(graph.nodes[i],
+                        [&](const Use& use) { visit(static_cast<int32_t>(i), use); });
+}
 
 // For each value what it is a view of: itself, where it is none.
 std::vector<graph::ValueId> viewed(const Graph& graph) {
@@ -34,16 +41,21 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
 Dependencies dependencies(const Graph& graph) {
   const std::vector<int32_t> made_by = graph::producers(graph);
   const std::vector<graph::ValueId> roots = viewed(graph);
-  std::unordered_map<graph::ValueId, std::vector<int32_t>> readers;  // of what is written to
-  for (const graph::Node& node : graph.nodes)
-    graph::for_each_use(node, [&](const Use& use) {
-      if (use.written != graph::kNoValue) readers[roots[use.value]];
-    });
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    graph::for_each_use(graph.nodes[i], [&](const Use& use) {
-      if (const auto found = readers.find(roots[use.value]); found != readers.end())
-        found->second.push_back(static_cast<int32_t>(i));
-    });
+  // Of what is written to: those of value v from begin[v] to begin[v + 1].
+  std::vector<size_t> begin(graph.values.size() + 1, 0);
+  std::vector<bool> written(graph.values.size(), false);
+  for_each_use(graph, [&](int32_t, const Use& use) {
+    if (use.written != graph::kNoValue) written[roots[use.value]] = true;
+  });
+  for_each_use(graph, [&](int32_t, const Use& use) {
+    if (written[roots[use.value]]) ++begin[roots[use.value] + 1];
+  });
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<int32_t> readers(begin.back());
+  std::vector<size_t> filled(begin.begin(), begin.end() - 1);
+  for_each_use(graph, [&](int32_t node, const Use& use) {
+    if (written[roots[use.value]]) readers[filled[roots[use.value]]++] = node;
+  });
   Dependencies before;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto self = static_cast<int32_t>(i);
@@ -52,8 +64,9 @@ Dependencies dependencies(const Graph& graph) {
       const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
       if (!there && maker != self) before.add(maker);
       if (use.written == graph::kNoValue) return;
-      for (int32_t reader : readers.at(roots[use.value]))
-        if (reader != self) before.add(reader);
+      const graph::ValueId root = roots[use.value];
+      for (size_t r = begin[root]; r < begin[root + 1]; ++r)
+        if (readers[r] != self) before.add(readers[r]);
     });
     before.end_node();
   }
@@ -66,7 +79,7 @@ void order_by(Graph& graph, const std::vector<Priority>& priorities, const Depen
     missing[i] = before[i].size();
     for (int32_t node : before[i]) ++behind[node + 1];
   }
-  for (size_t i = 1; i < behind.size(); ++i) behind[i] += behind[i - 1];
+  std::partial_sum(behind.begin(), behind.end(), behind.begin());
   std::vector<int32_t> after(behind.back());  // node i's: from behind[i] to behind[i + 1]
   std::vector<size_t> filled(behind.begin(), behind.end() - 1);
   for (size_t i = 0; i < before.size(); ++i)

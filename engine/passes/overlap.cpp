@@ -39,8 +39,8 @@ class Overlapper {
       : graph_(graph), options_(options), count_(static_cast<int64_t>(graph.nodes.size())) {}
 
   void run() {
-    wrap_around();
     made_by_ = graph::producers(graph_);
+    wrap_around();
     before_ = dependencies(graph_);
     priorities_.resize(graph_.nodes.size());
     classify();
@@ -91,14 +91,13 @@ class Overlapper {
   // True if all that the gather reads is states that the step changes, or casts of them.
   bool reads_updated_states(const Node& node,
                             const std::unordered_map<ValueId, ValueId>& newest) const {
-    const std::vector<int32_t> made_by = graph::producers(graph_);
     bool all = true;
     graph::for_each_use(node, [&](const Use& use) {
       const auto state = newest.find(use.value);
       if (state != newest.end()) {
         all = all && state->second != use.value;
       } else {
-        const int32_t maker = made_by[use.value];
+        const int32_t maker = made_by_[use.value];
         all = all && maker >= 0 && !graph::is_collective(graph_.nodes[maker]) &&
               reads_updated_states(graph_.nodes[maker], newest);
       }
@@ -107,7 +106,6 @@ class Overlapper {
   }
 
   void move_to_next_step(Node& node, const std::unordered_map<ValueId, ValueId>& newest) {
-    const std::vector<int32_t> made_by = graph::producers(graph_);
     node.next_step = true;
     node.phase = Phase::optimizer;
     graph::for_each_use(node, [&](Use& use) {
@@ -115,7 +113,7 @@ class Overlapper {
       if (state != newest.end()) {
         use.value = state->second;
       } else {
-        move_to_next_step(graph_.nodes[made_by[use.value]], newest);
+        move_to_next_step(graph_.nodes[made_by_[use.value]], newest);
       }
     });
   }

@@ -169,9 +169,9 @@ class Recomputer {
   void insert_copies() {
     std::vector<Node> nodes;
     nodes.reserve(graph_.nodes.size() * 2);
-    const std::vector<Node> captured = std::move(graph_.nodes);
-    for (const Node& original : captured) {
-      Node node = original;
+    std::vector<Node> captured = std::move(graph_.nodes);
+    for (size_t i = 0; i < captured.size(); ++i) {
+      Node node = again_[i] ? captured[i] : std::move(captured[i]);
       if (node.phase == Phase::backward)
         graph::for_each_use(node,
                             [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });

@@ -168,8 +168,8 @@ class Cutter {
         receive(captured[maker], use.value, stages_[maker], stages_[i]);
       use.value = received_.at({use.value, stages_[i]});
     });
-    graph_.nodes.push_back(node);
-    for (ValueId output : node.outputs)
+    graph_.nodes.push_back(std::move(node));
+    for (ValueId output : captured[i].outputs)
       if (const auto readers = readers_.find(output); readers != readers_.end())
         for (int64_t to : readers->second) send(captured[i], output, stages_[i], to);
   }

@@ -65,6 +65,9 @@ class Unroller {
   void run() {
     captured_ = std::move(graph_.nodes);
     graph_.nodes.clear();
+    const auto times = static_cast<size_t>(graph_.micro_batches);
+    graph_.nodes.reserve(captured_.size() * times);
+    graph_.values.reserve(graph_.values.size() * times);
     find_shared();
     feed_again();
     if (options_.actions.empty()) {
