@@ -97,20 +97,28 @@ Result<> send(remote::Node& node, const File& file, const std::string& to,
   return node.put_file({.from = file.path, .to = to, .sha256 = file.sha256}, progress);
 }
 
-Result<std::string> ship(remote::Node& node, const std::string& root, const std::string& path,
-                         const remote::Progress& hashing, const remote::Progress& sending) {
-  const fs::path local = fs::path(path).lexically_normal();
-  const Result<std::vector<File>> files =
+/// An input's path and what is to be on the node for it.
+struct Blob {
+  std::string* path;
+  std::vector<File> files;
+};
+
+Result<Blob> blob_of(const Input& input, const remote::Progress& hashing) {
+  const fs::path local = fs::path(*input.path).lexically_normal();
+  Result<std::vector<File>> files =
       files_of(local.has_filename() ? local : local.parent_path(), hashing);
   if (!files) return fail(files);
-  if (files->empty()) return fail("{}: there is no file in it", path);
-  const std::string blob = fmt::format("{}/blobs/{}", root, blob_id(*files));
-  for (const File& file : *files) {
-    if (Result<> sent = send(node, file, blob + "/" + file.name, sending); !sent) {
-      return fail(sent);
-    }
-  }
-  return blob + "/" + fs::path((*files)[0].name).begin()->string();
+  if (files->empty()) return fail("{}: there is no file in it", *input.path);
+  return Blob{input.path, std::move(*files)};
+}
+
+Result<> send(remote::Node& node, const std::string& root, const Blob& blob,
+              const remote::Progress& progress) {
+  const std::string folder = fmt::format("{}/blobs/{}", root, blob_id(blob.files));
+  for (const File& file : blob.files)
+    if (Result<> sent = send(node, file, folder + "/" + file.name, progress); !sent) return sent;
+  *blob.path = folder + "/" + fs::path(blob.files[0].name).begin()->string();
+  return {};
 }
 
 }  // namespace
@@ -142,11 +150,15 @@ Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
                                    recipe::Recipe recipe, const remote::Progress& hashing,
                                    const remote::Progress& sending) {
   if (node.is_this_machine()) return recipe;
+  std::vector<Blob> blobs;
   for (const Input& input : inputs_of(recipe)) {
-    Result<std::string> path = ship(node, root, *input.path, hashing, sending);
-    if (!path) return fail(path);
-    *input.path = std::move(*path);
+    Result<Blob> blob = blob_of(input, hashing);
+    if (!blob) return fail(blob);
+    blobs.push_back(std::move(*blob));
   }
+  if (!sending(0, 0)) return fail("cancelled");
+  for (const Blob& blob : blobs)
+    if (Result<> sent = send(node, root, blob, sending); !sent) return fail(sent);
   return recipe;
 }
 

@@ -196,11 +196,9 @@ class Attempt {
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir); !made) return made;
-    const std::string bringing_data = "bringing the data to " + node.name();
-    if (Result<> told = tell(bringing_data); !told) return told;
     Result<recipe::Recipe> shipped =
         ship_inputs(node, *root, checked_.resolved, bytes_of("hashing the data for " + node.name()),
-                    bytes_of(bringing_data));
+                    bytes_of("bringing the data to " + node.name()));
     if (!shipped) return fail(shipped);
     if (!node.is_this_machine() && !shipped->checkpoint.folder.empty()) {
       shipped->checkpoint.folder = share.run_dir + "/checkpoints";

@@ -76,12 +76,11 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   overlay_ = new Crosshair(plot_);
   xCaption_ = new QCPItemText(plot_);
   emptyCaption_ = new QCPItemText(plot_);
-  for (QCPItemText* caption : {xCaption_, emptyCaption_}) {
-    caption->setClipToAxisRect(false);
-    caption->position->setType(QCPItemPosition::ptAxisRectRatio);
-  }
+  for (QCPItemText* caption : {xCaption_, emptyCaption_}) caption->setClipToAxisRect(false);
+  xCaption_->position->setType(QCPItemPosition::ptAxisRectRatio);
   xCaption_->position->setCoords(0, 1);
   xCaption_->setPadding(QMargins(0, 5, 10, 0));
+  emptyCaption_->position->setType(QCPItemPosition::ptViewportRatio);  // the axes are not shown
   emptyCaption_->position->setCoords(0.5, 0.5);
   xCaption_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
 
