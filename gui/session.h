@@ -47,20 +47,21 @@ class Session : public QObject {
         std::move(done));
   }
 
-  /// The same for what changes the store or takes long (launch, probe, stop): `task` gets the
-  /// workbench and runs on one of a few threads; `job` was made with workingThreads().
+  /// The same of what may change the store or takes long (a probe): `task` gets the workbench and
+  /// runs on one of a few threads; `job` was made with workingThreads().
   template <typename Task, typename Done>
   void work(Job& job, Task task, Done done) {
-    job.start(
-        [this, task = std::move(task)]() mutable -> decltype(task(*workbench_)) {
-          if (auto opened = openWorkbench(); !opened) return fail(opened);
-          return task(*workbench_);
-        },
-        std::move(done));
+    job.start(withWorkbench(std::move(task)), std::move(done));
   }
 
-  /// Changes the store. Unlike a job's, every change is made, in the order of the calls, even if
-  /// whoever asked or the session itself goes first. A failure becomes a message.
+  /// The same of what a person wants done (stop, export, remove): no newer one replaces it.
+  template <typename Task, typename Done>
+  void act(Job& job, Task task, Done done) {
+    job.add(withWorkbench(std::move(task)), std::move(done));
+  }
+
+  /// Changes the store: every change is made, in the order of the calls, even if whoever asked or
+  /// the session itself goes first. A failure becomes a message.
   void keep(std::function<Result<>(workbench::Workbench&)> change);
 
   Worker& readingThread() { return reading_; }
@@ -81,6 +82,14 @@ class Session : public QObject {
   void message(const QString& text, heddle::gui::Tone tone);  // a toast
 
  private:
+  template <typename Task>
+  auto withWorkbench(Task task) {
+    return [this, task = std::move(task)]() mutable -> decltype(task(*workbench_)) {
+      if (auto opened = openWorkbench(); !opened) return fail(opened);
+      return task(*workbench_);
+    };
+  }
+
   Result<> openReader();     // on the reading thread
   Result<> openWorkbench();  // on any thread
   void pollStore();

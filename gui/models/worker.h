@@ -41,28 +41,34 @@ class Worker {
   std::vector<std::thread> threads_;
 };
 
-/// One question that is asked again and again: only the newest answer is delivered. An older task
-/// that has not begun yet is skipped. Belongs to the object that receives; GUI thread only.
+/// Work for one receiver: a question that is asked again and again, of which only the newest answer
+/// is wanted, or things to be done, each of which is. GUI thread only.
 class Job {
  public:
   Job(Worker& worker, QObject* receiver) : worker_(worker), receiver_(receiver) {}
   ~Job() { drop(); }
 
-  /// Runs `work()` on the worker and, unless a newer one was started or the receiver has gone,
-  /// `done(its result)` on the GUI thread.
+  /// Drops what is under way (a task that has not begun is skipped), then as add().
   template <typename Work, typename Done>
   void start(Work work, Done done) {
-    const quint64 id = ++*newest_;
-    running_ = true;
-    worker_.post([this, id, newest = newest_, receiver = receiver_, work = std::move(work),
-                  done = std::move(done)]() mutable {
+    drop();
+    add(std::move(work), std::move(done));
+  }
+
+  /// Runs `work()` on the worker and, unless it was dropped or the receiver has gone,
+  /// `done(its result)` on the GUI thread.
+  template <typename Work, typename Done>
+  void add(Work work, Done done) {
+    ++running_;
+    worker_.post([this, id = newest_->load(), newest = newest_, receiver = receiver_,
+                  work = std::move(work), done = std::move(done)]() mutable {
       if (*newest != id) return;
       auto result = std::make_shared<decltype(work())>(work());  // shared: QMetaObject needs copies
       QMetaObject::invokeMethod(
           qApp,
           [this, id, newest, receiver, result, done = std::move(done)]() mutable {
             if (*newest != id || !receiver) return;
-            running_ = false;
+            --running_;
             done(std::move(*result));
           },
           Qt::QueuedConnection);
@@ -72,16 +78,16 @@ class Job {
   /// Forgets what is under way.
   void drop() {
     ++*newest_;
-    running_ = false;
+    running_ = 0;
   }
 
-  bool running() const { return running_; }
+  bool running() const { return running_ > 0; }
 
  private:
   Worker& worker_;
   QPointer<QObject> receiver_;
   std::shared_ptr<std::atomic<quint64>> newest_ = std::make_shared<std::atomic<quint64>>(0);
-  bool running_ = false;
+  int running_ = 0;
 };
 
 }  // namespace heddle::gui

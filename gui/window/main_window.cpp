@@ -198,7 +198,7 @@ void MainWindow::openRecipe(const QString& file) {
 void MainWindow::trainHere() {
   if (training_.running()) return;
   showToast(this, tr("Starting the sample recipe on this machine …"));
-  session_.work(
+  session_.act(
       training_,
       [](workbench::Workbench& workbench) -> Result<storage::RunId> {
         auto request =

@@ -382,7 +382,7 @@ void LaunchPage::launch() {
   });
   progress_->tell(tr("checking the recipe"));
   remedy_->hide();
-  session().work(
+  session().act(
       launching_,
       [request, progress = progress_](workbench::Workbench& workbench) -> Result<Outcome> {
         return workbench::launch(workbench.writer(), request,

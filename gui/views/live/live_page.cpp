@@ -332,7 +332,7 @@ const LivePage::ReadRecipe& LivePage::readRecipe() {
 
 void LivePage::checkpoint() {
   if (!run_) return;
-  session().work(
+  session().act(
       checkpointing_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
       [this](const Result<>& done) {
         Q_EMIT session().message(done ? tr("A checkpoint is written after this step")
@@ -367,7 +367,7 @@ void LivePage::control(const QString& asked, const storage::RunDetail& run,
                        Result<> (*ask)(const storage::RunDetail&)) {
   if (run_ && run_->summary.id == run.summary.id) asked_ = asked;
   showState();
-  session().work(
+  session().act(
       controlling_, [run, ask](workbench::Workbench&) { return ask(run); },
       [this](const Result<>& done) {
         if (!done) {

@@ -345,7 +345,7 @@ void RunsPage::importRun() {
   const QString folder =
       QFileDialog::getExistingDirectory(this, tr("The run directory to take in"));
   if (folder.isEmpty()) return;
-  session().work(
+  session().act(
       importing_,
       [folder =
            folder.toStdString()](workbench::Workbench& workbench) -> Result<storage::CreatedRun> {
@@ -361,7 +361,7 @@ void RunsPage::importRun() {
 }
 
 void RunsPage::stopRuns() {
-  session().work(
+  session().act(
       stopping_,
       [runs = selectedRuns(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
@@ -384,7 +384,7 @@ void RunsPage::stopRuns() {
 void RunsPage::exportRuns() {
   const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
-  session().work(
+  session().act(
       exporting_,
       [runs = selectedRuns(), folder = folder.toStdString(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
@@ -407,7 +407,7 @@ void RunsPage::exportRuns() {
 void RunsPage::exportWeights() {
   const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
-  session().work(
+  session().act(
       converting_,
       [id = selectedRuns().first(), folder = folder.toStdString(),
        path = session().storePath().toStdString()](workbench::Workbench&) -> Result<std::string> {
@@ -434,7 +434,7 @@ void RunsPage::removeRuns() {
              "the hosts. This cannot be undone."),
           tr("Remove %1").arg(what)))
     return;
-  session().work(
+  session().act(
       removing_,
       [runs,
        path = session().storePath().toStdString()](workbench::Workbench& workbench) -> Result<> {

@@ -278,7 +278,7 @@ void TargetsPage::removeCurrent() {
                   "what lies on the host stays too."),
                tr("Remove %1").arg(name)))
     return;
-  session().work(
+  session().act(
       removing_,
       [name = name.toStdString()](workbench::Workbench& workbench) {
         return workbench.writer().remove_target(name).get();
