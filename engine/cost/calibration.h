@@ -23,7 +23,7 @@ double at_bytes(const Curve& curve, int64_t bytes);
 
 /// How a group's collectives travel and how long they take.
 struct Link {
-  std::string transport;  // "memory", "memory + gloo", "gloo", "nccl"
+  std::string transport;  // "memory", "memory + tcp", "tcp", "nccl"
   int64_t ranks = 0;
   Curve all_gather, reduce_scatter;
   /// A gather while compute runs: its threads wait for a core. And the share of its speed that

@@ -96,22 +96,21 @@ RankGroup::~RankGroup() {
 }
 
 Result<> RankGroup::start() {
-  Rendezvous rendezvous;
+  Socket rendezvous;
   const bool one_host = launch_.local_ranks == launch_.world_size;
   if (one_host) {
     const std::string file = rendezvous_file(run_dir_);
     if (unlink(file.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", file, strerror(errno));
   } else if (launch_.first_rank == 0) {
-    Result<Rendezvous> opened = open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port);
+    Result<Socket> opened = open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port);
     if (!opened) return fail(opened);
-    rendezvous = *opened;
-    launch_.rendezvous_port = rendezvous.port;
+    rendezvous = std::move(*opened);
+    launch_.rendezvous_port = rendezvous.port();
   }
   Result<> started;
   for (int32_t local = 0; local < launch_.local_ranks && started; ++local) {
-    started = spawn(local, local == 0 ? rendezvous.fd : -1);
+    started = spawn(local, local == 0 ? rendezvous.fd() : -1);
   }
-  if (rendezvous.fd >= 0) close(rendezvous.fd);
   return started;
 }
 

@@ -6,20 +6,15 @@
 #include <cstdint>
 #include <string>
 
-#include "base/result.h"
+#include "base/socket.h"
 
 namespace heddle::launch {
-
-struct Rendezvous {
-  int fd = -1;  // bound and listening, closed on exec; the caller's to close
-  uint16_t port = 0;
-};
 
 /// The file of a run directory that the ranks' FileStore is in. The launcher removes an earlier
 /// one.
 std::string rendezvous_file(const std::string& run_dir);
 
 /// Listens on `host` (a name or address of this machine) at `port`, 0: any free one.
-Result<Rendezvous> open_rendezvous(const std::string& host, uint16_t port);
+Result<Socket> open_rendezvous(const std::string& host, uint16_t port);
 
 }  // namespace heddle::launch

@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <queue>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -14,11 +15,19 @@ using graph::Use;
 
 namespace {
 
+// Every use of a value. A collective reads until it has been waited for: its wait uses what it
+// uses.
 template <typename Visit>
-void for_each_use(const Graph& graph, Visit&& visit) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    graph::for_each_use(graph.nodes[i],
-                        [&](const Use& use) { visit(static_cast<int32_t>(i), use); });
+void for_each_use(const Graph& graph, const std::vector<int32_t>& made_by, Visit&& visit) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto visit_uses_of = [&](const graph::Node& node) {
+      graph::for_each_use(node, [&](const Use& use) { visit(static_cast<int32_t>(i), use); });
+    };
+    visit_uses_of(graph.nodes[i]);
+    if (!graph::is_wait(graph.nodes[i])) continue;
+    const int32_t start = made_by[graph::list_of(graph.nodes[i]).front().value];
+    if (start >= 0) visit_uses_of(graph.nodes[start]);
+  }
 }
 
 // For each value what it is a view of: itself, where it is none.
@@ -36,25 +45,41 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
   return roots;
 }
 
+// Lists by key in one array.
+class Lists {
+ public:
+  /// `for_each(add)` calls `add(key, entry)` for all entries, the same each time.
+  template <typename ForEach>
+  Lists(size_t keys, const ForEach& for_each) : begin_(keys + 1, 0) {
+    for_each([&](size_t key, int32_t) { ++begin_[key + 1]; });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    entries_.resize(begin_.back());
+    std::vector<size_t> filled(begin_.begin(), begin_.end() - 1);
+    for_each([&](size_t key, int32_t entry) { entries_[filled[key]++] = entry; });
+  }
+
+  std::span<const int32_t> operator[](size_t key) const {
+    return std::span(entries_).subspan(begin_[key], begin_[key + 1] - begin_[key]);
+  }
+
+ private:
+  std::vector<size_t> begin_;  // those of key k: from begin_[k] to begin_[k + 1]
+  std::vector<int32_t> entries_;
+};
+
 }  // namespace
 
 Dependencies dependencies(const Graph& graph) {
   const std::vector<int32_t> made_by = graph::producers(graph);
   const std::vector<graph::ValueId> roots = viewed(graph);
-  // Of what is written to: those of value v from begin[v] to begin[v + 1].
-  std::vector<size_t> begin(graph.values.size() + 1, 0);
   std::vector<bool> written(graph.values.size(), false);
-  for_each_use(graph, [&](int32_t, const Use& use) {
+  for_each_use(graph, made_by, [&](int32_t, const Use& use) {
     if (use.written != graph::kNoValue) written[roots[use.value]] = true;
   });
-  for_each_use(graph, [&](int32_t, const Use& use) {
-    if (written[roots[use.value]]) ++begin[roots[use.value] + 1];
-  });
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<int32_t> readers(begin.back());
-  std::vector<size_t> filled(begin.begin(), begin.end() - 1);
-  for_each_use(graph, [&](int32_t node, const Use& use) {
-    if (written[roots[use.value]]) readers[filled[roots[use.value]]++] = node;
+  const Lists readers(graph.values.size(), [&](const auto& add) {
+    for_each_use(graph, made_by, [&](int32_t node, const Use& use) {
+      if (written[roots[use.value]]) add(roots[use.value], node);
+    });
   });
   Dependencies before;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -64,9 +89,8 @@ Dependencies dependencies(const Graph& graph) {
       const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
       if (!there && maker != self) before.add(maker);
       if (use.written == graph::kNoValue) return;
-      const graph::ValueId root = roots[use.value];
-      for (size_t r = begin[root]; r < begin[root + 1]; ++r)
-        if (readers[r] != self) before.add(readers[r]);
+      for (int32_t reader : readers[roots[use.value]])
+        if (reader != self) before.add(reader);
     });
     before.end_node();
   }
@@ -74,16 +98,12 @@ Dependencies dependencies(const Graph& graph) {
 }
 
 void order_by(Graph& graph, const std::vector<Priority>& priorities, const Dependencies& before) {
-  std::vector<size_t> missing(graph.nodes.size()), behind(graph.nodes.size() + 1, 0);
-  for (size_t i = 0; i < before.size(); ++i) {
-    missing[i] = before[i].size();
-    for (int32_t node : before[i]) ++behind[node + 1];
-  }
-  std::partial_sum(behind.begin(), behind.end(), behind.begin());
-  std::vector<int32_t> after(behind.back());  // node i's: from behind[i] to behind[i + 1]
-  std::vector<size_t> filled(behind.begin(), behind.end() - 1);
-  for (size_t i = 0; i < before.size(); ++i)
-    for (int32_t node : before[i]) after[filled[node]++] = static_cast<int32_t>(i);
+  const Lists after(graph.nodes.size(), [&](const auto& add) {
+    for (size_t i = 0; i < before.size(); ++i)
+      for (int32_t node : before[i]) add(node, static_cast<int32_t>(i));
+  });
+  std::vector<size_t> missing(graph.nodes.size());
+  for (size_t i = 0; i < before.size(); ++i) missing[i] = before[i].size();
   using Entry = std::pair<Priority, int32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
   for (size_t i = 0; i < missing.size(); ++i)
@@ -94,8 +114,8 @@ void order_by(Graph& graph, const std::vector<Priority>& priorities, const Depen
     const int32_t node = ready.top().second;
     ready.pop();
     ordered.push_back(std::move(graph.nodes[node]));
-    for (size_t i = behind[node]; i < behind[node + 1]; ++i)
-      if (--missing[after[i]] == 0) ready.emplace(priorities[after[i]], after[i]);
+    for (int32_t next : after[node])
+      if (--missing[next] == 0) ready.emplace(priorities[next], next);
   }
   TORCH_CHECK(ordered.size() == graph.nodes.size(), "the graph's nodes wait for each other");
   graph.nodes = std::move(ordered);

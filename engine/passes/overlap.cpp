@@ -290,9 +290,13 @@ class Overlapper {
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (kinds_[i] != Kind::scatter) continue;
       int64_t ready = 0;
-      for (int32_t earlier : before_[i]) ready = std::max(ready, priorities_[earlier].place);
+      int32_t last = 0;
+      for (int32_t earlier : before_[i]) {
+        ready = std::max(ready, priorities_[earlier].place);
+        last = std::max(last, earlier);
+      }
       // One behind the last gradient's maker: where the next compute node stands.
-      priorities_[i] = {ready + 1, kScatter, static_cast<int32_t>(scatters.size())};
+      priorities_[i] = {ready + 1, kScatter, last};
       scatters.push_back(static_cast<int32_t>(i));
     }
     std::stable_sort(scatters.begin(), scatters.end(),
@@ -326,9 +330,12 @@ class Overlapper {
       }
       if (last.rank == kCompute) last.rank = kBehindCompute;
       if (last.rank == kScatterWait) last.rank = kBehindScatter;
-      // What all ranks must agree on waits for all of them: at the end, like what replicas add up,
-      // and in the order in which it was captured, whatever a pipeline stage has of the model.
-      if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next)
+      // What all ranks must agree on and comes of scatters waits for all of them: at the end, in
+      // the order in which it was captured, whatever a pipeline stage has of the model. What is
+      // ready before (the loss) is sent before: not behind the scatters, nor the gathers after
+      // them.
+      if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next &&
+          last.place >= count_)
         last = {count_, kAgreement, agreements++};
       if (graph::is_wait(graph_.nodes[i])) last.place = std::max(last.place, count_);
       priorities_[i] = last;

@@ -22,7 +22,8 @@ class CpuRun final : public DeviceRun {
   void starting(size_t) override {}
   void waited(size_t instruction, const c10d::Work& work) override {
     const auto* timed = dynamic_cast<const transport::TimedWork*>(&work);
-    if (!timed) return;
+    // What the step before had started may have ended before this one began.
+    if (!timed || at_us(timed->ended()) <= 0) return;
     intervals_[instruction] = {std::max<int64_t>(0, at_us(timed->began())), at_us(timed->ended())};
   }
   std::optional<Interval> interval(size_t instruction) const override {

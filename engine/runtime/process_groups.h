@@ -26,7 +26,7 @@ std::string world_group();
 /// Where the tensors lie that collectives take.
 c10::Device transport_device();
 
-/// How a group's collectives travel: "none", "memory", "memory + gloo", "gloo" or "nccl"; valid
+/// How a group's collectives travel: "none", "memory", "memory + tcp", "tcp" or "nccl"; valid
 /// once the groups are made. And what the log should say of it: a warning, or empty.
 std::string transport_name(const std::string& group);
 std::string transport_warning();

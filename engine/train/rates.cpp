@@ -64,7 +64,7 @@ std::string of_rank_0(const std::string& text, int64_t ranks, c10::Device device
 }
 
 bool between_hosts(const std::string& transport) {
-  return transport == "gloo" || transport == "memory + gloo";
+  return transport == "tcp" || transport == "memory + tcp";
 }
 
 }  // namespace

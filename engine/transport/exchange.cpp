@@ -67,15 +67,13 @@ void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
   deadline_ = steady_clock::now() + options_.timeout;
   const uint64_t sequence = operation.descriptor.sequence;
   wait_for_all(operation, traffic, &ControlPage::posted, posted_mark(sequence));
-  if (traffic.broken >= 0) gone(operation, traffic.broken);
   compare(operation, traffic);
   operation.work->begin();
   const Lists lists = sources(operation);
   for (int exchange = 0; exchange < operation.exchanges(); ++exchange) {
     if (exchange == 1) {
       meeting_.page.advance(exchanged_mark(sequence));
-      if (meeting_.gloo) meeting_.gloo->start_second(operation, traffic);
-      if (traffic.broken >= 0) gone(operation, traffic.broken);
+      if (meeting_.tcp) meeting_.tcp->start_second(operation, traffic);
       wait_for_all(operation, traffic, &ControlPage::progress, exchanged_mark(sequence));
     }
     if (operation.sums(exchange))
@@ -84,23 +82,39 @@ void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
       copy(operation, exchange, lists, traffic);
   }
   meeting_.page.advance(finished_mark(sequence));
-  wait_remote(operation, traffic, -1, [&] { GlooPeers::wait_sent(traffic, left()); });
+  for (int peer = 0; peer < size_; ++peer)
+    for (int exchange = 0; is_remote(peer) && exchange < operation.exchanges(); ++exchange)
+      require(operation, traffic, peer, meeting_.tcp->wait_sent(traffic, peer, exchange, left()));
   wait_for_all(operation, traffic, &ControlPage::progress, finished_mark(sequence));
 }
 
-void Exchange::compare(const Operation& operation, RemoteTraffic& traffic) {
+void Exchange::compare(const Operation& operation, const RemoteTraffic& traffic) {
   latest_[rank_] = operation.descriptor;
   for (int peer = 0; peer < size_; ++peer) {
     if (const ControlPage* page = page_of(peer); page && peer != rank_)
       latest_[peer] = page->slots[operation.descriptor.sequence % kSlots];
-    if (meeting_.gloo && meeting_.gloo->remote(peer))
-      wait_remote(operation, traffic, peer,
-                  [&] { latest_[peer] = GlooPeers::descriptor(traffic, peer, left()); });
+    if (!is_remote(peer)) continue;
+    require(operation, traffic, peer, meeting_.tcp->wait_met(traffic, peer, left()));
+    latest_[peer] = *traffic.peers[peer].arrivals[0].theirs;
   }
   for (int peer = 1; peer < size_; ++peer)
     if (!agree(*latest_[0], *latest_[peer]))
       throw std::runtime_error(
           mismatch_text(options_.group, run_rank(0), *latest_[0], run_rank(peer), *latest_[peer]));
+  for (int peer = 0; peer < size_; ++peer)
+    if (is_remote(peer)) {
+      const Arrival& arrival = traffic.peers[peer].arrivals[0];
+      check_bytes(operation, peer, arrival.offered, total_bytes(arrival.ranges));
+    }
+}
+
+void Exchange::check_bytes(const Operation& operation, int peer, uint64_t offered,
+                           uint64_t expected) const {
+  if (offered == expected) return;
+  throw std::runtime_error(
+      fmt::format("{} of group {}: rank {} sends {} bytes to rank {}, which expects {}",
+                  to_string(operation.descriptor), options_.group, run_rank(peer), offered,
+                  run_rank(rank_), expected));
 }
 
 Exchange::Lists Exchange::sources(const Operation& operation) {
@@ -123,12 +137,7 @@ void Exchange::copy(const Operation& operation, int exchange, const Lists& sourc
     if (!meeting_.memory[peer]) continue;
     const auto from = parts(operation, exchange, sources[peer], peer, rank_, size_);
     const auto to = places(operation, exchange, peer, size_);
-    if (total_bytes(from) != total_bytes(to))
-      throw std::runtime_error(
-          fmt::format("{} of group {}: rank {} sends {} bytes to rank {}, which "
-                      "expects {}",
-                      to_string(operation.descriptor), options_.group, run_rank(peer),
-                      total_bytes(from), run_rank(rank_), total_bytes(to)));
+    check_bytes(operation, peer, total_bytes(from), total_bytes(to));
     read(operation, peer, from, to);
   }
   const auto own = parts(operation, exchange, sources[rank_], rank_, rank_, size_);
@@ -137,9 +146,9 @@ void Exchange::copy(const Operation& operation, int exchange, const Lists& sourc
     if (own[i].address != to[i].address && own[i].bytes > 0)
       std::memmove(to[i].data(), own[i].data(), own[i].bytes);
   for (int peer = 0; peer < size_; ++peer)
-    if (meeting_.gloo && meeting_.gloo->remote(peer))
-      wait_remote(operation, traffic, peer,
-                  [&] { GlooPeers::wait_received(traffic, peer, left()); });
+    if (is_remote(peer))
+      require(operation, traffic, peer,
+              meeting_.tcp->wait_received(traffic, peer, exchange, left()));
 }
 
 void Exchange::sum(const Operation& operation, const Lists& sources, RemoteTraffic& traffic) {
@@ -151,8 +160,7 @@ void Exchange::sum(const Operation& operation, const Lists& sources, RemoteTraff
       rows[peer] = parts(operation, 0, sources[peer], peer, rank_, size_);
       memory_peers += peer != rank_;
     } else {
-      wait_remote(operation, traffic, peer,
-                  [&] { GlooPeers::wait_received(traffic, peer, left()); });
+      require(operation, traffic, peer, meeting_.tcp->wait_received(traffic, peer, 0, left()));
       rows[peer] = results;
       lay_out(rows[peer], traffic.peers[peer].rows);
     }
@@ -186,7 +194,7 @@ void Exchange::sum(const Operation& operation, const Lists& sources, RemoteTraff
   }
 }
 
-void Exchange::wait_for_all(const Operation& operation, RemoteTraffic& traffic,
+void Exchange::wait_for_all(const Operation& operation, const RemoteTraffic& traffic,
                             std::atomic<uint32_t> ControlPage::*counter, uint32_t mark) {
   for (int peer = 0; peer < size_; ++peer) {
     if (!meeting_.memory[peer]) continue;
@@ -203,17 +211,21 @@ void Exchange::wait_for_all(const Operation& operation, RemoteTraffic& traffic,
   }
 }
 
-template <typename Wait>
-void Exchange::wait_remote(const Operation& operation, RemoteTraffic& traffic, int peer,
-                           Wait wait) {
-  try {
-    wait();
-  } catch (const std::exception& error) {
-    if (stop_) throw std::runtime_error("the process group is closed");
-    if (left() <= kLook) time_out(operation, traffic);
-    gone(operation, peer);
+void Exchange::require(const Operation& operation, const RemoteTraffic& traffic, int peer,
+                       TcpPeers::Outcome outcome) {
+  switch (outcome) {
+    case TcpPeers::Outcome::done:
+      return;
+    case TcpPeers::Outcome::closed:
+      throw std::runtime_error("the process group is closed");
+    case TcpPeers::Outcome::late:
+      time_out(operation, traffic);
+    case TcpPeers::Outcome::gone:
+      gone(operation, peer);
   }
 }
+
+bool Exchange::is_remote(int peer) const { return meeting_.tcp && meeting_.tcp->remote(peer); }
 
 void Exchange::read(const Operation& operation, int peer, const std::vector<Range>& from,
                     const std::vector<Range>& to) {
@@ -230,14 +242,13 @@ milliseconds Exchange::left() const {
                   std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now()));
 }
 
-void Exchange::time_out(const Operation& operation, RemoteTraffic& traffic) {
+void Exchange::time_out(const Operation& operation, const RemoteTraffic& traffic) {
   std::vector<RankReport> reports;
   for (int peer = 0; peer < size_; ++peer) {
-    if (meeting_.gloo && meeting_.gloo->remote(peer)) try {
-        latest_[peer] = GlooPeers::descriptor(traffic, peer, milliseconds(1));
-      } catch (const std::exception&) {
-        // It has not come: what was last seen of it stands.
-      }
+    // Where it has not come, what was last seen of it stands.
+    if (is_remote(peer) &&
+        meeting_.tcp->wait_met(traffic, peer, milliseconds(0)) == TcpPeers::Outcome::done)
+      latest_[peer] = *traffic.peers[peer].arrivals[0].theirs;
     reports.push_back(report_of(run_rank(peer), page_of(peer), latest_[peer]));
   }
   throw std::runtime_error(
@@ -247,7 +258,6 @@ void Exchange::time_out(const Operation& operation, RemoteTraffic& traffic) {
 void Exchange::gone(const Operation& operation, int peer) {
   const std::string where = fmt::format("in the middle of {} of group {}",
                                         to_string(operation.descriptor), options_.group);
-  if (peer < 0) throw std::runtime_error("a rank of another host is gone, " + where);
   throw std::runtime_error(fmt::format("rank {} is gone, {}", run_rank(peer), where));
 }
 

@@ -30,18 +30,20 @@ class Exchange {
  private:
   using Lists = std::vector<std::vector<Range>>;  // by rank
 
-  void compare(const Operation& operation, RemoteTraffic& traffic);
-  void wait_for_all(const Operation& operation, RemoteTraffic& traffic,
+  void compare(const Operation& operation, const RemoteTraffic& traffic);
+  void check_bytes(const Operation& operation, int peer, uint64_t offered, uint64_t expected) const;
+  void wait_for_all(const Operation& operation, const RemoteTraffic& traffic,
                     std::atomic<uint32_t> ControlPage::*counter, uint32_t mark);
-  template <typename Wait>
-  void wait_remote(const Operation& operation, RemoteTraffic& traffic, int peer, Wait wait);
+  void require(const Operation& operation, const RemoteTraffic& traffic, int peer,
+               TcpPeers::Outcome outcome);
+  bool is_remote(int peer) const;
   void read(const Operation& operation, int peer, const std::vector<Range>& from,
             const std::vector<Range>& to);
   Lists sources(const Operation& operation);
   void copy(const Operation& operation, int exchange, const Lists& sources, RemoteTraffic& traffic);
   void sum(const Operation& operation, const Lists& sources, RemoteTraffic& traffic);
   std::chrono::milliseconds left() const;
-  [[noreturn]] void time_out(const Operation& operation, RemoteTraffic& traffic);
+  [[noreturn]] void time_out(const Operation& operation, const RemoteTraffic& traffic);
   [[noreturn]] void gone(const Operation& operation, int peer);
   int run_rank(int rank) const;
   const ControlPage* page_of(int rank) const;

@@ -1,5 +1,5 @@
 // Heddle's process group for CPU tensors: ranks of one host read each other's memory, others meet
-// through Gloo. Sums are taken in rank order, element by element, whatever the transport and
+// over TCP. Sums are taken in rank order, element by element, whatever the transport and
 // however the data is cut into collectives.
 //
 // Thread contract: collectives are started from one thread at a time, in the same order on every
@@ -29,9 +29,9 @@ class HostBackend : public c10d::Backend {
               GroupOptions options = {});
 
   const std::string getBackendName() const override { return "heddle"; }
-  /// "memory", "memory + gloo" or "gloo".
+  /// "memory", "memory + tcp" or "tcp".
   std::string transport() const { return transport_.name(); }
-  /// Why ranks of one host use Gloo, or empty.
+  /// Why ranks of one host use TCP, or empty.
   const std::string& warning() const { return transport_.warning(); }
 
   using Work = c10::intrusive_ptr<c10d::Work>;

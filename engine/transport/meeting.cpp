@@ -63,7 +63,7 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   allow_reading();
   auto page = MappedPage::create();
   TORCH_CHECK(page, "rank ", rank, ": ", page.error().message);
-  Meeting meeting{.page = std::move(*page), .memory = {}, .gloo = nullptr, .warning = {}};
+  Meeting meeting{.page = std::move(*page), .memory = {}, .tcp = nullptr, .warning = {}};
   meeting.memory.resize(size);
 
   static const uint64_t probe = std::random_device()() | uint64_t{std::random_device()()} << 32;
@@ -87,12 +87,12 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
     else
       refusal = fmt::format(
           "rank {} cannot read the memory of rank {}, which is of the same host: "
-          "{}; Gloo carries their collectives",
+          "{}; TCP carries their collectives",
           rank, peer, opened.error().message);
   }
   set(*store, fmt::format("reads/{}", rank), reads + refusal);
 
-  // Two ranks read each other or neither does, and all take part in Gloo or none.
+  // Two ranks read each other or neither does, and all connect or none.
   std::vector<std::string> said;
   for (int peer = 0; peer < size; ++peer)
     said.push_back(get(*store, fmt::format("reads/{}", peer)));
@@ -108,9 +108,10 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   }
   for (int peer = 0; peer < size; ++peer)
     if (remote[peer]) meeting.memory[peer].reset();
-  if (!all_read)
-    meeting.gloo = std::make_unique<GlooPeers>(store, rank, size, std::move(remote),
-                                               options.address, options.timeout);
+  if (all_read) return meeting;
+  auto sockets = connect_ranks(*store, rank, remote, options.address, options.timeout);
+  TORCH_CHECK(sockets, "group ", options.group, ", rank ", rank, ": ", sockets.error().message);
+  meeting.tcp = std::make_unique<TcpPeers>(rank, std::move(*sockets));
   return meeting;
 }
 

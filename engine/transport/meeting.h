@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/transport/control_page.h"
-#include "engine/transport/gloo_peers.h"
 #include "engine/transport/memory_peer.h"
+#include "engine/transport/tcp_peers.h"
 
 namespace heddle::transport {
 
@@ -19,7 +19,7 @@ struct GroupOptions {
   std::vector<int> ranks;             // of the run, by rank in the group; empty: 0, 1, …
   std::string host;                   // processes with the same one share memory; empty: found
   std::string address = "127.0.0.1";  // of this host, as other hosts reach it
-  bool memory = true;                 // false: Gloo between ranks of one host, too
+  bool memory = true;                 // false: TCP between ranks of one host, too
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
 };
 
@@ -27,9 +27,9 @@ struct GroupOptions {
 struct Meeting {
   MappedPage page;                                // this rank's
   std::vector<std::optional<MemoryPeer>> memory;  // by rank: those whose memory is read
-  std::unique_ptr<GlooPeers> gloo;                // for the others; null where there are none
+  std::unique_ptr<TcpPeers> tcp;                  // for the others; null where there are none
   int local_ranks = 1;                            // on this host, this one too
-  std::string warning;                            // why ranks of one host use Gloo; else empty
+  std::string warning;                            // why ranks of one host use TCP; else empty
 };
 
 /// Every rank of the group calls this with the same store. Throws c10::Error when a rank does not

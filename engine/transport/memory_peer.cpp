@@ -5,50 +5,18 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "engine/transport/range_cursor.h"
+
 namespace heddle::transport {
 namespace {
 
-// Bounds of one system call: IOV_MAX entries, and a time after which a stop is seen.
-constexpr size_t kEntries = 1024;
+// Bound of one system call: a time after which a stop is seen.
 constexpr uint64_t kBytes = uint64_t{1} << 28;
-
-// Walks through a list of ranges.
-class Cursor {
- public:
-  explicit Cursor(const std::vector<Range>& ranges) : ranges_(ranges) { advance(0); }
-
-  bool done() const { return index_ == ranges_.size(); }
-
-  /// What comes next, as much as one call takes. Returns its bytes.
-  uint64_t peek(std::vector<iovec>& entries) const {
-    entries.clear();
-    uint64_t bytes = 0;
-    for (size_t i = index_; i < ranges_.size() && entries.size() < kEntries && bytes < kBytes;
-         ++i) {
-      const uint64_t offset = i == index_ ? offset_ : 0;
-      const uint64_t length = std::min(ranges_[i].bytes - offset, kBytes - bytes);
-      if (length > 0) entries.push_back({ranges_[i].data() + offset, length});
-      bytes += length;
-    }
-    return bytes;
-  }
-
-  void advance(uint64_t bytes) {
-    offset_ += bytes;
-    while (!done() && offset_ >= ranges_[index_].bytes) offset_ -= ranges_[index_++].bytes;
-  }
-
- private:
-  const std::vector<Range>& ranges_;
-  size_t index_ = 0;
-  uint64_t offset_ = 0;
-};
 
 }  // namespace
 
@@ -87,11 +55,13 @@ bool MemoryPeer::alive() const {
 }
 
 Result<> MemoryPeer::read(const std::vector<Range>& from, const std::vector<Range>& to) const {
-  Cursor theirs(from), ours(to);
+  RangeCursor theirs(from), ours(to);
   std::vector<iovec> remote, local;
   while (!theirs.done()) {
     // The kernel stops at the end of the shorter list; the next call goes on from there.
-    const uint64_t bytes = std::min(theirs.peek(remote), ours.peek(local));
+    remote.clear();
+    local.clear();
+    const uint64_t bytes = std::min(theirs.peek(remote, kBytes), ours.peek(local, kBytes));
     const ssize_t got =
         process_vm_readv(pid_, local.data(), local.size(), remote.data(), remote.size(), 0);
     if (bytes == 0) return fail("more bytes are offered than there is room for");

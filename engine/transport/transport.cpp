@@ -45,7 +45,7 @@ Transport::~Transport() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
-    if (!under_way_.empty() && meeting_.gloo) meeting_.gloo->abort(under_way_.front().traffic);
+    if (!under_way_.empty() && meeting_.tcp) meeting_.tcp->close();
   }
   changed_.notify_all();
   thread_.join();
@@ -65,7 +65,7 @@ c10::intrusive_ptr<TimedWork> Transport::submit(std::unique_ptr<Operation> opera
   }
   under_way_.push_back({std::move(operation), {}});
   UnderWay& last = under_way_.back();
-  if (meeting_.gloo) meeting_.gloo->start(*last.operation, last.traffic);
+  if (meeting_.tcp) meeting_.tcp->start(*last.operation, last.traffic);
   meeting_.page.post(last.operation->descriptor);
   lock.unlock();
   changed_.notify_all();
@@ -75,8 +75,8 @@ c10::intrusive_ptr<TimedWork> Transport::submit(std::unique_ptr<Operation> opera
 std::string Transport::name() const {
   const bool memory = std::any_of(meeting_.memory.begin(), meeting_.memory.end(),
                                   [](const auto& peer) { return peer.has_value(); });
-  if (!meeting_.gloo) return "memory";
-  return memory ? "memory + gloo" : "gloo";
+  if (!meeting_.tcp) return "memory";
+  return memory ? "memory + tcp" : "tcp";
 }
 
 void Transport::loop() {
@@ -93,7 +93,7 @@ void Transport::loop() {
     } catch (const std::exception& error) {
       return fail(error.what(), false);
     }
-    if (meeting_.gloo) meeting_.gloo->recycle(current.traffic);
+    if (meeting_.tcp) meeting_.tcp->recycle(current.traffic);
     current.operation->tensors.clear();
     const auto work = current.operation->work;
     lock.lock();
@@ -117,9 +117,10 @@ void Transport::fail(const std::string& cause, bool of_peer) {
   changed_.notify_all();
   std::vector<c10::intrusive_ptr<TimedWork>> works;
   for (const UnderWay& one : ended) works.push_back(one.operation->work);
-  // Lets go of the connections, so that ranks of other hosts see the end.
+  // Lets go of the connections, so that ranks of other hosts see the end, then of the memory that
+  // was written to and read from.
+  meeting_.tcp.reset();
   ended.clear();
-  meeting_.gloo.reset();
   for (const auto& work : works) work->fail(error_);
 }
 

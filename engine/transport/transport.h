@@ -27,7 +27,7 @@ class Transport {
   /// every work fails at once with that error.
   c10::intrusive_ptr<TimedWork> submit(std::unique_ptr<Operation> operation);
 
-  /// "memory", "memory + gloo" or "gloo".
+  /// "memory", "memory + tcp" or "tcp".
   std::string name() const;
   const std::string& warning() const { return meeting_.warning; }
   uint64_t submitted() const { return next_; }

@@ -5,7 +5,8 @@
                 [--link 1gbit --slow-link slow_link.sh] [--with compile,ac] [--only heddle]
 
 The default shape of the peer (dim 512, 8 layers, vocabulary 4,096, 2 x 512 tokens a rank), two ranks:
-of this machine, or one on each side of a link of that rate (root). Prints a line a run and then
+of this machine, or one on each side of a link of that rate (root); then Heddle's step on one host,
+whose communication is hidden, runs alternately too: compute alone. Prints a line a run and then
 medians with their spread, CPU seconds and load, ratios, and the bounds that they are held against.
 """
 import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
@@ -50,18 +51,18 @@ def run(command):
     return done.stdout, cpu_seconds() - before
 
 
-def heddle(sets):
+def heddle(sets, link=a.link):
     folder = tempfile.mkdtemp(prefix="peer-bench-")
     recipe = f"{folder}/recipe.toml"
     with open(recipe, "w") as file:
         file.write(RECIPE)
     options = [word for each in a.set + sets for word in ("--set", each)]
-    if not a.link:
+    if not link:
         out, cpu = run([f"{a.build}/heddle-engine", "train", recipe, "--run-dir", f"{folder}/run"] + options)
         result = json.loads(out.strip().split("\n")[-1])
     else:
         result, cpu = heddle_across(folder, recipe, options)
-    if a.keep:
+    if a.keep and link == a.link:
         shutil.rmtree(a.keep, ignore_errors=True)
         shutil.copytree(folder, a.keep)
     shutil.rmtree(folder)
@@ -127,6 +128,8 @@ modes = []
 if a.only != "peer":
     modes += [("heddle", lambda: heddle([])),
               ("heddle full recompute", lambda: heddle(['recompute.mode="full"']))][: 2 if "ac" in a.variants else 1]
+    if a.link:
+        modes += [("heddle on one host", lambda: heddle([], link=""))]
 if a.only != "heddle":
     modes += [("fsdp2 eager", lambda: peer([]))]
     modes += [(f"fsdp2 --{v}", lambda v=v: peer([f"--{v}"])) for v in a.variants.split(",") if v]
@@ -176,4 +179,6 @@ if "heddle" in runs:
         rate = float(re.match(r"[\d.]+", a.link)[0]) * (1e9 if "gbit" in a.link else 1e6) / 8
         # Of each whole tensor the other rank's half crosses the link, in each direction at once.
         wire = median("heddle", "collective_bytes") / 2 / rate
-        print(f"wire time of the plan: {wire:.3f} s")
+        alone = median("heddle on one host", "step_seconds")
+        print(f"wire time of the plan {wire:.3f} s, compute alone {alone:.3f} s")
+        bound("step, of the larger of the two", step / max(wire, alone), 1.2, False)

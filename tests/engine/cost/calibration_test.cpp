@@ -83,7 +83,7 @@ class CalibrationTest : public QObject {
   }
 
   void what_was_not_measured_is_estimated_and_said() {
-    const cost::GroupKinds groups = {{"dp_shard", {"memory", 2}}, {"dp_replicate", {"gloo", 2}}};
+    const cost::GroupKinds groups = {{"dp_shard", {"memory", 2}}, {"dp_replicate", {"tcp", 2}}};
     const std::vector<cost::Calibration> all = {calibration("a", 2, 0.1), calibration("a", 4, 0.2)};
 
     const cost::Rates known = cost::rates_of(all, "a", 2, {{"dp_shard", {"memory", 2}}});
@@ -92,7 +92,7 @@ class CalibrationTest : public QObject {
 
     const cost::Rates half = cost::rates_of(all, "a", 2, groups);
     QVERIFY(half.links.at("dp_replicate").estimated && !half.links.at("dp_shard").estimated);
-    QVERIFY(QString::fromStdString(cost::shortcomings(half)).contains("gloo between the 2 ranks"));
+    QVERIFY(QString::fromStdString(cost::shortcomings(half)).contains("tcp between the 2 ranks"));
 
     const cost::Rates others = cost::rates_of(all, "a", 3, {});
     QVERIFY(QString::fromStdString(cost::shortcomings(others)).contains("calibrated with"));

@@ -1,6 +1,7 @@
 // What must hold of every plan of a Llama's step, looked up in the planned graph.
 #include <QTest>
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "engine/graph/operators.h"
@@ -101,6 +102,49 @@ class LlamaPlanTest : public QObject {
           QVERIFY2(plan.graph.nodes[reader].phase != Phase::backward,
                    plan.graph.nodes[gather].module.c_str());
     }
+  }
+
+  // Behind the last scatters and the gathers of the next step it would be waited for at the end.
+  void the_loss_is_sent_before_the_last_scatter_data() { plans_data(); }
+  void the_loss_is_sent_before_the_last_scatter() {
+    QFETCH(QStringList, sets);
+    const passes::Plan plan = planned(small(sets));
+    std::optional<size_t> loss, scatter;
+    for (size_t i = 0; i < plan.graph.nodes.size(); ++i) {
+      const Node& node = plan.graph.nodes[i];
+      if (graph::is_reduce_scatter(node)) scatter = i;
+      if (!loss && node.op == "heddle.all_reduce" && node.module.empty()) loss = i;
+    }
+    QVERIFY(loss && scatter);
+    QVERIFY(*loss < *scatter);
+  }
+
+  void nothing_is_written_while_it_is_being_sent_data() { plans_data(); }
+  void nothing_is_written_while_it_is_being_sent() {
+    QFETCH(QStringList, sets);
+    const passes::Plan plan = planned(small(sets));
+    const auto& nodes = plan.graph.nodes;
+    const std::vector<int32_t> made_by = graph::producers(plan.graph);
+    int sent = 0;
+    std::multiset<ValueId> being_sent;
+    // Twice around: what one step starts at its end is waited for in the next.
+    for (size_t i = 0; i < 2 * nodes.size(); ++i) {
+      const Node& node = nodes[i % nodes.size()];
+      const bool starts = graph::is_collective(node) && !graph::is_wait(node);
+      graph::for_each_use(node, [&](const Use& use) {
+        const ValueId root = plan.memory.root[use.value];
+        if (starts) being_sent.insert(root), ++sent;
+        if (use.written != graph::kNoValue)
+          QVERIFY2(!being_sent.contains(root), (node.op + " " + node.module).c_str());
+      });
+      if (!graph::is_wait(node)) continue;
+      const int32_t start = made_by[graph::list_of(node).front().value];
+      graph::for_each_use(nodes[start], [&](const Use& use) {
+        const auto found = being_sent.find(plan.memory.root[use.value]);
+        if (found != being_sent.end()) being_sent.erase(found);
+      });
+    }
+    QVERIFY(sent > 0);
   }
 
   void buckets_are_not_copied_data() { plans_data(); }

@@ -210,19 +210,18 @@ void many(HostBackend& group, const Arguments& a) {
   require(called == kCount, "callbacks");
 }
 
-// The error of a collective, and that of the next one, which must come at once and be the same.
-void expect_error(HostBackend& group, const c10::intrusive_ptr<c10d::Work>& work) {
-  std::string first, second;
+std::string error_of(const c10::intrusive_ptr<c10d::Work>& work) {
   try {
     work->wait();
   } catch (const std::exception& error) {
-    first = heddle::graph::error_text(error);
+    return heddle::graph::error_text(error);
   }
-  try {
-    group.barrier()->wait();
-  } catch (const std::exception& error) {
-    second = heddle::graph::error_text(error);
-  }
+  return {};
+}
+
+// The error of a collective, and that of the next one, which must come at once and be the same.
+void expect_error(HostBackend& group, const c10::intrusive_ptr<c10d::Work>& work) {
+  const std::string first = error_of(work), second = error_of(group.barrier());
   require(!first.empty() && first == second, "later: " + second);
   std::cout << first << std::endl;
 }
@@ -240,6 +239,20 @@ void disagree(HostBackend& group, const Arguments& a, const std::string& about) 
   expect_error(group, odd && about == "kind"
                           ? group.reduce_scatter_tensor_coalesced(shards, fulls)
                           : group.allgather_into_tensor_coalesced(fulls, shards));
+}
+
+// Rank 1 sends rank 0 two rows where it expects one. Those who have what they need may go on until
+// the next collective.
+void splits(HostBackend& group, const Arguments& a) {
+  group.barrier()->wait();
+  std::vector<int64_t> in(a.size, 1), out(a.size, 1);
+  if (a.rank == 1) in[0] = 2;
+  Tensor input = at::ones({a.size + (a.rank == 1 ? 1 : 0), 3});
+  Tensor output = at::empty({a.size, 3});
+  heddle::transport::label_next_collective("rows");
+  const auto work = group.alltoall_base(output, input, out, in);
+  error_of(work);
+  std::cout << error_of(group.barrier()) << std::endl;
 }
 
 void die(HostBackend& group, const Arguments& a) {
@@ -305,6 +318,7 @@ void run(const Arguments& a) {
   if (a.job == "values") return values(group, a);
   if (a.job == "buckets") return buckets(group, a);
   if (a.job == "many") return many(group, a);
+  if (a.job == "splits") return splits(group, a);
   if (a.job == "die") return die(group, a);
   if (a.job == "lag") return lag(group, a);
   disagree(group, a, a.job);

@@ -1,4 +1,4 @@
-// Groups of real processes: 2, 3 and 4 ranks over memory, over Gloo, and over both.
+// Groups of real processes: 2, 3 and 4 ranks over memory, over TCP, and over both.
 #include <unistd.h>
 
 #include <QDir>
@@ -77,15 +77,15 @@ class TransportTest : public QObject {
     QFETCH(QString, layout);
     QFETCH(int, size);
     const QString transport = layout == "memory"                  ? "memory"
-                              : layout == "two hosts" && size > 2 ? "memory + gloo"
-                                                                  : "gloo";
+                              : layout == "two hosts" && size > 2 ? "memory + tcp"
+                                                                  : "tcp";
     const auto ended = run("values", size, layout, {"--seed", "7"});
     for (int rank = 0; rank < size; ++rank) {
       QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
       // Of three ranks on two hosts one is alone on its own.
       const bool alone = layout == "two hosts" && size == 3 && rank == 1;
-      QCOMPARE(ended[rank].out, "right over " + (alone ? QString("gloo") : transport));
-      QCOMPARE(ended[rank].err.contains("Gloo carries their collectives"), layout == "no memory");
+      QCOMPARE(ended[rank].out, "right over " + (alone ? QString("tcp") : transport));
+      QCOMPARE(ended[rank].err.contains("TCP carries their collectives"), layout == "no memory");
     }
   }
 
@@ -134,6 +134,22 @@ class TransportTest : public QObject {
                "the ranks of group test disagree at collective 1: rank 0 is in #1 "
                "all-gather layers.3 (1 range, 16 bytes of Float), " +
                    odd);
+    }
+  }
+
+  void splits_that_do_not_match_data() { layouts(); }
+  void splits_that_do_not_match() {
+    QFETCH(QString, layout);
+    QFETCH(int, size);
+    const QString expected =
+        QString(
+            "#1 all-to-all rows (%1 ranges, %2 bytes of Float) of group test: rank 1 sends 24 "
+            "bytes to rank 0, which expects 12")
+            .arg(size)
+            .arg(size * 12);
+    for (const Ended& rank : run("splits", size, layout)) {
+      QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
+      QCOMPARE(rank.out, expected);
     }
   }
 
@@ -254,8 +270,8 @@ local_batch = 1
     QVERIFY2(ended.exit_code == 0, qPrintable(ended.err));
     QStringList lines = ended.out.split('\n');
     lines.sort();
-    QCOMPARE(lines, QStringList({"right over gloo", "right over memory + gloo",
-                                 "right over memory + gloo"}));
+    QCOMPARE(lines,
+             QStringList({"right over memory + tcp", "right over memory + tcp", "right over tcp"}));
   }
 };
 

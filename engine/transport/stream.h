@@ -1,0 +1,89 @@
+// One connection to a rank of another host: messages out, messages in, both in their order.
+//
+// A message is a header and the bytes of its ranges, sent straight from where they lie and received
+// straight to where they belong. What a rank has not asked for yet stays in the kernel's buffer,
+// and so, in the end, with its sender.
+//
+// The process wakes only when much has come: a wake-up for each of the kernel's 64 KB pieces costs
+// the compute that shares the core more than the copying does.
+//
+// Thread contract: all under the mutex of the owner, which `send_some` and `receive_some`, called
+// from one thread, let go while they copy.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/socket.h"
+#include "engine/transport/operation.h"
+#include "engine/transport/range_cursor.h"
+
+namespace heddle::transport {
+
+/// What goes to another rank in one exchange of a collective.
+struct Departure {
+  Descriptor descriptor;
+  std::vector<Range> ranges;
+  bool sent = false;  // handed to the kernel
+};
+
+/// What comes from another rank in one exchange of a collective.
+struct Arrival {
+  Descriptor own;             // what this rank is in; it receives nothing else
+  std::vector<Range> ranges;  // where the bytes go
+  std::optional<Descriptor> theirs;
+  uint64_t offered = 0;  // bytes that the other rank sends
+  bool received = false;
+};
+
+class Stream {
+ public:
+  /// Takes over a connected socket; without one it has ended.
+  explicit Stream(Socket socket);
+
+  /// What is sent and awaited next. They stay with the caller until `sent` and `received`, or until
+  /// the stream is gone.
+  void send(Departure& departure) { departures_.push_back(&departure); }
+  void expect(Arrival& arrival) { arrivals_.push_back(&arrival); }
+
+  int fd() const { return socket_.fd(); }
+  /// Of poll(): what it waits for, 0: nothing.
+  short events() const;
+  /// Whether the other side is gone.
+  bool ended() const { return ended_; }
+
+  /// Move what can be moved now. True: something that the owner's waiters look at has changed.
+  bool send_some(std::unique_lock<std::mutex>& lock);
+  bool receive_some(std::unique_lock<std::mutex>& lock);
+
+ private:
+  struct Header {
+    Descriptor descriptor;
+    uint64_t bytes = 0;
+  };
+
+  bool end();
+  bool receive_header();
+  void wake_after(uint64_t bytes);
+
+  Socket socket_;
+  bool ended_;
+  bool refused_ = false;  // the other rank sends what this one does not want
+  int low_water_ = 1;     // bytes that must have come for poll() to say so
+
+  std::deque<Departure*> departures_;
+  std::optional<RangeCursor> departing_;  // of the first one, once it is begun
+  Header header_out_;
+  size_t header_sent_ = 0;
+
+  std::deque<Arrival*> arrivals_;
+  std::optional<RangeCursor> arriving_;
+  Header header_in_;
+  size_t header_received_ = 0;
+  uint64_t missing_ = 0;  // bytes of the first arrival that are to come
+  std::vector<iovec> out_, in_;
+};
+
+}  // namespace heddle::transport

@@ -1,0 +1,85 @@
+// Ranks that connect to each other over loopback, and strangers that get in between.
+#include "engine/transport/remote_sockets.h"
+
+#include <QTest>
+#include <future>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+
+using namespace heddle;
+using std::chrono::milliseconds;
+using transport::RemoteSockets;
+
+namespace {
+
+using Connected = Result<std::vector<RemoteSockets>>;
+
+std::future<Connected> join(c10d::Store& store, int rank, std::vector<bool> remote,
+                            milliseconds timeout = std::chrono::seconds(20)) {
+  return std::async(std::launch::async, [&store, rank, remote = std::move(remote), timeout] {
+    return transport::connect_ranks(store, rank, remote, "127.0.0.1", timeout);
+  });
+}
+
+// Where a rank listens.
+uint16_t port_of(c10d::Store& store, int rank) {
+  const auto said = store.get("tcp/" + std::to_string(rank));
+  return static_cast<uint16_t>(std::stoi(std::string(said.begin(), said.end()).substr(10)));
+}
+
+}  // namespace
+
+class RemoteSocketsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // Rank 1 shares a host with rank 0, rank 2 is alone.
+  void each_pair_has_a_socket_an_exchange() {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    auto first = join(*store, 0, {false, false, true});
+    auto second = join(*store, 1, {false, false, true});
+    auto third = join(*store, 2, {true, true, false});
+    std::vector<Connected> ranks;
+    for (auto* each : {&first, &second, &third}) ranks.push_back(each->get());
+    for (const Connected& rank : ranks) QVERIFY2(rank, rank ? "" : rank.error().message.c_str());
+    QCOMPARE((*ranks[0])[1][0].fd(), -1);
+    for (int rank : {0, 1})
+      for (int exchange : {0, 1}) {
+        const int sent = 10 * rank + exchange;
+        int got = -1;
+        QVERIFY(send_all((*ranks[rank])[2][exchange], &sent, sizeof(sent)));
+        QVERIFY(receive_all((*ranks[2])[rank][exchange], &got, sizeof(got), milliseconds(5000)));
+        QCOMPARE(got, sent);
+      }
+  }
+
+  void strangers_are_turned_away() {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    auto first = join(*store, 0, {false, true});
+    const uint16_t port = port_of(*store, 0);
+    connect_to("127.0.0.1", port, milliseconds(5000));  // says nothing and goes
+    const auto liar = connect_to("127.0.0.1", port, milliseconds(5000));
+    QVERIFY(liar);
+    const std::array<uint64_t, 2> guess{12345, 1};
+    QVERIFY(send_all(*liar, guess.data(), sizeof(guess)));
+    auto second = join(*store, 1, {true, false});
+    const Connected ranks[] = {first.get(), second.get()};
+    const int sent = 7;
+    int got = 0;
+    for (const Connected& rank : ranks) QVERIFY2(rank, rank ? "" : rank.error().message.c_str());
+    QVERIFY(send_all((*ranks[1])[0][0], &sent, sizeof(sent)));
+    QVERIFY(receive_all((*ranks[0])[1][0], &got, sizeof(got), milliseconds(5000)));
+    QCOMPARE(got, sent);
+  }
+
+  void a_rank_that_does_not_come_is_an_error() {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    const Connected alone = join(*store, 0, {false, true}, milliseconds(50)).get();
+    QVERIFY(!alone);
+    const QString said = QString::fromStdString(alone.error().message);
+    QVERIFY2(said.startsWith("a rank of another host is missing: nobody connected within "),
+             qPrintable(said));
+  }
+};
+
+QTEST_GUILESS_MAIN(RemoteSocketsTest)
+#include "remote_sockets_test.moc"
