@@ -22,9 +22,10 @@ class CpuRun final : public DeviceRun {
   void starting(size_t) override {}
   void waited(size_t instruction, const c10d::Work& work) override {
     const auto* timed = dynamic_cast<const transport::TimedWork*>(&work);
-    // What the step before had started may have ended before this one began.
-    if (!timed || at_us(timed->ended()) <= 0) return;
-    intervals_[instruction] = {std::max<int64_t>(0, at_us(timed->began())), at_us(timed->ended())};
+    if (!timed) return;
+    // What the step before had started may have begun, and ended, before this one.
+    const auto at = [&](Clock::time_point time) { return std::max<int64_t>(0, at_us(time)); };
+    intervals_[instruction] = {at(timed->began()), at(timed->ended())};
   }
   std::optional<Interval> interval(size_t instruction) const override {
     return intervals_[instruction];
