@@ -9,12 +9,19 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace heddle {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// What a call that has run into its timeout leaves in errno says something else.
+std::string text_of(int error) {
+  return error == EINPROGRESS || error == EAGAIN ? "no answer in time" : strerror(error);
+}
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
@@ -39,7 +46,15 @@ Result<Socket> first_usable(const std::string& host, uint16_t port, Use use) {
     if (socket.fd() >= 0 && use(socket.fd(), *at)) return socket;
     error = errno;
   }
-  return fail("{}", strerror(error));
+  return fail("{}", text_of(error));
+}
+
+// Signals interrupt, also where handlers restart: sockets with timeouts are exempt from that.
+template <typename Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
 }
 
 void limit(int fd, int option, milliseconds timeout) {
@@ -83,29 +98,36 @@ Result<Socket> connect_to(const std::string& host, uint16_t port, milliseconds t
 
 Result<Socket> accept_from(const Socket& listener, milliseconds timeout) {
   pollfd waiting{listener.fd(), POLLIN, 0};
-  const int ready = poll(&waiting, 1, static_cast<int>(timeout.count()));
+  const int ready =
+      uninterrupted([&] { return poll(&waiting, 1, static_cast<int>(timeout.count())); });
   if (ready == 0) return fail("nobody connected within {} ms", timeout.count());
-  Socket socket(ready < 0 ? -1 : accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC));
+  Socket socket(ready < 0 ? -1 : uninterrupted([&] {
+    return accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+  }));
   if (socket.fd() < 0) return fail("cannot accept a connection: {}", strerror(errno));
   return socket;
 }
 
 Result<> send_all(const Socket& socket, const void* data, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
-    const ssize_t sent =
-        send(socket.fd(), static_cast<const char*>(data) + done, bytes - done, MSG_NOSIGNAL);
-    if (sent < 0) return fail("cannot send: {}", strerror(errno));
+    const ssize_t sent = uninterrupted([&] {
+      return send(socket.fd(), static_cast<const char*>(data) + done, bytes - done, MSG_NOSIGNAL);
+    });
+    if (sent < 0) return fail("cannot send: {}", text_of(errno));
     done += static_cast<size_t>(sent);
   }
   return {};
 }
 
 Result<> receive_all(const Socket& socket, void* data, size_t bytes, milliseconds timeout) {
-  limit(socket.fd(), SO_RCVTIMEO, timeout);
+  const auto deadline = steady_clock::now() + timeout;
   for (size_t done = 0; done < bytes;) {
-    const ssize_t got = recv(socket.fd(), static_cast<char*>(data) + done, bytes - done, 0);
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+    limit(socket.fd(), SO_RCVTIMEO, std::max(milliseconds(1), left));  // 0 would be for ever
+    const ssize_t got = uninterrupted(
+        [&] { return recv(socket.fd(), static_cast<char*>(data) + done, bytes - done, 0); });
     if (got <= 0)
-      return fail("cannot receive: {}", got == 0 ? "the connection has ended" : strerror(errno));
+      return fail("cannot receive: {}", got == 0 ? "the connection has ended" : text_of(errno));
     done += static_cast<size_t>(got);
   }
   return {};

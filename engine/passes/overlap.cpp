@@ -155,6 +155,7 @@ class Overlapper {
   // What follows a gradient's product and leads only to its reduction (casts, sums over
   // micro-batches) was written down behind the whole backward pass: it belongs behind the product.
   void pull_epilogues() {
+    epilogue_.assign(graph_.nodes.size(), false);
     std::vector<bool> leads_elsewhere(graph_.nodes.size(), false);
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const bool epilogue = kinds_[i] != Kind::compute ||
@@ -167,6 +168,7 @@ class Overlapper {
       for (int32_t earlier : before_[i]) leads_elsewhere[earlier] = true;
     }
     std::reverse(epilogues_.begin(), epilogues_.end());
+    for (int32_t node : epilogues_) epilogue_[node] = true;
     place_exchanges();
     for (int32_t node : epilogues_) {
       int64_t place = 0;
@@ -267,9 +269,13 @@ class Overlapper {
     auto region_of = [](const Node& node) {
       return int64_t{node.micro_batch} * 2 + (node.phase == Phase::backward ? 1 : 0);
     };
-    for (size_t i = 0; i < kinds_.size(); ++i)
-      if (kinds_[i] == Kind::compute)
-        begin.try_emplace(region_of(graph_.nodes[i]), static_cast<int64_t>(i));
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (kinds_[i] != Kind::compute) continue;
+      const auto place = static_cast<int64_t>(i);
+      const bool first = begin.try_emplace(region_of(graph_.nodes[i]), place).second;
+      if (first && graph_.nodes[i].phase == Phase::backward)
+        last_backward_ = std::max(last_backward_, place);
+    }
     for (Gather& gather : gathers_) {
       const auto found = begin.find(region_of(graph_.nodes[gather.node]));
       if (found != begin.end()) gather.region = found->second;
@@ -285,18 +291,22 @@ class Overlapper {
     }
   }
 
+  // The last node that is no epilogue and leads to a scatter: by it those of one place take turns.
+  int32_t last_maker(int32_t node) const {
+    int32_t last = 0;
+    for (int32_t earlier : before_[node])
+      last = std::max(last, epilogue_[earlier] ? last_maker(earlier) : earlier);
+    return last;
+  }
+
   void place_scatters() {
     std::vector<int32_t> scatters, waits;
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (kinds_[i] != Kind::scatter) continue;
       int64_t ready = 0;
-      int32_t last = 0;
-      for (int32_t earlier : before_[i]) {
-        ready = std::max(ready, priorities_[earlier].place);
-        last = std::max(last, earlier);
-      }
+      for (int32_t earlier : before_[i]) ready = std::max(ready, priorities_[earlier].place);
       // One behind the last gradient's maker: where the next compute node stands.
-      priorities_[i] = {ready + 1, kScatter, last};
+      priorities_[i] = {ready + 1, kScatter, last_maker(static_cast<int32_t>(i))};
       scatters.push_back(static_cast<int32_t>(i));
     }
     std::stable_sort(scatters.begin(), scatters.end(),
@@ -332,11 +342,11 @@ class Overlapper {
       if (last.rank == kScatterWait) last.rank = kBehindScatter;
       // What all ranks must agree on and comes of scatters waits for all of them: at the end, in
       // the order in which it was captured, whatever a pipeline stage has of the model. What is
-      // ready before (the loss) is sent before: not behind the scatters, nor the gathers after
-      // them.
-      if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next &&
-          last.place >= count_)
-        last = {count_, kAgreement, agreements++};
+      // ready before (the loss) is sent before, not behind the scatters nor the gathers after them:
+      // on every stage where its last backward begins, since by then the last stage has it too.
+      if (graph::is_collective(graph_.nodes[i]) && graph_.nodes[i].module.empty() && !next)
+        last = last.place >= count_ ? Priority{count_, kAgreement, agreements++}
+                                    : std::max(last, {last_backward_, kBehindScatter, 0});
       if (graph::is_wait(graph_.nodes[i])) last.place = std::max(last.place, count_);
       priorities_[i] = last;
     }
@@ -381,8 +391,10 @@ class Overlapper {
   std::vector<Kind> kinds_;
   std::vector<Priority> priorities_;
   std::vector<int32_t> epilogues_;
+  std::vector<bool> epilogue_;            // by node: whether it is one
   std::vector<int32_t> weight_products_;  // what only gradients of weights need
   std::vector<Gather> gathers_;
+  int64_t last_backward_ = 0;                       // where the last micro-batch's backward begins
   std::unordered_map<int32_t, int32_t> need_turn_;  // gather node → its turn by need
 };
 

@@ -16,6 +16,18 @@ namespace heddle::runtime {
 
 using graph::Node;
 
+namespace {
+
+// Whether a node changes a state once the gradients are there.
+bool updates(const Node& node) {
+  bool writes = false;
+  graph::for_each_use(
+      node, [&](const graph::Use& use) { writes = writes || use.written != graph::kNoValue; });
+  return writes && node.phase == graph::Phase::optimizer;
+}
+
+}  // namespace
+
 Executor::Executor(Program program, std::unique_ptr<DeviceRun> device)
     : device_(std::move(device)),
       program_(std::move(program)),
@@ -70,7 +82,7 @@ void Executor::run_instructions(bool timed) {
   bool updating = !before_update_;
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];
-    if (!updating && program_.graph.nodes[instruction.node].phase == graph::Phase::optimizer) {
+    if (!updating && updates(program_.graph.nodes[instruction.node])) {
       before_update_();
       updating = true;
     }

@@ -42,8 +42,8 @@ class Executor {
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
                                const NamedTensors& step_inputs);
 
-  /// Called in each step before anything of the optimizer: until then all states are those of the
-  /// step before. Not in a step that is replayed from a recording.
+  /// Called in each step before the optimizer changes a state: until then all are those of the step
+  /// before. Not in a step that is replayed from a recording.
   void set_before_update(std::function<void()> before) { before_update_ = std::move(before); }
 
   const Program& program() const { return program_; }

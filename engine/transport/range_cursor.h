@@ -11,6 +11,7 @@
 
 namespace heddle::transport {
 
+/// A place in a list of ranges.
 class RangeCursor {
  public:
   /// The ranges stay with the caller.

@@ -11,7 +11,7 @@ namespace {
 
 // Of one system call, so that both directions and all peers have their turn.
 constexpr uint64_t kCallBytes = 1 << 20;
-// 4 ms at 1 Gbit/s: the kernel buffers several times that.
+// 4 ms at 1 Gbit/s. The kernel grows its buffer for it, and wakes earlier where it may not.
 constexpr uint64_t kWakeBytes = 512 * 1024;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -51,9 +51,10 @@ bool Stream::send_some(std::unique_lock<std::mutex>& lock) {
   const msghdr entries = message(out_);
   lock.unlock();
   const ssize_t sent = sendmsg(socket_.fd(), &entries, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const int error = errno;
   const bool later = sent < 0 && would_block();
   lock.lock();
-  if (sent < 0) return later ? false : end();
+  if (sent < 0) return later ? false : end(error);
   const size_t of_header = std::min(sizeof(Header) - header_sent_, static_cast<size_t>(sent));
   header_sent_ += of_header;
   departing_->advance(static_cast<uint64_t>(sent) - of_header);
@@ -66,11 +67,12 @@ bool Stream::send_some(std::unique_lock<std::mutex>& lock) {
 
 bool Stream::receive_some(std::unique_lock<std::mutex>& lock) {
   if (header_received_ < sizeof(Header)) {
-    if (!receive_header()) return end();
+    if (!receive_header()) return true;
     if (header_received_ < sizeof(Header)) return false;
   }
   Arrival& arrival = *arrivals_.front();
-  if (!arriving_) {
+  const bool met = !arriving_;
+  if (met) {
     arriving_.emplace(arrival.ranges);
     arrival.theirs = header_in_.descriptor;
     arrival.offered = header_in_.bytes;
@@ -84,16 +86,17 @@ bool Stream::receive_some(std::unique_lock<std::mutex>& lock) {
     msghdr entries = message(in_);
     lock.unlock();
     const ssize_t got = recvmsg(socket_.fd(), &entries, MSG_DONTWAIT);
+    const int error = got == 0 ? 0 : errno;
     const bool later = got < 0 && would_block();
     lock.lock();
-    if (got == 0 || (got < 0 && !later)) return end();
+    if (got == 0 || (got < 0 && !later)) return end(error);
     if (got > 0) {
       arriving_->advance(static_cast<uint64_t>(got));
       missing_ -= static_cast<uint64_t>(got);
     }
   }
   wake_after(std::min(std::max<uint64_t>(missing_, 1), kWakeBytes));
-  if (missing_ > 0) return false;
+  if (missing_ > 0) return met;
   arriving_.reset();
   header_received_ = 0;
   arrivals_.pop_front();
@@ -101,24 +104,26 @@ bool Stream::receive_some(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-// False: the other side is gone.
+// False: the stream has ended.
 bool Stream::receive_header() {
   const ssize_t got =
       recv(socket_.fd(), reinterpret_cast<std::byte*>(&header_in_) + header_received_,
            sizeof(Header) - header_received_, MSG_DONTWAIT);
-  if (got < 0) return would_block();
+  if (got < 0 && would_block()) return true;
+  if (got <= 0) return !end(got == 0 ? 0 : errno);
   header_received_ += static_cast<size_t>(got);
-  return got > 0;
+  return true;
 }
 
-bool Stream::end() {
+bool Stream::end(int error) {
   ended_ = true;
+  error_ = error;
   departures_.clear();
   arrivals_.clear();
   return true;
 }
 
-// The kernel wakes early where its buffer is too small for that.
+// How much must have come before poll() says so: never more than is missing.
 void Stream::wake_after(uint64_t bytes) {
   const int low_water = static_cast<int>(bytes);
   if (low_water == low_water_) return;

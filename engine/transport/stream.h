@@ -38,6 +38,7 @@ struct Arrival {
   bool received = false;
 };
 
+/// One direction each of messages, on one socket.
 class Stream {
  public:
   /// Takes over a connected socket; without one it has ended.
@@ -51,8 +52,9 @@ class Stream {
   int fd() const { return socket_.fd(); }
   /// Of poll(): what it waits for, 0: nothing.
   short events() const;
-  /// Whether the other side is gone.
+  /// Whether nothing more comes or goes, and the errno of why; 0: the other side has closed.
   bool ended() const { return ended_; }
+  int error() const { return error_; }
 
   /// Move what can be moved now. True: something that the owner's waiters look at has changed.
   bool send_some(std::unique_lock<std::mutex>& lock);
@@ -64,12 +66,13 @@ class Stream {
     uint64_t bytes = 0;
   };
 
-  bool end();
+  bool end(int error);
   bool receive_header();
   void wake_after(uint64_t bytes);
 
   Socket socket_;
   bool ended_;
+  int error_ = 0;
   bool refused_ = false;  // the other rank sends what this one does not want
   int low_water_ = 1;     // bytes that must have come for poll() to say so
 

@@ -1,8 +1,10 @@
 #include "engine/transport/tcp_peers.h"
 
 #include <ATen/ops/empty.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -144,6 +146,14 @@ TcpPeers::Outcome TcpPeers::wait_received(const RemoteTraffic& traffic, int peer
 TcpPeers::Outcome TcpPeers::wait_sent(const RemoteTraffic& traffic, int peer, int exchange,
                                       Limit limit) {
   return wait(peer, exchange, limit, [&] { return traffic.peers[peer].departures[exchange].sent; });
+}
+
+std::string TcpPeers::cause(int peer) {
+  std::lock_guard lock(mutex_);
+  for (const Stream& stream : streams_[peer])
+    if (const int error = stream.error(); error != 0 && error != EPIPE && error != ECONNRESET)
+      return strerror(error);
+  return {};
 }
 
 at::Tensor TcpPeers::take_rows(uint64_t bytes) {

@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
@@ -32,6 +33,7 @@ struct RemoteTraffic {
   std::vector<Peer> peers;  // by rank; those of other ranks stay empty
 };
 
+/// Runs the streams to all remote ranks of a group.
 class TcpPeers {
  public:
   /// `sockets`: by rank, those of remote ranks connected.
@@ -51,6 +53,9 @@ class TcpPeers {
   Outcome wait_met(const RemoteTraffic& traffic, int peer, Limit limit);
   Outcome wait_received(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
   Outcome wait_sent(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
+
+  /// Why a peer is `gone`, in words; empty: it has closed its connection.
+  std::string cause(int peer);
 
   /// Gives the memory of rows back.
   void recycle(RemoteTraffic& traffic);

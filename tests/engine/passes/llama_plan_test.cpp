@@ -1,6 +1,7 @@
 // What must hold of every plan of a Llama's step, looked up in the planned graph.
 #include <QTest>
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -29,10 +30,10 @@ recipe::Recipe small(const QStringList& sets) {
   return parsed.recipe;
 }
 
-passes::Plan planned(const recipe::Recipe& recipe) {
+passes::Plan planned(const recipe::Recipe& recipe, int64_t rank = 0) {
   auto captured = train::capture_step(recipe);
   if (!captured) qFatal("%s", captured.error().message.c_str());
-  auto plan = train::plan_step(recipe, 0, std::move(captured->graph), train::rates_here(recipe));
+  auto plan = train::plan_step(recipe, rank, std::move(captured->graph), train::rates_here(recipe));
   if (!plan) qFatal("%s", plan.error().message.c_str());
   return std::move(*plan);
 }
@@ -117,6 +118,46 @@ class LlamaPlanTest : public QObject {
     }
     QVERIFY(loss && scatter);
     QVERIFY(*loss < *scatter);
+  }
+
+  // The stages have different parts of the model and meet in few collectives: in one order, and not
+  // while the first stage has yet to send forward what the last one makes the loss of.
+  void stages_agree_on_what_all_do_data() {
+    QTest::addColumn<QStringList>("sets");
+    const QString batches = "training.local_batch=4";
+    QTest::newRow("pipeline") << QStringList{"parallelism.pp=4", batches};
+    QTest::newRow("and shards") << QStringList{"parallelism.pp=2", batches};
+    QTest::newRow("and replicas") << QStringList{"parallelism.pp=2", "parallelism.dp_replicate=2",
+                                                 batches};
+    QTest::newRow("interleaved") << QStringList{"parallelism.pp=2",
+                                                "parallelism.pp_schedule=\"interleaved\"", batches};
+    QTest::newRow("zero bubble") << QStringList{"parallelism.pp=2",
+                                                "parallelism.pp_schedule=\"zero-bubble\"", batches};
+  }
+  void stages_agree_on_what_all_do() {
+    QFETCH(QStringList, sets);
+    std::map<std::string, QStringList> first;
+    for (int64_t rank = 0; rank < 4; ++rank) {
+      const passes::Plan plan = planned(small(sets), rank);
+      std::map<std::string, QStringList> meetings;
+      size_t last_forward = 0;
+      std::optional<size_t> loss;
+      for (size_t i = 0; i < plan.graph.nodes.size(); ++i) {
+        const Node& node = plan.graph.nodes[i];
+        if (node.phase == Phase::forward && node.op == "aten.mm") last_forward = i;
+        if (node.op != "heddle.all_reduce" || !node.module.empty()) continue;
+        if (!loss) loss = i;
+        const std::string& group = graph::group_of(node);
+        if (group.starts_with("pp"))
+          meetings[group] +=
+              QString::fromStdString(std::get<c10::IValue>(node.args[1]).toStringRef());
+      }
+      QVERIFY(loss);
+      QVERIFY(*loss > last_forward);
+      QVERIFY(!meetings.empty());
+      if (rank == 0) first = meetings;
+      QCOMPARE(meetings, first);
+    }
   }
 
   void nothing_is_written_while_it_is_being_sent_data() { plans_data(); }
