@@ -1,5 +1,5 @@
-// One rank of a group: meets the others through a store, does what its first argument says, prints
-// what it got. An error goes to stderr, exit code 1.
+// One rank: meets the others through a store and does its jobs one after the other, each in a group
+// of its own; prints what it got. An error goes to stderr, exit code 1.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <iostream>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "engine/graph/error_text.h"
@@ -23,7 +24,8 @@ using heddle::transport::HostBackend;
 using Tensors = std::vector<Tensor>;
 
 struct Arguments {
-  std::string job, store;
+  std::vector<std::string> jobs;
+  std::string store;
   int rank = 0, size = 1;
   uint64_t seed = 0;
   int timeout_ms = 60000;
@@ -312,24 +314,35 @@ c10::intrusive_ptr<c10d::Store> open_store(const Arguments& a) {
 }
 
 void run(const Arguments& a) {
-  if (a.job == "mesh") return mesh(a);
-  HostBackend group(open_store(a), a.rank, a.size, a.options);
-  if (!group.warning().empty()) std::cerr << group.warning() << std::endl;
-  if (a.job == "values") return values(group, a);
-  if (a.job == "buckets") return buckets(group, a);
-  if (a.job == "many") return many(group, a);
-  if (a.job == "splits") return splits(group, a);
-  if (a.job == "die") return die(group, a);
-  if (a.job == "lag") return lag(group, a);
-  disagree(group, a, a.job);
+  if (a.jobs.front() == "mesh") return mesh(a);
+  const auto store = open_store(a);
+  for (const std::string& job : a.jobs) {
+    HostBackend group(c10::make_intrusive<c10d::PrefixStore>(job, store), a.rank, a.size,
+                      a.options);
+    if (!group.warning().empty()) std::cerr << group.warning() << std::endl;
+    if (job == "values")
+      values(group, a);
+    else if (job == "buckets")
+      buckets(group, a);
+    else if (job == "many")
+      many(group, a);
+    else if (job == "splits")
+      splits(group, a);
+    else if (job == "die")
+      die(group, a);
+    else if (job == "lag")
+      lag(group, a);
+    else
+      disagree(group, a, job);
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Arguments a;
-  CLI::App app("one rank of a group");
-  app.add_option("job", a.job)->required();
+  CLI::App app("one rank");
+  app.add_option("jobs", a.jobs)->required();
   app.add_option("--store", a.store, "file, host:port, or for mesh the run directory")->required();
   app.add_option("--rank", a.rank)->required();
   app.add_option("--size", a.size)->required();
