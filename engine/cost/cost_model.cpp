@@ -56,7 +56,7 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
   if (node.op == "aten.mm") {
     rate.shape = {reads[0]->sizes[0], reads[0]->sizes[1], reads[1]->sizes[1]};
   } else {  // attention, whose backward has the gradient before q
-    const std::vector<int64_t>& q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
+    const graph::Sizes& q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
     rate.shape = {q[0] * q[2], q[1], q[3]};
   }
   return rate;

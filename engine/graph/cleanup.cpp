@@ -5,13 +5,13 @@
 namespace heddle::graph {
 
 void name_gradient_sums(Graph& graph) {
-  std::vector<const std::string*> consumer(graph.values.size(), nullptr);
+  std::vector<Name> consumer(graph.values.size());
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (node->module.empty() && node->phase == Phase::backward) {
       for (ValueId output : node->outputs)
-        if (output != kNoValue && consumer[output]) node->module = *consumer[output];
+        if (output != kNoValue && !consumer[output].empty()) node->module = consumer[output];
     }
-    for_each_use(*node, [&](const Use& use) { consumer[use.value] = &node->module; });
+    for_each_use(*node, [&](const Use& use) { consumer[use.value] = node->module; });
   }
 }
 

@@ -4,6 +4,14 @@
 #include <array>
 
 namespace heddle::graph {
+namespace {
+
+const Name kAllGather = "heddle.all_gather";
+const Name kReduceScatter = "heddle.reduce_scatter";
+const Name kAllReduce = "heddle.all_reduce";
+const Name kWait = "heddle.wait";
+
+}  // namespace
 
 int64_t Value::bytes() const {
   int64_t count = static_cast<int64_t>(c10::elementSize(dtype));
@@ -16,19 +24,19 @@ const char* name_of(Phase phase) {
   return names[static_cast<size_t>(phase)];
 }
 
-ValueId Graph::add_value(std::vector<int64_t> sizes, c10::ScalarType dtype) {
-  values.push_back(Value{std::move(sizes), dtype, {}});
+ValueId Graph::add_value(c10::IntArrayRef sizes, c10::ScalarType dtype) {
+  values.push_back(Value{{sizes.begin(), sizes.end()}, dtype, {}});
   return static_cast<ValueId>(values.size()) - 1;
 }
 
-bool is_all_gather(const Node& node) { return node.op == "heddle.all_gather"; }
-bool is_reduce_scatter(const Node& node) { return node.op == "heddle.reduce_scatter"; }
-bool is_wait(const Node& node) { return node.op == "heddle.wait"; }
+bool is_all_gather(const Node& node) { return node.op == kAllGather; }
+bool is_reduce_scatter(const Node& node) { return node.op == kReduceScatter; }
+bool is_wait(const Node& node) { return node.op == kWait; }
 
-bool is_exchange(const Node& node) { return node.op.starts_with("heddle.activation_"); }
+bool is_exchange(const Node& node) { return node.op.text().starts_with("heddle.activation_"); }
 
 bool is_collective(const Node& node) {
-  return is_all_gather(node) || is_reduce_scatter(node) || node.op == "heddle.all_reduce" ||
+  return is_all_gather(node) || is_reduce_scatter(node) || node.op == kAllReduce ||
          is_exchange(node);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <c10/core/ScalarType.h>
+#include <c10/util/SmallVector.h>
 
 #include <cstdint>
 #include <map>
@@ -11,14 +12,18 @@
 #include <variant>
 #include <vector>
 
+#include "engine/graph/name.h"
+
 namespace heddle::graph {
 
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
 
+using Sizes = c10::SmallVector<int64_t, 4>;
+
 /// A tensor of the step: what it is, not where it lies.
 struct Value {
-  std::vector<int64_t> sizes;
+  Sizes sizes;
   c10::ScalarType dtype = c10::kFloat;
   std::vector<int64_t> strides;  // empty: contiguous
 
@@ -30,7 +35,7 @@ const char* name_of(Phase phase);
 
 /// A 0-dimensional CPU tensor that became part of the graph, as the 2.0 in `x * 2.0`.
 struct ScalarTensor {
-  c10::Scalar value;
+  c10::IValue value;  // a number
   c10::ScalarType dtype = c10::kDouble;
   bool wrapped_number = true;  // does not take part in type promotion, as in eager
 };
@@ -45,10 +50,10 @@ struct Use {
 using Arg = std::variant<c10::IValue, Use, std::vector<Use>, ScalarTensor>;
 
 struct Node {
-  std::string op;  // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
+  Name op;  // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
   std::vector<Arg> args;
-  std::vector<ValueId> outputs;
-  std::string module;  // "layers.3.attention.wq"; empty: the step itself
+  c10::SmallVector<ValueId, 2> outputs;
+  Name module;  // "layers.3.attention.wq"; empty: the step itself
   Phase phase = Phase::forward;
   int32_t stage = 0;          // after the stage pass: the pipeline stage it is part of
   bool weights_only = false;  // after the stage pass: it leads to weight gradients alone
@@ -73,7 +78,7 @@ struct Graph {
   std::map<std::string, int64_t> groups;  // process groups of its collectives: name, ranks
   std::map<std::string, std::string> notes;  // how it came about; not executed
 
-  ValueId add_value(std::vector<int64_t> sizes, c10::ScalarType dtype);
+  ValueId add_value(c10::IntArrayRef sizes, c10::ScalarType dtype);
 };
 
 /// Calls `visit(Use&)` for every tensor a node reads, in argument order.

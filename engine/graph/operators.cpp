@@ -18,9 +18,9 @@ std::optional<c10::OperatorHandle> look_up(const std::string& node_name) {
 
 }  // namespace
 
-std::optional<c10::OperatorHandle> find_operator(const std::string& node_name) {
+std::optional<c10::OperatorHandle> find_operator(Name node_name) {
   // Passes ask for every node of graphs with hundreds of thousands of them.
-  thread_local std::unordered_map<std::string, c10::OperatorHandle> found;
+  thread_local std::unordered_map<Name, c10::OperatorHandle> found;
   if (const auto known = found.find(node_name); known != found.end()) return known->second;
   const auto op = look_up(node_name);
   if (op) found.emplace(node_name, *op);

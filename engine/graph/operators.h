@@ -4,12 +4,13 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <optional>
-#include <string>
+
+#include "engine/graph/name.h"
 
 namespace heddle::graph {
 
 /// The operator that a node names ("aten.add.Tensor"), or nullopt if there is none.
-std::optional<c10::OperatorHandle> find_operator(const std::string& node_name);
+std::optional<c10::OperatorHandle> find_operator(Name node_name);
 
 /// True if the schema's argument takes a tensor, an optional tensor or a list of them.
 bool takes_tensors(const c10::Argument& argument);

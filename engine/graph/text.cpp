@@ -65,9 +65,8 @@ std::string arg_text(const Arg& arg, const c10::Argument& declared) {
     return "[" + list + "]";
   }
   if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {
-    const std::string number = scalar->value.isFloatingPoint()
-                                   ? number_text(scalar->value.toDouble())
-                                   : fmt::format("{}", scalar->value.toLong());
+    const std::string number = scalar->value.isDouble() ? number_text(scalar->value.toDouble())
+                                                        : fmt::format("{}", scalar->value.toInt());
     return fmt::format("scalar({} {}{})", number, dtype_name(scalar->dtype),
                        scalar->wrapped_number ? "" : " typed");
   }
@@ -101,7 +100,7 @@ std::string node_text(const Graph& graph, const Node& node) {
       line += fmt::format(" strides [{}]", fmt::join(value.strides, ", "));
   }
   if (!node.outputs.empty()) line += " = ";
-  line += node.op + "(";
+  line += node.op.text() + "(";
   bool first = true;
   for (size_t i = 0; i < node.args.size(); ++i) {
     const c10::Argument& declared = op->schema().arguments()[i];
@@ -111,7 +110,7 @@ std::string node_text(const Graph& graph, const Node& node) {
     line += arg_text(node.args[i], declared);
   }
   line += ")";
-  if (!node.module.empty()) line += "  @" + node.module;
+  if (!node.module.empty()) line += "  @" + node.module.text();
   if (node.stage > 0) line += fmt::format("  stage {}", node.stage);
   if (node.weights_only) line += "  weights_only";
   if (node.micro_batch > 0) line += fmt::format("  micro_batch {}", node.micro_batch);

@@ -19,8 +19,9 @@ bool works_on_lists(const Node& node, const Node* collective) {
   return node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
 }
 
-// What nodes must have in common to become one.
-using Key = std::tuple<std::string, std::string, int, int32_t, int>;
+// What nodes must have in common to become one: whether they wait, kind, phase, micro-batch,
+// bucket.
+using Key = std::tuple<bool, std::string, int, int32_t, int>;
 
 void append(Node& merged, const Node& node) {
   for (size_t i = 0; i < node.args.size(); ++i) {
@@ -69,15 +70,17 @@ void bucket(Graph& graph, const BucketPlan& plan) {
     const Priority here{static_cast<int64_t>(i), 0, 0};
     const Node* collective = collective_of(node);
     became[i] = nodes.size();
-    const int found =
-        works_on_lists(node, collective) && !node.module.empty() ? index.find(node.module) : -1;
+    const int found = works_on_lists(node, collective) && !node.module.empty()
+                          ? index.find(node.module.text())
+                          : -1;
     if (found < 0) {
       nodes.push_back(std::move(node));
       priorities.push_back(here);
       continue;
     }
     const std::string kind = kind_of(collective ? *collective : node);
-    const Key key{node.op, kind, static_cast<int>(node.phase), node.micro_batch, found};
+    const Key key{graph::is_wait(node), kind, static_cast<int>(node.phase), node.micro_batch,
+                  found};
     const auto [entry, is_new] = merged.emplace(key, nodes.size());
     became[i] = entry->second;
     if (is_new) {

@@ -8,7 +8,7 @@ const graph::Value& tensor_argument(const graph::Graph& graph, const graph::Node
 }
 
 // q [B, S, H, D], k [B, N, K, D]: two products of S × N × D a head, half of it unseen.
-double attention_flops(const std::vector<int64_t>& q, const std::vector<int64_t>& k) {
+double attention_flops(const graph::Sizes& q, const graph::Sizes& k) {
   return 2.0 * static_cast<double>(q[0]) * static_cast<double>(q[1]) * static_cast<double>(k[1]) *
          static_cast<double>(q[2]) * static_cast<double>(q[3]);
 }

@@ -86,9 +86,9 @@ class Recomputer {
       graph::for_each_use(node, [&](const Use& use) {
         const int32_t from = maker(use.value);
         if (from < 0 || !forward(from)) return;
-        const bool other =
-            node.phase == Phase::optimizer ||
-            (forward(i) && block_of(node.module) != block_of(graph_.nodes[from].module));
+        const bool other = node.phase == Phase::optimizer ||
+                           (forward(i) && block_of(node.module.text()) !=
+                                              block_of(graph_.nodes[from].module.text()));
         // What a view shows leaves with the view.
         if (other || (forward(i) && view_[i] && leaves[i])) leaves[from] = true;
       });
@@ -104,7 +104,7 @@ class Recomputer {
     std::vector<size_t> candidates;                      // for the budget
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
-      const std::string_view block = block_of(node.module);
+      const std::string_view block = block_of(node.module.text());
       if (!forward(i) || block.empty() || graph::is_all_gather(node) || graph::is_wait(node))
         continue;
       const Recompute mode = options_.mode(block);

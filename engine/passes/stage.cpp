@@ -70,7 +70,7 @@ class Cutter {
         latest = std::max(latest, stages_[maker]);
       });
       int64_t& stage = stages_[i];
-      stage = options_.stage_of(node.module);
+      stage = options_.stage_of(node.module.text());
       if (stage < 0) stage = std::max<int64_t>(latest, 0);
       const bool sum = node.op == "aten.add.Tensor" && node.phase == Phase::backward;
       if (sum && earliest == latest && latest > stage) stage = latest;
@@ -122,9 +122,8 @@ class Cutter {
   }
 
   ValueId copy_of(ValueId value) {
-    graph::Value copy = graph_.values[value];
-    copy.strides.clear();
-    graph_.values.push_back(std::move(copy));
+    graph_.values.push_back(graph_.values[value]);
+    graph_.values.back().strides.clear();
     return static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
@@ -139,7 +138,7 @@ class Cutter {
   void receive(const Node& maker, ValueId value, int64_t from, int64_t to) {
     Node node = transfer("heddle.activation_receive", maker, from, to, to);
     const graph::Value& what = graph_.values[value];
-    node.args.insert(node.args.begin(), {Arg(c10::IValue(what.sizes)),
+    node.args.insert(node.args.begin(), {Arg(c10::IValue(c10::IntArrayRef(what.sizes))),
                                          Arg(c10::IValue(static_cast<int64_t>(what.dtype))),
                                          Arg(c10::IValue(c10::Device(c10::kCPU)))});
     node.outputs = {copy_of(value)};
@@ -175,7 +174,7 @@ class Cutter {
   }
 
   void keep_of_optimizer(const Node& node) {
-    const int64_t stage = options_.stage_of(node.module);
+    const int64_t stage = options_.stage_of(node.module.text());
     if (stage < 0 || is_mine(stage)) graph_.nodes.push_back(node);
   }
 

@@ -173,8 +173,7 @@ class Unroller {
 
   ValueId renamed(ValueId value, int64_t m) {
     if (m == 0 || shared_values_.contains(value)) return value;
-    graph::Value copy = graph_.values[value];
-    graph_.values.push_back(std::move(copy));
+    graph_.values.push_back(graph_.values[value]);
     return names_[m][value] = static_cast<ValueId>(graph_.values.size()) - 1;
   }
 

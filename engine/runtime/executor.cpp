@@ -135,9 +135,9 @@ void Executor::add_spans(Timeline& timeline) const {
     if (!interval) continue;
     const Node& node = program_.graph.nodes[instruction.node];
     const bool communicates = std::holds_alternative<Start>(instruction.what);
-    timeline.add({node.op.substr(node.op.find('.') + 1), node.module, interval->begin_us,
-                  interval->end_us - interval->begin_us, static_cast<uint8_t>(communicates ? 1 : 0),
-                  static_cast<uint8_t>(node.phase)});
+    timeline.add({node.op.text().substr(node.op.text().find('.') + 1), node.module,
+                  interval->begin_us, interval->end_us - interval->begin_us,
+                  static_cast<uint8_t>(communicates ? 1 : 0), static_cast<uint8_t>(node.phase)});
   }
 }
 
@@ -171,10 +171,10 @@ void Executor::look_for_non_finite(const Instruction& instruction) {
     if (output == graph::kNoValue) continue;
     const at::Tensor& value = program_.values[output];
     if (!value.is_floating_point() || value.isfinite().all().item<bool>()) continue;
-    non_finite_ = graph::is_wait(node)
-                      ? ""
-                      : node.module + " (" + node.op.substr(node.op.find('.') + 1) + ", " +
-                            graph::name_of(node.phase) + ")";
+    non_finite_ = graph::is_wait(node) ? ""
+                                       : node.module.text() + " (" +
+                                             node.op.text().substr(node.op.text().find('.') + 1) +
+                                             ", " + graph::name_of(node.phase) + ")";
     return;
   }
 }
@@ -232,8 +232,9 @@ void Executor::start(const Start& start, const Node& node, size_t index) {
   // The same on all ranks of the group: those of different stages call it differently.
   const bool transfers = graph::is_send(node) || graph::is_receive(node);
   const bool ends = start.group == passes::kEndsGroup;
-  const std::string what = transfers ? "transfer" : node.op;
-  transport::label_next_collective(node.module.empty() || ends ? what : what + " " + node.module);
+  const std::string what = transfers ? "transfer" : node.op.text();
+  transport::label_next_collective(node.module.empty() || ends ? what
+                                                               : what + " " + node.module.text());
   c10::intrusive_ptr<c10d::Work> work;
   switch (start.kind) {
     case Start::Kind::all_gather:

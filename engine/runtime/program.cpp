@@ -137,7 +137,8 @@ class Lowering {
       return tensors;
     }
     if (const auto* scalar = std::get_if<graph::ScalarTensor>(&arg)) {
-      at::Tensor tensor = at::scalar_tensor(scalar->value, at::TensorOptions(scalar->dtype));
+      at::Tensor tensor =
+          at::scalar_tensor(scalar->value.toScalar(), at::TensorOptions(scalar->dtype));
       tensor.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
       return tensor;
     }

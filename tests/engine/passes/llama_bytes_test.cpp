@@ -23,7 +23,7 @@ namespace {
 // What a rank receives: all but its own part.
 double received(const graph::Graph& graph, const graph::Node& node) {
   const auto share = [](double ranks) { return (ranks - 1) / ranks; };
-  const auto bytes_of = [&](const std::vector<graph::ValueId>& values) {
+  const auto bytes_of = [&](c10::ArrayRef<graph::ValueId> values) {
     double bytes = 0;
     for (const graph::ValueId value : values)
       bytes += static_cast<double>(graph.values[value].bytes());

@@ -101,7 +101,7 @@ class LlamaPlanTest : public QObject {
       for (ValueId output : plan.graph.nodes[gather].outputs)
         for (size_t reader : readers(plan, plan.memory.root[output]))
           QVERIFY2(plan.graph.nodes[reader].phase != Phase::backward,
-                   plan.graph.nodes[gather].module.c_str());
+                   plan.graph.nodes[gather].module.text().c_str());
     }
   }
 
@@ -176,7 +176,7 @@ class LlamaPlanTest : public QObject {
         const ValueId root = plan.memory.root[use.value];
         if (starts) being_sent.insert(root), ++sent;
         if (use.written != graph::kNoValue)
-          QVERIFY2(!being_sent.contains(root), (node.op + " " + node.module).c_str());
+          QVERIFY2(!being_sent.contains(root), (node.op.text() + " " + node.module.text()).c_str());
       });
       if (!graph::is_wait(node)) continue;
       const int32_t start = made_by[graph::list_of(node).front().value];
