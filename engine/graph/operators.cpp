@@ -22,7 +22,7 @@ std::optional<c10::OperatorHandle> find_operator(Name node_name) {
   // Passes ask for every node of graphs with hundreds of thousands of them.
   thread_local std::unordered_map<Name, c10::OperatorHandle> found;
   if (const auto known = found.find(node_name); known != found.end()) return known->second;
-  const auto op = look_up(node_name);
+  auto op = look_up(node_name);
   if (op) found.emplace(node_name, *op);
   return op;
 }
