@@ -19,6 +19,7 @@ namespace heddle::graph {
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
 
+/// A shape: up to four dimensions without an allocation.
 using Sizes = c10::SmallVector<int64_t, 4>;
 
 /// A tensor of the step: what it is, not where it lies.
