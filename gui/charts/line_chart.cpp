@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kRedrawMilliseconds = 250;
 constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
+constexpr size_t kLongRun = 10;      // times its warm-up: no more of it than that may be cut off
 
 QPen solid(const QColor& color, int width) { return QPen(color, width); }
 
@@ -315,7 +316,7 @@ Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
   }
   curve.wide->setVisible(smooths);
   const auto warmUp = static_cast<size_t>(warmUp_);
-  if (curve.series.size() <= 2 * warmUp) return rangeOf(raw);
+  if (curve.series.size() < kLongRun * warmUp) return rangeOf(raw);
   const auto steady = columns(curve.series.x().subspan(warmUp), curve.series.y().subspan(warmUp),
                               x.low, x.high, plot_->width());
   return rangeOf(steady.empty() ? raw : steady);

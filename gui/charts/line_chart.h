@@ -62,7 +62,7 @@ class LineChart : public Card {
 
   /// Weight 0 (none) to below 1 of the past in the highlighted curve's smoothed companion.
   void setSmoothing(double weight);
-  /// Samples at a curve's start that do not determine the y range.
+  /// Samples at a curve's start that do not determine the y range of a curve ten times as long.
   void setWarmUp(int samples);
   void setHighlighted(int curve);  // -1: none. The first curve is at first.
   void setReferences(std::vector<ReferenceLine> lines);

@@ -70,6 +70,21 @@ class LineChartTest : public QObject {
     QCOMPARE(rate.crosshairText(1200)[1], QString("7,000 tok/s"));
   }
 
+  void warm_up_is_cut_off_in_long_runs_only() {
+    LineChart rate("Throughput", Unit::tokensPerSecond);
+    rate.addCurve("run", Qt::blue);
+    rate.setWarmUp(3);
+    show(rate);
+    const auto* plot = rate.findChild<QCustomPlot*>();
+    for (int step = 1; step <= 12; ++step) rate.append(0, step, step <= 3 ? 1000 : 5000);
+    rate.flush();
+    QVERIFY(plot->yAxis->range().contains(1000));
+    for (int step = 13; step <= 60; ++step) rate.append(0, step, 5000);
+    rate.flush();
+    QVERIFY(!plot->yAxis->range().contains(1000));
+    QVERIFY(plot->yAxis->range().contains(5000));
+  }
+
   void keys_zoom_and_read_off() {
     LineChart chart("Loss", Unit::loss);
     chart.addCurve("run", Qt::blue);
