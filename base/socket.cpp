@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,7 +12,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
 
 namespace heddle {
 namespace {
@@ -35,6 +39,18 @@ Result<Addresses> resolve(const std::string& host, uint16_t port) {
   return Addresses(found, freeaddrinfo);
 }
 
+// BBR sends next to nothing for 200 ms every ten seconds, to see how fast the way is when it is
+// empty, and paces by timers that take time from compute. To be asked for before there is a
+// connection, or the timers stay. Whatever else the system is set to is its owner's choice.
+void avoid_bbr(int fd) {
+  std::array<char, 16> name{};  // TCP_CA_NAME_MAX
+  socklen_t length = name.size();
+  if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0) return;
+  if (!std::string_view(name.data()).starts_with("bbr")) return;
+  for (const std::string_view other : {"cubic", "reno"})  // the first may take a right
+    if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, other.data(), other.size()) == 0) return;
+}
+
 // The first address for which `use` succeeds, else the last error.
 template <typename Use>
 Result<Socket> first_usable(const std::string& host, uint16_t port, Use use) {
@@ -43,6 +59,7 @@ Result<Socket> first_usable(const std::string& host, uint16_t port, Use use) {
   int error = 0;
   for (const addrinfo* at = addresses->get(); at != nullptr; at = at->ai_next) {
     Socket socket(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+    if (socket.fd() >= 0) avoid_bbr(socket.fd());
     if (socket.fd() >= 0 && use(socket.fd(), *at)) return socket;
     error = errno;
   }

@@ -19,7 +19,7 @@ tidy() {
   database=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$database'" EXIT
-  sed -E -e 's/ (-fpch-preprocess|-Winvalid-pch|-Wno-restrict)//g' \
+  sed -E -e 's/ (-fpch-preprocess|-Winvalid-pch|-Wno-restrict|-fno-thread-jumps)//g' \
     -e "s|-include [^ ]*cmake_pch\\.hxx|-include $HEDDLE_ROOT/engine/torch_headers.h|g" \
     "$commands" >"$database/compile_commands.json"
   local files=("$@")

@@ -1,11 +1,38 @@
 // Real sockets on loopback.
 #include "base/socket.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/socket.h>
+
 #include <QTest>
 #include <array>
+#include <fstream>
+#include <thread>
 
 using namespace heddle;
 using std::chrono::milliseconds;
+
+namespace {
+
+std::string congestion_control(const Socket& socket) {
+  std::array<char, 16> name{};
+  socklen_t length = name.size();
+  getsockopt(socket.fd(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &length);
+  return name.data();
+}
+
+// Moves the calling thread to a network of its own, with BBR as what its sockets use.
+bool enter_network_with_bbr() {
+  if (unshare(CLONE_NEWNET) != 0 || std::system("ip link set lo up") != 0) return false;
+  std::ofstream("/proc/sys/net/ipv4/tcp_congestion_control") << "bbr";
+  std::string now;
+  std::ifstream("/proc/sys/net/ipv4/tcp_congestion_control") >> now;
+  return now == "bbr";
+}
+
+}  // namespace
 
 class SocketTest : public QObject {
   Q_OBJECT
@@ -31,6 +58,22 @@ class SocketTest : public QObject {
     QVERIFY(send_all(*caller, sent.data(), sizeof(sent)));
     QVERIFY(receive_all(*answerer, got.data(), sizeof(got), milliseconds(5000)));
     QCOMPARE(got, sent);
+  }
+
+  void what_the_system_paces_is_not_paced_here() {
+    bool entered = false;
+    std::array<std::string, 3> used;
+    std::thread([&] {
+      entered = enter_network_with_bbr();
+      if (!entered) return;
+      const auto listener = listen_on("127.0.0.1", 0);
+      const auto caller = connect_to("127.0.0.1", listener->port(), milliseconds(5000));
+      const auto answerer = accept_from(*listener, milliseconds(5000));
+      used = {congestion_control(*listener), congestion_control(*caller),
+              congestion_control(*answerer)};
+    }).join();
+    if (!entered) QSKIP("needs root, iproute2, and a kernel that has BBR");
+    for (const std::string& name : used) QVERIFY2(name == "cubic" || name == "reno", name.c_str());
   }
 
   void what_cannot_be_done_is_said() {
