@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 from default_shape import ROOT, recipe
+from spans import kernel_seconds
 
-KERNELS = ("mm", "addmm", "attention", "attention_backward")
 PEER = r'''
 import json, sys, time, torch
 from torch.profiler import ProfilerActivity, profile
@@ -54,16 +54,9 @@ def heddle(a):
         file.write(recipe(a.steps, profile_every=2).replace("ranks = 2", "ranks = 1"))
     out = run([f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
     result = json.loads(out.strip().split("\n")[-1])
-    store = [f"{a.build}/heddle", "--store", f"{folder}/store.sqlite"]
-    run(store + ["import", f"{folder}/run"])
-    run(store + ["export", "1", "--to", f"{folder}/out"])
-    spans = [e for e in json.load(open(f"{folder}/out/trace.json"))["traceEvents"] if e["ph"] == "X"]
+    kernels = kernel_seconds(a.build, f"{folder}/run")
     shutil.rmtree(folder)
-    by_step = {}
-    for span in spans:
-        if span["name"].split()[0] in KERNELS and span["args"]["step"] > 3:
-            by_step[span["args"]["step"]] = by_step.get(span["args"]["step"], 0) + span["dur"] / 1e6
-    return result["step_seconds"], statistics.median(by_step.values())
+    return result["step_seconds"], kernels
 
 
 def hugging_face(a):

@@ -12,6 +12,7 @@ medians with their spread, CPU seconds and load, ratios, and the bounds that the
 import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
 from default_shape import recipe as default_recipe
+from spans import kernel_seconds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -60,6 +61,7 @@ def heddle(sets, link=a.link):
     if not link:
         out, cpu = run([f"{a.build}/heddle-engine", "train", recipe, "--run-dir", f"{folder}/run"] + options)
         result = json.loads(out.strip().split("\n")[-1])
+        result["kernel_seconds"] = kernel_seconds(a.build, f"{folder}/run")
     else:
         result, cpu = heddle_across(folder, recipe, options)
     if a.keep and link == a.link:
@@ -175,6 +177,10 @@ if "heddle" in runs:
     bound("first step: seconds beyond 1.2 steps", median("heddle", "first_step_seconds") - 1.2 * step, 1.0, False)
     predicted = median("heddle", "predicted_peak_bytes")
     print(f"predicted peak {predicted / 1e6:.0f} MB, measured {median('heddle', 'peak_bytes') / 1e6:.0f} MB")
+    if not a.link:
+        kernels = median("heddle", "kernel_seconds")
+        print(f"products and attention in a step, both ranks busy: {kernels:.3f} s")
+        bound("step, of its products and attention", step / kernels, 1.15, False)
     if a.link:
         rate = float(re.match(r"[\d.]+", a.link)[0]) * (1e9 if "gbit" in a.link else 1e6) / 8
         # Of each whole tensor the other rank's half crosses the link, in each direction at once.
