@@ -65,15 +65,13 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      // Ranks get their signals at different moments; all must act after the same step.
-      const std::vector<bool> asked =
-          any_rank({stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()},
-                   context_.launch.world_size, device_);
-      outcome.stopped = asked[0] && step < recipe_.training.steps;
+      outcome.stopped = asked_.stop && step < recipe_.training.steps;
       // The signals of one request may fall to both sides of a step.
-      const bool again = asked[1] && asked_before == step - 1;
-      if (asked[1]) asked_before = step;
-      if (const auto saved = save(step, outcome.stopped, asked[1] && !again, asked[2]); !saved)
+      const bool again = asked_.checkpoint && asked_before == step - 1;
+      if (asked_.checkpoint) asked_before = step;
+      if (const auto saved =
+              save(step, outcome.stopped, asked_.checkpoint && !again, asked_.saver_busy);
+          !saved)
         return fail(saved);
     }
     if (saver_)
@@ -87,6 +85,19 @@ class Trainer {
   }
 
  private:
+  // Of any rank, the same on all of them.
+  struct Asked {
+    bool stop = false, checkpoint = false, saver_busy = false;
+  };
+
+  // Ranks get their signals at different moments; all must act after the same step.
+  Asked ask_all() {
+    const std::vector<bool> any =
+        any_rank({stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()},
+                 context_.launch.world_size, device_);
+    return {any[0], any[1], any[2]};
+  }
+
   Result<> one_step(int64_t step) {
     const auto begin = Clock::now();
     const double time = now();
@@ -104,8 +115,10 @@ class Trainer {
         return logged;
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
-    const double seconds = seconds_since(begin);
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
+    // Behind the gathers for the next step: what of them nothing hides is this step's time.
+    asked_ = ask_all();
+    const double seconds = seconds_since(begin);
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
 
@@ -215,6 +228,7 @@ class Trainer {
   Validator* validator_;
   telemetry::LogWriter& log_;
   c10::Device device_;
+  Asked asked_;  // as of the last step's end
   Results results_;
 };
 
