@@ -177,10 +177,6 @@ if "heddle" in runs:
     bound("first step: seconds beyond 1.2 steps", median("heddle", "first_step_seconds") - 1.2 * step, 1.0, False)
     predicted = median("heddle", "predicted_peak_bytes")
     print(f"predicted peak {predicted / 1e6:.0f} MB, measured {median('heddle', 'peak_bytes') / 1e6:.0f} MB")
-    if not a.link:
-        kernels = median("heddle", "kernel_seconds")
-        print(f"products and attention in a step, both ranks busy: {kernels:.3f} s")
-        bound("step, of its products and attention", step / kernels, 1.15, False)
     if a.link:
         rate = float(re.match(r"[\d.]+", a.link)[0]) * (1e9 if "gbit" in a.link else 1e6) / 8
         # Of each whole tensor the other rank's half crosses the link, in each direction at once.
@@ -188,3 +184,7 @@ if "heddle" in runs:
         alone = median("heddle on one host", "step_seconds")
         print(f"wire time of the plan {wire:.3f} s, compute alone {alone:.3f} s")
         bound("step, of the larger of the two", step / max(wire, alone), 1.2, False)
+    else:
+        kernels = median("heddle", "kernel_seconds")
+        print(f"products and attention in a step, both ranks busy: {kernels:.3f} s")
+        bound("step, of its products and attention", step / kernels, 1.15, False)
