@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -32,22 +33,27 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
   }
 }
 
+void print(const char* collective, const cost::CollectiveTimes& times) {
+  if (times.alone.empty()) return;
+  fmt::print("\n{:>14} {:>12} {:>8} {:>17} {:>16}\n", collective, "alone ms", "GB/s",
+             "beside compute ms", "compute loses ms");
+  for (const auto& [bytes, seconds] : times.alone) {
+    fmt::print("{:>14} {:>12.3f} {:>8.2f}", bytes, seconds * 1e3,
+               static_cast<double>(bytes) * 1e-9 / seconds);
+    const auto measured = std::find_if(times.lost.begin(), times.lost.end(),
+                                       [&](const auto& point) { return point.bytes == bytes; });
+    if (measured != times.lost.end())
+      fmt::print(" {:>17.3f} {:>16.3f}", cost::at_bytes(times.beside_compute, bytes) * 1e3,
+                 measured->seconds * 1e3);
+    fmt::print("\n");
+  }
+}
+
 void print(const cost::Calibration& calibration) {
   const cost::Link& link = calibration.link;
   fmt::print("{}, {} ranks over {}\n", calibration.host, link.ranks, link.transport);
-  for (const auto& [bytes, seconds] : link.beside_compute)
-    fmt::print("beside compute {} bytes take {:.3f} ms, {:.3f} ms without\n", bytes, seconds * 1e3,
-               cost::at_bytes(link.all_gather, bytes) * 1e3);
-  fmt::print("compute loses {:.0f} % of its speed meanwhile\n\n", link.contention * 100);
-  if (!link.all_gather.empty())
-    fmt::print("{:>12} {:>14} {:>8} {:>18} {:>8}\n", "whole bytes", "all-gather ms", "GB/s",
-               "reduce-scatter ms", "GB/s");
-  for (size_t i = 0; i < link.all_gather.size(); ++i) {
-    const auto& [bytes, gather] = link.all_gather[i];
-    const double scatter = link.reduce_scatter[i].seconds, giga = static_cast<double>(bytes) * 1e-9;
-    fmt::print("{:>12} {:>14.3f} {:>8.2f} {:>18.3f} {:>8.2f}\n", bytes, gather * 1e3, giga / gather,
-               scatter * 1e3, giga / scatter);
-  }
+  print("all-gather", link.all_gather);
+  print("reduce-scatter", link.reduce_scatter);
   fmt::print("\n{:<34} {:<5} {:<18} {:>16}\n", "operator", "dtype", "shape", "GFLOP/s or GB/s");
   for (const cost::OperatorRate& rate : calibration.operators) {
     const auto [a, b, c] = rate.shape;

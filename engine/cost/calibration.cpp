@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 json to_json(const Curve& curve) {
   json points = json::array();
@@ -25,6 +25,17 @@ Curve curve_from_json(const json& points) {
   Curve curve;
   for (const json& point : points) curve.push_back({point.at(0), point.at(1)});
   return curve;
+}
+
+json to_json(const CollectiveTimes& times) {
+  return {{"alone", to_json(times.alone)},
+          {"beside_compute", to_json(times.beside_compute)},
+          {"lost", to_json(times.lost)}};
+}
+
+CollectiveTimes times_from_json(const json& read) {
+  return {curve_from_json(read.at("alone")), curve_from_json(read.at("beside_compute")),
+          curve_from_json(read.at("lost"))};
 }
 
 }  // namespace
@@ -46,23 +57,14 @@ double at_bytes(const Curve& curve, int64_t bytes) {
 json to_json(const Link& link) {
   return {{"transport", link.transport},
           {"ranks", link.ranks},
-          {"beside_compute", to_json(link.beside_compute)},
-          {"contention", link.contention},
-          {"start_seconds", link.start_seconds},
           {"estimated", link.estimated},
           {"all_gather", to_json(link.all_gather)},
           {"reduce_scatter", to_json(link.reduce_scatter)}};
 }
 
 Link link_from_json(const json& read) {
-  return {read.at("transport"),
-          read.at("ranks"),
-          curve_from_json(read.at("all_gather")),
-          curve_from_json(read.at("reduce_scatter")),
-          curve_from_json(read.at("beside_compute")),
-          read.at("contention"),
-          read.at("estimated"),
-          read.value("start_seconds", 0.0)};
+  return {read.at("transport"), read.at("ranks"), times_from_json(read.at("all_gather")),
+          times_from_json(read.at("reduce_scatter")), read.at("estimated")};
 }
 
 json to_json(const OperatorRate& rate) {

@@ -21,17 +21,18 @@ using Curve = std::vector<CurvePoint>;
 /// Seconds at a size: on straight lines between the points; behind the last one at its rate.
 double at_bytes(const Curve& curve, int64_t bytes);
 
+/// A kind of collective while compute stands still; while compute runs, which then is the longer
+/// by what it lost (arXiv 2504.03662: overlapping slows both).
+struct CollectiveTimes {
+  Curve alone, beside_compute, lost;
+};
+
 /// How a group's collectives travel and how long they take.
 struct Link {
   std::string transport;  // "memory", "memory + tcp", "tcp", "nccl"
   int64_t ranks = 0;
-  Curve all_gather, reduce_scatter;
-  /// A gather while compute runs: its threads wait for a core. And the share of its speed that
-  /// compute loses meanwhile (arXiv 2504.03662: overlapping slows both).
-  Curve beside_compute;
-  double contention = 0;
-  bool estimated = false;    // by formula, not measured
-  double start_seconds = 0;  // that compute loses to one of no size: threads that come and go
+  CollectiveTimes all_gather = {}, reduce_scatter = {};
+  bool estimated = false;  // by formula, not measured
 };
 
 /// The speed of an operator for operands of about this shape.

@@ -54,13 +54,13 @@ BucketPlan greedy(const graph::Graph& captured, const passes::PlanOptions& base,
                                    [](const auto& node) { return graph::is_all_gather(node); });
   const Link& link = cost.link(graph::group_of(*gather));
   GreedyOptions options;
-  options.largest_bytes = link.all_gather.back().bytes;
+  options.largest_bytes = link.all_gather.alone.back().bytes;
   if (limit > 0)
     options.headroom =
         limit - process_bytes(planned(captured, base, {"", passes::one_each(captured), {}}));
   return greedy_buckets(module_costs(captured, cost, base.recompute.reshard),
-                        {[&](int64_t bytes) { return at_bytes(link.all_gather, bytes); },
-                         [&](int64_t bytes) { return at_bytes(link.reduce_scatter, bytes); }},
+                        {[&](int64_t bytes) { return at_bytes(link.all_gather.alone, bytes); },
+                         [&](int64_t bytes) { return at_bytes(link.reduce_scatter.alone, bytes); }},
                         options);
 }
 
@@ -99,12 +99,16 @@ std::vector<Candidate> open_candidates(const graph::Graph& captured,
 
   std::vector<Candidate> all;
   for (const bool across : {false, true})
-    for (const int gathers : {1, 2})
-      for (const auto& [name, buckets] : wrappings)
+    for (const size_t gathers : {2, 4, 1, 8})
+      for (const auto& [name, buckets] : wrappings) {
+        if (gathers > buckets.size()) continue;  // no more than are there anyway
         all.push_back({fmt::format("{}, {} gather{} in flight{}", name, gathers,
                                    gathers == 1 ? "" : "s", across ? ", across phases" : ""),
                        buckets,
-                       {.gathers_in_flight = gathers, .across_phases = across}});
+                       {.gathers_in_flight = static_cast<int>(gathers),
+                        .scatters_in_flight = std::max(2, static_cast<int>(gathers)),
+                        .across_phases = across}});
+      }
   const auto nodes = static_cast<int64_t>(captured.nodes.size()) * captured.micro_batches;
   all.resize(std::min(all.size(), static_cast<size_t>(std::max(kNodesToPlan / nodes, kFewest))));
   return all;

@@ -27,6 +27,11 @@ std::string short_name(c10::ScalarType type) {
   return type == c10::kBFloat16 ? "bf16" : type == c10::kFloat ? "f32" : c10::toString(type);
 }
 
+Duration of(const CollectiveTimes& times, int64_t bytes) {
+  return {at_bytes(times.alone, bytes), at_bytes(times.beside_compute, bytes),
+          at_bytes(times.lost, bytes)};
+}
+
 bool makes_nothing(const Node& node) {
   const auto op = graph::find_operator(node.op);
   return !op || graph::is_view(*op);
@@ -91,13 +96,12 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
 Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const Link& travels = link(graph::group_of(collective));
   const int64_t bytes = whole_bytes(graph, collective);
-  const double gather = at_bytes(travels.all_gather, bytes);
-  const double scatter = at_bytes(travels.reduce_scatter, bytes);
-  const double beside = at_bytes(travels.beside_compute, bytes);
-  const double alone = graph::gathers(collective)    ? gather
-                       : graph::scatters(collective) ? scatter
-                                                     : gather + scatter;
-  return {alone, alone + std::max(0.0, beside - gather), travels.start_seconds};
+  const Duration gather = of(travels.all_gather, bytes),
+                 scatter = of(travels.reduce_scatter, bytes);
+  if (graph::gathers(collective)) return gather;
+  if (graph::scatters(collective)) return scatter;
+  return {gather.alone + scatter.alone, gather.beside_compute + scatter.beside_compute,
+          gather.lost + scatter.lost};
 }
 
 }  // namespace heddle::cost

@@ -11,9 +11,9 @@
 namespace heddle::cost {
 
 /// Seconds of a node: compute by itself; a collective while compute stands still, and while it
-/// runs, and what compute loses to its start.
+/// runs, and what compute loses then.
 struct Duration {
-  double alone = 0, beside_compute = 0, start = 0;
+  double alone = 0, beside_compute = 0, lost = 0;
 };
 
 /// Plain data plus look-ups; safe to read from several threads.

@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kSmallest = 4096, kLargest = int64_t{128} << 20;
 
 struct Guess {
-  double latency, bytes_per_second, contention;
+  double latency, bytes_per_second;
+  double contention;  // by how much both are slower side by side, as a share
 };
 
 Guess guess(const std::string& transport) {
@@ -24,15 +25,17 @@ Guess guess(const std::string& transport) {
 
 Link formula_link(const std::string& transport, int64_t ranks) {
   const Guess of = guess(transport);
-  Link link{transport, ranks, {}, {}, {}, of.contention, true};
+  CollectiveTimes times;
   const auto steps = static_cast<double>(ranks - 1);
   for (int64_t bytes = kSmallest; bytes <= kLargest; bytes *= 2) {
     const double sent = static_cast<double>(bytes) * steps / static_cast<double>(ranks);
-    link.all_gather.push_back({bytes, steps * of.latency + sent / of.bytes_per_second});
+    const double seconds = steps * of.latency + sent / of.bytes_per_second;
+    const double beside = seconds * (1.0 + of.contention);
+    times.alone.push_back({bytes, seconds});
+    times.beside_compute.push_back({bytes, beside});
+    times.lost.push_back({bytes, beside * of.contention});
   }
-  link.reduce_scatter = link.beside_compute = link.all_gather;
-  for (CurvePoint& point : link.beside_compute) point.seconds *= 1.0 + of.contention;
-  return link;
+  return {transport, ranks, times, times, true};
 }
 
 Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <vector>
 
 namespace heddle::cost {
@@ -13,19 +12,18 @@ using graph::Node;
 
 class Clock {
  public:
-  explicit Clock(double contention) : speed_(1.0 - contention) {}
-
   void compute(double seconds) {
     while (seconds > 0 && !under_way_.empty()) {
       Transfer& transfer = under_way_.front();
       const double transfer_ends = transfer.left * transfer.duration.beside_compute;
-      if (transfer_ends * speed_ > seconds) {
-        now_ += seconds / speed_;
-        transfer.left -= seconds / speed_ / transfer.duration.beside_compute;
+      const double speed = speed_beside(transfer.duration);
+      if (transfer_ends * speed > seconds) {
+        now_ += seconds / speed;
+        transfer.left -= seconds / speed / transfer.duration.beside_compute;
         return;
       }
       now_ += transfer_ends;
-      seconds -= transfer_ends * speed_;
+      seconds -= transfer_ends * speed;
       under_way_.pop_front();
     }
     now_ += seconds;
@@ -54,26 +52,31 @@ class Clock {
     double left = 1.0;  // the share that is still to come
   };
 
-  const double speed_;              // of compute beside a transfer
+  // Of compute. No transfer stops it: threads share the cores.
+  static double speed_beside(const Duration& transfer) {
+    constexpr double kSlowest = 0.05;
+    if (transfer.beside_compute <= 0) return 1.0;
+    return std::max(kSlowest, 1.0 - transfer.lost / transfer.beside_compute);
+  }
+
   std::deque<Transfer> under_way_;  // the first one runs
   double now_ = 0, exposed_ = 0;
 };
 
 }  // namespace
 
-Simulated simulate(const Graph& planned, const NodeDuration& duration, double contention) {
+Simulated simulate(const Graph& planned, const NodeDuration& duration) {
   std::vector<Duration> of_node;
   of_node.reserve(planned.nodes.size());
   for (const Node& node : planned.nodes)
     of_node.push_back(graph::is_wait(node) ? Duration{} : duration(node));
-  Clock clock(contention);
+  Clock clock;
   Simulated first;
   for (int step = 0; step < 2; ++step) {
     first = clock.passed();
     for (size_t i = 0; i < of_node.size(); ++i) {
       const Node& node = planned.nodes[i];
       if (graph::is_collective(node)) {
-        clock.compute(of_node[i].start);
         clock.start(node.outputs.front(), of_node[i]);
       } else if (graph::is_wait(node)) {
         clock.wait(graph::list_of(node).front().value);
@@ -87,18 +90,10 @@ Simulated simulate(const Graph& planned, const NodeDuration& duration, double co
 }
 
 Simulated simulate(const Graph& planned, const CostModel& cost) {
-  std::map<std::string, int64_t> bytes;
-  for (const Node& node : planned.nodes)
-    if (graph::is_collective(node)) bytes[graph::group_of(node)] += whole_bytes(planned, node);
-  const auto most = std::max_element(
-      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return simulate(
-      planned,
-      [&](const Node& node) {
-        return graph::is_collective(node) ? cost.transfer(planned, node)
-                                          : Duration{cost.seconds(planned, node)};
-      },
-      most == bytes.end() ? 0.0 : cost.link(most->first).contention);
+  return simulate(planned, [&](const Node& node) {
+    return graph::is_collective(node) ? cost.transfer(planned, node)
+                                      : Duration{cost.seconds(planned, node)};
+  });
 }
 
 }  // namespace heddle::cost

@@ -16,12 +16,13 @@ struct Simulated {
 using NodeDuration = std::function<Duration(const graph::Node&)>;
 
 /// Walks the nodes in order. Compute runs one node after the other and stops at waits; collectives
-/// run one after the other from when they are started. While both run, compute loses the share
-/// `contention` (below 1) of its speed. A second step follows the first, with the gathers that it
-/// left under way: its figures are returned. Linear in the number of nodes.
-Simulated simulate(const graph::Graph& planned, const NodeDuration& duration, double contention);
+/// run one after the other from when they are started. Beside one, compute loses as large a part
+/// of what it would lose to the whole transfer as is moved meanwhile. A second step follows the
+/// first, with the gathers that it left under way: its figures are returned. Linear in the number
+/// of nodes.
+Simulated simulate(const graph::Graph& planned, const NodeDuration& duration);
 
-/// With the model's durations, and the contention of the group that moves most.
+/// With the model's durations.
 Simulated simulate(const graph::Graph& planned, const CostModel& cost);
 
 }  // namespace heddle::cost

@@ -18,6 +18,7 @@
 #include "engine/runtime/executor.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
+#include "engine/transport/timed_work.h"
 
 namespace heddle::train {
 namespace {
@@ -39,17 +40,33 @@ struct Bucket {
   Tensors wholes, shards;
 };
 
-Bucket make_bucket(int64_t bytes, int64_t ranks) {
-  constexpr int64_t kTensors = 8;
-  Bucket bucket;
-  const int64_t elements =
-      std::max<int64_t>(1, bytes / kTensors / ranks / static_cast<int64_t>(sizeof(float)));
-  for (int64_t i = 0; i < kTensors; ++i) {
-    bucket.wholes.push_back(at::zeros({elements * ranks}));
-    bucket.shards.push_back(at::zeros({elements}));
+// Buckets one behind the other in memory that no cache holds: a step comes back to what it has
+// moved when it has moved all else.
+class Buckets {
+ public:
+  Buckets(int64_t bytes, int64_t ranks)
+      : ranks_(ranks),
+        wholes_(at::zeros({bytes / kFloat})),
+        shards_(at::zeros({bytes / kFloat / ranks})) {}
+
+  Bucket next(int64_t bytes) {
+    constexpr int64_t kTensors = 8;
+    const int64_t rows = std::max<int64_t>(1, bytes / kTensors / ranks_ / kFloat);
+    if ((at_ + kTensors * rows * ranks_) > wholes_.numel()) at_ = 0;
+    Bucket bucket;
+    for (int64_t i = 0; i < kTensors; ++i, at_ += rows * ranks_) {
+      bucket.wholes.push_back(wholes_.narrow(0, at_, rows * ranks_));
+      bucket.shards.push_back(shards_.narrow(0, at_ / ranks_, rows));
+    }
+    return bucket;
   }
-  return bucket;
-}
+
+ private:
+  static constexpr int64_t kFloat = sizeof(float);
+  const int64_t ranks_;
+  const at::Tensor wholes_, shards_;
+  int64_t at_ = 0;  // elements
+};
 
 // Median of several: the same number on all ranks.
 template <typename Start>
@@ -66,35 +83,43 @@ double transfer_seconds(c10d::Backend& group, int64_t bytes, const Start& start)
 }
 
 struct Beside {
-  double seconds = 0;     // of the gather
-  double contention = 0;  // the share of its speed that compute loses
+  double seconds = 0;  // of the collective
+  double lost = 0;     // seconds that compute takes longer
 };
 
-// A gather while the caller computes until it is over.
-Beside measure_beside(c10d::Backend& group, int64_t bytes) {
-  constexpr int kRounds = 9, kProducts = 100;
-  Bucket bucket = make_bucket(bytes, group.getSize());
-  const at::Tensor a = at::ones({128, 128}), b = at::ones({128, 128});
-  at::Tensor c = at::empty({128, 128});
-  std::vector<double> seconds, contention;
-  for (int i = 0; i <= kRounds; ++i) {
+// A collective amid products that outlast it, in turn with the products alone.
+template <typename Start>
+Beside measure_beside(c10d::Backend& group, int64_t rounds, const Start& start) {
+  constexpr int64_t kSize = 256, kAround = 10;
+  const at::Tensor a = at::ones({kSize, kSize}), b = at::ones({kSize, kSize});
+  at::Tensor c = at::empty({kSize, kSize});
+  const auto compute = [&](int64_t products) {
+    for (int64_t i = 0; i < products; ++i) at::mm_out(c, a, b);
+  };
+  group.barrier()->wait();
+  const Work first = start();
+  int64_t behind = kAround;
+  for (const auto future = first->getFuture(); !future->completed(); ++behind) compute(1);
+  first->wait();
+
+  std::vector<double> seconds, lost;
+  for (int64_t i = 0; i < rounds; ++i) {
     group.barrier()->wait();
     const auto alone = Clock::now();
-    for (int j = 0; j < kProducts; ++j) at::mm_out(c, a, b);
-    const double product = seconds_since(alone) / kProducts;
+    compute(kAround + behind);
+    const double without = seconds_since(alone);
     group.barrier()->wait();
     const auto begin = Clock::now();
-    const Work work = group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards);
-    int products = 0;
-    for (const auto future = work->getFuture(); !future->completed(); ++products)
-      at::mm_out(c, a, b);
-    const double computed = seconds_since(begin);
+    compute(kAround);
+    const auto started = Clock::now();
+    const Work work = start();
+    compute(behind);
+    lost.push_back(seconds_since(begin) - without);
     work->wait();
-    if (i == 0) continue;  // memory touched for the first time
-    seconds.push_back(computed);
-    contention.push_back(1.0 - products * product / computed);
+    const auto ended = dynamic_cast<const transport::TimedWork&>(*work).ended();
+    seconds.push_back(std::chrono::duration<double>(ended - started).count());
   }
-  return {median(std::move(seconds)), std::clamp(median(std::move(contention)), 0.0, 0.9)};
+  return {median(std::move(seconds)), std::max(0.0, median(std::move(lost)))};
 }
 
 // A model whose step has an operator of each kind.
@@ -174,35 +199,42 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
 
 }  // namespace
 
-std::vector<int64_t> many_sizes() {
+Sizes many_sizes() {
   constexpr int kSizes = 40;
-  std::vector<int64_t> sizes;
-  for (int i = 0; i < kSizes; ++i)
-    sizes.push_back(std::llround(4096.0 * std::pow(2.0, 15.0 * i / (kSizes - 1))));
+  Sizes sizes{.alone = {}, .beside = {}, .rounds = 15};
+  for (int i = 0; i < kSizes; ++i) {
+    sizes.alone.push_back(std::llround(4096.0 * std::pow(2.0, 15.0 * i / (kSizes - 1))));
+    if (i % 3 == 0) sizes.beside.push_back(sizes.alone.back());
+  }
   return sizes;
 }
 
-std::vector<int64_t> few_sizes() { return {4096, 256 << 10, 1 << 20, 4 << 20}; }
+Sizes few_sizes() { return {{4096, 256 << 10, 1 << 20, 4 << 20}, {4096, 1 << 20}, 7}; }
 
-cost::Link measure_link(c10d::Backend& group, const std::string& transport,
-                        const std::vector<int64_t>& sizes) {
-  cost::Link link{transport, group.getSize(), {}, {}, {}, 0};
-  for (const int64_t bytes : sizes) {
-    Bucket bucket = make_bucket(bytes, group.getSize());
-    link.all_gather.push_back({bytes, transfer_seconds(group, bytes, [&] {
-                                 return group.allgather_into_tensor_coalesced(bucket.wholes,
-                                                                              bucket.shards);
-                               })});
-    link.reduce_scatter.push_back({bytes, transfer_seconds(group, bytes, [&] {
-                                     return group.reduce_scatter_tensor_coalesced(bucket.shards,
-                                                                                  bucket.wholes);
-                                   })});
-  }
-  for (const int64_t bytes : {sizes.front(), sizes.back() / 64, sizes.back() / 8, sizes.back()}) {
-    const Beside beside = measure_beside(group, bytes);
-    link.beside_compute.push_back({bytes, beside.seconds});
-    if (bytes == sizes.front()) link.start_seconds = beside.contention * beside.seconds;
-    link.contention = beside.contention;  // of the largest
+cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes) {
+  cost::Link link{.transport = transport, .ranks = group.getSize()};
+  Buckets buckets(sizes.alone.back(), group.getSize());
+  for (const int64_t bytes : sizes.alone) {
+    const bool beside =
+        std::find(sizes.beside.begin(), sizes.beside.end(), bytes) != sizes.beside.end();
+    const int64_t rounds = std::clamp<int64_t>((int64_t{32} << 20) / bytes, 5, sizes.rounds);
+    const auto gather = [&] {
+      Bucket bucket = buckets.next(bytes);
+      return group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards);
+    };
+    const auto scatter = [&] {
+      Bucket bucket = buckets.next(bytes);
+      return group.reduce_scatter_tensor_coalesced(bucket.shards, bucket.wholes);
+    };
+    const auto measure = [&](const auto& start, cost::CollectiveTimes& times) {
+      times.alone.push_back({bytes, transfer_seconds(group, bytes, start)});
+      if (!beside) return;
+      const auto [seconds, lost] = measure_beside(group, rounds, start);
+      times.beside_compute.push_back({bytes, std::max(seconds, times.alone.back().seconds)});
+      times.lost.push_back({bytes, lost});
+    };
+    measure(gather, link.all_gather);
+    measure(scatter, link.reduce_scatter);
   }
   return link;
 }

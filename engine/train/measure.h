@@ -8,15 +8,18 @@
 
 namespace heddle::train {
 
-/// Sizes of gathers to measure: 40 from 4 KiB to 128 MiB; or few, for the start of a run whose
-/// link may be slow.
-std::vector<int64_t> many_sizes();
-std::vector<int64_t> few_sizes();
+/// Bytes of the whole tensors to measure, while compute stands still and beside it: 40 and 14 of
+/// them from 4 KiB to 128 MiB; or few, for the start of a run whose link may be slow.
+struct Sizes {
+  std::vector<int64_t> alone, beside;  // ascending; the second ones are among the first
+  int64_t rounds = 0;                  // beside compute, at most
+};
+Sizes many_sizes();
+Sizes few_sizes();
 
 /// Gathers and scatters of whole tensors of these sizes, and what they take from compute beside
 /// them. Every rank of the group calls this; throws c10::Error as collectives do.
-cost::Link measure_link(c10d::Backend& group, const std::string& transport,
-                        const std::vector<int64_t>& sizes);
+cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes);
 
 /// Each operator's speed in the steps of small models, fp32 and bf16, one rank alone. Call it on
 /// all ranks at once: each takes its share of the machine.

@@ -113,7 +113,7 @@ Result<> calibrate(const launch::RankContext& context) {
   if (const auto met = runtime::init_process_groups(context, mesh, 1, at::kCPU); !met) return met;
   cost::Calibration calibration;
   calibration.host = host_name();
-  calibration.link = {runtime::transport_name(runtime::world_group()), ranks, {}, {}, {}, 0};
+  calibration.link = {.transport = runtime::transport_name(runtime::world_group()), .ranks = ranks};
   if (ranks > 1)
     calibration.link = measure_link(runtime::process_group(runtime::world_group()),
                                     calibration.link.transport, many_sizes());

@@ -3,10 +3,11 @@
 #include <ATen/ops/empty.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "engine/transport/prompt_thread.h"
 
 namespace heddle::transport {
 
@@ -21,7 +22,7 @@ TcpPeers::TcpPeers(int rank, std::vector<RemoteSockets> sockets)
     for (Socket& socket : sockets[peer]) streams_[peer].emplace_back(std::move(socket));
   }
   thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "wire");
+    become_prompt("wire");
     loop();
   });
 }

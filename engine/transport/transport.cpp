@@ -1,8 +1,8 @@
 #include "engine/transport/transport.h"
 
-#include <pthread.h>
-
 #include <algorithm>
+
+#include "engine/transport/prompt_thread.h"
 
 namespace heddle::transport {
 namespace {
@@ -36,7 +36,7 @@ Transport::Transport(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
       meeting_(meet(store_, rank, size, options_)),
       exchange_(meeting_, rank, size, options_, stop_) {
   thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "transport");
+    become_prompt("transport");
     loop();
   });
 }

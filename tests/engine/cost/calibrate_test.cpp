@@ -49,11 +49,14 @@ class CalibrateTest : public QObject {
     const QJsonObject link = run.results()["link"].toObject();
     QCOMPARE(link["ranks"].toInt(), 2);
     for (const char* collective : {"all_gather", "reduce_scatter"}) {
-      const QJsonArray points = link[collective].toArray();
-      QCOMPARE(points.size(), 40);
-      QCOMPARE(points.first().toArray()[0].toInt(), 4096);
-      QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
-      for (const QJsonValue point : points) QVERIFY(point.toArray()[1].toDouble() > 0);
+      for (const auto& [curve, sizes] :
+           {std::pair("alone", 40), {"beside_compute", 14}, {"lost", 14}}) {
+        const QJsonArray points = link[collective][curve].toArray();
+        QCOMPARE(points.size(), sizes);
+        QCOMPARE(points.first().toArray()[0].toInt(), 4096);
+        QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
+        QVERIFY(points.last().toArray()[1].toDouble() > 0);
+      }
     }
     QSet<QString> products;
     for (const QJsonValue rate : run.results()["operators"].toArray())

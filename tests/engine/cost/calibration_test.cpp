@@ -9,14 +9,12 @@ using namespace heddle;
 
 namespace {
 
-cost::Calibration calibration(const std::string& host, int64_t ranks, double contention) {
+cost::Calibration calibration(const std::string& host, int64_t ranks, double lost) {
   return {host,
           {"memory",
            ranks,
-           {{4096, 1e-4}, {8192, 3e-4}},
-           {{4096, 2e-4}},
-           {{4096, 5e-4}},
-           contention,
+           {{{4096, 1e-4}, {8192, 3e-4}}, {{4096, 5e-4}}, {{4096, lost}}},
+           {{{4096, 2e-4}}, {{4096, 6e-4}}, {{4096, 7e-4}}},
            false},
           {{"aten.mm", "f32", {1024, 512, 256}, 5e10}, {"heddle.rope", "bf16", {}, 2e9}}};
 }
@@ -48,10 +46,12 @@ class CalibrationTest : public QObject {
     const cost::Calibration& last = read->back();
     QCOMPARE(last.host, std::string("a"));
     QCOMPARE(last.link.ranks, int64_t{2});
-    QCOMPARE(last.link.contention, 0.4);
-    QCOMPARE(last.link.beside_compute.back().seconds, 5e-4);
-    QCOMPARE(last.link.all_gather.back().bytes, int64_t{8192});
-    QCOMPARE(last.link.all_gather.back().seconds, 3e-4);
+    QCOMPARE(last.link.all_gather.alone.back().bytes, int64_t{8192});
+    QCOMPARE(last.link.all_gather.alone.back().seconds, 3e-4);
+    QCOMPARE(last.link.all_gather.beside_compute.back().seconds, 5e-4);
+    QCOMPARE(last.link.all_gather.lost.back().seconds, 0.4);
+    QCOMPARE(last.link.reduce_scatter.alone.back().seconds, 2e-4);
+    QCOMPARE(last.link.reduce_scatter.lost.back().seconds, 7e-4);
     QCOMPARE(last.operators.front().shape[2], int64_t{256});
     QCOMPARE(last.operators.back().per_second, 2e9);
   }
@@ -59,10 +59,10 @@ class CalibrationTest : public QObject {
   void what_cannot_be_read_is_told_and_replaced_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("told");
-    QTest::newRow("cut off") << QByteArray("{\"version\": 2, \"calibr") << "damaged";
-    QTest::newRow("no numbers") << QByteArray("{\"version\": 2, \"calibrations\": [{\"host\": 1}]}")
+    QTest::newRow("cut off") << QByteArray("{\"version\": 3, \"calibr") << "damaged";
+    QTest::newRow("no numbers") << QByteArray("{\"version\": 3, \"calibrations\": [{\"host\": 1}]}")
                                 << "damaged";
-    QTest::newRow("older") << QByteArray("{\"version\": 0, \"calibrations\": []}") << "version 0";
+    QTest::newRow("older") << QByteArray("{\"version\": 2, \"calibrations\": []}") << "version 2";
   }
   void what_cannot_be_read_is_told_and_replaced() {
     QFETCH(QByteArray, content);
@@ -88,7 +88,7 @@ class CalibrationTest : public QObject {
 
     const cost::Rates known = cost::rates_of(all, "a", 2, {{"dp_shard", {"memory", 2}}});
     QCOMPARE(cost::shortcomings(known), std::string());
-    QCOMPARE(known.links.at("dp_shard").contention, 0.1);
+    QCOMPARE(known.links.at("dp_shard").all_gather.lost.back().seconds, 0.1);
 
     const cost::Rates half = cost::rates_of(all, "a", 2, groups);
     QVERIFY(half.links.at("dp_replicate").estimated && !half.links.at("dp_shard").estimated);
@@ -103,7 +103,7 @@ class CalibrationTest : public QObject {
     // The formula: (ranks − 1) · latency, and (ranks − 1) / ranks of the bytes on the wire.
     const cost::Link two = cost::formula_link("memory", 2), four = cost::formula_link("memory", 4);
     const auto per_byte = [](const cost::Link& link) {
-      const auto& [a, b] = std::pair(link.all_gather.front(), link.all_gather.back());
+      const auto& [a, b] = std::pair(link.all_gather.alone.front(), link.all_gather.alone.back());
       return (b.seconds - a.seconds) / static_cast<double>(b.bytes - a.bytes);
     };
     QVERIFY(std::abs(per_byte(four) / per_byte(two) - 1.5) < 1e-9);

@@ -56,8 +56,8 @@ graph::Graph parsed(const std::string& nodes) {
 cost::Rates rates(double bytes_per_second) {
   cost::Rates rates;
   cost::Link& link = rates.links["dp_shard"];
-  for (auto* curve : {&link.all_gather, &link.reduce_scatter, &link.beside_compute})
-    *curve = {{16, 16 / bytes_per_second}, {1024, 1024 / bytes_per_second}};
+  const cost::Curve curve = {{16, 16 / bytes_per_second}, {1024, 1024 / bytes_per_second}};
+  link.all_gather = link.reduce_scatter = {curve, curve, {}};
   return rates;
 }
 
@@ -137,8 +137,8 @@ class CostTest : public QObject {
     QTest::addColumn<QString>("nodes");
     QTest::addColumn<bool>("wrapped");
     QTest::addColumn<double>("beside");
-    QTest::addColumn<double>("contention");
-    // A gather takes three seconds, `beside` compute; any other node two.
+    QTest::addColumn<double>("lost");
+    // A gather takes three seconds, `beside` compute, which loses `lost`; any other node takes two.
     QTest::addColumn<double>("step");
     QTest::addColumn<double>("exposed");
     const char* gather =
@@ -155,10 +155,10 @@ class CostTest : public QObject {
     QTest::newRow("the gather pays")
         << order(gather, before, wait, behind) << false << 6.0 << 0.0 << 6.0 << 2.0;
     // In its three seconds one and a half are computed.
-    QTest::newRow("compute pays") << order(gather, before, wait, behind) << false << 3.0 << 0.5
+    QTest::newRow("compute pays") << order(gather, before, wait, behind) << false << 3.0 << 1.5
                                   << 5.5 << 0.0;
     // Compute takes four seconds, two thirds of the gather are done then.
-    QTest::newRow("both pay") << order(gather, before, wait, behind) << false << 6.0 << 0.5 << 7.0
+    QTest::newRow("both pay") << order(gather, before, wait, behind) << false << 6.0 << 3.0 << 7.0
                               << 1.0;
     const char* second =
         "  %6: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n";
@@ -174,17 +174,14 @@ class CostTest : public QObject {
     QFETCH(QString, nodes);
     QFETCH(bool, wrapped);
     QFETCH(double, beside);
-    QFETCH(double, contention);
+    QFETCH(double, lost);
     QFETCH(double, step);
     QFETCH(double, exposed);
     graph::Graph graph = parsed(nodes.toStdString());
     if (wrapped) std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
-    const cost::Simulated simulated = cost::simulate(
-        graph,
-        [=](const graph::Node& node) {
-          return graph::is_collective(node) ? cost::Duration{3.0, beside} : cost::Duration{2.0, 0};
-        },
-        contention);
+    const cost::Simulated simulated = cost::simulate(graph, [=](const graph::Node& node) {
+      return graph::is_collective(node) ? cost::Duration{3.0, beside, lost} : cost::Duration{2.0};
+    });
     QCOMPARE(simulated.step_seconds, step);
     QCOMPARE(simulated.exposed_seconds, exposed);
   }
