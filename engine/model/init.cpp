@@ -1,6 +1,10 @@
 #include "engine/model/init.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -52,17 +56,43 @@ float draw_again(const Init& init, uint64_t key, uint64_t element) {
   }
 }
 
-// Elements [begin, end), both of a pair from one draw.
-void draw(const Init& init, uint64_t key, uint64_t begin, uint64_t end, float* out) {
-  for (uint64_t element = begin; element < end;) {
-    const auto pair = normals(element / 2, key, 0);
-    do {
-      const double value = init.sigma * pair[element % 2];
+// The first draws of so many elements at once. Always whole blocks: which instruction makes an
+// element must not depend on what part of a parameter a rank has.
+constexpr uint64_t kBlock = 4096;
+
+class Blocks {
+ public:
+  Blocks(const Init& init, uint64_t key) : init_(init), key_(key) {}
+
+  // Elements [begin, end) of one block.
+  void draw(uint64_t begin, uint64_t end, float* out) {
+    const uint64_t first = begin / kBlock * kBlock;
+    double *radius = radius_.mutable_data_ptr<double>(), *angle = sine_.mutable_data_ptr<double>();
+    for (uint64_t i = 0; i < kBlock / 2; ++i) {
+      const auto words = philox(first / 2 + i, key_);
+      radius[i] = uniform(words[0], words[1]);
+      angle[i] = 2.0 * std::numbers::pi * uniform(words[2], words[3]);
+    }
+    radius_.log_().mul_(-2.0).sqrt_().mul_(init_.sigma);
+    at::cos_out(cosine_, sine_);
+    sine_.sin_();
+    cosine_.mul_(radius_);
+    sine_.mul_(radius_);
+    const std::array values = {cosine_.const_data_ptr<double>(), sine_.const_data_ptr<double>()};
+    for (uint64_t element = begin; element < end; ++element) {
+      const double value = values[element % 2][(element - first) / 2];
       out[element - begin] =
-          within(init, value) ? static_cast<float>(value) : draw_again(init, key, element);
-    } while (++element % 2 == 1 && element < end);
+          within(init_, value) ? static_cast<float>(value) : draw_again(init_, key_, element);
+    }
   }
-}
+
+ private:
+  const Init& init_;
+  const uint64_t key_;
+  // Of a pair of elements each; the angle becomes its sine.
+  at::Tensor radius_ = at::empty({kBlock / 2}, at::kDouble), sine_ = at::empty_like(radius_),
+             cosine_ = at::empty_like(radius_);
+};
 
 bool ends_with(const std::string& name, const char* end) { return name.ends_with(end); }
 
@@ -92,9 +122,15 @@ void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin
     return;
   }
   const uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(seed));
-  at::parallel_for(0, count, 16384, [&](int64_t from, int64_t to) {
-    draw(init, key, static_cast<uint64_t>(begin + from), static_cast<uint64_t>(begin + to),
-         out + from);
+  at::NoGradGuard no_grad;
+  at::parallel_for(0, count, 4 * kBlock, [&](int64_t from, int64_t to) {
+    Blocks blocks(init, key);
+    const auto end = static_cast<uint64_t>(begin + to);
+    for (auto at = static_cast<uint64_t>(begin + from); at < end;) {
+      const uint64_t next = std::min(end, (at / kBlock + 1) * kBlock);
+      blocks.draw(at, next, out + (at - static_cast<uint64_t>(begin)));
+      at = next;
+    }
   });
 }
 

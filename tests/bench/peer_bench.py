@@ -6,8 +6,9 @@
 
 The default shape of the peer (dim 512, 8 layers, vocabulary 4,096, 2 x 512 tokens a rank), two ranks:
 of this machine, or one on each side of a link of that rate (root); then Heddle's step on one host,
-whose communication is hidden, runs alternately too: compute alone. Prints a line a run and then
-medians with their spread, CPU seconds and load, ratios, and the bounds that they are held against.
+whose communication is hidden, runs alternately too: compute alone. Heddle calibrates this machine first
+and chooses the wrapping, its default. Prints a line a run and then medians with their spread, CPU
+seconds and load, ratios, and the bounds that they are held against.
 """
 import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
@@ -35,7 +36,7 @@ if a.only != "heddle" and not (a.torchrun and a.peer):
 if a.link and not a.slow_link:
     p.error("--link needs --slow-link")
 
-RECIPE = default_recipe(a.steps, profile_every=4, text=a.text)
+RECIPE = default_recipe(a.steps, 'mode = "auto"', profile_every=4, text=a.text)
 
 
 def cpu_seconds():
@@ -125,6 +126,8 @@ def peer(flags):
     return json.loads([line for line in out.split("\n") if line.startswith("{")][-1]), cpu
 
 
+if a.only != "peer":
+    run([f"{a.build}/heddle-engine", "calibrate"])
 runs = {}
 modes = []
 if a.only != "peer":

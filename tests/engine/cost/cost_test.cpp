@@ -2,6 +2,7 @@
 #include <QTest>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "../graph/toy.h"
 #include "engine/cost/auto_buckets.h"
@@ -192,6 +193,8 @@ class CostTest : public QObject {
     const cost::CostModel model(rates(1e9));
     const auto all = cost::open_candidates(toy, base, model, 0);
     QVERIFY(all.size() > 4);
+    for (const cost::Candidate& each : all)
+      QVERIFY(std::cmp_less_equal(each.overlap.gathers_in_flight, each.buckets.size()));
     const auto best = cost::choose_best(toy, base, all, model, 0);
     QVERIFY(best.chosen.has_value());
     for (const cost::Candidate& each : all) {

@@ -24,9 +24,9 @@ class InitTest : public QObject {
  private Q_SLOTS:
   void a_part_equals_that_part_of_the_whole() {
     const Init init{Init::Kind::truncated_normal, 0.02, 0.03};
-    const auto whole = filled(init, 0, 1001);
-    for (int64_t begin : {0, 1, 7, 500}) {
-      const auto part = filled(init, begin, 101);
+    const auto whole = filled(init, 0, 10001);
+    for (int64_t begin : {0, 1, 7, 500, 4050, 4095, 4096, 5000}) {
+      const auto part = filled(init, begin, 5001);
       QVERIFY(std::equal(part.begin(), part.end(), whole.begin() + begin));
     }
   }

@@ -1,0 +1,56 @@
+// What the kernel says of a thread that asked for short turns.
+#include "engine/transport/prompt_thread.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <QTest>
+#include <array>
+#include <thread>
+
+using namespace heddle;
+
+namespace {
+
+struct Seen {
+  std::array<char, 16> name{};
+  int nice = 0;
+  uint64_t turn_ns = 0;
+};
+
+Seen see() {
+  Seen seen;
+  pthread_getname_np(pthread_self(), seen.name.data(), seen.name.size());
+  seen.nice = getpriority(PRIO_PROCESS, 0);
+  std::array<uint64_t, 6> attributes{};  // struct sched_attr, whose runtime is the fourth
+  if (syscall(SYS_sched_getattr, 0, attributes.data(), sizeof(attributes), 0) == 0)
+    seen.turn_ns = attributes[3];
+  return seen;
+}
+
+}  // namespace
+
+class PromptThreadTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void turns_are_short_and_priority_stays() {
+    Seen before, after;
+    std::thread([&] {
+      setpriority(PRIO_PROCESS, 0, 7);
+      before = see();
+      transport::become_prompt("carrier");
+      after = see();
+    }).join();
+    QCOMPARE(after.name.data(), "carrier");
+    QCOMPARE(after.nice, 7);
+    if (before.turn_ns == 0) QSKIP("this kernel does not give threads turns of their own length");
+    QVERIFY(before.turn_ns > 1'000'000);
+    QCOMPARE(after.turn_ns, uint64_t{100'000});
+  }
+};
+
+QTEST_GUILESS_MAIN(PromptThreadTest)
+#include "prompt_thread_test.moc"
