@@ -51,8 +51,8 @@ struct Step {
 
 /// A piece of work on a stream, in microseconds from the step's start.
 struct Span {
-  std::string name;    // operator, as "mm" or "all_gather"
-  std::string module;  // "layers.3.attention.wq"
+  std::string name;         // operator, as "mm" or "all_gather"
+  std::string module = {};  // "layers.3.attention.wq"
   int64_t start_us = 0;
   int64_t duration_us = 0;
   uint8_t stream = 0;  // 0 compute, 1 communication

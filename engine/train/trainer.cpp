@@ -107,6 +107,7 @@ class Trainer {
     const int64_t every = recipe_.telemetry.profile_every;
     const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
     runtime::Timeline timeline;
+    const auto run = Clock::now();
     const auto outputs = runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
     for (const std::string& warning : runner_.take_warnings())
       if (const auto logged =
@@ -117,8 +118,9 @@ class Trainer {
     const double norm = outputs.at("grad_norm").item<double>();
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
     // Behind the gathers for the next step: what of them nothing hides is this step's time.
+    const double ran = seconds_since(run);
     asked_ = ask_all();
-    const double seconds = seconds_since(begin);
+    const double seconds = seconds_since(begin), agreed = seconds_since(run) - ran;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
 
@@ -138,6 +140,12 @@ class Trainer {
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
+      if (context_.launch.world_size > 1)
+        timeline.add({.name = "agreement",
+                      .start_us = std::llround(ran * 1e6),
+                      .duration_us = std::llround(agreed * 1e6),
+                      .stream = 1,
+                      .phase = 2});
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
       results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
       record.values["exposed_seconds"] = results_.exposed_seconds.back();
