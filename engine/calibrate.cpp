@@ -37,14 +37,14 @@ void print(const char* collective, const cost::CollectiveTimes& times) {
   if (times.alone.empty()) return;
   fmt::print("\n{:>14} {:>12} {:>8} {:>17} {:>16}\n", collective, "alone ms", "GB/s",
              "beside compute ms", "compute loses ms");
-  for (const auto& [bytes, seconds] : times.alone) {
-    fmt::print("{:>14} {:>12.3f} {:>8.2f}", bytes, seconds * 1e3,
-               static_cast<double>(bytes) * 1e-9 / seconds);
-    const auto measured = std::find_if(times.lost.begin(), times.lost.end(),
-                                       [&](const auto& point) { return point.bytes == bytes; });
-    if (measured != times.lost.end())
-      fmt::print(" {:>17.3f} {:>16.3f}", cost::at_bytes(times.beside_compute, bytes) * 1e3,
-                 measured->seconds * 1e3);
+  for (const cost::CurvePoint& size : times.alone) {
+    fmt::print("{:>14} {:>12.3f} {:>8.2f}", size.bytes, size.seconds * 1e3,
+               static_cast<double>(size.bytes) * 1e-9 / size.seconds);
+    const bool beside = std::any_of(times.lost.begin(), times.lost.end(),
+                                    [&](const auto& point) { return point.bytes == size.bytes; });
+    if (beside)
+      fmt::print(" {:>17.3f} {:>16.3f}", cost::at_bytes(times.beside_compute, size.bytes) * 1e3,
+                 cost::at_bytes(times.lost, size.bytes) * 1e3);
     fmt::print("\n");
   }
 }
