@@ -1,7 +1,6 @@
 #include "engine/model/init.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -122,7 +121,6 @@ void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin
     return;
   }
   const uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(seed));
-  at::NoGradGuard no_grad;
   at::parallel_for(0, count, 4 * kBlock, [&](int64_t from, int64_t to) {
     Blocks blocks(init, key);
     const auto end = static_cast<uint64_t>(begin + to);

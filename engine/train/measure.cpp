@@ -40,8 +40,8 @@ struct Bucket {
   Tensors wholes, shards;
 };
 
-// Buckets one behind the other in memory that no cache holds: a step comes back to what it has
-// moved when it has moved all else.
+// Buckets one behind the other in as much memory as the largest takes: a step, too, comes back to
+// what it has moved when it has moved all else, and no cache holds it any more.
 class Buckets {
  public:
   Buckets(int64_t bytes, int64_t ranks)

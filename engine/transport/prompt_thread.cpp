@@ -13,7 +13,7 @@ namespace {
 // The kernel's struct sched_attr, first version: its header clashes with <sched.h>.
 struct Attributes {
   uint32_t size = sizeof(Attributes);
-  uint32_t policy = SCHED_OTHER;
+  uint32_t policy = 0;
   uint64_t flags = 0;
   int32_t nice = 0;
   uint32_t priority = 0;
@@ -26,6 +26,7 @@ static_assert(sizeof(Attributes) == 48);
 void become_prompt(const char* name) {
   pthread_setname_np(pthread_self(), name);
   Attributes wanted;
+  wanted.policy = static_cast<uint32_t>(sched_getscheduler(0));
   wanted.nice = getpriority(PRIO_PROCESS, 0);
   wanted.runtime = 100'000;
   syscall(SYS_sched_setattr, 0, &wanted, 0);
