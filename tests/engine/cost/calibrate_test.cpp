@@ -55,13 +55,12 @@ class CalibrateTest : public QObject {
         QCOMPARE(points.size(), sizes);
         QCOMPARE(points.first().toArray()[0].toInt(), 4096);
         QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
-        // Lost to the smallest may be less than what can be measured.
+        // Where cores are spare, what compute loses may be less than what can be measured.
         const bool lost = curve == std::string_view("lost");
         for (const QJsonValue point : points) {
           const double seconds = point.toArray()[1].toDouble();
           QVERIFY(lost ? seconds >= 0 : seconds > 0);
         }
-        QVERIFY(points.last().toArray()[1].toDouble() > 0);
       }
     }
     QSet<QString> products;
