@@ -1,7 +1,7 @@
 #include "engine/passes/memory.h"
 
 #include <algorithm>
-#include <map>
+#include <vector>
 
 #include "engine/graph/operators.h"
 
@@ -18,51 +18,56 @@ constexpr int64_t kAlign = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-// Free ranges of the arena by offset, neighbours joined.
+// Free ranges of the arena in order, neighbours joined; the first that is large enough is taken. A
+// deep model leaves hundreds of holes: they lie side by side, as looking through them is what
+// planning would spend its time on.
 class FreeRanges {
  public:
   int64_t take(int64_t bytes) {
-    for (auto range = free_.begin(); range != free_.end(); ++range) {
-      if (range->second < bytes) continue;
-      const auto [offset, size] = *range;
-      free_.erase(range);
-      if (size > bytes) free_[offset + bytes] = size - bytes;
+    for (auto range = ranges_.begin(); range != ranges_.end(); ++range) {
+      if (range->bytes() < bytes) continue;
+      const int64_t offset = range->begin;
+      range->begin += bytes;
+      if (range->bytes() == 0) ranges_.erase(range);
       return offset;
     }
     // The last free range may reach to the arena's end, which is where it grows.
     int64_t offset = end_;
-    if (!free_.empty()) {
-      const auto last = std::prev(free_.end());
-      if (last->first + last->second == end_) {
-        offset = last->first;
-        free_.erase(last);
-      }
+    if (!ranges_.empty() && ranges_.back().end == end_) {
+      offset = ranges_.back().begin;
+      ranges_.pop_back();
     }
     end_ = offset + bytes;
     return offset;
   }
 
   void give_back(int64_t offset, int64_t bytes) {
-    auto next = free_.lower_bound(offset);
-    if (next != free_.begin()) {
-      const auto before = std::prev(next);
-      if (before->first + before->second == offset) {
-        offset = before->first;
-        bytes += before->second;
-        free_.erase(before);
-      }
+    const int64_t end = offset + bytes;
+    const auto next =
+        std::lower_bound(ranges_.begin(), ranges_.end(), offset,
+                         [](const Range& each, int64_t at) { return each.begin < at; });
+    const bool joins_before = next != ranges_.begin() && std::prev(next)->end == offset;
+    const bool joins_next = next != ranges_.end() && next->begin == end;
+    if (joins_before && joins_next) {
+      std::prev(next)->end = next->end;
+      ranges_.erase(next);
+    } else if (joins_before) {
+      std::prev(next)->end = end;
+    } else if (joins_next) {
+      next->begin = offset;
+    } else {
+      ranges_.insert(next, {offset, end});
     }
-    if (next != free_.end() && offset + bytes == next->first) {
-      bytes += next->second;
-      free_.erase(next);
-    }
-    free_[offset] = bytes;
   }
 
   int64_t end() const { return end_; }
 
  private:
-  std::map<int64_t, int64_t> free_;
+  struct Range {
+    int64_t begin, end;
+    int64_t bytes() const { return end - begin; }
+  };
+  std::vector<Range> ranges_;
   int64_t end_ = 0;
 };
 

@@ -73,8 +73,9 @@ class Overlapper {
     for (const graph::Binding& state : graph_.states) state_of[state.value] = state.value;
     for (const Node& node : graph_.nodes)
       graph::for_each_use(node, [&](const Use& use) {
+        if (use.written == kNoValue) return;
         const auto state = state_of.find(use.value);
-        if (use.written == kNoValue || state == state_of.end()) return;
+        if (state == state_of.end()) return;
         newest[state->second] = use.written;
         state_of[use.written] = state->second;
       });
@@ -180,7 +181,7 @@ class Overlapper {
   // Activations set out as soon as they are made and are waited for as late as they are read;
   // products that only weights' gradients need stand behind the next exchange, which they hide.
   void place_exchanges() {
-    std::unordered_map<ValueId, int64_t> first_read;
+    std::vector<int64_t> first_read(graph_.values.size(), kNever);
     for (size_t i = graph_.nodes.size(); i-- > 0;)
       graph::for_each_use(graph_.nodes[i],
                           [&](const Use& use) { first_read[use.value] = static_cast<int64_t>(i); });
@@ -198,8 +199,7 @@ class Overlapper {
       }
       int64_t need = kNever;
       for (ValueId output : node.outputs)
-        if (const auto read = first_read.find(output); read != first_read.end())
-          need = std::min(need, read->second);
+        if (output != kNoValue) need = std::min(need, first_read[output]);
       if (need != kNever) priorities_[i] = {need, kGatherWait, 0};
     }
     for (int32_t product : weight_products_) {
@@ -229,19 +229,21 @@ class Overlapper {
       gathers_.push_back({static_cast<int32_t>(i)});
     }
     std::vector<std::pair<int32_t, size_t>> waits;
-    std::unordered_map<ValueId, size_t> gather_of;  // what waits give, and views of it
+    constexpr size_t kNone = std::numeric_limits<size_t>::max();
+    std::vector<size_t> gather_of(graph_.values.size(), kNone);  // of what waits give
     for (size_t i = 0; i < kinds_.size(); ++i) {
       const Node& node = graph_.nodes[i];
       if (kinds_[i] == Kind::gather_wait) {
         const size_t gather = index.at(made_by_[graph::list_of(node).front().value]);
-        for (ValueId output : node.outputs) gather_of[output] = gather;
+        for (ValueId output : node.outputs)
+          if (output != kNoValue) gather_of[output] = gather;
         waits.emplace_back(static_cast<int32_t>(i), gather);
         continue;
       }
       graph::for_each_use(node, [&](const Use& use) {
-        if (const auto found = gather_of.find(use.value); found != gather_of.end())
-          gathers_[found->second].need =
-              std::min(gathers_[found->second].need, static_cast<int64_t>(i));
+        if (gather_of[use.value] == kNone) return;
+        int64_t& need = gathers_[gather_of[use.value]].need;
+        need = std::min(need, static_cast<int64_t>(i));
       });
     }
     find_regions();

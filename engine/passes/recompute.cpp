@@ -26,7 +26,8 @@ class Recomputer {
         options_(options),
         made_by_(graph::producers(graph)),
         again_(graph.nodes.size(), false),
-        view_(graph.nodes.size(), false) {}
+        view_(graph.nodes.size(), false),
+        copies_(graph.values.size(), kNoValue) {}
 
   void run() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -126,6 +127,7 @@ class Recomputer {
   // Keeps the dearest nodes per byte until the share is spent: each share keeps what a smaller one
   // keeps, and more.
   void spend_budget(std::vector<size_t>& candidates) {
+    if (candidates.empty()) return;
     std::vector<int64_t> bytes(graph_.nodes.size(), 0);
     for (const Node& node : graph_.nodes) {
       if (node.phase != Phase::backward) continue;
@@ -186,7 +188,7 @@ class Recomputer {
     if (static_cast<size_t>(value) >= made_by_.size()) return value;
     const int32_t from = maker(value);
     if (from < 0 || captured[from].phase != Phase::forward || !again_[from]) return value;
-    if (const auto done = copies_.find(value); done != copies_.end()) return done->second;
+    if (copies_[value] != kNoValue) return copies_[value];
     Node copy = captured[from];
     copy.phase = Phase::backward;
     graph::for_each_use(copy, [&](Use& use) { use.value = copy_of(captured, use.value, nodes); });
@@ -199,7 +201,7 @@ class Recomputer {
       output = fresh;
     }
     nodes.push_back(std::move(copy));
-    return copies_.at(value);
+    return copies_[value];
   }
 
   Graph& graph_;
@@ -207,7 +209,7 @@ class Recomputer {
   std::vector<int32_t> made_by_;
   std::vector<bool> again_;  // by node: backward makes it anew
   std::vector<bool> view_;
-  std::unordered_map<ValueId, ValueId> copies_;
+  std::vector<ValueId> copies_;  // by value: what its maker's copy makes
 };
 
 }  // namespace

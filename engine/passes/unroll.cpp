@@ -20,30 +20,27 @@ using graph::ValueId;
 constexpr const char* kAccumulate = "heddle.accumulate_";
 constexpr const char* kZero = "aten.zero_";
 
-// All versions of a state: as it enters, and after each node that writes to it.
-std::unordered_map<ValueId, ValueId> states_by_version(const Graph& graph) {
-  std::unordered_map<ValueId, ValueId> state_of;
+// For each value the state that it is a version of, as it enters or after a node that writes to it.
+std::vector<ValueId> states_by_version(const Graph& graph) {
+  std::vector<ValueId> state_of(graph.values.size(), kNoValue);
   for (const graph::Binding& state : graph.states) state_of[state.value] = state.value;
   for (const Node& node : graph.nodes)
     graph::for_each_use(node, [&](const Use& use) {
-      const auto state = state_of.find(use.value);
-      if (use.written != kNoValue && state != state_of.end()) state_of[use.written] = state->second;
+      if (use.written != kNoValue) state_of[use.written] = state_of[use.value];
     });
   return state_of;
 }
 
 // States that the step accumulates to and then sets to zero.
-std::unordered_set<ValueId> step_sums(const Graph& graph,
-                                      const std::unordered_map<ValueId, ValueId>& state_of) {
+std::unordered_set<ValueId> step_sums(const Graph& graph, const std::vector<ValueId>& state_of) {
   std::unordered_map<ValueId, int> zeroed, accumulated, others;
   for (const Node& node : graph.nodes)
     graph::for_each_use(node, [&](const Use& use) {
-      const auto state = state_of.find(use.value);
-      if (use.written == kNoValue || state == state_of.end()) return;
+      if (use.written == kNoValue || state_of[use.value] == kNoValue) return;
       if (node.op == kZero) {
-        ++zeroed[state->second];
+        ++zeroed[state_of[use.value]];
       } else {
-        ++(node.op == kAccumulate ? accumulated : others)[state->second];
+        ++(node.op == kAccumulate ? accumulated : others)[state_of[use.value]];
       }
     });
   std::unordered_set<ValueId> sums;
@@ -78,8 +75,8 @@ class Unroller {
     }
     for (const auto& [of, waits] : under_way_)
       graph_.nodes.insert(graph_.nodes.end(), waits.begin(), waits.end());
-    for (const Node& node : captured_)
-      if (node.phase == Phase::optimizer) add(node, 0);
+    for (Node& node : captured_)
+      if (node.phase == Phase::optimizer) add(std::move(node), 0);
     const int64_t last = graph_.micro_batches - 1;
     for (graph::Binding& output : graph_.outputs) output.value = now(output.value, last);
     std::erase_if(graph_.states, [&](const auto& state) { return sums_.contains(state.value); });
@@ -104,10 +101,11 @@ class Unroller {
   void act(const Action& action, bool any_stage) {
     const size_t begin = graph_.nodes.size();
     for (size_t i = 0; i < captured_.size(); ++i) {
-      const Node& node = captured_[i];
+      Node& node = captured_[i];
       if (!is_of(node, action.part) || !(any_stage || node.stage == action.stage)) continue;
       if (shared_[i] && !done_.insert(i).second) continue;
-      add(node, action.micro_batch);
+      const bool last = any_stage && action.micro_batch + 1 == graph_.micro_batches;
+      add(last ? std::move(node) : Node(node), action.micro_batch);
     }
     last_action_ = receive_earlier(begin);
     if (action.part == Part::backward || action.part == Part::inputs) wait_for_sent(action);
@@ -144,14 +142,15 @@ class Unroller {
   }
 
   void feed_again() {
-    std::unordered_set<ValueId> fed;  // inputs that forward and backward read
+    if (graph_.micro_batches == 1) return;
+    std::vector<bool> fed(graph_.values.size(), false);  // what forward and backward read
     for (const Node& node : captured_)
       if (node.phase != Phase::optimizer)
-        graph::for_each_use(node, [&](const Use& use) { fed.insert(use.value); });
+        graph::for_each_use(node, [&](const Use& use) { fed[use.value] = true; });
     const std::vector<graph::Binding> inputs = graph_.inputs;
     for (int64_t m = 1; m < graph_.micro_batches; ++m)
       for (const graph::Binding& input : inputs) {
-        if (!fed.contains(input.value)) continue;
+        if (!fed[input.value]) continue;
         const ValueId value =
             graph_.add_value(graph_.values[input.value].sizes, graph_.values[input.value].dtype);
         graph_.inputs.push_back({input.name + "@" + std::to_string(m), value});
@@ -162,8 +161,8 @@ class Unroller {
   // What a captured value is called in a micro-batch. Versions of a state follow each other over
   // the micro-batches: what enters one is what the one before left.
   ValueId now(ValueId value, int64_t m) const {
-    if (const auto state = state_of_.find(value); state != state_of_.end()) {
-      const auto newest = newest_.find(state->second);
+    if (const ValueId state = state_of_[value]; state != kNoValue) {
+      const auto newest = newest_.find(state);
       return newest == newest_.end() ? value : newest->second;
     }
     if (shared_values_.contains(value)) return value;
@@ -182,11 +181,11 @@ class Unroller {
     if (is_sum(node, kZero)) return;
     if (is_sum(node, kAccumulate) && first_value(node, m)) return;
     graph::for_each_use(node, [&](Use& use) {
-      const auto state = state_of_.find(use.value);
+      const ValueId state = state_of_[use.value];
       use.value = now(use.value, m);
       if (use.written == kNoValue) return;
       use.written = renamed(use.written, m);
-      if (state != state_of_.end()) newest_[state->second] = use.written;
+      if (state != kNoValue) newest_[state] = use.written;
     });
     for (ValueId& output : node.outputs)
       if (output != kNoValue) output = renamed(output, m);
@@ -210,8 +209,7 @@ class Unroller {
 
   bool is_sum(const Node& node, const char* op) const {
     if (node.op != op) return false;
-    const auto state = state_of_.find(std::get<Use>(node.args[0]).value);
-    return state != state_of_.end() && sums_.contains(state->second);
+    return sums_.contains(state_of_[std::get<Use>(node.args[0]).value]);
   }
 
   // The first value is the sum; false where it must be converted first: then the sum begins at
@@ -219,7 +217,7 @@ class Unroller {
   bool first_value(const Node& node, int64_t m) {
     const ValueId sum = std::get<Use>(node.args[0]).value;
     const ValueId value = now(std::get<Use>(node.args[1]).value, m);
-    const ValueId state = state_of_.at(sum);
+    const ValueId state = state_of_[sum];
     if (newest_.contains(state)) return false;
     if (graph_.values[value].dtype == graph_.values[sum].dtype) {
       newest_[state] = value;
@@ -244,7 +242,7 @@ class Unroller {
   Graph& graph_;
   const UnrollOptions& options_;
   std::vector<Node> captured_;
-  std::unordered_map<ValueId, ValueId> state_of_;
+  const std::vector<ValueId> state_of_;  // by captured value
   std::unordered_set<ValueId> sums_;
   std::vector<bool> shared_;  // by captured node
   std::unordered_set<size_t> done_;
