@@ -16,12 +16,20 @@ struct Rates {
 
 HEDDLE_VECTORIZED
 void adamw_range(float* p, float* m, float* v, const float* g, int64_t n, Rates r) {
+  const float rate = r.lr / r.correction1, root = 1.0F / r.correction2;
+  for (int64_t begin = 0; begin < n; begin += kPrefetched) {
+    prefetch_ahead(p + begin);
+    prefetch_ahead(m + begin);
+    prefetch_ahead(v + begin);
+    prefetch_ahead(g + begin);
+    const int64_t end = std::min(n, begin + kPrefetched);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    const float grad = g[i] * r.factor;
-    m[i] += (grad - m[i]) * (1.0F - r.beta1);
-    v[i] = r.beta2 * v[i] + (1.0F - r.beta2) * grad * grad;
-    p[i] = p[i] * r.decay - r.lr / r.correction1 * m[i] / (std::sqrt(v[i]) / r.correction2 + r.eps);
+    for (int64_t i = begin; i < end; ++i) {
+      const float grad = g[i] * r.factor;
+      m[i] += (grad - m[i]) * (1.0F - r.beta1);
+      v[i] = r.beta2 * v[i] + (1.0F - r.beta2) * grad * grad;
+      p[i] = p[i] * r.decay - rate * m[i] / (std::sqrt(v[i]) * root + r.eps);
+    }
   }
 }
 

@@ -83,8 +83,10 @@ Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& 
           std::fill_n(out, n, T(0.0F));
           continue;
         }
+        // `out` may be `x`.
+        const float chosen = factor * (vector_exp(load(x + label[r]) - lse[r]) - 1.0F);
         softmax_row(x, lse[r], factor, out, n);
-        store(out + label[r], factor * (vector_exp(load(x + label[r]) - lse[r]) - 1.0F));
+        store(out + label[r], chosen);
       }
     });
   });

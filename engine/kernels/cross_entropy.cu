@@ -33,10 +33,12 @@ __global__ void backward(const float* dloss, const T* logits, const int64_t* lab
   logits += row * n;
   dlogits += row * n;
   const float factor = label < 0 ? 0.0F : *dloss, lse = logsumexp[row];
+  const float chosen = label < 0 ? 0.0F : to_float(logits[label]);
+  __syncthreads();  // dlogits may be logits: read before it is written
   write_softmax<T, V>(logits, lse, factor, dlogits, n);
   __syncthreads();  // the label's element is written again
   if (threadIdx.x == 0 && label >= 0)
-    dlogits[label] = from_float<T>(factor * (expf(to_float(logits[label]) - lse) - 1.0F));
+    dlogits[label] = from_float<T>(factor * (expf(chosen - lse) - 1.0F));
 }
 
 }  // namespace

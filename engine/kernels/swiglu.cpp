@@ -13,24 +13,36 @@ using Backward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const 
 
 template <typename T>
 HEDDLE_VECTORIZED void forward_range(const T* gate, const T* up, T* out, int64_t n) {
+  for (int64_t begin = 0; begin < n; begin += kPrefetched) {
+    prefetch_ahead(gate + begin);
+    prefetch_ahead(up + begin);
+    prefetch_ahead(out + begin);
+    const int64_t end = std::min(n, begin + kPrefetched);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    const float g = load(gate + i);
-    const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
-    store(out + i, g * sigmoid * load(up + i));
+    for (int64_t i = begin; i < end; ++i) {
+      const float g = load(gate + i);
+      const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
+      store(out + i, g * sigmoid * load(up + i));
+    }
   }
 }
 
 template <typename T>
 HEDDLE_VECTORIZED void backward_range(const T* dout, const T* gate, const T* up, T* dgate, T* dup,
                                       int64_t n) {
+  for (int64_t begin = 0; begin < n; begin += kPrefetched) {
+    prefetch_ahead(dout + begin);
+    prefetch_ahead(gate + begin);
+    prefetch_ahead(up + begin);
+    const int64_t end = std::min(n, begin + kPrefetched);
 #pragma omp simd
-  for (int64_t i = 0; i < n; ++i) {
-    const float d = load(dout + i), g = load(gate + i);
-    const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
-    const float silu = g * sigmoid;
-    store(dgate + i, d * load(up + i) * (sigmoid + silu * (1.0F - sigmoid)));
-    store(dup + i, d * silu);
+    for (int64_t i = begin; i < end; ++i) {
+      const float d = load(dout + i), g = load(gate + i);
+      const float sigmoid = 1.0F / (1.0F + vector_exp(-g));
+      const float silu = g * sigmoid;
+      store(dgate + i, d * load(up + i) * (sigmoid + silu * (1.0F - sigmoid)));
+      store(dup + i, d * silu);
+    }
   }
 }
 

@@ -121,11 +121,12 @@ Tensor backward_cpu(const Tensor& dloss, const Tensor& logits_in, const Tensor& 
         const T* x = logits.const_data_ptr<T>() + r * columns.width;
         T* out = dlogits.mutable_data_ptr<T>() + r * columns.width;
         const int64_t count = label[r] < 0 ? 0 : columns.count;
+        const int64_t own = columns.contain(label[r]) ? label[r] - columns.begin : -1;
+        // `out` may be `x`.
+        const float chosen = own < 0 ? 0.0F : factor * (vector_exp(load(x + own) - lse[r]) - 1.0F);
         softmax_of(x, lse[r], factor, out, count);
         std::fill(out + count, out + columns.width, T(0.0F));
-        if (!columns.contain(label[r])) continue;
-        const int64_t own = label[r] - columns.begin;
-        store(out + own, factor * (vector_exp(load(x + own) - lse[r]) - 1.0F));
+        if (own >= 0) store(out + own, chosen);
       }
     });
   });

@@ -61,12 +61,14 @@ __global__ void backward(const float* dloss, const T* logits, const int64_t* lab
   logits += row * width;
   dlogits += row * width;
   const float factor = *dloss, lse = logsumexp[row];
+  const int64_t own = columns.contain(label) ? label - columns.begin : -1;
+  const float chosen = own < 0 ? 0.0F : to_float(logits[own]);
+  __syncthreads();  // dlogits may be logits: read before it is written
   write_softmax<T, V>(logits, lse, factor, dlogits, count);
   for (int64_t i = count + threadIdx.x; i < width; i += kThreads) dlogits[i] = from_float<T>(0.0F);
   __syncthreads();  // the label's element is written again
-  if (threadIdx.x != 0 || !columns.contain(label)) return;
-  const int64_t own = label - columns.begin;
-  dlogits[own] = from_float<T>(factor * (expf(to_float(logits[own]) - lse) - 1.0F));
+  if (threadIdx.x == 0 && own >= 0)
+    dlogits[own] = from_float<T>(factor * (expf(chosen - lse) - 1.0F));
 }
 
 }  // namespace

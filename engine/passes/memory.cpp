@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/graph/operators.h"
+#include "engine/passes/in_place.h"
 
 namespace heddle::passes {
 namespace {
@@ -170,9 +171,30 @@ class Planner {
     live_ -= plan_.bytes[value];
   }
 
+  // What result `output` of a node takes the place of, or kNoValue: memory of the arena that is all
+  // of an argument, ends here, and is read in no other shape.
+  ValueId replaced(int32_t index, size_t output) {
+    const Node& node = graph_.nodes[index];
+    const ValueId result = node.outputs[output];
+    for (const size_t position : may_take(graph_, node, output)) {
+      const ValueId memory = root(std::get<Use>(node.args[position]).value);
+      if (plan_.place[memory] < 0 || last_use_[memory] != index || given_[memory] ||
+          plan_.bytes[memory] != plan_.bytes[result])
+        continue;
+      bool in_shape = true;
+      graph::for_each_use(node, [&](const Use& use) {
+        in_shape = in_shape && (root(use.value) != memory ||
+                                graph_.values[use.value].sizes == graph_.values[result].sizes);
+      });
+      if (in_shape) return memory;
+    }
+    return kNoValue;
+  }
+
   void place_all() {
     const auto count = static_cast<int32_t>(graph_.nodes.size());
     plan_.place.assign(graph_.values.size(), -1);
+    given_.assign(graph_.values.size(), false);
     plan_.scratch_place.assign(graph_.nodes.size(), 0);
     plan_.scratch_bytes.assign(graph_.nodes.size(), 0);
     for (const Node& node : graph_.nodes)
@@ -181,9 +203,15 @@ class Planner {
     std::vector<std::vector<ValueId>> ends(graph_.nodes.size() + 1);
     for (int32_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes[i];
-      for (ValueId output : node.outputs) {
+      for (size_t j = 0; j < node.outputs.size(); ++j) {
+        const ValueId output = node.outputs[j];
         if (output == kNoValue || root(output) != output || plan_.place[output] >= 0) continue;
-        place(output);
+        if (const ValueId before = replaced(i, j); before != kNoValue) {
+          plan_.place[output] = plan_.place[before];
+          given_[before] = true;
+        } else {
+          place(output);
+        }
         ends[last_use_[output]].push_back(output);
       }
       if (const int64_t scratch = aligned(scratch_bytes_(graph_, node)); scratch > 0) {
@@ -192,7 +220,8 @@ class Planner {
         plan_.live_bytes = std::max(plan_.live_bytes, live_ + scratch);
         free_.give_back(plan_.scratch_place[i], scratch);
       }
-      for (ValueId value : ends[i]) remove(value);
+      for (ValueId value : ends[i])
+        if (!given_[value]) remove(value);
     }
     plan_.arena_bytes = free_.end();
   }
@@ -201,6 +230,7 @@ class Planner {
   const ScratchBytes& scratch_bytes_;
   MemoryPlan plan_;
   std::vector<int32_t> last_use_;
+  std::vector<bool> given_;  // by value: a result has taken its place
   FreeRanges free_;
   int64_t live_ = 0;
 };

@@ -29,8 +29,9 @@ struct MemoryPlan {
 using ScratchBytes = std::function<int64_t(const graph::Graph& graph, const graph::Node& node)>;
 
 /// Walks the nodes in order; each root is placed at the lowest offset that is free from its making
-/// to its last use. What a collective reads stays until it is waited for; what a `next_step` node
-/// makes stays for the whole step. Near-linear in the number of nodes.
+/// to its last use, or where an argument lies that ends there (in_place.h). What a collective reads
+/// stays until it is waited for; what a `next_step` node makes stays for the whole step.
+/// Near-linear in the number of nodes.
 MemoryPlan plan_memory(const graph::Graph& graph, const ScratchBytes& scratch_bytes);
 
 }  // namespace heddle::passes
