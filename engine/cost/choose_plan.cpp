@@ -119,6 +119,17 @@ std::vector<Candidate> lean_candidates(const BucketPlan& buckets) {
           {"no gather ahead", buckets, {.gathers_in_flight = 0, .scatters_in_flight = 1}}};
 }
 
+Candidate given(const passes::PlanOptions& options) {
+  return {"as the recipe says", options.buckets, options.overlap};
+}
+
+Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const CostModel& cost) {
+  passes::Plan plan = passes::plan(std::move(captured), options);
+  const Simulated expected = simulate(plan.graph, cost);
+  const int64_t bytes = process_bytes(plan);
+  return {given(options), std::move(plan), expected, bytes};
+}
+
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit) {
   std::vector<Choice> fits;

@@ -22,6 +22,9 @@ struct Candidate {
   passes::OverlapOptions overlap;
 };
 
+/// The options as they are, "as the recipe says".
+Candidate given(const passes::PlanOptions& options);
+
 /// What is worth trying where the recipe leaves wrapping open, the most promising first: the greedy
 /// buckets, one a block, two and four blocks, one each, all in one; gathers in flight and across
 /// phases. As many as can be planned in a fraction of a second: fewer for large graphs. `limit`:
@@ -40,6 +43,9 @@ struct Choice {
   Simulated expected;               // of the chosen one
   int64_t bytes = 0;                // of the process: the chosen one's, or the least of all
 };
+
+/// Where nothing is left open and there is no limit: the graph itself becomes the plan.
+Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const CostModel& cost);
 
 /// The least simulated step time of those that fit; among those within 0.2 % of it those within 5 %
 /// of the least memory; of these the one with fewest collectives, each of which costs a little that

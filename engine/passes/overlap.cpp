@@ -32,6 +32,7 @@ enum Rank : int32_t {
 };
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+constexpr int32_t kNoTurn = std::numeric_limits<int32_t>::max();
 
 class Overlapper {
  public:
@@ -67,17 +68,16 @@ class Overlapper {
 
   // The first gathers of forward read what the step before has updated, where one updates.
   void wrap_around() {
-    std::unordered_map<ValueId, ValueId> newest;
-    for (const graph::Binding& state : graph_.states) newest[state.value] = state.value;
-    std::unordered_map<ValueId, ValueId> state_of;
-    for (const graph::Binding& state : graph_.states) state_of[state.value] = state.value;
+    // By value: a state's newest version; the state that a version is of.
+    std::vector<ValueId> newest(graph_.values.size(), kNoValue), state_of(newest);
+    for (const graph::Binding& state : graph_.states)
+      newest[state.value] = state_of[state.value] = state.value;
     for (const Node& node : graph_.nodes)
       graph::for_each_use(node, [&](const Use& use) {
-        if (use.written == kNoValue) return;
-        const auto state = state_of.find(use.value);
-        if (state == state_of.end()) return;
-        newest[state->second] = use.written;
-        state_of[use.written] = state->second;
+        const ValueId state = state_of[use.value];
+        if (use.written == kNoValue || state == kNoValue) return;
+        newest[state] = use.written;
+        state_of[use.written] = state;
       });
     int wrapped = 0;
     for (size_t i = 0; i < graph_.nodes.size() && wrapped < options_.gathers_in_flight; ++i) {
@@ -90,13 +90,11 @@ class Overlapper {
   }
 
   // True if all that the gather reads is states that the step changes, or casts of them.
-  bool reads_updated_states(const Node& node,
-                            const std::unordered_map<ValueId, ValueId>& newest) const {
+  bool reads_updated_states(const Node& node, const std::vector<ValueId>& newest) const {
     bool all = true;
     graph::for_each_use(node, [&](const Use& use) {
-      const auto state = newest.find(use.value);
-      if (state != newest.end()) {
-        all = all && state->second != use.value;
+      if (newest[use.value] != kNoValue) {
+        all = all && newest[use.value] != use.value;
       } else {
         const int32_t maker = made_by_[use.value];
         all = all && maker >= 0 && !graph::is_collective(graph_.nodes[maker]) &&
@@ -106,13 +104,12 @@ class Overlapper {
     return all;
   }
 
-  void move_to_next_step(Node& node, const std::unordered_map<ValueId, ValueId>& newest) {
+  void move_to_next_step(Node& node, const std::vector<ValueId>& newest) {
     node.next_step = true;
     node.phase = Phase::optimizer;
     graph::for_each_use(node, [&](Use& use) {
-      const auto state = newest.find(use.value);
-      if (state != newest.end()) {
-        use.value = state->second;
+      if (newest[use.value] != kNoValue) {
+        use.value = newest[use.value];
       } else {
         move_to_next_step(graph_.nodes[made_by_[use.value]], newest);
       }
@@ -335,8 +332,8 @@ class Overlapper {
       if (kinds_[i] != Kind::follower && !next) continue;
       Priority last{0, kBehindScatter, 0};
       for (int32_t earlier : before_[i]) last = std::max(last, priorities_[earlier]);
-      if (const auto turn = turns.find(static_cast<int32_t>(i)); turn != turns.end()) {
-        last = {last.place, std::max<int32_t>(last.rank, kBehindScatter), 2 * turn->second};
+      if (turns[i] != kNoTurn) {
+        last = {last.place, std::max<int32_t>(last.rank, kBehindScatter), 2 * turns[i]};
       } else if (next) {
         last.turn += 1;
       }
@@ -354,31 +351,25 @@ class Overlapper {
     }
   }
 
-  // Nodes that write to states which gathers read → the turn of the first such gather.
-  std::unordered_map<int32_t, int32_t> update_turns() const {
-    std::unordered_map<ValueId, int32_t> turn_of_version;
+  // By node: the turn of the first gather that reads a state which the node writes to.
+  std::vector<int32_t> update_turns() const {
+    std::vector<int32_t> turn_of_version(graph_.values.size(), kNoTurn);
     for (const auto& [node, turn] : need_turn_) collect_versions(node, turn, turn_of_version);
-    std::unordered_map<int32_t, int32_t> turns;
+    std::vector<int32_t> turns(graph_.nodes.size(), kNoTurn);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (kinds_[i] != Kind::follower) continue;
       graph::for_each_use(graph_.nodes[i], [&](const Use& use) {
         if (use.written == kNoValue) return;
-        for (ValueId version : {use.value, use.written}) {
-          const auto turn = turn_of_version.find(version);
-          if (turn == turn_of_version.end()) continue;
-          const auto [entry, fresh] = turns.emplace(static_cast<int32_t>(i), turn->second);
-          entry->second = std::min(entry->second, turn->second);
-        }
+        for (ValueId version : {use.value, use.written})
+          turns[i] = std::min(turns[i], turn_of_version[version]);
       });
     }
     return turns;
   }
 
-  void collect_versions(int32_t node, int32_t turn,
-                        std::unordered_map<ValueId, int32_t>& turns) const {
+  void collect_versions(int32_t node, int32_t turn, std::vector<int32_t>& turns) const {
     graph::for_each_use(graph_.nodes[node], [&](const Use& use) {
-      const auto [entry, fresh] = turns.emplace(use.value, turn);
-      entry->second = std::min(entry->second, turn);
+      turns[use.value] = std::min(turns[use.value], turn);
       const int32_t maker = made_by_[use.value];
       if (maker >= 0 && graph_.nodes[maker].op == "aten._to_copy")
         collect_versions(maker, turn, turns);

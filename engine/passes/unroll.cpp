@@ -57,7 +57,8 @@ class Unroller {
         state_of_(states_by_version(graph)),
         sums_(step_sums(graph, state_of_)),
         names_(static_cast<size_t>(graph.micro_batches),
-               std::vector<ValueId>(graph.values.size(), kNoValue)) {}
+               std::vector<ValueId>(graph.values.size(), kNoValue)),
+        newest_(graph.values.size(), kNoValue) {}
 
   void run() {
     captured_ = std::move(graph_.nodes);
@@ -161,10 +162,8 @@ class Unroller {
   // What a captured value is called in a micro-batch. Versions of a state follow each other over
   // the micro-batches: what enters one is what the one before left.
   ValueId now(ValueId value, int64_t m) const {
-    if (const ValueId state = state_of_[value]; state != kNoValue) {
-      const auto newest = newest_.find(state);
-      return newest == newest_.end() ? value : newest->second;
-    }
+    if (const ValueId state = state_of_[value]; state != kNoValue)
+      return newest_[state] == kNoValue ? value : newest_[state];
     if (shared_values_.contains(value)) return value;
     const ValueId name = names_[m][value];
     return name == kNoValue ? value : name;
@@ -218,7 +217,7 @@ class Unroller {
     const ValueId sum = std::get<Use>(node.args[0]).value;
     const ValueId value = now(std::get<Use>(node.args[1]).value, m);
     const ValueId state = state_of_[sum];
-    if (newest_.contains(state)) return false;
+    if (newest_[state] != kNoValue) return false;
     if (graph_.values[value].dtype == graph_.values[sum].dtype) {
       newest_[state] = value;
       return true;
@@ -248,7 +247,7 @@ class Unroller {
   std::unordered_set<size_t> done_;
   std::unordered_set<ValueId> shared_values_;
   std::vector<std::vector<ValueId>> names_;  // by micro-batch: captured → its name, if another
-  std::unordered_map<ValueId, ValueId> newest_;  // state → its newest version
+  std::vector<ValueId> newest_;              // by state: its newest version, if another
   std::unordered_set<ValueId> sent_;
   // Phase, stage and micro-batch of what is sent → what waits for it.
   std::map<std::tuple<Phase, int32_t, int32_t>, std::vector<Node>> under_way_;
