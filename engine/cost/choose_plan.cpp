@@ -69,6 +69,12 @@ bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
                     [](const auto& x, const auto& y) { return x.modules == y.modules; });
 }
 
+Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& cost) {
+  const Simulated expected = simulate(plan.graph, cost);
+  const int64_t bytes = process_bytes(plan);
+  return {candidate, std::move(plan), expected, bytes};
+}
+
 }  // namespace
 
 int64_t process_bytes(const passes::Plan& plan) {
@@ -124,10 +130,7 @@ Candidate given(const passes::PlanOptions& options) {
 }
 
 Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const CostModel& cost) {
-  passes::Plan plan = passes::plan(std::move(captured), options);
-  const Simulated expected = simulate(plan.graph, cost);
-  const int64_t bytes = process_bytes(plan);
-  return {given(options), std::move(plan), expected, bytes};
+  return judged(given(options), passes::plan(std::move(captured), options), cost);
 }
 
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
@@ -162,10 +165,7 @@ Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& bas
   for (const Candidate& candidate : candidates) {
     passes::Plan plan = planned(captured, base, candidate);
     const int64_t bytes = process_bytes(plan);
-    if (limit == 0 || bytes <= limit) {
-      const Simulated expected = simulate(plan.graph, cost);
-      return {candidate, std::move(plan), expected, bytes};
-    }
+    if (limit == 0 || bytes <= limit) return judged(candidate, std::move(plan), cost);
     none.bytes = none.bytes == 0 ? bytes : std::min(none.bytes, bytes);
   }
   return none;

@@ -11,12 +11,11 @@ using at::Tensor;
 using at::TensorList;
 
 struct Rates {
-  float lr, factor, decay, beta1, beta2, eps, correction1, correction2;
+  float rate, factor, decay, beta1, beta2, eps, root;  // root: of v's correction, inverted
 };
 
 HEDDLE_VECTORIZED
 void adamw_range(float* p, float* m, float* v, const float* g, int64_t n, Rates r) {
-  const float rate = r.lr / r.correction1, root = 1.0F / r.correction2;
   for (int64_t begin = 0; begin < n; begin += kPrefetched) {
     prefetch_ahead(p + begin);
     prefetch_ahead(m + begin);
@@ -28,7 +27,7 @@ void adamw_range(float* p, float* m, float* v, const float* g, int64_t n, Rates 
       const float grad = g[i] * r.factor;
       m[i] += (grad - m[i]) * (1.0F - r.beta1);
       v[i] = r.beta2 * v[i] + (1.0F - r.beta2) * grad * grad;
-      p[i] = p[i] * r.decay - rate * m[i] / (std::sqrt(v[i]) * root + r.eps);
+      p[i] = p[i] * r.decay - r.rate * m[i] / (std::sqrt(v[i]) * r.root + r.eps);
     }
   }
 }
@@ -62,14 +61,13 @@ void adamw_cpu(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sq
   if (scale == 0.0F) return;  // a gradient that is not finite changes nothing
   const double rate = *lr.const_data_ptr<double>();
   const auto t = static_cast<double>(*step.const_data_ptr<int64_t>());
-  const Rates rates{static_cast<float>(rate),
+  const Rates rates{static_cast<float>(rate) / static_cast<float>(1.0 - std::pow(beta1, t)),
                     scale,
                     static_cast<float>(1.0 - rate * weight_decay),
                     static_cast<float>(beta1),
                     static_cast<float>(beta2),
                     static_cast<float>(eps),
-                    static_cast<float>(1.0 - std::pow(beta1, t)),
-                    static_cast<float>(std::sqrt(1.0 - std::pow(beta2, t)))};
+                    1.0F / static_cast<float>(std::sqrt(1.0 - std::pow(beta2, t)))};
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Tensor grad = grads[i].contiguous();
     float *p = parameters[i].mutable_data_ptr<float>(), *m = exp_avgs[i].mutable_data_ptr<float>(),

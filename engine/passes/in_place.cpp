@@ -1,6 +1,5 @@
 #include "engine/passes/in_place.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace heddle::passes {

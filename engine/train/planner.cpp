@@ -186,15 +186,13 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   const int64_t asked = recipe.wrapping.memory_limit;
   const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
   const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic;
-  if (!open && limit == 0 && after.empty()) {
-    cost::Choice choice = cost::as_given(std::move(captured), options, model);
-    choice.bytes += beside;
-    choice.plan.graph.notes["plan"] = in_words(choice, rates);
-    return std::move(choice.plan);
-  }
-  const auto candidates = open ? cost::open_candidates(captured, options, model, limit)
-                               : std::vector{cost::given(options)};
-  cost::Choice choice = cost::choose_best(captured, options, candidates, model, limit);
+  const auto best = [&] {
+    const auto candidates = open ? cost::open_candidates(captured, options, model, limit)
+                                 : std::vector{cost::given(options)};
+    return cost::choose_best(captured, options, candidates, model, limit);
+  };
+  const bool settled = !open && limit == 0 && after.empty();
+  cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model) : best();
   if (!choice.chosen)
     choice = cost::choose_first(
         captured, options,
