@@ -58,8 +58,9 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
                       [&](const graph::Use& use) { reads.push_back(&graph.values[use.value]); });
   if (!reads.empty()) rate.dtype = short_name(reads.front()->dtype);
   if (passes::flops(graph, node) == 0.0) return rate;
-  if (node.op == "aten.mm") {
-    rate.shape = {reads[0]->sizes[0], reads[0]->sizes[1], reads[1]->sizes[1]};
+  if (const auto first = passes::first_factor(node)) {
+    rate.op = "aten.mm";  // what it adds to takes next to nothing
+    rate.shape = {reads[*first]->sizes[0], reads[*first]->sizes[1], reads[*first + 1]->sizes[1]};
   } else {  // attention, whose backward has the gradient before q
     const graph::Sizes& q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
     rate.shape = {q[0] * q[2], q[1], q[3]};
@@ -82,8 +83,9 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
   const double flops = passes::flops(graph, node);
   const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
   double rate = flops > 0 ? flops_per_second_ : bytes_per_second_;
-  if (const auto measured = rates_.find(node.op); measured != rates_.end()) {
-    const OperatorRate wanted = rate_class(graph, node);
+  if (rates_.empty()) return kCallSeconds + work / rate;
+  const OperatorRate wanted = rate_class(graph, node);
+  if (const auto measured = rates_.find(wanted.op); measured != rates_.end()) {
     rate = std::min_element(measured->second.begin(), measured->second.end(),
                             [&](const OperatorRate& a, const OperatorRate& b) {
                               return distance(a, wanted) < distance(b, wanted);

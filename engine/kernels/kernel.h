@@ -74,18 +74,24 @@ inline float vector_exp(float x) {
   return p * std::bit_cast<float>((static_cast<int32_t>(n) + 127) << 23);
 }
 
+/// Asks for `n` elements that are read or written soon. A core's own prefetching stops at every
+/// page of 4 KiB and asks for nothing that is only written. Always inlined: gcc drops calls that do
+/// nothing else.
+template <typename T>
+[[gnu::always_inline]] inline void prefetch(const T* from, int64_t n) {
+  constexpr int64_t kLine = 64;
+  const auto* first = reinterpret_cast<const char*>(from);
+  for (int64_t i = 0; i < n * static_cast<int64_t>(sizeof(T)); i += kLine)
+    __builtin_prefetch(first + i, 0, 2);
+}
+
 /// Elements that a loop over long ranges does between two calls of `prefetch_ahead`.
 inline constexpr int64_t kPrefetched = 64;
 
-/// Asks for what a loop over a long range comes to soon, to read or to write it: `kPrefetched`
-/// elements, 256 ahead. A core's own prefetching stops at every page of 4 KiB and asks
-/// for nothing that is only written. Always inlined: gcc drops calls that do nothing else.
+/// Asks for what a loop over a long range comes to soon: `kPrefetched` elements, 256 ahead.
 template <typename T>
 [[gnu::always_inline]] inline void prefetch_ahead(const T* at) {
-  constexpr int64_t kAhead = 256, kLine = 64;
-  const auto* ahead = reinterpret_cast<const char*>(at + kAhead);
-  for (int64_t i = 0; i < kPrefetched * static_cast<int64_t>(sizeof(T)); i += kLine)
-    __builtin_prefetch(ahead + i, 0, 2);
+  prefetch(at + 256, kPrefetched);
 }
 
 /// Elements of a kernel's work that are worth a task.

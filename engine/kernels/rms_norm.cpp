@@ -67,9 +67,12 @@ std::tuple<at::Tensor, at::Tensor> forward_cpu(const at::Tensor& x_in, const at:
   at::Tensor y = at::empty_like(x), rstd = at::empty({rows}, at::kFloat);
   by_type(x, [&]<typename T>(T) {
     at::parallel_for(0, rows, grain(n), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r)
+      for (int64_t r = begin; r < end; ++r) {
+        prefetch(x.const_data_ptr<T>() + (r + 2) * n, n);
+        prefetch(y.mutable_data_ptr<T>() + (r + 2) * n, n);
         forward_row(x.const_data_ptr<T>() + r * n, weight.const_data_ptr<float>(),
                     y.mutable_data_ptr<T>() + r * n, rstd.mutable_data_ptr<float>() + r, n, eps);
+      }
     });
   });
   return {y, rstd};
@@ -90,11 +93,14 @@ std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const a
   by_type(x, [&]<typename T>(T) {
     at::parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block)
-        for (int64_t r = block * kBlock; r < std::min(rows, (block + 1) * kBlock); ++r)
+        for (int64_t r = block * kBlock; r < std::min(rows, (block + 1) * kBlock); ++r) {
+          prefetch(dy.const_data_ptr<T>() + (r + 2) * n, n);
+          prefetch(x.const_data_ptr<T>() + (r + 2) * n, n);
           backward_row(dy.const_data_ptr<T>() + r * n, x.const_data_ptr<T>() + r * n,
                        weight.const_data_ptr<float>(), rstd.const_data_ptr<float>()[r],
                        dx.mutable_data_ptr<T>() + r * n,
                        partial.mutable_data_ptr<float>() + block * n, n);
+        }
     });
   });
   return {dx, partial.sum(0).to(weight_in.scalar_type())};

@@ -1,13 +1,13 @@
 #include "engine/model/llama.h"
 
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/mm.h>
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "engine/graph/recorder.h"
 #include "engine/kernels/operators.h"
+#include "engine/model/linear.h"
 #include "engine/parallel/vocabulary.h"
 #include "engine/recipe/layout.h"
 
@@ -24,10 +24,10 @@ class Linear {
     const ModuleScope scope(name);
     weight_ = weight.read();
   }
-  // x [n, in] → [n, out]
-  Tensor operator()(const Tensor& x) const {
+  // x [n, in] → [n, out]; see linear.h
+  Tensor operator()(Tensor& x) const {
     const ModuleScope scope(name_);
-    return x.mm(weight_.t());
+    return linear(x, weight_);
   }
 
  private:
@@ -101,7 +101,7 @@ Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) 
   const Linear wk("wk", attention.wk), wv("wv", attention.wv), wq("wq", attention.wq);
   const Tensor positions = batch.positions.view({1, -1});
   // Keys and values first: where they travel, the queries are made meanwhile.
-  const auto heads = tp.enter(x, [&](const Tensor& rows, int64_t first) -> std::vector<Tensor> {
+  const auto heads = tp.enter(x, [&](Tensor rows, int64_t first) -> std::vector<Tensor> {
     const int64_t n = rows.size(0);
     const Tensor at = n == b * s ? positions : positions.narrow(1, first, n);
     const Tensor k = kernels::rope(wk(rows).view({1, n, -1, d}), rope_table_, at);
@@ -114,13 +114,16 @@ Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) 
       parallelism_.context.attention(sequences(heads[2]), sequences(heads[0]), sequences(heads[1]),
                                      batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
   const Linear wo("wo", attention.wo);
-  return tp.leave(mixed.view({b * s, -1}), wo);
+  return tp.leave(mixed.view({b * s, -1}), [&](Tensor rows) { return wo(rows); });
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
   const Linear w1("w1", ffn.w1), w3("w3", ffn.w3), w2("w2", ffn.w2);
-  return parallelism_.tensor.pass(
-      x, [&](const Tensor& rows) { return w2(kernels::swiglu(w1(rows), w3(rows))); });
+  return parallelism_.tensor.pass(x, [&](Tensor rows) {
+    const Tensor gate = w1(rows), up = w3(rows);
+    Tensor hidden = kernels::swiglu(gate, up);
+    return w2(hidden);
+  });
 }
 
 Tensor Llama::forward(const Batch& batch) {
@@ -140,7 +143,8 @@ Tensor Llama::forward(const Batch& batch) {
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
-  return parallelism_.tensor.enter(x).mm((has_output() ? output_ : tok_embeddings_).read().t());
+  x = parallelism_.tensor.enter(x);
+  return linear(x, (has_output() ? output_ : tok_embeddings_).read());
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

@@ -15,10 +15,16 @@ double attention_flops(const graph::Sizes& q, const graph::Sizes& k) {
 
 }  // namespace
 
+std::optional<size_t> first_factor(const graph::Node& node) {
+  if (node.op == "aten.mm") return 0;
+  if (node.op == "aten.addmm_") return 1;
+  return std::nullopt;
+}
+
 double flops(const graph::Graph& graph, const graph::Node& node) {
-  if (node.op == "aten.mm") {
-    const auto& a = tensor_argument(graph, node, 0).sizes;
-    const auto& b = tensor_argument(graph, node, 1).sizes;
+  if (const auto first = first_factor(node)) {
+    const auto& a = tensor_argument(graph, node, *first).sizes;
+    const auto& b = tensor_argument(graph, node, *first + 1).sizes;
     return 2.0 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(b[1]);
   }
   if (node.op == "heddle.attention")

@@ -5,6 +5,7 @@
 #include "engine/kernels/documents.h"
 #include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
+#include "engine/passes/node_cost.h"
 
 namespace heddle::runtime {
 namespace {
@@ -47,11 +48,12 @@ int64_t rms_norm_backward(const Graph& graph, const Node& node) {
 }
 
 // oneDNN reorders bf16 operands into blocks and sums in fp32: an upper bound.
-int64_t product(const Graph& graph, const Node& node) {
-  const Value &a = argument(graph, node, 0), &b = argument(graph, node, 1);
+int64_t product(const Graph& graph, const Node& node, size_t first) {
+  const Value &a = argument(graph, node, first), &b = argument(graph, node, first + 1);
+  const Value& result = first > 0 ? argument(graph, node, 0) : graph.values[node.outputs.front()];
   if (!converts(a)) return 0;
   constexpr int64_t kReorders = 65536;
-  return a.bytes() + b.bytes() + float_bytes(graph.values[node.outputs.front()]) + kReorders;
+  return a.bytes() + b.bytes() + float_bytes(result) + kReorders;
 }
 
 // Flash attention's backward: fp32 sums of dq, and a number a row; with grouped heads dk and dv of
@@ -102,7 +104,7 @@ int64_t scratch_bytes(const Graph& graph, const Node& node) {
   if (node.op == "heddle.rms_norm_backward") return rms_norm_backward(graph, node);
   if (node.op == "heddle.rms_norm" && converts(argument(graph, node, 1)))
     return float_bytes(argument(graph, node, 1));
-  if (node.op == "aten.mm") return product(graph, node);
+  if (const auto first = passes::first_factor(node)) return product(graph, node, *first);
   if (node.op == "aten.mul.Scalar") return 128;  // the number as a tensor, and its cast
   return 0;
 }

@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import tempfile
 
-KERNELS = ("mm", "addmm", "attention", "attention_backward")
+KERNELS = ("mm", "addmm_", "attention", "attention_backward")
 
 
 def kernel_seconds(build, run_dir, warm_up=3):
