@@ -60,15 +60,16 @@ torch::jit::Stack call(const char* name, std::initializer_list<c10::IValue> argu
   return stack;
 }
 
-// The products of a linear layer, as the model and its backward call them.
+// The products of a linear layer, as the model and its backward call them; `sums`: the gradient of
+// x is added to that of another layer.
 void add_linear(std::vector<Operator>& all, const std::string& name, int64_t calls, int64_t in,
-                int64_t out, const at::TensorOptions& type) {
+                int64_t out, bool sums, const at::TensorOptions& type) {
   const Tensor x = at::randn({kTokens, in}, type), weight = at::randn({out, in}, type),
-               dy = at::randn({kTokens, out}, type);
+               dy = at::randn({kTokens, out}, type), dx = at::zeros_like(x);
   all.push_back({"matmuls of " + name, calls, 0,
                  [=] {
                    x.mm(weight.t());
-                   dy.mm(weight);
+                   sums ? dx.addmm_(dy, weight) : dy.mm(weight);
                    dy.t().mm(x);
                  },
                  true});
@@ -90,11 +91,12 @@ std::vector<Operator> operators(const at::TensorOptions& type) {
   const double hidden = kTokens * kDim * size, ffn = kTokens * kFfn * size,
                logit = kTokens * kVocab * size;
   std::vector<Operator> all;
-  add_linear(all, "wq, wo", 2 * kLayers, kDim, kDim, type);
-  add_linear(all, "wk, wv", 2 * kLayers, kDim, kKvHeads * kHeadDim, type);
-  add_linear(all, "w1, w3", 2 * kLayers, kDim, kFfn, type);
-  add_linear(all, "w2", kLayers, kFfn, kDim, type);
-  add_linear(all, "output", 1, kDim, kVocab, type);
+  add_linear(all, "wq, wo", 2 * kLayers, kDim, kDim, false, type);
+  add_linear(all, "wk, wv", 2 * kLayers, kDim, kKvHeads * kHeadDim, true, type);
+  add_linear(all, "w3", kLayers, kDim, kFfn, false, type);
+  add_linear(all, "w1", kLayers, kDim, kFfn, true, type);
+  add_linear(all, "w2", kLayers, kFfn, kDim, false, type);
+  add_linear(all, "output", 1, kDim, kVocab, false, type);
 
   const Tensor q = at::randn({kBatch, kSeq, kHeads, kHeadDim}, type),
                k = at::randn({kBatch, kSeq, kKvHeads, kHeadDim}, type), v = at::randn_like(k),
@@ -127,8 +129,8 @@ std::vector<Operator> operators(const at::TensorOptions& type) {
   all.push_back({"rms_norm_backward", 2 * kLayers + 1, 3 * hidden, [=] {
                    call("heddle::rms_norm_backward", {dy, x, weight, rstd});
                  }});
-  // Residuals, and sums of gradients where a value is read twice or thrice.
-  all.push_back({"add", 7 * kLayers, 3 * hidden, [=] { x + dy; }});
+  // Residuals, and the sums of their gradients.
+  all.push_back({"add", 4 * kLayers, 3 * hidden, [=] { x + dy; }});
 
   const Tensor gate = at::randn({kTokens, kFfn}, type), up = at::randn_like(gate),
                dffn = at::randn_like(gate);
