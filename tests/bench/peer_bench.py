@@ -101,7 +101,7 @@ def heddle_across(folder, recipe, options):
                        "local_ranks": 1, "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712,
                        "epoch": 0, "eval_to": "", "graph_file": "", "grace_seconds": 60.0}, file)
         engine = f"{a.build}/heddle-engine supervise --run-dir {side}"
-        wait = f"until [ -e {side}/end.json ]; do sleep 0.2; done; cat {side}/rank-*.err >&2"
+        wait = f"until [ -e {side}/end.json ]; do sleep 2; done; cat {side}/rank-*.err >&2"
         # Both hosts are this machine: a core each.
         sides.append(f"taskset -c {rank} {engine} && {wait}")
     run(["bash", a.slow_link, a.link] + sides)

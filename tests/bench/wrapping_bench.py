@@ -68,7 +68,7 @@ class Training:
             # Both hosts are this machine: a core each.
             pin = f"taskset -c {host} " if a.link else ""
             sides.append(f"{pin}{a.build}/heddle-engine supervise --run-dir {side} && "
-                         f"until [ -e {side}/end.json ]; do sleep 0.2; done")
+                         f"until [ -e {side}/end.json ]; do sleep 2; done")
         self.hosts = [f"{self.folder}/{host}" for host in range(hosts)]
         command = ["bash", a.slow_link, a.link] + sides if a.link else ["bash", "-c", sides[0]]
         self.shell = subprocess.Popen(command, stdout=subprocess.DEVNULL)
