@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <xxhash.h>
 
@@ -57,18 +58,24 @@ std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks) {
   return texts_of(mine, ranks, runtime::world_group());
 }
 
-std::vector<bool> any_rank(const std::vector<bool>& mine, int64_t ranks, c10::Device device) {
+bool any_rank(bool mine, int64_t ranks, c10::Device device) {
   if (ranks == 1) return mine;
   at::NoGradGuard no_grad;
-  const at::Tensor flags = at::zeros({static_cast<int64_t>(mine.size())}, at::kFloat);
-  std::copy(mine.begin(), mine.end(), flags.mutable_data_ptr<float>());
-  const at::Tensor all =
-      runtime::wait(runtime::all_reduce({flags.to(device)}, "max", runtime::world_group()))
-          .front()
-          .cpu();
-  std::vector<bool> any;
-  for (size_t i = 0; i < mine.size(); ++i) any.push_back(all.const_data_ptr<float>()[i] > 0);
-  return any;
+  const at::Tensor flag =
+      at::full({1}, mine ? 1.0 : 0.0, at::TensorOptions(at::kFloat).device(device));
+  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::world_group()))
+             .front()
+             .item<float>() > 0;
+}
+
+at::Tensor tensor_of(const Asked& asked, c10::Device device) {
+  return at::tensor({asked.stop, asked.checkpoint, asked.saver_busy}, at::kFloat).to(device);
+}
+
+Asked asked_of(const at::Tensor& tensor) {
+  const at::Tensor numbers = tensor.cpu();
+  const auto* any = numbers.const_data_ptr<float>();
+  return {any[0] > 0, any[1] > 0, any[2] > 0};
 }
 
 Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_t rank) {

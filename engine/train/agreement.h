@@ -1,7 +1,8 @@
 // What all ranks must know of each other: that they run the same plan, what any of them was asked
-// for. Every rank calls these, in the same order.
+// for. Every rank calls these, in the same order, but for the last two.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
 #include <string>
@@ -20,7 +21,19 @@ Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_
 /// The texts of all ranks in their order, on each of them.
 std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks);
 
-/// Of each flag whether any rank has set it.
-std::vector<bool> any_rank(const std::vector<bool>& mine, int64_t ranks, c10::Device device);
+/// Whether it is so on any rank.
+bool any_rank(bool mine, int64_t ranks, c10::Device device);
+
+/// What a rank has for the others when a step begins. All must act after the same step: the step
+/// reads what its rank has, and gives what any rank has.
+struct Asked {
+  bool stop = false, checkpoint = false;  // by a signal
+  bool saver_busy = false;                // no rank's saver may go on before all can
+};
+
+/// As a step reads and gives it: fp32 [kAsked] on `device`.
+inline constexpr int64_t kAsked = 3;
+at::Tensor tensor_of(const Asked& asked, c10::Device device);
+Asked asked_of(const at::Tensor& tensor);
 
 }  // namespace heddle::train

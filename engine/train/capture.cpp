@@ -6,6 +6,7 @@
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
 #include "engine/passes/stage.h"
+#include "engine/train/agreement.h"
 #include "engine/train/feed.h"
 #include "engine/train/step.h"
 
@@ -38,8 +39,9 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   } else {
     const at::Tensor lr = recorder.input("lr", {}, at::kDouble);
     const at::Tensor step_number = recorder.input("step", {}, at::kLong);
+    const at::Tensor asked = recorder.input("asked", {kAsked}, at::kFloat);
     step.micro_batch(batch_of(batch), token_count);
-    put_out(step.update(lr, step_number));
+    put_out(step.update(lr, step_number, asked));
   }
 
   Captured captured;

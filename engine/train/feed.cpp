@@ -6,6 +6,7 @@
 #include "engine/optim/schedule.h"
 #include "engine/parallel/context_parallel.h"
 #include "engine/recipe/layout.h"
+#include "engine/train/agreement.h"
 
 namespace heddle::train {
 namespace {
@@ -93,7 +94,8 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, i
   const auto count = static_cast<double>(recipe.training.global_batch * recipe.data.seq_len);
   runtime::NamedTensors tensors = {{"token_count", at::scalar_tensor(count, at::kFloat)},
                                    {"lr", at::scalar_tensor(lr, at::kDouble)},
-                                   {"step", at::scalar_tensor(step + 1, at::kLong)}};
+                                   {"step", at::scalar_tensor(step + 1, at::kLong)},
+                                   {"asked", tensor_of({}, device)}};
   const auto inputs = batch_inputs(recipe);
   if (inputs.contains("key_starts")) {
     auto starts = parallel::key_starts_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),

@@ -14,7 +14,7 @@ namespace heddle::train {
 
 struct Feed {
   std::vector<runtime::NamedTensors> micro_batches;  // what differs between micro-batches
-  runtime::NamedTensors step;                        // what does not; token_count, lr and step too
+  runtime::NamedTensors step;  // what does not; token_count, lr, step and asked too
 };
 
 /// The inputs of the model and their sizes, all int64. Which there are depends on the layout.
@@ -23,7 +23,8 @@ std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& r
 /// A batch of whole sequences, as a rank reads it.
 runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch batch, int64_t rank,
                                     c10::Device device);
-/// What a rank reads in a step besides: token_count, lr, step, and what tells its place.
+/// What a rank reads in a step besides: token_count, lr, step, asked (nothing), and what tells its
+/// place.
 runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, int64_t rank,
                                    c10::Device device);
 

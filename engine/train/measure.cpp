@@ -4,7 +4,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "engine/passes/node_cost.h"
 #include "engine/runtime/executor.h"
 #include "engine/train/capture.h"
+#include "engine/train/feed.h"
 #include "engine/train/planner.h"
 #include "engine/transport/timed_work.h"
 
@@ -139,7 +139,7 @@ recipe::Recipe model_of(int64_t dim, int64_t layers, recipe::Precision precision
   return recipe;
 }
 
-runtime::NamedTensors batch_of(const recipe::Recipe& recipe) {
+runtime::NamedTensors random_batch(const recipe::Recipe& recipe) {
   const int64_t b = recipe.training.local_batch, s = recipe.data.seq_len;
   const at::Tensor tokens = at::randint(recipe.model.vocab_size, {b, s}, at::kLong);
   return {{"tokens", tokens},
@@ -169,10 +169,8 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, at::kCPU);
   if (!program) return fail(program);
   runtime::Executor executor(std::move(*program));
-  const runtime::NamedTensors step_inputs = {{"token_count", at::scalar_tensor(1024.0, at::kFloat)},
-                                             {"lr", at::scalar_tensor(1e-4, at::kDouble)},
-                                             {"step", at::scalar_tensor(1, at::kLong)}};
-  const runtime::NamedTensors batch = batch_of(recipe);
+  const runtime::NamedTensors step_inputs = step_tensors(recipe, 0, 0, at::kCPU);
+  const runtime::NamedTensors batch = random_batch(recipe);
   executor.run({batch}, step_inputs);
   std::vector<std::vector<double>> seconds(executor.program().instructions.size());
   for (int step = 0; step < steps; ++step) {

@@ -43,7 +43,7 @@ class EagerRunner final : public Runner {
       step_->micro_batch(batch_of(batch), inputs.at("token_count"));
     }
     if (before_update_) before_update_();
-    return step_->update(inputs.at("lr"), inputs.at("step"));
+    return step_->update(inputs.at("lr"), inputs.at("step"), inputs.at("asked"));
   }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
     NamedTensors all = batch;

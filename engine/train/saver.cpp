@@ -114,7 +114,7 @@ Result<> Saver::finish() {
 Result<> Saver::settle() {
   while (stage_ != Stage::idle) {
     if (work_.valid()) work_.wait_for(std::chrono::seconds(1));
-    const bool any_busy = any_rank({busy()}, context_.launch.world_size, device_).front();
+    const bool any_busy = any_rank(busy(), context_.launch.world_size, device_);
     if (const auto advanced = advance(any_busy); !advanced) return advanced;
   }
   return {};

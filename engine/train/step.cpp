@@ -156,7 +156,8 @@ at::Tensor Step::norm() const {
   return all_reduced(square, "sum", recipe::kModel).sqrt();
 }
 
-runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_number) {
+runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_number,
+                                   const at::Tensor& asked) {
   at::NoGradGuard no_grad;
   begin_phase(graph::Phase::optimizer);
   if (settings_.micro_batches > 1) {
@@ -171,6 +172,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   outputs["grad_norm"] = norm;
   outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
   outputs["loss_max"] = all_reduced(loss_sum_, "max", recipe::kTokens | recipe::kPp) * ranks;
+  outputs["asked"] = all_reduced(asked, "max", recipe::kWorld);
   loss_sum_.zero_();
 
   // Without clipping no update has to wait for the norm: the passes move it into backward.

@@ -49,10 +49,11 @@ class Step {
   /// Forward of one batch alone. Outputs: loss, as of `update`, and logits.
   runtime::NamedTensors validate(const model::Batch& batch, const at::Tensor& token_count);
 
-  /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based). Outputs: loss, loss_max
-  /// (the largest of the ranks' mean losses), grad_norm; when evaluating logits and
-  /// grad.<parameter> (this rank's shard) too.
-  runtime::NamedTensors update(const at::Tensor& lr, const at::Tensor& step_number);
+  /// Clips and updates; lr 0-dim fp64, step_number 0-dim int64 (1-based), asked fp32 [kAsked] of
+  /// this rank. Outputs: loss, loss_max (the largest of the ranks' mean losses), grad_norm, asked
+  /// (of any rank); when evaluating logits and grad.<parameter> (this rank's shard) too.
+  runtime::NamedTensors update(const at::Tensor& lr, const at::Tensor& step_number,
+                               const at::Tensor& asked);
 
  private:
   struct State {

@@ -85,29 +85,20 @@ class Trainer {
   }
 
  private:
-  // Of any rank, the same on all of them.
-  struct Asked {
-    bool stop = false, checkpoint = false, saver_busy = false;
-  };
-
-  // Ranks get their signals at different moments; all must act after the same step.
-  Asked ask_all() {
-    const std::vector<bool> any =
-        any_rank({stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()},
-                 context_.launch.world_size, device_);
-    return {any[0], any[1], any[2]};
+  Asked of_this_rank() {
+    return {stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()};
   }
 
   Result<> one_step(int64_t step) {
     const auto begin = Clock::now();
     const double time = now();
-    const Feed feed = make_feed(recipe_, loader_, step, context_.rank, device_);
+    Feed feed = make_feed(recipe_, loader_, step, context_.rank, device_);
+    feed.step["asked"] = tensor_of(of_this_rank(), device_);
     const double data_seconds = seconds_since(begin);
 
     const int64_t every = recipe_.telemetry.profile_every;
     const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
     runtime::Timeline timeline;
-    const auto run = Clock::now();
     const auto outputs = runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
     for (const std::string& warning : runner_.take_warnings())
       if (const auto logged =
@@ -116,11 +107,9 @@ class Trainer {
         return logged;
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
+    asked_ = asked_of(outputs.at("asked"));
+    const double seconds = seconds_since(begin);
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
-    // Behind the gathers for the next step: what of them nothing hides is this step's time.
-    const double ran = seconds_since(run);
-    asked_ = ask_all();
-    const double seconds = seconds_since(begin), agreed = seconds_since(run) - ran;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
 
@@ -140,12 +129,6 @@ class Trainer {
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
-      if (context_.launch.world_size > 1)
-        timeline.add({.name = "agreement",
-                      .start_us = std::llround(ran * 1e6),
-                      .duration_us = std::llround(agreed * 1e6),
-                      .stream = 1,
-                      .phase = 2});
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
       results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
       record.values["exposed_seconds"] = results_.exposed_seconds.back();
@@ -192,7 +175,9 @@ class Trainer {
 
   // What a step's end has to do with checkpoints: brings on the one under way, begins one.
   Result<> save(int64_t step, bool stopped, bool asked, bool any_busy) {
-    const std::string name = asked ? take_name(context_) : "";
+    const bool last = step == recipe_.training.steps || stopped;
+    // Behind the last step no other takes the name of a request that came during it.
+    const std::string name = asked || last ? take_name(context_) : "";
     if (!saver_) {
       if (!asked || context_.rank != 0) return {};
       return log_.append(
@@ -200,7 +185,6 @@ class Trainer {
                          "a checkpoint was asked for, but checkpoint.folder is not set"});
     }
     if (const auto advanced = saver_->advance(any_busy); !advanced) return advanced;
-    const bool last = step == recipe_.training.steps || stopped;
     const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
     if (!due && !last && !asked) return {};
     return saver_->save(step, loader_.samples_before(step), name);
@@ -236,7 +220,7 @@ class Trainer {
   Validator* validator_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  Asked asked_;  // as of the last step's end
+  Asked asked_;  // of any rank, by the last step
   Results results_;
 };
 
