@@ -7,7 +7,7 @@
 
 namespace heddle::workbench {
 
-/// Asks the ranks to finish their step, write the checkpoint and end; they are killed after the
+/// Asks the ranks to finish the next step, write the checkpoint and end; they are killed after the
 /// launch's grace. The run ends as stopped when the follower sees its end.
 Result<> stop(const storage::RunDetail& run);
 

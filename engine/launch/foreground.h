@@ -18,7 +18,7 @@ struct TrainOptions {
 };
 
 /// Runs to the end: results.json's line on stdout, the failing rank's own lines on stderr. SIGINT
-/// and SIGTERM stop the ranks after their step, a second one kills them. Returns the exit code.
+/// and SIGTERM stop the ranks after the next step, a second one kills them. Returns the exit code.
 int run_foreground(const TrainOptions& options);
 
 }  // namespace heddle::launch

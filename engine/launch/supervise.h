@@ -19,7 +19,7 @@ struct SuperviseOptions {
 /// when it has
 ///   started the ranks; refuses a directory that has a running one. Call it before any thread
 ///   exists.
-/// checkpoint: SIGUSR1 to the supervisor, which hands it to the ranks: they save after their step.
+/// checkpoint: SIGUSR1 to the supervisor, which hands it to the ranks: they save after a step.
 /// stop: SIGTERM to the supervisor, which gives the ranks their grace. kill: SIGQUIT, no grace.
 int supervise(const SuperviseOptions& options);
 

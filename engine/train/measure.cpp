@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/cost/cost_model.h"
+#include "engine/cost/smooth.h"
 #include "engine/passes/node_cost.h"
 #include "engine/runtime/executor.h"
 #include "engine/train/capture.h"
@@ -215,7 +216,7 @@ cost::Link measure_link(c10d::Backend& group, const std::string& transport, cons
   for (const int64_t bytes : sizes.alone) {
     const bool beside =
         std::find(sizes.beside.begin(), sizes.beside.end(), bytes) != sizes.beside.end();
-    const int64_t rounds = std::clamp<int64_t>((int64_t{32} << 20) / bytes, 5, sizes.rounds);
+    const int64_t rounds = std::clamp<int64_t>((int64_t{32} << 20) / bytes, 7, sizes.rounds);
     const auto gather = [&] {
       Bucket bucket = buckets.next(bytes);
       return group.allgather_into_tensor_coalesced(bucket.wholes, bucket.shards);
@@ -234,6 +235,8 @@ cost::Link measure_link(c10d::Backend& group, const std::string& transport, cons
     measure(gather, link.all_gather);
     measure(scatter, link.reduce_scatter);
   }
+  for (cost::CollectiveTimes* times : {&link.all_gather, &link.reduce_scatter})
+    *times = cost::smooth(*times);
   return link;
 }
 

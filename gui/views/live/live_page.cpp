@@ -60,7 +60,7 @@ void LivePage::makeActions() {
   kill_->setProperty("role", "danger");
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
-  checkpoint_->setToolTip(tr("Write a checkpoint after this step, and go on"));
+  checkpoint_->setToolTip(tr("Write a checkpoint after the next step, and go on"));
   for (QAction* action : {checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
@@ -335,7 +335,7 @@ void LivePage::checkpoint() {
   session().act(
       checkpointing_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
       [this](const Result<>& done) {
-        Q_EMIT session().message(done ? tr("A checkpoint is written after this step")
+        Q_EMIT session().message(done ? tr("A checkpoint is written after the next step")
                                       : QString::fromStdString(done.error().message),
                                  done ? Tone::good : Tone::bad);
       });

@@ -377,7 +377,7 @@ void RunsPage::stopRuns() {
       },
       [this](const Result<>& stopped) {
         if (!stopped) return say(QString::fromStdString(stopped.error().message), Tone::bad);
-        say(tr("Stopping: the ranks finish their step and write a checkpoint"), Tone::text);
+        say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
       });
 }
 
