@@ -5,10 +5,6 @@
 namespace heddle::cost {
 namespace {
 
-double median(double a, double b, double c) {
-  return std::max(std::min(a, b), std::min(std::max(a, b), c));
-}
-
 // By what they are of another number at each size.
 template <typename Whole>
 Curve smooth_shares(Curve curve, const Whole& whole) {
@@ -24,7 +20,8 @@ Curve smooth_shares(Curve curve, const Whole& whole) {
 std::vector<double> running_median(const std::vector<double>& numbers) {
   std::vector<double> medians = numbers;
   for (size_t i = 1; i + 1 < numbers.size(); ++i)
-    medians[i] = median(numbers[i - 1], numbers[i], numbers[i + 1]);
+    medians[i] = std::clamp(numbers[i], std::min(numbers[i - 1], numbers[i + 1]),
+                            std::max(numbers[i - 1], numbers[i + 1]));
   return medians;
 }
 

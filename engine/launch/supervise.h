@@ -19,7 +19,7 @@ struct SuperviseOptions {
 /// when it has
 ///   started the ranks; refuses a directory that has a running one. Call it before any thread
 ///   exists.
-/// checkpoint: SIGUSR1 to the supervisor, which hands it to the ranks: they save after a step.
+/// checkpoint: SIGUSR1 to the supervisor, which hands it on: the ranks save after the next step.
 /// stop: SIGTERM to the supervisor, which gives the ranks their grace. kill: SIGQUIT, no grace.
 int supervise(const SuperviseOptions& options);
 
