@@ -16,12 +16,14 @@ add_library(heddle_torch INTERFACE)
 add_library(heddle::torch ALIAS heddle_torch)
 target_include_directories(heddle_torch SYSTEM INTERFACE
   "${HEDDLE_LIBTORCH}/include" "${HEDDLE_LIBTORCH}/include/torch/csrc/api/include")
-# Without errno, sqrt vectorises. Every user of the precompiled header needs the same flags.
-target_compile_options(heddle_torch INTERFACE -fno-math-errno -fno-trapping-math)
+# Without errno, sqrt vectorises. Without OpenMP, at::parallel_for is a plain loop. Every user of the
+# precompiled header needs the same flags.
+target_compile_options(heddle_torch INTERFACE -fno-math-errno -fno-trapping-math -fopenmp)
 # LibTorch brings the headers of a newer fmt than the system library.
 target_compile_definitions(heddle_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO FMT_HEADER_ONLY)
 target_link_libraries(heddle_torch INTERFACE
   "${HEDDLE_LIBTORCH}/lib/libtorch_cpu.so" "${HEDDLE_LIBTORCH}/lib/libc10.so"
+  "${HEDDLE_LIBTORCH}/lib/libgomp.so.1"
   "-Wl,-rpath,${HEDDLE_LIBTORCH}/lib" "-Wl,-rpath-link,${HEDDLE_LIBTORCH}/lib")
 
 # One precompiled header serves every library that includes LibTorch.

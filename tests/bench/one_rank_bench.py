@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""One rank alone on one core: a step against the matrix products and attention inside it, Heddle's by its
-own spans and Hugging Face's eager model by PyTorch's profiler, alternately. Minutes.
+"""One rank alone: a step against the matrix products and attention inside it, Heddle's by its own spans and
+Hugging Face's eager model by PyTorch's profiler, alternately, both with a thread a core. Minutes.
 
-  one_rank_bench.py --python PYTHON [--rounds 3] [--steps 8] [--build build/release/bin]
+  one_rank_bench.py --python PYTHON [--cores 1] [--rounds 3] [--steps 10] [--build build/release/bin]
 
 PYTHON is a virtual environment's, with torch and transformers.
 """
@@ -22,7 +22,7 @@ PEER = r'''
 import json, sys, time, torch
 from torch.profiler import ProfilerActivity, profile
 from transformers import LlamaConfig, LlamaForCausalLM
-torch.set_num_threads(1)
+torch.set_num_threads(int(sys.argv[2]))
 torch.manual_seed(0)
 model = LlamaForCausalLM(LlamaConfig(hidden_size=512, intermediate_size=1536, num_hidden_layers=8,
     num_attention_heads=8, num_key_value_heads=4, vocab_size=4096, max_position_embeddings=512,
@@ -52,7 +52,7 @@ def heddle(a):
     folder = tempfile.mkdtemp(prefix="one-rank-bench-")
     with open(f"{folder}/recipe.toml", "w") as file:
         file.write(recipe(a.steps, profile_every=2).replace("ranks = 2", "ranks = 1"))
-    out = run([f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
+    out = run(a, [f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
     result = json.loads(out.strip().split("\n")[-1])
     kernels = kernel_seconds(a.build, f"{folder}/run")
     shutil.rmtree(folder)
@@ -60,12 +60,12 @@ def heddle(a):
 
 
 def hugging_face(a):
-    seen = json.loads(run([a.python, "-c", PEER, str(a.steps)]).strip().split("\n")[-1])
+    seen = json.loads(run(a, [a.python, "-c", PEER, str(a.steps), str(a.cores)]).strip().split("\n")[-1])
     return statistics.median(seen["steps"]), seen["kernels"]
 
 
-def run(command):
-    done = subprocess.run(["taskset", "-c", "0"] + command, capture_output=True, text=True)
+def run(a, command):
+    done = subprocess.run(["taskset", "-c", f"0-{a.cores - 1}"] + command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{command[0]}: {done.stderr[-2000:]}")
     return done.stdout
@@ -74,6 +74,7 @@ def run(command):
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
     p.add_argument("--python", required=True, help="of an environment with torch and transformers")
+    p.add_argument("--cores", type=int, default=1)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--steps", type=int, default=10)
     p.add_argument("--build", default=f"{ROOT}/build/release/bin")

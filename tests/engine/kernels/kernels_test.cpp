@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <QDir>
 #include <QTest>
 #include <functional>
 
@@ -385,6 +386,19 @@ class KernelsTest : public QObject {
         QVERIFY(at::equal(together[state][i], apart[state][i]));
       QVERIFY(at::equal(norms[i], kernels::squared_norms({grads[i]}).front()));
     }
+  }
+
+  void all_threads_of_a_rank_work() {
+    const auto threads = [] {
+      return QDir("/proc/self/task").entryList(QDir::Dirs | QDir::NoDotAndDotDot).size();
+    };
+    constexpr int kThreads = 7;
+    QVERIFY(threads() < kThreads);
+    const Tensor x = at::ones({kThreads * 16384});
+    at::set_num_threads(kThreads);
+    kernels::swiglu(x, x);
+    at::set_num_threads(2);
+    QCOMPARE_GE(threads(), kThreads);
   }
 
   void lists_of_different_lengths_are_refused() {
