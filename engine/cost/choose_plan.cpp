@@ -153,9 +153,12 @@ Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base
   std::erase_if(fits, [&](const Choice& each) {
     return static_cast<double>(each.bytes) > static_cast<double>(least) * kAsSmall;
   });
-  return std::move(*std::min_element(fits.begin(), fits.end(), [](const auto& a, const auto& b) {
-    return graph::collectives_per_step(a.plan.graph) < graph::collectives_per_step(b.plan.graph);
-  }));
+  const auto rank = [](const Choice& each) {
+    return std::pair(graph::collectives_per_step(each.plan.graph),
+                     -each.chosen->overlap.gathers_in_flight);
+  };
+  return std::move(*std::min_element(
+      fits.begin(), fits.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); }));
 }
 
 Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,

@@ -48,8 +48,9 @@ struct Choice {
 Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const CostModel& cost);
 
 /// The least simulated step time of those that fit; among those within 0.2 % of it those within 5 %
-/// of the least memory; of these the one with fewest collectives, each of which costs a little that
-/// no simulation knows, then the first.
+/// of the least memory. Of these, since no simulation knows all, the one with fewest collectives,
+/// each of which costs a little; then the one with most gathers in flight, which has the most time
+/// to spare for one that comes late; then the first.
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
 

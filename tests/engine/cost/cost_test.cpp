@@ -204,6 +204,17 @@ class CostTest : public QObject {
     QCOMPARE(best.bytes, cost::process_bytes(best.plan));
   }
 
+  void of_equals_the_one_with_most_time_to_spare() {
+    const graph::Graph toy = capture_toy();
+    const passes::PlanOptions base = by_block(toy);
+    const auto with = [&](int gathers) {
+      return cost::Candidate{"", base.buckets, {.gathers_in_flight = gathers}};
+    };
+    const cost::CostModel free(rates(1e18));
+    const auto best = cost::choose_best(toy, base, {with(1), with(2), with(0)}, free, 0);
+    QCOMPARE(best.chosen->overlap.gathers_in_flight, 2);
+  }
+
   void a_limit_is_obeyed_or_refused() {
     const graph::Graph toy = capture_toy();
     const passes::PlanOptions base = by_block(toy);
