@@ -58,6 +58,8 @@ at::Tensor rope_cpu(const at::Tensor& x_in, const at::Tensor& table_in,
       for (int64_t t = begin; t < end; ++t) {
         TORCH_CHECK(position[t] >= 0 && position[t] < table.size(0), "position ", position[t],
                     " is outside the RoPE table of ", table.size(0), " positions");
+        prefetch(x.const_data_ptr<T>() + (t + 2) * heads * d, heads * d);
+        prefetch(y.mutable_data_ptr<T>() + (t + 2) * heads * d, heads * d);
         spread(table.const_data_ptr<float>() + position[t] * d, inverse ? -1.0F : 1.0F, cosines,
                sines, d);
         rotate(x.const_data_ptr<T>() + t * heads * d, cosines, sines,
