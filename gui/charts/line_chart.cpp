@@ -186,6 +186,7 @@ void LineChart::setReferences(std::vector<ReferenceLine> lines) {
     auto* line = new QCPItemStraightLine(plot_);
     auto* label = new QCPItemText(plot_);
     label->setText(reference.label);
+    label->setLayer(QStringLiteral("grid"));  // hides lines of the grid, and no curve
     label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
     label->setPadding(QMargins(4, 0, 4, 1));
     referenceItems_.emplace_back(line, label);
@@ -342,6 +343,7 @@ void LineChart::placeReferences(const Range& y) {
     line->setVisible(visible);
     label->setFont(font::caption());
     label->setColor(color);
+    label->setBrush(colors().surface);
     // Towards the middle of the chart, unless the curve is there.
     const double curve = curves_.empty() ? value : curves_[0].series.lastY();
     const double size = y.high - y.low;

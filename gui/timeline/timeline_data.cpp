@@ -9,6 +9,8 @@ namespace {
 
 using telemetry::Span;
 
+constexpr int64_t kInterruptions = 50;  // in a step: the shortest that is seen as a phase
+
 Interval timeOf(const Span& span) {
   return {span.start_us, span.start_us + std::max<int64_t>(span.duration_us, 0)};
 }
@@ -60,7 +62,24 @@ std::vector<Piece> communicationPieces(const std::vector<Span>& spans, const Int
   return pieces;
 }
 
-std::vector<PhaseRun> phaseRuns(const std::vector<Piece>& compute) {
+// Norms of gradients, and updates that do not wait for them, are taken in the middle of backward:
+// those shorter than `interruption` are part of it.
+std::vector<PhaseRun> joined(const std::vector<PhaseRun>& runs, int64_t interruption) {
+  std::vector<PhaseRun> result;
+  for (const PhaseRun& run : runs) {
+    const size_t count = result.size();
+    if (count >= 2 && result[count - 2].phase == run.phase &&
+        result.back().phase == Kind::optimizer && result.back().time.length() < interruption) {
+      result.pop_back();
+      result.back().time.end = run.time.end;
+    } else {
+      result.push_back(run);
+    }
+  }
+  return result;
+}
+
+std::vector<PhaseRun> phaseRuns(const std::vector<Piece>& compute, int64_t interruption) {
   std::vector<PhaseRun> runs;
   for (const Piece& piece : compute) {
     if (runs.empty() || runs.back().phase != piece.kind) {
@@ -69,7 +88,7 @@ std::vector<PhaseRun> phaseRuns(const std::vector<Piece>& compute) {
       runs.back().time.end = std::max(runs.back().time.end, piece.time.end);
     }
   }
-  return runs;
+  return joined(runs, interruption);
 }
 
 }  // namespace
@@ -215,7 +234,7 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   communication_ = busy(streams[1]);
   overlapped_ = compute_.intersection(communication_);
   auto pieces = computePieces(streams[0]);
-  phases_ = phaseRuns(pieces);
+  phases_ = phaseRuns(pieces, lengthUs_ / kInterruptions);
   lanes_[0] = Lane(std::move(streams[0]), std::move(pieces));
   pieces = communicationPieces(streams[1], compute_);
   lanes_[1] = Lane(std::move(streams[1]), std::move(pieces));

@@ -94,7 +94,8 @@ class Lane {
   std::vector<std::array<int64_t, kKinds>> before_;  // time of each kind in pieces before i
 };
 
-/// Consecutive compute of one phase.
+/// Consecutive compute of one phase. What the optimizer does in the middle of it belongs to it
+/// where that takes less than a fiftieth of the step.
 struct PhaseRun {
   Kind phase = Kind::forward;
   Interval time;

@@ -18,8 +18,6 @@ namespace {
 constexpr double kSmoothing = 0.9;
 constexpr int kRightColumn = 280;
 constexpr int kNarrow = 1200;  // below it the tiles take the whole width
-constexpr int kLow = 760;      // below it the ranks' card has room for few facts
-constexpr int kFewFacts = 2;
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -301,7 +299,6 @@ void LivePage::showRanks() {
          [](double v) { return format::count(std::llround(v)); });
   result("collectives", tr("collectives a step"),
          [](double v) { return format::count(std::llround(v)); });
-  if (height() < kLow && facts.size() > kFewFacts) facts.resize(kFewFacts);
   ranks_->setFacts(facts);
 }
 

@@ -142,6 +142,14 @@ class TimelineDataTest : public QObject {
     QCOMPARE(timeline.phases()[4].time, (Interval{13, 15}));
   }
 
+  void what_the_optimizer_does_meanwhile_interrupts_no_phase() {
+    const Timeline timeline(spansOf("ffbb.obb.ooobboo", ""), 150);
+    QCOMPARE(timeline.phases().size(), 5u);
+    QCOMPARE(timeline.phases()[1].phase, Kind::backward);
+    QCOMPARE(timeline.phases()[1].time, (Interval{2, 8}));
+    QCOMPARE(timeline.phases()[2].time, (Interval{9, 12}));  // long enough to be seen
+  }
+
   void an_empty_step_is_empty() {
     const Timeline timeline(std::vector<Span>{});
     QVERIFY(timeline.empty());
