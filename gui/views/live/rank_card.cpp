@@ -26,8 +26,8 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   scroll_->setWidget(inside);
   scroll_->setWidgetResizable(true);
   scroll_->setFrameShape(QFrame::NoFrame);
-  scroll_->setSizePolicy(QSizePolicy::Expanding,
-                         QSizePolicy::Ignored);  // what fits does not ask for room
+  // What fits must not ask for room.
+  scroll_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->viewport()->setAutoFillBackground(false);
   inside->setAutoFillBackground(false);
