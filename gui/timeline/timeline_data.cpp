@@ -9,7 +9,7 @@ namespace {
 
 using telemetry::Span;
 
-constexpr int64_t kInterruptions = 50;  // in a step: the shortest that is seen as a phase
+constexpr int64_t kShortestPhase = 50;  // of a step: a fiftieth
 
 Interval timeOf(const Span& span) {
   return {span.start_us, span.start_us + std::max<int64_t>(span.duration_us, 0)};
@@ -234,7 +234,7 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   communication_ = busy(streams[1]);
   overlapped_ = compute_.intersection(communication_);
   auto pieces = computePieces(streams[0]);
-  phases_ = phaseRuns(pieces, lengthUs_ / kInterruptions);
+  phases_ = phaseRuns(pieces, lengthUs_ / kShortestPhase);
   lanes_[0] = Lane(std::move(streams[0]), std::move(pieces));
   pieces = communicationPieces(streams[1], compute_);
   lanes_[1] = Lane(std::move(streams[1]), std::move(pieces));

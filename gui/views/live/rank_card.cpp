@@ -1,12 +1,8 @@
 #include "gui/views/live/rank_card.h"
 
+#include <QScrollArea>
+
 namespace heddle::gui {
-namespace {
-
-constexpr int kSpacing = 8;
-constexpr int kAlways = 2;
-
-}  // namespace
 
 RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   bars_ = new RankBars;
@@ -17,22 +13,20 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   auto* inside = new QWidget;
   auto* rows = new QVBoxLayout(inside);
   rows->setContentsMargins(0, 0, 4, 0);
-  rows->setSpacing(kSpacing);
+  rows->setSpacing(8);
   rows->addWidget(bars_);
   rows->addWidget(line());
   rows->addLayout(facts_);
   rows->addStretch(1);
-  scroll_ = new QScrollArea;
-  scroll_->setWidget(inside);
-  scroll_->setWidgetResizable(true);
-  scroll_->setFrameShape(QFrame::NoFrame);
-  // What fits must not ask for room.
-  scroll_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
-  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll_->viewport()->setAutoFillBackground(false);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(inside);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->viewport()->setAutoFillBackground(false);
   inside->setAutoFillBackground(false);
   setBodyMargins(16, 0, 8, 8);
-  body()->addWidget(scroll_, 1);
+  body()->addWidget(scroll, 1);
 }
 
 void RankCard::clear() {
@@ -44,7 +38,6 @@ void RankCard::setBars(const QString& what, std::vector<int32_t> ranks,
                        std::vector<double> seconds) {
   setNote(what);
   bars_->setValues(std::move(ranks), std::move(seconds));
-  showWhatFits();
 }
 
 void RankCard::setFacts(const QVector<QPair<QString, QString>>& facts) {
@@ -63,25 +56,6 @@ void RankCard::setFacts(const QVector<QPair<QString, QString>>& facts) {
     qobject_cast<QLabel*>(facts_->itemAtPosition(row, 0)->widget())->setText(facts[row].first);
     qobject_cast<QLabel*>(facts_->itemAtPosition(row, 1)->widget())->setText(facts[row].second);
   }
-  showWhatFits();
-}
-
-void RankCard::showWhatFits() {
-  int end = bars_->sizeHint().height() + 2 * kSpacing + 1;
-  for (int row = 0; row < facts_->count() / 2; ++row) {
-    QWidget* name = facts_->itemAtPosition(row, 0)->widget();
-    QWidget* value = facts_->itemAtPosition(row, 1)->widget();
-    end += std::max(name->sizeHint().height(), value->sizeHint().height());
-    const bool fits = row < kAlways || end <= scroll_->height();
-    name->setVisible(fits);
-    value->setVisible(fits);
-    end += facts_->verticalSpacing();
-  }
-}
-
-void RankCard::resizeEvent(QResizeEvent* event) {
-  Card::resizeEvent(event);
-  showWhatFits();
 }
 
 }  // namespace heddle::gui

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <QGridLayout>
-#include <QScrollArea>
+#include <QMap>
 
 #include "gui/views/live/rank_bars.h"
 #include "gui/widgets/card.h"
@@ -17,16 +17,9 @@ class RankCard : public Card {
   void clear();
   /// `what` names the bars, as in "compute in step 410".
   void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds);
-  /// The most important first: the first two are always shown, the others as far as there is room.
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-
  private:
-  void showWhatFits();
-
-  QScrollArea* scroll_;
   RankBars* bars_;
   QGridLayout* facts_;
 };
