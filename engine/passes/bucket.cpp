@@ -89,10 +89,17 @@ void bucket(Graph& graph, const BucketPlan& plan) {
       priorities.push_back(here);
       continue;
     }
-    append(nodes[entry->second], node);
     // A gather is wanted by the first that reads it, all others have to wait for the last.
     const bool gathers = kind.starts_with("heddle.all_gather");
     if (!gathers) priorities[entry->second] = here;
+    // Casts of shards come along. Left behind they would hold up what reads the gather, while the
+    // rest of the step ran ahead: in a pipeline, where ranks wait for each other, for ever.
+    if (graph::is_all_gather(node))
+      graph::for_each_use(node, [&](const Use& use) {
+        const int32_t cast = made_by[use.value];
+        if (cast >= 0) priorities[became[cast]] = priorities[entry->second];
+      });
+    append(nodes[entry->second], node);
   }
   graph.nodes = std::move(nodes);
   order_by(graph, priorities, dependencies(graph));
