@@ -28,7 +28,8 @@ std::optional<c10::OperatorHandle> find_operator(Name node_name) {
 }
 
 bool is_view(const c10::OperatorHandle& op) {
-  if (op.operator_name().name == "heddle::wait") return true;
+  const std::string& name = op.operator_name().name;
+  if (name == "heddle::wait" || name == "aten::_unsafe_view") return true;
   const auto& returns = op.schema().returns();
   return !returns.empty() && returns.front().alias_info() &&
          !returns.front().alias_info()->isWrite();

@@ -27,6 +27,19 @@ int64_t float_bytes(const Value& value) {
 
 bool converts(const Value& value) { return value.dtype != c10::kFloat; }
 
+bool is_heddles(const Node& node) { return node.op.text().starts_with("heddle."); }
+
+// Heddle's operators read contiguous tensors: a copy of what is not.
+int64_t contiguous_copies(const Graph& graph, const Node& node) {
+  if (!is_heddles(node) || graph::is_collective(node)) return 0;
+  int64_t bytes = 0;
+  graph::for_each_use(node, [&](const graph::Use& use) {
+    const Value& value = graph.values[use.value];
+    if (!value.strides.empty()) bytes += aligned(std::max(value.bytes(), float_bytes(value)));
+  });
+  return bytes;
+}
+
 // A block of score rows for each thread (two in backward), and fp32 copies of what is bf16.
 int64_t attention(const Graph& graph, const Node& node, bool backward) {
   const Value& q = argument(graph, node, backward ? 1 : 0);
@@ -84,9 +97,7 @@ int64_t gpu_squared_norms(const Graph& graph, const Node& node) {
   return aligned(bytes);
 }
 
-}  // namespace
-
-int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
+int64_t of_gpu_kernel(const Graph& graph, const Node& node) {
   constexpr int64_t kSeeds = 4096;  // what takes the place of a random state; documents
   if (node.op == "heddle.attention") return kSeeds;
   if (node.op == "heddle.attention_backward") return kSeeds + flash_backward(graph, node);
@@ -98,15 +109,25 @@ int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
   return 0;
 }
 
-int64_t scratch_bytes(const Graph& graph, const Node& node) {
+int64_t of_cpu_kernel(const Graph& graph, const Node& node) {
   if (node.op == "heddle.attention") return attention(graph, node, false);
   if (node.op == "heddle.attention_backward") return attention(graph, node, true);
   if (node.op == "heddle.rms_norm_backward") return rms_norm_backward(graph, node);
   if (node.op == "heddle.rms_norm" && converts(argument(graph, node, 1)))
     return float_bytes(argument(graph, node, 1));
   if (const auto first = passes::first_factor(node)) return product(graph, node, *first);
-  if (node.op == "aten.mul.Scalar") return 128;  // the number as a tensor, and its cast
+  if (node.op.text().ends_with(".Scalar")) return 128;  // the number as a tensor, and its cast
   return 0;
+}
+
+}  // namespace
+
+int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
+  return of_gpu_kernel(graph, node) + contiguous_copies(graph, node);
+}
+
+int64_t scratch_bytes(const Graph& graph, const Node& node) {
+  return of_cpu_kernel(graph, node) + contiguous_copies(graph, node);
 }
 
 }  // namespace heddle::runtime

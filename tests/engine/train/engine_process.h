@@ -27,6 +27,24 @@ inline EngineResult run_engine(const QStringList& arguments, const QByteArray& i
           process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
+/// What a planned run did that its plan does not say: allocations, copies, collectives. "" for
+/// none.
+inline QString beyond_the_plan(const QJsonObject& results) {
+  QStringList found;
+  auto differ = [&](const char* is, const QJsonValue& planned) {
+    if (results[is] != planned)
+      found << QString("%1 %2, planned %3")
+                   .arg(is)
+                   .arg(results[is].toDouble(-1), 0, 'f', 0)
+                   .arg(planned.toDouble(-1), 0, 'f', 0);
+  };
+  differ("outside_bytes", 0);
+  differ("misplaced_bytes", 0);
+  differ("collectives_run", results["collectives"]);
+  differ("collective_bytes_run", results["collective_bytes"]);
+  return found.join("; ");
+}
+
 /// The weights of a checkpoint's folder as Hugging Face's: the file that they are in now.
 inline QString exported(const QString& checkpoint) {
   const EngineResult run = run_engine({"convert", checkpoint, checkpoint + "-exported"});
