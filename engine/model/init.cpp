@@ -101,8 +101,10 @@ Init init_of(const recipe::Model& model, const std::string& name) {
   // Truncated at ±2 whatever σ is, as torch.nn.init.trunc_normal_ does by default.
   constexpr double kCut = 2.0;
   if (ends_with(name, "norm.weight")) return {Init::Kind::ones, 0.0, 0.0};
-  if (name == "tok_embeddings.weight") return {Init::Kind::normal, 1.0, 0.0};
-  if (name == "output.weight") {
+  // Tied, the embeddings are the output matrix too, whose logits must start small.
+  const bool embeds = name == "tok_embeddings.weight";
+  if (embeds && !model.tied_embeddings) return {Init::Kind::normal, 1.0, 0.0};
+  if (embeds || name == "output.weight") {
     const double sigma = 1.0 / std::sqrt(static_cast<double>(model.dim));
     return {Init::Kind::truncated_normal, sigma, 3.0 * sigma};
   }

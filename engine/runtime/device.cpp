@@ -1,5 +1,6 @@
 #include "engine/runtime/device.h"
 
+#include <ATen/Context.h>
 #include <dlfcn.h>
 
 #include "engine/cuda/plugin.h"
@@ -21,7 +22,13 @@ Function look_up(const char* name) {
 }  // namespace
 
 Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
-  if (wanted != "cuda") return c10::Device(c10::kCPU);
+  if (wanted != "cuda") {
+    // Subnormal numbers count as zero: a product with many takes ten times as long, and they come
+    // by themselves, from softmax over logits far apart and from moments that fade. Threads inherit
+    // it.
+    at::globalContext().setFlushDenormal(true);
+    return c10::Device(c10::kCPU);
+  }
   cuda_plugin = dlopen("libheddle_cuda.so", RTLD_NOW | RTLD_GLOBAL);
   if (!cuda_plugin)
     return fail(

@@ -58,6 +58,10 @@ class InitTest : public QObject {
     QCOMPARE(init_of(model, "layers.3.feed_forward.w3.weight").sigma, 0.02 / std::sqrt(8.0));
     QCOMPARE(init_of(model, "output.weight").sigma, 1.0 / 16);
     QCOMPARE(init_of(model, "output.weight").cut, 3.0 / 16);
+    // Tied, the embeddings are the output matrix: logits must not start far apart.
+    model.tied_embeddings = true;
+    QCOMPARE(init_of(model, "tok_embeddings.weight").sigma, 1.0 / 16);
+    QCOMPARE(init_of(model, "tok_embeddings.weight").cut, 3.0 / 16);
   }
 };
 

@@ -1,6 +1,10 @@
 // What the executor asks of a device, where no GPU is needed to see it.
+#include "engine/runtime/device.h"
+
 #include <QTest>
 #include <array>
+#include <future>
+#include <limits>
 
 #include "engine/runtime/device_run.h"
 #include "engine/runtime/placement.h"
@@ -13,6 +17,15 @@ class DeviceTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  // A product with many of them takes ten times as long.
+  void subnormal_numbers_count_as_zero_on_a_cpu() {
+    QVERIFY(open_device("cpu", 0));
+    volatile float smallest = std::numeric_limits<float>::min();
+    const auto halved = [&] { return smallest / 2; };
+    QCOMPARE(halved(), 0.0F);
+    QCOMPARE(std::async(std::launch::async, halved).get(), 0.0F);  // threads inherit it
+  }
+
   void a_cpu_times_operators_and_collectives() {
     const auto device = make_cpu_run();
     const auto early =
