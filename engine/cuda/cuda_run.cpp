@@ -1,5 +1,6 @@
 #include "engine/cuda/cuda_run.h"
 
+#include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -77,6 +78,8 @@ class CudaRun final : public runtime::DeviceRun {
   }
 
   int64_t peak_bytes() const override { return peak_device_bytes(); }
+
+  std::string name() const override { return at::cuda::getCurrentDeviceProperties()->name; }
 
  private:
   int64_t since_begin(const CUDAEvent& event) const {

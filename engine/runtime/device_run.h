@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
 #include "base/result.h"
@@ -58,6 +59,9 @@ class DeviceRun {
 
   /// The most bytes of the device's memory that this process has held.
   virtual int64_t peak_bytes() const = 0;
+
+  /// A GPU's name as its driver gives it; empty for a CPU.
+  virtual std::string name() const { return {}; }
 };
 
 /// Of a CPU, where work is done when its call returns.

@@ -42,6 +42,11 @@ double Results::mean_exposed_seconds() const {
          static_cast<double>(exposed_seconds.size());
 }
 
+std::optional<double> Results::mfu(double tokens_per_second) const {
+  if (!peak_flops) return std::nullopt;
+  return tokens_per_second * flops_per_token / *peak_flops;
+}
+
 int64_t peak_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -56,11 +61,13 @@ int64_t resident_bytes() {
 }
 
 Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner) {
+  const std::optional<double> mfu = results.mfu(results.tokens_per_second_per_rank());
   nlohmann::ordered_json json = {
       {"mode", results.mode},
       {"first_step", results.first_step},
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
+      {"mfu", mfu ? nlohmann::ordered_json(*mfu) : nlohmann::ordered_json(nullptr)},
       {"step_seconds", results.median_step_seconds()},
       {"fastest_step_seconds", results.fastest_step_seconds()},
       {"peak_bytes", runner.peak_bytes()},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Results {
   std::vector<double> exposed_seconds;  // of the profiled steps
   double first_step_seconds = 0;        // from the launcher's start to the first step's end
   int64_t tokens_per_step = 0;          // of one rank
+  double flops_per_token = 0;           // recipe/modules.h
+  std::optional<double> peak_flops;     // of the GPU; none for a CPU, or one that is not known
 
   /// The seconds of the steps after the warm-up (the first three, when there are more).
   std::vector<double> timed() const;
@@ -26,6 +29,8 @@ struct Results {
   double fastest_step_seconds() const;
   double tokens_per_second_per_rank() const;
   double mean_exposed_seconds() const;
+  /// Model FLOPs utilization: the share of the peak that so many tokens a second of a rank need.
+  std::optional<double> mfu(double tokens_per_second) const;
 };
 
 /// Peak and present resident memory of this process, bytes.

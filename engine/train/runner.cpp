@@ -152,10 +152,21 @@ int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10
   return offset;
 }
 
-// The BLAS makes its threads and buffers at its first product: before the step, where they count.
-void warm_up(c10::Device device) {
+// The libraries behind products make their threads, buffers and code at their first one, for fp32
+// and bf16 apart: before the step, where they count.
+void warm_up(const recipe::Recipe& recipe, c10::Device device) {
   const at::Tensor a = at::zeros({512, 512}, at::TensorOptions(at::kFloat).device(device));
   a.mm(a);
+  if (recipe.precision.param != recipe::Precision::bf16) return;
+  const at::Tensor b = a.to(at::kBFloat16);
+  b.mm(b);
+}
+
+// Bytes of the libraries' code that operators page in when they first run, and of what the
+// libraries keep for them; of those for bf16, oneDNN's, as much again (LibTorch 2.11, x86-64).
+int64_t operators_bytes(const recipe::Recipe& recipe) {
+  constexpr int64_t kOperators = 5'000'000;
+  return recipe.precision.param == recipe::Precision::bf16 ? 2 * kOperators : kOperators;
 }
 
 // On the weights of training.
@@ -209,9 +220,10 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   auto validation = make_validation(std::move(*validation_plan), states, device);
   if (!validation) return fail(validation);
   // Arenas and states have been touched: they are resident now, and so is what the BLAS needs.
-  warm_up(device);
-  facts.predicted_peak_bytes =
-      device.is_cpu() ? resident_bytes() : facts.state_bytes + facts.arena_bytes + validation_bytes;
+  warm_up(recipe, device);
+  facts.predicted_peak_bytes = device.is_cpu()
+                                   ? resident_bytes() + operators_bytes(recipe)
+                                   : facts.state_bytes + facts.arena_bytes + validation_bytes;
   auto run = runtime::make_device_run(device);
   for (const runtime::Arena* arena : {&*state_arena, &program->arena})
     if (const auto done = run->register_memory(arena->at(0), arena->bytes()); !done)

@@ -10,8 +10,10 @@
 
 #include "base/clock.h"
 #include "engine/checkpoint/step_folders.h"
+#include "engine/cost/peak_flops.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
+#include "engine/recipe/modules.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
 #include "engine/train/results.h"
@@ -53,9 +55,19 @@ class Trainer {
     results_.first_step = beginning.step + 1;
     results_.tokens_per_step =
         recipe.training.global_batch * recipe.data.seq_len / context.launch.world_size;
+    results_.flops_per_token =
+        static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
+    if (runner.executor()) gpu_ = runner.executor()->device().name();
+    results_.peak_flops = cost::peak_flops(gpu_);
   }
 
   Result<Outcome> run() {
+    if (!gpu_.empty() && !results_.peak_flops)
+      if (const auto told = log_.append(telemetry::Log{
+              now(), telemetry::Level::info,
+              fmt::format("no MFU is shown: what a {} could do at most is not known", gpu_)});
+          !told)
+        return fail(told);
     if (saver_ && device_.is_cpu())
       runner_.set_before_update([this] { saver_->wait_until_copied(); });
     std::signal(SIGTERM, [](int) { stop_asked = true; });
@@ -126,6 +138,8 @@ class Trainer {
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen",
                     static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
+    if (const auto mfu = results_.mfu(record.values["tokens_per_second"]))
+      record.values["mfu"] = *mfu;
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
@@ -204,6 +218,8 @@ class Trainer {
                     {"nodes", static_cast<double>(runner_.facts.nodes)},
                     {"collectives", static_cast<double>(runner_.facts.collectives)},
                     {"model_forward_calls", static_cast<double>(runner_.model_forward_calls())}}};
+    if (const auto mfu = results_.mfu(results_.tokens_per_second_per_rank()))
+      end.results["mfu"] = *mfu;
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
     if (!results_.exposed_seconds.empty())
       end.results["exposed_seconds"] = results_.mean_exposed_seconds();
@@ -222,6 +238,7 @@ class Trainer {
   c10::Device device_;
   Asked asked_;  // of any rank, by the last step
   Results results_;
+  std::string gpu_;  // its name; empty on a CPU
 };
 
 }  // namespace
