@@ -38,8 +38,16 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
     sets.insert(sets.end(), {"validation.every=0", "checkpoint.folder=\"\""});
   const auto inputs = train::read_inputs(options.path, options.ranks, sets);
   if (!inputs) return bad_usage(inputs.error().message);
-  launch.recipe_text = recipe::to_toml(inputs->recipe);
-  launch.ranks = static_cast<int32_t>(inputs->recipe.hardware.ranks);
+  const recipe::Recipe& recipe = inputs->recipe;
+  if (!launch.eval_to.empty() && recipe.micro_batches() != 1)
+    return bad_usage(fmt::format(
+        "{}: eval takes the whole first batch at once, and this recipe cuts it into {} "
+        "micro-batches; valid: training.global_batch = {} (local_batch times {} ranks of data), "
+        "parallelism.microbatches = 1",
+        options.path, recipe.micro_batches(),
+        recipe.training.local_batch * recipe.data_parallel_ranks(), recipe.data_parallel_ranks()));
+  launch.recipe_text = recipe::to_toml(recipe);
+  launch.ranks = static_cast<int32_t>(recipe.hardware.ranks);
   launch.run_dir = absolute(launch.run_dir);
   launch.graph_file = absolute(launch.graph_file);
   launch.eval_to = absolute(launch.eval_to);

@@ -55,13 +55,18 @@ class Overlapper {
  private:
   enum class Kind : uint8_t { compute, gather, gather_wait, scatter, scatter_wait, follower };
 
+  // The sum of a tied matrix's gradients at both ends of a pipeline, which are ready at different
+  // times.
+  static bool joins_ends(const Node& collective) {
+    return graph::group_of(collective) == kEndsGroup;
+  }
+
   // An all-reduce of whole gradients, where nothing is sharded, takes the place of the scatter.
   bool reduces_gradient(size_t i) const {
     const Node& node = graph_.nodes[i];
     if (!graph::is_collective(node) || graph::is_exchange(node) || node.module.empty())
       return false;
-    // The ends of a pipeline are ready at different times, the first long after the last.
-    if (graph::group_of(node) == kEndsGroup) return false;
+    if (joins_ends(node)) return false;
     return std::none_of(before_[i].begin(), before_[i].end(),
                         [&](int32_t earlier) { return kinds_[earlier] == Kind::scatter_wait; });
   }
@@ -130,6 +135,9 @@ class Overlapper {
         if (maker >= 0 && graph::is_all_gather(graph_.nodes[maker])) kind = Kind::gather_wait;
         if (maker >= 0 && kinds_[maker] == Kind::scatter) kind = Kind::scatter_wait;
         if (maker >= 0 && kinds_[maker] == Kind::follower) kind = Kind::follower;
+        // The first stage has its part last of all: whoever waits for it before the end may keep it
+        // from getting there.
+        if (maker >= 0 && joins_ends(graph_.nodes[maker])) kind = Kind::follower;
       } else if (node.phase == Phase::optimizer) {
         kind = Kind::follower;
       }

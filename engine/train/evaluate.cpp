@@ -75,12 +75,6 @@ Result<> write(const std::string& path,
 
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device) {
-  if (recipe.micro_batches() != 1)
-    return fail(
-        "eval takes the whole first batch at once: global_batch must be local_batch x {} ranks, "
-        "and "
-        "parallelism.microbatches 1",
-        recipe.data_parallel_ranks());
   const StepSettings settings = settings_of(recipe);
   const Feed feed = make_feed(recipe, loader, 0, context.rank, device);
   const auto outputs = runner.run(feed.micro_batches, feed.step, nullptr);

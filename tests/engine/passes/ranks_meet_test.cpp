@@ -169,6 +169,10 @@ const QList<Choice> kVariants = {
     {"bf16, parameters kept", {"precision.param=\"bf16\"", "wrapping.reshard_after_forward=false"}},
     {"bf16, recomputed", {"precision.param=\"bf16\"", "recompute.mode=\"full\""}},
     {"each micro-batch reduced", {"wrapping.reduce_each=\"micro-batch\""}},
+    {"tied", {"model.tied_embeddings=true"}},
+    {"tied, one micro-batch", {"model.tied_embeddings=true", "parallelism.microbatches=1"}},
+    {"tied, each micro-batch reduced, no clipping",
+     {"model.tied_embeddings=true", "wrapping.reduce_each=\"micro-batch\"", "training.max_norm=0"}},
 };
 
 }  // namespace

@@ -143,6 +143,15 @@ ranks = %4
     QVERIFY(gradients > 0);
   }
 
+  void a_batch_in_parts_is_refused() {
+    const auto run = run_engine(QStringList{"eval"} + arguments("llama-tiny", 2, "pp=2", "2") +
+                                QStringList{"--to", folder_.filePath("eval.safetensors")});
+    QCOMPARE(run.exit_code, 2);
+    QVERIFY2(run.err.contains("this recipe cuts it into 2 micro-batches; valid: "),
+             run.err.constData());
+    QCOMPARE(run.err.trimmed().count('\n'), 0);
+  }
+
   void twenty_steps_data() { each_case(); }
   void twenty_steps() {
     QFETCH(QString, fixture);
