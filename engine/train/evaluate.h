@@ -9,8 +9,9 @@
 
 namespace heddle::train {
 
-/// Runs step 0 without an update; it must be one micro-batch. Rank 0 writes launch.eval_to as safetensors: logits [B, S, V] of
-/// the whole batch, loss, and grad.<Hugging Face name> in Hugging Face's layout.
+/// Runs step 0 without an update; it must be one micro-batch. Rank 0 writes launch.eval_to as
+/// safetensors: logits [B, S, V] of the whole batch, loss, and grad.<Hugging Face name> in Hugging
+/// Face's layout.
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device);
 
