@@ -60,13 +60,23 @@ int64_t rms_norm_backward(const Graph& graph, const Node& node) {
   return converts(weight) ? partial + 2 * float_bytes(weight) : partial;
 }
 
-// oneDNN reorders bf16 operands into blocks and sums in fp32: an upper bound.
+// oneDNN reorders bf16 operands into blocks, which fills up what ends within one, and sums in fp32:
+// an upper bound.
 int64_t product(const Graph& graph, const Node& node, size_t first) {
   const Value &a = argument(graph, node, first), &b = argument(graph, node, first + 1);
   const Value& result = first > 0 ? argument(graph, node, 0) : graph.values[node.outputs.front()];
   if (!converts(a)) return 0;
-  constexpr int64_t kReorders = 65536;
-  return a.bytes() + b.bytes() + float_bytes(result) + kReorders;
+  constexpr int64_t kReorders = 65536, kBlock = 64;
+  const auto in_blocks = [](const Value& value, int64_t element_bytes) {
+    int64_t elements = 1;
+    for (size_t i = 0; i < value.sizes.size(); ++i) {
+      const bool of_matrix = i + 2 >= value.sizes.size();
+      const int64_t n = value.sizes[i];
+      elements *= of_matrix ? (n + kBlock - 1) / kBlock * kBlock : n;
+    }
+    return elements * element_bytes;
+  };
+  return in_blocks(a, 2) + in_blocks(b, 2) + in_blocks(result, 4) + kReorders;
 }
 
 // Flash attention's backward: fp32 sums of dq, and a number a row; with grouped heads dk and dv of

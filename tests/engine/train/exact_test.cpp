@@ -141,6 +141,9 @@ lr = 1e-2
               "wrapping.reduce_each=\"micro-batch\""}));
     row("bf16", "2", sets({"precision.param=\"bf16\""}));
     row("bf16 on one rank", "1", sets({"precision.param=\"bf16\""}));
+    row("bf16, matrices narrower than a block", "1",
+        sets({"precision.param=\"bf16\"", "model.dim=8", "model.n_heads=1", "model.n_kv_heads=1",
+              "model.vocab_size=4096", "data.seq_len=7"}));
     row("bf16 reduced in bf16", "3",
         sets({"precision.param=\"bf16\"", "precision.reduce=\"bf16\""}));
     row("bf16 with accumulation", "2",
