@@ -64,6 +64,7 @@ Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& 
         });
     rates.links[name] =
         measured != calibrations.end() ? measured->link : formula_link(kind.transport, kind.ranks);
+    rates.remote_ranks[name] = kind.remote_ranks;
   }
   return rates;
 }
@@ -93,6 +94,7 @@ nlohmann::json to_json(const Rates& rates) {
   nlohmann::json operators = nlohmann::json::array();
   for (const OperatorRate& rate : rates.operators) operators.push_back(to_json(rate));
   return {{"links", links},
+          {"remote_ranks", rates.remote_ranks},
           {"operators", operators},
           {"flops_per_second", rates.flops_per_second},
           {"bytes_per_second", rates.bytes_per_second},
@@ -103,6 +105,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   Rates rates;
   for (const auto& [group, link] : read.at("links").items())
     rates.links[group] = link_from_json(link);
+  rates.remote_ranks = read.at("remote_ranks");
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");

@@ -10,7 +10,8 @@
 namespace heddle::cost {
 
 struct Rates {
-  std::map<std::string, Link> links;  // by process group
+  std::map<std::string, Link> links;            // by process group
+  std::map<std::string, int64_t> remote_ranks;  // by process group: of other hosts
   std::vector<OperatorRate> operators;
   /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;
@@ -20,10 +21,11 @@ struct Rates {
 /// What was not measured on this machine, and why, in words: empty if all was.
 std::string shortcomings(const Rates& rates);
 
-/// The process groups of a run: name → transport and ranks.
+/// The process groups of a run, by name.
 struct GroupKind {
   std::string transport;
   int64_t ranks = 1;
+  int64_t remote_ranks = 0;  // of other hosts
 };
 using GroupKinds = std::map<std::string, GroupKind>;
 

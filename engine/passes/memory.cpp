@@ -86,6 +86,7 @@ class Planner {
   MemoryPlan run() {
     find_roots();
     find_sizes();
+    find_waits();
     find_last_uses();
     place_all();
     return std::move(plan_);
@@ -137,18 +138,27 @@ class Planner {
                      aligned(graph::ranks_of(graph_, collective) * graph_.values[shard].bytes()));
   }
 
+  void find_waits() {
+    waited_.assign(graph_.values.size(), -1);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph::is_wait(graph_.nodes[i]))
+        waited_[graph::list_of(graph_.nodes[i]).front().value] = static_cast<int32_t>(i);
+  }
+
+  // The node at which the memory of this one is no longer touched.
+  int32_t done_at(int32_t index) const {
+    const Node& node = graph_.nodes[index];
+    if (!graph::is_collective(node)) return index;
+    if (node.next_step) return static_cast<int32_t>(graph_.nodes.size());
+    return std::max(index, waited_[node.outputs.front()]);
+  }
+
   void find_last_uses() {
     const auto count = static_cast<int32_t>(graph_.nodes.size());
     last_use_.assign(graph_.values.size(), -1);
-    std::vector<int32_t> waited(graph_.values.size(), -1);  // by a collective's first result
-    for (int32_t i = 0; i < count; ++i)
-      if (graph::is_wait(graph_.nodes[i]))
-        waited[graph::list_of(graph_.nodes[i]).front().value] = i;
     for (int32_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes[i];
-      int32_t until = i;
-      if (graph::is_collective(node))
-        until = node.next_step ? count : std::max(i, waited[node.outputs.front()]);
+      const int32_t until = done_at(i);
       auto used = [&](ValueId value) {
         int32_t& last = last_use_[root(value)];
         last = std::max(last, until);
@@ -201,6 +211,7 @@ class Planner {
       if (node.next_step)
         for (ValueId output : node.outputs) place(root(output));
     std::vector<std::vector<ValueId>> ends(graph_.nodes.size() + 1);
+    std::vector<std::vector<int32_t>> scratch_ends(graph_.nodes.size() + 1);
     for (int32_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes[i];
       for (size_t j = 0; j < node.outputs.size(); ++j) {
@@ -217,8 +228,13 @@ class Planner {
       if (const int64_t scratch = aligned(scratch_bytes_(graph_, node)); scratch > 0) {
         plan_.scratch_bytes[i] = scratch;
         plan_.scratch_place[i] = free_.take(scratch);
-        plan_.live_bytes = std::max(plan_.live_bytes, live_ + scratch);
-        free_.give_back(plan_.scratch_place[i], scratch);
+        live_ += scratch;
+        plan_.live_bytes = std::max(plan_.live_bytes, live_);
+        scratch_ends[done_at(i)].push_back(i);
+      }
+      for (int32_t node_done : scratch_ends[i]) {
+        free_.give_back(plan_.scratch_place[node_done], plan_.scratch_bytes[node_done]);
+        live_ -= plan_.scratch_bytes[node_done];
       }
       for (ValueId value : ends[i])
         if (!given_[value]) remove(value);
@@ -229,6 +245,7 @@ class Planner {
   const Graph& graph_;
   const ScratchBytes& scratch_bytes_;
   MemoryPlan plan_;
+  std::vector<int32_t> waited_;  // by a collective's first result: where
   std::vector<int32_t> last_use_;
   std::vector<bool> given_;  // by value: a result has taken its place
   FreeRanges free_;

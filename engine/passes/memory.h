@@ -25,7 +25,8 @@ struct MemoryPlan {
   int64_t live_bytes = 0;
 };
 
-/// Bytes that a node's operator allocates for itself besides its results.
+/// Bytes that a node's operator allocates for itself besides its results; a collective's are its
+/// own until it is waited for.
 using ScratchBytes = std::function<int64_t(const graph::Graph& graph, const graph::Node& node)>;
 
 /// Walks the nodes in order; each root is placed at the lowest offset that is free from its making

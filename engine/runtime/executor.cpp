@@ -235,6 +235,7 @@ void Executor::start(const Start& start, const Node& node, size_t index) {
   const std::string what = transfers ? "transfer" : node.op.text();
   transport::label_next_collective(node.module.empty() || ends ? what
                                                                : what + " " + node.module.text());
+  const Placing placing(start.placement);
   c10::intrusive_ptr<c10d::Work> work;
   switch (start.kind) {
     case Start::Kind::all_gather:

@@ -153,6 +153,11 @@ std::string transport_name(const std::string& group) {
   return host ? host->transport() : "nccl";
 }
 
+int64_t remote_ranks(const std::string& group) {
+  const transport::HostBackend* host = host_group(group);
+  return host ? host->remote_ranks() : 0;
+}
+
 std::string transport_warning() {
   const transport::HostBackend* host = host_group(world());
   return host ? host->warning() : "";

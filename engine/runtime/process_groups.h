@@ -27,8 +27,12 @@ std::string world_group();
 c10::Device transport_device();
 
 /// How a group's collectives travel: "none", "memory", "memory + tcp", "tcp" or "nccl"; valid
-/// once the groups are made. And what the log should say of it: a warning, or empty.
+/// once the groups are made.
 std::string transport_name(const std::string& group);
+/// Ranks of other hosts, whose parts of a sum are received before they are summed: the most that a
+/// rank of the group has.
+int64_t remote_ranks(const std::string& group);
+/// What the log should say of it: a warning, or empty.
 std::string transport_warning();
 
 /// Leaves the groups. Ranks that end well call this, so that none sees a broken connection.

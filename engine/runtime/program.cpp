@@ -121,11 +121,15 @@ class Lowering {
         call.placement.results.push_back(slot);
       }
     }
-    const passes::MemoryPlan& memory = program_.memory;
-    call.placement.scratch = {program_.arena.at(memory.scratch_place[index]),
-                              static_cast<size_t>(memory.scratch_bytes[index])};
+    call.placement.scratch = scratch(index);
     program_.instructions.push_back({std::move(call), index});
     return {};
+  }
+
+  Placement::Slot scratch(int32_t index) {
+    const passes::MemoryPlan& memory = program_.memory;
+    return {program_.arena.at(memory.scratch_place[index]),
+            static_cast<size_t>(memory.scratch_bytes[index])};
   }
 
   c10::IValue argument(const Arg& arg) {
@@ -180,6 +184,7 @@ class Lowering {
     const int64_t ranks = graph::ranks_of(program_.graph, node);
     Start start;
     start.group = graph::group_of(node);
+    start.placement.scratch = scratch(index);
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;
     start.kind = graph::gathers(node)                        ? Start::Kind::all_gather

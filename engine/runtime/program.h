@@ -46,6 +46,7 @@ struct Start {
   Tensors tails;     // padding of what is scattered, zeroed first
   size_t slot = 0;
   int64_t bytes = 0;  // of the whole tensors
+  Placement placement;
 };
 
 struct Wait {

@@ -6,6 +6,7 @@
 #include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
 #include "engine/passes/node_cost.h"
+#include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
 namespace {
@@ -134,6 +135,25 @@ int64_t of_cpu_kernel(const Graph& graph, const Node& node) {
 
 int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
   return of_gpu_kernel(graph, node) + contiguous_copies(graph, node);
+}
+
+int64_t collective_scratch_bytes(const Graph& graph, const Node& node, int64_t remote_ranks) {
+  int64_t bytes = 0, share = 0;
+  if (graph::scatters(node)) {
+    for (graph::ValueId shard : node.outputs) share += graph.values[shard].bytes();
+    return remote_ranks * aligned(share);
+  }
+  if (node.op != "heddle.all_reduce" && node.op != "heddle.activation_sum") return 0;
+  constexpr int64_t kLine = 64;
+  const int64_t ranks = graph::ranks_of(graph, node);
+  for (const graph::Use& use : graph::list_of(node)) {
+    const int64_t whole = graph.values[use.value].bytes();
+    const int64_t lines = (whole + kLine - 1) / kLine;
+    bytes += whole;
+    share += (lines + ranks - 1) / ranks * kLine;
+  }
+  return bytes <= transport::kWholeBytes ? transport::kWholeBytes + remote_ranks * aligned(bytes)
+                                         : remote_ranks * aligned(share);
 }
 
 int64_t scratch_bytes(const Graph& graph, const Node& node) {

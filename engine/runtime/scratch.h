@@ -9,6 +9,11 @@ namespace heddle::runtime {
 /// for it on a CPU; each buffer rounded up to 64 bytes.
 int64_t scratch_bytes(const graph::Graph& graph, const graph::Node& node);
 
+/// Of a collective on CPUs: what it receives from `remote_ranks` of other hosts before it sums
+/// that, and the copy that a small sum is taken from (engine/transport).
+int64_t collective_scratch_bytes(const graph::Graph& graph, const graph::Node& node,
+                                 int64_t remote_ranks);
+
 /// The same on a GPU; workspaces of cuBLAS and cuDNN are outside of the plan.
 int64_t gpu_scratch_bytes(const graph::Graph& graph, const graph::Node& node);
 

@@ -81,6 +81,16 @@ passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
       .stage_of = [layers](std::string_view module) { return recipe::stage_of(module, layers); }};
 }
 
+passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
+  if (recipe.hardware.device == "cuda") return runtime::gpu_scratch_bytes;
+  return [remote_ranks = rates.remote_ranks](const graph::Graph& graph, const graph::Node& node) {
+    if (!graph::is_collective(node)) return runtime::scratch_bytes(graph, node);
+    const auto of_group = remote_ranks.find(graph::group_of(node));
+    return runtime::collective_scratch_bytes(graph, node,
+                                             of_group == remote_ranks.end() ? 0 : of_group->second);
+  };
+}
+
 // Of the copy that checkpoints are written from, on the rank of the stage that writes most: all of
 // the stage must plan alike.
 int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured,
@@ -145,8 +155,6 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
   if (recipe.parallelism.pp > 1) options.stages = stages(recipe, rank, captured);
   options.gather_once = recipe.wrapping.reshard_after_forward == 0;
   options.buckets = buckets(recipe, captured);
-  options.scratch_bytes =
-      recipe.hardware.device == "cuda" ? runtime::gpu_scratch_bytes : runtime::scratch_bytes;
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
   std::vector<std::pair<std::string, passes::Recompute>> exceptions;
   for (const recipe::Override& each : recipe.overrides)
@@ -180,6 +188,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
                                int64_t beside) try {
   const cost::CostModel model(rates);
   passes::PlanOptions options = plan_options(recipe, rank, captured);
+  options.scratch_bytes = scratch(recipe, rates);
   if (recipe.recompute.mode == recipe::RecomputeMode::budget)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   beside += checkpoint_bytes(recipe, rank, captured, options);

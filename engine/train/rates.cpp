@@ -20,16 +20,17 @@ namespace heddle::train {
 namespace {
 
 // The groups that the recipe's step has, each of more than one rank.
-template <typename TransportOf>
-cost::GroupKinds groups_of(const recipe::Recipe& recipe, const TransportOf& transport_of) {
+template <typename KindOf>
+cost::GroupKinds groups_of(const recipe::Recipe& recipe, const KindOf& kind_of) {
   cost::GroupKinds groups;
   const recipe::Mesh mesh(recipe.parallelism);
   for (const recipe::Dims dims : recipe::kGroups)
     if (const std::string name = mesh.name(dims); !name.empty())
-      groups[name] = {transport_of(name), mesh.size(dims)};
+      groups[name] = kind_of(name, mesh.size(dims));
   // All along a pipeline travels as the group of its ranks does.
   if (recipe.parallelism.pp == 1) return groups;
-  const cost::GroupKind pair{transport_of(mesh.name(recipe::kPp)), 2};
+  cost::GroupKind pair = kind_of(mesh.name(recipe::kPp), 2);
+  pair.remote_ranks = std::min<int64_t>(pair.remote_ranks, 1);
   const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
   for (int64_t stage = 0; stage + 1 < stages; ++stage)
     groups[passes::transfer_group(stage, stage + 1)] =
@@ -71,17 +72,21 @@ bool between_hosts(const std::string& transport) {
 
 cost::Rates rates_here(const recipe::Recipe& recipe) {
   const bool gpu = recipe.hardware.device == "cuda";
-  return kept_rates(recipe.hardware.ranks,
-                    groups_of(recipe, [=](const std::string&) { return gpu ? "nccl" : "memory"; }),
-                    gpu);
+  const auto on_one_host = [=](const std::string&, int64_t ranks) {
+    return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
+  };
+  return kept_rates(recipe.hardware.ranks, groups_of(recipe, on_one_host), gpu);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
                                    c10::Device device) try {
   at::NoGradGuard no_grad;
-  const cost::GroupKinds groups =
-      groups_of(recipe, [](const std::string& name) { return runtime::transport_name(name); });
-  cost::Rates rates = kept_rates(launch.local_ranks, groups, device.is_cuda());
+  const auto as_met = [](const std::string& name, int64_t ranks) {
+    return cost::GroupKind{.transport = runtime::transport_name(name),
+                           .ranks = ranks,
+                           .remote_ranks = runtime::remote_ranks(name)};
+  };
+  cost::Rates rates = kept_rates(launch.local_ranks, groups_of(recipe, as_met), device.is_cuda());
   const int64_t ranks = launch.world_size;
   if (ranks == 1) return rates;
   rates = cost::rates_from_json(

@@ -11,7 +11,6 @@ namespace heddle::transport {
 namespace {
 
 // Below this an all-reduce costs what its messages cost: one exchange instead of two.
-constexpr uint64_t kWholeBytes = 4096;
 
 thread_local std::string next_label;
 
@@ -131,10 +130,10 @@ HostBackend::Work HostBackend::_reduce_scatter_base(at::Tensor& output, at::Tens
 
 HostBackend::Work HostBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   auto operation = operation_on(Kind::all_reduce, reduction_of(options.reduceOp), tensors, tensors);
-  if (total_bytes(operation->sources) <= kWholeBytes) {
+  if (static_cast<int64_t>(total_bytes(operation->sources)) <= kWholeBytes) {
     // Every rank sums all of it in place, so the others read a copy.
     operation->whole = true;
-    at::Tensor copy = at::empty({static_cast<int64_t>(kWholeBytes)}, at::kByte);
+    at::Tensor copy = at::empty({kWholeBytes}, at::kByte);
     lay_out(operation->sources, copy);
     for (size_t i = 0; i < tensors.size(); ++i)
       if (tensors[i].nbytes() > 0)

@@ -19,6 +19,9 @@ void label_next_collective(std::string label);
 /// For backends: that label, which is used up.
 std::string take_label();
 
+/// Bytes up to which an all-reduce is summed by every rank whole, from copies of this size.
+inline constexpr int64_t kWholeBytes = 4096;
+
 /// Every work is a TimedWork, whose wait() throws c10::DistBackendError: ranks in different
 /// collectives, a rank that is gone, a timeout; from then on every collective of the group fails
 /// so.
@@ -31,6 +34,8 @@ class HostBackend : public c10d::Backend {
   const std::string getBackendName() const override { return "heddle"; }
   /// "memory", "memory + tcp" or "tcp".
   std::string transport() const { return transport_.name(); }
+  /// Ranks of the group that a rank reaches over TCP: the most that any has.
+  int remote_ranks() const { return transport_.remote_ranks(); }
   /// Why ranks of one host use TCP, or empty.
   const std::string& warning() const { return transport_.warning(); }
 

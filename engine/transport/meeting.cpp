@@ -96,19 +96,20 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   std::vector<std::string> said;
   for (int peer = 0; peer < size; ++peer)
     said.push_back(get(*store, fmt::format("reads/{}", peer)));
-  bool all_read = true;
   std::vector<bool> remote(size, false);
   for (int a = 0; a < size; ++a) {
     if (meeting.warning.empty()) meeting.warning = said[a].substr(size);
-    for (int b = 0; b < size; ++b)
-      if (a != b && said[a][b] != '1') {
-        all_read = false;
-        if (a == rank || b == rank) remote[a == rank ? b : a] = true;
-      }
+    int unread = 0;
+    for (int b = 0; b < size; ++b) {
+      if (a == b || (said[a][b] == '1' && said[b][a] == '1')) continue;
+      ++unread;
+      if (a == rank) remote[b] = true;
+    }
+    meeting.remote_ranks = std::max(meeting.remote_ranks, unread);
   }
   for (int peer = 0; peer < size; ++peer)
     if (remote[peer]) meeting.memory[peer].reset();
-  if (all_read) return meeting;
+  if (meeting.remote_ranks == 0) return meeting;
   auto sockets = connect_ranks(*store, rank, remote, options.address, options.timeout);
   TORCH_CHECK(sockets, "group ", options.group, ", rank ", rank, ": ", sockets.error().message);
   meeting.tcp = std::make_unique<TcpPeers>(rank, std::move(*sockets));

@@ -29,6 +29,7 @@ struct Meeting {
   std::vector<std::optional<MemoryPeer>> memory;  // by rank: those whose memory is read
   std::unique_ptr<TcpPeers> tcp;                  // for the others; null where there are none
   int local_ranks = 1;                            // on this host, this one too
+  int remote_ranks = 0;                           // not read: the most that any rank has
   std::string warning;                            // why ranks of one host use TCP; else empty
 };
 

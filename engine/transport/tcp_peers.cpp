@@ -108,7 +108,7 @@ void TcpPeers::exchange(const Operation& operation, int exchange, RemoteTraffic&
     arrival.own = operation.descriptor;
     if (operation.sums(exchange)) {
       arrival.ranges = sums(operation, rank_, size_);
-      with.rows = take_rows(total_bytes(arrival.ranges));
+      with.rows = at::empty({static_cast<int64_t>(total_bytes(arrival.ranges))}, at::kByte);
       lay_out(arrival.ranges, with.rows);
     } else {
       arrival.ranges = places(operation, exchange, peer, size_);
@@ -155,24 +155,6 @@ std::string TcpPeers::cause(int peer) {
     if (const int error = stream.error(); error != 0 && error != EPIPE && error != ECONNRESET)
       return strerror(error);
   return {};
-}
-
-at::Tensor TcpPeers::take_rows(uint64_t bytes) {
-  const auto wanted = static_cast<int64_t>(bytes);
-  auto best = spare_rows_.end();
-  for (auto spare = spare_rows_.begin(); spare != spare_rows_.end(); ++spare)
-    if (spare->numel() >= wanted && (best == spare_rows_.end() || spare->numel() < best->numel()))
-      best = spare;
-  if (best == spare_rows_.end()) return at::empty({wanted}, at::kByte);
-  at::Tensor rows = *best;
-  spare_rows_.erase(best);
-  return rows;
-}
-
-void TcpPeers::recycle(RemoteTraffic& traffic) {
-  std::lock_guard lock(mutex_);
-  for (RemoteTraffic::Peer& peer : traffic.peers)
-    if (peer.rows.defined()) spare_rows_.push_back(std::move(peer.rows));
 }
 
 }  // namespace heddle::transport

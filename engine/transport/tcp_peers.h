@@ -57,9 +57,6 @@ class TcpPeers {
   /// Why a peer is `gone`, in words; empty: it has closed its connection.
   std::string cause(int peer);
 
-  /// Gives the memory of rows back.
-  void recycle(RemoteTraffic& traffic);
-
   /// Ends all waiting; any thread.
   void close();
 
@@ -67,7 +64,6 @@ class TcpPeers {
   void exchange(const Operation& operation, int exchange, RemoteTraffic& traffic);
   template <typename Met>
   Outcome wait(int peer, int exchange, Limit limit, Met met);
-  at::Tensor take_rows(uint64_t bytes);
   void wake();
   void loop();
 
@@ -78,7 +74,6 @@ class TcpPeers {
   std::mutex mutex_;  // of what follows and of the traffic
   std::condition_variable changed_;
   std::vector<std::vector<Stream>> streams_;  // by rank and exchange
-  std::vector<at::Tensor> spare_rows_;
   bool closed_ = false;
   std::thread thread_;
 };

@@ -93,7 +93,6 @@ void Transport::loop() {
     } catch (const std::exception& error) {
       return fail(error.what(), false);
     }
-    if (meeting_.tcp) meeting_.tcp->recycle(current.traffic);
     current.operation->tensors.clear();
     const auto work = current.operation->work;
     lock.lock();

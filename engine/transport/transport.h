@@ -29,6 +29,8 @@ class Transport {
 
   /// "memory", "memory + tcp" or "tcp".
   std::string name() const;
+  /// Whose parts of a sum come over TCP: the most that any rank has.
+  int remote_ranks() const { return meeting_.remote_ranks; }
   const std::string& warning() const { return meeting_.warning; }
   uint64_t submitted() const { return next_; }
 

@@ -10,7 +10,7 @@ whose communication is hidden, runs alternately too: compute alone. Heddle calib
 and chooses the wrapping, its default. Prints a line a run and then medians with their spread, CPU
 seconds and load, ratios, and the bounds that they are held against.
 """
-import argparse, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
+import argparse, ctypes, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
 from default_shape import recipe as default_recipe
 from spans import kernel_seconds
@@ -44,12 +44,27 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
+def adopt_orphans():
+    """Processes that detach themselves, as `supervise` does, become children of this one: their seconds count."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_orphans():
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+
+
 def run(command):
     """Standard output of a command, and the CPU seconds of it and all its processes."""
     before = cpu_seconds()
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    wait_for_orphans()
     return done.stdout, cpu_seconds() - before
 
 
@@ -104,11 +119,11 @@ def heddle_across(folder, recipe, options):
         wait = f"until [ -e {side}/end.json ]; do sleep 2; done; cat {side}/rank-*.err >&2"
         # Both hosts are this machine: a core each.
         sides.append(f"taskset -c {rank} {engine} && {wait}")
-    run(["bash", a.slow_link, a.link] + sides)
+    _, cpu = run(["bash", a.slow_link, a.link] + sides)
     end = json.load(open(f"{folder}/0/end.json"))
     if not os.path.exists(f"{folder}/0/results.json"):
         sys.exit(f"Heddle's run ended without results: {end}")
-    return json.load(open(f"{folder}/0/results.json")), float("nan")
+    return json.load(open(f"{folder}/0/results.json")), cpu
 
 
 def peer(flags):
@@ -126,6 +141,7 @@ def peer(flags):
     return json.loads([line for line in out.split("\n") if line.startswith("{")][-1]), cpu
 
 
+adopt_orphans()
 if a.only != "peer":
     run([f"{a.build}/heddle-engine", "calibrate"])
 runs = {}

@@ -1,7 +1,11 @@
 // Two hosts, as two supervisors on this one: each has a rank, a run directory and, for checkpoints,
 // a folder of its own.
+#include <unistd.h>
+
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -12,6 +16,7 @@ namespace {
 struct Host {
   QByteArray recipe;
   QByteArray graph = {};  // empty: captured
+  bool apart = false;     // with process ids of its own: as on another machine, reached over TCP
 };
 
 bool write(const QString& path, const QByteArray& content) {
@@ -51,6 +56,16 @@ ranks = 2
     return folder_.filePath(QString("%1-checkpoints-%2").arg(of).arg(host));
   }
 
+  // The shell is the first process of its namespace, and all of them end with it.
+  void supervise_apart(const QString& dir) {
+    const QString script = QString(
+                               "'%1/heddle-engine' supervise --run-dir '%2'; "
+                               "until [ -e '%2/end.json' ]; do sleep 0.1; done")
+                               .arg(HEDDLE_BINARY_DIR, dir);
+    auto* shell = new QProcess(this);
+    shell->start("unshare", {"--pid", "--fork", "--kill-child", "sh", "-c", script});
+  }
+
   // Returns what their end.json say.
   QList<QByteArray> train(const QString& run, const QList<Host>& hosts) {
     ++port_;
@@ -70,8 +85,13 @@ ranks = 2
       const bool written = QDir().mkpath(dir) && write(dir + "/recipe.toml", hosts[host].recipe) &&
                            write(graph, hosts[host].graph) &&
                            write(dir + "/launch.json", QJsonDocument(launch).toJson());
-      const auto started = run_engine({"supervise", "--run-dir", dir});
-      if (!written || started.exit_code != 0) qWarning("%s", started.err.constData());
+      if (!written) qWarning("%s cannot be written", qPrintable(dir));
+      if (hosts[host].apart) {
+        supervise_apart(dir);
+      } else {
+        const auto started = run_engine({"supervise", "--run-dir", dir});
+        if (started.exit_code != 0) qWarning("%s", started.err.constData());
+      }
     }
     QList<QByteArray> ends;
     for (qsizetype host = 0; host < hosts.size(); ++host) {
@@ -80,6 +100,10 @@ ranks = 2
       ends << read(end);
     }
     return ends;
+  }
+
+  QJsonObject results(const QString& run) {
+    return QJsonDocument::fromJson(read(run_dir(run, 0) + "/results.json")).object();
   }
 
   // Each with its own checkpoints; whether both were done.
@@ -106,6 +130,29 @@ ranks = 2
       QVERIFY2(said.contains("weight_decay=0.1"), said.constData());
       QVERIFY2(said.contains("weight_decay=0.0"), said.constData());
     }
+  }
+
+  void what_other_hosts_send_lies_in_the_arena_data() {
+    QTest::addColumn<QByteArray>("more");
+    QTest::newRow("sharded") << QByteArray();
+    QTest::newRow("sharded in bf16") << QByteArray("[precision]\nparam = \"bf16\"\n");
+    QTest::newRow("replicated") << QByteArray("[parallelism]\ndp_replicate = 2\n");
+    QTest::newRow("tensor parallel") << QByteArray("[parallelism]\ntp = 2\n");
+  }
+  void what_other_hosts_send_lies_in_the_arena() {
+    if (geteuid() != 0) QSKIP("needs root, for namespaces of process ids");
+    QFETCH(QByteArray, more);
+    const QByteArray both =
+        recipe(more).replace("dim = 54", "dim = 48").replace("heads = 3", "heads = 2");
+    const QString name = QString(QTest::currentDataTag()).replace(' ', '-');
+    train(name + "-together", {{both}, {both}});
+    train(name + "-apart", {{both}, {both, {}, true}});
+    const QJsonObject together = results(name + "-together"), apart = results(name + "-apart");
+    QCOMPARE(together["losses"].toArray().size(), 10);
+    QCOMPARE(apart["losses"], together["losses"]);
+    QCOMPARE(beyond_the_plan(apart), "");
+    QVERIFY(
+        read(run_dir(name + "-apart", 0) + "/rank-0.0.hlog").contains("transportctcp"));  // CBOR
   }
 
   // As a crash leaves it between the two hosts' renames.
