@@ -31,7 +31,6 @@ Transport::Transport(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                      GroupOptions options)
     : store_(std::move(store)),
       rank_(rank),
-      size_(size),
       options_(std::move(options)),
       meeting_(meet(store_, rank, size, options_)),
       exchange_(meeting_, rank, size, options_, stop_) {
@@ -115,6 +114,7 @@ void Transport::fail(const std::string& cause, bool of_peer) {
   }
   changed_.notify_all();
   std::vector<c10::intrusive_ptr<TimedWork>> works;
+  works.reserve(ended.size());
   for (const UnderWay& one : ended) works.push_back(one.operation->work);
   // Lets go of the connections, so that ranks of other hosts see the end, then of the memory that
   // was written to and read from.

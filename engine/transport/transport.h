@@ -45,7 +45,7 @@ class Transport {
   std::string first_error(const std::string& cause, bool of_peer);
 
   c10::intrusive_ptr<c10d::Store> store_;
-  const int rank_, size_;
+  const int rank_;
   const GroupOptions options_;
   Meeting meeting_;
   std::atomic<bool> stop_{false};
