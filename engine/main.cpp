@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 
 #include "engine/checkpoint/step_folders.h"
 #include "engine/commands.h"
@@ -33,9 +36,7 @@ void add_recipe_options(CLI::App* command, engine::RecipeOptions& options) {
       ->check(CLI::PositiveNumber);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const double started = launch::now();
   // Ranks are started by the launcher alone, with arguments of their own.
   if (argc > 1 && std::string_view(argv[1]) == "rank") return run_rank({argv + 2, argv + argc});
@@ -134,4 +135,18 @@ int main(int argc, char** argv) {
   if (*convert_command) return engine::convert(from, to);
   if (*probe_command) return probe::command(json);
   return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int code = run(argc, argv);
+#if defined(__SANITIZE_ADDRESS__)
+  return code;  // leaks are looked for behind main
+#else
+  // LibTorch takes 0.1 s to forget its thousands of operators one by one.
+  std::cout.flush();
+  std::fflush(nullptr);
+  std::_Exit(code);
+#endif
 }

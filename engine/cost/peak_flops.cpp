@@ -14,9 +14,10 @@ struct Peak {
 
 // Variants before what they are variants of.
 constexpr std::array kPeaks = {
-    Peak{"A100", "", 312},  Peak{"H100", "PCIe", 756}, Peak{"H100", "NVL", 835},
-    Peak{"H100", "", 989},  Peak{"H200", "", 989},     Peak{"H20", "", 148},
-    Peak{"B200", "", 2250}, Peak{"GB200", "", 2500},   Peak{"L40S", "", 362},
+    Peak{"A100", "", 312}, Peak{"H100", "PCIe", 756}, Peak{"H100", "NVL", 835},
+    Peak{"H100", "", 989}, Peak{"H200", "NVL", 835},  Peak{"H200", "", 989},
+    Peak{"H20", "", 148},  Peak{"B200", "", 2250},    Peak{"GB200", "", 2500},
+    Peak{"L40S", "", 362},
 };
 
 // A whole word: "B200" is not in "GB200".
@@ -32,6 +33,7 @@ bool has_word(std::string_view name, std::string_view word) {
 }  // namespace
 
 std::optional<double> peak_flops(std::string_view gpu) {
+  if (has_word(gpu, "MIG")) return std::nullopt;  // a part of one
   const auto found = std::ranges::find_if(kPeaks, [&](const Peak& peak) {
     return has_word(gpu, peak.model) && (peak.variant.empty() || has_word(gpu, peak.variant));
   });

@@ -95,6 +95,7 @@ nlohmann::json to_json(const Rates& rates) {
   for (const OperatorRate& rate : rates.operators) operators.push_back(to_json(rate));
   return {{"links", links},
           {"remote_ranks", rates.remote_ranks},
+          {"threads", rates.threads},
           {"operators", operators},
           {"flops_per_second", rates.flops_per_second},
           {"bytes_per_second", rates.bytes_per_second},
@@ -106,6 +107,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   for (const auto& [group, link] : read.at("links").items())
     rates.links[group] = link_from_json(link);
   rates.remote_ranks = read.at("remote_ranks");
+  rates.threads = read.at("threads");
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");

@@ -12,6 +12,7 @@ namespace heddle::cost {
 struct Rates {
   std::map<std::string, Link> links;            // by process group
   std::map<std::string, int64_t> remote_ranks;  // by process group: of other hosts
+  int64_t threads = 1;                          // of the rank that has most
   std::vector<OperatorRate> operators;
   /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;
@@ -21,12 +22,13 @@ struct Rates {
 /// What was not measured on this machine, and why, in words: empty if all was.
 std::string shortcomings(const Rates& rates);
 
-/// The process groups of a run, by name.
+/// How a process group's ranks reach each other.
 struct GroupKind {
   std::string transport;
   int64_t ranks = 1;
   int64_t remote_ranks = 0;  // of other hosts
 };
+/// The process groups of a run, by name.
 using GroupKinds = std::map<std::string, GroupKind>;
 
 /// Of a run on CPUs of `host`, `local_ranks` of whose ranks are there. A calibration for another

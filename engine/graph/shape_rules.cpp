@@ -22,10 +22,14 @@ at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor
 }  // namespace
 
 void register_shape_rules() {
-  static auto* library =
-      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
-  library->impl("embedding", &embedding);
-  library->impl("embedding_dense_backward", &embedding_dense_backward);
+  static auto* library = [] {
+    auto* rules = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__,
+                                     __LINE__);
+    rules->impl("embedding", &embedding);
+    rules->impl("embedding_dense_backward", &embedding_dense_backward);
+    return rules;
+  }();
+  (void)library;
 }
 
 }  // namespace heddle::graph

@@ -20,10 +20,6 @@ constexpr std::array<std::pair<c10::ScalarType, const char*>, 9> kDtypes = {{
     {c10::kBool, "bool"},
 }};
 
-std::string type_text(const Value& value) {
-  return fmt::format("{}[{}]", dtype_name(value.dtype), fmt::join(value.sizes, ", "));
-}
-
 std::string use_text(const Use& use) {
   if (use.value == kNoValue) return "none";
   if (use.written == kNoValue) return fmt::format("%{}", use.value);
@@ -85,7 +81,6 @@ bool at_default(const Arg& arg, const c10::Argument& declared) {
 std::string node_text(const Graph& graph, const Node& node) {
   std::string line = "  ";
   const auto op = find_operator(node.op);
-  const bool view = is_view(*op);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i > 0) line += ", ";
     const ValueId output = node.outputs[i];
@@ -93,11 +88,7 @@ std::string node_text(const Graph& graph, const Node& node) {
       line += "none";
       continue;
     }
-    const Value& value = graph.values[output];
-    line += fmt::format("%{}: {}", output, type_text(value));
-    // A view's strides follow from what it is a view of.
-    if (!view && !value.strides.empty())
-      line += fmt::format(" strides [{}]", fmt::join(value.strides, ", "));
+    line += fmt::format("%{}: {}", output, type_text(graph.values[output]));
   }
   if (!node.outputs.empty()) line += " = ";
   line += node.op.text() + "(";
@@ -130,6 +121,10 @@ std::optional<c10::ScalarType> dtype_of(std::string_view name) {
   for (const auto& [type, known] : kDtypes)
     if (name == known) return type;
   return std::nullopt;
+}
+
+std::string type_text(const Value& value) {
+  return fmt::format("{}[{}]", dtype_name(value.dtype), fmt::join(value.sizes, ", "));
 }
 
 std::string to_text(const Graph& graph) {

@@ -17,7 +17,8 @@
 //
 // Tensor arguments come in the order of the operator's schema (`none` for an absent one), the
 // others by name; arguments at their default are left out. `%4 -> %90`: the node writes %4, whose
-// contents are called %90 from there on. `#` begins a comment.
+// contents are called %90 from there on. Strides are not written: they follow from the operators.
+// `#` begins a comment.
 #pragma once
 
 #include <string>
@@ -31,8 +32,12 @@ namespace heddle::graph {
 std::string to_text(const Graph& graph);
 
 /// Parses the text form. Errors begin with `FILE:LINE:`. Checks that every value is defined before
-/// it is read, that operators exist and that arguments fit their schema.
+/// it is read, that operators exist, that arguments fit their schema and that results are what the
+/// operators make of them.
 Result<Graph> parse_text(std::string_view text, const std::string& file);
+
+/// "f32[128, 256]".
+std::string type_text(const Value& value);
 
 /// "f32", "bf16", "i64", …; and back (nullopt for an unknown name).
 const char* dtype_name(c10::ScalarType dtype);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "engine/graph/infer.h"
 #include "engine/graph/operators.h"
 #include "engine/graph/text.h"
 #include "engine/graph/trace_device.h"
@@ -133,6 +134,8 @@ class Parser {
   }
 
  private:
+  using Outputs = std::vector<std::pair<int64_t, Value>>;  // by number
+
   void statement(Line& line) {
     if (line.accept("note ")) {
       const std::string key = line.word("._-");
@@ -176,7 +179,6 @@ class Parser {
     }
     line.expect("[");
     value.sizes = integers(line);
-    if (line.accept("strides [")) value.strides = integers(line);
     return value;
   }
 
@@ -227,7 +229,7 @@ class Parser {
   void node(Line& line) {
     Node node;
     node.phase = phase_;
-    std::vector<std::pair<int64_t, Value>> outputs;  // defined only after the arguments were read
+    Outputs outputs;  // defined only after the arguments were read
     if (line.peek() == '%' || line.peek() == 'n') {
       do {
         if (line.accept("none")) {
@@ -254,9 +256,33 @@ class Parser {
     node.weights_only = line.accept("weights_only");
     if (line.accept("micro_batch ")) node.micro_batch = static_cast<int32_t>(line.integer());
     node.next_step = line.accept("next_step");
+    if (line.ok()) results(line, node, outputs);
     for (const auto& [number, value] : outputs)
       node.outputs.push_back(number == kNoValue ? kNoValue : define(line, number, value));
     graph_.nodes.push_back(std::move(node));
+  }
+
+  // Checks them against what the operator makes, which tells their strides as well.
+  void results(Line& line, const Node& node, Outputs& outputs) {
+    const auto made = infer_results(graph_, node);
+    if (!made) {
+      line.failed(made.error().message);
+      return;
+    }
+    if (made->size() != outputs.size()) {
+      line.failed(
+          fmt::format("{} makes {} results, not {}", node.op, made->size(), outputs.size()));
+      return;
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      auto& [number, value] = outputs[i];
+      if (number == kNoValue) continue;
+      const Value& is = (*made)[i];
+      if (is.sizes != value.sizes || is.dtype != value.dtype)
+        line.failed(fmt::format("{} makes %{} {}, not {}", node.op, number, type_text(is),
+                                type_text(value)));
+      value.strides = is.strides;
+    }
   }
 
   void arguments(Line& line, const c10::FunctionSchema& schema, Node& node) {

@@ -81,14 +81,19 @@ Result<ProcessId> spawn(const Program& program) {
   return id;
 }
 
+int threads_of_rank(int local_ranks) {
+  if (const char* set = std::getenv("OMP_NUM_THREADS"))
+    if (const int threads = std::atoi(set); threads > 0) return threads;
+  cpu_set_t cores;
+  const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+  return std::max(1, count / local_ranks);
+}
+
 std::vector<std::string> rank_environment(int local_ranks) {
   std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) result.emplace_back(*entry);
-  if (std::getenv("OMP_NUM_THREADS") == nullptr) {
-    cpu_set_t cores;
-    const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
-    result.push_back("OMP_NUM_THREADS=" + std::to_string(std::max(1, count / local_ranks)));
-  }
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("OMP_NUM_THREADS=")) result.emplace_back(*entry);
+  result.push_back("OMP_NUM_THREADS=" + std::to_string(threads_of_rank(local_ranks)));
   return result;
 }
 

@@ -20,7 +20,10 @@ struct Program {
 /// dies with the thread that started it. An error when it cannot be executed.
 Result<ProcessId> spawn(const Program& program);
 
-/// This process's environment, with OMP_NUM_THREADS = cores / `local_ranks` unless that is set.
+/// Threads of a rank that shares this host with others: OMP_NUM_THREADS, or its share of the cores.
+int threads_of_rank(int local_ranks);
+
+/// This process's environment, with OMP_NUM_THREADS = threads_of_rank(local_ranks).
 std::vector<std::string> rank_environment(int local_ranks);
 
 }  // namespace heddle::launch

@@ -1,7 +1,5 @@
 #include "engine/runtime/scratch.h"
 
-#include <ATen/Parallel.h>
-
 #include "engine/kernels/documents.h"
 #include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
@@ -42,10 +40,10 @@ int64_t contiguous_copies(const Graph& graph, const Node& node) {
 }
 
 // A block of score rows for each thread (two in backward), and fp32 copies of what is bf16.
-int64_t attention(const Graph& graph, const Node& node, bool backward) {
+int64_t attention(const Graph& graph, const Node& node, int64_t threads, bool backward) {
   const Value& q = argument(graph, node, backward ? 1 : 0);
   const Value& k = argument(graph, node, backward ? 2 : 1);
-  const int64_t rows = at::get_num_threads() * kernels::kAttentionRows * (backward ? 2 : 1);
+  const int64_t rows = threads * kernels::kAttentionRows * (backward ? 2 : 1);
   int64_t bytes = aligned(rows * k.sizes[1] * 4);
   if (converts(q))
     bytes += backward ? 4 * float_bytes(q) + 4 * float_bytes(k)  // q, dout, out, dq; k, v, dk, dv
@@ -120,9 +118,9 @@ int64_t of_gpu_kernel(const Graph& graph, const Node& node) {
   return 0;
 }
 
-int64_t of_cpu_kernel(const Graph& graph, const Node& node) {
-  if (node.op == "heddle.attention") return attention(graph, node, false);
-  if (node.op == "heddle.attention_backward") return attention(graph, node, true);
+int64_t of_cpu_kernel(const Graph& graph, const Node& node, int64_t threads) {
+  if (node.op == "heddle.attention") return attention(graph, node, threads, false);
+  if (node.op == "heddle.attention_backward") return attention(graph, node, threads, true);
   if (node.op == "heddle.rms_norm_backward") return rms_norm_backward(graph, node);
   if (node.op == "heddle.rms_norm" && converts(argument(graph, node, 1)))
     return float_bytes(argument(graph, node, 1));
@@ -132,6 +130,10 @@ int64_t of_cpu_kernel(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+int64_t scratch_bytes(const Graph& graph, const Node& node, int64_t threads) {
+  return of_cpu_kernel(graph, node, threads) + contiguous_copies(graph, node);
+}
 
 int64_t gpu_scratch_bytes(const Graph& graph, const Node& node) {
   return of_gpu_kernel(graph, node) + contiguous_copies(graph, node);
@@ -154,10 +156,6 @@ int64_t collective_scratch_bytes(const Graph& graph, const Node& node, int64_t r
   }
   return bytes <= transport::kWholeBytes ? transport::kWholeBytes + remote_ranks * aligned(bytes)
                                          : remote_ranks * aligned(share);
-}
-
-int64_t scratch_bytes(const Graph& graph, const Node& node) {
-  return of_cpu_kernel(graph, node) + contiguous_copies(graph, node);
 }
 
 }  // namespace heddle::runtime

@@ -58,14 +58,19 @@ std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks) {
   return texts_of(mine, ranks, runtime::world_group());
 }
 
-bool any_rank(bool mine, int64_t ranks, c10::Device device) {
+std::vector<int64_t> most_of_ranks(const std::vector<int64_t>& mine, int64_t ranks,
+                                   c10::Device device) {
   if (ranks == 1) return mine;
   at::NoGradGuard no_grad;
-  const at::Tensor flag =
-      at::full({1}, mine ? 1.0 : 0.0, at::TensorOptions(at::kFloat).device(device));
-  return runtime::wait(runtime::all_reduce({flag}, "max", runtime::world_group()))
-             .front()
-             .item<float>() > 0;
+  const at::Tensor numbers = at::tensor(mine, at::kDouble).to(device);
+  const at::Tensor most =
+      runtime::wait(runtime::all_reduce({numbers}, "max", runtime::world_group())).front().cpu();
+  const auto* first = most.const_data_ptr<double>();
+  return {first, first + mine.size()};
+}
+
+bool any_rank(bool mine, int64_t ranks, c10::Device device) {
+  return most_of_ranks({mine ? 1 : 0}, ranks, device).front() > 0;
 }
 
 at::Tensor tensor_of(const Asked& asked, c10::Device device) {

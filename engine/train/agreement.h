@@ -21,6 +21,10 @@ Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_
 /// The texts of all ranks in their order, on each of them.
 std::vector<std::string> gather_texts(const std::string& mine, int64_t ranks);
 
+/// Each number as it is on the rank that has most; below 2^53.
+std::vector<int64_t> most_of_ranks(const std::vector<int64_t>& mine, int64_t ranks,
+                                   c10::Device device);
+
 /// Whether it is so on any rank.
 bool any_rank(bool mine, int64_t ranks, c10::Device device);
 

@@ -83,8 +83,9 @@ passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
 
 passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
   if (recipe.hardware.device == "cuda") return runtime::gpu_scratch_bytes;
-  return [remote_ranks = rates.remote_ranks](const graph::Graph& graph, const graph::Node& node) {
-    if (!graph::is_collective(node)) return runtime::scratch_bytes(graph, node);
+  return [remote_ranks = rates.remote_ranks, threads = rates.threads](const graph::Graph& graph,
+                                                                      const graph::Node& node) {
+    if (!graph::is_collective(node)) return runtime::scratch_bytes(graph, node, threads);
     const auto of_group = remote_ranks.find(graph::group_of(node));
     return runtime::collective_scratch_bytes(graph, node,
                                              of_group == remote_ranks.end() ? 0 : of_group->second);

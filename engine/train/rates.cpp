@@ -1,19 +1,18 @@
 #include "engine/train/rates.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/zeros.h>
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
+#include "engine/launch/spawn.h"
 #include "engine/passes/stage.h"
 #include "engine/recipe/stages.h"
-#include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
+#include "engine/train/agreement.h"
 #include "engine/train/measure.h"
 
 namespace heddle::train {
@@ -48,20 +47,58 @@ cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups, bool
   return rates;
 }
 
-// Rank 0's text, on every rank.
-std::string of_rank_0(const std::string& text, int64_t ranks, c10::Device device) {
-  const auto gathered = [&](const at::Tensor& mine) {
-    return runtime::wait(runtime::all_gather({mine.to(device)}, {mine.size(0) * ranks},
-                                             runtime::world_group()))
-        .front()
-        .cpu();
+// What ranks know of the run, each by itself or all of them.
+struct View {
+  cost::GroupKinds groups;
+  int64_t threads = 1;
+  std::map<std::string, size_t> rank;  // by group: the first of those that see it so
+};
+
+std::vector<View> views_of_ranks(const recipe::Recipe& recipe, int64_t ranks) {
+  const auto as_met = [](const std::string& name, int64_t size) {
+    return cost::GroupKind{.transport = runtime::transport_name(name),
+                           .ranks = size,
+                           .remote_ranks = runtime::remote_ranks(name)};
   };
-  const auto length = static_cast<int64_t>(text.size());
-  const int64_t longest = gathered(at::full({1}, length, at::kLong)).max().item<int64_t>();
-  const at::Tensor mine = at::zeros({longest + 1}, at::kByte);
-  std::memcpy(mine.mutable_data_ptr(), text.data(), text.size());
-  const at::Tensor all = gathered(mine);
-  return reinterpret_cast<const char*>(all.const_data_ptr());
+  nlohmann::json mine = {{"threads", at::get_num_threads()}, {"groups", nlohmann::json::object()}};
+  for (const auto& [name, kind] : groups_of(recipe, as_met))
+    mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
+  std::vector<View> views;
+  for (const std::string& text : gather_texts(mine.dump(), ranks)) {
+    const nlohmann::json read = nlohmann::json::parse(text);
+    View view;
+    view.threads = read.at("threads");
+    for (const auto& [name, kind] : read.at("groups").items())
+      view.groups[name] = {kind.at(0), kind.at(1), kind.at(2)};
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+// Some ranks have the others of a group beside them, where other ranks have them on other hosts:
+// the farthest counts, since all ranks plan alike.
+View agreed(const std::vector<View>& views) {
+  View all = views.front();
+  const auto distance = [](const cost::GroupKind& kind) {
+    return std::pair(kind.remote_ranks, kind.transport == "tcp");
+  };
+  for (size_t rank = 0; rank < views.size(); ++rank) {
+    all.threads = std::max(all.threads, views[rank].threads);
+    for (const auto& [name, kind] : views[rank].groups) {
+      if (rank > 0 && distance(kind) <= distance(all.groups.at(name))) continue;
+      all.groups[name] = kind;
+      all.rank[name] = rank;
+    }
+  }
+  return all;
+}
+
+// The rates of all ranks in their order, on each of them.
+std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
+  std::vector<cost::Rates> all;
+  for (const std::string& text : gather_texts(cost::to_json(mine).dump(), ranks))
+    all.push_back(cost::rates_from_json(nlohmann::json::parse(text)));
+  return all;
 }
 
 bool between_hosts(const std::string& transport) {
@@ -72,25 +109,23 @@ bool between_hosts(const std::string& transport) {
 
 cost::Rates rates_here(const recipe::Recipe& recipe) {
   const bool gpu = recipe.hardware.device == "cuda";
+  const auto local_ranks = static_cast<int>(recipe.hardware.ranks);
   const auto on_one_host = [=](const std::string&, int64_t ranks) {
     return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
   };
-  return kept_rates(recipe.hardware.ranks, groups_of(recipe, on_one_host), gpu);
+  cost::Rates rates = kept_rates(local_ranks, groups_of(recipe, on_one_host), gpu);
+  rates.threads = launch::threads_of_rank(local_ranks);
+  return rates;
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
                                    c10::Device device) try {
   at::NoGradGuard no_grad;
-  const auto as_met = [](const std::string& name, int64_t ranks) {
-    return cost::GroupKind{.transport = runtime::transport_name(name),
-                           .ranks = ranks,
-                           .remote_ranks = runtime::remote_ranks(name)};
-  };
-  cost::Rates rates = kept_rates(launch.local_ranks, groups_of(recipe, as_met), device.is_cuda());
-  const int64_t ranks = launch.world_size;
-  if (ranks == 1) return rates;
-  rates = cost::rates_from_json(
-      nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
+  const View all = agreed(views_of_ranks(recipe, launch.world_size));
+  cost::Rates rates = kept_rates(launch.local_ranks, all.groups, device.is_cuda());
+  rates.threads = all.threads;
+  if (launch.world_size == 1) return rates;
+  rates = of_ranks(rates, launch.world_size).front();
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic) return rates;
   bool measured = false;
   for (auto& [name, link] : rates.links) {
@@ -100,12 +135,13 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
     measured = true;
   }
   if (!measured) return rates;
+  const std::vector<cost::Rates> of_each = of_ranks(rates, launch.world_size);
+  for (auto& [name, link] : rates.links) link = of_each[all.rank.at(name)].links.at(name);
   if (const std::string pipeline = recipe::Mesh(recipe.parallelism).name(recipe::kPp);
       !pipeline.empty())
     for (auto& [name, link] : rates.links)
       if (name.starts_with("pp ")) link = rates.links.at(pipeline);
-  return cost::rates_from_json(
-      nlohmann::json::parse(of_rank_0(cost::to_json(rates).dump(), ranks, device)));
+  return rates;
 } catch (const std::exception& error) {
   return fail("the ranks cannot agree on rates: {}", graph::error_text(error));
 }

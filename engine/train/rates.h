@@ -11,8 +11,9 @@ namespace heddle::train {
 /// As the recipe's ranks would have them on this host: from its calibration.
 cost::Rates rates_here(const recipe::Recipe& recipe);
 
-/// Rank 0's, told to all ranks. With automatic wrapping, links between hosts that rank 0 has no
-/// calibration of are measured now. The process groups exist; every rank calls this.
+/// Rank 0's, told to all ranks: of each group as those ranks meet it that are farthest apart, and
+/// of as many threads as any rank has. With automatic wrapping, links between hosts that rank 0 has
+/// no calibration of are measured now. The process groups exist; every rank calls this.
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
                                    c10::Device device);
 

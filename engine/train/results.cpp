@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "engine/launch/run_files.h"
+#include "engine/train/agreement.h"
 
 namespace heddle::train {
 
@@ -60,7 +61,14 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner) {
+Result<> write_results(const launch::RankContext& context, const Results& results,
+                       const Runner& runner, c10::Device device) {
+  const runtime::Executor* executor = runner.executor();
+  std::vector<int64_t> beyond;
+  if (executor)
+    beyond = most_of_ranks({executor->outside_bytes(), executor->misplaced_bytes()},
+                           context.launch.world_size, device);
+  if (context.rank != 0) return {};
   const std::optional<double> mfu = results.mfu(results.tokens_per_second_per_rank());
   nlohmann::ordered_json json = {
       {"mode", results.mode},
@@ -86,13 +94,13 @@ Result<> write_results(const std::string& run_dir, const Results& results, const
       {"collectives", runner.facts.collectives},
       {"collective_bytes", runner.facts.collective_bytes},
       {"model_forward_calls", runner.model_forward_calls()}};
-  if (const runtime::Executor* executor = runner.executor()) {
-    json["outside_bytes"] = executor->outside_bytes();
-    json["misplaced_bytes"] = executor->misplaced_bytes();
+  if (executor) {
+    json["outside_bytes"] = beyond[0];
+    json["misplaced_bytes"] = beyond[1];
     json["collectives_run"] = executor->collectives();
     json["collective_bytes_run"] = executor->collective_bytes();
   }
-  return launch::write_atomically(run_dir + "/results.json", json.dump() + "\n");
+  return launch::write_atomically(context.run_dir + "/results.json", json.dump() + "\n");
 }
 
 }  // namespace heddle::train

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/launch/launch.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {
@@ -37,7 +38,9 @@ struct Results {
 int64_t peak_resident_bytes();
 int64_t resident_bytes();
 
-/// Writes RUN_DIR/results.json: one line.
-Result<> write_results(const std::string& run_dir, const Results& results, const Runner& runner);
+/// Rank 0 writes RUN_DIR/results.json: one line. What a step did beyond its plan is that of the
+/// rank that did most. Every rank calls this.
+Result<> write_results(const launch::RankContext& context, const Results& results,
+                       const Runner& runner, c10::Device device);
 
 }  // namespace heddle::train

@@ -62,7 +62,7 @@ class Trainer {
   }
 
   Result<Outcome> run() {
-    if (!gpu_.empty() && !results_.peak_flops)
+    if (context_.rank == 0 && !gpu_.empty() && !results_.peak_flops)
       if (const auto told = log_.append(telemetry::Log{
               now(), telemetry::Level::info,
               fmt::format("no MFU is shown: what a {} could do at most is not known", gpu_)});
@@ -88,9 +88,8 @@ class Trainer {
     }
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
-    if (context_.rank == 0)
-      if (const auto written = write_results(context_.run_dir, results_, runner_); !written)
-        return fail(written);
+    if (const auto written = write_results(context_, results_, runner_, device_); !written)
+      return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
     if (const auto synced = log_.sync(); !synced) return fail(synced);
     return outcome;

@@ -10,8 +10,6 @@
 namespace heddle::transport {
 namespace {
 
-// Below this an all-reduce costs what its messages cost: one exchange instead of two.
-
 thread_local std::string next_label;
 
 Range range_of(const at::Tensor& tensor) {

@@ -18,6 +18,8 @@ class PeakFlopsTest : public QObject {
     QTest::newRow("NVIDIA H100 80GB HBM3") << 989.0;
     QTest::newRow("NVIDIA H100 PCIe") << 756.0;
     QTest::newRow("NVIDIA H100 NVL") << 835.0;
+    QTest::newRow("NVIDIA H200 NVL") << 835.0;
+    QTest::newRow("NVIDIA H100 80GB HBM3 MIG 1g.10gb") << 0.0;
     QTest::newRow("NVIDIA A100-SXM4-80GB") << 312.0;
     QTest::newRow("NVIDIA B200") << 2250.0;
     QTest::newRow("NVIDIA GB200") << 2500.0;

@@ -1,6 +1,7 @@
 // One of two ranks that train the toy on the CPU: step by step, or on a device that takes the whole
 // step as one launch. Prints each step's outputs and weights, bit by bit, then the warnings.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -75,7 +76,9 @@ void run(const std::string& how, const std::string& folder, int rank) {
   graph::Graph toy = capture_toy();
   passes::PlanOptions options;
   options.buckets = passes::by_block(toy);
-  options.scratch_bytes = runtime::scratch_bytes;
+  options.scratch_bytes = [](const graph::Graph& graph, const graph::Node& node) {
+    return runtime::scratch_bytes(graph, node, at::get_num_threads());
+  };
   toy.micro_batches = 2;
   passes::Plan plan = passes::plan(std::move(toy), options);
   at::manual_seed(7 + rank);

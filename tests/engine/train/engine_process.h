@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
+#include <QProcessEnvironment>
 #include <QStringList>
 
 struct EngineResult {
@@ -17,8 +18,11 @@ struct EngineResult {
   }
 };
 
-inline EngineResult run_engine(const QStringList& arguments, const QByteArray& input = {}) {
+inline EngineResult run_engine(
+    const QStringList& arguments, const QByteArray& input = {},
+    const QProcessEnvironment& environment = QProcessEnvironment::systemEnvironment()) {
   QProcess process;
+  process.setProcessEnvironment(environment);
   process.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine", arguments);
   process.write(input);
   process.closeWriteChannel();

@@ -1,4 +1,4 @@
-// Two hosts, as two supervisors on this one: each has a rank, a run directory and, for checkpoints,
+// Hosts, as supervisors on this one: each has a rank or more, a run directory and, for checkpoints,
 // a folder of its own.
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QtEndian>
 
 #include "engine_process.h"
 
@@ -17,6 +18,8 @@ struct Host {
   QByteArray recipe;
   QByteArray graph = {};  // empty: captured
   bool apart = false;     // with process ids of its own: as on another machine, reached over TCP
+  int ranks = 1;
+  int threads = 1;  // of a rank
 };
 
 bool write(const QString& path, const QByteArray& content) {
@@ -57,39 +60,45 @@ ranks = 2
   }
 
   // The shell is the first process of its namespace, and all of them end with it.
-  void supervise_apart(const QString& dir) {
+  void supervise_apart(const QString& dir, const QProcessEnvironment& environment) {
     const QString script = QString(
                                "'%1/heddle-engine' supervise --run-dir '%2'; "
                                "until [ -e '%2/end.json' ]; do sleep 0.1; done")
                                .arg(HEDDLE_BINARY_DIR, dir);
     auto* shell = new QProcess(this);
+    shell->setProcessEnvironment(environment);
     shell->start("unshare", {"--pid", "--fork", "--kill-child", "sh", "-c", script});
   }
 
   // Returns what their end.json say.
   QList<QByteArray> train(const QString& run, const QList<Host>& hosts) {
     ++port_;
+    int ranks = 0, first_rank = 0;
+    for (const Host& host : hosts) ranks += host.ranks;
     for (qsizetype host = 0; host < hosts.size(); ++host) {
       const QString dir = run_dir(run, host), graph = dir + "/step.graph";
-      const QJsonObject launch{{"run", run},
-                               {"mode", "planned"},
-                               {"world_size", hosts.size()},
-                               {"first_rank", host},
-                               {"local_ranks", 1},
-                               {"rendezvous_host", "127.0.0.1"},
-                               {"rendezvous_port", port_},
-                               {"epoch", 0},
-                               {"eval_to", ""},
-                               {"graph_file", hosts[host].graph.isEmpty() ? "" : graph},
-                               {"grace_seconds", 5.0}};
+      const QJsonObject launch{
+          {"run", run},
+          {"mode", "planned"},
+          {"world_size", ranks},
+          {"first_rank", std::exchange(first_rank, first_rank + hosts[host].ranks)},
+          {"local_ranks", hosts[host].ranks},
+          {"rendezvous_host", "127.0.0.1"},
+          {"rendezvous_port", port_},
+          {"epoch", 0},
+          {"eval_to", ""},
+          {"graph_file", hosts[host].graph.isEmpty() ? "" : graph},
+          {"grace_seconds", 5.0}};
       const bool written = QDir().mkpath(dir) && write(dir + "/recipe.toml", hosts[host].recipe) &&
                            write(graph, hosts[host].graph) &&
                            write(dir + "/launch.json", QJsonDocument(launch).toJson());
       if (!written) qWarning("%s cannot be written", qPrintable(dir));
+      QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+      environment.insert("OMP_NUM_THREADS", QString::number(hosts[host].threads));
       if (hosts[host].apart) {
-        supervise_apart(dir);
+        supervise_apart(dir, environment);
       } else {
-        const auto started = run_engine({"supervise", "--run-dir", dir});
+        const auto started = run_engine({"supervise", "--run-dir", dir}, {}, environment);
         if (started.exit_code != 0) qWarning("%s", started.err.constData());
       }
     }
@@ -153,6 +162,43 @@ ranks = 2
     QCOMPARE(beyond_the_plan(apart), "");
     QVERIFY(
         read(run_dir(name + "-apart", 0) + "/rank-0.0.hlog").contains("transportctcp"));  // CBOR
+  }
+
+  // Ranks 0 and 1 of one host are a tensor-parallel group, ranks 2 and 3 of two hosts another.
+  void a_group_across_hosts_counts_where_rank_0_has_none() {
+    if (geteuid() != 0) QSKIP("needs root, for namespaces of process ids");
+    const QByteArray both = recipe("[parallelism]\ntp = 2\n")
+                                .replace("dim = 54", "dim = 48")
+                                .replace("heads = 3", "heads = 2")
+                                .replace("ranks = 2", "ranks = 6")
+                                .replace("global_batch = 4", "global_batch = 3");
+    train("three-together", {{.recipe = both, .ranks = 6}});
+    train("three-apart",
+          {{.recipe = both, .ranks = 3}, {.recipe = both, .apart = true, .ranks = 3}});
+    const QJsonObject together = results("three-together"), apart = results("three-apart");
+    QCOMPARE(together["losses"].toArray().size(), 10);
+    QCOMPARE(apart["losses"], together["losses"]);
+    QCOMPARE(beyond_the_plan(apart), "");
+  }
+
+  // Attention's scratch is a block a thread, and with so few columns most of what lives at once.
+  void ranks_with_other_threads_plan_alike() {
+    const QString ids = folder_.filePath("zeros.safetensors");
+    const QByteArray header =
+        R"({"input_ids":{"dtype":"I64","shape":[2,2,2049],"data_offsets":[0,65568]}})";
+    const quint64 length = qToLittleEndian<quint64>(header.size());
+    QVERIFY(write(ids, QByteArray(reinterpret_cast<const char*>(&length), sizeof(length)) + header +
+                           QByteArray(65568, '\0')));
+    const QByteArray both =
+        "[model]\nvocab_size = 16\ndim = 8\nn_layers = 1\nn_heads = 2\nffn_dim = 8\n"
+        "[data]\nseq_len = 2048\ntoken_ids = \"" +
+        ids.toUtf8() +
+        "\"\n"
+        "[training]\nsteps = 2\nlocal_batch = 1\n[hardware]\nranks = 2\n";
+    const auto ends =
+        train("threads", {{.recipe = both, .threads = 1}, {.recipe = both, .threads = 2}});
+    for (const QByteArray& end : ends) QVERIFY2(end.contains("\"done\""), end.constData());
+    QCOMPARE(beyond_the_plan(results("threads")), "");
   }
 
   // As a crash leaves it between the two hosts' renames.
