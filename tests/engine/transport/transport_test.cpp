@@ -77,7 +77,7 @@ class TransportTest : public QObject {
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
   // Every collective of every type; then more of them under way than there is room for.
-  void values_data() { layouts(3); }
+  void values_data() { layouts(4); }
   void values() {
     QFETCH(QString, layout);
     QFETCH(int, size);
