@@ -3,7 +3,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/scalar_tensor.h>
 
 #include "engine/graph/error_text.h"
 #include "engine/graph/operators.h"
@@ -16,26 +15,6 @@ at::Tensor without_storage(const Value& value) {
   const auto options = at::TensorOptions(value.dtype).device(c10::kMeta);
   return value.strides.empty() ? at::empty(value.sizes, options)
                                : at::empty_strided(value.sizes, value.strides, options);
-}
-
-c10::IValue argument(const Graph& graph, const Arg& arg) {
-  const auto tensor = [&](const Use& use) {
-    return use.value == kNoValue ? at::Tensor() : without_storage(graph.values[use.value]);
-  };
-  if (const auto* use = std::get_if<Use>(&arg)) return tensor(*use);
-  if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
-    std::vector<at::Tensor> tensors;
-    for (const Use& use : *uses) tensors.push_back(tensor(use));
-    return tensors;
-  }
-  if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {
-    at::Tensor number =
-        at::scalar_tensor(scalar->value.toScalar(), at::TensorOptions(scalar->dtype));
-    number.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
-    return number;
-  }
-  const auto& constant = std::get<c10::IValue>(arg);
-  return constant.isDevice() ? c10::IValue(c10::Device(c10::kMeta)) : constant;
 }
 
 Value described(const at::Tensor& tensor) {
@@ -54,7 +33,9 @@ Result<std::vector<Value>> infer_results(const Graph& graph, const Node& node) t
   const auto op = find_operator(node.op);
   if (!op) return fail("there is no operator \"{}\"", node.op);
   torch::jit::Stack stack;
-  for (const Arg& arg : node.args) stack.push_back(argument(graph, arg));
+  for (const Arg& arg : node.args)
+    stack.push_back(to_ivalue(
+        arg, [&](ValueId id) { return without_storage(graph.values[id]); }, c10::kMeta));
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     op->callBoxed(&stack);

@@ -1,5 +1,7 @@
 #include "engine/graph/operators.h"
 
+#include <ATen/ops/scalar_tensor.h>
+
 #include <unordered_map>
 
 namespace heddle::graph {
@@ -41,6 +43,25 @@ bool takes_tensors(const c10::Argument& argument) {
   if (const auto list = type->cast<c10::ListType>())
     return list->getElementType()->isSubtypeOf(*c10::OptionalType::ofTensor());
   return false;
+}
+
+c10::IValue to_ivalue(const Arg& arg, const std::function<at::Tensor(ValueId)>& tensor,
+                      c10::Device device) {
+  if (const auto* use = std::get_if<Use>(&arg))
+    return use->value == kNoValue ? c10::IValue() : c10::IValue(tensor(use->value));
+  if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
+    std::vector<at::Tensor> tensors;
+    for (const Use& use : *uses) tensors.push_back(tensor(use.value));
+    return tensors;
+  }
+  if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {
+    at::Tensor number =
+        at::scalar_tensor(scalar->value.toScalar(), at::TensorOptions(scalar->dtype));
+    number.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
+    return number;
+  }
+  const auto& constant = std::get<c10::IValue>(arg);
+  return constant.isDevice() ? c10::IValue(device) : constant;
 }
 
 }  // namespace heddle::graph

@@ -3,7 +3,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include "engine/graph/error_text.h"
@@ -99,7 +98,9 @@ class Lowering {
       if (use.written != kNoValue) value(use.written) = value(use.value);
     });
     torch::jit::Stack arguments;
-    for (size_t i = 0; i < node.args.size(); ++i) arguments.push_back(argument(node.args[i]));
+    for (const Arg& arg : node.args)
+      arguments.push_back(graph::to_ivalue(
+          arg, [&](ValueId id) { return value(id); }, device_));
     if (graph::is_view(*op)) return view(node, *op, std::move(arguments));
 
     Call call{*op, std::move(arguments), {}, {}, {}};
@@ -130,24 +131,6 @@ class Lowering {
     const passes::MemoryPlan& memory = program_.memory;
     return {program_.arena.at(memory.scratch_place[index]),
             static_cast<size_t>(memory.scratch_bytes[index])};
-  }
-
-  c10::IValue argument(const Arg& arg) {
-    if (const auto* use = std::get_if<Use>(&arg))
-      return use->value == kNoValue ? c10::IValue() : c10::IValue(value(use->value));
-    if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
-      Tensors tensors;
-      for (const Use& use : *uses) tensors.push_back(value(use.value));
-      return tensors;
-    }
-    if (const auto* scalar = std::get_if<graph::ScalarTensor>(&arg)) {
-      at::Tensor tensor =
-          at::scalar_tensor(scalar->value.toScalar(), at::TensorOptions(scalar->dtype));
-      tensor.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
-      return tensor;
-    }
-    const auto& constant = std::get<c10::IValue>(arg);
-    return constant.isDevice() ? c10::IValue(device_) : constant;
   }
 
   // A view is made once: its memory stays where it is.
