@@ -1,24 +1,30 @@
 #!/usr/bin/env python3
-"""Automatic wrapping against every listed plan, step by step in turn: bound 2 % of the best.
+"""Automatic wrapping against every listed plan, a few steps in turn: bound 2 % of the best.
 
-  wrapping_bench.py [--rounds 20] [--calibrate] [--link 1gbit --slow-link slow_link.sh]
+  wrapping_bench.py [--rounds 12] [--calibrate] [--link 1gbit --slow-link slow_link.sh]
 
 The default shape of the peer (dim 512, 8 layers, vocabulary 4,096, 2 x 512 tokens a rank), two ranks:
 of this machine, or one on each side of a link of that rate (root). Calibrate this machine first.
 
 A machine's speed wanders by more than what plans differ by, from one minute to the next. So all
-plans train at the same time, all but one of them stopped (SIGSTOP), each two steps a turn: one to warm
-up, one that counts. A round takes them all through within half a minute.
+plans train at the same time, all but one of them stopped (SIGSTOP), each four steps a turn: one to warm
+up, three that count. A round takes them all through within a minute or two.
+
+On a shared host that still leaves steps that differ by half. What no plan changes tells how fast the
+machine was during a step: its attention kernels, by their spans. Plans are compared at one speed of the
+machine: each plan's steps are regressed on their attention (analysis of covariance), and its line is read
+where attention takes what it takes in the median of all steps. Medians of the steps stand beside it.
 """
 import argparse, json, os, re, shutil, signal, statistics, struct, subprocess, sys, tempfile, time
 
 from default_shape import recipe as default_recipe
+from spans import ATTENTION, seconds_by_step
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 p = argparse.ArgumentParser()
 p.add_argument("--build", default=f"{ROOT}/build/release/bin")
-p.add_argument("--rounds", type=int, default=20)
+p.add_argument("--rounds", type=int, default=12)
 p.add_argument("--calibrate", action="store_true", help="first, and keep it")
 p.add_argument("--link", default="", help="rate between the two ranks, for instance 1gbit")
 p.add_argument("--slow-link", help="the script that joins two namespaces")
@@ -61,7 +67,7 @@ class Training:
             side = f"{self.folder}/{host}"
             os.mkdir(side)
             with open(f"{side}/recipe.toml", "w") as file:
-                file.write(default_recipe(1_000_000, wrapping))
+                file.write(default_recipe(1_000_000, wrapping, profile_every=1))
             with open(f"{side}/launch.json", "w") as file:
                 json.dump({"run": "bench", "world_size": 2, "first_rank": host, "local_ranks": 2 // hosts,
                            "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712}, file)
@@ -71,17 +77,25 @@ class Training:
                          f"until [ -e {side}/end.json ]; do sleep 2; done")
         self.hosts = [f"{self.folder}/{host}" for host in range(hosts)]
         command = ["bash", a.slow_link, a.link] + sides if a.link else ["bash", "-c", sides[0]]
+        self.log_size, self.recorded = 0, []
         self.shell = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         self.wait_for(3)
         self.ranks = [rank["pid"] for host in self.hosts for rank in json.load(open(f"{host}/state.json"))["ranks"]]
         self.signal(signal.SIGSTOP)
+        self.counted = []  # (step, its seconds)
 
     def steps(self):
         """Seconds of the steps that rank 0 has recorded."""
         try:
-            log = open(f"{self.hosts[0]}/rank-0.0.hlog", "rb").read()
+            size = os.path.getsize(f"{self.hosts[0]}/rank-0.0.hlog")
         except FileNotFoundError:
             return []
+        if size != self.log_size:
+            self.log_size, self.recorded = size, self.read_steps()
+        return self.recorded
+
+    def read_steps(self):
+        log = open(f"{self.hosts[0]}/rank-0.0.hlog", "rb").read()
         return [struct.unpack(">d", found)[0] for found in re.findall(rb"lstep_seconds\xfb(.{8})", log, re.DOTALL)]
 
     def wait_for(self, count):
@@ -96,17 +110,25 @@ class Training:
             os.kill(rank, what)
 
     def turn(self):
-        """Seconds of the turn's second step: the first was begun in the turn before."""
+        """The turn's first step was begun in the turn before: it does not count."""
         count = len(self.steps())
         self.signal(signal.SIGCONT)
-        steps = self.wait_for(count + 2)
+        steps = self.wait_for(count + 4)
         self.signal(signal.SIGSTOP)
-        return steps[count + 1]
+        self.counted += [(at + 1, steps[at]) for at in range(count + 1, count + 4)]
 
     def end(self):
         self.signal(signal.SIGKILL)
         self.shell.wait()
-        shutil.rmtree(self.folder)
+
+    def measured(self):
+        """Of every counted step its seconds, and those of its attention, the mean of the ranks."""
+        for rank in range(1, len(self.hosts)):
+            shutil.copy(f"{self.hosts[rank]}/rank-{rank}.0.hlog", self.hosts[0])
+        ranks = seconds_by_step(a.build, self.hosts[0], ATTENTION)
+        # The last step may not have come into rank 1's log.
+        return [(seconds, statistics.mean((ranks[0, step], ranks[1, step])))
+                for step, seconds in self.counted if (1, step) in ranks]
 
 
 def chosen(training):
@@ -129,30 +151,38 @@ def program(wrapping):
 if a.calibrate:
     run([f"{a.build}/heddle-engine", "calibrate"])
 programs = {name: program(wrapping) for name, wrapping in PLANS.items()}
+for name in [name for name in PLANS if programs[name] and name != "auto" and programs[name] == programs["auto"]]:
+    print(f"{name}: the same program as auto's, byte for byte")
+    del PLANS[name]
 trainings = {}
 try:
     for name, wrapping in PLANS.items():
         trainings[name] = Training(wrapping)
     print(chosen(trainings["auto"]))
-    steps = {name: [] for name in PLANS}
     for number in range(a.rounds):
-        for name, training in trainings.items():
-            steps[name].append(training.turn())
-        print(f"{number + 1:2}  " + "  ".join(f"{name} {all[-1]:.3f}" for name, all in steps.items())
+        for training in trainings.values():
+            training.turn()
+        last = {name: statistics.median(seconds for _, seconds in each.counted[-3:])
+                for name, each in trainings.items()}
+        print(f"{number + 1:2}  " + "  ".join(f"{name} {seconds:.3f}" for name, seconds in last.items())
               + f"  load {os.getloadavg()[0]:.2f}", flush=True)
 finally:
     for training in trainings.values():
         training.end()
 
-# A plan of which auto has made the same program is auto: its steps are more steps of that.
-for name in [name for name in PLANS if programs[name] and name != "auto" and programs[name] == programs["auto"]]:
-    print(f"{name}: the same program as auto's, byte for byte; its steps count as auto's")
-    steps["auto"] += steps.pop(name)
-
-print()
-medians = {name: statistics.median(all) for name, all in steps.items()}
-for name, all in steps.items():
-    print(f"{name:<16} step {medians[name]:.4f} s ({min(all):.4f} to {max(all):.4f})")
-best = min((name for name in steps if name != "auto"), key=medians.get)
-ratio = medians["auto"] / medians[best]
+measured = {name: training.measured() for name, training in trainings.items()}
+for training in trainings.values():
+    shutil.rmtree(training.folder)
+speed = statistics.median(attention for steps in measured.values() for _, attention in steps)
+print(f"\nat the speed of {speed:.3f} s of attention a step:")
+compared = {}
+for name, steps in measured.items():
+    seconds, attention = zip(*steps)
+    slope, at_none = statistics.linear_regression(attention, seconds)
+    compared[name] = at_none + slope * speed
+    spread = statistics.stdev(step - slope * each for step, each in steps) / len(steps) ** 0.5
+    print(f"{name:<16} step {compared[name]:.4f} s ± {spread:.4f}, median {statistics.median(seconds):.4f} s"
+          f" ({min(seconds):.4f} to {max(seconds):.4f})")
+best = min((name for name in compared if name != "auto"), key=compared.get)
+ratio = compared["auto"] / compared[best]
 print(f"auto against the best ({best}): {ratio:.3f}  (bound 1.02) {'ok' if ratio <= 1.02 else 'MISSED'}")
