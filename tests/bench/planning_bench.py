@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Capture and planning on one core: the 8B and 405B presets, and how the time grows with the layers.
 
-  planning_bench.py [--rounds 7] [--build build/release/bin]
+  planning_bench.py [--rounds 15] [--build build/release/bin]
 
-Takes all sizes in turn, round after round, and prints medians. Bounds: 0.3 s for 8B, 1 s for 405B, 2.2
-times for twice the layers.
+Takes all sizes in turn, round after round, and prints medians: of seconds, and of what twice the layers cost
+in one round, a second apart, since a machine's speed wanders over minutes. Bounds: 0.3 s for 8B, 1 s for
+405B, 2.2 times for twice the layers.
 """
 import argparse
 import json
@@ -30,7 +31,7 @@ def seconds(build, preset, layers=None):
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
-    p.add_argument("--rounds", type=int, default=7)
+    p.add_argument("--rounds", type=int, default=15)
     p.add_argument("--build", default=f"{ROOT}/build/release/bin")
     a = p.parse_args()
     seen = {case: [] for case in [("llama3-8b-8xh100", layers) for layers in LAYERS] + [("llama3-405b-512xh100", None)]}
@@ -39,8 +40,11 @@ if __name__ == "__main__":
             times.append(seconds(a.build, *case))
     missed, half = False, None
     for (preset, layers), times in seen.items():
-        whole = statistics.median(capture + plan for capture, plan in times)
-        measure, bound = (whole / half, 2.2) if half and layers else (whole, 1.0 if half else 0.3)
+        whole = [capture + plan for capture, plan in times]
+        if half and layers:
+            measure, bound = statistics.median(twice / once for twice, once in zip(whole, half)), 2.2
+        else:
+            measure, bound = statistics.median(whole), 1.0 if half else 0.3
         missed |= measure > bound
         print(f"{preset:<20} {f'{layers} layers' if layers else '':<11}"
               f"  capture {statistics.median(c for c, _ in times):.3f} s"
