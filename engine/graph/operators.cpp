@@ -51,7 +51,8 @@ c10::IValue to_ivalue(const Arg& arg, const std::function<at::Tensor(ValueId)>& 
     return use->value == kNoValue ? c10::IValue() : c10::IValue(tensor(use->value));
   if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
     std::vector<at::Tensor> tensors;
-    for (const Use& use : *uses) tensors.push_back(tensor(use.value));
+    for (const Use& use : *uses)
+      tensors.push_back(use.value == kNoValue ? at::Tensor() : tensor(use.value));
     return tensors;
   }
   if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {

@@ -60,11 +60,11 @@ class Training:
     """A run of one plan that goes on only in its turns."""
 
     def __init__(self, wrapping):
-        self.folder = tempfile.mkdtemp(prefix="wrapping-bench-")
+        self.folder = tempfile.TemporaryDirectory(prefix="wrapping-bench-")
         hosts = 2 if a.link else 1
         sides = []
         for host in range(hosts):
-            side = f"{self.folder}/{host}"
+            side = f"{self.folder.name}/{host}"
             os.mkdir(side)
             with open(f"{side}/recipe.toml", "w") as file:
                 file.write(default_recipe(1_000_000, wrapping, profile_every=1))
@@ -75,7 +75,7 @@ class Training:
             pin = f"taskset -c {host} " if a.link else ""
             sides.append(f"{pin}{a.build}/heddle-engine supervise --run-dir {side} && "
                          f"until [ -e {side}/end.json ]; do sleep 2; done")
-        self.hosts = [f"{self.folder}/{host}" for host in range(hosts)]
+        self.hosts = [f"{self.folder.name}/{host}" for host in range(hosts)]
         command = ["bash", a.slow_link, a.link] + sides if a.link else ["bash", "-c", sides[0]]
         self.log_size, self.recorded = 0, []
         self.shell = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -110,7 +110,7 @@ class Training:
             os.kill(rank, what)
 
     def turn(self):
-        """The turn's first step was begun in the turn before: it does not count."""
+        """Four steps more. The first was begun in the turn before: it does not count."""
         count = len(self.steps())
         self.signal(signal.SIGCONT)
         steps = self.wait_for(count + 4)
@@ -171,8 +171,6 @@ finally:
         training.end()
 
 measured = {name: training.measured() for name, training in trainings.items()}
-for training in trainings.values():
-    shutil.rmtree(training.folder)
 speed = statistics.median(attention for steps in measured.values() for _, attention in steps)
 print(f"\nat the speed of {speed:.3f} s of attention a step:")
 compared = {}
