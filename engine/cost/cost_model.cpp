@@ -33,8 +33,7 @@ Duration of(const CollectiveTimes& times, int64_t bytes) {
 }
 
 bool makes_nothing(const Node& node) {
-  const auto op = graph::find_operator(node.op);
-  return !op || graph::is_view(*op);
+  return !graph::find_operator(node.op) || graph::is_view(node.op);
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
     rate.op = "aten.mm";  // what it adds to takes next to nothing
     rate.shape = {reads[*first]->sizes[0], reads[*first]->sizes[1], reads[*first + 1]->sizes[1]};
   } else {  // attention, whose backward has the gradient before q
-    const graph::Sizes& q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
+    const graph::Sizes q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
     rate.shape = {q[0] * q[2], q[1], q[3]};
   }
   return rate;

@@ -22,7 +22,7 @@ Value described(const at::Tensor& tensor) {
   if (!tensor.defined()) return value;
   value.sizes = tensor.sizes();
   value.dtype = tensor.scalar_type();
-  if (!tensor.is_contiguous()) value.strides = tensor.strides().vec();
+  if (!tensor.is_contiguous()) value.strides = tensor.strides();
   return value;
 }
 
@@ -32,10 +32,9 @@ Result<std::vector<Value>> infer_results(const Graph& graph, const Node& node) t
   register_shape_rules();
   const auto op = find_operator(node.op);
   if (!op) return fail("there is no operator \"{}\"", node.op);
-  torch::jit::Stack stack;
-  for (const Arg& arg : node.args)
-    stack.push_back(to_ivalue(
-        arg, [&](ValueId id) { return without_storage(graph.values[id]); }, c10::kMeta));
+  torch::jit::Stack stack = arguments_of(
+      node, op->schema(), [&](ValueId id) { return without_storage(graph.values[id]); },
+      c10::kMeta);
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
     op->callBoxed(&stack);

@@ -10,6 +10,14 @@ const Name kAllGather = "heddle.all_gather";
 const Name kReduceScatter = "heddle.reduce_scatter";
 const Name kAllReduce = "heddle.all_reduce";
 const Name kWait = "heddle.wait";
+const Name kActivationGather = "heddle.activation_gather";
+const Name kActivationScatter = "heddle.activation_scatter";
+const Name kActivationSend = "heddle.activation_send";
+const Name kActivationReceive = "heddle.activation_receive";
+const std::array<Name, 7> kExchanges = {kActivationGather,         kActivationScatter,
+                                        "heddle.activation_sum",   "heddle.activation_all_to_all",
+                                        "heddle.activation_shift", kActivationSend,
+                                        kActivationReceive};
 
 }  // namespace
 
@@ -24,8 +32,8 @@ const char* name_of(Phase phase) {
   return names[static_cast<size_t>(phase)];
 }
 
-ValueId Graph::add_value(c10::IntArrayRef sizes, c10::ScalarType dtype) {
-  values.push_back(Value{{sizes.begin(), sizes.end()}, dtype, {}});
+ValueId Graph::add_value(Sizes sizes, c10::ScalarType dtype) {
+  values.push_back(Value{sizes, dtype, {}});
   return static_cast<ValueId>(values.size()) - 1;
 }
 
@@ -33,22 +41,20 @@ bool is_all_gather(const Node& node) { return node.op == kAllGather; }
 bool is_reduce_scatter(const Node& node) { return node.op == kReduceScatter; }
 bool is_wait(const Node& node) { return node.op == kWait; }
 
-bool is_exchange(const Node& node) { return node.op.text().starts_with("heddle.activation_"); }
+bool is_exchange(const Node& node) {
+  return std::find(kExchanges.begin(), kExchanges.end(), node.op) != kExchanges.end();
+}
 
 bool is_collective(const Node& node) {
   return is_all_gather(node) || is_reduce_scatter(node) || node.op == kAllReduce ||
          is_exchange(node);
 }
 
-bool is_send(const Node& node) { return node.op == "heddle.activation_send"; }
-bool is_receive(const Node& node) { return node.op == "heddle.activation_receive"; }
+bool is_send(const Node& node) { return node.op == kActivationSend; }
+bool is_receive(const Node& node) { return node.op == kActivationReceive; }
 
-bool gathers(const Node& node) {
-  return is_all_gather(node) || node.op == "heddle.activation_gather";
-}
-bool scatters(const Node& node) {
-  return is_reduce_scatter(node) || node.op == "heddle.activation_scatter";
-}
+bool gathers(const Node& node) { return is_all_gather(node) || node.op == kActivationGather; }
+bool scatters(const Node& node) { return is_reduce_scatter(node) || node.op == kActivationScatter; }
 
 const std::string& group_of(const Node& collective) {
   return std::get<c10::IValue>(collective.args.back()).toStringRef();
@@ -61,12 +67,8 @@ int64_t ranks_of(const Graph& graph, const Node& collective) {
   return group->second;
 }
 
-std::vector<Use>& list_of(Node& node, size_t arg) {
-  return std::get<std::vector<Use>>(node.args[arg]);
-}
-const std::vector<Use>& list_of(const Node& node, size_t arg) {
-  return std::get<std::vector<Use>>(node.args[arg]);
-}
+Uses& list_of(Node& node, size_t arg) { return std::get<Uses>(node.args[arg]); }
+const Uses& list_of(const Node& node, size_t arg) { return std::get<Uses>(node.args[arg]); }
 
 int64_t collectives_per_step(const Graph& graph) {
   int64_t count = 0;

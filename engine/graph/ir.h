@@ -13,20 +13,18 @@
 #include <vector>
 
 #include "engine/graph/name.h"
+#include "engine/graph/sizes.h"
 
 namespace heddle::graph {
 
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;
 
-/// A shape: up to four dimensions without an allocation.
-using Sizes = c10::SmallVector<int64_t, 4>;
-
 /// A tensor of the step: what it is, not where it lies.
 struct Value {
   Sizes sizes;
   c10::ScalarType dtype = c10::kFloat;
-  std::vector<int64_t> strides;  // empty: contiguous
+  Sizes strides;  // empty: contiguous
 
   int64_t bytes() const;
 };
@@ -34,25 +32,24 @@ struct Value {
 enum class Phase : uint8_t { forward, backward, optimizer };
 const char* name_of(Phase phase);
 
-/// A 0-dimensional CPU tensor that became part of the graph, as the 2.0 in `x * 2.0`.
-struct ScalarTensor {
-  c10::IValue value;  // a number
-  c10::ScalarType dtype = c10::kDouble;
-  bool wrapped_number = true;  // does not take part in type promotion, as in eager
-};
-
 /// Reads one value.
 struct Use {
   ValueId value = kNoValue;    // kNoValue: an optional tensor that is absent
   ValueId written = kNoValue;  // the value's number after this node, where the node writes it
 };
 
-/// One argument of a node, in the order of the operator's schema.
-using Arg = std::variant<c10::IValue, Use, std::vector<Use>, ScalarTensor>;
+using Uses = c10::SmallVector<Use, 0>;
+
+/// One argument of a node, in the order of the operator's schema. A constant tensor is a number of
+/// 0 dimensions on the CPU, as the 2.0 in `x * 2.0`.
+using Arg = std::variant<c10::IValue, Use, Uses>;
+
+/// The arguments of a node, most often in the node itself: passes walk over all of them many times.
+using Args = c10::SmallVector<Arg, 4>;
 
 struct Node {
-  Name op;  // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
-  std::vector<Arg> args;
+  Name op;    // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
+  Args args;  // those at the end that are the schema's defaults may be missing
   c10::SmallVector<ValueId, 2> outputs;
   Name module;  // "layers.3.attention.wq"; empty: the step itself
   Phase phase = Phase::forward;
@@ -79,7 +76,7 @@ struct Graph {
   std::map<std::string, int64_t> groups;  // process groups of its collectives: name, ranks
   std::map<std::string, std::string> notes;  // how it came about; not executed
 
-  ValueId add_value(c10::IntArrayRef sizes, c10::ScalarType dtype);
+  ValueId add_value(Sizes sizes, c10::ScalarType dtype);
 };
 
 /// Calls `visit(Use&)` for every tensor a node reads, in argument order.
@@ -88,7 +85,7 @@ void for_each_use(NodeType& node, Visit&& visit) {
   for (auto& arg : node.args) {
     if (auto* use = std::get_if<Use>(&arg)) {
       if (use->value != kNoValue) visit(*use);
-    } else if (auto* uses = std::get_if<std::vector<Use>>(&arg)) {
+    } else if (auto* uses = std::get_if<Uses>(&arg)) {
       for (auto& each : *uses)
         if (each.value != kNoValue) visit(each);
     }
@@ -116,8 +113,8 @@ const std::string& group_of(const Node& collective);
 int64_t ranks_of(const Graph& graph, const Node& collective);
 
 /// The tensors of a list argument. The argument must be a list of tensors.
-std::vector<Use>& list_of(Node& node, size_t arg = 0);
-const std::vector<Use>& list_of(const Node& node, size_t arg = 0);
+Uses& list_of(Node& node, size_t arg = 0);
+const Uses& list_of(const Node& node, size_t arg = 0);
 
 /// Number of collectives of one step: those of forward and backward count once a micro-batch.
 int64_t collectives_per_step(const Graph& graph);

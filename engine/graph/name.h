@@ -23,6 +23,7 @@ class Name {
   bool empty() const { return text_->empty(); }
 
   friend bool operator==(Name a, Name b) { return a.text_ == b.text_; }
+  friend bool operator<(Name a, Name b) { return std::less<>()(a.text_, b.text_); }  // any order
   friend bool operator==(Name a, std::string_view b) { return *a.text_ == b; }
   friend bool operator==(Name a, const std::string& b) { return *a.text_ == b; }
   friend bool operator==(Name a, const char* b) { return *a.text_ == b; }

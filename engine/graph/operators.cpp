@@ -1,7 +1,5 @@
 #include "engine/graph/operators.h"
 
-#include <ATen/ops/scalar_tensor.h>
-
 #include <unordered_map>
 
 namespace heddle::graph {
@@ -29,12 +27,15 @@ std::optional<c10::OperatorHandle> find_operator(Name node_name) {
   return op;
 }
 
-bool is_view(const c10::OperatorHandle& op) {
-  const std::string& name = op.operator_name().name;
-  if (name == "heddle::wait" || name == "aten::_unsafe_view") return true;
-  const auto& returns = op.schema().returns();
-  return !returns.empty() && returns.front().alias_info() &&
-         !returns.front().alias_info()->isWrite();
+bool is_view(Name node_name) {
+  thread_local std::unordered_map<Name, bool> found = {{"heddle.wait", true},
+                                                       {"aten._unsafe_view", true}};
+  if (const auto known = found.find(node_name); known != found.end()) return known->second;
+  const auto op = find_operator(node_name);
+  if (!op) return false;
+  const auto& returns = op->schema().returns();
+  return found[node_name] = !returns.empty() && returns.front().alias_info() &&
+                            !returns.front().alias_info()->isWrite();
 }
 
 bool takes_tensors(const c10::Argument& argument) {
@@ -45,24 +46,46 @@ bool takes_tensors(const c10::Argument& argument) {
   return false;
 }
 
+bool is_default(const Arg& arg, const c10::Argument& declared) {
+  if (!declared.default_value()) return false;
+  if (const auto* use = std::get_if<Use>(&arg))
+    return use->value == kNoValue && declared.default_value()->isNone();
+  const auto* constant = std::get_if<c10::IValue>(&arg);
+  return constant && !constant->isTensor() && *constant == *declared.default_value();
+}
+
+Args without_defaults(const c10::FunctionSchema& schema, std::vector<Arg> args) {
+  while (!args.empty() && is_default(args.back(), schema.arguments()[args.size() - 1]))
+    args.pop_back();
+  return {std::make_move_iterator(args.begin()), std::make_move_iterator(args.end())};
+}
+
+namespace {
+
 c10::IValue to_ivalue(const Arg& arg, const std::function<at::Tensor(ValueId)>& tensor,
                       c10::Device device) {
   if (const auto* use = std::get_if<Use>(&arg))
     return use->value == kNoValue ? c10::IValue() : c10::IValue(tensor(use->value));
-  if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
+  if (const auto* uses = std::get_if<Uses>(&arg)) {
     std::vector<at::Tensor> tensors;
     for (const Use& use : *uses)
       tensors.push_back(use.value == kNoValue ? at::Tensor() : tensor(use.value));
     return tensors;
   }
-  if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {
-    at::Tensor number =
-        at::scalar_tensor(scalar->value.toScalar(), at::TensorOptions(scalar->dtype));
-    number.unsafeGetTensorImpl()->set_wrapped_number(scalar->wrapped_number);
-    return number;
-  }
   const auto& constant = std::get<c10::IValue>(arg);
   return constant.isDevice() ? c10::IValue(device) : constant;
+}
+
+}  // namespace
+
+torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& schema,
+                               const std::function<at::Tensor(ValueId)>& tensor,
+                               c10::Device device) {
+  torch::jit::Stack arguments;
+  for (const Arg& arg : node.args) arguments.push_back(to_ivalue(arg, tensor, device));
+  for (size_t i = node.args.size(); i < schema.arguments().size(); ++i)
+    arguments.push_back(*schema.arguments()[i].default_value());
+  return arguments;
 }
 
 }  // namespace heddle::graph

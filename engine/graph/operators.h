@@ -17,13 +17,20 @@ std::optional<c10::OperatorHandle> find_operator(Name node_name);
 /// True if the schema's argument takes a tensor, an optional tensor or a list of them.
 bool takes_tensors(const c10::Argument& argument);
 
-/// True for an operator whose results are its arguments' memory seen in another way: "heddle.wait",
-/// and views, `_unsafe_view` too, which its schema does not tell.
-bool is_view(const c10::OperatorHandle& op);
+/// True for the name of an operator whose results are its arguments' memory seen in another way:
+/// "heddle.wait", and views, `_unsafe_view` too, which its schema does not tell.
+bool is_view(Name node_name);
 
-/// A node's argument as an operator takes it: `tensor` gives the values', and constants that name a
-/// device get `device`.
-c10::IValue to_ivalue(const Arg& arg, const std::function<at::Tensor(ValueId)>& tensor,
-                      c10::Device device);
+/// True for a constant or an absent tensor that the operator's schema has as its default.
+bool is_default(const Arg& arg, const c10::Argument& declared);
+
+/// The arguments without those at the end that are their defaults.
+Args without_defaults(const c10::FunctionSchema& schema, std::vector<Arg> args);
+
+/// A node's arguments as its operator takes them, with the defaults of those that the node does
+/// without: `tensor` gives the values', and constants that name a device get `device`.
+torch::jit::Stack arguments_of(const Node& node, const c10::FunctionSchema& schema,
+                               const std::function<at::Tensor(ValueId)>& tensor,
+                               c10::Device device);
 
 }  // namespace heddle::graph

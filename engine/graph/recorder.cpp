@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "engine/graph/cleanup.h"
+#include "engine/graph/operators.h"
 #include "engine/graph/trace_device.h"
 
 namespace heddle::graph {
@@ -38,8 +39,8 @@ Recorder::~Recorder() { current_recorder = nullptr; }
 Recorder* Recorder::current() { return current_recorder; }
 
 at::Tensor Recorder::wrap(at::Tensor meta) {
-  const ValueId value = graph_.add_value(meta.sizes().vec(), meta.scalar_type());
-  if (!meta.is_contiguous()) graph_.values[value].strides = meta.strides().vec();
+  const ValueId value = graph_.add_value(meta.sizes(), meta.scalar_type());
+  if (!meta.is_contiguous()) graph_.values[value].strides = meta.strides();
   return at::detail::make_tensor<TraceTensorImpl>(std::move(meta), value);
 }
 
@@ -102,16 +103,13 @@ Arg Recorder::to_arg(const c10::IValue& value, const c10::Argument& declared, c1
   meta = value;
   if (value.isTensor()) {
     const at::Tensor& tensor = value.toTensor();
-    if (tensor.defined() && !trace_tensor(tensor) && tensor.dim() == 0) {
-      return ScalarTensor{tensor.item(), tensor.scalar_type(),
-                          tensor.unsafeGetTensorImpl()->is_wrapped_number()};
-    }
+    if (tensor.defined() && !trace_tensor(tensor) && tensor.dim() == 0) return value;
     const Use use = use_of(tensor);
     meta = meta_of(tensor);
     return use;
   }
   if (value.isTensorList()) {
-    std::vector<Use> uses;
+    Uses uses;
     std::vector<at::Tensor> metas;
     for (const at::Tensor& tensor : value.toTensorVector()) {
       uses.push_back(use_of(tensor));
@@ -121,7 +119,7 @@ Arg Recorder::to_arg(const c10::IValue& value, const c10::Argument& declared, c1
     return uses;
   }
   if (value.isOptionalTensorList()) {
-    std::vector<Use> uses;
+    Uses uses;
     c10::List<std::optional<at::Tensor>> metas;
     for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
       uses.push_back(tensor ? use_of(*tensor) : Use{});
@@ -146,9 +144,10 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   node.op = node_name(op.operator_name());
   node.phase = phase_;
   node.module = current_module();
+  std::vector<Arg> args;
   torch::jit::Stack metas(count);
   for (size_t i = 0; i < count; ++i)
-    node.args.push_back(to_arg(*(first + i), schema.arguments()[i], metas[i]));
+    args.push_back(to_arg(*(first + i), schema.arguments()[i], metas[i]));
 
   {
     at::AutoDispatchBelowADInplaceOrView below_autograd;
@@ -159,7 +158,7 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   auto write = [&](const at::Tensor& target) {
     TraceTensorImpl* traced = trace_tensor(target);
     TORCH_CHECK(!traced->is_view(), node.op, " writes through a view, which is not captured");
-    traced->set_value(graph_.add_value(target.sizes().vec(), target.scalar_type()));
+    traced->set_value(graph_.add_value(target.sizes(), target.scalar_type()));
     return traced->value();
   };
   std::map<std::string, at::Tensor> written;  // by alias set
@@ -167,13 +166,13 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
     if (!alias || !alias->isWrite()) continue;
     if ((first + i)->isTensorList()) {
-      auto& uses = std::get<std::vector<Use>>(node.args[i]);
+      auto& uses = std::get<Uses>(args[i]);
       const std::vector<at::Tensor> targets = (first + i)->toTensorVector();
       for (size_t j = 0; j < targets.size(); ++j) uses[j].written = write(targets[j]);
       continue;
     }
     const at::Tensor target = (first + i)->toTensor();
-    std::get<Use>(node.args[i]).written = write(target);
+    std::get<Use>(args[i]).written = write(target);
     for (const auto& set : alias->beforeSets()) written[set.toUnqualString()] = target;
   }
 
@@ -205,6 +204,7 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     }
   }
   torch::jit::drop(*stack, count);
+  node.args = without_defaults(schema, std::move(args));
   for (c10::IValue& result : results) stack->push_back(std::move(result));
   graph_.nodes.push_back(std::move(node));
 }

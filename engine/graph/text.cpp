@@ -31,6 +31,14 @@ std::string number_text(double value) {
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
+std::string scalar_text(const at::Tensor& tensor) {
+  const at::Scalar scalar = tensor.item();
+  const std::string number = scalar.isFloatingPoint() ? number_text(scalar.toDouble())
+                                                      : fmt::format("{}", scalar.toLong());
+  return fmt::format("scalar({} {}{})", number, dtype_name(tensor.scalar_type()),
+                     tensor.unsafeGetTensorImpl()->is_wrapped_number() ? "" : " typed");
+}
+
 // Enumerations travel as integers in an IValue; the schema's type says what they mean.
 std::string constant_text(const c10::IValue& value, const c10::TypePtr& type) {
   if (value.isNone()) return "none";
@@ -55,27 +63,14 @@ std::string constant_text(const c10::IValue& value, const c10::TypePtr& type) {
 
 std::string arg_text(const Arg& arg, const c10::Argument& declared) {
   if (const auto* use = std::get_if<Use>(&arg)) return use_text(*use);
-  if (const auto* uses = std::get_if<std::vector<Use>>(&arg)) {
+  if (const auto* uses = std::get_if<Uses>(&arg)) {
     std::string list;
     for (const Use& use : *uses) list += (list.empty() ? "" : ", ") + use_text(use);
     return "[" + list + "]";
   }
-  if (const auto* scalar = std::get_if<ScalarTensor>(&arg)) {
-    const std::string number = scalar->value.isDouble() ? number_text(scalar->value.toDouble())
-                                                        : fmt::format("{}", scalar->value.toInt());
-    return fmt::format("scalar({} {}{})", number, dtype_name(scalar->dtype),
-                       scalar->wrapped_number ? "" : " typed");
-  }
-  return constant_text(std::get<c10::IValue>(arg), declared.type());
-}
-
-bool at_default(const Arg& arg, const c10::Argument& declared) {
-  const auto* constant = std::get_if<c10::IValue>(&arg);
-  if (!constant || !declared.default_value()) return false;
-  const c10::IValue& fallback = *declared.default_value();
-  if (constant->isNone() || fallback.isNone()) return constant->isNone() && fallback.isNone();
-  return constant->tagKind() == fallback.tagKind() &&
-         constant_text(*constant, declared.type()) == constant_text(fallback, declared.type());
+  const auto& constant = std::get<c10::IValue>(arg);
+  return constant.isTensor() ? scalar_text(constant.toTensor())
+                             : constant_text(constant, declared.type());
 }
 
 std::string node_text(const Graph& graph, const Node& node) {
@@ -95,7 +90,8 @@ std::string node_text(const Graph& graph, const Node& node) {
   bool first = true;
   for (size_t i = 0; i < node.args.size(); ++i) {
     const c10::Argument& declared = op->schema().arguments()[i];
-    if (at_default(node.args[i], declared)) continue;
+    const bool constant = std::holds_alternative<c10::IValue>(node.args[i]);
+    if (constant && is_default(node.args[i], declared)) continue;
     line += std::exchange(first, false) ? "" : ", ";
     if (!takes_tensors(declared)) line += declared.name() + "=";
     line += arg_text(node.args[i], declared);

@@ -1,4 +1,6 @@
 // Text form to graph: a line at a time, by hand-written descent.
+#include <ATen/ops/scalar_tensor.h>
+
 #include <cctype>
 #include <charconv>
 #include <unordered_map>
@@ -288,7 +290,7 @@ class Parser {
   void arguments(Line& line, const c10::FunctionSchema& schema, Node& node) {
     const auto& declared = schema.arguments();
     std::vector<bool> given(declared.size(), false);
-    node.args.resize(declared.size());
+    std::vector<Arg> args(declared.size());
     size_t next_tensor = 0;
     bool first = true;
     while (line.ok() && !line.accept(")")) {
@@ -306,7 +308,7 @@ class Parser {
             line.failed(fmt::format("{} takes fewer tensors", node.op));
             return;
           }
-          node.args[next_tensor] = tensor_argument(line);
+          args[next_tensor] = tensor_argument(line);
           given[next_tensor++] = true;
           continue;
         }
@@ -319,22 +321,23 @@ class Parser {
         return;
       }
       line.expect("=");
-      node.args[*index] = constant(line, declared[*index].type());
+      args[*index] = constant(line, declared[*index].type());
       given[*index] = true;
     }
     for (size_t i = 0; i < declared.size() && line.ok(); ++i) {
       if (given[i]) continue;
       if (declared[i].default_value()) {
-        node.args[i] = *declared[i].default_value();
+        args[i] = *declared[i].default_value();
       } else {
         line.failed(fmt::format("{} needs its argument \"{}\"", node.op, declared[i].name()));
       }
     }
+    node.args = without_defaults(schema, std::move(args));
   }
 
   Arg tensor_argument(Line& line) {
     if (line.accept("[")) {
-      std::vector<Use> uses;
+      Uses uses;
       while (line.ok() && !line.accept("]")) {
         if (!uses.empty()) line.expect(",");
         uses.push_back(read(line));
@@ -343,21 +346,18 @@ class Parser {
     }
     if (line.accept("scalar(")) {
       const std::string number = line.number_token();
-      ScalarTensor scalar;
       const std::string name = line.word("");
-      if (const auto dtype = dtype_of(name)) {
-        scalar.dtype = *dtype;
-      } else {
-        line.failed(fmt::format("unknown type \"{}\"", name));
-      }
-      scalar.wrapped_number = !line.accept("typed");
-      if (number.find_first_of(".en") == std::string::npos) {
-        scalar.value = static_cast<int64_t>(std::strtoll(number.c_str(), nullptr, 10));
-      } else {
-        scalar.value = std::strtod(number.c_str(), nullptr);
-      }
+      const auto dtype = dtype_of(name);
+      if (!dtype) line.failed(fmt::format("unknown type \"{}\"", name));
+      const bool whole = number.find_first_of(".en") == std::string::npos;
+      const at::Scalar value =
+          whole ? at::Scalar(static_cast<int64_t>(std::strtoll(number.c_str(), nullptr, 10)))
+                : at::Scalar(std::strtod(number.c_str(), nullptr));
+      const at::Tensor scalar =
+          at::scalar_tensor(value, at::TensorOptions(dtype.value_or(c10::kFloat)));
+      scalar.unsafeGetTensorImpl()->set_wrapped_number(!line.accept("typed"));
       line.expect(")");
-      return scalar;
+      return c10::IValue(scalar);
     }
     return read(line);
   }

@@ -12,6 +12,7 @@ using graph::Arg;
 using graph::Graph;
 using graph::Node;
 using graph::Use;
+using graph::Uses;
 
 // Operators that take lists, whose elements have nothing to do with each other.
 bool works_on_lists(const Node& node, const Node* collective) {
@@ -19,15 +20,18 @@ bool works_on_lists(const Node& node, const Node* collective) {
   return node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
 }
 
-// What nodes must have in common to become one: whether they wait, kind, phase, micro-batch,
-// bucket.
-using Key = std::tuple<bool, std::string, int, int32_t, int>;
+// What a collective's or its wait's members must agree on: operator and group.
+using Kind = c10::SmallVector<graph::Name, 3>;
+
+// What nodes must have in common to become one: bucket, micro-batch, phase, whether they wait,
+// kind.
+using Key = std::tuple<int, int32_t, graph::Phase, bool, Kind>;
 
 void append(Node& merged, const Node& node) {
   for (size_t i = 0; i < node.args.size(); ++i) {
-    if (const auto* uses = std::get_if<std::vector<Use>>(&node.args[i])) {
-      auto& all = std::get<std::vector<Use>>(merged.args[i]);
-      all.insert(all.end(), uses->begin(), uses->end());
+    if (const auto* uses = std::get_if<Uses>(&node.args[i])) {
+      auto& all = std::get<Uses>(merged.args[i]);
+      all.append(uses->begin(), uses->end());
     } else if (const auto* constant = std::get_if<c10::IValue>(&node.args[i]);
                constant && constant->isIntList()) {
       std::vector<int64_t> all = std::get<c10::IValue>(merged.args[i]).toIntVector();
@@ -38,19 +42,18 @@ void append(Node& merged, const Node& node) {
   merged.outputs.insert(merged.outputs.end(), node.outputs.begin(), node.outputs.end());
 }
 
-// The text of what a collective's or its wait's members must agree on: operator and group.
-std::string kind_of(const Node& node) {
-  std::string kind = node.op;
+Kind kind_of(const Node& node) {
+  Kind kind{node.op};
   for (const Arg& arg : node.args)
     if (const auto* constant = std::get_if<c10::IValue>(&arg); constant && constant->isString())
-      kind += " " + constant->toStringRef();
+      kind.emplace_back(constant->toStringRef());
   return kind;
 }
 
 }  // namespace
 
 void bucket(Graph& graph, const BucketPlan& plan) {
-  const BucketIndex index(plan);
+  BucketIndex index(plan);
   const std::vector<int32_t> made_by = graph::producers(graph);
   std::map<Key, size_t> merged;  // → index into nodes
   std::vector<Node> nodes;
@@ -70,17 +73,16 @@ void bucket(Graph& graph, const BucketPlan& plan) {
     const Priority here{static_cast<int64_t>(i), 0, 0};
     const Node* collective = collective_of(node);
     became[i] = nodes.size();
-    const int found = works_on_lists(node, collective) && !node.module.empty()
-                          ? index.find(node.module.text())
-                          : -1;
+    const int found =
+        works_on_lists(node, collective) && !node.module.empty() ? index.find(node.module) : -1;
     if (found < 0) {
       nodes.push_back(std::move(node));
       priorities.push_back(here);
       continue;
     }
-    const std::string kind = kind_of(collective ? *collective : node);
-    const Key key{graph::is_wait(node), kind, static_cast<int>(node.phase), node.micro_batch,
-                  found};
+    const Node& works = collective ? *collective : node;
+    const Key key{found, node.micro_batch, node.phase, graph::is_wait(node), kind_of(works)};
+    const bool gathers = graph::is_all_gather(works);
     const auto [entry, is_new] = merged.emplace(key, nodes.size());
     became[i] = entry->second;
     if (is_new) {
@@ -90,7 +92,6 @@ void bucket(Graph& graph, const BucketPlan& plan) {
       continue;
     }
     // A gather is wanted by the first that reads it, all others have to wait for the last.
-    const bool gathers = kind.starts_with("heddle.all_gather");
     if (!gathers) priorities[entry->second] = here;
     // Casts of shards come along. Left behind they would hold up what reads the gather, while the
     // rest of the step ran ahead: in a pipeline, where ranks wait for each other, for ever.
@@ -102,7 +103,7 @@ void bucket(Graph& graph, const BucketPlan& plan) {
     append(nodes[entry->second], node);
   }
   graph.nodes = std::move(nodes);
-  order_by(graph, priorities, dependencies(graph));
+  order_by(graph, priorities, dependencies(graph, graph::producers(graph)));
 }
 
 }  // namespace heddle::passes

@@ -58,7 +58,13 @@ BucketIndex::BucketIndex(const BucketPlan& plan) {
     for (const std::string& module : plan[i].modules) buckets_[module] = static_cast<int>(i);
 }
 
-int BucketIndex::find(std::string_view module) const {
+int BucketIndex::find(graph::Name module) {
+  const auto [entry, is_new] = found_.try_emplace(module, -1);
+  if (is_new) entry->second = look_up(module.text());
+  return entry->second;
+}
+
+int BucketIndex::look_up(std::string_view module) const {
   while (!module.empty()) {
     if (const auto found = buckets_.find(std::string(module)); found != buckets_.end())
       return found->second;

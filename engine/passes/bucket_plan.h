@@ -37,10 +37,13 @@ class BucketIndex {
  public:
   explicit BucketIndex(const BucketPlan& plan);
   /// The bucket of the module or of its nearest parent that is in one; -1 if there is none.
-  int find(std::string_view module) const;
+  int find(graph::Name module);
 
  private:
+  int look_up(std::string_view module) const;
+
   std::unordered_map<std::string, int> buckets_;
+  std::unordered_map<graph::Name, int> found_;
 };
 
 }  // namespace heddle::passes

@@ -5,6 +5,7 @@
 
 #include "engine/graph/operators.h"
 #include "engine/passes/in_place.h"
+#include "engine/passes/lists.h"
 
 namespace heddle::passes {
 namespace {
@@ -16,6 +17,7 @@ using graph::Use;
 using graph::ValueId;
 
 constexpr int64_t kAlign = 64;
+const graph::Name kAllReduce = "heddle.all_reduce";
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -75,7 +77,7 @@ class FreeRanges {
 // Results of an all-reduce of gradients take the place of what nobody reads any more.
 // What is sent stays where it is, and so does what replicas sum up.
 bool works_in_place(const Node& node) {
-  return graph::is_send(node) || (node.op == "heddle.all_reduce" && !node.module.empty());
+  return graph::is_send(node) || (node.op == kAllReduce && !node.module.empty());
 }
 
 class Planner {
@@ -102,8 +104,7 @@ class Planner {
       graph::for_each_use(node, [&](const Use& use) {
         if (use.written != kNoValue) root(use.written) = root(use.value);
       });
-      const auto op = graph::find_operator(node.op);
-      if (!op || !(graph::is_view(*op) || works_in_place(node))) continue;
+      if (!graph::is_view(node.op) && !works_in_place(node)) continue;
       if (graph::is_wait(node) || works_in_place(node)) {
         const auto& pending = graph::list_of(node);
         for (size_t i = 0; i < node.outputs.size(); ++i)
@@ -210,8 +211,16 @@ class Planner {
     for (const Node& node : graph_.nodes)
       if (node.next_step)
         for (ValueId output : node.outputs) place(root(output));
-    std::vector<std::vector<ValueId>> ends(graph_.nodes.size() + 1);
-    std::vector<std::vector<int32_t>> scratch_ends(graph_.nodes.size() + 1);
+    for (int32_t i = 0; i < count; ++i)
+      plan_.scratch_bytes[i] = aligned(scratch_bytes_(graph_, graph_.nodes[i]));
+    const Lists ends(graph_.nodes.size() + 1, [&](const auto& add) {
+      for (size_t value = 0; value < last_use_.size(); ++value)
+        if (last_use_[value] >= 0) add(last_use_[value], static_cast<ValueId>(value));
+    });
+    const Lists scratch_ends(graph_.nodes.size() + 1, [&](const auto& add) {
+      for (int32_t i = 0; i < count; ++i)
+        if (plan_.scratch_bytes[i] > 0) add(done_at(i), i);
+    });
     for (int32_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes[i];
       for (size_t j = 0; j < node.outputs.size(); ++j) {
@@ -223,21 +232,18 @@ class Planner {
         } else {
           place(output);
         }
-        ends[last_use_[output]].push_back(output);
       }
-      if (const int64_t scratch = aligned(scratch_bytes_(graph_, node)); scratch > 0) {
-        plan_.scratch_bytes[i] = scratch;
+      if (const int64_t scratch = plan_.scratch_bytes[i]; scratch > 0) {
         plan_.scratch_place[i] = free_.take(scratch);
         live_ += scratch;
         plan_.live_bytes = std::max(plan_.live_bytes, live_);
-        scratch_ends[done_at(i)].push_back(i);
       }
       for (int32_t node_done : scratch_ends[i]) {
         free_.give_back(plan_.scratch_place[node_done], plan_.scratch_bytes[node_done]);
         live_ -= plan_.scratch_bytes[node_done];
       }
       for (ValueId value : ends[i])
-        if (!given_[value]) remove(value);
+        if (plan_.place[value] >= 0 && !given_[value]) remove(value);
     }
     plan_.arena_bytes = free_.end();
   }

@@ -8,7 +8,7 @@ const graph::Value& tensor_argument(const graph::Graph& graph, const graph::Node
 }
 
 // q [B, S, H, D], k [B, N, K, D]: two products of S × N × D a head, half of it unseen.
-double attention_flops(const graph::Sizes& q, const graph::Sizes& k) {
+double attention_flops(graph::Sizes q, graph::Sizes k) {
   return 2.0 * static_cast<double>(q[0]) * static_cast<double>(q[1]) * static_cast<double>(k[1]) *
          static_cast<double>(q[2]) * static_cast<double>(q[3]);
 }
@@ -23,8 +23,8 @@ std::optional<size_t> first_factor(const graph::Node& node) {
 
 double flops(const graph::Graph& graph, const graph::Node& node) {
   if (const auto first = first_factor(node)) {
-    const auto& a = tensor_argument(graph, node, *first).sizes;
-    const auto& b = tensor_argument(graph, node, *first + 1).sizes;
+    const graph::Sizes a = tensor_argument(graph, node, *first).sizes;
+    const graph::Sizes b = tensor_argument(graph, node, *first + 1).sizes;
     return 2.0 * static_cast<double>(a[0]) * static_cast<double>(a[1]) * static_cast<double>(b[1]);
   }
   if (node.op == "heddle.attention")

@@ -1,12 +1,11 @@
 #include "engine/passes/order.h"
 
-#include <numeric>
 #include <queue>
-#include <span>
 #include <utility>
 #include <variant>
 
 #include "engine/graph/operators.h"
+#include "engine/passes/lists.h"
 
 namespace heddle::passes {
 
@@ -35,8 +34,7 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
   std::vector<graph::ValueId> roots(graph.values.size());
   for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<graph::ValueId>(i);
   for (const graph::Node& node : graph.nodes) {
-    const auto op = graph::find_operator(node.op);
-    if (!op || !graph::is_view(*op) || graph::is_wait(node)) continue;
+    if (!graph::is_view(node.op) || graph::is_wait(node)) continue;
     const auto* base = std::get_if<Use>(&node.args.front());
     if (!base || base->value == graph::kNoValue) continue;
     for (graph::ValueId output : node.outputs)
@@ -45,48 +43,29 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
   return roots;
 }
 
-// Lists by key in one array.
-class Lists {
- public:
-  /// `for_each(add)` calls `add(key, entry)` for all entries, the same each time.
-  template <typename ForEach>
-  Lists(size_t keys, const ForEach& for_each) : begin_(keys + 1, 0) {
-    for_each([&](size_t key, int32_t) { ++begin_[key + 1]; });
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    entries_.resize(begin_.back());
-    std::vector<size_t> filled(begin_.begin(), begin_.end() - 1);
-    for_each([&](size_t key, int32_t entry) { entries_[filled[key]++] = entry; });
-  }
-
-  std::span<const int32_t> operator[](size_t key) const {
-    return std::span(entries_).subspan(begin_[key], begin_[key + 1] - begin_[key]);
-  }
-
- private:
-  std::vector<size_t> begin_;  // those of key k: from begin_[k] to begin_[k + 1]
-  std::vector<int32_t> entries_;
-};
-
 }  // namespace
 
-Dependencies dependencies(const Graph& graph) {
-  const std::vector<int32_t> made_by = graph::producers(graph);
+Dependencies dependencies(const Graph& graph, const std::vector<int32_t>& made_by) {
   const std::vector<graph::ValueId> roots = viewed(graph);
   std::vector<bool> written(graph.values.size(), false);
   for_each_use(graph, made_by, [&](int32_t, const Use& use) {
     if (use.written != graph::kNoValue) written[roots[use.value]] = true;
   });
-  const Lists readers(graph.values.size(), [&](const auto& add) {
-    for_each_use(graph, made_by, [&](int32_t node, const Use& use) {
-      if (written[roots[use.value]]) add(roots[use.value], node);
-    });
+  std::vector<std::pair<graph::ValueId, int32_t>> reads;  // of what is written to: value, node
+  for_each_use(graph, made_by, [&](int32_t node, const Use& use) {
+    if (written[roots[use.value]]) reads.emplace_back(roots[use.value], node);
   });
+  const Lists readers(graph.values.size(), [&](const auto& add) {
+    for (const auto& [value, node] : reads) add(value, node);
+  });
+  std::vector<bool> next_step(graph.nodes.size());
+  for (size_t i = 0; i < next_step.size(); ++i) next_step[i] = graph.nodes[i].next_step;
   Dependencies before;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto self = static_cast<int32_t>(i);
     graph::for_each_use(graph.nodes[i], [&](const Use& use) {
       const int32_t maker = made_by[use.value];
-      const bool there = maker < 0 || (graph.nodes[maker].next_step && !graph.nodes[i].next_step);
+      const bool there = maker < 0 || (next_step[maker] && !next_step[i]);
       if (!there && maker != self) before.add(maker);
       if (use.written == graph::kNoValue) return;
       for (int32_t reader : readers[roots[use.value]])

@@ -37,8 +37,8 @@ class Dependencies {
 
 /// For each node those that must come before it: the makers of what it reads, and, where it writes
 /// to a value, all that read it or a view of it before; a collective reads until its wait. What a
-/// `next_step` node makes is there when a step begins.
-Dependencies dependencies(const graph::Graph& graph);
+/// `next_step` node makes is there when a step begins. `made_by`: the graph's producers.
+Dependencies dependencies(const graph::Graph& graph, const std::vector<int32_t>& made_by);
 
 /// Reorders the nodes: always the one of least priority among those whose dependencies are met;
 /// equal ones as they stood. `before`: the graph's dependencies. O(n log n).

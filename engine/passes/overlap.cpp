@@ -42,7 +42,7 @@ class Overlapper {
   void run() {
     made_by_ = graph::producers(graph_);
     wrap_around();
-    before_ = dependencies(graph_);
+    before_ = dependencies(graph_, made_by_);
     priorities_.resize(graph_.nodes.size());
     classify();
     pull_epilogues();

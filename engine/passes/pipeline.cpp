@@ -11,7 +11,7 @@ namespace {
 
 // The modules of the bucket that forward gathers last: backward begins with it.
 std::unordered_set<std::string> last_bucket(const graph::Graph& graph, const BucketPlan& plan) {
-  const BucketIndex index(plan);
+  BucketIndex index(plan);
   std::unordered_set<std::string> modules;
   const std::vector<std::string> gathered = gathered_modules(graph);
   if (gathered.empty()) return modules;

@@ -14,6 +14,7 @@ namespace {
 
 using graph::Graph;
 using graph::kNoValue;
+using graph::Name;
 using graph::Node;
 using graph::Phase;
 using graph::Use;
@@ -27,12 +28,16 @@ class Recomputer {
         made_by_(graph::producers(graph)),
         again_(graph.nodes.size(), false),
         view_(graph.nodes.size(), false),
+        forward_(graph.nodes.size(), false),
+        block_(graph.nodes.size()),
         copies_(graph.values.size(), kNoValue) {}
 
   void run() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const auto op = graph::find_operator(graph_.nodes[i].op);
-      view_[i] = op && graph::is_view(*op);
+      const Node& node = graph_.nodes[i];
+      view_[i] = graph::is_view(node.op);
+      forward_[i] = node.phase == Phase::forward;
+      block_[i] = block(node.module);
     }
     mark_gathers();
     mark_blocks();
@@ -41,7 +46,13 @@ class Recomputer {
   }
 
  private:
-  bool forward(size_t node) const { return graph_.nodes[node].phase == Phase::forward; }
+  bool forward(size_t node) const { return forward_[node]; }
+
+  Name block(Name module) {
+    const auto [entry, is_new] = blocks_.try_emplace(module);
+    if (is_new) entry->second = block_of(module.text());
+    return entry->second;
+  }
 
   int32_t maker(ValueId value) const { return made_by_[value]; }
 
@@ -87,9 +98,8 @@ class Recomputer {
       graph::for_each_use(node, [&](const Use& use) {
         const int32_t from = maker(use.value);
         if (from < 0 || !forward(from)) return;
-        const bool other = node.phase == Phase::optimizer ||
-                           (forward(i) && block_of(node.module.text()) !=
-                                              block_of(graph_.nodes[from].module.text()));
+        const bool other =
+            node.phase == Phase::optimizer || (forward(i) && block_[i] != block_[from]);
         // What a view shows leaves with the view.
         if (other || (forward(i) && view_[i] && leaves[i])) leaves[from] = true;
       });
@@ -101,14 +111,14 @@ class Recomputer {
 
   void mark_blocks() {
     const std::vector<bool> leaves = leaves_its_block();
-    std::unordered_map<std::string_view, int> products;  // matrix products so far, by block
-    std::vector<size_t> candidates;                      // for the budget
+    std::unordered_map<Name, int> products;  // matrix products so far, by block
+    std::vector<size_t> candidates;          // for the budget
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
-      const std::string_view block = block_of(node.module.text());
+      const Name block = block_[i];
       if (!forward(i) || block.empty() || graph::is_all_gather(node) || graph::is_wait(node))
         continue;
-      const Recompute mode = options_.mode(block);
+      const Recompute mode = options_.mode(block.text());
       const int product = node.op == "aten.mm" ? products[block]++ : 0;
       if (mode == Recompute::none || leaves[i] || again_[i]) continue;
       again_[i] = true;
@@ -187,7 +197,7 @@ class Recomputer {
   ValueId copy_of(const std::vector<Node>& captured, ValueId value, std::vector<Node>& nodes) {
     if (static_cast<size_t>(value) >= made_by_.size()) return value;
     const int32_t from = maker(value);
-    if (from < 0 || captured[from].phase != Phase::forward || !again_[from]) return value;
+    if (from < 0 || !forward(from) || !again_[from]) return value;
     if (copies_[value] != kNoValue) return copies_[value];
     Node copy = captured[from];
     copy.phase = Phase::backward;
@@ -208,8 +218,10 @@ class Recomputer {
   const RecomputeOptions& options_;
   std::vector<int32_t> made_by_;
   std::vector<bool> again_;  // by node: backward makes it anew
-  std::vector<bool> view_;
-  std::vector<ValueId> copies_;  // by value: what its maker's copy makes
+  std::vector<bool> view_, forward_;
+  std::vector<Name> block_;                // by node
+  std::unordered_map<Name, Name> blocks_;  // by module
+  std::vector<ValueId> copies_;            // by value: what its maker's copy makes
 };
 
 }  // namespace

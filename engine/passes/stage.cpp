@@ -20,6 +20,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::Phase;
 using graph::Use;
+using graph::Uses;
 using graph::ValueId;
 
 class Cutter {
@@ -123,14 +124,14 @@ class Cutter {
 
   ValueId copy_of(ValueId value) {
     graph_.values.push_back(graph_.values[value]);
-    graph_.values.back().strides.clear();
+    graph_.values.back().strides = {};
     return static_cast<ValueId>(graph_.values.size()) - 1;
   }
 
   void wait_for(const Node& transfer, ValueId value) {
     Node wait = transfer;
     wait.op = "heddle.wait";
-    wait.args = {std::vector<Use>{{transfer.outputs.front(), kNoValue}}};
+    wait.args = {Uses{{transfer.outputs.front(), kNoValue}}};
     wait.outputs = {value};
     graph_.nodes.push_back(std::move(wait));
   }
@@ -150,7 +151,7 @@ class Cutter {
 
   void send(const Node& maker, ValueId value, int64_t from, int64_t to) {
     Node node = transfer("heddle.activation_send", maker, from, to, from);
-    node.args.insert(node.args.begin(), Arg(std::vector<Use>{{value, kNoValue}}));
+    node.args.insert(node.args.begin(), Arg(Uses{{value, kNoValue}}));
     node.outputs = {copy_of(value)};
     graph_.nodes.push_back(node);
     wait_for(node, copy_of(value));
@@ -198,8 +199,10 @@ class Cutter {
       });
       bool whole = true;
       for (Arg& arg : node.args)
-        if (auto* list = std::get_if<std::vector<Use>>(&arg)) {
-          std::erase_if(*list, [&](const Use& use) { return !here.contains(use.value); });
+        if (auto* list = std::get_if<Uses>(&arg)) {
+          list->erase(std::remove_if(list->begin(), list->end(),
+                                     [&](const Use& use) { return !here.contains(use.value); }),
+                      list->end());
           whole = whole && !list->empty();
         }
       graph::for_each_use(node, [&](const Use& use) { whole = whole && here.contains(use.value); });

@@ -17,8 +17,8 @@ using graph::Phase;
 using graph::Use;
 using graph::ValueId;
 
-constexpr const char* kAccumulate = "heddle.accumulate_";
-constexpr const char* kZero = "aten.zero_";
+const graph::Name kAccumulate = "heddle.accumulate_";
+const graph::Name kZero = "aten.zero_";
 
 // For each value the state that it is a version of, as it enters or after a node that writes to it.
 std::vector<ValueId> states_by_version(const Graph& graph) {
@@ -206,7 +206,7 @@ class Unroller {
     under_way_.erase(found);
   }
 
-  bool is_sum(const Node& node, const char* op) const {
+  bool is_sum(const Node& node, graph::Name op) const {
     if (node.op != op) return false;
     return sums_.contains(state_of_[std::get<Use>(node.args[0]).value]);
   }
@@ -224,10 +224,7 @@ class Unroller {
     }
     Node cast;
     cast.op = "aten._to_copy";
-    cast.args = {Use{value, kNoValue}, static_cast<int64_t>(graph_.values[sum].dtype),
-                 c10::IValue(),        c10::IValue(),
-                 c10::IValue(),        false,
-                 c10::IValue()};
+    cast.args = {Use{value, kNoValue}, c10::IValue(static_cast<int64_t>(graph_.values[sum].dtype))};
     cast.outputs = {graph_.add_value(graph_.values[sum].sizes, graph_.values[sum].dtype)};
     cast.module = node.module;
     cast.phase = node.phase;

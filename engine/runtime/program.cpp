@@ -97,11 +97,9 @@ class Lowering {
     graph::for_each_use(node, [&](const Use& use) {
       if (use.written != kNoValue) value(use.written) = value(use.value);
     });
-    torch::jit::Stack arguments;
-    for (const Arg& arg : node.args)
-      arguments.push_back(graph::to_ivalue(
-          arg, [&](ValueId id) { return value(id); }, device_));
-    if (graph::is_view(*op)) return view(node, *op, std::move(arguments));
+    torch::jit::Stack arguments = graph::arguments_of(
+        node, op->schema(), [&](ValueId id) { return value(id); }, device_);
+    if (graph::is_view(node.op)) return view(node, *op, std::move(arguments));
 
     Call call{*op, std::move(arguments), {}, {}, {}};
     const auto& returns = op->schema().returns();

@@ -86,7 +86,7 @@ int64_t flash_backward(const Graph& graph, const Node& node) {
   const Value &q = argument(graph, node, 1), &k = argument(graph, node, 2);
   if (!converts(q)) return 0;
   const int64_t b = q.sizes[0], heads = q.sizes[2], d = q.sizes[3];
-  const auto* first_key = std::get_if<graph::Use>(&node.args[6]);
+  const auto* first_key = node.args.size() > 6 ? std::get_if<graph::Use>(&node.args[6]) : nullptr;
   const bool documents = first_key && first_key->value != graph::kNoValue;
   const int64_t more = documents ? kTokens * kernels::cuda::kDocuments : 0;
   const int64_t rows = b * (rounded(q.sizes[1], kTokens) + more) * heads;
