@@ -1,7 +1,6 @@
 #include "engine/graph/name.h"
 
-#include <mutex>
-#include <unordered_set>
+#include "engine/graph/kept.h"
 
 namespace heddle::graph {
 namespace {
@@ -11,20 +10,13 @@ struct Hash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-struct Texts {
-  std::mutex mutex;
-  std::unordered_set<std::string, Hash, std::equal_to<>> all;
-};
-
 }  // namespace
 
 Name::Name(std::string_view text) {
   if (text.empty()) return;
+  using Texts = Kept<std::string, Hash, std::equal_to<>>;
   static Texts& texts = *new Texts;  // never destroyed: names may outlive static objects
-  const std::lock_guard lock(texts.mutex);
-  auto found = texts.all.find(text);
-  if (found == texts.all.end()) found = texts.all.emplace(text).first;
-  text_ = &*found;
+  text_ = texts.find_or_keep(text);
 }
 
 }  // namespace heddle::graph

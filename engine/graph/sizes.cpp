@@ -2,8 +2,7 @@
 
 #include <c10/util/hash.h>
 
-#include <mutex>
-#include <unordered_set>
+#include "engine/graph/kept.h"
 
 namespace heddle::graph {
 namespace {
@@ -22,20 +21,13 @@ struct Equal {
   bool operator()(c10::IntArrayRef a, c10::IntArrayRef b) const { return a == b; }
 };
 
-struct Kept {
-  std::mutex mutex;
-  std::unordered_set<std::vector<int64_t>, Hash, Equal> all;
-};
-
 }  // namespace
 
 Sizes::Sizes(c10::IntArrayRef sizes) {
   if (sizes.empty()) return;
-  static Kept& kept = *new Kept;  // never destroyed: sizes may outlive static objects
-  const std::lock_guard lock(kept.mutex);
-  auto found = kept.all.find(sizes);
-  if (found == kept.all.end()) found = kept.all.emplace(sizes.begin(), sizes.end()).first;
-  kept_ = &*found;
+  using Lists = Kept<std::vector<int64_t>, Hash, Equal>;
+  static Lists& lists = *new Lists;  // never destroyed: sizes may outlive static objects
+  kept_ = lists.find_or_keep(sizes);
 }
 
 }  // namespace heddle::graph

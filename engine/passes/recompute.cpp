@@ -37,7 +37,7 @@ class Recomputer {
       const Node& node = graph_.nodes[i];
       view_[i] = graph::is_view(node.op);
       forward_[i] = node.phase == Phase::forward;
-      block_[i] = block(node.module);
+      block_[i] = block_of_module(node.module);
     }
     mark_gathers();
     mark_blocks();
@@ -48,7 +48,7 @@ class Recomputer {
  private:
   bool forward(size_t node) const { return forward_[node]; }
 
-  Name block(Name module) {
+  Name block_of_module(Name module) {
     const auto [entry, is_new] = blocks_.try_emplace(module);
     if (is_new) entry->second = block_of(module.text());
     return entry->second;
@@ -217,8 +217,8 @@ class Recomputer {
   Graph& graph_;
   const RecomputeOptions& options_;
   std::vector<int32_t> made_by_;
-  std::vector<bool> again_;  // by node: backward makes it anew
-  std::vector<bool> view_, forward_;
+  std::vector<bool> again_;                // by node: backward makes it anew
+  std::vector<bool> view_, forward_;       // by node
   std::vector<Name> block_;                // by node
   std::unordered_map<Name, Name> blocks_;  // by module
   std::vector<ValueId> copies_;            // by value: what its maker's copy makes

@@ -11,7 +11,6 @@
 namespace heddle::runtime {
 namespace {
 
-using graph::Arg;
 using graph::kNoValue;
 using graph::Node;
 using graph::Use;

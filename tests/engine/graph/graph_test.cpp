@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QTest>
 
+#include "engine/graph/operators.h"
 #include "engine/graph/text.h"
 #include "engine/kernels/operators.h"
 #include "toy.h"
@@ -43,6 +44,35 @@ class GraphTest : public QObject {
     QVERIFY(again.has_value());
     QCOMPARE(to_text(*again), to_text(*parsed));
     QCOMPARE(parsed->nodes.size(), capture_toy().nodes.size());
+  }
+
+  // A node keeps its arguments up to the last one that is not its default; the rest come back when
+  // the operator is called.
+  void arguments_at_their_defaults_are_not_kept() {
+    const auto graph = parse_text(
+        "heddle graph 1\n"
+        "input %0: f32[4] x\n"
+        "forward\n"
+        "  %1: f32[4] = aten.add.Tensor(%0, %0, alpha=1)\n"
+        "  %2: f32[4] = aten.add.Tensor(%1, %0, alpha=2)\n"
+        "  %3: bf16[4] = aten._to_copy(%2, dtype=15)\n"
+        "output %3: bf16[4] y\n",
+        "defaults.graph");
+    QVERIFY2(graph.has_value(), graph ? "" : graph.error().message.c_str());
+    const auto arguments = [&](const Node& node) {
+      return arguments_of(
+          node, find_operator(node.op)->schema(), [](ValueId) { return at::Tensor(); }, at::kCPU);
+    };
+    const Node &plain = graph->nodes[0], &scaled = graph->nodes[1], &cast = graph->nodes[2];
+    QCOMPARE(plain.args.size(), size_t(2));
+    QCOMPARE(scaled.args.size(), size_t(3));
+    QCOMPARE(cast.args.size(), size_t(2));
+    QCOMPARE(arguments(plain).size(), size_t(3));
+    QCOMPARE(arguments(plain)[2].toScalar().toLong(), int64_t(1));
+    QCOMPARE(arguments(scaled)[2].toScalar().toLong(), int64_t(2));
+    QCOMPARE(arguments(cast).size(), size_t(7));
+    QCOMPARE(arguments(cast)[5].toBool(), false);  // non_blocking
+    QVERIFY(to_text(*graph).find("aten.add.Tensor(%0, %0)") != std::string::npos);
   }
 
   void every_fault_names_its_line_data() {
