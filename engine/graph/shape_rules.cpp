@@ -22,14 +22,14 @@ at::Tensor embedding_dense_backward(const at::Tensor& gradient, const at::Tensor
 }  // namespace
 
 void register_shape_rules() {
-  static auto* library = [] {
+  // Used or not, the pointer stays: what is reachable is no leak.
+  [[gnu::used]] static torch::Library* library = [] {
     auto* rules = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__,
                                      __LINE__);
     rules->impl("embedding", &embedding);
     rules->impl("embedding_dense_backward", &embedding_dense_backward);
     return rules;
   }();
-  (void)library;
 }
 
 }  // namespace heddle::graph

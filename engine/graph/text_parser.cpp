@@ -195,7 +195,8 @@ class Parser {
   }
 
   // Numbers in the text are names: an edit may leave gaps or use any order.
-  ValueId define(Line& line, int64_t number, const Value& value) {
+  // `value` may be one of graph_.values, which move as they grow.
+  ValueId define(Line& line, int64_t number, Value value) {
     const ValueId id = graph_.add_value(value.sizes, value.dtype);
     graph_.values[id].strides = value.strides;
     if (!ids_.emplace(number, id).second) line.failed(fmt::format("%{} is defined twice", number));

@@ -25,7 +25,8 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
 // An operator with a CompositeExplicitAutograd kernel would run that kernel instead of the
 // fallback.
 void register_trace_kernels() {
-  static torch::Library* aten = [] {
+  // Used or not, the pointer stays: what is reachable is no leak.
+  [[gnu::used]] static torch::Library* aten = [] {
     register_trace_device();
     register_shape_rules();
     auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1,
@@ -45,7 +46,6 @@ void register_trace_kernels() {
     }
     return library;
   }();
-  (void)aten;
 }
 
 }  // namespace heddle::graph
