@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""One rank alone: a step against the matrix products and attention inside it, Heddle's by its own spans and
-Hugging Face's eager model by PyTorch's profiler, alternately, both with a thread a core. Minutes.
+"""One rank alone: a step against the matrix products and attention inside it, alternately, both with a thread a
+core: Heddle's by the spans of the same step, Hugging Face's eager model's by PyTorch's profiler in steps of their
+own, as it slows them down. Minutes.
 
   one_rank_bench.py --python PYTHON [--cores 1] [--rounds 3] [--steps 10] [--build build/release/bin]
 
@@ -16,7 +17,7 @@ import sys
 import tempfile
 
 from default_shape import ROOT, recipe
-from spans import kernel_seconds
+from spans import step_and_kernel_seconds
 
 PEER = r'''
 import json, sys, time, torch
@@ -48,20 +49,20 @@ print(json.dumps({"steps": steps, "kernels": kernels}))
 
 
 def heddle(a):
-    """Seconds of each timed step, and of the kernels in a profiled one."""
+    """Of each profiled step its seconds and those of the kernels in it."""
     folder = tempfile.mkdtemp(prefix="one-rank-bench-")
     with open(f"{folder}/recipe.toml", "w") as file:
         file.write(recipe(a.steps, profile_every=2).replace("ranks = 2", "ranks = 1"))
-    out = run(a, [f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
-    result = json.loads(out.strip().split("\n")[-1])
-    kernels = kernel_seconds(a.build, f"{folder}/run")
+    run(a, [f"{a.build}/heddle-engine", "train", f"{folder}/recipe.toml", "--run-dir", f"{folder}/run"])
+    steps = step_and_kernel_seconds(a.build, f"{folder}/run")
     shutil.rmtree(folder)
-    return result["step_seconds"], kernels
+    return steps
 
 
 def hugging_face(a):
+    """The median step, and the kernels in a profiled one."""
     seen = json.loads(run(a, [a.python, "-c", PEER, str(a.steps), str(a.cores)]).strip().split("\n")[-1])
-    return statistics.median(seen["steps"]), seen["kernels"]
+    return [(statistics.median(seen["steps"]), seen["kernels"])]
 
 
 def run(a, command):
@@ -82,13 +83,13 @@ if __name__ == "__main__":
     seen = {"Heddle": [], "Hugging Face, eager": []}
     for number in range(1, a.rounds + 1):
         for name, measure in (("Heddle", heddle), ("Hugging Face, eager", hugging_face)):
-            step, kernels = measure(a)
-            seen[name].append((step, kernels))
-            print(f"{number}  {name:<20} step {step:.3f} s  products and attention {kernels:.3f} s  "
-                  f"{step / kernels:.3f}  load {os.getloadavg()[0]:.2f}", flush=True)
+            for step, kernels in measure(a):
+                seen[name].append((step, kernels))
+                print(f"{number}  {name:<20} step {step:.3f} s  products and attention {kernels:.3f} s  "
+                      f"{step / kernels:.3f}  load {os.getloadavg()[0]:.2f}", flush=True)
     print()
-    for name, rounds in seen.items():
-        ratios = sorted(step / kernels for step, kernels in rounds)
-        print(f"{name:<20} step {statistics.median(s for s, _ in rounds):.3f} s, products and attention in it "
-              f"{statistics.median(k for _, k in rounds):.3f} s: {statistics.median(ratios):.3f} "
+    for name, steps in seen.items():
+        ratios = sorted(step / kernels for step, kernels in steps)
+        print(f"{name:<20} step {statistics.median(s for s, _ in steps):.3f} s, products and attention in it "
+              f"{statistics.median(k for _, k in steps):.3f} s: {statistics.median(ratios):.3f} "
               f"({ratios[0]:.3f} to {ratios[-1]:.3f})")
