@@ -39,6 +39,7 @@ ValueId Graph::add_value(Sizes sizes, c10::ScalarType dtype) {
 
 bool is_all_gather(const Node& node) { return node.op == kAllGather; }
 bool is_reduce_scatter(const Node& node) { return node.op == kReduceScatter; }
+bool is_all_reduce(const Node& node) { return node.op == kAllReduce; }
 bool is_wait(const Node& node) { return node.op == kWait; }
 
 bool is_exchange(const Node& node) {
@@ -46,8 +47,7 @@ bool is_exchange(const Node& node) {
 }
 
 bool is_collective(const Node& node) {
-  return is_all_gather(node) || is_reduce_scatter(node) || node.op == kAllReduce ||
-         is_exchange(node);
+  return is_all_gather(node) || is_reduce_scatter(node) || is_all_reduce(node) || is_exchange(node);
 }
 
 bool is_send(const Node& node) { return node.op == kActivationSend; }

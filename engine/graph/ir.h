@@ -96,7 +96,8 @@ void for_each_use(NodeType& node, Visit&& visit) {
 bool is_collective(const Node& node);
 bool is_all_gather(const Node& node);      // of parameters
 bool is_reduce_scatter(const Node& node);  // of gradients
-bool is_exchange(const Node& node);        // of activations
+bool is_all_reduce(const Node& node);
+bool is_exchange(const Node& node);  // of activations
 bool is_wait(const Node& node);
 
 /// True for the two ends of a transfer between pipeline stages.

@@ -17,7 +17,6 @@ using graph::Use;
 using graph::ValueId;
 
 constexpr int64_t kAlign = 64;
-const graph::Name kAllReduce = "heddle.all_reduce";
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
@@ -77,7 +76,7 @@ class FreeRanges {
 // Results of an all-reduce of gradients take the place of what nobody reads any more.
 // What is sent stays where it is, and so does what replicas sum up.
 bool works_in_place(const Node& node) {
-  return graph::is_send(node) || (node.op == kAllReduce && !node.module.empty());
+  return graph::is_send(node) || (graph::is_all_reduce(node) && !node.module.empty());
 }
 
 class Planner {

@@ -145,7 +145,7 @@ int64_t collective_scratch_bytes(const Graph& graph, const Node& node, int64_t r
     for (graph::ValueId shard : node.outputs) share += graph.values[shard].bytes();
     return remote_ranks * aligned(share);
   }
-  if (node.op != "heddle.all_reduce" && node.op != "heddle.activation_sum") return 0;
+  if (!graph::is_all_reduce(node) && node.op != "heddle.activation_sum") return 0;
   constexpr int64_t kLine = 64;
   const int64_t ranks = graph::ranks_of(graph, node);
   for (const graph::Use& use : graph::list_of(node)) {
