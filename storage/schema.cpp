@@ -167,7 +167,25 @@ CREATE TABLE requests (
 ) STRICT;
 )sql";
 
-constexpr std::array kMigrations = {kFirst};
+constexpr const char* kLineageAndLinks = R"sql(
+-- The run whose checkpoint another began with, at which step; its name stays when it is removed.
+ALTER TABLE runs ADD COLUMN parent INTEGER REFERENCES runs ON DELETE SET NULL;
+ALTER TABLE runs ADD COLUMN parent_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN parent_step INTEGER;
+ALTER TABLE runs ADD COLUMN lineage TEXT NOT NULL DEFAULT '' CHECK (lineage IN ('', 'resume', 'fork'));
+
+-- The connection to a running run's hosts, as the process that follows it sees it. Unix seconds.
+-- lost: since when there is none; next_try: when it is tried again.
+CREATE TABLE links (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  heard REAL NOT NULL,
+  lost REAL,
+  next_try REAL,
+  reason TEXT NOT NULL DEFAULT ''
+) STRICT;
+)sql";
+
+constexpr std::array kMigrations = {kFirst, kLineageAndLinks};
 static_assert(kMigrations.size() == kSchemaVersion);
 
 struct Stamp {

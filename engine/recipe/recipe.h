@@ -55,6 +55,7 @@ struct Training {
   int64_t global_batch = 0;
   double max_norm = 1.0;
   int64_t seed = 0;
+  int64_t max_skipped = 10;  // steps in a row that are not finite before the run ends; 0: any
   bool operator==(const Training&) const = default;
 };
 
@@ -146,10 +147,19 @@ struct Override {
 };
 
 struct Checkpoint {
-  std::string folder;
+  bool enabled = true;
+  std::string folder;  // empty: "checkpoints" in the run directory
   int64_t every = 0;
   int64_t keep = 3;
   bool operator==(const Checkpoint&) const = default;
+};
+
+/// [timeouts]: seconds that ranks may be silent before the run ends as hung.
+struct Timeouts {
+  double start = 600;       // from a rank's start to its first step
+  double step = 0;          // 0: 20 times the expected step, at least a minute
+  double checkpoint = 600;  // beyond a step that saves
+  bool operator==(const Timeouts&) const = default;
 };
 
 struct Telemetry {
@@ -161,6 +171,7 @@ struct Hardware {
   std::string name = "this-machine";
   int64_t ranks = 2;
   std::string device = "auto";  // auto | cpu | cuda
+  bool overcommit = false;      // start even where memory or cores do not suffice
   bool operator==(const Hardware&) const = default;
 };
 
@@ -178,6 +189,7 @@ struct Recipe {
   Precisions precision;
   std::vector<Override> overrides;
   Checkpoint checkpoint;
+  Timeouts timeouts;
   Telemetry telemetry;
   Hardware hardware;
 

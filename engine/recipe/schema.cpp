@@ -145,6 +145,7 @@ std::vector<Field> make_schema() {
       integer("training.global_batch", &R::training, &Training::global_batch, 0, kMostTokens),
       number("training.max_norm", &R::training, &Training::max_norm, kNotNegative),
       integer("training.seed", &R::training, &Training::seed, 0),
+      integer("training.max_skipped", &R::training, &Training::max_skipped, 0),
       strings("validation.text", &R::validation, &Validation::text,
               "files (.txt, .jsonl) and folders"),
       integer("validation.every", &R::validation, &Validation::every, 0),
@@ -185,13 +186,19 @@ std::vector<Field> make_schema() {
       choice("precision.param", &R::precision, &Precisions::param, precisions()),
       choice("precision.reduce", &R::precision, &Precisions::reduce, precisions()),
       override_field(),
-      text("checkpoint.folder", &R::checkpoint, &Checkpoint::folder, "a folder, \"\" for none"),
+      boolean("checkpoint.enabled", &R::checkpoint, &Checkpoint::enabled),
+      text("checkpoint.folder", &R::checkpoint, &Checkpoint::folder,
+           "a folder, \"\" for the run directory's own"),
       integer("checkpoint.every", &R::checkpoint, &Checkpoint::every, 0),
       integer("checkpoint.keep", &R::checkpoint, &Checkpoint::keep, 1),
+      number("timeouts.start", &R::timeouts, &Timeouts::start, kPositive),
+      number("timeouts.step", &R::timeouts, &Timeouts::step, kNotNegative),
+      number("timeouts.checkpoint", &R::timeouts, &Timeouts::checkpoint, kPositive),
       integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0),
       text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name"),
       integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMostRanks),
       choice("hardware.device", &R::hardware, &Hardware::device, named({"auto", "cpu", "cuda"})),
+      boolean("hardware.overcommit", &R::hardware, &Hardware::overcommit),
   };
   for (Field& field : fields) field.info.fallback = field.write(Recipe{});
   return fields;
