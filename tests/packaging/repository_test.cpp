@@ -73,6 +73,28 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
+  // The table of claims is read by strangers: what does not fit a line belongs in measurements.md.
+  void every_claim_is_a_line() {
+    constexpr int longest_claim = 240;
+    QStringList faults;
+    int number = 0, claims = 0;
+    for (const QString& line : repository::text_of("docs/verification.md").split('\n')) {
+      ++number;
+      if (!line.startsWith("| ")) continue;
+      ++claims;
+      if (line.size() > longest_claim)
+        faults << QString("docs/verification.md:%1: %2 characters; at most %3")
+                      .arg(number)
+                      .arg(line.size())
+                      .arg(longest_claim);
+      // `\\|` stands for the alternative in a command.
+      if (QString(line).remove("\\|").count('|') != 4)
+        faults << QString("docs/verification.md:%1: not three columns").arg(number);
+    }
+    QVERIFY(claims > 20);
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
   // Spelled in two parts, so that this file does not hold what it looks for.
   void no_file_names_a_machine() {
     const QRegularExpression machine(
