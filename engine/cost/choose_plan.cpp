@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "engine/cost/auto_buckets.h"
+#include "engine/recipe/needs.h"
 
 namespace heddle::cost {
 namespace {
 
 using passes::BucketPlan;
 
-constexpr int64_t kProgramBytes = 195'000'000;
 // Planning takes 5 to 15 µs a node.
 constexpr int64_t kNodesToPlan = 40'000;
 constexpr int64_t kFewest = 2;
@@ -78,7 +78,7 @@ Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& co
 }  // namespace
 
 int64_t process_bytes(const passes::Plan& plan) {
-  int64_t bytes = kProgramBytes + plan.memory.arena_bytes;
+  int64_t bytes = recipe::kOwnBytes + recipe::kSharedBytes + plan.memory.arena_bytes;
   for (const auto* bindings : {&plan.graph.states, &plan.graph.inputs})
     for (const graph::Binding& binding : *bindings)
       bytes += plan.graph.values[binding.value].bytes();

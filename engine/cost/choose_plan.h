@@ -12,7 +12,7 @@
 namespace heddle::cost {
 
 /// Bytes of a rank's process that trains by a plan: states, inputs, the arena, and what LibTorch
-/// and the program take besides (195 MB measured).
+/// and the program take besides (recipe/needs.h).
 int64_t process_bytes(const passes::Plan& plan);
 
 /// What is decided: the rest of the options is the recipe's.

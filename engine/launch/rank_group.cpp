@@ -25,6 +25,7 @@ constexpr double kGraceAfterFailure = 5;
 constexpr int64_t kOutputKept = int64_t{64} * 1024;
 
 using std::chrono::steady_clock;
+using telemetry::Level;
 
 double seconds_until(steady_clock::time_point time) {
   return std::max(0.0, std::chrono::duration<double>(time - steady_clock::now()).count());
@@ -130,7 +131,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   if (!id) return fail(id);
   processes_.push_back(
       {.rank = rank, .id = *id, .output_from = absent ? 0 : static_cast<int64_t>(size)});
-  log_(false, fmt::format("rank {} started as process {}", rank, id->pid));
+  log_(Level::info, fmt::format("rank {} started as process {}", rank, id->pid));
   return {};
 }
 
@@ -146,7 +147,7 @@ End RankGroup::run() {
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
     }
     if (terminated_ && !killed_ && any_running() && seconds_until(kill_at_) == 0) {
-      log_(true, "ranks that did not end in time are killed");
+      log_(Level::error, "ranks that did not end in time are killed");
       kill();
     }
   }
@@ -155,17 +156,17 @@ End RankGroup::run() {
 
 void RankGroup::obey(int signal) {
   if (signal == SIGUSR1) {
-    log_(false, "checkpoint asked for");
+    log_(Level::info, "checkpoint asked for");
     signal_running(SIGUSR1);
     return;
   }
   const bool again = stop_asked_;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {
-    log_(false, "kill asked for");
+    log_(Level::info, "kill asked for");
     kill();
   } else {
-    log_(false, "stop asked for");
+    log_(Level::info, "stop asked for");
     terminate(launch_.grace_seconds);
   }
 }
@@ -178,7 +179,8 @@ const RankGroup::Process* RankGroup::reap() {
     }
     process.running = false;
     ::kill(-process.id.pid, SIGKILL);  // what it may have left behind in its group
-    log_(failed(process), fmt::format("rank {} {}", process.rank, how_it_ended(process.status)));
+    log_(failed(process) ? Level::error : Level::info,
+         fmt::format("rank {} {}", process.rank, how_it_ended(process.status)));
     if (failed(process) && (!worst || weight(process.status) > weight(worst->status))) {
       worst = &process;
     }

@@ -20,12 +20,13 @@
 #include "base/result.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
+#include "engine/telemetry/record.h"
 
 namespace heddle::launch {
 
 class RankGroup {
  public:
-  using Log = std::function<void(bool error, const std::string& line)>;
+  using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
   /// `engine`: the program; `log` is told of starts, deaths and kills.
   RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at, Log log);

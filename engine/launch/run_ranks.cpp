@@ -10,6 +10,7 @@
 
 #include <optional>
 
+#include "engine/launch/admission.h"
 #include "engine/launch/rank_group.h"
 #include "engine/telemetry/log_writer.h"
 
@@ -59,8 +60,8 @@ class SupervisorLog {
       fmt::print(stderr, "{}\n", appended.error().message);
     }
   }
-  void line(bool error, const std::string& text) {
-    append(telemetry::Log{now(), error ? telemetry::Level::error : telemetry::Level::info, text});
+  void line(telemetry::Level level, const std::string& text) {
+    append(telemetry::Log{now(), level, text});
   }
   void end(const End& end) {
     append(telemetry::End{end.finished, end.state, end.cause, {}});
@@ -84,6 +85,19 @@ telemetry::Start start_record(const Launch& launch) {
   return start;
 }
 
+/// Tells what is scarce on this host; an end where it is too scarce to start.
+std::optional<End> admit(const std::string& run_dir, const Launch& launch, SupervisorLog& log) {
+  std::string refusal;
+  for (const probe::Check& check : admission_of(run_dir, launch)) {
+    const bool fails = check.status == probe::Status::fail;
+    const std::string line = line_of(check);
+    log.line(fails ? telemetry::Level::error : telemetry::Level::warning, line);
+    if (fails) refusal += (refusal.empty() ? "hardware.ranks: " : "\nhardware.ranks: ") + line;
+  }
+  if (refusal.empty()) return std::nullopt;
+  return End{.state = "failed", .exit_code = 2, .cause = refusal, .finished = now()};
+}
+
 Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& engine,
                               double spawned_at, const std::function<void(const State&)>& started) {
   const Result<Launch> launch = read_launch(run_dir);
@@ -94,8 +108,13 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
   SupervisorLog log(std::move(*writer));
   log.append(start_record(*launch));
 
+  if (auto refused = admit(run_dir, *launch, log)) {
+    log.end(*refused);
+    if (const Result<> written = write_end(run_dir, *refused); !written) return fail(written);
+    return RanksOutcome{*refused, refused->cause + "\n"};
+  }
   RankGroup group(engine, run_dir, *launch, spawned_at,
-                  [&](bool error, const std::string& text) { log.line(error, text); });
+                  [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
   if (up) {
     const State state{identify(getpid()), boot_id(), launch->epoch, group.port(), group.ranks()};

@@ -17,8 +17,9 @@ struct RanksOutcome {
 
 /// Takes the run directory for this process (an error if another one has it), starts the ranks of
 /// its launch.json, writes state.json, keeps supervisor.E.hlog, waits for the end and writes
-/// end.json. `started` is called once state.json is written. An error means that no rank was
-/// started; end.json then says so too, unless the directory is another process's.
+/// end.json. `started` is called once state.json is written. Ranks that do not fit on this host
+/// (admission.h) are not started: the end says so, with exit code 2. An error means that no rank
+/// was started either; end.json then says so too, unless the directory is another process's.
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
                                double spawned_at, const std::function<void(const State&)>& started);
 

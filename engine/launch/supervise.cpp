@@ -78,7 +78,7 @@ int supervisor(const SuperviseOptions& options, const std::string& engine, doubl
     started = true;
     close(report);
   });
-  if (!outcome && !started) tell(outcome.error().message);
+  if (!started) tell(outcome ? outcome->end.cause : outcome.error().message);
   return outcome ? outcome->end.exit_code : 1;
 }
 

@@ -89,12 +89,22 @@ Check cores(const Facts& facts) {
                "two ranks will take turns on one core");
 }
 
+/// What the machine and the cgroup leave.
+std::optional<int64_t> available_kib(const Facts& facts) {
+  const auto of_machine = number_of(facts, "memory_available_kib");
+  const auto of_cgroup = number_of(facts, "cgroup_room_kib");
+  if (of_machine && of_cgroup) return std::min(*of_machine, *of_cgroup);
+  return of_machine;
+}
+
 Check memory(const Facts& facts) {
   const auto total = number_of(facts, "memory_kib");
-  const auto available = number_of(facts, "memory_available_kib");
+  const auto available = available_kib(facts);
   if (!total || !available) return unknown("memory", "/proc/meminfo cannot be read there");
+  const bool limited = available < number_of(facts, "memory_available_kib");
   const std::string value =
-      fmt::format("{} free of {}", size_text(*available * kKiB), size_text(*total * kKiB));
+      fmt::format("{} free of {}{}", size_text(*available * kKiB), size_text(*total * kKiB),
+                  limited ? ", by a cgroup's limit" : "");
   return check(
       "memory", Least{1, 4}.of(static_cast<double>(*available * kKiB) / kGiB), value,
       "a small model with two ranks takes about 2 GiB: end other programs, or use a larger host");
@@ -128,13 +138,16 @@ Check inodes(const Facts& facts) {
                "remove files that are no longer needed");
 }
 
-Check shared_memory(const Facts& facts) {
+/// Ranks on CPUs read each other's memory; NCCL goes through here.
+Check shared_memory(const Facts& facts, bool gpus) {
   const auto free = number_of(facts, "shm_free_kib");
-  if (!free)
-    return unknown("/dev/shm", "ranks of one host exchange data there: mount a tmpfs on it");
+  if (!gpus)
+    return check("/dev/shm", Status::pass,
+                 free ? size_text(*free * kKiB) + " free" : "none: only ranks on GPUs need it", "");
+  if (!free) return unknown("/dev/shm", "ranks on GPUs exchange data there: mount a tmpfs on it");
   return check("/dev/shm", Least{0.0625, 1}.of(static_cast<double>(*free * kKiB) / kGiB),
                size_text(*free * kKiB) + " free",
-               "ranks of one host exchange data there: mount it larger (a container: --shm-size)");
+               "ranks on GPUs exchange data there: mount it larger (a container: --shm-size)");
 }
 
 Check limit(const Facts& facts, const std::string& key, const std::string& name, Least least,
@@ -219,9 +232,16 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
   report.host = text_of(facts, "host");
   report.cores = number_of(facts, "cores").value_or(0);
   report.memory_bytes = number_of(facts, "memory_kib").value_or(0) * kKiB;
+  report.available_bytes = available_kib(facts).value_or(0) * kKiB;
+  report.shared_memory_bytes = number_of(facts, "shm_free_kib").value_or(0) * kKiB;
   report.free_disk_bytes = number_of(facts, "disk_free_kib").value_or(0) * kKiB;
-  report.checks = {system(facts), glibc(facts),  cores(facts),        memory(facts),
-                   disk(facts),   inodes(facts), shared_memory(facts)};
+  report.checks = {system(facts),
+                   glibc(facts),
+                   cores(facts),
+                   memory(facts),
+                   disk(facts),
+                   inodes(facts),
+                   shared_memory(facts, facts.contains("gpu"))};
   report.checks.push_back(limit(facts, "nofile", "open files", {256, 1024},
                                 "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
   report.checks.push_back(clock(facts, asked, answered));

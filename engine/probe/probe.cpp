@@ -16,13 +16,26 @@ std::string root_here() {
   return std::string(home ? home : "/tmp") + "/.heddle";
 }
 
-Result<Report> probe_this_machine(const std::string& root) {
+namespace {
+
+Result<Report> run_script(std::vector<std::string> arguments) {
   process::Command command;
-  command.argv = {"/bin/sh", "-c", script(), "probe", root};
+  command.argv = {"/bin/sh", "-c", script(), "probe"};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   const double asked = now();
   const Result<process::Completed> completed = process::run(command);
   if (!completed) return fail(completed);
   return judge(completed->out, asked, now());
+}
+
+}  // namespace
+
+Result<Report> probe_this_machine(const std::string& root) { return run_script({root}); }
+
+Result<Report> memory_of_this_machine() {
+  Result<Report> report = run_script({root_here(), "memory"});
+  if (report) report->checks.clear();
+  return report;
 }
 
 int command(bool json) {

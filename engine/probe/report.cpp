@@ -44,6 +44,8 @@ std::string to_json(const Report& report) {
   return json{{"host", report.host},
               {"cores", report.cores},
               {"memory_bytes", report.memory_bytes},
+              {"available_bytes", report.available_bytes},
+              {"shared_memory_bytes", report.shared_memory_bytes},
               {"free_disk_bytes", report.free_disk_bytes},
               {"gpus", gpus},
               {"checks", checks}}
@@ -57,6 +59,8 @@ Result<Report> report_from_json(const std::string& text) {
     report.host = object.at("host");
     report.cores = object.at("cores");
     report.memory_bytes = object.at("memory_bytes");
+    report.available_bytes = object.value("available_bytes", int64_t{0});
+    report.shared_memory_bytes = object.value("shared_memory_bytes", int64_t{0});
     report.free_disk_bytes = object.at("free_disk_bytes");
     for (const json& gpu : object.at("gpus")) {
       report.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("driver")});

@@ -30,13 +30,16 @@ struct Report {
   std::string host;   // the node's own host name
   int64_t cores = 0;  // usable by this user
   int64_t memory_bytes = 0;
-  int64_t free_disk_bytes = 0;  // at the root folder
+  int64_t available_bytes = 0;      // of memory: what the machine and this process's cgroup leave
+  int64_t shared_memory_bytes = 0;  // free in /dev/shm
+  int64_t free_disk_bytes = 0;      // at the root folder
   std::vector<Gpu> gpus;
   std::vector<Check> checks;
   Status worst() const;  // fail over warn over unknown over pass
 };
 
-/// The fixed /bin/sh script; its one argument is the root folder. Prints `key<TAB>value` lines.
+/// The fixed /bin/sh script; its first argument is the root folder; a second one, "memory", asks
+/// for cores and memory alone. Prints `key<TAB>value` lines.
 const std::string& script();
 
 /// Judges the script's output. `asked` and `answered`: this machine's clock (Unix seconds) before
@@ -51,6 +54,9 @@ std::string root_here();
 
 /// Runs the script on this machine.
 Result<Report> probe_this_machine(const std::string& root = root_here());
+
+/// Its cores and memory alone, without checks: takes some milliseconds.
+Result<Report> memory_of_this_machine();
 
 std::string to_json(const Report& report);
 Result<Report> report_from_json(const std::string& text);

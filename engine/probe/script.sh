@@ -1,16 +1,24 @@
 # The probe: prints what this machine has as lines of `key<TAB>value`, and changes nothing.
-# $1: the root folder that runs will use (it need not exist yet). Plain POSIX sh; a tool that is
-# missing leaves its keys out.
+# $1: the root folder that runs will use (it need not exist yet). $2: "memory" for cores and memory
+# alone. Plain POSIX sh; a tool that is missing leaves its keys out.
 LC_ALL=C
 export LC_ALL
 tab=$(printf '\t')
 say() { printf '%s%s%s\n' "$1" "$tab" "$2"; }
 
-say clock "$(date +%s.%N)"
-say host "$(uname -n)"
-say kernel "$(uname -sr)"
-say machine "$(uname -m)"
-say glibc "$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)"
+# What a cgroup's limit leaves of memory: pages of files that are in use there would be given back.
+room_of() {
+  [ -r "$1/$2" ] && read -r limit < "$1/$2" && read -r used < "$1/$3" || return 0
+  [ "$limit" = max ] && return 0
+  files=0
+  while read -r name value; do [ "$name" = "$4" ] && files=$value; done < "$1/memory.stat"
+  room=$(((limit - used + files) / 1024))
+  [ "$room" -ge 0 ] || room=0
+  [ -n "$least" ] && [ "$least" -le "$room" ] || least=$room
+}
+
+# nproc counts what this variable allows, too.
+unset OMP_NUM_THREADS
 say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null)"
 while read -r name value _; do
   case $name in
@@ -18,6 +26,29 @@ while read -r name value _; do
     MemAvailable:) say memory_available_kib "$value" ;;
   esac
 done < /proc/meminfo
+least=
+while IFS=: read -r _ controllers path; do
+  case ,$controllers, in
+    *,memory,*) top=/sys/fs/cgroup/memory ;;
+    ,,) top=/sys/fs/cgroup ;;
+    *) continue ;;
+  esac
+  # Limits of the folders above hold as well. In a container the top is its own.
+  while :; do
+    room_of "$top$path" memory.max memory.current inactive_file
+    room_of "$top$path" memory.limit_in_bytes memory.usage_in_bytes total_inactive_file
+    [ -n "$path" ] || break
+    path=${path%/*}
+  done
+done 2>/dev/null < /proc/self/cgroup
+say cgroup_room_kib "$least"
+[ "$2" = memory ] && say end yes && exit
+
+say clock "$(date +%s.%N)"
+say host "$(uname -n)"
+say kernel "$(uname -sr)"
+say machine "$(uname -m)"
+say glibc "$(getconf GNU_LIBC_VERSION 2>/dev/null | cut -d' ' -f2)"
 
 # The nearest folder above the root that is there already.
 root=$1

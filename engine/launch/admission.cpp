@@ -1,0 +1,173 @@
+#include "engine/launch/admission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/number_text.h"
+#include "engine/data/text_loader.h"
+#include "engine/recipe/needs.h"
+#include "engine/recipe/parse.h"
+
+namespace heddle::launch {
+namespace {
+
+using probe::Check;
+using probe::Status;
+
+// Beyond this nothing but overhead is left, and the machine no longer answers.
+constexpr int64_t kRanksPerCore = 32;
+// Above this share of what is free the estimate's error may use up the rest.
+constexpr double kTight = 0.85;
+
+// What CUDA and its libraries hold of the host's memory for each process, and what NCCL asks of
+// /dev/shm for each rank.
+constexpr int64_t kGpuProcessBytes = int64_t{1} << 30;
+constexpr int64_t kNcclBytes = int64_t{64} << 20;
+
+constexpr const char* kAnyway = "hardware.overcommit = true starts them all the same";
+
+std::string text_of(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string count_of(int64_t count) { return count_text(static_cast<double>(count)); }
+
+std::string ranks_text(int64_t ranks) {
+  return fmt::format("{} rank{}", count_of(ranks), ranks == 1 ? "" : "s");
+}
+
+Status refused(bool overcommit) { return overcommit ? Status::warn : Status::fail; }
+
+/// How often a rank has its turn.
+std::string turns(int64_t ranks, int64_t cores) {
+  return fmt::format("{:.3g}", static_cast<double>(ranks) / static_cast<double>(cores));
+}
+
+Check cores(const Demand& demand, const probe::Report& host, bool overcommit) {
+  const int64_t ranks = demand.ranks;
+  if (host.cores <= 0) return {"cores", Status::unknown, "not known", ""};
+  std::string value = fmt::format("{} on {} cores", ranks_text(ranks), count_of(host.cores));
+  if (ranks <= host.cores) return {"cores", Status::pass, std::move(value), ""};
+  const std::string cost = fmt::format(
+      "they take turns, so that a step takes about {} times as long as with a core for each rank",
+      turns(ranks, host.cores));
+  const int64_t most = kRanksPerCore * host.cores;
+  if (ranks <= most || overcommit)
+    return {"cores", Status::warn, std::move(value),
+            cost + "; fewer ranks with a larger training.local_batch do the same work sooner"};
+  return {"cores", Status::fail, std::move(value),
+          fmt::format("{}; valid: at most {} ranks here; {}", cost, count_of(most), kAnyway)};
+}
+
+Check memory(const Demand& demand, const probe::Report& host, bool overcommit) {
+  const int64_t needed = demand.host_bytes(), free = host.available_bytes;
+  if (free <= 0) return {"memory", Status::unknown, "not known", ""};
+  std::string value =
+      fmt::format("{} need {} ({} each, {} shared), {} of {} are free", ranks_text(demand.ranks),
+                  text_of(needed), text_of(demand.rank_bytes), text_of(demand.shared_bytes),
+                  text_of(free), text_of(host.memory_bytes));
+  if (needed <= static_cast<int64_t>(kTight * static_cast<double>(free)))
+    return {"memory", Status::pass, std::move(value), ""};
+  if (needed <= free)
+    return {"memory", Status::warn, std::move(value),
+            "close to all of it, and the estimate may be 15 % off: end other programs, or take a "
+            "smaller training.local_batch"};
+  const int64_t fit = std::max<int64_t>(0, free - demand.shared_bytes) / demand.rank_bytes;
+  return {"memory", refused(overcommit), std::move(value),
+          fmt::format("valid: {}a smaller model or training.local_batch, recompute.mode = "
+                      "\"full\"; {}",
+                      fit > 0 ? fmt::format("at most {} of this size here, ", ranks_text(fit)) : "",
+                      kAnyway)};
+}
+
+Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
+  const auto count = static_cast<int64_t>(host.gpus.size());
+  std::string value = fmt::format("{} on {} GPU{}", ranks_text(demand.ranks), count_of(count),
+                                  count == 1 ? "" : "s");
+  if (count == 0)
+    return {"GPUs", Status::fail, std::move(value),
+            "this host shows none; valid: hardware.device = \"cpu\", or a host with GPUs"};
+  if (demand.ranks > count)
+    return {
+        "GPUs", Status::fail, std::move(value),
+        fmt::format("each rank has one to itself; valid: at most {} ranks here", count_of(count))};
+  const auto least = std::ranges::min_element(host.gpus, {}, &probe::Gpu::memory_bytes);
+  value += fmt::format(" of {}; a rank needs {}", text_of(least->memory_bytes),
+                       text_of(demand.gpu_bytes));
+  const auto needed = static_cast<double>(demand.gpu_bytes);
+  const auto there = static_cast<double>(least->memory_bytes);
+  if (needed <= kTight * there) return {"GPUs", Status::pass, std::move(value), ""};
+  const char* smaller =
+      "valid: more ranks in parallelism.dp_shard, recompute.mode = \"full\", or a smaller "
+      "training.local_batch";
+  if (needed <= there)
+    return {"GPUs", Status::warn, std::move(value),
+            fmt::format("close to all of it, and the estimate may be 15 % off; {}", smaller)};
+  return {"GPUs", refused(overcommit), std::move(value), fmt::format("{}; {}", smaller, kAnyway)};
+}
+
+Check shared_memory(const Demand& demand, const probe::Report& host) {
+  const int64_t needed = demand.shared_memory_bytes, free = host.shared_memory_bytes;
+  std::string value =
+      fmt::format("{} free of about {} that NCCL uses", text_of(free), text_of(needed));
+  if (needed <= free) return {"/dev/shm", Status::pass, std::move(value), ""};
+  return {"/dev/shm", Status::warn, std::move(value),
+          "mount it larger (a container: --shm-size=1g)"};
+}
+
+}  // namespace
+
+Demand demand_of(const recipe::Recipe& recipe, int64_t local_ranks) {
+  const recipe::Needs needs = recipe::needs_of(recipe);
+  Demand demand;
+  demand.ranks = local_ranks;
+  demand.on_gpus = recipe.hardware.device == "cuda";
+  demand.shared_bytes = recipe::kSharedBytes;
+  if (demand.on_gpus) {
+    demand.gpu_bytes = needs.on_device();
+    demand.rank_bytes = kGpuProcessBytes + needs.staging;
+    demand.shared_memory_bytes = local_ranks > 1 ? local_ranks * kNcclBytes : 0;
+  } else {
+    demand.rank_bytes = recipe::kOwnBytes + needs.on_device() + needs.staging;
+  }
+  // Replicas write nothing.
+  demand.checkpoint_bytes = local_ranks * needs.staging / recipe.parallelism.dp_replicate;
+  return demand;
+}
+
+std::vector<Check> judge(const Demand& demand, const probe::Report& host, bool overcommit) {
+  std::vector<Check> checks;
+  if (demand.on_gpus) checks.push_back(gpus(demand, host, overcommit));
+  checks.push_back(cores(demand, host, overcommit));
+  checks.push_back(memory(demand, host, overcommit));
+  if (demand.shared_memory_bytes > 0) checks.push_back(shared_memory(demand, host));
+  return checks;
+}
+
+std::vector<Check> admission_of(const std::string& run_dir, const Launch& launch) {
+  const std::string file = run_dir + "/recipe.toml";
+  if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return {};
+  recipe::Parsed parsed = recipe::resolve(recipe::parse_file(file), launch.world_size);
+  if (!parsed.ok()) return {};
+  recipe::Recipe& recipe = parsed.recipe;
+  const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
+  if (!vocabulary) return {};
+  recipe.model.vocab_size = *vocabulary;
+  const Result<probe::Report> host = probe::memory_of_this_machine();
+  if (!host) return {{"memory", Status::unknown, "not known", host.error().message}};
+  Demand demand = demand_of(recipe, launch.local_ranks);
+  // A rank sees by itself, and sooner, whether it has its GPU.
+  demand.on_gpus = false;
+  demand.shared_memory_bytes = 0;
+  std::vector<Check> checks = judge(demand, *host, recipe.hardware.overcommit);
+  std::erase_if(checks, [](const Check& check) {
+    return check.status == Status::pass || check.status == Status::unknown;
+  });
+  return checks;
+}
+
+std::string line_of(const Check& check) {
+  return fmt::format("{}: {}{}{}", check.name, check.value, check.advice.empty() ? "" : "; ",
+                     check.advice);
+}
+
+}  // namespace heddle::launch

@@ -1,0 +1,206 @@
+#include "engine/recipe/needs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/recipe/layout.h"
+#include "engine/recipe/mesh.h"
+#include "engine/recipe/modules.h"
+#include "engine/recipe/stages.h"
+
+namespace heddle::recipe {
+namespace {
+
+constexpr int64_t kFloat = 4;
+
+int64_t bytes_of(Precision precision) { return precision == Precision::bf16 ? 2 : 4; }
+
+int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
+
+int64_t product(const std::vector<int64_t>& shape) {
+  int64_t elements = 1;
+  for (const int64_t size : shape) elements *= size;
+  return elements;
+}
+
+/// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.
+struct Stage {
+  int64_t whole = 0;   // gathered
+  int64_t shards = 0;  // of the rank with the largest ones
+  int64_t layers = 0;
+  bool first = false, last = false;
+};
+
+/// The elements of a parameter, and of a rank's shard of it.
+struct Elements {
+  int64_t whole, shard;
+};
+
+Elements elements_of(const Parameter& parameter, const Mesh& mesh) {
+  const std::vector<int64_t> local =
+      local_shape(parameter.shape, cut_of(parameter.module), mesh.size(kTp));
+  std::vector<int64_t> shard = local;
+  shard[0] = divided_up(local[0], mesh.size(kSharing));
+  return {product(local), product(shard)};
+}
+
+std::vector<Stage> stages_of(const Recipe& recipe, const Mesh& mesh) {
+  const std::vector<int64_t> layers = layers_of_stages(recipe);
+  const int64_t ranks = recipe.parallelism.pp;
+  std::vector<Stage> stages(static_cast<size_t>(ranks));
+  for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
+  stages.front().first = stages[(layers.size() - 1) % stages.size()].last = true;
+  for (const Parameter& parameter : parameters(recipe.model)) {
+    const Elements elements = elements_of(parameter, mesh);
+    Stage& stage = stages[static_cast<size_t>(stage_of(parameter.module, layers) % ranks)];
+    stage.whole += elements.whole;
+    stage.shards += elements.shard;
+  }
+  return stages;
+}
+
+/// Elements of the two largest neighbours among the buckets: while one is used the next is fetched.
+int64_t two_buckets(const Recipe& recipe, const Mesh& mesh) {
+  std::vector<int64_t> buckets;
+  const Modules modules(recipe.model);
+  const auto add = [&](const std::vector<std::string>& names) {
+    int64_t elements = 0;
+    for (const std::string& name : names)
+      for (const size_t index : modules.under(name))
+        elements += elements_of(modules.parameters()[index], mesh).whole;
+    buckets.push_back(elements);
+  };
+  if (recipe.wrapping.mode == WrappingMode::manual) {
+    for (const std::vector<std::string>& names : recipe.wrapping.buckets) add(names);
+  } else if (recipe.wrapping.mode == WrappingMode::none) {
+    for (const Parameter& parameter : modules.parameters()) add({parameter.module});
+  } else {
+    add({"tok_embeddings"});
+    for (int64_t layer = 0; layer < recipe.model.n_layers; ++layer)
+      add({"layers." + std::to_string(layer)});
+    add({"norm", "output"});
+  }
+  int64_t most = buckets.empty() ? 0 : buckets.front();
+  for (size_t i = 1; i < buckets.size(); ++i) most = std::max(most, buckets[i - 1] + buckets[i]);
+  return most;
+}
+
+/// Bytes that a layer's forward leaves for its backward, of `tokens` tokens.
+struct LayerBytes {
+  int64_t input;  // all that is left where everything else is computed again
+  int64_t all;
+};
+
+LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
+  const Model& model = recipe.model;
+  const int64_t tp = recipe.parallelism.tp, element = bytes_of(recipe.precision.param);
+  const int64_t rows = tp > 1 && recipe.parallelism.sequence_parallel ? tokens / tp : tokens;
+  const int64_t heads = model.n_heads * model.head_dim() / tp;
+  const int64_t kv_heads = model.n_kv_heads * model.head_dim() / tp;
+  // The residual before and after attention, both normed; q, k, v and what attention makes of them;
+  // gate, up and their product.
+  const int64_t of_rows = rows * 4 * model.dim;
+  const int64_t of_tokens = tokens * (2 * heads + 2 * kv_heads + 3 * model.ffn_dim / tp);
+  return {rows * model.dim * element, (of_rows + of_tokens) * element};
+}
+
+RecomputeMode mode_of(const Recipe& recipe, int64_t layer) {
+  const std::string name = "layers." + std::to_string(layer);
+  for (const Override& each : recipe.overrides)
+    for (const std::string& range : each.modules)
+      for (const std::string& module : expand_range(range))
+        if (each.recompute && module == name) return *each.recompute;
+  return recipe.recompute.mode;
+}
+
+/// The part of a layer's intermediate results that is kept.
+double kept(const Recipe& recipe, RecomputeMode mode) {
+  switch (mode) {
+    case RecomputeMode::none:
+      return 1;
+    case RecomputeMode::selective:
+      return 0.5;
+    case RecomputeMode::budget:
+      return recipe.recompute.budget;
+    case RecomputeMode::full:
+      return 0;
+  }
+  return 1;
+}
+
+/// Micro-batches whose activations the first stage holds at once; zero-bubble schedules hold what
+/// gradients of weights are made from for longer.
+double under_way(const Recipe& recipe) {
+  const auto pp = static_cast<double>(recipe.parallelism.pp);
+  const auto all = static_cast<double>(recipe.micro_batches());
+  if (pp == 1) return 1;
+  switch (recipe.parallelism.pp_schedule) {
+    case PipelineSchedule::gpipe:
+      return all;
+    case PipelineSchedule::zero_bubble:
+      return std::min(1.5 * pp, all);
+    case PipelineSchedule::one_f_one_b:
+    case PipelineSchedule::interleaved:
+      break;
+  }
+  return std::min(pp, all);
+}
+
+/// The part of the layers' intermediate results that is kept. What one stage has stands for all.
+double kept_by_layers(const Recipe& recipe) {
+  double sum = 0;
+  for (int64_t i = 0; i < recipe.model.n_layers; ++i) sum += kept(recipe, mode_of(recipe, i));
+  return sum / static_cast<double>(recipe.model.n_layers);
+}
+
+/// The arena is as large as the larger of two moments: when backward begins, with all that forward
+/// has left and the logits; and when it ends, with all gradients, which stay until their norm is
+/// known.
+Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage, int64_t bucket) {
+  const int64_t element = bytes_of(recipe.precision.param);
+  const bool once = recipe.micro_batches() > 1;
+  Needs needs;
+  needs.states = 3 * kFloat * stage.shards;
+  if (once)
+    needs.states += kFloat * (recipe.wrapping.reduce_each == ReduceEach::micro_batch ? stage.shards
+                                                                                     : stage.whole);
+  if (recipe.checkpoint.enabled) needs.staging = 3 * kFloat * stage.shards;
+
+  bucket = std::min(bucket, stage.whole);
+  const bool stays = recipe.wrapping.reshard_after_forward == 0 || once ||
+                     recipe.wrapping.mode == WrappingMode::automatic;
+  if (mesh.size(kSharing) > 1 || recipe.precision.param != Precision::fp32)
+    needs.gathered = element * (stays ? stage.whole : bucket);
+  needs.gathered += bucket * bytes_of(recipe.precision.reduce);
+
+  const int64_t tokens = recipe.micro_batch_size() * recipe.data.seq_len / recipe.parallelism.cp;
+  const LayerBytes layer = layer_bytes(recipe, tokens);
+  const double share = kept_by_layers(recipe);
+  const double left =
+      static_cast<double>(layer.input) + share * static_cast<double>(layer.all - layer.input);
+  double begins = left * static_cast<double>(stage.layers) * under_way(recipe);
+  if (stage.last) {
+    const int64_t words = divided_up(recipe.model.vocab_size, recipe.parallelism.tp);
+    begins += static_cast<double>(tokens * (words + 2 * recipe.model.dim) * element);
+  }
+  // A layer's own gradients, and the layer itself where it is computed again.
+  const double of_backward = (1.5 - share) * static_cast<double>(layer.all);
+  const double ends = static_cast<double>(kFloat * stage.shards + layer.input);
+  needs.activations = static_cast<int64_t>(std::max(begins, ends) + of_backward);
+  return needs;
+}
+
+}  // namespace
+
+Needs needs_of(const Recipe& recipe) {
+  const Mesh mesh(recipe.parallelism);
+  const int64_t bucket = two_buckets(recipe, mesh);
+  Needs most;
+  for (const Stage& stage : stages_of(recipe, mesh)) {
+    const Needs needs = needs_of_stage(recipe, mesh, stage, bucket);
+    if (needs.on_device() + needs.staging > most.on_device() + most.staging) most = needs;
+  }
+  return most;
+}
+
+}  // namespace heddle::recipe
