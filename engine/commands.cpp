@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/checkpoint/convert.h"
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/train/capture.h"
@@ -55,7 +56,7 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
 }
 
 int graph(const RecipeOptions& options, const GraphOptions& what) {
-  recipe::Parsed parsed = train::read_recipe(options.path, options.sets, options.ranks);
+  recipe::Parsed parsed = checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
   if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
     const auto vocabulary = data::vocabulary(parsed.recipe.model, parsed.recipe.data);

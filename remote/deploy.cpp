@@ -155,6 +155,20 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   return deployed;
 }
 
+Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine) {
+  if (node.is_this_machine()) return 0;
+  const Result<Bundle> bundle = bundle_of(engine);
+  if (!bundle) return fail(bundle);
+  const Result<std::string> folder = node.expand(root);
+  if (!folder) return fail(folder);
+  const auto there = node.stat(*folder + "/engines/" + bundle->id + "/heddle-engine");
+  if (!there) return fail(there);
+  if (*there) return 0;
+  const Result<Missing> files = missing(node, *bundle, *folder + "/blobs");
+  if (!files) return fail(files);
+  return files->to_send;
+}
+
 Result<> purge(Node& node, const std::string& root) {
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);

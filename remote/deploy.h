@@ -21,6 +21,9 @@ struct Deployed {
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {});
 
+/// What `deploy` would send now; 0 on this machine.
+Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine);
+
 /// Removes all engines from under `root`. Run directories stay.
 Result<> purge(Node& node, const std::string& root);
 

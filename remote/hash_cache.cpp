@@ -38,19 +38,33 @@ HashCache::HashCache(std::string file) : file_(file.empty() ? default_file() : s
   }
 }
 
-Result<std::string> HashCache::sha256_of(const std::string& path) {
+Result<HashCache::Known> HashCache::look_at(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
     return fail("cannot read {}: {}", path, std::strerror(errno));
-  const auto size = static_cast<uint64_t>(status.st_size);
-  const int64_t modified = int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return Known{static_cast<uint64_t>(status.st_size),
+               int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec, ""};
+}
+
+std::optional<std::string> HashCache::known(const std::string& path) const {
+  const Result<Known> now = look_at(path);
   const auto found = known_.find(path);
-  if (found != known_.end() && found->second.size == size && found->second.modified == modified) {
-    return found->second.sha256;
-  }
-  Result<std::string> hash = sha256_of_file(path);
+  if (!now || found == known_.end() || found->second.size != now->size ||
+      found->second.modified != now->modified)
+    return std::nullopt;
+  return found->second.sha256;
+}
+
+Result<std::string> HashCache::sha256_of(const std::string& path,
+                                         const std::function<bool(uint64_t)>& on_bytes) {
+  if (auto hash = known(path)) return std::move(*hash);
+  // As it was before it was read: a file that changes meanwhile is hashed again the next time.
+  Result<Known> file = look_at(path);
+  if (!file) return fail(file);
+  Result<std::string> hash = sha256_of_file(path, on_bytes);
   if (hash) {
-    known_[path] = {size, modified, *hash};
+    file->sha256 = *hash;
+    known_[path] = std::move(*file);
     changed_ = true;
   }
   return hash;

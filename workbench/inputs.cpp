@@ -1,11 +1,14 @@
 #include "workbench/inputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <functional>
 
+#include "remote/hash_cache.h"
 #include "remote/sha256.h"
 
 namespace heddle::workbench {
@@ -45,16 +48,19 @@ struct File {
 /// Files below it are hashed before anybody asks what is going on.
 constexpr uint64_t kLarge = 1'000'000'000;
 
-Result<std::string> hash_of(const std::string& path, const remote::Progress& hashing) {
+Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
+                            const remote::Progress& hashing) {
   std::error_code unreadable;
   const uint64_t size = fs::file_size(path, unreadable);
-  if (unreadable || size < kLarge) return remote::sha256_of_file(path);
+  if (unreadable || size < kLarge) return cache.sha256_of(path);
   uint64_t done = 0;
-  return remote::sha256_of_file(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
+  return cache.sha256_of(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
 }
 
-/// An input's files: itself, or all in the folder.
-Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress& hashing) {
+/// An input's files, without their hashes: itself, or all in the folder.
+Result<std::vector<File>> files_of(const std::string& input) {
+  fs::path path = fs::path(input).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
   std::vector<File> files;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -69,11 +75,6 @@ Result<std::vector<File>> files_of(const fs::path& path, const remote::Progress&
               [](const File& a, const File& b) { return a.name < b.name; });
   }
   if (error) return fail("{}: {}", path.string(), error.message());
-  for (File& file : files) {
-    Result<std::string> hash = hash_of(file.path, hashing);
-    if (!hash) return fail(hash);
-    file.sha256 = std::move(*hash);
-  }
   return files;
 }
 
@@ -104,12 +105,50 @@ struct Blob {
 };
 
 Result<Blob> blob_of(const Input& input, const remote::Progress& hashing) {
-  const fs::path local = fs::path(*input.path).lexically_normal();
-  Result<std::vector<File>> files =
-      files_of(local.has_filename() ? local : local.parent_path(), hashing);
+  Result<std::vector<File>> files = files_of(*input.path);
   if (!files) return fail(files);
   if (files->empty()) return fail("{}: there is no file in it", *input.path);
+  remote::HashCache cache;
+  for (File& file : *files) {
+    Result<std::string> hash = hash_of(cache, file.path, hashing);
+    if (!hash) return fail(hash);
+    file.sha256 = std::move(*hash);
+  }
+  cache.save();
   return Blob{input.path, std::move(*files)};
+}
+
+uint64_t bytes_of(const std::vector<File>& files) {
+  uint64_t bytes = 0;
+  for (const File& file : files) {
+    std::error_code error;
+    const uint64_t size = fs::file_size(file.path, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+/// Whether a host has the input already, as far as this can be told without reading it.
+bool is_there(std::vector<File> files, const remote::HashCache& cache,
+              const std::set<std::string>& blobs) {
+  for (File& file : files) {
+    auto hash = cache.known(file.path);
+    if (!hash) return false;
+    file.sha256 = std::move(*hash);
+  }
+  return blobs.contains(blob_id(files));
+}
+
+/// What is wrong with an input; empty: nothing.
+std::string fault_of(const std::string& input) {
+  std::error_code error;
+  if (!fs::exists(input, error)) return fmt::format("there is no {}", input);
+  const Result<std::vector<File>> files = files_of(input);
+  if (!files) return files.error().message;
+  for (const File& file : *files)
+    if (access(file.path.c_str(), R_OK) != 0)
+      return fmt::format("{} cannot be read: {}", file.path, std::strerror(errno));
+  return bytes_of(*files) == 0 ? fmt::format("{} is empty", input) : "";
 }
 
 Result<> send(remote::Node& node, const std::string& root, const Blob& blob,
@@ -123,12 +162,12 @@ Result<> send(remote::Node& node, const std::string& root, const Blob& blob,
 
 }  // namespace
 
-std::vector<recipe::Fault> missing_inputs(const recipe::Parsed& parsed) {
+std::vector<recipe::Fault> input_faults(const recipe::Parsed& parsed) {
   std::vector<recipe::Fault> faults;
   recipe::Recipe recipe = parsed.recipe;
   for (const Input& input : inputs_of(recipe)) {
-    std::error_code error;
-    if (fs::exists(*input.path, error)) continue;
+    std::string what = fault_of(*input.path);
+    if (what.empty()) continue;
     auto place = parsed.places.find(input.place);
     if (place == parsed.places.end()) place = parsed.places.find(input.key);
     recipe::Fault fault;
@@ -139,11 +178,25 @@ std::vector<recipe::Fault> missing_inputs(const recipe::Parsed& parsed) {
       fault.column = place->second.column;
     }
     fault.key = input.key;
-    fault.what = fmt::format("there is no {}", *input.path);
+    fault.what = std::move(what);
     fault.valid = "a file or folder of this machine; relative paths start at the recipe's folder";
     faults.push_back(std::move(fault));
   }
   return faults;
+}
+
+InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs) {
+  InputBytes bytes;
+  recipe::Recipe copy = recipe;
+  const remote::HashCache cache;
+  for (const Input& input : inputs_of(copy)) {
+    const Result<std::vector<File>> files = files_of(*input.path);
+    if (!files) continue;
+    const uint64_t size = bytes_of(*files);
+    bytes.all += size;
+    if (!is_there(*files, cache, blobs)) bytes.missing += size;
+  }
+  return bytes;
 }
 
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,

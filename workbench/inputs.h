@@ -1,6 +1,8 @@
 // The files that a recipe reads, and how they get to a host.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,8 +12,18 @@
 
 namespace heddle::workbench {
 
-/// Faults of the recipe whose input files or folders are not on this machine.
-std::vector<recipe::Fault> missing_inputs(const recipe::Parsed& parsed);
+/// Faults of the recipe whose input files or folders are not on this machine, cannot be read, or
+/// are empty.
+std::vector<recipe::Fault> input_faults(const recipe::Parsed& parsed);
+
+struct InputBytes {
+  uint64_t all = 0;
+  uint64_t missing = 0;  // at most so many are to be sent
+};
+
+/// What the inputs take, and of it what a host still lacks that has blobs of these names. Reads no
+/// file: one that was never sent has no hash yet, and counts as missing.
+InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs);
 
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and
 /// gives the recipe with the paths on the node; on this machine the recipe as it is. `hashing` is

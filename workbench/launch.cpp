@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
 #include "remote/deploy.h"
 #include "workbench/inputs.h"
@@ -59,14 +60,11 @@ const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",
                                             "validation.text",  "checkpoint.folder"};
 
 tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
-  recipe::Parsed parsed = recipe::parse(request.recipe_text, request.recipe_file, request.sets);
-  std::error_code unknown;
-  recipe::resolve_paths(parsed.recipe,
-                        fs::absolute(request.recipe_file, unknown).parent_path().string());
-  recipe::Parsed resolved = recipe::resolve(parsed);
+  recipe::Parsed resolved =
+      checkpoint::load_recipe(request.recipe_text, request.recipe_file, request.sets);
   std::vector<recipe::Fault> faults = resolved.faults;
   if (faults.empty()) faults = recipe::unsupported(resolved);
-  if (faults.empty()) faults = missing_inputs(resolved);
+  if (faults.empty()) faults = input_faults(resolved);
   const int64_t hosts = static_cast<int64_t>(request.target.hosts.size());
   if (const int64_t ranks = resolved.recipe.hardware.ranks; faults.empty() && ranks % hosts != 0) {
     recipe::Fault fault;
@@ -79,11 +77,17 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
   }
   if (!faults.empty()) return tl::unexpected(faults_error(std::move(faults)));
 
-  std::vector<std::string> keys = kPathKeys;
+  // What was set is kept as it was said: another number of ranks gives -1 another meaning.
+  std::vector<std::string> keys;
   for (const std::string& set : request.sets) keys.push_back(set.substr(0, set.find('=')));
-  Result<std::string> text = with_values(request.recipe_text, parsed.recipe, keys);
+  const recipe::Recipe said =
+      recipe::parse(request.recipe_text, request.recipe_file, request.sets).recipe;
+  const Result<std::string> text =
+      with_values(request.recipe_text, said, keys).and_then([&](std::string edited) {
+        return with_values(std::move(edited), resolved.recipe, kPathKeys);
+      });
   if (!text) return tl::unexpected(LaunchError{.message = text.error().message});
-  return Checked{std::move(resolved.recipe), std::move(*text)};
+  return Checked{std::move(resolved.recipe), *text};
 }
 
 /// A name that may stand in a path: what else is in it becomes a dash.

@@ -22,9 +22,9 @@ int64_t times(int64_t a, int64_t b) {
 void check_model(Recipe& recipe, Checks& checks) {
   Model& m = recipe.model;
   if (m.dim == 0 && m.n_layers == 0 && m.n_heads == 0 && m.ffn_dim == 0) {
-    if (checks.sound({"model.preset", "model.dim"})) {
+    if (checks.sound({"model.preset", "model.dim", "model.checkpoint"})) {
       checks.fault({"model.preset"}, "no model is named",
-                   "a preset, or dim, n_layers, n_heads and ffn_dim");
+                   "a preset, or dim, n_layers, n_heads and ffn_dim, or a checkpoint");
     }
     return;
   }

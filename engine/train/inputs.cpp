@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/weights.h"
 #include "engine/train/resume.h"
 
@@ -25,31 +26,11 @@ recipe::Fault fault_of(const recipe::Parsed& parsed, const std::string& message)
   return fault;
 }
 
-// Numbers that the recipe leaves open come from the checkpoint.
-void take_numbers_of_checkpoint(recipe::Parsed& parsed) {
-  recipe::Model& model = parsed.recipe.model;
-  if (model.checkpoint.empty() || model.dim != 0) return;
-  auto config = checkpoint::read_model(model.checkpoint);
-  if (!config) {
-    parsed.faults.push_back(fault_of(parsed, "model.checkpoint: " + config.error().message));
-    return;
-  }
-  config->checkpoint = model.checkpoint;
-  model = std::move(*config);
-}
-
 }  // namespace
-
-recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
-                           int64_t ranks) {
-  recipe::Parsed parsed = recipe::parse_file(path, sets);
-  take_numbers_of_checkpoint(parsed);
-  return recipe::resolve(parsed, ranks);
-}
 
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
                            const std::vector<std::string>& sets) {
-  recipe::Parsed parsed = read_recipe(path, sets, ranks);
+  recipe::Parsed parsed = checkpoint::load_recipe_file(path, sets, ranks);
   if (parsed.ok()) parsed.faults = recipe::unsupported(parsed);
   if (!parsed.ok()) return fail("{}", lines_of(parsed.faults));
 

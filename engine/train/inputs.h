@@ -18,13 +18,8 @@ struct Inputs {
   std::optional<HeldOut> held_out;  // where the recipe validates
 };
 
-/// Reads a recipe for `ranks` ranks (0: its own), model numbers from its checkpoint where
-/// it gives none. Faults, those of files it names included, are lines `FILE:LINE:COLUMN: key:
-/// …`.
-recipe::Parsed read_recipe(const std::string& path, const std::vector<std::string>& sets,
-                           int64_t ranks);
-
-/// As `read_recipe`, and opens tokenizer, texts and checkpoint. The error holds a line a fault.
+/// Loads a recipe (checkpoint::load_recipe_file), and opens its tokenizer, texts and checkpoint.
+/// The error holds a line a fault.
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
                            const std::vector<std::string>& sets = {});
 

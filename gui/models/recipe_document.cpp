@@ -7,7 +7,10 @@
 #include <QJsonObject>
 #include <QSaveFile>
 #include <QUndoCommand>
+#include <algorithm>
 #include <filesystem>
+
+#include "engine/checkpoint/load_recipe.h"
 
 namespace heddle::gui {
 
@@ -56,6 +59,7 @@ void RecipeDocument::load(const QString& name, const QString& text, const QStrin
   saved_ = text;
   history_.clear();
   endEdit();
+  modelOfCheckpoint_.reset();
   replace(text);
 }
 
@@ -192,7 +196,10 @@ void RecipeDocument::replace(const QString& text) {
 }
 
 void RecipeDocument::read() {
-  recipe::Parsed parsed = recipe::parse(text_.toStdString(), name_.toStdString() + ".toml");
+  const std::string text = text_.toStdString();
+  const std::string file =
+      (file_.isEmpty() ? name_ + QStringLiteral(".toml") : file_).toStdString();
+  recipe::Parsed parsed = recipe::parse(text, file);
   readable_ = std::ranges::none_of(parsed.faults,
                                    [](const recipe::Fault& fault) { return fault.key.empty(); });
   unsupported_.clear();
@@ -200,13 +207,29 @@ void RecipeDocument::read() {
     faults_ = std::move(parsed.faults);
     return;
   }
+  resolved_ = checkpoint::load_recipe(
+      text, file, {}, 0, [this](const std::string& folder) { return modelOf(folder); });
   values_.clear();
-  for (const auto& [key, value] : recipe::flatten(parsed.recipe)) {
-    values_.insert(QString::fromStdString(key), QString::fromStdString(value));
-  }
-  resolved_ = recipe::resolve(parsed);
+  const auto take = [this](const auto& pair) {
+    values_.insert(QString::fromStdString(pair.first), QString::fromStdString(pair.second));
+  };
+  std::ranges::for_each(recipe::flatten(parsed.recipe), take);
+  // As a preset's, a checkpoint's numbers are the model's.
+  for (const auto& pair : recipe::flatten(resolved_.recipe))
+    if (pair.first.starts_with("model.") && pair.first != "model.checkpoint") take(pair);
   faults_ = resolved_.faults;
   if (faults_.empty()) unsupported_ = recipe::unsupported(resolved_);
+}
+
+Result<recipe::Model> RecipeDocument::modelOf(const std::string& folder) {
+  if (!modelOfCheckpoint_ || checkpoint_ != folder) {
+    checkpoint_ = folder;
+    modelOfCheckpoint_ = checkpoint::read_model(folder);
+  }
+  // What cannot be read may be mended meanwhile.
+  Result<recipe::Model> model = *modelOfCheckpoint_;
+  if (!model) modelOfCheckpoint_.reset();
+  return model;
 }
 
 }  // namespace heddle::gui

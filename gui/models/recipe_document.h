@@ -8,6 +8,7 @@
 #include <QString>
 #include <QTimer>
 #include <QUndoStack>
+#include <optional>
 #include <utility>
 
 #include "base/result.h"
@@ -42,13 +43,15 @@ class RecipeDocument : public QObject {
   /// False while the text is no TOML: then `resolved` and `value` are those of the last text that
   /// was.
   bool isReadable() const { return readable_; }
+  /// Its paths are absolute.
   const recipe::Parsed& resolved() const { return resolved_; }
   const std::vector<recipe::Fault>& faults() const { return faults_; }
   /// What `train` cannot execute yet, of a recipe without faults.
   const std::vector<recipe::Fault>& unsupported() const { return unsupported_; }
   bool canTrain() const { return faults_.empty() && unsupported_.empty(); }
 
-  /// A key's value as TOML source: what is written, or its preset's or default value.
+  /// A key's value as TOML source: what is written, or its preset's, its checkpoint's or the
+  /// default value.
   QString value(const QString& key) const { return values_.value(key); }
   /// Whether the key stands in the text.
   bool isWritten(const QString& key) const;
@@ -72,6 +75,8 @@ class RecipeDocument : public QObject {
   friend class TextChange;
   void replace(const QString& text);
   void read();
+  /// checkpoint::read_model, once for a folder: an edit does not read it again.
+  Result<recipe::Model> modelOf(const std::string& folder);
   Result<> write(const QString& file, const QString& text);
   void autosave();
 
@@ -81,6 +86,8 @@ class RecipeDocument : public QObject {
   recipe::Parsed resolved_;
   std::vector<recipe::Fault> faults_, unsupported_;
   QHash<QString, QString> values_;
+  std::string checkpoint_;
+  std::optional<Result<recipe::Model>> modelOfCheckpoint_;
   bool readable_ = true;
   int edit_ = 0;              // edits with the same number and label merge
   qsizetype lastTyped_ = -1;  // where typing would go on

@@ -71,6 +71,20 @@ class RunsTest : public QObject {
     QVERIFY(detail(run.id).recipe.starts_with("# A test's recipe.\n"));
   }
 
+  void a_checkpoint_may_name_the_model() {
+    open();
+    LaunchRequest request = fixture_->request(3);
+    const std::string preset = "preset = \"llama3-debug\"\nvocab_size = 512\n";
+    request.recipe_text.replace(request.recipe_text.find(preset), preset.size(),
+                                "checkpoint = \"" HEDDLE_SOURCE_DIR
+                                "/tests/fixtures/reference/llama-tiny\"\n");
+    const auto run = launched(request);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::done);
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QVERIFY(must(reader.recipe_values(run.id)).at("model.dim") == storage::Value("64"));
+  }
+
   void a_killed_workbench_goes_on_where_it_was() {
     // Its follower is killed ten times in mid-run; at the end nothing is missing or doubled.
     open();

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
 #include "workbench/inputs.h"
@@ -113,16 +114,13 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks) {
   if (ranks > 0) sets.push_back("hardware.ranks=" + std::to_string(ranks));
   const std::string file =
       (choice.file.isEmpty() ? choice.name + QStringLiteral(".toml") : choice.file).toStdString();
-  recipe::Parsed parsed = recipe::parse(choice.toml.toStdString(), file, sets);
-  const QString folder = QFileInfo(choice.file).absolutePath();
-  if (!choice.file.isEmpty()) recipe::resolve_paths(parsed.recipe, folder.toStdString());
-  const recipe::Parsed resolved = recipe::resolve(parsed);
+  const recipe::Parsed resolved = checkpoint::load_recipe(choice.toml.toStdString(), file, sets);
   RecipeCheck check;
   check.ranks = resolved.recipe.hardware.ranks;
   check.facts = factsOf(resolved.recipe);
   check.faults = resolved.faults;
   if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
-  if (check.faults.empty()) check.faults = workbench::missing_inputs(resolved);
+  if (check.faults.empty()) check.faults = workbench::input_faults(resolved);
   return check;
 }
 

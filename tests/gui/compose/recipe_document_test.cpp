@@ -128,6 +128,25 @@ class RecipeDocumentTest : public QObject {
     QVERIFY(!document.canTrain());
   }
 
+  void a_checkpoint_names_the_model() {
+    RecipeDocument document;
+    document.load("tiny",
+                  QString(kText)
+                      .replace("preset = \"llama3-debug\"  # small", "checkpoint = \"llama-tiny\"")
+                      .replace("[training]", "seq_len = 32\n[training]"),
+                  HEDDLE_SOURCE_DIR "/tests/fixtures/reference/tiny.toml");
+    QVERIFY2(document.canTrain(),
+             document.faults().empty() ? "" : document.faults()[0].str().c_str());
+    QCOMPARE(document.value("model.dim"), QString("64"));
+    QCOMPARE(document.value("model.checkpoint"), QString("\"llama-tiny\""));
+    QCOMPARE(document.resolved().recipe.model.n_layers, int64_t{2});
+    document.setKey("model.checkpoint", "\"nowhere\"");
+    QCOMPARE(document.faults().size(), size_t{1});
+    QCOMPARE(QString::fromStdString(document.faults()[0].key), QString("model.checkpoint"));
+    document.history()->undo();
+    QVERIFY(document.canTrain());
+  }
+
   void saving() {
     QTemporaryDir folder;
     const QString path = folder.filePath("a.toml");

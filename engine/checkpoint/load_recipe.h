@@ -1,0 +1,30 @@
+// The one meaning of a recipe: from text, --set values and ranks to the recipe that is trained, the
+// numbers of its model.checkpoint included. Reads that checkpoint's config.json or manifest, and
+// nothing else: not on the GUI thread, or with a `ModelOf` that remembers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/checkpoint/weights.h"
+#include "engine/recipe/parse.h"
+
+namespace heddle::checkpoint {
+
+/// Gives the model of a checkpoint's folder.
+using ModelOf = std::function<Result<recipe::Model>(const std::string& folder)>;
+
+/// recipe::parse, then numbers of the model that the recipe leaves open from its checkpoint, then
+/// recipe::resolve. Paths are absolute, relative ones against `file`'s folder. `ranks` 0: the
+/// recipe's own.
+recipe::Parsed load_recipe(std::string_view text, const std::string& file,
+                           const std::vector<std::string>& sets = {}, int64_t ranks = 0,
+                           const ModelOf& model_of = read_model);
+
+/// The same of a file.
+recipe::Parsed load_recipe_file(const std::string& path, const std::vector<std::string>& sets = {},
+                                int64_t ranks = 0);
+
+}  // namespace heddle::checkpoint
