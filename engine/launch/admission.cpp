@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "base/number_text.h"
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
 #include "engine/recipe/needs.h"
-#include "engine/recipe/parse.h"
 
 namespace heddle::launch {
 namespace {
@@ -146,7 +146,7 @@ std::vector<Check> judge(const Demand& demand, const probe::Report& host, bool o
 std::vector<Check> admission_of(const std::string& run_dir, const Launch& launch) {
   const std::string file = run_dir + "/recipe.toml";
   if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return {};
-  recipe::Parsed parsed = recipe::resolve(recipe::parse_file(file), launch.world_size);
+  recipe::Parsed parsed = checkpoint::load_recipe_file(file, {}, launch.world_size);
   if (!parsed.ok()) return {};
   recipe::Recipe& recipe = parsed.recipe;
   const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
