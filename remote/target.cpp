@@ -61,6 +61,18 @@ Result<Host> parse_host(std::string_view text) {
   return host;
 }
 
+void keep_keys(Target& target, const Target& before) {
+  std::vector<std::string> endpoints;
+  for (const Host& host : target.hosts) {
+    endpoints.push_back(fmt::format("{}:{}", host.address, host.port));
+    if (const Result<Host> jump = parse_host(host.jump); jump)
+      endpoints.push_back(fmt::format("{}:{}", jump->address, jump->port));
+  }
+  for (const AcceptedKey& key : before.accepted_keys)
+    if (std::ranges::find(endpoints, key.endpoint) != endpoints.end())
+      target.accepted_keys.push_back(key);
+}
+
 Result<> check(const Target& target) {
   if (!is_name(target.name)) {
     return fail("target \"{}\": valid names are 1 to 64 of A-Z a-z 0-9 . _ -", target.name);

@@ -48,6 +48,9 @@ Target this_machine();
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 Result<Host> parse_host(std::string_view text);
 
+/// Takes over the accepted keys of hosts, those gone through included, that `before` had as well.
+void keep_keys(Target& target, const Target& before);
+
 /// Checks names and that there is a host; messages name the field.
 Result<> check(const Target& target);
 

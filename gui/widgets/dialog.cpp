@@ -6,7 +6,6 @@ namespace heddle::gui {
 
 Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget* parent)
     : QDialog(parent) {
-  setWindowTitle(title);
   setMinimumWidth(440);
   auto* head = new QFrame;
   head->setProperty("role", "dialog-head");
@@ -19,7 +18,9 @@ Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget
     symbol->setPixmap(iconPixmap(iconName, 18, colorOf(tone), devicePixelRatioF()));
     row->addWidget(symbol);
   }
-  row->addWidget(heading(title), 1);
+  title_ = heading({});
+  row->addWidget(title_, 1);
+  setTitle(title);
 
   auto* foot = new QFrame;
   foot->setProperty("role", "dialog-foot");
@@ -38,6 +39,11 @@ Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget
   layout->addWidget(head);
   layout->addLayout(body_, 1);
   layout->addWidget(foot);
+}
+
+void Dialog::setTitle(const QString& title) {
+  setWindowTitle(title);
+  title_->setText(title);
 }
 
 void Dialog::addButton(QPushButton* button) { foot_->addWidget(button); }

@@ -18,9 +18,12 @@ class Dialog : public QDialog {
 
   QVBoxLayout* body() const { return body_; }
   /// Buttons stand at the right, in the order in which they are added.
+  /// In its head and as the window's.
+  void setTitle(const QString& title);
   void addButton(QPushButton* button);
 
  private:
+  QLabel* title_;
   QVBoxLayout* body_;
   QHBoxLayout* foot_;
 };

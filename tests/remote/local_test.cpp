@@ -133,6 +133,14 @@ class LocalTest : public QObject {
     target.accepted_keys = {{"a:1", "SHA256:x"}};
     QCOMPARE(target_from_json(to_json(target)).value(), target);
 
+    // Another version of it: keys of hosts that stay, a jump's among them, stay as well.
+    target.accepted_keys.push_back({"gate:22", "SHA256:y"});
+    Target edited = target;
+    edited.accepted_keys.clear();
+    edited.hosts[0] = *parse_host("ann@elsewhere:1");
+    keep_keys(edited, target);
+    QCOMPARE(edited.accepted_keys, (std::vector<AcceptedKey>{{"gate:22", "SHA256:y"}}));
+
     VERIFY_SAYS(target_from_json("{"), "this is not a target");
     VERIFY_SAYS(target_from_json(R"({"name": "x"})"), "hosts");
     VERIFY_SAYS(target_from_json(R"({"name": "a b", "hosts": [{}]})"), "valid names are");

@@ -45,12 +45,18 @@ Result<remote::Target> target_of(const AddTargetOptions& options) {
   return target;
 }
 
-/// The exit code for adding a target of that name: done while there is none.
-Result<int> check_unused(storage::Reader& reader, const std::string& name) {
+/// The exit code for adding the target: done while there is none of that name, or where it may be
+/// replaced. Keys that were accepted for its hosts stay.
+Result<int> make_room(storage::Reader& reader, remote::Target& target, bool replace) {
   const auto all = targets(reader);
   if (!all) return fail(all);
+  const std::string& name = target.name;
   for (const SavedTarget& saved : *all) {
     if (saved.target.name != name) continue;
+    if (replace) {
+      remote::keep_keys(target, saved.target);
+      continue;
+    }
     return report(Error{fmt::format("{0} is there already, with the {1} {2}; heddle targets probe "
                                     "{0} looks at it again, --replace puts another in its place",
                                     name, saved.target.hosts.size() == 1 ? "host" : "hosts",
@@ -142,11 +148,10 @@ int add_target_command(const Context& context, const AddTargetOptions& options) 
   if (target->name == remote::kThisMachine) {
     return report(Error{"this-machine is there already; take another name"}, kExitUsage);
   }
-  if (!options.replace) {
-    const int unused = with_reader(
-        context, [&](storage::Reader& reader) { return check_unused(reader, target->name); });
-    if (unused != kExitDone) return unused;
-  }
+  const int room = with_reader(context, [&](storage::Reader& reader) {
+    return make_room(reader, *target, options.replace);
+  });
+  if (room != kExitDone) return room;
   if (const Result<> trusted = accept_keys(*target, options.accepted_keys); !trusted) {
     return report(trusted.error());
   }

@@ -2,6 +2,7 @@
 
 #include <QGridLayout>
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "remote/ssh_config.h"
 
@@ -26,7 +27,44 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
   return target;
 }
 
+/// What a host has that the fields do not show, and its keys, stay with it.
+void takeOver(const remote::Target& before, remote::Target& now) {
+  remote::keep_keys(now, before);
+  for (remote::Host& host : now.hosts) {
+    const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
+      return old.address == host.address && old.port == host.port && old.user == host.user;
+    });
+    if (same == before.hosts.end()) continue;
+    host.name = same->name;
+    host.identities_only = same->identities_only && same->identity_file == host.identity_file;
+  }
+}
+
 }  // namespace
+
+HostForm formOf(const remote::Host& offered) {
+  return {QString::fromStdString(offered.name),
+          QString::fromStdString(offered.name),
+          QString::fromStdString(offered.jump),
+          QString::fromStdString(offered.identity_file),
+          {}};
+}
+
+HostForm formOf(const remote::Target& target) {
+  HostForm form = formOf(target.hosts.front());
+  QStringList hosts;
+  for (const remote::Host& host : target.hosts) {
+    QString text = QString::fromStdString(host.address);
+    if (text.contains(QLatin1Char(':'))) text = QLatin1Char('[') + text + QLatin1Char(']');
+    if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + QLatin1Char('@'));
+    if (host.port != 22) text += QStringLiteral(":%1").arg(host.port);
+    hosts << text;
+  }
+  form.hosts = hosts.join(QStringLiteral(", "));
+  form.name = QString::fromStdString(target.name);
+  form.root = QString::fromStdString(target.root);
+  return form;
+}
 
 HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
     : Dialog(tr("Add host"), QStringLiteral("targets"), Tone::accent, parent), taken_(taken) {
@@ -75,11 +113,24 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   check();
 }
 
-void HostDialog::offer(const remote::Host& host) {
-  hosts_->setText(QString::fromStdString(host.name));
-  name_->setText(QString::fromStdString(host.name));
-  jump_->setText(QString::fromStdString(host.jump));
-  key_->setText(QString::fromStdString(host.identity_file));
+void HostDialog::edit(const remote::Target& target) {
+  edited_ = target;
+  taken_.removeAll(QString::fromStdString(target.name));
+  setTitle(tr("Edit %1").arg(QString::fromStdString(target.name)));
+  connect_->setText(tr("Save"));
+}
+
+void HostDialog::fill(const HostForm& form) {
+  hosts_->setText(form.hosts);
+  name_->setText(form.name);
+  name_->setModified(!form.name.isEmpty());
+  jump_->setText(form.jump);
+  key_->setText(form.key);
+  root_->setText(form.root);
+}
+
+HostForm HostDialog::form() const {
+  return {hosts_->text(), name_->text(), jump_->text(), key_->text(), root_->text()};
 }
 
 void HostDialog::check() {
@@ -91,6 +142,7 @@ void HostDialog::check() {
   auto target = targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text());
   if (!target) return fault_->setText(QString::fromStdString(target.error().message));
   target_ = std::move(*target);
+  if (edited_) takeOver(*edited_, target_);
   connect_->setEnabled(true);
 }
 

@@ -1,14 +1,28 @@
-// Asks for a target: a name, its hosts, and how they are reached.
+// Asks for a target, a new one or another version of one that is there: a name, its hosts, and how
+// they are reached.
 #pragma once
 
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QStringList>
+#include <optional>
 
 #include "gui/widgets/dialog.h"
 #include "remote/target.h"
 
 namespace heddle::gui {
+
+/// What the fields hold, as it was typed.
+struct HostForm {
+  QString hosts;  // several: by commas
+  QString name;
+  QString jump;
+  QString key;
+  QString root;
+};
+
+HostForm formOf(const remote::Host& offered);
+HostForm formOf(const remote::Target& target);
 
 class HostDialog : public Dialog {
   Q_OBJECT
@@ -16,8 +30,10 @@ class HostDialog : public Dialog {
  public:
   /// `taken`: names that are targets already.
   HostDialog(const QStringList& taken, QWidget* parent);
-  /// Fills the fields from a host of ~/.ssh/config.
-  void offer(const remote::Host& host);
+  /// From now on it is about this target, whose keys stay for hosts that stay.
+  void edit(const remote::Target& target);
+  void fill(const HostForm& form);
+  HostForm form() const;
   /// What was entered; valid once accepted.
   const remote::Target& target() const { return target_; }
 
@@ -32,6 +48,7 @@ class HostDialog : public Dialog {
   QLineEdit* root_;
   QLabel* fault_;
   QPushButton* connect_;
+  std::optional<remote::Target> edited_;
   remote::Target target_;
 };
 

@@ -76,14 +76,15 @@ UnknownKeyDialog::UnknownKeyDialog(const remote::ConnectError& error, QWidget* p
   row->addWidget(muted(tr("On the host:")));
   row->addWidget(hint, 1);
   body()->addLayout(row);
-  QPushButton* cancel = quietButton(tr("Cancel"));
-  cancel->setObjectName(QStringLiteral("cancel"));
+  cancel_ = quietButton(tr("Cancel"));
+  cancel_->setObjectName(QStringLiteral("cancel"));
   save_ = primaryButton(tr("Save key"));
   save_->setObjectName(QStringLiteral("saveKey"));
-  addButton(cancel);
+  addButton(cancel_);
   addButton(save_);
-  cancel->setDefault(true);
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  cancel_->setDefault(true);
+  pasted_->setFocus();
+  connect(cancel_, &QPushButton::clicked, this, &QDialog::reject);
   connect(save_, &QPushButton::clicked, this, &QDialog::accept);
   connect(pasted_, &QLineEdit::textChanged, this, &UnknownKeyDialog::compare);
 }
@@ -94,6 +95,7 @@ void UnknownKeyDialog::compare() {
   verdict_->setText(text.isEmpty() ? QString() : same ? tr("The same") : tr("Not the same key"));
   setTone(verdict_, same ? "good" : "bad");
   save_->setEnabled(text.isEmpty() || same);
+  (same ? save_ : cancel_)->setDefault(true);
 }
 
 ChangedKeyDialog::ChangedKeyDialog(const remote::ConnectError& error, QWidget* parent)

@@ -10,7 +10,7 @@
 namespace heddle::gui {
 
 /// Unknown key: the fingerprint, a field to paste the admin's for comparison, "Save key" or
-/// "Cancel".
+/// "Cancel". Enter in the field saves a key that was found to be the same, and else cancels.
 class UnknownKeyDialog : public Dialog {
   Q_OBJECT
 
@@ -23,6 +23,7 @@ class UnknownKeyDialog : public Dialog {
   QString fingerprint_;
   QLineEdit* pasted_;
   QLabel* verdict_;
+  QPushButton* cancel_;
   QPushButton* save_;
 };
 

@@ -12,6 +12,9 @@ TargetFacts::TargetFacts(QWidget* parent) : QFrame(parent) {
   rows_->setHorizontalSpacing(12);
   rows_->setVerticalSpacing(6);
   rows_->setColumnStretch(1, 1);
+  edit_ = quietButton(tr("Edit target"), QStringLiteral("compose"));
+  edit_->setObjectName(QStringLiteral("editTarget"));
+  connect(edit_, &QPushButton::clicked, this, &TargetFacts::editRequested);
   remove_ = dangerButton(tr("Remove target"), QStringLiteral("trash"));
   remove_->setObjectName(QStringLiteral("removeTarget"));
   connect(remove_, &QPushButton::clicked, this, &TargetFacts::removeRequested);
@@ -21,6 +24,7 @@ TargetFacts::TargetFacts(QWidget* parent) : QFrame(parent) {
   layout->addWidget(title_);
   layout->addLayout(rows_);
   layout->addSpacing(8);
+  layout->addWidget(edit_);
   layout->addWidget(remove_);
   layout->addStretch(1);
 }
@@ -54,7 +58,10 @@ void TargetFacts::display(const TargetEntry& entry) {
   }
   for (const remote::AcceptedKey& key : entry.target.accepted_keys)
     add(tr("saved key"), QString::fromStdString(key.fingerprint));
-  remove_->setVisible(!entry.isThisMachine() && !entry.offered);
+  const bool mine = !entry.isThisMachine() && !entry.offered;
+  edit_->setVisible(mine);
+  edit_->setEnabled(!entry.busy);
+  remove_->setVisible(mine);
 }
 
 }  // namespace heddle::gui

@@ -1,4 +1,4 @@
-// What Heddle knows of a target beside its probe: hosts, folder, keys; removing it.
+// What Heddle knows of a target beside its probe: hosts, folder, keys; editing and removing it.
 #pragma once
 
 #include <QFrame>
@@ -17,6 +17,7 @@ class TargetFacts : public QFrame {
   void display(const TargetEntry& entry);
 
  Q_SIGNALS:
+  void editRequested();
   void removeRequested();
 
  private:
@@ -25,6 +26,7 @@ class TargetFacts : public QFrame {
   QLabel* title_;
   QGridLayout* rows_;
   int used_ = 0;  // of its rows: it never has fewer than it once had
+  QPushButton* edit_;
   QPushButton* remove_;
 };
 

@@ -2,7 +2,8 @@
 
 namespace heddle::gui {
 
-ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known) {
+ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known,
+                         const std::string& before) {
   const remote::Target& target = known.target;
   ProbeOutcome outcome;
   outcome.target = target;
@@ -17,7 +18,9 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
                                               outcome.refused->kind == Kind::host_key_changed);
   // A host that is down now is kept: it can be probed later. One that is not trusted is not.
   if (!distrusted) {
-    const auto saved = workbench::save_target(workbench.writer(), known);
+    auto saved = workbench::save_target(workbench.writer(), known);
+    if (saved && !before.empty() && before != target.name)
+      saved = workbench.writer().remove_target(before).get();
     if (!saved) outcome.error = saved.error().message;
   }
   if (outcome.refused || !outcome.error.empty()) return outcome;

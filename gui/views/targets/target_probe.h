@@ -18,8 +18,10 @@ struct ProbeOutcome {
 };
 
 /// Keeps the target in the store (this machine apart), connects, probes, keeps the first report.
-/// Until then `known.probe`, what an earlier probe found, stays there.
-ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known);
+/// Until then `known.probe`, what an earlier probe found, stays there. `before`: the name it had
+/// until now, if it had another.
+ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::SavedTarget& known,
+                         const std::string& before);
 
 /// This machine, without a store.
 ProbeOutcome probeThisMachine();

@@ -1,12 +1,13 @@
 #include "gui/views/targets/targets_page.h"
 
+#include <QApplication>
+#include <QMenu>
 #include <QScrollArea>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
-#include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/key_dialog.h"
 #include "gui/widgets/dialog.h"
 #include "remote/ssh_config.h"
@@ -56,8 +57,12 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   connect(add_, &QAction::triggered, this, &TargetsPage::addHost);
   probe_ = new QAction(icon(QStringLiteral("refresh")), tr("Probe again"), this);
   connect(probe_, &QAction::triggered, this, &TargetsPage::probeCurrent);
+  edit_ = new QAction(icon(QStringLiteral("compose")), tr("Edit target"), this);
+  connect(edit_, &QAction::triggered, this, &TargetsPage::editCurrent);
 
   list_ = new HostList(model_);
+  list_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(list_, &QWidget::customContextMenuRequested, this, &TargetsPage::openMenu);
   connect(list_->selectionModel(), &QItemSelectionModel::currentChanged, this,
           &TargetsPage::showCurrent);
   auto* left = new QFrame;
@@ -70,6 +75,7 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   leftColumn->addWidget(list_, 1);
   left_ = left;
   facts_ = new TargetFacts;
+  connect(facts_, &TargetFacts::editRequested, this, &TargetsPage::editCurrent);
   connect(facts_, &TargetFacts::removeRequested, this, &TargetsPage::removeCurrent);
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -142,7 +148,7 @@ void TargetsPage::activated() {
 
 void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
   const TargetEntry* chosen = current();
-  const QString before = chosen ? chosen->name() : QString();
+  const QString before = !wanted_.isEmpty() ? wanted_ : chosen ? chosen->name() : QString();
   std::vector<TargetEntry> entries;
   QStringList names;
   for (const workbench::SavedTarget& target : saved) {
@@ -163,6 +169,7 @@ void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
   for (const QString& name : offered) entries.push_back(seen_.value(name));
   model_.setEntries(std::move(entries));
   list_->setCurrentIndex(model_.index(std::max(0, model_.indexOf(before))));
+  if (model_.indexOf(wanted_) >= 0) wanted_.clear();
   Q_EMIT headerChanged();
 }
 
@@ -179,8 +186,12 @@ void TargetsPage::showCurrent() {
   probeButton_->setText(entry->offered  ? tr("Add this host")
                         : entry->report ? tr("Probe again")
                                         : tr("Probe"));
+  // A button that cannot be pressed gives the focus to the next one, and that removes the target.
+  if (entry->busy && QApplication::focusWidget() && isAncestorOf(QApplication::focusWidget()))
+    list_->setFocus();
   probeButton_->setEnabled(!entry->busy);
   probe_->setEnabled(!entry->busy);
+  edit_->setEnabled(!entry->busy && !entry->offered && !entry->isThisMachine());
   const auto checks = entry->report ? entry->report->checks : std::vector<probe::Check>{};
   counts_->setText(entry->busy ? stateOf(*entry).text : words(checks));
   counts_->setVisible(entry->busy || !checks.empty());
@@ -190,25 +201,51 @@ void TargetsPage::showCurrent() {
   facts_->display(*entry);
 }
 
-void TargetsPage::addHost() { openHostDialog(nullptr); }
+void TargetsPage::addHost() { askForHost({}, {}); }
 
-void TargetsPage::openHostDialog(const remote::Host* offered) {
+void TargetsPage::editCurrent() {
+  const TargetEntry* entry = current();
+  if (!entry || entry->busy || entry->offered || entry->isThisMachine()) return;
+  askForHost(formOf(entry->target), entry->target);
+}
+
+void TargetsPage::askForHost(const HostForm& form, const std::optional<remote::Target>& edited) {
+  if (connecting_.running())
+    return Q_EMIT session().message(tr("Another host is being connected to"), Tone::warn);
   QStringList taken;
   for (int row = 0; row < model_.rowCount(); ++row)
     if (!model_.entry(row).offered) taken << model_.entry(row).name();
   HostDialog dialog(taken, this);
-  if (offered) dialog.offer(*offered);
-  if (dialog.exec() == QDialog::Accepted) connectTo(dialog.target());
+  const std::optional<remote::Target> before = edited;
+  if (before) dialog.edit(*before);
+  dialog.fill(form);
+  if (dialog.exec() != QDialog::Accepted) return;
+  asked_ = Asked{dialog.form(), before};
+  connectTo(dialog.target());
+}
+
+void TargetsPage::openMenu(const QPoint& at) {
+  const QModelIndex index = list_->indexAt(at);
+  if (!index.isValid()) return;
+  list_->setCurrentIndex(index);
+  const TargetEntry& entry = model_.entry(index.row());
+  QMenu menu(this);
+  menu.addAction(probeButton_->text(), this, &TargetsPage::probeCurrent)->setEnabled(!entry.busy);
+  if (!entry.offered && !entry.isThisMachine()) {
+    menu.addAction(edit_);
+    menu.addAction(tr("Remove target"), this, &TargetsPage::removeCurrent);
+  }
+  menu.exec(list_->viewport()->mapToGlobal(at));
 }
 
 void TargetsPage::probeCurrent() {
   const TargetEntry* entry = current();
   if (!entry || entry->busy) return;
   if (entry->offered) {
-    const remote::Host host = entry->target.hosts.front();
-    return openHostDialog(&host);
+    return askForHost(formOf(entry->target.hosts.front()), {});
   }
   if (entry->isThisMachine()) return probeLocal();
+  asked_.reset();
   connectTo(entry->target);
 }
 
@@ -220,17 +257,21 @@ void TargetsPage::probeLocal() {
 void TargetsPage::connectTo(const remote::Target& target) {
   if (connecting_.running())
     return Q_EMIT session().message(tr("Another host is being connected to"), Tone::warn);
-  TargetEntry entry = seen_.value(QString::fromStdString(target.name));
+  const std::string before = asked_ && asked_->edited ? asked_->edited->name : target.name;
+  TargetEntry entry = seen_.value(QString::fromStdString(before));
   if (entry.target.hosts != target.hosts) entry.report.reset();  // of another host of that name
-  entry.target = target;
+  // What is edited keeps its place in the list until it is saved.
+  if (before == target.name) entry.target = target;
   entry.busy = true;
   entry.error.clear();
   model_.update(entry);
   showCurrent();
   session().work(
       connecting_,
-      [known = workbench::SavedTarget{target, entry.report}](workbench::Workbench& workbench)
-          -> Result<ProbeOutcome> { return probeTarget(workbench, known); },
+      [known = workbench::SavedTarget{target, entry.report},
+       before](workbench::Workbench& workbench) -> Result<ProbeOutcome> {
+        return probeTarget(workbench, known, before == known.target.name ? "" : before);
+      },
       [this, target](const Result<ProbeOutcome>& outcome) {
         if (outcome) return connected(*outcome);
         ProbeOutcome failed;
@@ -242,31 +283,49 @@ void TargetsPage::connectTo(const remote::Target& target) {
 
 void TargetsPage::connected(const ProbeOutcome& outcome) {
   using Kind = remote::ConnectError::Kind;
-  TargetEntry entry = seen_.value(QString::fromStdString(outcome.target.name));
+  if (outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
+                          outcome.refused->kind == Kind::host_key_changed))
+    return distrusted(outcome);
+  const std::string& name = outcome.target.name;
+  const std::string before = asked_ && asked_->edited ? asked_->edited->name : name;
+  TargetEntry entry = seen_.value(QString::fromStdString(before));
   entry.target = outcome.target;
   entry.busy = false;
   entry.error = QString::fromStdString(outcome.refused ? outcome.refused->message : outcome.error);
   if (!outcome.reports.empty()) entry.report = outcome.reports.front();
-  const bool distrusted = outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
-                                              outcome.refused->kind == Kind::host_key_changed);
+  seen_.insert(entry.name(), entry);
+  model_.update(entry);
+  if (before != name) seen_.remove(QString::fromStdString(before));
+  if (asked_) wanted_ = entry.name();
+  asked_.reset();
+  showCurrent();
+  if (!entry.error.isEmpty()) Q_EMIT session().message(entry.error, Tone::bad);
+  activated();
+}
+
+/// Nothing of it is kept, unless the key is; whoever does not save it may type on.
+void TargetsPage::distrusted(const ProbeOutcome& outcome) {
+  const std::optional<Asked> asked = asked_;
+  const bool edited = asked && asked->edited;
+  TargetEntry entry =
+      seen_.value(QString::fromStdString(edited ? asked->edited->name : outcome.target.name));
   // A host that was never trusted has no entry yet, and gets none from this attempt.
-  if (!distrusted || model_.indexOf(entry.name()) >= 0) {
+  if (model_.indexOf(entry.name()) >= 0) {
+    entry.busy = false;
+    if (!edited) entry.error = QString::fromStdString(outcome.refused->message);
     seen_.insert(entry.name(), entry);
     model_.update(entry);
     showCurrent();
   }
-  if (distrusted && outcome.refused->kind == Kind::host_key_unknown) {
-    if (UnknownKeyDialog(*outcome.refused, this).exec() != QDialog::Accepted) return;
+  if (outcome.refused->kind == remote::ConnectError::Kind::host_key_changed) {
+    ChangedKeyDialog(*outcome.refused, this).exec();
+  } else if (UnknownKeyDialog(*outcome.refused, this).exec() == QDialog::Accepted) {
     remote::Target trusted = outcome.target;
     trusted.accepted_keys.push_back(outcome.refused->key);
     return connectTo(trusted);
   }
-  if (distrusted) {
-    ChangedKeyDialog(*outcome.refused, this).exec();
-    return;
-  }
-  if (!entry.error.isEmpty()) Q_EMIT session().message(entry.error, Tone::bad);
-  activated();
+  asked_.reset();
+  if (asked) askForHost(asked->form, asked->edited);
 }
 
 void TargetsPage::removeCurrent() {

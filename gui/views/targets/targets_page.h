@@ -7,6 +7,7 @@
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/targets/check_list.h"
+#include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/host_list.h"
 #include "gui/views/targets/target_facts.h"
 #include "gui/views/targets/target_probe.h"
@@ -22,7 +23,7 @@ class TargetsPage : public Page {
   QString name() const override { return QStringLiteral("targets"); }
   QString title() const override { return tr("Targets"); }
   QString subtitle() const override;
-  QList<QAction*> pageActions() override { return {probe_, add_}; }
+  QList<QAction*> pageActions() override { return {probe_, edit_, add_}; }
   void activated() override;
   bool isReady() const override { return loaded_ && !reading_.running() && !local_.running(); }
 
@@ -35,18 +36,29 @@ class TargetsPage : public Page {
   void showCurrent();
   const TargetEntry* current() const;
   void addHost();
-  void openHostDialog(const remote::Host* offered);
+  void editCurrent();
+  void askForHost(const HostForm& form, const std::optional<remote::Target>& edited);
+  void openMenu(const QPoint& at);
   void probeCurrent();
   void probeLocal();
   void connectTo(const remote::Target& target);
   void connected(const ProbeOutcome& outcome);
+  void distrusted(const ProbeOutcome& outcome);
   void removeCurrent();
+
+  /// What was typed, until the host is trusted.
+  struct Asked {
+    HostForm form;
+    std::optional<remote::Target> edited;  // none: a new one
+  };
 
   Job reading_;
   Job local_;
   Job connecting_;
   Job removing_;
   bool loaded_ = false;
+  std::optional<Asked> asked_;
+  QString wanted_;                    // to be chosen once it is in the list
   QHash<QString, TargetEntry> seen_;  // reports and errors of this session, by name
   TargetListModel model_;
   QWidget* left_;
@@ -60,6 +72,7 @@ class TargetsPage : public Page {
   TargetFacts* facts_;
   QAction* add_;
   QAction* probe_;
+  QAction* edit_;
 };
 
 }  // namespace heddle::gui

@@ -3,6 +3,7 @@
 #include "gui/views/targets/targets_page.h"
 
 #include <QAbstractItemModelTester>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
@@ -132,6 +133,46 @@ class TargetsPageTest : public QObject {
     QVERIFY(save->isEnabled());
   }
 
+  void enterSavesWhatIsTheSame_data() {
+    QTest::addColumn<QString>("pasted");
+    QTest::addColumn<int>("result");
+    QTest::newRow("the same") << "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"
+                              << int(QDialog::Accepted);
+    QTest::newRow("another") << "SHA256:somethingelse" << int(QDialog::Rejected);
+    QTest::newRow("nothing compared") << "" << int(QDialog::Rejected);
+  }
+  void enterSavesWhatIsTheSame() {
+    QFETCH(QString, pasted);
+    QFETCH(int, result);
+    remote::ConnectError error;
+    error.kind = remote::ConnectError::Kind::host_key_unknown;
+    error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
+    UnknownKeyDialog dialog(error, nullptr);
+    dialog.show();
+    dialog.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&dialog));
+    QSignalSpy finished(&dialog, &QDialog::finished);
+    auto* field = dialog.findChild<QLineEdit*>(QStringLiteral("pasted"));
+    QVERIFY(field->hasFocus());
+    QTest::keyClicks(field, pasted);
+    QTest::keyClick(field, Qt::Key_Return);
+    QCOMPARE(finished.size(), 1);
+    QCOMPARE(dialog.result(), result);
+  }
+
+  void enterPressesTheFocusedButton() {
+    remote::ConnectError error;
+    error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
+    UnknownKeyDialog dialog(error, nullptr);
+    dialog.show();
+    dialog.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&dialog));
+    auto* save = dialog.findChild<QPushButton*>(QStringLiteral("saveKey"));
+    save->setFocus();
+    QTest::keyClick(save, Qt::Key_Return);
+    QCOMPARE(dialog.result(), int(QDialog::Accepted));
+  }
+
   void aChangedKeyCannotBeAccepted() {
     remote::ConnectError error;
     error.kind = remote::ConnectError::Kind::host_key_changed;
@@ -166,14 +207,18 @@ class TargetsPageTest : public QObject {
       page_->findChild<QAction*>(QStringLiteral("addHost"))->trigger();
     };
 
-    // Cancelled: nothing is kept.
-    bool cancelled = false;
+    // Cancelled: nothing is kept, and what was typed stands there again.
+    QString typed;
     whenOpen<UnknownKeyDialog>(page_.get(), [&](UnknownKeyDialog* dialog) {
-      cancelled = true;
+      whenOpen<HostDialog>(page_.get(), [&](HostDialog* again) {
+        typed =
+            again->form().hosts + QChar(' ') + again->form().name + QChar(' ') + again->form().key;
+        again->reject();
+      });
       press(dialog, "cancel");
     });
     add();
-    QTRY_VERIFY_WITH_TIMEOUT(cancelled, 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(typed, address + " node " + key, 30000);
     QCOMPARE(list()->model()->rowCount(), 1);
 
     // Saved: probed and kept.
@@ -185,8 +230,47 @@ class TargetsPageTest : public QObject {
     add();
     QTRY_COMPARE_WITH_TIMEOUT(list()->model()->rowCount(), 2, 60000);
     QCOMPARE(shown, QString::fromStdString((*sshd)->fingerprint()));
-    list()->setCurrentIndex(list()->model()->index(1, 0));
+    QTRY_COMPARE(list()->currentIndex().row(), 1);  // what was added is shown
     QTRY_VERIFY_WITH_TIMEOUT(says(QStringLiteral("glibc")), 60000);
+
+    // Edited: another name and folder, the same host; its key stays, and nobody is asked.
+    const auto edit = [&](const QString& name, const QString& root) {
+      whenOpen<HostDialog>(page_.get(), [=](HostDialog* dialog) {
+        QCOMPARE(dialog->form().hosts, address);
+        QCOMPARE(dialog->form().key, key);
+        type(dialog, "name", name);
+        type(dialog, "root", root);
+        press(dialog, "connect");
+      });
+      press(page_.get(), "editTarget");
+    };
+    edit(QStringLiteral("renamed"), QStringLiteral("~/elsewhere"));
+    QTRY_COMPARE_WITH_TIMEOUT(list()->currentIndex().data().toString(), QStringLiteral("renamed"),
+                              60000);
+    QCOMPARE(list()->model()->rowCount(), 2);
+    {
+      auto reader = storage::Reader::open(session_->storePath().toStdString());
+      QVERIFY(reader);
+      QVERIFY(!workbench::find_target(*reader, "node"));
+      const auto renamed = workbench::find_target(*reader, "renamed");
+      QVERIFY(renamed);
+      QCOMPARE(renamed->target.root, std::string("~/elsewhere"));
+      QCOMPARE(renamed->target.accepted_keys.size(), size_t(1));
+    }
+    edit(QStringLiteral("node"), QStringLiteral("~/.heddle"));
+    QTRY_COMPARE_WITH_TIMEOUT(list()->currentIndex().data().toString(), QStringLiteral("node"),
+                              60000);
+
+    // Probed: the focus is in the list then, not on the button that removes.
+    page_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(page_.get()));
+    auto* probe = page_->findChild<QPushButton*>(QStringLiteral("probe"));
+    QTRY_VERIFY_WITH_TIMEOUT(probe->isEnabled(), 60000);
+    probe->setFocus();
+    QTest::keyClick(probe, Qt::Key_Space);
+    QVERIFY(!probe->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(probe->isEnabled(), 60000);
+    QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(list()));
 
     // Down: what the last probe found stays, on the page and in the store.
     (*sshd)->stop();
