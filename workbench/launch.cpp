@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 /// A recipe that this version can train, in the two forms that a launch needs.
 struct Checked {
-  recipe::Recipe resolved;
-  std::string text;  // the user's, with --set applied and paths absolute
+  recipe::Parsed parsed;  // resolved
+  std::string text;       // the user's, with --set applied and paths absolute
 };
 
 LaunchError faults_error(std::vector<recipe::Fault> faults) {
@@ -64,17 +64,6 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
       checkpoint::load_recipe(request.recipe_text, request.recipe_file, request.sets);
   std::vector<recipe::Fault> faults = resolved.faults;
   if (faults.empty()) faults = recipe::unsupported(resolved);
-  if (faults.empty()) faults = input_faults(resolved);
-  const int64_t hosts = static_cast<int64_t>(request.target.hosts.size());
-  if (const int64_t ranks = resolved.recipe.hardware.ranks; faults.empty() && ranks % hosts != 0) {
-    recipe::Fault fault;
-    fault.file = request.recipe_file;
-    fault.key = "hardware.ranks";
-    fault.what =
-        fmt::format("{} do not divide among the {} hosts of {}", ranks, hosts, request.target.name);
-    fault.valid = fmt::format("a multiple of {}", hosts);
-    faults.push_back(fault);
-  }
   if (!faults.empty()) return tl::unexpected(faults_error(std::move(faults)));
 
   // What was set is kept as it was said: another number of ranks gives -1 another meaning.
@@ -87,7 +76,7 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
         return with_values(std::move(edited), resolved.recipe, kPathKeys);
       });
   if (!text) return tl::unexpected(LaunchError{.message = text.error().message});
-  return Checked{std::move(resolved.recipe), *text};
+  return Checked{std::move(resolved), *text};
 }
 
 /// A name that may stand in a path: what else is in it becomes a dash.
@@ -113,10 +102,11 @@ std::string folder_name(const std::string& run) {
 class Attempt {
  public:
   Attempt(storage::Writer& writer, const LaunchRequest& request, const Checked& checked,
-          const LaunchProgress& progress)
+          const Nodes& nodes, const LaunchProgress& progress)
       : writer_(writer),
         request_(request),
         checked_(checked),
+        nodes_(nodes),
         progress_(progress),
         place_(place_on(request.target)) {}
 
@@ -129,7 +119,7 @@ class Attempt {
     if (launched) launched = writer_.set_state(run_.id, storage::RunState::running).get();
     if (launched) return run_;
     kill_started();
-    LaunchError error{.message = launched.error().message, .run = run_.id, .connection = refused_};
+    LaunchError error{.message = launched.error().message, .run = run_.id};
     const Result<> kept =
         writer_.set_state(run_.id, storage::RunState::failed, error.message).get();
     if (!kept) error.message += "\n" + kept.error().message;
@@ -144,7 +134,7 @@ class Attempt {
     run.target = request_.target.name;
     run.recipe_name = stem;
     run.recipe = checked_.text;
-    run.recipe_values = recipe::flatten(checked_.resolved);
+    run.recipe_values = recipe::flatten(checked_.parsed.recipe);
     run.hosts = to_json(place_);
     Result<storage::CreatedRun> created = writer_.create_run(std::move(run)).get();
     if (!created) return fail(created);
@@ -166,16 +156,8 @@ class Attempt {
 
   Result<> prepare_hosts() {
     const std::string folder = folder_name(run_.name);
-    for (const remote::Host& host : request_.target.hosts) {
-      if (Result<> told = tell("connecting to " + host.name); !told) return told;
-      auto node = remote::connect(request_.target, host);
-      if (!node) {
-        refused_ = node.error();
-        return fail("{}", node.error().message);
-      }
-      nodes_.push_back(std::move(*node));
-      if (Result<> ready = prepare_host(*nodes_.back(), folder); !ready) return ready;
-    }
+    for (const auto& node : nodes_)
+      if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
     // Before anything is started, so that what runs can always be found.
     return writer_.set_place(run_.id, to_json(place_), place_.shares[0].run_dir).get();
   }
@@ -191,7 +173,7 @@ class Attempt {
     if (!engine) return fail(engine);
 
     const auto hosts = static_cast<int64_t>(request_.target.hosts.size());
-    const auto ranks = static_cast<int32_t>(checked_.resolved.hardware.ranks / hosts);
+    const auto ranks = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks / hosts);
     // Hosts may share a home: each share has a folder of its own.
     const size_t index = place_.shares.size();
     const std::string part = hosts > 1 ? fmt::format("-{}", index) : "";
@@ -200,9 +182,9 @@ class Attempt {
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
     if (Result<> made = node.make_folders(share.run_dir); !made) return made;
-    Result<recipe::Recipe> shipped =
-        ship_inputs(node, *root, checked_.resolved, bytes_of("hashing the data for " + node.name()),
-                    bytes_of("bringing the data to " + node.name()));
+    Result<recipe::Recipe> shipped = ship_inputs(node, *root, checked_.parsed.recipe,
+                                                 bytes_of("hashing the data for " + node.name()),
+                                                 bytes_of("bringing the data to " + node.name()));
     if (!shipped) return fail(shipped);
     if (!node.is_this_machine() && !shipped->checkpoint.folder.empty()) {
       shipped->checkpoint.folder = share.run_dir + "/checkpoints";
@@ -217,7 +199,7 @@ class Attempt {
     launch::Launch launch;
     launch.run = plain_name(run_.name);
     launch.mode = request_.mode;
-    launch.world_size = static_cast<int32_t>(checked_.resolved.hardware.ranks);
+    launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
     if (nodes_.size() > 1) launch.rendezvous_host = request_.target.hosts[0].address;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Share& share = place_.shares[i];
@@ -247,11 +229,10 @@ class Attempt {
   storage::Writer& writer_;
   const LaunchRequest& request_;
   const Checked& checked_;
+  const Nodes& nodes_;
   const LaunchProgress& progress_;
   storage::CreatedRun run_;
   Place place_;
-  std::vector<std::unique_ptr<remote::Node>> nodes_;
-  std::optional<remote::ConnectError> refused_;
   size_t started_ = 0;
 };
 
@@ -270,10 +251,31 @@ Result<LaunchRequest> request_from_file(const std::string& recipe_file) {
 
 tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchRequest& request,
-                                                      const LaunchProgress& progress) {
+                                                      const LaunchProgress& progress,
+                                                      const OnFindings& on_findings) {
   const auto checked = check(request);
   if (!checked) return tl::unexpected(checked.error());
-  return Attempt(writer, request, *checked, progress).run();
+  if (progress && !progress("looking at " + request.target.name, 0, 0))
+    return tl::unexpected(LaunchError{.message = "cancelled"});
+  const auto nodes = connect_all(request.target);
+  if (!nodes) {
+    return tl::unexpected(LaunchError{
+        .message = nodes.error().message, .refused = true, .connection = nodes.error()});
+  }
+  const std::vector<Finding> findings =
+      preflight(checked->parsed, look_at(request.target, request.engine, *nodes));
+  if (on_findings) on_findings(findings);
+  if (!may_start(findings)) {
+    return tl::unexpected(
+        LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
+  }
+  return Attempt(writer, request, *checked, *nodes, progress).run();
+}
+
+tl::expected<std::vector<Finding>, LaunchError> check_launch(const LaunchRequest& request) {
+  const auto checked = check(request);
+  if (!checked) return tl::unexpected(checked.error());
+  return preflight(checked->parsed, look_at(request.target, request.engine));
 }
 
 }  // namespace heddle::workbench

@@ -13,6 +13,7 @@
 #include "remote/connect.h"
 #include "remote/target.h"
 #include "storage/writer.h"
+#include "workbench/preflight.h"
 
 namespace heddle::workbench {
 
@@ -32,6 +33,7 @@ Result<LaunchRequest> request_from_file(const std::string& recipe_file);
 struct LaunchError {
   std::string message;                     // for people; of a bad recipe: its fault lines
   std::vector<recipe::Fault> faults = {};  // not empty: the recipe is bad, and there is no run
+  bool refused = false;  // by the preflight: the message has a line a finding, and there is no run
   std::optional<storage::RunId> run =
       {};  // the attempt, kept as failed with the message as its cause
   std::optional<remote::ConnectError> connection = {};  // a host could not be reached or trusted
@@ -41,10 +43,18 @@ struct LaunchError {
 /// false cancels the launch. Called from the launching thread.
 using LaunchProgress = std::function<bool(const std::string& what, uint64_t done, uint64_t total)>;
 
-/// Checks the recipe here, keeps the attempt in the store, brings engine and input files to the
-/// hosts, and starts the supervisors. When it returns the ranks have been started.
+/// Told what the preflight found, before anything is shipped. Called from the launching thread.
+using OnFindings = std::function<void(const std::vector<Finding>&)>;
+
+/// Checks the recipe here and the target as it is now (see preflight.h), keeps the attempt in the
+/// store, brings engine and input files to the hosts, and starts the supervisors. When it returns
+/// the ranks have been started.
 tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchRequest& request,
-                                                      const LaunchProgress& progress = {});
+                                                      const LaunchProgress& progress = {},
+                                                      const OnFindings& on_findings = {});
+
+/// The checks alone: what `launch` would find now. An error is a bad recipe.
+tl::expected<std::vector<Finding>, LaunchError> check_launch(const LaunchRequest& request);
 
 }  // namespace heddle::workbench

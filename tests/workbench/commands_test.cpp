@@ -164,6 +164,28 @@ class CommandsTest : public QObject {
     QVERIFY2(completed.err.find(says.toStdString()) != std::string::npos, completed.err.c_str());
   }
 
+  void a_launch_is_checked_first() {
+    const std::string recipe = HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml";
+    const auto sound = heddle({"launch", recipe, "--check"});
+    QVERIFY2(sound.exit_code == 0, (sound.out + sound.err).c_str());
+    QVERIFY2(sound.out.find("pass    memory: 2 ranks need ") != std::string::npos,
+             sound.out.c_str());
+    const std::vector<std::string> large = {
+        "launch", recipe, "--set", "hardware.device=cuda", "--set", "hardware.ranks=1024"};
+    std::vector<std::string> check = large;
+    check.push_back("--check");
+    const auto checked = heddle(check);
+    QCOMPARE(checked.exit_code, 2);
+    QVERIFY2(checked.out.find("fail    GPUs: 1,024 ranks on 0 GPUs; ") != std::string::npos,
+             checked.out.c_str());
+    // A launch says the same of what fails, and does nothing.
+    const auto launched = heddle(large);
+    QCOMPARE(launched.exit_code, 2);
+    QVERIFY2(launched.err.find("\nGPUs: 1,024 ranks on 0 GPUs; ") != std::string::npos,
+             launched.err.c_str());
+    QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+  }
+
   void unknown_runs_are_named() {
     for (const char* command : {"stop", "tail", "remove", "show"}) {
       const auto completed = heddle({command, "ghost"});

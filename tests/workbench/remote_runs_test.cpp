@@ -33,6 +33,15 @@ class RemoteRunsTest : public QObject {
     return *run;
   }
 
+  /// What the preflight says of it.
+  static std::string finding(const LaunchRequest& request, const std::string& name) {
+    const auto findings = check_launch(request);
+    if (!findings) qFatal("%s", findings.error().message.c_str());
+    for (const Finding& finding : *findings)
+      if (finding.name == name) return finding.line();
+    return "no finding " + name;
+  }
+
   /// The run's directory on the node, as this machine sees it.
   std::string run_dir(storage::RunId run) const {
     const std::string there = fixture_->detail(run).run_dir;
@@ -65,6 +74,8 @@ class RemoteRunsTest : public QObject {
   }
 
   void a_run_goes_there_and_comes_back() {
+    const auto disk_says = finding(request(50), "disk");
+    QVERIFY2(disk_says.find("to bring there") != std::string::npos, disk_says.c_str());
     const auto run = launched(request(50));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunDetail detail = fixture_->detail(run.id);
@@ -83,10 +94,13 @@ class RemoteRunsTest : public QObject {
   }
 
   void a_second_launch_uploads_nothing() {
-    QVERIFY(fixture_->ends(launched(request(3)).id));
+    const LaunchRequest again = request(3);
+    QVERIFY(fixture_->ends(launched(again).id));
+    const auto disk_says = finding(again, "disk");
+    QVERIFY2(disk_says.find("to bring there") == std::string::npos, disk_says.c_str());
     uint64_t sent = 0;
     const auto run = workbench::launch(
-        workbench_->writer(), request(3),
+        workbench_->writer(), again,
         [&](const std::string&, uint64_t done, uint64_t) { return (sent += done, true); });
     QVERIFY(run);
     QCOMPARE(sent, uint64_t(0));
@@ -101,7 +115,8 @@ class RemoteRunsTest : public QObject {
     QVERIFY(run.error().connection);
     QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::host_key_unknown);
     QCOMPARE(run.error().connection->key.fingerprint, sshd_->fingerprint());
-    QCOMPARE(fixture_->detail(*run.error().run).summary.state, RunState::failed);
+    // Nothing was begun, so there is no run.
+    QVERIFY(run.error().refused && !run.error().run);
   }
 
   void hosts_share_the_ranks() {

@@ -28,6 +28,7 @@ struct LaunchOptions {
   std::vector<std::string> sets;  // "key=value"
   std::string name;               // empty: the recipe's
   std::string mode = "planned";   // planned | eager
+  bool check = false;             // only the preflight
   bool wait = false;
 };
 

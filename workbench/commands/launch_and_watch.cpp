@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/watch.h"
@@ -44,9 +46,17 @@ bool TerminalProgress::operator()(const std::string& what, uint64_t done, uint64
   return true;
 }
 
+void TerminalProgress::operator()(const std::vector<Finding>& findings) {
+  const std::string lines = lines_of(findings, probe::Status::warn);
+  if (lines.empty()) return;
+  if (isatty(STDERR_FILENO) && !last_.empty()) fmt::print(stderr, "\n");
+  fmt::print(stderr, "{}\n", lines);
+  last_.clear();
+}
+
 int report_launch(const LaunchError& error) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
-  if (!error.faults.empty()) {
+  if (!error.faults.empty() || error.refused) {
     fmt::print(stderr, "{}\n", error.message);
     return kExitUsage;
   }
@@ -56,7 +66,8 @@ int report_launch(const LaunchError& error) {
 Watched launch_and_watch(const std::string& store_path, const LaunchRequest& request) {
   const auto workbench = Workbench::open(store_path);
   if (!workbench) return {report(workbench.error()), {}};
-  const auto run = launch((*workbench)->writer(), request, TerminalProgress());
+  TerminalProgress progress;
+  const auto run = launch((*workbench)->writer(), request, std::ref(progress), std::ref(progress));
   if (!run) return {report_launch(run.error()), {}};
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
   fmt::print("{} (run {}) is running on {}\n", run->name, run->id, request.target.name);

@@ -7,16 +7,20 @@
 
 namespace heddle::workbench {
 
-/// Prints a launch's progress to stderr, when that is a terminal on one line that is rewritten.
+/// Prints a launch's progress and warnings to stderr; progress, when that is a terminal, on one
+/// line that is rewritten.
 class TerminalProgress {
  public:
   bool operator()(const std::string& what, uint64_t done, uint64_t total);
+  /// Prints what the preflight warns of.
+  void operator()(const std::vector<Finding>& findings);
 
  private:
   std::string last_;
 };
 
-/// A bad recipe's fault lines as they are, else the message; gives the exit code.
+/// The fault lines of a bad recipe and what the preflight refuses as they are, else the message;
+/// gives the exit code.
 int report_launch(const LaunchError& error);
 
 struct Watched {

@@ -71,7 +71,10 @@ class CommandLine {
     command->add_option("--mode", launch_.mode, "how a step is executed")
         ->check(CLI::IsMember({"planned", "eager"}))
         ->capture_default_str();
-    command->add_flag("--wait", launch_.wait, "follow the run to its end; Ctrl+C stops it");
+    CLI::Option* check = command->add_flag("--check", launch_.check,
+                                           "only say whether it can start: 0 if so, 2 if not");
+    command->add_flag("--wait", launch_.wait, "follow the run to its end; Ctrl+C stops it")
+        ->excludes(check);
     when_named(command, [this](const Context& c) { return launch_command(c, launch_); });
   }
 

@@ -8,7 +8,6 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
-#include "workbench/inputs.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -33,11 +32,18 @@ QString modelText(const recipe::Recipe& r) {
              : QString::fromStdString(r.model.preset) + QStringLiteral(": ") + text;
 }
 
+/// "corpus.txt", "c4/" of a folder.
+QString nameOf(const std::string& path) {
+  const QString text = QString::fromStdString(path);
+  const QString name = QFileInfo(QDir::cleanPath(text)).fileName();
+  if (name.isEmpty()) return text;
+  return text.endsWith(QLatin1Char('/')) ? name + QLatin1Char('/') : name;
+}
+
 QString dataText(const recipe::Recipe& r) {
   QStringList names;
-  for (const std::string& path : r.data.text)
-    names << QFileInfo(QString::fromStdString(path)).fileName();
-  if (names.isEmpty()) names << QFileInfo(QString::fromStdString(r.data.token_ids)).fileName();
+  for (const std::string& path : r.data.text) names << nameOf(path);
+  if (names.isEmpty()) names << nameOf(r.data.token_ids);
   return tr("%1, sequence %2").arg(names.join(QStringLiteral(", ")), format::count(r.data.seq_len));
 }
 
@@ -109,7 +115,20 @@ std::vector<RecipeChoice> sampleRecipes() {
   return here;
 }
 
-RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks) {
+QString fileName(const RecipeChoice& choice) {
+  const QString name = choice.file.isEmpty() ? choice.name : QFileInfo(choice.file).fileName();
+  return name.isEmpty() ? tr("recipe") : name;
+}
+
+QString runName(const RecipeChoice& choice) {
+  const QFileInfo file(choice.file.isEmpty() ? choice.name : choice.file);
+  // ".toml" has nothing before its ending.
+  const QString name = file.completeBaseName().isEmpty() ? file.suffix() : file.completeBaseName();
+  return name.isEmpty() ? tr("run") : name;
+}
+
+RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
+                        const std::optional<workbench::TargetNow>& target) {
   std::vector<std::string> sets;
   if (ranks > 0) sets.push_back("hardware.ranks=" + std::to_string(ranks));
   const std::string file =
@@ -120,7 +139,7 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks) {
   check.facts = factsOf(resolved.recipe);
   check.faults = resolved.faults;
   if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
-  if (check.faults.empty()) check.faults = workbench::input_faults(resolved);
+  if (check.faults.empty() && target) check.findings = workbench::preflight(resolved, *target);
   return check;
 }
 

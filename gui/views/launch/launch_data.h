@@ -5,12 +5,14 @@
 #include <QPair>
 #include <QString>
 #include <QVector>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/recipe/parse.h"
 #include "storage/queries.h"
+#include "workbench/preflight.h"
 #include "workbench/targets.h"
 
 namespace heddle::gui {
@@ -27,13 +29,20 @@ std::vector<RecipeChoice> sampleRecipes();
 
 /// A recipe as the launch would take it.
 struct RecipeCheck {
-  int64_t ranks = 0;                       // as asked for, or as the recipe says
-  QVector<QPair<QString, QString>> facts;  // what it trains, in words
-  std::vector<recipe::Fault> faults;       // empty: it can be launched
+  int64_t ranks = 0;                         // as asked for, or as the recipe says
+  QVector<QPair<QString, QString>> facts;    // what it trains, in words
+  std::vector<recipe::Fault> faults;         // empty: the recipe itself can be trained
+  std::vector<workbench::Finding> findings;  // where and with what; empty: not looked for
 };
 
-/// `ranks` 0: the recipe's own. Looks at the input files: not on the GUI thread.
-RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks);
+/// `ranks` 0: the recipe's own. Where the target is known, says too whether the recipe can be
+/// trained there. Looks at the input files: not on the GUI thread.
+RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
+                        const std::optional<workbench::TargetNow>& target);
+
+/// On screen, and what its run is called at first; never empty.
+QString fileName(const RecipeChoice& recipe);
+QString runName(const RecipeChoice& recipe);
 
 struct LaunchOptions {
   std::vector<workbench::SavedTarget> targets;

@@ -1,13 +1,12 @@
 #include "gui/views/launch/launch_page.h"
 
+#include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QPointer>
-#include <QScrollArea>
 #include <QSignalBlocker>
 
 #include "gui/format.h"
-#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -15,16 +14,15 @@ namespace {
 
 constexpr int kMostRanks = 4096;
 
-/// Compose's name for a recipe that has no file is its run's; files go by their name.
-QString displayName(const RecipeChoice& choice) {
-  return choice.file.isEmpty() ? choice.name : QFileInfo(choice.file).fileName();
-}
+constexpr int kRanksPauseMilliseconds = 200;
+constexpr int kStaleMilliseconds = 10000;  // what is free on a target changes
 
 }  // namespace
 
 LaunchPage::LaunchPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
+      looking_(session.workingThreads(), this),
       checking_(session.workingThreads(), this),
       probing_(session.workingThreads(), this),
       launching_(session.workingThreads(), this) {
@@ -50,8 +48,11 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   grid->addWidget(recent, 1, 1, 1, 2);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(2, 1);
-  grid->setRowStretch(0, 1);
-  grid->setRowStretch(1, 1);
+  grid->setRowStretch(0, 3);
+  grid->setRowStretch(1, 2);
+  pause_.setSingleShot(true);
+  pause_.setInterval(kRanksPauseMilliseconds);
+  connect(&pause_, &QTimer::timeout, this, &LaunchPage::check);
   for (RecipeChoice& choice : sampleRecipes()) addChoice(choice, choices_.empty());
 }
 
@@ -107,7 +108,7 @@ QWidget* LaunchPage::buildRecipe() {
   return card;
 }
 
-QWidget* LaunchPage::scrolled(QLayout* content) {
+QScrollArea* LaunchPage::scrolled(QLayout* content) {
   auto* inside = new QWidget;
   inside->setLayout(content);
   auto* scroll = new QScrollArea;
@@ -127,23 +128,21 @@ QWidget* LaunchPage::buildTargets() {
   card->setBodyMargins(16, 0, 12, 12);  // and 4 within for the scroll bar
   targets_ = new TargetList;
   auto* more = linkButton(tr("Add a host over SSH"));
-  checks_ = new QGridLayout;
-  checks_->setHorizontalSpacing(10);
-  checks_->setVerticalSpacing(6);
-  checks_->setColumnStretch(2, 1);
+  findings_ = new FindingsView;
   auto* rows = new QVBoxLayout;
   rows->setContentsMargins(0, 0, 4, 0);
   rows->setSpacing(8);
   rows->addWidget(targets_);
   rows->addWidget(more, 0, Qt::AlignLeft);
   rows->addWidget(line());
-  rows->addLayout(checks_);
+  rows->addWidget(findings_);
   rows->addStretch(1);
-  card->body()->addWidget(scrolled(rows), 1);
+  targetRows_ = scrolled(rows);
+  card->body()->addWidget(targetRows_, 1);
   connect(more, &QPushButton::clicked, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("targets")); });
   connect(probeButton_, &QPushButton::clicked, this, &LaunchPage::probe);
-  connect(targets_, &TargetList::chosenChanged, this, &LaunchPage::showReadiness);
+  connect(targets_, &TargetList::chosenChanged, this, &LaunchPage::targetChosen);
   return card;
 }
 
@@ -184,7 +183,10 @@ QLayout* LaunchPage::buildForm() {
   form->addWidget(ranks_, 1, 1);
   form->addWidget(fieldLabel(tr("mode"), mode_), 1, 2);
   form->addWidget(mode_, 1, 3, Qt::AlignLeft);
-  connect(ranks_, &QSpinBox::valueChanged, this, &LaunchPage::check);
+  connect(ranks_, &QSpinBox::valueChanged, this, [this] {
+    recipeChanged();
+    pause_.start();
+  });
   return form;
 }
 
@@ -217,22 +219,31 @@ void LaunchPage::resizeEvent(QResizeEvent* event) {
   left_->setFixedWidth(std::clamp(width() * 3 / 10, 330, 460));
 }
 
-void LaunchPage::showChecks() {
-  clear(checks_);
-  const workbench::SavedTarget* target = targets_->chosen();
-  if (!target || !target->probe) return;
-  int row = 0;
-  for (const probe::Check& check : target->probe->checks) {
-    const StateLook look = lookOf(check.status);
-    auto* sign = new QLabel;
-    sign->setPixmap(iconPixmap(look.icon, 14, colorOf(look.tone), devicePixelRatioF()));
-    QLabel* name = muted(QString::fromStdString(check.name));
-    QLabel* value = label(QString::fromStdString(
-        check.advice.empty() ? check.value : check.value + ": " + check.advice));
-    value->setWordWrap(true);
-    checks_->addWidget(sign, row, 0, Qt::AlignTop);
-    checks_->addWidget(name, row, 1, Qt::AlignTop);
-    checks_->addWidget(value, row++, 2);
+void LaunchPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (event->spontaneous()) return;
+  settlesFocus_ = true;
+  // The page before it gives the focus to whatever is first in this one.
+  QTimer::singleShot(0, this, [this] {
+    const QWidget* at = QApplication::focusWidget();
+    if (isVisible() && (!at || isAncestorOf(at))) setFocus();
+    settleFocus();
+  });
+}
+
+void LaunchPage::settleFocus() {
+  if (!settlesFocus_ || !check_ || (check_->faults.empty() && check_->findings.empty())) return;
+  settlesFocus_ = false;
+  const QWidget* at = QApplication::focusWidget();
+  if (at && at != this) return;  // somebody is at work already
+  QWidget* failing = findings_->firstFailing();
+  if (launchButton_->isEnabled()) {
+    launchButton_->setFocus();
+  } else if (failing) {
+    failing->setFocus();
+    targetRows_->ensureWidgetVisible(failing);
+  } else {
+    edit_->setFocus();
   }
 }
 
@@ -240,7 +251,7 @@ QString LaunchPage::subtitle() const {
   const workbench::SavedTarget* target = targets_->chosen();
   const RecipeChoice* choice = recipe();
   if (!target || !choice) return {};
-  return tr("%1 on %2").arg(displayName(*choice), QString::fromStdString(target->target.name));
+  return tr("%1 on %2").arg(fileName(*choice), QString::fromStdString(target->target.name));
 }
 
 const RecipeChoice* LaunchPage::recipe() const {
@@ -258,7 +269,7 @@ void LaunchPage::addChoice(const RecipeChoice& choice, bool choose) {
   } else {
     choices_.push_back(choice);
     const QSignalBlocker quiet(recipes_);
-    recipes_->addItem(displayName(choice));
+    recipes_->addItem(fileName(choice));
     recipes_->setCurrentIndex(choose ? index : std::max(0, recipes_->currentIndex()));
   }
   if (!choose) return;
@@ -273,7 +284,8 @@ void LaunchPage::showRecipe(const QString& name, const QString& toml, const QStr
 
 void LaunchPage::activated() {
   refresh();
-  if (!probedHere_ && !probing_.running() && targets_->chosen() == nullptr) probe();
+  const bool stale = !now_ || lookedAt_.elapsed() > kStaleMilliseconds;
+  if (stale && !looking_.running() && !launching_.running()) look();
 }
 
 void LaunchPage::refresh() {
@@ -284,10 +296,13 @@ void LaunchPage::refresh() {
       return;
     }
     for (workbench::SavedTarget& saved : options->targets) {
-      if (saved.target.name == remote::kThisMachine && probedHere_) saved.probe = probedHere_;
+      if (saved.target.name == remote::kThisMachine && here_) saved.probe = here_;
     }
     targets_->setTargets(std::move(options->targets));
     recent_->setRuns(options->recent);
+    // A target may be another since it was looked at, or be gone.
+    const workbench::SavedTarget* chosen = targets_->chosen();
+    if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
     showReadiness();
   });
 }
@@ -295,67 +310,92 @@ void LaunchPage::refresh() {
 void LaunchPage::recipeChosen() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
-  runName_->setText(
-      QFileInfo(choice->file.isEmpty() ? choice->name : choice->file).completeBaseName());
+  runName_->setText(runName(*choice));
   const QSignalBlocker quiet(ranks_);
   toml_->setPlainText(choice->toml);
   ranks_->setValue(static_cast<int>(
       recipe::parse(choice->toml.toStdString(), choice->name.toStdString()).recipe.hardware.ranks));
+  recipeChanged();
+  check();
+}
+
+/// What was found no longer holds, and the last launch was another one.
+void LaunchPage::recipeChanged() {
+  checking_.drop();
+  check_.reset();
+  forgetLaunch();
+  showReadiness();
+}
+
+void LaunchPage::targetChosen() {
+  now_.reset();
+  recipeChanged();
+  findings_->setHint({});
+  look();
+}
+
+void LaunchPage::look() {
+  const workbench::SavedTarget* chosen = targets_->chosen();
+  const remote::Target target = chosen ? chosen->target : remote::this_machine();
+  if (probeButton_->hasFocus()) targets_->focusChosen();
+  probeButton_->setEnabled(false);
+  looking_.start([target, engine = engine_] { return workbench::look_at(target, engine); },
+                 [this](workbench::TargetNow now) { looked(std::move(now)); });
+  showReadiness();
+}
+
+void LaunchPage::looked(workbench::TargetNow now) {
+  probeButton_->setEnabled(!probing_.running());
+  lookedAt_.start();
+  now_ = std::move(now);
+  if (now_->target.name == remote::kThisMachine && !now_->hosts.empty()) {
+    here_ = now_->hosts[0].report;
+    refresh();
+  }
   check();
 }
 
 void LaunchPage::check() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
-  checking_.start(
-      [choice = *choice, ranks = ranks_->value()] { return checkRecipe(choice, ranks); },
-      [this](const RecipeCheck& check) { showCheck(check); });
+  checking_.start([choice = *choice, ranks = ranks_->value(),
+                   now = now_] { return checkRecipe(choice, ranks, now); },
+                  [this](RecipeCheck check) { showCheck(std::move(check)); });
 }
 
-void LaunchPage::showCheck(const RecipeCheck& check) {
+void LaunchPage::showCheck(RecipeCheck check) {
+  check_ = std::move(check);
   clear(facts_);
   int row = 0;
-  for (const auto& [name, value] : check.facts) {
+  for (const auto& [name, value] : check_->facts) {
     facts_->addWidget(muted(name), row, 0, Qt::AlignTop);
     QLabel* text = label(value);
     text->setWordWrap(true);
     facts_->addWidget(text, row++, 1);
   }
   QStringList lines;
-  for (const recipe::Fault& fault : check.faults) lines << QString::fromStdString(fault.str());
-  currentFaults_ = check.faults;
+  for (const recipe::Fault& fault : check_->faults) lines << QString::fromStdString(fault.str());
   faults_->setText(lines.join(QLatin1Char('\n')));
   faults_->setVisible(!lines.isEmpty());
   edit_->setText(lines.isEmpty() ? tr("Edit in Compose") : tr("Fix in Compose"));
   showReadiness();
+  settleFocus();
 }
 
 void LaunchPage::probe() {
   const workbench::SavedTarget* chosen = targets_->chosen();
-  const remote::Target target = chosen ? chosen->target : remote::this_machine();
-  probeButton_->setEnabled(false);
-  if (target.name != remote::kThisMachine)
-    return session().work(
-        probing_,
-        [target](workbench::Workbench& workbench) {
-          return workbench::probe_target(workbench.writer(), target);
-        },
-        [this](const Result<std::vector<probe::Report>>& reports) {
-          probed(reports ? Result<>() : fail(reports));
-        });
-  // Without the store: the page does this unasked, and a rendered one only reads.
-  probing_.start([] { return probe::probe_this_machine(); },
-                 [this](const Result<probe::Report>& report) {
-                   if (report) probedHere_ = *report;
-                   probed(report ? Result<>() : fail(report));
-                 });
-}
-
-void LaunchPage::probed(const Result<>& outcome) {
-  probeButton_->setEnabled(true);
-  if (!outcome)
-    return Q_EMIT session().message(QString::fromStdString(outcome.error().message), Tone::bad);
-  refresh();
+  if (!chosen || chosen->target.name == remote::kThisMachine) return look();
+  session().work(
+      probing_,
+      [target = chosen->target](workbench::Workbench& workbench) {
+        return workbench::probe_target(workbench.writer(), target);
+      },
+      [this](const Result<std::vector<probe::Report>>& reports) {
+        probeButton_->setEnabled(!looking_.running());
+        if (reports) return refresh();
+        Q_EMIT session().message(QString::fromStdString(reports.error().message), Tone::bad);
+      });
+  look();
 }
 
 void LaunchPage::launch() {
@@ -400,7 +440,7 @@ void LaunchPage::launch() {
 
 void LaunchPage::ended(const Outcome& result) {
   if (result) {
-    progress_->finish();
+    progress_.reset();  // Live goes on from here
     Q_EMIT session().runRequested(QStringLiteral("live"), result->id);
   } else {
     progress_->fail(QString::fromStdString(result.error().message));
@@ -414,29 +454,62 @@ void LaunchPage::ended(const Outcome& result) {
   showSteps();
   showReadiness();
   refresh();
+  look();
+}
+
+void LaunchPage::forgetLaunch() {
+  if (launching_.running()) return;
+  progress_.reset();
+  remedy_->hide();
 }
 
 void LaunchPage::showSteps() {
   if (progress_) steps_->setSteps(progress_->steps());
 }
 
+/// Why nothing can be launched now; empty: it can.
+QString LaunchPage::obstacle() const {
+  const workbench::SavedTarget* target = targets_->chosen();
+  if (!recipe()) return tr("Choose a recipe");
+  if (!target) return tr("Choose a target");
+  const QString name = QString::fromStdString(target->target.name);
+  if (!check_) return tr("Checking %1 …").arg(fileName(*recipe()));
+  if (!check_->faults.empty())
+    return tr("The recipe has %1: see there")
+        .arg(format::plural(static_cast<qint64>(check_->faults.size()), tr("fault")));
+  if (check_->findings.empty()) return tr("Looking at %1 …").arg(name);
+  QStringList failing;
+  for (const workbench::Finding& finding : check_->findings)
+    if (finding.status == probe::Status::fail) failing << QString::fromStdString(finding.name);
+  failing.removeDuplicates();
+  return failing.isEmpty()
+             ? QString()
+             : tr("It cannot start on %1: %2").arg(name, failing.join(QStringLiteral(", ")));
+}
+
 void LaunchPage::showReadiness() {
-  showChecks();
   const workbench::SavedTarget* target = targets_->chosen();
   const bool busy = launching_.running();
-  const bool ready = recipe() && target && currentFaults_.empty() && !busy;
+  const QString why = obstacle();
+  const bool ready = why.isEmpty() && !busy;
+  if (check_ && !check_->findings.empty()) {
+    findings_->setFindings(check_->findings);
+  } else if (check_ || !now_) {
+    findings_->setHint(why);
+  }
   launch_->setEnabled(ready);
   launchButton_->setEnabled(ready);
+  launch_->setToolTip(why.isEmpty() ? launch_->text() : why);
+  launchButton_->setToolTip(why);
   cancel_->setVisible(busy);
   cancel_->setEnabled(busy);
-  if (!progress_ && target) {
+  if (!progress_) {
     steps_->setHint(
-        currentFaults_.empty()
-            ? tr("The recipe is checked, the engine and the data are brought to %1 unless they are "
-                 "there already, and the ranks are started. Live opens with the first of them.")
+        why.isEmpty()
+            ? tr("The engine and the data are brought to %1 unless they are there already, and the "
+                 "ranks are started. Live opens with the first of them.")
                   .arg(QString::fromStdString(target->target.name))
-            : tr("The recipe has %1: see there.")
-                  .arg(format::plural(static_cast<qint64>(currentFaults_.size()), tr("fault"))));
+            : why);
   }
   Q_EMIT headerChanged();
 }

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QGridLayout>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QScrollArea>
 #include <QSpinBox>
+#include <QTimer>
 #include <memory>
 
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/launch/findings_view.h"
 #include "gui/views/launch/launch_data.h"
 #include "gui/views/launch/launch_steps.h"
 #include "gui/views/launch/recent_launches.h"
@@ -36,11 +40,13 @@ class LaunchPage : public Page {
   /// Launches with another engine than the one beside this program.
   void setEngine(std::string path) { engine_ = std::move(path); }
   bool isReady() const override {
-    return loaded_ && !reading_.running() && !checking_.running() && !probing_.running();
+    return loaded_ && !reading_.running() && !checking_.running() && !looking_.running() &&
+           !probing_.running();
   }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   QWidget* buildRecipe();
@@ -48,27 +54,32 @@ class LaunchPage : public Page {
   QWidget* buildRun();
   QLayout* buildForm();
   QLayout* buildButtons();
-  QWidget* scrolled(QLayout* content);
+  QScrollArea* scrolled(QLayout* content);
   void addChoice(const RecipeChoice& choice, bool choose);
   const RecipeChoice* recipe() const;
   void refresh();
   void recipeChosen();
+  void recipeChanged();
+  void targetChosen();
+  void look();
+  void looked(workbench::TargetNow now);
   void check();
-  void showCheck(const RecipeCheck& check);
+  void showCheck(RecipeCheck check);
   void probe();
-  void probed(const Result<>& outcome);
   void launch();
   using Outcome = tl::expected<storage::CreatedRun, workbench::LaunchError>;
   void ended(const Outcome& outcome);
   void showSteps();
+  void forgetLaunch();
   void showReadiness();
-  void showChecks();
+  QString obstacle() const;
+  void settleFocus();
 
   QComboBox* recipes_ = nullptr;
   QWidget* left_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QPlainTextEdit* toml_ = nullptr;
-  QGridLayout* checks_ = nullptr;
+  FindingsView* findings_ = nullptr;
   QLabel* faults_ = nullptr;
   QPushButton* edit_ = nullptr;
   QLineEdit* runName_ = nullptr;
@@ -80,17 +91,22 @@ class LaunchPage : public Page {
   QPushButton* launchButton_ = nullptr;
   QPushButton* cancel_ = nullptr;
   QPushButton* remedy_ = nullptr;
+  QScrollArea* targetRows_ = nullptr;
   RecentLaunches* recent_ = nullptr;
   QAction* launch_ = nullptr;
 
   std::vector<RecipeChoice> choices_;
-  std::vector<recipe::Fault> currentFaults_;
-  std::optional<probe::Report>
-      probedHere_;  // this machine's: newer than the store's, if it has one
-  std::shared_ptr<LaunchSteps> progress_;
+  std::optional<RecipeCheck> check_;         // of what is shown; none while that is checked
+  std::optional<workbench::TargetNow> now_;  // of the chosen target
+  QElapsedTimer lookedAt_;                   // when
+  std::optional<probe::Report> here_;        // this machine's: newer than the store's
+  std::shared_ptr<LaunchSteps> progress_;    // of the launch that is shown; null: none is
+  bool settlesFocus_ = false;                // once it is known whether Launch may be pressed
   QString remedyPage_;
   std::string engine_;
+  QTimer pause_;  // ranks are typed and spun: not every number is checked
   Job reading_;
+  Job looking_;
   Job checking_;
   Job probing_;
   Job launching_;

@@ -158,4 +158,8 @@ void TargetList::choose(const QString& name) {
   Q_EMIT chosenChanged();
 }
 
+void TargetList::focusChosen() {
+  if (QAbstractButton* row = group_->checkedButton()) row->setFocus();
+}
+
 }  // namespace heddle::gui

@@ -21,6 +21,7 @@ class TargetList : public QWidget {
   void setTargets(std::vector<workbench::SavedTarget> targets);
   const workbench::SavedTarget* chosen() const;
   void choose(const QString& name);
+  void focusChosen();
 
  Q_SIGNALS:
   void chosenChanged();

@@ -1,5 +1,5 @@
-// The Launch page as a person uses it: a recipe with a fault, a host that does not answer, and a
-// run of real processes on this machine.
+// The Launch page as a person uses it: a recipe with a fault, what a target lacks, a host that does
+// not answer, and a run of real processes on this machine.
 #include "gui/views/launch/launch_page.h"
 
 #include <QFile>
@@ -36,6 +36,7 @@ struct Shown {
   }
   void show() {
     page->show();
+    page->activateWindow();
     page->activated();
     QVERIFY(QTest::qWaitFor([this] { return page->isReady(); }, 20000));
   }
@@ -45,20 +46,25 @@ struct Shown {
     out.write(text);
   }
   /// rank_engine takes training.seed as milliseconds a step.
-  void showRecipe(const QByteArray& training) {
+  void showRecipe(const QByteArray& training, const QByteArray& hardware = "") {
     page->showRecipe(
         "debug",
         "[model]\npreset = \"llama3-debug\"\nvocab_size = 512\n"
         "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n" +
-            training + "[hardware]\nranks = 2\n",
+            training + "[hardware]\nranks = 2\n" + hardware,
         folder.filePath("debug.toml"));
     QVERIFY(QTest::qWaitFor([this] { return page->isReady(); }, 20000));
   }
   QPushButton* launchButton() const { return page->findChild<QPushButton*>("launchButton"); }
-  QString stepsText() const {
+  QString stepsText() const { return textOf(page->findChild<StepsView*>()); }
+  QString findingsText() const { return textOf(page->findChild<FindingsView*>()); }
+  /// What of it can be seen.
+  static QString textOf(const QWidget* widget) {
     QStringList texts;
-    for (const QLabel* text : page->findChild<StepsView*>()->findChildren<QLabel*>()) {
-      texts << text->text();
+    for (const QLabel* text : widget->findChildren<QLabel*>()) {
+      if (!text->isVisible()) continue;
+      const auto* elided = qobject_cast<const ElidedLabel*>(text);
+      texts << (elided ? elided->fullText() : text->text());
     }
     return texts.join('\n');
   }
@@ -121,7 +127,7 @@ class LaunchPageTest : public QObject {
     QCOMPARE(recent->item(0, 0)->text(), QString("from-the-page"));
   }
 
-  void a_host_that_does_not_answer_is_named_and_the_attempt_is_kept() {
+  void a_host_that_does_not_answer_is_named_and_nothing_is_begun() {
     Shown shown;
     {
       auto writer = must(storage::Writer::open(shown.path));
@@ -133,16 +139,103 @@ class LaunchPageTest : public QObject {
     }
     shown.show();
     shown.showRecipe("[training]\nsteps = 5\n");
+    QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
     shown.page->findChild<TargetList*>()->choose("away");
+    QVERIFY(!shown.launchButton()->isEnabled());  // what was found was found elsewhere
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.findingsText().contains("127.0.0.1"),
+                              qPrintable(shown.findingsText()), 60000);
+    QVERIFY(!shown.launchButton()->isEnabled());
+    QCOMPARE(shown.launchButton()->toolTip(), QString("It cannot start on away: target"));
+    QCOMPARE(shown.page->findChild<RecentLaunches*>()->rowCount(), 0);
+    shown.page->findChild<TargetList*>()->choose("this-machine");
+    QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
+  }
+
+  void what_the_target_lacks_is_said_before_the_launch() {
+    Shown shown;
+    shown.show();
+    shown.showRecipe("[training]\nsteps = 5\n", "device = \"cuda\"\n");
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.findingsText().contains("2 ranks on 0 GPUs"),
+                              qPrintable(shown.findingsText()), 20000);
+    QVERIFY(!shown.launchButton()->isEnabled());
+    QVERIFY2(shown.stepsText().contains("It cannot start on this-machine: GPUs"),
+             qPrintable(shown.stepsText()));
+    QVERIFY(!shown.page->pageActions().first()->isEnabled());
+    // Data that is not there, too.
+    QVERIFY(QFile::remove(shown.folder.filePath("corpus.txt")));
+    shown.showRecipe("[training]\nsteps = 5\n");
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.findingsText().contains("there is no "),
+                              qPrintable(shown.findingsText()), 20000);
+    QVERIFY(!shown.findingsText().contains("GPUs"));
+    QVERIFY(!shown.launchButton()->isEnabled());
+  }
+
+  void the_last_launch_is_forgotten_with_its_recipe() {
+    Shown shown;
+    shown.show();
+    shown.page->setEngine("/nowhere/engine");
+    shown.showRecipe("[training]\nsteps = 5\n");
     QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
     QTest::mouseClick(shown.launchButton(), Qt::LeftButton);
-    QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("127.0.0.1"),
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("/nowhere/engine"),
                               qPrintable(shown.stepsText()), 60000);
-    auto* recent = shown.page->findChild<RecentLaunches*>();
-    QTRY_COMPARE_WITH_TIMEOUT(recent->rowCount(), 1, 20000);
-    QCOMPARE(recent->item(0, 1)->text(), QString("failed"));
-    QVERIFY(recent->item(0, 4)->toolTip().contains("127.0.0.1"));
-    QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
+    shown.showRecipe("[training]\nstep = 5\n");
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("1 fault"), qPrintable(shown.stepsText()),
+                              20000);
+    QVERIFY2(!shown.stepsText().contains("/nowhere/engine"), qPrintable(shown.stepsText()));
+    QVERIFY2(!shown.stepsText().contains("this-machine"), qPrintable(shown.stepsText()));
+  }
+
+  void a_checkpoint_may_name_the_model() {
+    const RecipeCheck check = checkRecipe(
+        {"tiny",
+         "[model]\ncheckpoint = \"" HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny\"\n"
+         "[data]\ntext = [\"c4/\"]\ntokenizer = \"t.json\"\nseq_len = 32\n",
+         "/home/ada/tiny.toml"},
+        2, {});
+    QVERIFY2(check.faults.empty(), check.faults.empty() ? "" : check.faults[0].str().c_str());
+    QCOMPARE(check.facts[0].second.left(16), QString("2 layers, dim 64"));
+    // A folder's name does not end with its slash.
+    QCOMPARE(check.facts[1].second, QString("c4/, sequence 32"));
+  }
+
+  void every_recipe_has_a_name() {
+    QCOMPARE(runName({"8b", "", "/home/ada/8b-layers.toml"}), QString("8b-layers"));
+    QCOMPARE(fileName({"8b", "", "/home/ada/8b-layers.toml"}), QString("8b-layers.toml"));
+    QCOMPARE(runName({"", "", "/home/ada/.toml"}), QString("toml"));
+    QCOMPARE(fileName({"", "", "/home/ada/.toml"}), QString(".toml"));
+    QCOMPARE(runName({"", "", ""}), QString("run"));
+    QCOMPARE(fileName({"", "", ""}), QString("recipe"));
+  }
+
+  void the_focus_goes_where_nothing_is_lost() {
+    Shown shown;
+    shown.show();
+    shown.page->hide();
+    shown.page->show();
+    shown.page->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(shown.page.get()));
+    shown.showRecipe("[training]\nsteps = 5\n");
+    QTRY_COMPARE_WITH_TIMEOUT(QApplication::focusWidget(),
+                              static_cast<QWidget*>(shown.launchButton()), 20000);
+    // What fails has it where nothing can be launched.
+    shown.page->hide();
+    shown.page->show();
+    shown.page->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(shown.page.get()));
+    shown.showRecipe("[training]\nsteps = 5\n", "device = \"cuda\"\n");
+    QTRY_VERIFY_WITH_TIMEOUT(
+        QApplication::focusWidget() && QApplication::focusWidget()->property("name") == "GPUs",
+        20000);
+    // Probe gives it to the target, not to what happens to come next.
+    for (auto* button : shown.page->findChildren<QPushButton*>()) {
+      if (button->text() != "Probe") continue;
+      button->setFocus();
+      QTest::keyClick(button, Qt::Key_Space);
+    }
+    QCOMPARE(QApplication::focusWidget()->objectName(), QString("target-this-machine"));
+    QTRY_VERIFY_WITH_TIMEOUT(shown.page->isReady(), 20000);
+    QCOMPARE(QApplication::focusWidget()->objectName(), QString("target-this-machine"));
   }
 };
 

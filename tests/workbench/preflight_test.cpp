@@ -1,0 +1,218 @@
+// Whether a recipe can be trained on a target: findings over hosts as a probe describes them, and
+// on this machine as it is.
+#include "workbench/preflight.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <fstream>
+
+#include "engine/checkpoint/load_recipe.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+using probe::Status;
+
+namespace {
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+/// 64 cores, 256 GiB, no GPU.
+HostNow host() {
+  HostNow host{.name = "node", .is_this_machine = true};
+  host.report.host = "node";
+  host.report.cores = 64;
+  host.report.memory_bytes = 256 * kGiB;
+  host.report.available_bytes = 240 * kGiB;
+  host.report.shared_memory_bytes = 120 * kGiB;
+  host.report.free_disk_bytes = 900 * kGiB;
+  return host;
+}
+
+TargetNow on(std::vector<HostNow> hosts) {
+  TargetNow now{.target = remote::this_machine()};
+  if (!hosts[0].is_this_machine) {
+    now.target.name = "lab";
+    now.target.hosts.assign(hosts.size(), *remote::parse_host("ada@node.lab"));
+  }
+  now.hosts = std::move(hosts);
+  return now;
+}
+
+}  // namespace
+
+class PreflightTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir folder_;
+
+  std::string path(const char* name) const {
+    return folder_.filePath(QString::fromLatin1(name)).toStdString();
+  }
+
+  /// A recipe of this folder, whose model has its vocabulary.
+  recipe::Parsed load(const std::string& preset, const std::string& rest) const {
+    const recipe::Parsed loaded = checkpoint::load_recipe(
+        "[model]\npreset = \"" + preset +
+            "\"\nvocab_size = 4096\n"
+            "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 512\n" +
+            rest,
+        path("r.toml"));
+    if (!loaded.ok()) qFatal("%s", loaded.faults[0].str().c_str());
+    return loaded;
+  }
+
+  /// The line of the finding of that name, with its status.
+  static std::string line(const std::vector<Finding>& findings, const std::string& name) {
+    for (const Finding& finding : findings)
+      if (finding.name == name)
+        return std::string(probe::word(finding.status)) + " " + finding.line();
+    return "no finding " + name;
+  }
+
+ private Q_SLOTS:
+  void init() {
+    std::ofstream(path("corpus.txt")) << "To be, or not to be.\n";
+    std::ofstream(path("tokenizer.json")) << "{}\n";
+  }
+
+  void a_host_that_has_it_all_may_start() {
+    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 4\n"), on({host()}));
+    QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
+    QCOMPARE(lines_of(found, Status::warn), std::string());
+    QCOMPARE(line(found, "cores"), std::string("pass cores: 4 ranks on 64 cores"));
+    QCOMPARE(line(found, "data"), std::string("pass data: 24 B, readable"));
+  }
+
+  void gpus_that_are_not_there() {
+    const auto found =
+        preflight(load("llama3-8b", "[hardware]\nranks = 8\ndevice = \"cuda\"\n"), on({host()}));
+    QVERIFY(!may_start(found));
+    const std::string said = line(found, "GPUs");
+    QVERIFY2(said.starts_with("fail GPUs: 8 ranks on 0 GPUs; "), said.c_str());
+    QVERIFY2(said.find("hardware.device = \"cpu\"") != said.npos, said.c_str());
+  }
+
+  void gpus_without_the_plugin() {
+    HostNow gpu_host = host();
+    gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "580"});
+    TargetNow now = on({gpu_host});
+    const auto recipe = load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cuda\"\n");
+    const std::string said = line(preflight(recipe, now), "devices");
+    QVERIFY2(
+        said.starts_with("fail " + path("r.toml") + ":10:10: hardware.device: there is no CUDA"),
+        said.c_str());
+    now.has_cuda_plugin = true;
+    const auto found = preflight(recipe, now);
+    QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
+    // And on the CPU beside idle GPUs, which is legal.
+    const auto idle = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), now);
+    QVERIFY(may_start(idle));
+    QCOMPARE(line(idle, "devices"),
+             std::string("warn devices: 2 ranks on the CPU beside 2 × NVIDIA H100; "
+                         "hardware.device = \"cuda\" trains on these"));
+  }
+
+  void memory_is_counted_and_may_be_overridden() {
+    HostNow small = host();
+    small.report.cores = 2;
+    small.report.available_bytes = 4 * kGiB;
+    const std::string ranks = "[hardware]\nranks = 8\n";
+    const auto found = preflight(load("llama3-8b", ranks), on({small}));
+    QVERIFY(!may_start(found));
+    const std::string said = line(found, "memory");
+    QVERIFY2(said.starts_with("fail memory: 8 ranks need ") &&
+                 said.find("4.0 GiB of 256.0 GiB are free") != said.npos &&
+                 said.find("hardware.overcommit = true") != said.npos,
+             said.c_str());
+    QVERIFY(line(found, "cores").starts_with("warn cores: 8 ranks on 2 cores; "));
+    const auto anyway = preflight(load("llama3-8b", ranks + "overcommit = true\n"), on({small}));
+    QVERIFY(line(anyway, "memory").starts_with("warn memory: 8 ranks need "));
+    QVERIFY2(may_start(anyway), lines_of(anyway, Status::fail).c_str());
+  }
+
+  void checkpoints_need_room() {
+    HostNow full = host();
+    full.report.free_disk_bytes = kGiB;
+    const std::string every =
+        "[training]\nsteps = 100\n[checkpoint]\nevery = 10\nkeep = 2\n[hardware]\nranks = 2\n";
+    const auto found = preflight(load("llama3-1b", every), on({full}));
+    QVERIFY(!may_start(found));
+    const std::string said = line(found, "disk");
+    QVERIFY2(
+        said.find("3 checkpoints of ") != said.npos &&
+            said.find("one being written included; 1.0 GiB free at ~/.heddle; ") != said.npos &&
+            said.find("lower checkpoint.keep") != said.npos,
+        said.c_str());
+    const auto none = preflight(
+        load("llama3-1b", "[checkpoint]\nenabled = false\n[hardware]\nranks = 2\n"), on({full}));
+    QVERIFY2(line(none, "disk").starts_with("pass disk: no checkpoints"),
+             line(none, "disk").c_str());
+  }
+
+  void inputs_are_looked_at() {
+    const auto recipe = load("llama3-debug", "[hardware]\nranks = 2\n");
+    std::ofstream(path("corpus.txt"), std::ios::trunc).flush();
+    QCOMPARE(line(preflight(recipe, on({host()})), "data"),
+             "fail " + path("r.toml") + ":5:9: data.text: " + path("corpus.txt") +
+                 " is empty; a file or folder of this machine; relative paths start at the "
+                 "recipe's folder");
+    QFile::remove(folder_.filePath("tokenizer.json"));
+    const auto both = preflight(recipe, on({host()}));
+    QCOMPARE(
+        std::count_if(both.begin(), both.end(), [](const Finding& f) { return f.name == "data"; }),
+        2);
+    QVERIFY(!may_start(both));
+  }
+
+  void a_tokenizer_that_is_none() {
+    const auto loaded = checkpoint::load_recipe(
+        "[model]\npreset = \"llama3-debug\"\n[data]\ntext = [\"corpus.txt\"]\n"
+        "tokenizer = \"tokenizer.json\"\n[hardware]\nranks = 2\n",
+        path("r.toml"));
+    const std::string said = line(preflight(loaded, on({host()})), "tokenizer");
+    QVERIFY2(said.starts_with("fail " + path("r.toml") + ":5:13: data.tokenizer: "), said.c_str());
+  }
+
+  void hosts_share_and_are_brought_what_they_lack() {
+    HostNow far = host();
+    far.is_this_machine = false;
+    far.engine_bytes = 512 << 20;
+    HostNow full = far;
+    full.name = "full";
+    full.report.free_disk_bytes = 100 << 20;
+    const auto recipe = load("llama3-debug", "[hardware]\nranks = 4\n");
+    const auto found = preflight(recipe, on({far, full}));
+    QVERIFY2(line(found, "disk of node").starts_with("pass disk of node: ") &&
+                 line(found, "disk of node").find("512.0 MiB to bring there") != std::string::npos,
+             line(found, "disk of node").c_str());
+    QVERIFY(line(found, "disk of full").starts_with("fail "));
+    QCOMPARE(line(found, "cores of node"), std::string("pass cores of node: 2 ranks on 64 cores"));
+    const auto odd = preflight(load("llama3-debug", "[hardware]\nranks = 3\n"), on({far, far}));
+    QCOMPARE(line(odd, "ranks"), "fail " + path("r.toml") +
+                                     ":9:9: hardware.ranks: 3 do not divide among the 2 hosts of "
+                                     "lab; a multiple of 2");
+  }
+
+  void a_target_that_does_not_answer() {
+    remote::Target away;
+    away.name = "away";
+    away.hosts = {*remote::parse_host("nobody@127.0.0.1:1")};
+    const TargetNow now = look_at(away, HEDDLE_BINARY_DIR "/rank_engine");
+    QVERIFY(now.refused);
+    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), now);
+    QVERIFY(!may_start(found));
+    QVERIFY(line(found, "target").find("127.0.0.1") != std::string::npos);
+  }
+
+  void this_machine_as_it_is() {
+    const TargetNow now = look_at(remote::this_machine(), HEDDLE_BINARY_DIR "/rank_engine");
+    QCOMPARE(now.hosts.size(), size_t(1));
+    QVERIFY(now.hosts[0].report.available_bytes > 0);
+    const auto found = preflight(load("llama3-405b", "[hardware]\nranks = 4096\n"), now);
+    QVERIFY(line(found, "memory").starts_with("fail "));
+    QVERIFY(line(found, "cores").starts_with("fail "));
+  }
+};
+
+QTEST_GUILESS_MAIN(PreflightTest)
+#include "preflight_test.moc"

@@ -1,0 +1,235 @@
+#include "workbench/preflight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/number_text.h"
+#include "engine/data/text_loader.h"
+#include "engine/launch/admission.h"
+#include "workbench/inputs.h"
+
+namespace heddle::workbench {
+namespace {
+
+namespace fs = std::filesystem;
+using probe::Status;
+
+constexpr double kMostOfDisk = 0.9;  // of what is free: beyond it is worth a warning
+
+std::string size(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+
+std::string plural(int64_t count, const std::string& one) {
+  return fmt::format("{} {}{}", count_text(static_cast<double>(count)), one, count == 1 ? "" : "s");
+}
+
+/// What is judged, and what was found so far.
+class Preflight {
+ public:
+  Preflight(const recipe::Parsed& recipe, const TargetNow& target)
+      : parsed_(recipe),
+        recipe_(recipe.recipe),
+        target_(target),
+        hosts_(static_cast<int64_t>(target.target.hosts.size())),
+        ranks_(recipe_.hardware.ranks / hosts_),
+        on_gpus_(recipe_.hardware.device == "cuda") {}
+
+  std::vector<Finding> findings() {
+    find_target();
+    find_data();
+    find_vocabulary();
+    find_share();
+    for (const HostNow& host : target_.hosts) {
+      find_faults_of(host);
+      find_plugin(host);
+      find_ranks(host);
+      find_disk(host);
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void add(const std::string& name, Status status, std::string what, std::string remedy = "",
+           const std::string& key = "") {
+    Finding finding{name, status, std::move(what), std::move(remedy), ""};
+    if (status == Status::fail && !key.empty()) finding.place = place_of(key);
+    findings_.push_back(std::move(finding));
+  }
+
+  std::string place_of(const std::string& key) const {
+    const auto place = parsed_.places.find(key);
+    if (place == parsed_.places.end()) return fmt::format("{}: {}", parsed_.file, key);
+    const recipe::Place& at = place->second;
+    return at.line > 0 ? fmt::format("{}:{}:{}: {}", at.file, at.line, at.column, key)
+                       : fmt::format("{}: {}", at.file, key);
+  }
+
+  /// "memory", and where there are several hosts "memory of node-2".
+  std::string name_on(const HostNow& host, const std::string& name) const {
+    return hosts_ > 1 ? name + " of " + host.name : name;
+  }
+
+  void find_target() {
+    const bool here = target_.target.hosts[0].is_this_machine();
+    if (!target_.error.empty()) return add("target", Status::fail, target_.error);
+    std::string names;
+    for (const HostNow& host : target_.hosts) names += (names.empty() ? "" : ", ") + host.name;
+    add("target", Status::pass,
+        here ? "this machine" : names + (hosts_ > 1 ? " answer" : " answers"));
+  }
+
+  void find_data() {
+    const std::vector<recipe::Fault> faults = input_faults(parsed_);
+    for (const recipe::Fault& fault : faults) {
+      const std::string line = fault.str();
+      const size_t end = line.find(": " + fault.what);
+      findings_.push_back({"data", Status::fail, fault.what, fault.valid, line.substr(0, end)});
+    }
+    if (!faults.empty()) return;
+    std::set<std::string> none;
+    add("data", Status::pass,
+        size(static_cast<int64_t>(bytes_of_inputs(recipe_, none).all)) + ", readable");
+  }
+
+  /// What follows needs to know how large the model is.
+  void find_vocabulary() {
+    if (recipe_.model.vocab_size > 0 || !may_start(findings_)) return;
+    const Result<int64_t> size = data::vocabulary(recipe_.model, recipe_.data);
+    if (size) {
+      recipe_.model.vocab_size = *size;
+      return;
+    }
+    const std::string key = "data.tokenizer", &message = size.error().message;
+    const bool named = message.starts_with(key + ": ");
+    add("tokenizer", Status::fail, named ? message.substr(key.size() + 2) : message, "", key);
+  }
+
+  void find_share() {
+    const int64_t all = recipe_.hardware.ranks;
+    if (all % hosts_ != 0)
+      add("ranks", Status::fail,
+          fmt::format("{} do not divide among the {} hosts of {}", all, hosts_,
+                      target_.target.name),
+          fmt::format("a multiple of {}", hosts_), "hardware.ranks");
+  }
+
+  /// What the probe says is amiss there, whatever the recipe.
+  void find_faults_of(const HostNow& host) {
+    for (const probe::Check& check : host.report.checks) {
+      // These depend on the recipe.
+      const bool judged = check.name == "memory" || check.name == "cores" ||
+                          check.name == "/dev/shm" || check.name == "GPUs";
+      if (check.status == Status::fail && !judged)
+        add(name_on(host, check.name), Status::fail, check.value, check.advice);
+    }
+  }
+
+  void find_plugin(const HostNow& host) {
+    const std::string name = name_on(host, "devices");
+    const auto gpus = static_cast<int64_t>(host.report.gpus.size());
+    if (!on_gpus_) {
+      const bool idle = gpus > 0 && host.is_this_machine && target_.has_cuda_plugin;
+      return add(name, idle ? Status::warn : Status::pass,
+                 plural(ranks_, "rank") + " on the CPU" +
+                     (idle ? fmt::format(" beside {} × {}", gpus, host.report.gpus[0].name) : ""),
+                 idle ? "hardware.device = \"cuda\" trains on these" : "");
+    }
+    if (gpus == 0) return;  // the ranks' own finding says so
+    const std::string valid = "hardware.device = \"cpu\"";
+    if (!host.is_this_machine)
+      return add(name, Status::fail, "the CUDA plug-in is not brought to hosts over SSH yet",
+                 valid + ", or this machine", "hardware.device");
+    if (!target_.has_cuda_plugin)
+      add(name, Status::fail, "there is no CUDA plug-in beside the engine",
+          "build it with packaging/start.sh --cuda, or " + valid, "hardware.device");
+  }
+
+  /// Cores, memory, GPUs: as the host itself will judge before it starts them.
+  void find_ranks(const HostNow& host) {
+    if (recipe_.model.vocab_size == 0 || ranks_ == 0) return;
+    const launch::Demand demand = launch::demand_of(recipe_, ranks_);
+    for (const probe::Check& check :
+         launch::judge(demand, host.report, recipe_.hardware.overcommit)) {
+      add(name_on(host, check.name), check.status, check.value, check.advice);
+    }
+  }
+
+  /// Checkpoints, and on a host what is still to be brought there.
+  void find_disk(const HostNow& host) {
+    const recipe::Checkpoint& checkpoint = recipe_.checkpoint;
+    if (recipe_.model.vocab_size == 0 || ranks_ == 0) return;
+    const int64_t one = launch::demand_of(recipe_, ranks_).checkpoint_bytes;
+    int64_t kept = 0;
+    if (checkpoint.enabled) {
+      kept = checkpoint.every > 0
+                 ? std::min(checkpoint.keep, recipe_.training.steps / checkpoint.every) + 1
+                 : 1;
+    }
+    const auto shipped = static_cast<int64_t>(
+        host.is_this_machine ? 0
+                             : host.engine_bytes + bytes_of_inputs(recipe_, host.blobs).missing);
+    const auto [folder, free] = disk_of(host);
+    const int64_t needed = kept * one + shipped;
+    std::string what = kept == 0 ? "no checkpoints"
+                       : kept == 1
+                           ? fmt::format("a checkpoint takes {}", size(one))
+                           : fmt::format("{} checkpoints of {} take {}, one being written included",
+                                         kept, size(one), size(kept * one));
+    if (shipped > 0) what += fmt::format(", {} to bring there", size(shipped));
+    what += fmt::format("; {} free at {}", size(free), folder);
+    const std::string remedy =
+        kept > 1 ? "free some space, lower checkpoint.keep, or name another checkpoint.folder"
+                 : "free some space, or name another checkpoint.folder";
+    const Status status = needed > free ? Status::fail
+                          : static_cast<double>(needed) > kMostOfDisk * static_cast<double>(free)
+                              ? Status::warn
+                              : Status::pass;
+    add(name_on(host, "disk"), status, what, status == Status::pass ? "" : remedy,
+        "checkpoint.folder");
+  }
+
+  /// Where checkpoints go, and what is free there.
+  std::pair<std::string, int64_t> disk_of(const HostNow& host) const {
+    if (!host.is_this_machine || recipe_.checkpoint.folder.empty())
+      return {target_.target.root, host.report.free_disk_bytes};
+    fs::path folder = recipe_.checkpoint.folder;
+    std::error_code error;
+    while (folder.has_relative_path() && !fs::exists(folder, error)) folder = folder.parent_path();
+    const fs::space_info space = fs::space(folder, error);
+    return {recipe_.checkpoint.folder, error ? 0 : static_cast<int64_t>(space.available)};
+  }
+
+  const recipe::Parsed& parsed_;
+  recipe::Recipe recipe_;
+  const TargetNow& target_;
+  const int64_t hosts_;
+  const int64_t ranks_;  // of each host
+  const bool on_gpus_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::string Finding::line() const {
+  return fmt::format("{}: {}{}{}", place.empty() ? name : place, what, remedy.empty() ? "" : "; ",
+                     remedy);
+}
+
+std::vector<Finding> preflight(const recipe::Parsed& recipe, const TargetNow& target) {
+  return Preflight(recipe, target).findings();
+}
+
+bool may_start(const std::vector<Finding>& findings) {
+  return std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& finding) { return finding.status == Status::fail; });
+}
+
+std::string lines_of(const std::vector<Finding>& findings, Status status) {
+  std::string lines;
+  for (const Finding& finding : findings)
+    if (finding.status == status) lines += (lines.empty() ? "" : "\n") + finding.line();
+  return lines;
+}
+
+}  // namespace heddle::workbench

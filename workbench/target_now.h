@@ -1,0 +1,44 @@
+// A target as it is now: what of its hosts is free, and what they have already. The probe that the
+// store keeps is as old as it is; before a launch this is asked anew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/probe/report.h"
+#include "remote/connect.h"
+#include "remote/target.h"
+
+namespace heddle::workbench {
+
+struct HostNow {
+  std::string name;
+  bool is_this_machine = false;
+  probe::Report report = {};
+  std::set<std::string> blobs = {};  // what lies in ROOT/blobs
+  uint64_t engine_bytes = 0;         // of the engine, still to be brought there
+};
+
+struct TargetNow {
+  remote::Target target;
+  std::vector<HostNow> hosts = {};  // as the target's; empty when one could not be looked at
+  std::string error = {};           // why not, and what to do
+  std::optional<remote::ConnectError> refused = {};  // a host could not be reached or trusted
+  bool has_cuda_plugin = false;                      // beside the engine on this machine
+};
+
+using Nodes = std::vector<std::unique_ptr<remote::Node>>;
+
+/// Connects to the hosts of a target, in order.
+tl::expected<Nodes, remote::ConnectError> connect_all(const remote::Target& target);
+
+/// Connects and looks. Blocks: never on the GUI thread. `engine`: as in LaunchRequest.
+TargetNow look_at(const remote::Target& target, const std::string& engine);
+/// The same over connections that are open.
+TargetNow look_at(const remote::Target& target, const std::string& engine, const Nodes& nodes);
+
+}  // namespace heddle::workbench
