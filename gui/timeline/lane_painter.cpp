@@ -27,6 +27,8 @@ QColor baseColor(Kind kind) {
       return c.hidden;
     case Kind::exposed:
       return c.exposed;
+    case Kind::waiting:
+      return waitingColor();
   }
   return c.text;
 }
@@ -42,6 +44,7 @@ double opacity(Kind kind, int shade) {
     case Kind::hidden:
       return 0.80;
     case Kind::exposed:
+    case Kind::waiting:
       return 1.0;
   }
   return 1.0;
@@ -54,6 +57,8 @@ QColor readableOn(const QColor& fill) {
 }
 
 }  // namespace
+
+QColor waitingColor() { return blend(colors().surface, colors().exposed, 0.38); }
 
 QBrush hatchBrush(qreal pixelRatio) {
   const int side = 6;
@@ -152,7 +157,7 @@ void LanePainter::paintLabels(const Lane& lane) {
   const QFontMetricsF metrics(painter_.font());
   for (const Label& label : labels_) {
     const Piece& piece = lane.pieces()[label.piece];
-    const QString text = piece.kind == Kind::exposed
+    const QString text = piece.kind == Kind::exposed || piece.kind == Kind::waiting
                              ? duration(piece.time.length())
                              : QString::fromStdString(lane.spans()[piece.span].name);
     if (label.rect.height() < metrics.height() ||

@@ -44,6 +44,8 @@ class LanePainter {
   std::vector<Label> labels_;
 };
 
+/// A paler exposed communication: nothing is sent yet.
+QColor waitingColor();
 /// Diagonal stripes of hidden communication.
 QBrush hatchBrush(qreal pixelRatio);
 

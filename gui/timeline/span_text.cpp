@@ -25,7 +25,9 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   text.title = span.module.empty() ? name : QString::fromStdString(span.module);
   text.lines << QStringLiteral("%1 · %2 · %3").arg(name, phaseName(span.phase), row.title);
   text.lines << tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
-  if (ref.lane.stream == Stream::communication) {
+  if (span.stream == 2) {
+    text.lines << tr("waits for the other ranks to come to it");
+  } else if (ref.lane.stream == Stream::communication) {
     const Statistics spent =
         row.timeline->statistics({span.start_us, span.start_us + span.duration_us});
     if (spent.exposed > 0) {
@@ -43,9 +45,11 @@ QString describeRows(const std::vector<TimelineRow>& rows) {
       continue;
     }
     const Statistics s = row.timeline->statistics();
-    sentences << tr("%1: step %2, compute %3, communication %4, of which exposed %5, idle %6.")
+    sentences << tr("%1: step %2, compute %3, communication %4, of which exposed %5 (waiting for "
+                    "ranks %6), idle %7.")
                      .arg(row.title, duration(s.range), duration(s.compute),
-                          duration(s.communication), duration(s.exposed), duration(s.idle));
+                          duration(s.communication), duration(s.exposed), duration(s.waiting),
+                          duration(s.idle));
   }
   return sentences.join(' ');
 }

@@ -10,6 +10,7 @@ namespace {
 using telemetry::Span;
 
 constexpr int64_t kShortestPhase = 50;  // of a step: a fiftieth
+constexpr uint8_t kWaitingStream = 2;   // as in telemetry::Span
 
 Interval timeOf(const Span& span) {
   return {span.start_us, span.start_us + std::max<int64_t>(span.duration_us, 0)};
@@ -35,13 +36,19 @@ std::vector<Piece> computePieces(const std::vector<Span>& spans) {
   return pieces;
 }
 
-/// Cuts each span where compute begins or ends.
-std::vector<Piece> communicationPieces(const std::vector<Span>& spans, const Intervals& compute) {
+/// Cuts each span where compute begins or ends; of a wait, what is one.
+std::vector<Piece> communicationPieces(const std::vector<Span>& spans, const Intervals& compute,
+                                       const Intervals& waiting) {
   std::vector<Piece> pieces;
   const auto& busy = compute.items();
   for (size_t i = 0; i < spans.size(); ++i) {
     const auto index = static_cast<uint32_t>(i);
     const Interval span = timeOf(spans[i]);
+    if (spans[i].stream == kWaitingStream) {
+      const Intervals parts = waiting.intersection(Intervals({span}));
+      for (const Interval& part : parts.items()) pieces.push_back({part, Kind::waiting, index});
+      continue;
+    }
     int64_t at = span.begin;
     auto next = std::upper_bound(busy.begin(), busy.end(), span.begin,
                                  [](int64_t time, const Interval& b) { return time < b.end; });
@@ -146,6 +153,21 @@ Intervals Intervals::intersection(const Intervals& other) const {
   return Intervals(std::move(both));
 }
 
+Intervals Intervals::without(const Intervals& other) const {
+  std::vector<Interval> rest;
+  auto next = other.items_.begin();
+  for (const Interval& item : items_) {
+    int64_t at = item.begin;
+    while (next != other.items_.end() && next->end <= at) ++next;
+    for (auto cut = next; cut != other.items_.end() && cut->begin < item.end; ++cut) {
+      rest.push_back({at, cut->begin});
+      at = std::max(at, cut->end);
+    }
+    rest.push_back({at, item.end});
+  }
+  return Intervals(std::move(rest));
+}
+
 Lane::Lane(std::vector<Span> spans, std::vector<Piece> pieces)
     : spans_(std::move(spans)), pieces_(std::move(pieces)) {
   groups_.reserve(spans_.size());
@@ -226,17 +248,22 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_us < b.start_us; });
   std::array<std::vector<Span>, 2> streams;
+  std::vector<Interval> transfers, waits;
   for (Span& span : spans) {
     lengthUs_ = std::max(lengthUs_, timeOf(span).end);
+    if (span.stream != 0)
+      (span.stream == kWaitingStream ? waits : transfers).push_back(timeOf(span));
     streams[span.stream == 0 ? 0 : 1].push_back(std::move(span));
   }
   compute_ = busy(streams[0]);
   communication_ = busy(streams[1]);
   overlapped_ = compute_.intersection(communication_);
+  // A collective that waits for the one before it waits for no rank.
+  waiting_ = Intervals(std::move(waits)).without(compute_).without(Intervals(std::move(transfers)));
   auto pieces = computePieces(streams[0]);
   phases_ = phaseRuns(pieces, lengthUs_ / kShortestPhase);
   lanes_[0] = Lane(std::move(streams[0]), std::move(pieces));
-  pieces = communicationPieces(streams[1], compute_);
+  pieces = communicationPieces(streams[1], compute_, waiting_);
   lanes_[1] = Lane(std::move(streams[1]), std::move(pieces));
 }
 
@@ -247,6 +274,7 @@ Statistics Timeline::statistics(Interval range) const {
   result.communication = communication_.covered(range.begin, range.end);
   result.overlapped = overlapped_.covered(range.begin, range.end);
   result.exposed = result.communication - result.overlapped;
+  result.waiting = waiting_.covered(range.begin, range.end);
   result.idle = result.range - result.compute - result.exposed;
   return result;
 }

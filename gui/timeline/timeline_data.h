@@ -13,9 +13,10 @@
 namespace heddle::gui {
 
 /// What a piece of time was spent on. Communication is hidden while compute runs and exposed while
-/// compute idles; a span that is partly both becomes several pieces.
-enum class Kind : uint8_t { forward, backward, optimizer, hidden, exposed };
-inline constexpr int kKinds = 5;
+/// compute idles; a span that is partly both becomes several pieces. Waiting is exposed
+/// communication that has not begun, because other ranks have yet to come to it.
+enum class Kind : uint8_t { forward, backward, optimizer, hidden, exposed, waiting };
+inline constexpr int kKinds = 6;
 
 enum class Stream : uint8_t { compute, communication };
 
@@ -38,6 +39,7 @@ class Intervals {
   /// Time of [begin, end) that lies in the set.
   int64_t covered(int64_t begin, int64_t end) const;
   Intervals intersection(const Intervals& other) const;
+  Intervals without(const Intervals& other) const;
 
  private:
   int64_t coveredBefore(int64_t time) const;
@@ -102,13 +104,14 @@ struct PhaseRun {
 };
 
 /// How a stretch of time was spent; microseconds. communication = overlapped + exposed;
-/// compute + exposed + idle = range.
+/// compute + exposed + idle = range; waiting is a part of exposed.
 struct Statistics {
   int64_t range = 0;
   int64_t compute = 0;
   int64_t communication = 0;
   int64_t overlapped = 0;
   int64_t exposed = 0;
+  int64_t waiting = 0;
   int64_t idle = 0;
   /// Share of communication that compute hides, 0 to 1; 1 when there is none.
   double overlap() const {
@@ -137,6 +140,7 @@ class Timeline {
   Intervals compute_;
   Intervals communication_;
   Intervals overlapped_;
+  Intervals waiting_;  // while compute idles and no other communication runs
   std::vector<PhaseRun> phases_;
   int64_t lengthUs_ = 0;
 };

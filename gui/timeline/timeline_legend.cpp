@@ -21,14 +21,16 @@ constexpr std::array kEntries{
     Entry{Kind::backward, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "compute")},
     Entry{Kind::hidden, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "hidden")},
     Entry{Kind::exposed, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "exposed")},
-    Entry{Kind::optimizer, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "optimizer")}};
+    Entry{Kind::optimizer, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "optimizer")},
+    Entry{Kind::waiting, QT_TRANSLATE_NOOP("heddle::gui::TimelineLegend", "waiting")}};
 
 }  // namespace
 
 TimelineLegend::TimelineLegend(QWidget* parent) : QWidget(parent) {
-  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   setToolTip(
-      tr("hidden: communication while compute runs; exposed: communication while compute idles"));
+      tr("hidden: communication while compute runs; exposed: communication while compute idles; "
+         "waiting: compute idles until other ranks come to a collective; it counts as exposed"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -47,11 +49,12 @@ void TimelineLegend::paintEvent(QPaintEvent*) {
   painter.setPen(colors().text);
   int x = 0;
   for (const Entry& entry : kEntries) {
+    const int room = painter.fontMetrics().horizontalAdvance(tr(entry.name));
+    if (x + kSwatch + kGap + room > width()) return;  // the rarest stand last
     paintSwatch(painter, QRect(x, (height() - kSwatch + 2) / 2, kSwatch, kSwatch - 2), entry.kind);
     x += kSwatch + kGap;
-    const int width = painter.fontMetrics().horizontalAdvance(tr(entry.name));
-    painter.drawText(QRect(x, 0, width + 1, height()), Qt::AlignVCenter, tr(entry.name));
-    x += width + kBetween;
+    painter.drawText(QRect(x, 0, room + 1, height()), Qt::AlignVCenter, tr(entry.name));
+    x += room + kBetween;
   }
 }
 

@@ -11,7 +11,7 @@ class TimelineLegend : public QWidget {
  public:
   explicit TimelineLegend(QWidget* parent = nullptr);
   QSize sizeHint() const override;
-  QSize minimumSizeHint() const override { return sizeHint(); }
+  QSize minimumSizeHint() const override { return {0, 20}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -198,6 +198,9 @@ void paintSwatch(QPainter& painter, const QRect& rect, Kind kind) {
     case Kind::exposed:
       painter.fillRect(rect, c.exposed);
       break;
+    case Kind::waiting:
+      painter.fillRect(rect, waitingColor());
+      break;
   }
 }
 

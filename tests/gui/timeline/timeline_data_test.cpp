@@ -1,7 +1,8 @@
 // Classification, statistics, level of detail and the time axis, without a widget.
 //
 // A timeline is written as text, a stream a line, a character a microsecond: f, b and o are compute
-// of forward, backward and optimizer, c is communication, a dot is idle; `|` begins the next span.
+// of forward, backward and optimizer, c is communication, w is waiting for the other ranks, a dot
+// is idle; `|` begins the next span.
 #include "gui/timeline/timeline_data.h"
 
 #include <QTest>
@@ -14,7 +15,8 @@ using heddle::telemetry::Span;
 
 namespace {
 
-std::vector<Span> spansOf(const char* compute, const char* communication) {
+std::vector<Span> spansOf(const char* compute, const char* communication,
+                          const char* waiting = "") {
   std::vector<Span> spans;
   const auto read = [&](const char* text, uint8_t stream) {
     int64_t time = 0;
@@ -36,15 +38,16 @@ std::vector<Span> spansOf(const char* compute, const char* communication) {
   };
   read(compute, 0);
   read(communication, 1);
+  read(waiting, 2);
   return spans;
 }
 
-/// The lane's pieces as text: f b o for compute, h hidden, e exposed.
+/// The lane's pieces as text: f b o for compute, h hidden, e exposed, w waiting.
 QString textOf(const Lane& lane, int64_t length) {
   QString text(length, '.');
   for (const Piece& piece : lane.pieces()) {
     for (int64_t t = piece.time.begin; t < piece.time.end; ++t) {
-      text[t] = QChar("fbohe"[static_cast<int>(piece.kind)]);
+      text[t] = QChar("fbohew"[static_cast<int>(piece.kind)]);
     }
   }
   return text;
@@ -72,6 +75,29 @@ Timeline randomTimeline(int count, unsigned seed) {
 class TimelineDataTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  // A rank that waits for a slower one does not idle: what it waits for is communication.
+  void waiting_for_other_ranks_is_exposed_and_not_idle() {
+    const Timeline timeline(spansOf("fff.......bb..",  //
+                                    "..c.....cc....",  //
+                                    "...wwwww......"));
+    QCOMPARE(textOf(timeline.lane(Stream::communication), 14), QString("..hwwwwwee...."));
+    const Statistics spent = timeline.statistics();
+    QCOMPARE(spent.waiting, int64_t(5));
+    QCOMPARE(spent.exposed, int64_t(7));
+    QCOMPARE(spent.idle, int64_t(0));
+    QCOMPARE(spent.compute + spent.exposed + spent.idle, spent.range);
+  }
+
+  // The second collective waits for the first one, which every rank has come to.
+  void waiting_for_the_collective_before_is_no_waiting_for_ranks() {
+    const Timeline timeline(spansOf("ff......ff",  //
+                                    "..cccc|cc.",  //
+                                    "..wwww...."));
+    QCOMPARE(timeline.statistics().waiting, int64_t(0));
+    QCOMPARE(timeline.statistics().exposed, int64_t(6));
+    QCOMPARE(textOf(timeline.lane(Stream::communication), 10), QString("..eeeeee.."));
+  }
+
   void communication_is_split_where_compute_begins_and_ends() {
     const Timeline timeline(spansOf("..fff.bbbb..oo",  //
                                     "ccccccc..cccc."));
