@@ -47,10 +47,11 @@ class Exec {
     return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
   }
   Error late(const std::string& program) const {
-    const bool whole = limit_.of == Limit::Of::whole;
-    return {fmt::format("{}: {} {} {} s and was stopped", host_name_, program,
-                        whole ? "did not end within" : "was silent for",
-                        std::chrono::duration<double>(limit_.time).count())};
+    const double seconds = std::chrono::duration<double>(limit_.time).count();
+    if (limit_.of == Limit::Of::silence)
+      return {fmt::format("{}: no answer for {} s", host_name_, seconds)};
+    return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,
+                        seconds)};
   }
 
   Result<> start() {

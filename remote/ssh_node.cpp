@@ -13,6 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Limit kOperation{std::chrono::seconds(60)};
+// As long as an ssh client with its usual keepalives: a host that answers nothing for that long is
+// no longer connected, and whoever follows a run there says so.
+constexpr Limit kReading{std::chrono::seconds(9), Limit::Of::silence};
 constexpr Limit kUpload{std::chrono::seconds(60), Limit::Of::silence};
 constexpr Limit kHashing{std::chrono::minutes(10)};  // half a gigabyte from a slow disk
 
@@ -185,7 +188,7 @@ Result<std::vector<std::optional<std::string>>> SshNode::read(const std::vector<
     arguments.insert(arguments.end(),
                      {range.path, std::to_string(range.offset), std::to_string(range.max_bytes)});
   }
-  const Result<std::string> answer = script(kRead, arguments, "cannot read the files", kOperation);
+  const Result<std::string> answer = script(kRead, arguments, "cannot read the files", kReading);
   if (!answer) return fail(answer);
 
   std::vector<std::optional<std::string>> pieces;

@@ -13,6 +13,9 @@ class Lease {
   /// Fails at once, naming the holder's pid, when another process (or another Lease) holds it.
   static Result<Lease> acquire(const std::string& store_path);
 
+  /// Whether anyone holds it now. Takes nothing from an `acquire` at the same time.
+  static Result<bool> is_held(const std::string& store_path);
+
   Lease(Lease&& other) noexcept;
   Lease& operator=(Lease&& other) noexcept;
   Lease(const Lease&) = delete;

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "engine/telemetry/record.h"
+#include "storage/link.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -96,6 +97,10 @@ class Reader {
 
   /// Newest first. Reads summary rows only.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
+  /// Of the runs that are going on, as far as someone has followed them.
+  Result<std::map<RunId, Link>> links();
+  /// Whether a process follows the runs of this store now (holds its ingest lease).
+  Result<bool> followed() const;
   /// By name, or by id in digits.
   Result<RunSummary> find_run(const std::string& name_or_id);
   Result<RunDetail> run(RunId run);

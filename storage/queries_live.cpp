@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "storage/connection.h"
+#include "storage/lease.h"
 #include "storage/queries.h"
 #include "storage/series.h"
 
@@ -18,6 +19,20 @@ LogLine line_in(const Rows& rows) {
 }
 
 }  // namespace
+
+Result<std::map<RunId, Link>> Reader::links() {
+  return guarded(connection_->path(), [&]() -> Result<std::map<RunId, Link>> {
+    std::map<RunId, Link> links;
+    Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason FROM links");
+    while (rows.next()) {
+      links[rows.integer(0)] = {rows.real(1), rows.optional_real(2), rows.optional_real(3),
+                                rows.text(4)};
+    }
+    return links;
+  });
+}
+
+Result<bool> Reader::followed() const { return Lease::is_held(connection_->path()); }
 
 Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int32_t rank,
                                         StepRange range, size_t max_points) {

@@ -89,6 +89,7 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
   }
   if (!has_ended(state)) return {};
   connection.execute("UPDATE runs SET finished = ? WHERE id = ?", time, run);
+  connection.execute("DELETE FROM links WHERE run = ?", run);
   std::vector<LogKey> waiting;
   {
     Rows rows = connection.query("SELECT rank, epoch FROM logs WHERE run = ? AND pending > 0", run);
@@ -98,6 +99,18 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
     }
   }
   for (const LogKey& log : waiting) compact(connection, log);
+  return {};
+}
+
+Result<> set_link(Connection& connection, RunId run, const Link& link) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  if (connection.query("SELECT 1 FROM runs WHERE id = ? AND finished IS NOT NULL", run).next())
+    return {};
+  connection.execute(
+      "INSERT INTO links (run, heard, lost, next_try, reason) VALUES (?, ?, ?, ?, ?) "
+      "ON CONFLICT (run) DO UPDATE SET heard = max(heard, excluded.heard), lost = excluded.lost, "
+      "next_try = excluded.next_try, reason = excluded.reason",
+      run, link.heard, link.lost, link.next_try, link.reason);
   return {};
 }
 

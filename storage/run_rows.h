@@ -24,6 +24,7 @@ Result<> require_run(Connection& connection, RunId run);
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run);
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
                    double time);
+Result<> set_link(Connection& connection, RunId run, const Link& link);
 Result<> rename_run(Connection& connection, RunId run, const std::string& name);
 Result<> remove_run(Connection& connection, RunId run);
 

@@ -101,6 +101,12 @@ Writer::Future<> Writer::add_line(RunId run, LogLine line) {
       });
 }
 
+Writer::Future<> Writer::set_link(RunId run, Link link) {
+  return thread_->post<void>([run, link = std::move(link)](Connection& connection, Ingestor&) {
+    return storage::set_link(connection, run, link);
+  });
+}
+
 Writer::Future<> Writer::trash(RunId run) {
   return thread_->post<void>([run](Connection& connection, Ingestor&) {
     return set_column(connection, "UPDATE runs SET trashed = ? WHERE id = ?", run, unix_now());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/link.h"
 #include "storage/run.h"
 
 namespace heddle::storage {
@@ -57,6 +58,8 @@ class Writer {
   Future<> set_notes(RunId run, std::string notes);
   Future<> set_tags(RunId run, std::vector<std::string> tags);
   Future<> rename(RunId run, std::string name);
+  /// Of a run that is going on; its end removes it. `heard` never goes back.
+  Future<> set_link(RunId run, Link link);
   /// `line.id` is ignored; `line.time` 0: now.
   Future<> add_line(RunId run, LogLine line);
 

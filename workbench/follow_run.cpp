@@ -7,7 +7,10 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
+#include <vector>
 
+#include "engine/launch/process.h"
 #include "workbench/host_feed.h"
 #include "workbench/targets.h"
 
@@ -24,7 +27,9 @@ constexpr milliseconds kPollRemote{500};
 constexpr milliseconds kQuietFirst{3000};
 constexpr milliseconds kQuietMost{30000};
 constexpr milliseconds kRetryFirst{500};
-constexpr milliseconds kRetryMost{30000};
+constexpr milliseconds kRetryMost{15000};
+/// How often an answer of the hosts is written down: each costs a commit.
+constexpr double kNote = 2;  // seconds
 
 /// How a run ended: of several hosts the first failure tells, then a loss, then a stop.
 struct Verdict {
@@ -73,6 +78,7 @@ class RunFollower {
         stop_(std::move(stop)),
         poll_(place_.target.hosts[0].is_this_machine() ? kPollHere : kPollRemote) {
     for (size_t i = 0; i < place_.shares.size(); ++i) feeds_.emplace_back(writer, run_, place_, i);
+    heard_.resize(feeds_.size());
     quiet_since_ = steady_clock::now();
   }
 
@@ -81,13 +87,12 @@ class RunFollower {
     while (!stop_.stop_requested()) {
       const Result<bool> over = step();
       if (!over) {
-        report_trouble(over.error().message);
+        report_trouble(over.error().message, retry);
         for (HostFeed& feed : feeds_) feed.disconnect();
         sleep(retry);
         retry = std::min(2 * retry, kRetryMost);
         continue;
       }
-      report_no_trouble();
       if (*over) return;
       retry = kRetryFirst;
       sleep(poll_);
@@ -98,12 +103,15 @@ class RunFollower {
   /// Whether the run is over and all of it in the store.
   Result<bool> step() {
     bool came = false;
-    for (HostFeed& feed : feeds_) {
+    for (size_t i = 0; i < feeds_.size(); ++i) {
+      HostFeed& feed = feeds_[i];
       if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
       // As long as there is more than one piece, the pause between polls would only fall behind.
       for (;;) {
         const Result<uint64_t> bytes = feed.poll();
         if (!bytes) return fail(bytes);
+        heard_[i] = launch::now();
+        note_heard(*bytes > 0);
         if (*bytes == 0 || stop_.stop_requested()) break;
         came = true;
         changed_();
@@ -118,6 +126,7 @@ class RunFollower {
     }
     if (Result<> looked = look_after_supervisors(); !looked) return fail(looked);
     if (Result<> ended = end_with_the_first(); !ended) return fail(ended);
+    note_heard(true);
     const bool all_drained = std::all_of(feeds_.begin(), feeds_.end(),
                                          [](const HostFeed& feed) { return feed.drained(); });
     if (!all_drained) return false;
@@ -188,16 +197,34 @@ class RunFollower {
     return saved && saved->target.hosts == place_.target.hosts ? saved->target : place_.target;
   }
 
-  void report_trouble(const std::string& message) {
-    if (trouble_) return;
-    trouble_ = true;
-    line(telemetry::Level::warning, message + "; trying again");
+  /// Of all hosts: a run is heard of when each of them has answered.
+  double heard() const { return *std::min_element(heard_.begin(), heard_.end()); }
+
+  /// `works`: an answer alone does not end a trouble, which may lie elsewhere.
+  void note_heard(bool works) {
+    const bool back = works && lost_ && heard() > *lost_;
+    if (!back && (lost_ || heard() - noted_ < kNote)) return;
+    noted_ = heard();
+    lost_.reset();
+    write({.heard = noted_});
+    if (back) line(telemetry::Level::info, "following again");
   }
 
-  void report_no_trouble() {
-    if (!trouble_) return;
-    trouble_ = false;
-    line(telemetry::Level::info, "following again");
+  void report_trouble(const std::string& message, milliseconds retry) {
+    const bool first = !lost_;
+    const double now = launch::now();
+    if (first) lost_ = now;
+    write({.heard = heard(),
+           .lost = lost_,
+           .next_try = now + std::chrono::duration<double>(retry).count(),
+           .reason = message});
+    if (first) line(telemetry::Level::warning, message + "; trying again");
+  }
+
+  void write(const storage::Link& link) {
+    // Should the store be what fails, the next step says so.
+    [[maybe_unused]] const Result<> set = writer_.set_link(run_, link).get();
+    changed_();
   }
 
   void line(telemetry::Level level, const std::string& text) {
@@ -225,7 +252,9 @@ class RunFollower {
   std::deque<HostFeed> feeds_;
   steady_clock::time_point quiet_since_;
   milliseconds quiet_ = kQuietFirst;
-  bool trouble_ = false;
+  std::vector<double> heard_;   // by feed: when it last answered, Unix seconds
+  double noted_ = 0;            // what of it the store has
+  std::optional<double> lost_;  // since when a step fails
   std::mutex mutex_;
   std::condition_variable_any wake_;
 };

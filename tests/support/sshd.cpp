@@ -169,6 +169,10 @@ Result<> Sshd::cut_cable() {
   return all({{"ip", "-n", network(), "route", "add", "blackhole", subnet() + "1/32"}});
 }
 
+Result<> Sshd::mend_cable() {
+  return all({{"ip", "-n", network(), "route", "delete", "blackhole", subnet() + "1/32"}});
+}
+
 void Sshd::let_in(const std::string& public_key_file) {
   std::ofstream(folder_ + "/sshd/authorized_keys", std::ios::app)
       << std::ifstream(public_key_file).rdbuf();

@@ -63,6 +63,7 @@ class Sshd {
   void let_in(const std::string& public_key_file);
   /// From now on the node's packets vanish, and nobody is told. With own_network.
   Result<> cut_cable();
+  Result<> mend_cable();
 
  private:
   Sshd(SshdOptions options, std::string folder);

@@ -193,6 +193,49 @@ class RemoteRunsTest : public QObject {
     QTRY_COMPARE(count("following again"), 1);
   }
 
+  // Nothing tells of a cut cable but silence; what the store says of it is what every page shows.
+  void a_cut_cable_is_told_until_it_is_mended() {
+    test::SshdOptions options;
+    options.own_network = true;
+    auto node = test::Sshd::start(options);
+    if (!node) QSKIP(("no network of its own: " + node.error().message).c_str());
+    std::filesystem::copy(sshd_->user_home() + "/.ssh/id_ed25519.pub", fixture_->path("key.pub"));
+    (*node)->let_in(fixture_->path("key.pub"));
+    LaunchRequest far = fixture_->request(100000, 20);
+    far.target = (*node)->trusted_target();
+    const auto run = launched(far);
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    const auto link = [&] {
+      const auto links = must(reader.links());
+      const auto found = links.find(run.id);
+      return found == links.end() ? storage::Link{} : found->second;
+    };
+    QTRY_VERIFY(link().heard > 0);
+    QVERIFY(!link().lost);
+    const double before = link().heard;
+    QTRY_VERIFY(link().heard > before);  // it is kept up to date
+
+    must((*node)->cut_cable());
+    QTRY_VERIFY_WITH_TIMEOUT(link().lost, 60000);
+    const storage::Link lost = link();
+    QVERIFY(lost.heard <= *lost.lost && *lost.next_try > *lost.lost);
+    QVERIFY2(lost.reason.find("node: ") == 0, lost.reason.c_str());
+    QTRY_VERIFY_WITH_TIMEOUT(*link().next_try > *lost.next_try, 60000);  // it tries again
+    QCOMPARE(link().lost, lost.lost);
+    QCOMPARE(link().heard, lost.heard);
+    const int64_t step = fixture_->detail(run.id).summary.steps;
+
+    must((*node)->mend_cable());
+    QTRY_VERIFY_WITH_TIMEOUT(!link().lost, 90000);
+    QVERIFY(link().heard > lost.heard);
+    QVERIFY(fixture_->reaches_step(run.id, step + 1));
+    must(workbench::stop(fixture_->detail(run.id)));
+    QVERIFY(fixture_->ends(run.id));
+    QVERIFY(must(reader.links()).empty());
+    QVERIFY(must(reader.gaps(run.id)).empty());
+  }
+
   void a_restarted_node_loses_the_run() {
     const auto run = launched(request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 1));
