@@ -5,6 +5,7 @@ namespace {
 
 constexpr int kPollMilliseconds = 500;
 constexpr int kThrottleMilliseconds = 250;
+constexpr int kSecond = 1000;
 
 }  // namespace
 
@@ -13,6 +14,7 @@ Session::Session(QString store, bool mayWrite) : store_(std::move(store)), mayWr
   throttle_.setInterval(kThrottleMilliseconds);
   connect(&throttle_, &QTimer::timeout, this, &Session::storeChanged);
   connect(&poll_, &QTimer::timeout, this, &Session::pollStore);
+  connect(&second_, &QTimer::timeout, this, &Session::secondPassed);
 }
 
 Session::~Session() = default;
@@ -32,6 +34,7 @@ void Session::start() {
         noteChange();
       });
   poll_.start(kPollMilliseconds);
+  second_.start(kSecond);
 }
 
 Result<> Session::openReader() {

@@ -71,6 +71,9 @@ class Session : public QObject {
   /// Something in the store has changed: new records, a new run, a state. At most four a second.
   void storeChanged();
 
+  /// Once a second, of a session that was started: ages on screen grow.
+  void secondPassed();
+
   // Asked of the window by pages.
   void pageRequested(const QString& page);
   void runRequested(const QString& page, qint64 run);  // "live", 12
@@ -79,7 +82,10 @@ class Session : public QObject {
   void recipeRequested(const QString& page, const QString& name, const QString& toml,
                        const QString& file);
   void trainingRequested();  // of the sample recipe on this machine, right away
-  void message(const QString& text, heddle::gui::Tone tone);  // a toast
+  /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
+  void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});
+  /// What was said of the subject no longer holds.
+  void messageSettled(const QString& subject);
 
  private:
   template <typename Task>
@@ -97,8 +103,9 @@ class Session : public QObject {
 
   QString store_;
   bool mayWrite_;
-  QTimer poll_;                            // changes by other processes
-  QTimer throttle_;                        // of storeChanged
+  QTimer poll_;      // changes by other processes
+  QTimer throttle_;  // of storeChanged
+  QTimer second_;
   std::shared_future<void> opened_;        // valid once started
   std::optional<storage::Reader> reader_;  // belongs to the reading thread
   std::mutex opening_;

@@ -57,13 +57,25 @@ QString Tile::value() const { return value_->text(); }
 QString Tile::unit() const { return unit_->fullText(); }
 
 void Tile::setTone(Tone tone) {
-  const bool alarming = tone == Tone::warn || tone == Tone::bad;
-  gui::setTone(value_, tone == Tone::warn ? "warn" : tone == Tone::bad ? "bad" : "");
+  tone_ = tone;
+  showTone();
+}
+
+void Tile::setStale(bool stale) {
+  if (std::exchange(stale_, stale) != stale) showTone();
+}
+
+void Tile::showTone() {
+  const bool alarming = !stale_ && (tone_ == Tone::warn || tone_ == Tone::bad);
+  gui::setTone(value_, stale_                ? "muted"
+                       : tone_ == Tone::warn ? "warn"
+                       : tone_ == Tone::bad  ? "bad"
+                                             : "");
   sign_->setPixmap(
-      alarming ? iconPixmap(QStringLiteral("warning"), 16, colorOf(tone), devicePixelRatioF())
+      alarming ? iconPixmap(QStringLiteral("warning"), 16, colorOf(tone_), devicePixelRatioF())
                : QPixmap());
   const Colors& c = colors();
-  sparkline_->setColor(tone == Tone::bad ? c.bad : QColor());
+  sparkline_->setColor(stale_ ? c.muted : tone_ == Tone::bad ? c.bad : QColor());
 }
 
 }  // namespace heddle::gui

@@ -20,10 +20,17 @@ class Tile : public QFrame {
   void setSeries(QVector<double> values);
   /// Tone of the value, with a warning sign for warn and bad.
   void setTone(Tone tone);
+  /// A figure that is no longer known to hold: grey, whatever its tone.
+  void setStale(bool stale);
+  bool isStale() const { return stale_; }
   QString value() const;
   QString unit() const;
 
  private:
+  void showTone();
+
+  Tone tone_ = Tone::text;
+  bool stale_ = false;
   QLabel* value_;
   ElidedLabel* unit_;
   ElidedLabel* note_;

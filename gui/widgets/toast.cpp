@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QTimer>
+#include <algorithm>
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
@@ -10,62 +11,138 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMilliseconds = 6000;
+constexpr qsizetype kMost = 3;  // at a time
+constexpr int kApart = 8;
 
-/// Keeps a toast at its corner while the window changes its size.
+int millisecondsOf(Tone tone, bool decides) {
+  if (tone == Tone::bad) return 20000;
+  return decides || tone == Tone::warn ? 12000 : 6000;
+}
+
 class Toast : public QFrame {
  public:
-  Toast(QWidget* window, const QString& text, Tone tone) : QFrame(window) {
-    setObjectName(QStringLiteral("toast"));
-    setProperty("role", "toast");
-    auto* symbol = new QLabel;
-    const QString name = tone == Tone::bad    ? QStringLiteral("fail")
-                         : tone == Tone::warn ? QStringLiteral("warning")
-                         : tone == Tone::good ? QStringLiteral("check")
-                                              : QStringLiteral("info");
-    symbol->setPixmap(iconPixmap(name, 16, colorOf(tone), devicePixelRatioF()));
-    auto* message = new QLabel(text);
-    message->setWordWrap(true);
-    message->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    message->setFixedWidth(std::min(420, message->fontMetrics().horizontalAdvance(text) + 4));
-    auto* close = iconButton(QStringLiteral("close"), tr("Close"));
-    connect(close, &QToolButton::clicked, this, &QObject::deleteLater);
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(12, 6, 6, 6);
-    layout->setSpacing(8);
-    layout->addWidget(symbol);
-    layout->addWidget(message);
-    layout->addWidget(close);
-    window->installEventFilter(this);
-    if (tone != Tone::bad) QTimer::singleShot(kMilliseconds, this, &QObject::deleteLater);
-    adjustSize();
-    place();
-    show();
-    raise();
-  }
+  Toast(QWidget* window, const Message& message, QPushButton* button);
+
+  const Message& message() const { return message_; }
+  bool isOpen() const { return open_; }
+  void dismiss();
 
  protected:
-  bool eventFilter(QObject*, QEvent* event) override {
-    if (event->type() == QEvent::Resize) place();
-    return false;
-  }
+  bool eventFilter(QObject*, QEvent* event) override;
+  // It stays for as long as one reads it.
+  void enterEvent(QEnterEvent*) override { going_.stop(); }
+  void leaveEvent(QEvent*) override { going_.start(); }
 
  private:
-  void place() {
-    const QSize room = parentWidget()->size();
-    move(room.width() - width() - metric::edge,
-         room.height() - height() - metric::statusBar - metric::group);
-  }
+  Message message_;
+  QTimer going_;
+  bool open_ = true;
 };
+
+/// Oldest first.
+QList<Toast*> toastsOf(QWidget* over) {
+  QList<Toast*> toasts;
+  for (QFrame* frame :
+       over->window()->findChildren<QFrame*>(QStringLiteral("toast"), Qt::FindDirectChildrenOnly))
+    if (auto* toast = static_cast<Toast*>(frame); toast->isOpen()) toasts << toast;
+  return toasts;
+}
+
+/// The newest lowest.
+void arrange(QWidget* window) {
+  const QList<Toast*> toasts = toastsOf(window);
+  int bottom = window->height() - metric::statusBar - metric::group;
+  for (auto toast = toasts.rbegin(); toast != toasts.rend(); ++toast) {
+    (*toast)->move(window->width() - (*toast)->width() - metric::edge, bottom - (*toast)->height());
+    bottom -= (*toast)->height() + kApart;
+  }
+}
+
+Toast::Toast(QWidget* window, const Message& message, QPushButton* button)
+    : QFrame(window), message_(message) {
+  setObjectName(QStringLiteral("toast"));
+  setProperty("role", "toast");
+  auto* symbol = new QLabel;
+  const QString name = message.tone == Tone::bad    ? QStringLiteral("fail")
+                       : message.tone == Tone::warn ? QStringLiteral("warning")
+                       : message.tone == Tone::good ? QStringLiteral("check")
+                                                    : QStringLiteral("info");
+  symbol->setPixmap(iconPixmap(name, 16, colorOf(message.tone), devicePixelRatioF()));
+  auto* text = new QLabel(message.text);
+  text->setWordWrap(true);
+  text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  text->setFixedWidth(std::min(420, text->fontMetrics().horizontalAdvance(message.text) + 4));
+  auto* close = iconButton(QStringLiteral("close"), tr("Close"));
+  connect(close, &QToolButton::clicked, this, &Toast::dismiss);
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(12, 6, 6, 6);
+  layout->setSpacing(8);
+  layout->addWidget(symbol);
+  layout->addWidget(text);
+  if (button) layout->addWidget(button);
+  layout->addWidget(close);
+  window->installEventFilter(this);
+  going_.setSingleShot(true);
+  going_.setInterval(millisecondsOf(message.tone, button != nullptr));
+  connect(&going_, &QTimer::timeout, this, &Toast::dismiss);
+  going_.start();
+  adjustSize();
+}
+
+void Toast::dismiss() {
+  open_ = false;
+  hide();
+  deleteLater();
+  arrange(parentWidget());
+}
+
+bool Toast::eventFilter(QObject*, QEvent* event) {
+  if (event->type() == QEvent::Resize) arrange(parentWidget());
+  return false;
+}
+
+Toast* add(QWidget* over, const Message& message, QPushButton* button) {
+  for (Toast* older : toastsOf(over))
+    if (older->message().subject == message.subject) older->dismiss();
+  const QList<Toast*> kept = toastsOf(over);
+  if (kept.size() >= kMost) kept.first()->dismiss();
+  auto* toast = new Toast(over->window(), message, button);
+  arrange(over->window());
+  toast->show();
+  toast->raise();
+  return toast;
+}
 
 }  // namespace
 
-void showToast(QWidget* over, const QString& text, Tone tone) {
-  QWidget* window = over->window();
-  for (QObject* older :
-       window->findChildren<QFrame*>(QStringLiteral("toast"), Qt::FindDirectChildrenOnly))
-    delete older;
-  new Toast(window, text, tone);
+void showToast(QWidget* over, const Message& message) { add(over, message, nullptr); }
+
+void showToast(QWidget* over, const QString& text, Tone tone) { showToast(over, {text, tone}); }
+
+void showToast(QWidget* over, const QString& text, const QString& button,
+               std::function<void()> act) {
+  QPushButton* made = quietButton(button);
+  made->setObjectName(QStringLiteral("toastAction"));
+  Toast* toast = add(over, {text}, made);
+  QObject::connect(made, &QPushButton::clicked, toast, [toast, act = std::move(act)] {
+    toast->dismiss();
+    act();
+  });
+}
+
+void dismissToast(QWidget* over) {
+  const QList<Toast*> toasts = toastsOf(over);
+  if (!toasts.isEmpty()) toasts.last()->dismiss();
+}
+
+void settleToasts(QWidget* over, const QString& subject) {
+  for (Toast* toast : toastsOf(over))
+    if (toast->message().subject == subject) toast->dismiss();
+}
+
+void leaveToasts(QWidget* over) {
+  for (Toast* toast : toastsOf(over))
+    if (toast->message().tone == Tone::bad || toast->message().tone == Tone::warn) toast->dismiss();
 }
 
 }  // namespace heddle::gui

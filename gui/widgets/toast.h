@@ -1,15 +1,35 @@
-// A message at the lower right of a window that goes by itself; errors stay until closed.
+// Passing messages at the lower right of a window: all go by themselves, errors later than others.
 #pragma once
 
+#include <QDateTime>
 #include <QFrame>
 #include <QString>
+#include <functional>
 
 #include "gui/theme/icons.h"
 
 namespace heddle::gui {
 
-/// Shows a message over the widget's window. Tone bad: an error, stays until closed. Newer ones
-/// take the place of the older one.
+struct Message {
+  QString text;
+  Tone tone = Tone::text;
+  QString subject = {};  // "run 12": what is said of it last is what holds
+  QDateTime time = QDateTime::currentDateTime();
+};
+
+/// Shows a message over the widget's window, in place of an older one of the same subject.
+void showToast(QWidget* over, const Message& message);
 void showToast(QWidget* over, const QString& text, Tone tone = Tone::text);
+
+/// A message with a button, such as "Undo", which does `act` once and closes the toast.
+void showToast(QWidget* over, const QString& text, const QString& button,
+               std::function<void()> act);
+
+/// Closes the newest one.
+void dismissToast(QWidget* over);
+/// What was said of the subject no longer holds.
+void settleToasts(QWidget* over, const QString& subject);
+/// The page is left on which warnings and errors were said: they do not lie over the next one.
+void leaveToasts(QWidget* over);
 
 }  // namespace heddle::gui

@@ -45,6 +45,7 @@ MainWindow::MainWindow(Session& session)
   top_ = new TopBar;
   pages_ = new QStackedWidget;
   status_ = new StatusBar(session);
+  messages_ = new MessageList(this);
 
   auto* centre = new QWidget;
   auto* whole = new QVBoxLayout(centre);
@@ -102,6 +103,12 @@ void MainWindow::addActions() {
   palette->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_P);
   addAction(palette);
   connect(palette, &QAction::triggered, this, [this] { palette_->toggle(); });
+  QAction* messages = registry_.add(tr("Messages"), tr("Show messages"), QStringLiteral("info"),
+                                    Qt::CTRL | Qt::SHIFT | Qt::Key_M);
+  connect(messages, &QAction::triggered, this, [this] { messages_->open(status_); });
+  QAction* dismiss = registry_.add(tr("Messages"), tr("Dismiss message"), QStringLiteral("close"),
+                                   Qt::SHIFT | Qt::Key_Escape);
+  connect(dismiss, &QAction::triggered, this, [this] { dismissToast(this); });
   for (int i = 0; i < pages_->count(); ++i) {
     auto* page = static_cast<Page*>(pages_->widget(i));
     registry_.add(page->title(), page->pageActions());
@@ -152,13 +159,16 @@ void MainWindow::connectSession() {
         }
       });
   connect(&session_, &Session::trainingRequested, this, &MainWindow::trainHere);
-  connect(&session_, &Session::message, this,
-          [this](const QString& text, Tone tone) { showToast(this, text, tone); });
+  connect(&session_, &Session::message, this, &MainWindow::say);
+  connect(&session_, &Session::messageSettled, this,
+          [this](const QString& subject) { settleToasts(this, subject); });
+  connect(status_, &StatusBar::messagesClicked, this, [this] { messages_->open(status_); });
+  connect(messages_, &MessageList::countChanged, status_, &StatusBar::setMessages);
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
   connect(status_, &StatusBar::runClicked, this,
           [this](qint64 run) { Q_EMIT session_.runRequested(QStringLiteral("live"), run); });
-  connect(status_, &StatusBar::runningChanged, this, [this](bool running) {
-    rail_->setLive(pageActions_.value(page(QStringLiteral("live"))), running);
+  connect(status_, &StatusBar::runningChanged, this, [this](std::optional<Tone> tone) {
+    rail_->setLive(pageActions_.value(page(QStringLiteral("live"))), tone);
   });
 }
 
@@ -174,7 +184,14 @@ void MainWindow::showPage(const QString& name) {
   if (Page* wanted = page(name)) switchTo(wanted);
 }
 
+void MainWindow::say(const QString& text, Tone tone, const QString& subject) {
+  const Message message{text, tone, subject};
+  messages_->add(message);
+  showToast(this, message);
+}
+
 void MainWindow::switchTo(Page* page) {
+  if (page != currentPage()) leaveToasts(this);
   pages_->setCurrentWidget(page);
   pageActions_.value(page)->setChecked(true);
   top_->showPage(page);
@@ -188,7 +205,7 @@ bool MainWindow::isReady() const { return currentPage()->isReady() && status_->i
 void MainWindow::openRecipe(const QString& file) {
   QFile recipe(file);
   if (!recipe.open(QIODevice::ReadOnly))
-    return showToast(this, tr("%1 cannot be read: %2").arg(file, recipe.errorString()), Tone::bad);
+    return say(tr("%1 cannot be read: %2").arg(file, recipe.errorString()), Tone::bad);
   Page* compose = page(QStringLiteral("compose"));
   switchTo(compose);
   compose->showRecipe(QFileInfo(file).completeBaseName(), QString::fromUtf8(recipe.readAll()),
@@ -197,7 +214,7 @@ void MainWindow::openRecipe(const QString& file) {
 
 void MainWindow::trainHere() {
   if (training_.running()) return;
-  showToast(this, tr("Starting the sample recipe on this machine …"));
+  say(tr("Starting the sample recipe on this machine …"));
   session_.act(
       training_,
       [](workbench::Workbench& workbench) -> Result<storage::RunId> {
@@ -209,7 +226,7 @@ void MainWindow::trainHere() {
         return run->id;
       },
       [this](const Result<storage::RunId>& run) {
-        if (!run) return showToast(this, QString::fromStdString(run.error().message), Tone::bad);
+        if (!run) return say(QString::fromStdString(run.error().message), Tone::bad);
         Q_EMIT session_.runRequested(QStringLiteral("live"), *run);
       });
 }

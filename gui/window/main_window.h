@@ -9,6 +9,7 @@
 #include "gui/actions/command_palette.h"
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/window/message_list.h"
 #include "gui/window/rail.h"
 #include "gui/window/status_bar.h"
 #include "gui/window/top_bar.h"
@@ -45,6 +46,7 @@ class MainWindow : public QMainWindow {
   void addMenu();
   void connectSession();
   void switchTo(Page* page);
+  void say(const QString& text, Tone tone = Tone::text, const QString& subject = {});
   void trainHere();
   void save();
 
@@ -55,6 +57,7 @@ class MainWindow : public QMainWindow {
   TopBar* top_;
   QStackedWidget* pages_;
   StatusBar* status_;
+  MessageList* messages_;
   CommandPalette* palette_;
   QHash<Page*, QAction*> pageActions_;
   std::unique_ptr<QSettings> settings_;

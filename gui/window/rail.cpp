@@ -28,8 +28,8 @@ class RailButton : public QAbstractButton {
   }
 
   const QAction* action() const { return action_; }
-  void setLive(bool live) {
-    live_ = live;
+  void setLive(std::optional<Tone> tone) {
+    live_ = tone;
     update();
   }
 
@@ -59,7 +59,7 @@ class RailButton : public QAbstractButton {
     action_->icon().paint(&painter, symbol);
     if (live_) {
       painter.setPen(QPen(isChecked() ? c.raised : c.surface, 1.5));
-      painter.setBrush(c.good);
+      painter.setBrush(colorOf(*live_));
       painter.drawEllipse(QRectF(symbol.right() + 1, symbol.top() - 3, 8, 8));
     }
     painter.setFont(font());
@@ -72,7 +72,7 @@ class RailButton : public QAbstractButton {
 
  private:
   QAction* action_;
-  bool live_ = false;
+  std::optional<Tone> live_;
 };
 
 Rail::Rail(QWidget* parent) : QFrame(parent), menu_(new QMenu(this)) {
@@ -95,9 +95,9 @@ void Rail::add(QAction* action) {
   buttons_.append(button);
 }
 
-void Rail::setLive(QAction* action, bool live) {
+void Rail::setLive(QAction* action, std::optional<Tone> tone) {
   for (RailButton* button : buttons_)
-    if (button->action() == action) button->setLive(live);
+    if (button->action() == action) button->setLive(tone);
 }
 
 }  // namespace heddle::gui

@@ -6,6 +6,9 @@
 #include <QMenu>
 #include <QVBoxLayout>
 #include <QVector>
+#include <optional>
+
+#include "gui/theme/icons.h"
 
 namespace heddle::gui {
 
@@ -19,8 +22,8 @@ class Rail : public QFrame {
 
   /// Adds a button for a checkable action; its text is the label, its icon the symbol.
   void add(QAction* action);
-  /// A green dot at a page's button: something is running there.
-  void setLive(QAction* action, bool live);
+  /// A dot at a page's button: something is running there; none: nothing is.
+  void setLive(QAction* action, std::optional<Tone> tone);
   QMenu* menu() const { return menu_; }
 
  private:

@@ -46,12 +46,19 @@ StatusBar::StatusBar(Session& session, QWidget* parent)
   layout->addWidget(etaLabel_);
   layout->addWidget(eta_);
   layout->addStretch(1);
+  messages_ = linkButton({});
+  messages_->setObjectName(QStringLiteral("messages"));
+  messages_->hide();
+  connect(messages_, &QPushButton::clicked, this, &StatusBar::messagesClicked);
+  layout->addWidget(messages_);
+  apart();
   layout->addWidget(muted(tr("store")));
   layout->addWidget(store_);
   apart();
   layout->addWidget(muted(tr("engine")));
   layout->addWidget(mono(QCoreApplication::applicationVersion()));
   connect(&session, &Session::storeChanged, this, &StatusBar::refresh);
+  connect(&session, &Session::secondPassed, this, &StatusBar::tick);
   display(std::nullopt);
 }
 
@@ -59,41 +66,75 @@ void StatusBar::refresh() {
   const QString path = session_.storePath();
   store_->setText(format::bytes(
       double(QFileInfo(path).size() + QFileInfo(path + QStringLiteral("-wal")).size())));
-  session_.read(reading_, runStatus, [this](const Result<std::optional<RunStatus>>& status) {
-    if (status) display(*status);
+  session_.read(reading_, runStatus, [this](Result<std::optional<RunStatus>> status) {
+    if (status) display(std::move(*status));
   });
 }
 
-void StatusBar::display(const std::optional<RunStatus>& status) {
-  const bool was = status_.has_value();
-  status_ = status;
-  const bool running = status.has_value();
-  dot_->set(running ? Tone::good : Tone::muted, running);
+void StatusBar::display(std::optional<RunStatus> status) {
+  status_ = std::move(status);
+  const bool running = status_.has_value();
   for (QWidget* widget :
        std::initializer_list<QWidget*>{name_, stepLabel_, step_, progress_, rate_, etaLabel_, eta_})
     widget->setVisible(running);
   setCursor(running ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  if (was != running) Q_EMIT runningChanged(running);
-  if (!running) return state_->setText(tr("nothing is training"));
-
-  state_->setText(status->others > 0 ? tr("%1 running").arg(format::count(status->others + 1))
-                                     : QString::fromStdString(storage::to_string(status->state)));
-  name_->setFullText(status->name);
-  const QString step = format::count(status->step);
-  step_->setText(status->steps > 0 ? tr("%1 / %2").arg(step, format::count(status->steps)) : step);
-  progress_->setVisible(status->steps > 0);
+  showContact();
+  if (!running) return;
+  const storage::RunSummary& run = status_->run;
+  const RunPace& pace = status_->pace;
+  name_->setFullText(QString::fromStdString(run.name));
+  const QString step = format::count(pace.step);
+  step_->setText(pace.steps > 0 ? tr("%1 / %2").arg(step, format::count(pace.steps)) : step);
+  progress_->setVisible(pace.steps > 0);
   progress_->setRange(0, 1000);
-  if (status->steps > 0) progress_->setValue(static_cast<int>(1000 * status->step / status->steps));
-  rate_->setVisible(status->tokensPerSecond > 0);
-  rate_->setText(format::tokensPerSecond(status->tokensPerSecond));
-  const auto remaining = status->remaining();
+  if (pace.steps > 0) progress_->setValue(static_cast<int>(1000 * pace.step / pace.steps));
+  const auto rate = run.tokens_per_second_per_rank;
+  rate_->setVisible(rate.has_value());
+  rate_->setText(rate ? format::tokensPerSecond(*rate) : QString());
+  rate_->setToolTip(tr("a rank, median of the run so far"));
+  const auto remaining = pace.remaining();
   etaLabel_->setVisible(remaining.has_value());
   eta_->setVisible(remaining.has_value());
   eta_->setText(remaining ? format::seconds(*remaining) : QString());
 }
 
+void StatusBar::showContact() {
+  const bool running = status_.has_value();
+  const ContactLook look = running ? lookOf(status_->contact, unixNow()) : ContactLook{};
+  const std::optional<Tone> tone = running ? std::optional(look.tone) : std::nullopt;
+  dot_->set(running ? look.tone : Tone::muted, running);
+  if (std::exchange(tone_, tone) != tone) Q_EMIT runningChanged(tone);
+  if (!running) {
+    state_->setText(tr("nothing is training"));
+  } else if (!look.fresh()) {
+    state_->setText(look.text);
+  } else {
+    state_->setText(status_->others > 0
+                        ? tr("%1 running").arg(format::count(status_->others + 1))
+                        : QString::fromStdString(storage::to_string(status_->run.state)));
+  }
+  state_->setToolTip(running && status_->contact.link
+                         ? QString::fromStdString(status_->contact.link->reason)
+                         : QString());
+  setTone(state_, look.fresh() ? "" : look.tone == Tone::bad ? "bad" : "warn");
+  for (QLabel* figure : {step_, rate_, eta_}) setTone(figure, look.fresh() ? "" : "muted");
+  progress_->setEnabled(look.fresh());
+}
+
+/// While the run is not heard of, whether anybody follows it may change without the store.
+void StatusBar::tick() {
+  if (!status_) return;
+  showContact();
+  if (!lookOf(status_->contact, unixNow()).fresh() && !reading_.running()) refresh();
+}
+
+void StatusBar::setMessages(int count) {
+  messages_->setVisible(count > 0);
+  messages_->setText(format::plural(count, tr("message")));
+}
+
 void StatusBar::mouseReleaseEvent(QMouseEvent* event) {
-  if (status_ && event->button() == Qt::LeftButton) Q_EMIT runClicked(status_->id);
+  if (status_ && event->button() == Qt::LeftButton) Q_EMIT runClicked(status_->run.id);
 }
 
 }  // namespace heddle::gui

@@ -18,21 +18,28 @@ class StatusBar : public QFrame {
 
   /// Reads anew what runs and how large the store is.
   void refresh();
+  /// How many messages there are to look at.
+  void setMessages(int count);
   bool isReady() const { return !reading_.running(); }
 
  Q_SIGNALS:
-  void runningChanged(bool running);
+  /// The tone of the newest run's dot; none: nothing runs.
+  void runningChanged(std::optional<heddle::gui::Tone> tone);
   void runClicked(qint64 run);
+  void messagesClicked();
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:
-  void display(const std::optional<RunStatus>& status);
+  void display(std::optional<RunStatus> status);
+  void showContact();
+  void tick();
 
   Session& session_;
   Job reading_;
   std::optional<RunStatus> status_;
+  std::optional<Tone> tone_;
   StatusDot* dot_;
   QLabel* state_;
   ElidedLabel* name_;
@@ -42,6 +49,7 @@ class StatusBar : public QFrame {
   QLabel* rate_;
   QLabel* etaLabel_;
   QLabel* eta_;
+  QPushButton* messages_;
   QLabel* store_;
 };
 

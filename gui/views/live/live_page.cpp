@@ -16,8 +16,12 @@ namespace heddle::gui {
 namespace {
 
 constexpr double kSmoothing = 0.9;
+/// A rank lags when others ended a step so much earlier.
+constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kRightColumn = 280;
 constexpr int kNarrow = 1200;  // below it the tiles take the whole width
+
+QString subjectOf(storage::RunId run) { return QStringLiteral("run %1").arg(run); }
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -43,6 +47,7 @@ LivePage::LivePage(Session& session, QWidget* parent)
                                            QString::fromStdString(run_->summary.recipe_name),
                                            QString::fromStdString(run_->recipe), {});
   });
+  connect(&session, &Session::secondPassed, this, &LivePage::tick);
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     for (LineChart* chart : {loss_, throughput_, memory_}) chart->setColor(0, colors().accent);
   });
@@ -173,6 +178,9 @@ void LivePage::restart(storage::RunId run) {
   steps_ = {};
   run_.reset();
   gaps_.clear();
+  contact_ = {};
+  rankWarning_.reset();
+  stepTime_ = 0;
   asked_.clear();
   tiles_->clear();
   for (LineChart* chart : {loss_, throughput_, memory_}) {
@@ -214,11 +222,19 @@ void LivePage::take(LiveUpdate update) {
     if (!update.lines.empty()) cursor_.line = update.lines.back().id;
     run_ = std::move(update.run);
     readRecipe();
-    totalSteps_ = update.totalSteps;
+    pace_ = update.pace;
+    contact_ = std::move(update.contact);
     gaps_ = std::move(update.gaps);
     const bool ended = storage::has_ended(run_->summary.state);
-    drawSteps(steps_.take(update.steps, run_->ranks.size(), ended && !update.more));
-    log_->append(update.lines);
+    const std::vector<StepPoint> points =
+        steps_.take(update.steps, run_->ranks.size(), ended && !update.more, unixNow());
+    drawSteps(points);
+    for (const storage::StepRow& row : update.steps) stepTime_ = std::max(stepTime_, row.step.time);
+    for (const storage::LogLine& line : update.lines)
+      if (line.rank < 0 && line.level == telemetry::Level::warning &&
+          line.text.starts_with("rank "))
+        rankWarning_ = line;
+    log_->append(update.lines, points);
     stepCard_->setProfiled(std::move(update.profiled));
     if (update.timelines) {
       cursor_.shownStep = update.timelines->step;
@@ -235,7 +251,10 @@ void LivePage::take(LiveUpdate update) {
       }
     }
   }
-  picker_->setRuns(update.runs, cursor_.run);
+  storage::RunId going = 0;
+  for (auto run = update.runs.rbegin(); run != update.runs.rend(); ++run)
+    if (!storage::has_ended(run->state)) going = run->id;
+  picker_->setRuns(std::move(update.runs), cursor_.run);
   showState();
   loaded_ = !update.more;
   if (update.more || again_) {
@@ -244,9 +263,7 @@ void LivePage::take(LiveUpdate update) {
     return;
   }
   if (picked_ || !run_ || !storage::has_ended(run_->summary.state)) return;
-  for (const storage::RunSummary& run : update.runs) {
-    if (!storage::has_ended(run.state)) return restart(run.id);
-  }
+  if (going) restart(going);
 }
 
 void LivePage::drawSteps(const std::vector<StepPoint>& points) {
@@ -257,13 +274,14 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
     if (!std::isnan(point.memoryBytes)) memory_->append(0, x, point.memoryBytes);
   }
   tiles_->append(points);
-  tiles_->show(*run_, steps_, totalSteps_);
+  tiles_->show(*run_, steps_, pace_);
 }
 
 void LivePage::showRanks() {
   if (stepCard_->step() > 0) {
     ranks_->setBars(tr("compute in step %1").arg(format::count(stepCard_->step())),
-                    stepCard_->ranks(), stepCard_->computeSeconds());
+                    stepCard_->ranks(), stepCard_->computeSeconds(),
+                    stepCard_->stagesOf(stepCard_->ranks()));
   } else {
     std::vector<int32_t> ranks;
     std::vector<double> seconds;
@@ -277,14 +295,15 @@ void LivePage::showRanks() {
   const auto add = [&](const char* metric, const QString& name, QString (*text)(double)) {
     if (const auto value = steps_.latest(metric)) facts.append({name, text(*value)});
   };
-  if (steps_.typicalStepSeconds() > 0) {
-    facts.append({tr("step, typical"), format::seconds(steps_.typicalStepSeconds())});
+  if (pace_.stepSeconds > 0) {
+    facts.append({tr("step, typical"), format::seconds(pace_.stepSeconds)});
   }
   const auto data = steps_.latest("data_seconds");
   const auto step = steps_.latest("step_seconds");
   if (data && step && *step > 0) {
     facts.append({tr("data loading"), tr("%1 of a step").arg(format::percent(*data / *step))});
   }
+  add("grad_norm", tr("gradient norm"), [](double v) { return format::significant(v); });
   add("lr", tr("learning rate"), [](double v) { return format::significant(v); });
   add("tokens_seen", tr("tokens seen"), [](double v) { return format::shortCount(v); });
   add("validation_loss", tr("validation loss"), [](double v) { return format::loss(v); });
@@ -305,17 +324,50 @@ void LivePage::showRanks() {
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
   if (!going) asked_.clear();
+  // "It cannot be stopped" is not to stand over a run that has ended since.
+  if (run_ && !going) Q_EMIT session().messageSettled(subjectOf(run_->summary.id));
   const bool saves = run_ && readRecipe().saves;
   checkpoint_->setVisible(going && saves);
   stop_->setVisible(going);
   kill_->setVisible(going);
   stop_->setEnabled(going && asked_.isEmpty());
-  if (run_) {
-    banner_->setRun(*run_, gaps_);
-  } else {
-    banner_->hide();
-  }
+  showContact();
   Q_EMIT headerChanged();
+}
+
+/// How the run is heard of; also called as time passes without a word.
+void LivePage::showContact() {
+  if (!run_) return banner_->hide();
+  const ContactLook look = lookOf(contact_, unixNow());
+  const bool banner = banner_->isVisible();
+  banner_->setRun(*run_, gaps_, contact_, look, heldUp());
+  // All below it moves, and nobody else paints what lies between the cards.
+  if (banner_->isVisible() != banner) banner_->parentWidget()->update();
+  tiles_->setStale(!look.fresh());
+  ranks_->setStale(!look.fresh());
+  picker_->setLook(lookOf(run_->summary.state, look));
+}
+
+/// What the supervisor says of a rank holds until a step ends; and a rank may lag without a word.
+QString LivePage::heldUp() const {
+  if (storage::has_ended(run_->summary.state)) return {};
+  if (rankWarning_ && rankWarning_->time > stepTime_)
+    return QString::fromStdString(rankWarning_->text);
+  const auto lag = steps_.lag();
+  if (!lag) return {};
+  const double seconds = unixNow() - lag->since;
+  if (seconds < std::max(kLagSeconds, kLagSteps * pace_.stepSeconds)) return {};
+  QStringList ranks;
+  for (const int32_t rank : lag->ranks) ranks << QString::number(rank);
+  return tr("rank %1 has not ended step %2, which others ended %3 ago")
+      .arg(ranks.join(QStringLiteral(", ")), format::count(lag->step), ageText(seconds));
+}
+
+/// While the run is not heard of, whether anybody follows it may change without the store.
+void LivePage::tick() {
+  if (!isVisible() || !run_ || storage::has_ended(run_->summary.state)) return;
+  showContact();
+  if (!lookOf(contact_, unixNow()).fresh()) refresh();
 }
 
 const LivePage::ReadRecipe& LivePage::readRecipe() {
@@ -331,10 +383,10 @@ void LivePage::checkpoint() {
   if (!run_) return;
   session().act(
       checkpointing_, [run = *run_](workbench::Workbench&) { return workbench::checkpoint(run); },
-      [this](const Result<>& done) {
+      [this, subject = subjectOf(run_->summary.id)](const Result<>& done) {
         Q_EMIT session().message(done ? tr("A checkpoint is written after the next step")
                                       : QString::fromStdString(done.error().message),
-                                 done ? Tone::good : Tone::bad);
+                                 done ? Tone::good : Tone::bad, subject);
       });
 }
 
@@ -363,13 +415,15 @@ void LivePage::confirmKill() {
 void LivePage::control(const QString& asked, const storage::RunDetail& run,
                        Result<> (*ask)(const storage::RunDetail&)) {
   if (run_ && run_->summary.id == run.summary.id) asked_ = asked;
+  log_->takeFocus();  // the button goes, and Kill would be the next to have it
   showState();
   session().act(
       controlling_, [run, ask](workbench::Workbench&) { return ask(run); },
-      [this](const Result<>& done) {
+      [this, subject = subjectOf(run.summary.id)](const Result<>& done) {
         if (!done) {
           asked_.clear();
-          Q_EMIT session().message(QString::fromStdString(done.error().message), Tone::bad);
+          Q_EMIT session().message(QString::fromStdString(done.error().message), Tone::bad,
+                                   subject);
         }
         refresh();
       });

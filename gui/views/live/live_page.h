@@ -46,6 +46,9 @@ class LivePage : public Page {
   void drawSteps(const std::vector<StepPoint>& points);
   void showRanks();
   void showState();
+  void showContact();
+  QString heldUp() const;
+  void tick();
   /// What of a run's recipe the page needs, read once.
   struct ReadRecipe {
     storage::RunId run = 0;
@@ -83,9 +86,12 @@ class LivePage : public Page {
   StepPoints steps_;
   std::optional<storage::RunDetail> run_;
   std::vector<storage::LogGap> gaps_;
-  int64_t totalSteps_ = 0;
-  bool picked_ = false;  // by the user: the page does not move on by itself
-  bool again_ = false;   // something changed while a question was under way
+  RunPace pace_;
+  Contact contact_;
+  std::optional<storage::LogLine> rankWarning_;  // the supervisor's newest about a rank
+  double stepTime_ = 0;                          // of the newest step, as its host says
+  bool picked_ = false;                          // by the user: the page does not move on by itself
+  bool again_ = false;                           // something changed while a question was under way
   bool loaded_ = false;
   QString asked_;  // "stopping", "killing": until the run has ended
 };

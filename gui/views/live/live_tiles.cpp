@@ -75,39 +75,42 @@ void LiveTiles::append(const std::vector<StepPoint>& points) {
   }
 }
 
-void LiveTiles::show(const storage::RunDetail& run, const StepPoints& steps, int64_t totalSteps) {
-  showTime(run, steps, totalSteps);
+void LiveTiles::show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace) {
+  showTime(run, pace);
   if (newest_.step == 0) return;
   showLoss(steps);
-  showThroughput(run.ranks.size());
+  showThroughput(run);
   showUtilization(run, steps);
   showMemory(run);
-  showExposed();
+  showExposed(run);
 }
 
 void LiveTiles::showLoss(const StepPoints& steps) {
   const bool finite = std::isfinite(newest_.loss);
   loss_->setValue(finite ? format::loss(newest_.loss) : tr("NaN"), QStringLiteral(" "));
   loss_->setTone(finite ? Tone::text : Tone::bad);
-  QStringList note;
-  if (const auto norm = steps.latest("grad_norm")) {
-    note << tr("gradient norm %1").arg(format::significant(*norm));
-  }
-  if (const auto validation = steps.latest("validation_loss")) {
-    note << tr("validation %1").arg(format::loss(*validation));
-  }
-  loss_->setNote(note.join(QStringLiteral(", ")));
+  // A narrow tile has room for one; the other is among the facts.
+  const auto validation = steps.latest("validation_loss");
+  const auto norm = steps.latest("grad_norm");
+  loss_->setNote(validation ? tr("validation %1").arg(format::loss(*validation))
+                 : norm     ? tr("gradient norm %1").arg(format::significant(*norm))
+                            : QString());
   loss_->setSeries(losses_);
 }
 
-void LiveTiles::showThroughput(size_t ranks) {
+void LiveTiles::showThroughput(const storage::RunDetail& run) {
+  const auto median = run.summary.tokens_per_second_per_rank;
   throughput_->setValue(
-      format::tokensPerSecond(newest_.tokensPerSecond).section(QLatin1Char(' '), 0, 0),
+      median ? format::tokensPerSecond(*median).section(QLatin1Char(' '), 0, 0) : format::kNone,
       tr("tok/s a rank"));
-  throughput_->setNote(ranks > 1 ? tr("%1 in all")
-                                       .arg(format::tokensPerSecond(newest_.tokensPerSecond *
-                                                                    static_cast<double>(ranks)))
-                                 : tr("one rank"));
+  const auto ranks = static_cast<double>(run.ranks.size());
+  QStringList note;
+  if (median && ranks > 1) note << tr("%1 in all").arg(format::tokensPerSecond(*median * ranks));
+  if (!storage::has_ended(run.summary.state) && !std::isnan(newest_.tokensPerSecond))
+    note << tr("now %1").arg(
+        format::tokensPerSecond(newest_.tokensPerSecond).section(QLatin1Char(' '), 0, 0));
+  throughput_->setNote(note.join(QStringLiteral(", ")));
+  throughput_->setToolTip(tr("The median of the run so far, as on every page"));
   throughput_->setSeries(rates_);
 }
 
@@ -128,41 +131,48 @@ void LiveTiles::showMemory(const storage::RunDetail& run) {
   memory_->setSeries(bytes_);
 }
 
-void LiveTiles::showExposed() {
-  if (std::isnan(newest_.exposedShare)) {
+void LiveTiles::showExposed(const storage::RunDetail& run) {
+  // Of a run that has ended what every page says of it; before, its newest profiled step.
+  const auto seconds = result(run, "exposed_seconds");
+  const auto ended = exposedShare(seconds, result(run, "step_seconds"));
+  const double share = ended.value_or(newest_.exposedShare);
+  exposed_->setSeries(shares_);
+  if (std::isnan(share)) {
     exposed_->setNote(tr("no profiled step yet"));
     return;
   }
-  exposed_->setValue(format::percent(newest_.exposedShare).section(QLatin1Char(' '), 0, 0),
-                     tr("% of a step"));
-  exposed_->setNote(tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
-  exposed_->setTone(newest_.exposedShare >= 0.05 ? Tone::bad : Tone::text);
-  exposed_->setSeries(shares_);
+  exposed_->setValue(format::percent(share).section(QLatin1Char(' '), 0, 0), tr("% of a step"));
+  exposed_->setNote(ended ? tr("%1 a profiled step").arg(format::seconds(*seconds))
+                          : tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
+  exposed_->setTone(share >= 0.05 ? Tone::bad : Tone::text);
 }
 
-void LiveTiles::showTime(const storage::RunDetail& run, const StepPoints& steps,
-                         int64_t totalSteps) {
-  const double each = steps.typicalStepSeconds();
-  const int64_t step = newest_.step;
+void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {
   const bool ended = storage::has_ended(run.summary.state);
   const auto split = [this](double seconds, const QString& after) {
     const QString text = format::seconds(seconds);
     time_->setValue(text.section(QLatin1Char(' '), 0, 0),
                     text.section(QLatin1Char(' '), 1) + QLatin1Char(' ') + after);
   };
+  const auto remaining = pace.remaining();
   if (ended && run.summary.started && run.summary.finished) {
     split(*run.summary.finished - *run.summary.started, tr("in all"));
-  } else if (!ended && each > 0 && totalSteps > 0) {
-    split(static_cast<double>(std::max<int64_t>(totalSteps - step, 0)) * each, tr("left"));
-  } else if (each > 0) {
-    split(each, tr("a step"));
+  } else if (!ended && remaining) {
+    split(*remaining, tr("left"));
+  } else if (pace.stepSeconds > 0) {
+    split(pace.stepSeconds, tr("a step"));
   }
-  QString note = totalSteps > 0
-                     ? tr("step %1 of %2").arg(format::count(step), format::count(totalSteps))
-                     : tr("step %1").arg(format::count(step));
+  QString note = pace.steps > 0
+                     ? tr("step %1 of %2").arg(format::count(pace.step), format::count(pace.steps))
+                     : tr("step %1").arg(format::count(pace.step));
   if (run.summary.state == storage::RunState::preparing) note = tr("being launched");
   time_->setNote(note);
   time_->setSeries(seconds_);
+}
+
+void LiveTiles::setStale(bool stale) {
+  for (Tile* tile : {loss_, throughput_, utilization_, memory_, exposed_, time_})
+    tile->setStale(stale);
 }
 
 }  // namespace heddle::gui

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/models/run_pace.h"
 #include "gui/views/live/step_points.h"
 #include "gui/widgets/tile.h"
 #include "storage/run.h"
@@ -20,15 +21,16 @@ class LiveTiles : public QWidget {
   explicit LiveTiles(QWidget* parent = nullptr);
   void clear();
   void append(const std::vector<StepPoint>& points);
-  /// `totalSteps` 0: not known.
-  void show(const storage::RunDetail& run, const StepPoints& steps, int64_t totalSteps);
+  void show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace);
+  /// Stale: the figures are of a run that is not heard of; they are grey.
+  void setStale(bool stale);
 
  private:
   void showLoss(const StepPoints& steps);
-  void showThroughput(size_t ranks);
+  void showThroughput(const storage::RunDetail& run);
   void showMemory(const storage::RunDetail& run);
-  void showExposed();
-  void showTime(const storage::RunDetail& run, const StepPoints& steps, int64_t totalSteps);
+  void showExposed(const storage::RunDetail& run);
+  void showTime(const storage::RunDetail& run, const RunPace& pace);
   void showUtilization(const storage::RunDetail& run, const StepPoints& steps);
 
   Tile* loss_;

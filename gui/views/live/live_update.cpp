@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/recipe/parse.h"
-
 namespace heddle::gui {
 namespace {
 
@@ -54,13 +52,15 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
                                  [&](const auto& run) { return run.id == cursor.run; });
   if (cursor.run != 0 && !there) return update;  // it was removed
   if (cursor.run == 0) cursor.run = chosen(update.runs);
-  if (update.runs.size() > kRunsOffered) update.runs.resize(kRunsOffered);
   if (cursor.run == 0) return update;
 
   // The run's state is read before its rows: a run seen as ended has all of them.
   auto run = reader.run(cursor.run);
   if (!run) return fail(run);
-  update.totalSteps = recipe::parse(run->recipe, run->summary.recipe_name).recipe.training.steps;
+  auto contacts = readContacts(reader);
+  if (!contacts) return fail(contacts);
+  auto pace = readPace(reader, run->summary);
+  if (!pace) return fail(pace);
   auto steps = reader.steps_after(cursor.run, cursor.step, kBatch);
   if (!steps) return fail(steps);
   auto lines = reader.lines_after(cursor.run, cursor.line, kBatch);
@@ -72,6 +72,8 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   auto timelines = readTimelines(reader, cursor, *profiled, run->ranks.size());
   if (!timelines) return fail(timelines);
   update.more = steps->size() == kBatch || lines->size() == kBatch;
+  update.contact = contacts->of(run->summary);
+  update.pace = *pace;
   update.run = std::move(*run);
   update.steps = std::move(*steps);
   update.lines = std::move(*lines);

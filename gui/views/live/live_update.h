@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "gui/models/contact.h"
+#include "gui/models/run_pace.h"
 #include "gui/timeline/timeline_data.h"
 #include "storage/queries.h"
 
@@ -31,9 +33,10 @@ struct StepTimelines {
 };
 
 struct LiveUpdate {
-  std::vector<storage::RunSummary> runs;  // newest first, at most kRunsOffered
+  std::vector<storage::RunSummary> runs;  // all, newest first
   std::optional<storage::RunDetail> run;  // none: the store has no run, or not this one any more
-  int64_t totalSteps = 0;                 // as the recipe says; 0: it does not
+  Contact contact;                        // of that run
+  RunPace pace;
   std::vector<storage::StepRow> steps;
   std::vector<storage::LogLine> lines;
   std::vector<storage::LogGap> gaps;
@@ -41,8 +44,6 @@ struct LiveUpdate {
   std::optional<StepTimelines> timelines;  // when they differ from what is shown
   bool more = false;                       // there is more to read at once
 };
-
-inline constexpr size_t kRunsOffered = 100;
 
 Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& cursor);
 

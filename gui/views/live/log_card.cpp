@@ -1,6 +1,7 @@
 #include "gui/views/live/log_card.h"
 
 #include <QDateTime>
+#include <QMenu>
 #include <QScrollBar>
 #include <QTextBlockFormat>
 #include <QTextCursor>
@@ -42,11 +43,12 @@ QString origin(int32_t rank) { return rank < 0 ? QString() : QStringLiteral("[%1
 LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   level_ = new Segment({tr("all"), tr("warnings")});
   addControl(level_);
-  view_ = new QTextEdit;
-  view_->setReadOnly(true);
+  addStepMenu();
+  view_ = new QTextBrowser;
+  view_->setOpenLinks(false);
   view_->setUndoRedoEnabled(false);
   view_->setFrameShape(QFrame::NoFrame);
-  view_->setStyleSheet(QStringLiteral("QTextEdit { border: none; background: transparent; }"));
+  view_->setStyleSheet(QStringLiteral("QTextBrowser { border: none; background: transparent; }"));
   view_->setFont(font::mono(11));
   view_->document()->setMaximumBlockCount(kShown);
   view_->document()->setDocumentMargin(0);
@@ -72,7 +74,14 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   row->addWidget(count_);
   body()->addWidget(foot);
 
-  connect(level_, &Segment::currentChanged, this, &LogCard::rebuild);
+  connect(level_, &Segment::currentChanged, this, [this] {
+    follows_ = true;
+    rebuild();
+  });
+  connect(view_, &QTextBrowser::anchorClicked, this, [this](const QUrl& line) {
+    lines_.toggle(line.toString().toLongLong());
+    rebuild();
+  });
   connect(jump_, &QPushButton::clicked, this, &LogCard::toEnd);
   connect(view_->verticalScrollBar(), &QScrollBar::valueChanged, this, &LogCard::scrolled);
   connect(view_->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this] {
@@ -82,24 +91,46 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   showCounts();
 }
 
+void LogCard::addStepMenu() {
+  steps_ = iconButton(QStringLiteral("columns"), tr("Lines of steps"));
+  steps_->setObjectName(QStringLiteral("stepLines"));
+  steps_->setPopupMode(QToolButton::InstantPopup);
+  auto* menu = new QMenu(steps_);
+  auto* group = new QActionGroup(menu);
+  for (const auto& [text, every] : {std::pair(tr("No lines of steps"), 0),
+                                    {tr("Every step"), 1},
+                                    {tr("Every 10th step"), 10},
+                                    {tr("Every 100th step"), 100}}) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    action->setChecked(every == everyStep_);
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, [this, every = every] {
+      everyStep_ = every;
+      rebuild();
+    });
+  }
+  steps_->setMenu(menu);
+  addControl(steps_);
+}
+
+LogLines::Filter LogCard::filter() const { return {level_->current() == 1, everyStep_}; }
+
 void LogCard::clear() {
   lines_.clear();
-  warnings_ = 0;
   follows_ = true;
   view_->clear();
   showCounts();
 }
 
-void LogCard::append(const std::vector<storage::LogLine>& lines) {
-  if (lines.empty()) return;
+void LogCard::append(const std::vector<storage::LogLine>& lines,
+                     const std::vector<StepPoint>& steps) {
+  if (lines.empty() && steps.empty()) return;
+  if (!lines_.add(lines, steps)) return rebuild();
   const int kept = view_->verticalScrollBar()->value();
   const bool follows = follows_;
   view_->setUpdatesEnabled(false);
-  for (const storage::LogLine& line : lines) {
-    lines_.push_back(line);
-    if (line.level != telemetry::Level::info) ++warnings_;
-    if (accepts(line)) insert(line);
-  }
+  for (const LogLines::Shown& line : lines_.added(filter())) insert(line);
   view_->setUpdatesEnabled(true);
   follows_ = follows;
   if (follows_) {
@@ -110,11 +141,7 @@ void LogCard::append(const std::vector<storage::LogLine>& lines) {
   showCounts();
 }
 
-bool LogCard::accepts(const storage::LogLine& line) const {
-  return level_->current() == 0 || line.level != telemetry::Level::info;
-}
-
-void LogCard::insert(const storage::LogLine& line) {
+void LogCard::insert(const LogLines::Shown& line) {
   QTextCursor cursor(view_->document());
   cursor.movePosition(QTextCursor::End);
   QTextCharFormat digits;
@@ -130,23 +157,30 @@ void LogCard::insert(const storage::LogLine& line) {
   cursor.insertText(
       time.toString(QStringLiteral("HH:mm:ss")) + QLatin1Char('\t') + origin(line.rank), digits);
   QTextCharFormat words = digits;
-  words.setForeground(textColor(line.level));
-  cursor.insertText(
-      QString::fromStdString(line.text).trimmed().replace(QLatin1Char('\n'), QChar::LineSeparator),
-      words);
+  words.setForeground(line.id == 0 ? colors().muted : textColor(line.level));
+  cursor.insertText(QString(line.text).replace(QLatin1Char('\n'), QChar::LineSeparator), words);
+  if (!line.folds) return;
+  QTextCharFormat link = digits;
+  link.setForeground(colors().accent);
+  link.setAnchor(true);
+  link.setAnchorHref(QString::number(line.id));
+  cursor.insertText(QStringLiteral(" "), words);
+  cursor.insertText(lines_.isUnfolded(line.id) ? tr("less") : tr("… more"), link);
 }
 
 void LogCard::rebuild() {
+  const int kept = view_->verticalScrollBar()->value();
+  const bool follows = follows_;
   view_->setUpdatesEnabled(false);
   view_->clear();
-  size_t accepted = 0;
-  size_t first = lines_.size();
-  while (first > 0 && accepted < kShown) accepted += accepts(lines_[--first]) ? 1 : 0;
-  for (size_t i = first; i < lines_.size(); ++i) {
-    if (accepts(lines_[i])) insert(lines_[i]);
-  }
+  for (const LogLines::Shown& line : lines_.last(filter(), kShown)) insert(line);
   view_->setUpdatesEnabled(true);
-  toEnd();
+  follows_ = follows;
+  if (follows_) {
+    toEnd();
+  } else {
+    view_->verticalScrollBar()->setValue(kept);
+  }
   showCounts();
 }
 
@@ -164,9 +198,9 @@ void LogCard::scrolled(int value) {
 }
 
 void LogCard::showCounts() {
-  level_->setText(1, warnings_ == 0
-                         ? tr("warnings")
-                         : tr("warnings %1").arg(format::count(static_cast<qint64>(warnings_))));
+  const auto warnings = static_cast<qint64>(lines_.warnings());
+  level_->setText(1,
+                  warnings == 0 ? tr("warnings") : tr("warnings %1").arg(format::count(warnings)));
   state_->setText(follows_ ? tr("following the end") : tr("scrolled back:"));
   jump_->setVisible(!follows_);
   const auto count = static_cast<qint64>(lines_.size());

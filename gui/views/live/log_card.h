@@ -1,12 +1,13 @@
 // The run's log: follows the end as long as one does not scroll away from it. GUI thread only.
 #pragma once
 
-#include <QTextEdit>
+#include <QActionGroup>
+#include <QTextBrowser>
 #include <vector>
 
+#include "gui/views/live/log_lines.h"
 #include "gui/widgets/card.h"
 #include "gui/widgets/segment.h"
-#include "storage/run.h"
 
 namespace heddle::gui {
 
@@ -20,22 +21,26 @@ class LogCard : public Card {
   explicit LogCard(QWidget* parent = nullptr);
 
   void clear();
-  void append(const std::vector<storage::LogLine>& lines);
+  void append(const std::vector<storage::LogLine>& lines, const std::vector<StepPoint>& steps);
   bool followsEnd() const { return follows_; }
   QString text() const { return view_->toPlainText(); }
+  /// Where the keyboard goes when nothing else wants it.
+  void takeFocus() { view_->setFocus(); }
 
  private:
+  void addStepMenu();
+  LogLines::Filter filter() const;
   void rebuild();
-  void insert(const storage::LogLine& line);
-  bool accepts(const storage::LogLine& line) const;
+  void insert(const LogLines::Shown& line);
   void scrolled(int value);
   void toEnd();
   void showCounts();
 
-  std::vector<storage::LogLine> lines_;
-  size_t warnings_ = 0;
+  LogLines lines_;
+  int64_t everyStep_ = 0;
   Segment* level_;
-  QTextEdit* view_;
+  QToolButton* steps_;
+  QTextBrowser* view_;
   QLabel* state_;
   QPushButton* jump_;
   QLabel* count_;

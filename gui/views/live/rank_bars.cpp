@@ -28,10 +28,11 @@ QSize RankBars::sizeHint() const {
   return {220, kPitch * std::max(1, static_cast<int>(ranks_.size()))};
 }
 
-void RankBars::setValues(std::vector<int32_t> ranks, std::vector<double> seconds) {
+void RankBars::setValues(std::vector<int32_t> ranks, std::vector<double> seconds,
+                         const std::vector<int>& stages) {
   ranks_ = std::move(ranks);
   seconds_ = std::move(seconds);
-  straggler_ = findStraggler(seconds_);
+  straggler_ = findStraggler(seconds_, stages);
   QStringList text;
   for (size_t i = 0; i < ranks_.size(); ++i) {
     text << tr("rank %1: %2").arg(ranks_[i]).arg(format::seconds(seconds_[i]));
@@ -80,7 +81,7 @@ bool RankBars::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     if (help->pos().y() / kPitch == static_cast<int>(straggler_->index)) {
       QToolTip::showText(help->globalPos(),
-                         tr("rank %1 computes %2 longer than the median of the others")
+                         tr("rank %1 computes %2 longer than the median of the others of its stage")
                              .arg(ranks_[straggler_->index])
                              .arg(format::seconds(straggler_->behind)),
                          this);

@@ -14,7 +14,9 @@ class RankBars : public QWidget {
 
  public:
   explicit RankBars(QWidget* parent = nullptr);
-  void setValues(std::vector<int32_t> ranks, std::vector<double> seconds);
+  /// `stages`: as of findStraggler.
+  void setValues(std::vector<int32_t> ranks, std::vector<double> seconds,
+                 const std::vector<int>& stages);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {140, 24}; }
 

@@ -34,10 +34,15 @@ void RankCard::clear() {
   setFacts({});
 }
 
-void RankCard::setBars(const QString& what, std::vector<int32_t> ranks,
-                       std::vector<double> seconds) {
+void RankCard::setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds,
+                       const std::vector<int>& stages) {
   setNote(what);
-  bars_->setValues(std::move(ranks), std::move(seconds));
+  bars_->setValues(std::move(ranks), std::move(seconds), stages);
+}
+
+void RankCard::setStale(bool stale) {
+  for (int row = 0; row < facts_->count() / 2; ++row)
+    setTone(facts_->itemAtPosition(row, 1)->widget(), stale ? "muted" : "");
 }
 
 void RankCard::setFacts(const QVector<QPair<QString, QString>>& facts) {

@@ -16,7 +16,10 @@ class RankCard : public Card {
   explicit RankCard(QWidget* parent = nullptr);
   void clear();
   /// `what` names the bars, as in "compute in step 410".
-  void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds);
+  void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds,
+               const std::vector<int>& stages = {});
+  /// Facts of a run that is not heard of are grey.
+  void setStale(bool stale);
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 
  private:

@@ -1,5 +1,6 @@
 #include "gui/views/live/run_banner.h"
 
+#include <QDateTime>
 #include <QHBoxLayout>
 #include <QPainter>
 #include <algorithm>
@@ -27,6 +28,26 @@ QString gapText(const std::vector<storage::LogGap>& gaps) {
   return text;
 }
 
+namespace {
+
+/// Why there is no word, what happens next, and of when the figures on screen are.
+QString silence(const Contact& contact, const ContactLook& look) {
+  QStringList parts;
+  if (contact.link && !contact.link->reason.empty())
+    parts << QString::fromStdString(contact.link->reason);
+  if (look.word == ContactLook::Word::unfollowed)
+    parts << RunBanner::tr("a run is followed while a workbench has its store open");
+  if (look.word != ContactLook::Word::quiet) parts << look.text;
+  if (contact.link && contact.link->heard > 0)
+    parts << RunBanner::tr("the figures are from %1")
+                 .arg(
+                     QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(contact.link->heard * 1000))
+                         .toString(QStringLiteral("HH:mm:ss")));
+  return parts.join(QStringLiteral("; "));
+}
+
+}  // namespace
+
 RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
   sign_ = new QLabel;
@@ -49,7 +70,8 @@ RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
 
 QString RunBanner::text() const { return title_->text() + QStringLiteral(": ") + cause_->text(); }
 
-void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps) {
+void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
+                       const Contact& contact, const ContactLook& heard, const QString& heldUp) {
   using storage::RunState;
   const RunState state = run.summary.state;
   QString title;
@@ -61,6 +83,15 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   if (!title.isEmpty() && !run.summary.cause.empty()) {
     causes << QString::fromStdString(run.summary.cause);
   }
+  if (!heard.fresh()) {
+    title = heard.title;
+    look = {QStringLiteral("unlinked"), heard.tone};
+    causes << silence(contact, heard);
+  } else if (!heldUp.isEmpty()) {
+    title = tr("A rank lags");
+    look = {QStringLiteral("warning"), Tone::warn};
+    causes << heldUp;
+  }
   if (!gaps.empty()) {
     if (title.isEmpty()) {
       title = tr("Damage in a log");
@@ -68,14 +99,14 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
     }
     causes << gapText(gaps);
   }
-  setVisible(!title.isEmpty());
-  if (title.isEmpty()) return;
+  if (title.isEmpty()) return setVisible(false);
   title_->setText(title);
   cause_->setText(causes.join(QLatin1Char('\n')));
   recipe_->setVisible(state == RunState::failed || state == RunState::lost);
   tone_ = look.tone;
   sign_->setPixmap(iconPixmap(look.icon, 18, colorOf(tone_), devicePixelRatioF()));
   setAccessibleName(text());
+  setVisible(true);
   update();
 }
 

@@ -1,8 +1,9 @@
-// What went wrong with a run, in words: failed, lost, stopped, damage in its logs.
+// What went wrong with a run, in words: failed, lost, stopped, not heard of, damage in its logs.
 #pragma once
 
 #include <QFrame>
 
+#include "gui/models/contact.h"
 #include "gui/widgets/basics.h"
 #include "storage/run.h"
 
@@ -13,8 +14,10 @@ class RunBanner : public QFrame {
 
  public:
   explicit RunBanner(QWidget* parent = nullptr);
-  /// Hides itself when there is nothing to say.
-  void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps);
+  /// Hides itself when there is nothing to say. `heldUp`: which rank the others wait for; may be
+  /// empty.
+  void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
+              const Contact& contact, const ContactLook& look, const QString& heldUp);
   QString text() const;
 
  Q_SIGNALS:
@@ -24,7 +27,7 @@ class RunBanner : public QFrame {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  Tone tone_ = Tone::bad;
+  Tone tone_ = Tone::muted;
   QLabel* sign_;
   QLabel* title_;
   QLabel* cause_;

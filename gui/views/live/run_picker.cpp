@@ -1,8 +1,6 @@
 #include "gui/views/live/run_picker.h"
 
-#include <QSignalBlocker>
-
-#include "gui/models/state_look.h"
+#include <algorithm>
 
 namespace heddle::gui {
 
@@ -14,24 +12,35 @@ RunPicker::RunPicker(QWidget* parent) : QComboBox(parent) {
   setMaximumWidth(240);
   setIconSize({12, 12});
   setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  connect(this, &QComboBox::activated, this,
-          [this](int index) { Q_EMIT picked(itemData(index).toLongLong()); });
+  addItem(QString());
 }
 
-void RunPicker::setRuns(const std::vector<storage::RunSummary>& runs, storage::RunId shown) {
-  std::vector<std::pair<storage::RunId, storage::RunState>> offered;
-  for (const storage::RunSummary& run : runs) offered.emplace_back(run.id, run.state);
-  const QSignalBlocker quiet(this);
-  if (offered != offered_) {
-    offered_ = std::move(offered);
-    clear();
-    for (const storage::RunSummary& run : runs) {
-      const StateLook look = lookOf(run.state);
-      addItem(icon(look.icon, look.tone), QString::fromStdString(run.name),
-              static_cast<qlonglong>(run.id));
-    }
+void RunPicker::setRuns(std::vector<storage::RunSummary> runs, storage::RunId shown) {
+  runs_ = std::move(runs);
+  const auto current = std::find_if(runs_.begin(), runs_.end(),
+                                    [shown](const auto& run) { return run.id == shown; });
+  if (current == runs_.end()) return;
+  const QString name = QString::fromStdString(current->name);
+  if (itemText(0) != name) setItemText(0, name);
+  setItemData(0, static_cast<qlonglong>(shown));
+  setLook(lookOf(current->state));
+}
+
+void RunPicker::setLook(const StateLook& look) { setItemIcon(0, icon(look.icon, look.tone)); }
+
+void RunPicker::showPopup() {
+  if (!list_) {
+    list_ = new PickList(tr("Find a run"), this);
+    connect(list_, &PickList::picked, this, &RunPicker::picked);
   }
-  setCurrentIndex(findData(static_cast<qlonglong>(shown)));
+  std::vector<PickList::Item> items;
+  items.reserve(runs_.size());
+  for (const storage::RunSummary& run : runs_) {
+    const StateLook look = lookOf(run.state);
+    items.push_back({run.id, icon(look.icon, look.tone), QString::fromStdString(run.name)});
+  }
+  list_->setItems(items, itemData(0).toLongLong());
+  list_->open(this);
 }
 
 }  // namespace heddle::gui

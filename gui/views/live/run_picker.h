@@ -1,9 +1,11 @@
-// Which run a page shows: a combo box of the newest runs with their state.
+// Which run a page shows: the current one with its state; all runs, found by typing, when opened.
 #pragma once
 
 #include <QComboBox>
 #include <vector>
 
+#include "gui/models/state_look.h"
+#include "gui/widgets/pick_list.h"
 #include "storage/run.h"
 
 namespace heddle::gui {
@@ -13,14 +15,19 @@ class RunPicker : public QComboBox {
 
  public:
   explicit RunPicker(QWidget* parent = nullptr);
-  /// Newest first. The run `shown` is the current one.
-  void setRuns(const std::vector<storage::RunSummary>& runs, storage::RunId shown);
+  /// All runs, newest first. The run `shown` is the current one.
+  void setRuns(std::vector<storage::RunSummary> runs, storage::RunId shown);
+  /// How the current run looks, where its state alone does not tell.
+  void setLook(const StateLook& look);
+
+  void showPopup() override;
 
  Q_SIGNALS:
   void picked(qint64 run);
 
  private:
-  std::vector<std::pair<storage::RunId, storage::RunState>> offered_;
+  std::vector<storage::RunSummary> runs_;
+  PickList* list_ = nullptr;  // made when it is first opened
 };
 
 }  // namespace heddle::gui

@@ -29,12 +29,13 @@ Statistics meanOf(const TimelineWidget& timeline) {
     sum.communication += s.communication;
     sum.overlapped += s.overlapped;
     sum.exposed += s.exposed;
+    sum.waiting += s.waiting;
     sum.idle += s.idle;
     ++count;
   }
   if (count == 0) return sum;
-  for (int64_t* value :
-       {&sum.range, &sum.compute, &sum.communication, &sum.overlapped, &sum.exposed, &sum.idle}) {
+  for (int64_t* value : {&sum.range, &sum.compute, &sum.communication, &sum.overlapped,
+                         &sum.exposed, &sum.waiting, &sum.idle}) {
     *value /= count;
   }
   return sum;
@@ -108,7 +109,7 @@ void StepCard::setTimelines(const StepTimelines& step) {
   for (const auto& timeline : step.timelines) {
     compute_.push_back(static_cast<double>(timeline->statistics().compute) * 1e-6);
   }
-  const auto slow = findStraggler(compute_);
+  const auto slow = findStraggler(compute_, stagesOf(ranks_));
   std::vector<TimelineRow> rows;
   for (size_t i = 0; i < step.ranks.size(); ++i) {
     TimelineRow row;
@@ -126,6 +127,13 @@ void StepCard::setTimelines(const StepTimelines& step) {
   timeline_->setRows(std::move(rows));
   showHead();
   showStatistics();
+}
+
+std::vector<int> StepCard::stagesOf(const std::vector<int32_t>& ranks) const {
+  std::vector<int> stages;
+  for (const int32_t rank : ranks)
+    stages.push_back(mesh_.size(recipe::kPp) > 1 ? mesh_.index(rank, recipe::kPp) : 0);
+  return stages;
 }
 
 QString StepCard::placeOf(int64_t rank) const {
@@ -167,7 +175,7 @@ void StepCard::showHead() {
               : tr("%1 of %2 profiled steps").arg(position + 1).arg(profiled_.size()));
   previous_->setEnabled(!profiled_.empty() && step_ > profiled_.front());
   next_->setEnabled(!newest);
-  const auto slow = findStraggler(compute_);
+  const auto slow = findStraggler(compute_, stagesOf(ranks_));
   straggler_->setVisible(slow && isWide());  // in a narrow card the rank's own row says it
   if (slow) {
     straggler_->setText(tr("rank %1 computes %2 longer")
@@ -193,7 +201,9 @@ void StepCard::showStatistics() {
                     part(tr("communication"), s.communication, c.text),
                     part(tr("hidden"), s.overlapped, c.text),
                     part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text),
+                    part(tr("of it waiting"), s.waiting, c.text),
                     part(tr("idle"), s.idle, c.text)};
+  if (s.waiting == 0) parts.removeAt(5);
   if (width() < kAllStatistics) parts.removeAt(2);  // communication: hidden and exposed stay
   statistics_->setText(QStringLiteral("<span style=\"font-size:12px\">%1</span>")
                            .arg(parts.join(QStringLiteral(" &nbsp;&nbsp; "))));

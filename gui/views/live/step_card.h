@@ -31,6 +31,8 @@ class StepCard : public Card {
   /// Compute of each rank in the step shown, in seconds.
   const std::vector<double>& computeSeconds() const { return compute_; }
   const std::vector<int32_t>& ranks() const { return ranks_; }
+  /// The pipeline stage of each of these ranks.
+  std::vector<int> stagesOf(const std::vector<int32_t>& ranks) const;
   TimelineWidget* timeline() const { return timeline_; }
 
  Q_SIGNALS:

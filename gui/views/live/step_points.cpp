@@ -6,7 +6,6 @@
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kRecent = 20;
 constexpr size_t kMostHeld = 64;  // a rank that is silent for longer does not hold the others back
 
 double median(std::vector<double> values) {
@@ -29,19 +28,22 @@ void accumulate(double& sum, double value) { sum = std::isnan(sum) ? value : sum
 
 }  // namespace
 
-void StepPoints::add(const storage::StepRow& row) {
+void StepPoints::add(const storage::StepRow& row, double now) {
   for (const auto& [name, newest] : row.step.values) {
     const auto at = latest_.find(name);
     if (at == latest_.end() || row.rank <= at->second.first) latest_[name] = {row.rank, newest};
   }
   const auto seconds = value(row, "step_seconds");
   if (seconds) stepSeconds_[row.rank] = *seconds;
+  int64_t& newest = newestStep_[row.rank];
+  newest = std::max(newest, row.step.step);
   if (row.step.step <= given_) return;
 
   Held& held = held_[row.step.step];
   StepPoint& point = held.point;
   point.step = row.step.step;
   point.time = std::max(point.time, row.step.time);
+  if (held.ranks == 0) held.seen = now;
   ++held.ranks;
   if (const auto loss = value(row, "loss"); loss && (!point.hasLoss || row.rank < held.lossRank)) {
     point.loss = *loss;
@@ -68,22 +70,25 @@ StepPoint StepPoints::finished(const Held& held) {
 }
 
 std::vector<StepPoint> StepPoints::take(const std::vector<storage::StepRow>& rows, size_t ranks,
-                                        bool ended) {
-  for (const storage::StepRow& row : rows) add(row);
+                                        bool ended, double now) {
+  for (const storage::StepRow& row : rows) add(row, now);
   std::vector<StepPoint> points;
   while (!held_.empty()) {
     const auto first = held_.begin();
     if (!ended && first->second.ranks < ranks && held_.size() < kMostHeld) break;
     points.push_back(finished(first->second));
     given_ = first->first;
-    if (std::isfinite(points.back().stepSeconds))
-      recentSeconds_.push_back(points.back().stepSeconds);
     held_.erase(first);
   }
-  if (recentSeconds_.size() > kRecent) {
-    recentSeconds_.erase(recentSeconds_.begin(), recentSeconds_.end() - kRecent);
-  }
   return points;
+}
+
+std::optional<Lag> StepPoints::lag() const {
+  if (held_.empty()) return std::nullopt;
+  Lag lag{.ranks = {}, .step = held_.begin()->first, .since = held_.begin()->second.seen};
+  for (const auto& [rank, newest] : newestStep_)
+    if (newest < lag.step) lag.ranks.push_back(rank);
+  return lag.ranks.empty() ? std::nullopt : std::optional(lag);
 }
 
 std::optional<double> StepPoints::latest(const std::string& metric) const {
@@ -92,18 +97,21 @@ std::optional<double> StepPoints::latest(const std::string& metric) const {
   return at->second.second;
 }
 
-double StepPoints::typicalStepSeconds() const {
-  return recentSeconds_.empty() ? 0 : median(recentSeconds_);
-}
-
-std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds) {
-  if (computeSeconds.size() < 2) return std::nullopt;
-  const auto slowest = std::max_element(computeSeconds.begin(), computeSeconds.end());
-  std::vector<double> others(computeSeconds.begin(), slowest);
-  others.insert(others.end(), slowest + 1, computeSeconds.end());
-  const double typical = median(std::move(others));
-  if (*slowest <= typical * 1.05) return std::nullopt;
-  return Straggler{static_cast<size_t>(slowest - computeSeconds.begin()), *slowest - typical};
+std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds,
+                                       const std::vector<int>& stages) {
+  const auto stage = [&](size_t i) { return stages.empty() ? 0 : stages[i]; };
+  std::optional<Straggler> worst;
+  for (size_t i = 0; i < computeSeconds.size(); ++i) {
+    std::vector<double> others;
+    for (size_t k = 0; k < computeSeconds.size(); ++k)
+      if (k != i && stage(k) == stage(i)) others.push_back(computeSeconds[k]);
+    if (others.empty()) continue;
+    const double typical = median(std::move(others));
+    const double behind = computeSeconds[i] - typical;
+    if (computeSeconds[i] <= typical * 1.05 || (worst && behind <= worst->behind)) continue;
+    worst = Straggler{i, behind};
+  }
+  return worst;
 }
 
 }  // namespace heddle::gui

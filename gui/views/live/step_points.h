@@ -25,6 +25,13 @@ struct StepPoint {
   bool hasLoss = false;            // reported, be it NaN
 };
 
+/// Ranks that have not ended a step that others have.
+struct Lag {
+  std::vector<int32_t> ranks;
+  int64_t step = 0;
+  double since = 0;  // when the first of the others was seen to have ended it, as `now` of take()
+};
+
 /// The first steps are slower than all others: scales leave them out.
 inline constexpr int kWarmUpSteps = 3;
 
@@ -33,14 +40,15 @@ inline constexpr int kWarmUpSteps = 3;
 class StepPoints {
  public:
   /// `ranks`: how many report; `ended`: no more will come, so what is held back is given out.
-  std::vector<StepPoint> take(const std::vector<storage::StepRow>& rows, size_t ranks, bool ended);
+  /// `now` is the reader's clock: hosts have others.
+  std::vector<StepPoint> take(const std::vector<storage::StepRow>& rows, size_t ranks, bool ended,
+                              double now = 0);
+  std::optional<Lag> lag() const;
 
   /// The newest value of a metric, from the lowest rank that reports it.
   std::optional<double> latest(const std::string& metric) const;
   /// Seconds of the newest step by rank.
   const std::map<int32_t, double>& stepSecondsByRank() const { return stepSeconds_; }
-  /// Median seconds of the last steps; 0 before the first.
-  double typicalStepSeconds() const;
 
  private:
   struct Held {
@@ -49,22 +57,26 @@ class StepPoints {
     size_t exposedRanks = 0;
     size_t speedRanks = 0;
     int32_t lossRank = 0;
+    double seen = 0;
   };
-  void add(const storage::StepRow& row);
+  void add(const storage::StepRow& row, double now);
   static StepPoint finished(const Held& held);
 
   std::map<int64_t, Held> held_;
   std::map<std::string, std::pair<int32_t, double>> latest_;
   std::map<int32_t, double> stepSeconds_;
-  std::vector<double> recentSeconds_;
+  std::map<int32_t, int64_t> newestStep_;
   int64_t given_ = 0;
 };
 
-/// A rank that computes more than 5 % longer than the median of the others.
+/// A rank that computes more than 5 % longer than the median of the others of its pipeline stage:
+/// stages compute different things.
 struct Straggler {
   size_t index = 0;
   double behind = 0;  // seconds
 };
-std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds);
+/// `stages`: of each rank; empty: all are of one.
+std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds,
+                                       const std::vector<int>& stages = {});
 
 }  // namespace heddle::gui

@@ -1,5 +1,6 @@
 #include "gui/views/runs/run_rows.h"
 
+#include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 
 namespace heddle::gui {
@@ -42,9 +43,7 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader) {
     RunRow row;
     row.stepsPlanned = at(*steps, run.id);
     row.peakBytes = at(*peak, run.id);
-    const auto exposedSeconds = at(*exposed, run.id), stepSeconds = at(*step, run.id);
-    if (exposedSeconds && stepSeconds && *stepSeconds > 0)
-      row.exposedShare = *exposedSeconds / *stepSeconds;
+    row.exposedShare = exposedShare(at(*exposed, run.id), at(*step, run.id));
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
     row.summary = std::move(run);
     rows.push_back(std::move(row));

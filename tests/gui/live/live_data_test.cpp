@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/views/live/live_update.h"
+#include "gui/views/live/log_lines.h"
 #include "gui/views/live/step_points.h"
 #include "storage/writer.h"
 #include "tests/support/results.h"
@@ -55,7 +56,6 @@ class LiveDataTest : public QObject {
     QCOMPARE(points[0].stepSeconds, 4.0);
     QCOMPARE(points[0].exposedShare, (0.1 + 0.2) / 2);
     QVERIFY(!points[0].hasLoss);
-    QCOMPARE(steps.typicalStepSeconds(), 4.0);
     QCOMPARE(steps.latest("resident_bytes").value(), 5e9);  // of the lowest rank
     QVERIFY(!steps.latest("mfu"));
   }
@@ -76,6 +76,21 @@ class LiveDataTest : public QObject {
     QCOMPARE(points.front().step, 1);
   }
 
+  void a_rank_that_has_not_ended_what_others_have_lags() {
+    StepPoints steps;
+    steps.take({row(0, 1, {}), row(1, 1, {})}, 2, false, 10);
+    QVERIFY(!steps.lag());
+    steps.take({row(0, 2, {})}, 2, false, 20);
+    steps.take({row(0, 3, {})}, 2, false, 30);
+    const auto lag = steps.lag();
+    QVERIFY(lag);
+    QCOMPARE(lag->ranks, std::vector<int32_t>{1});
+    QCOMPARE(lag->step, 2);
+    QCOMPARE(lag->since, 20.0);
+    steps.take({row(1, 2, {}), row(1, 3, {})}, 2, false, 40);
+    QVERIFY(!steps.lag());
+  }
+
   void the_straggler_is_the_rank_that_computes_longer() {
     QVERIFY(!findStraggler({2.0}));
     QVERIFY(!findStraggler({2.0, 2.05, 2.0}));
@@ -85,6 +100,69 @@ class LiveDataTest : public QObject {
     QCOMPARE(slow->behind, 2.4 - 2.0);
   }
 
+  void stages_of_a_pipeline_are_judged_apart() {
+    const std::vector<int> stages = {0, 0, 1, 1};
+    QVERIFY(!findStraggler({1.0, 1.01, 2.0, 2.02}, stages));  // the last stage has more to do
+    const auto slow = findStraggler({1.0, 1.3, 2.0, 2.02}, stages);
+    QVERIFY(slow);
+    QCOMPARE(slow->index, 1u);
+    QCOMPARE(slow->behind, 1.3 - 1.0);
+    QVERIFY(!findStraggler({1.0, 2.0}, {0, 1}));  // nobody to compare with
+  }
+
+  void lines_are_in_order_of_time_whoever_wrote_them() {
+    LogLines lines;
+    // An imported run's logs come in one after the other.
+    QVERIFY(lines.add({{1, 0, 10, telemetry::Level::info, "rank 0 begins"},
+                       {2, 0, 30, telemetry::Level::info, "rank 0 ends"}},
+                      {}));
+    QVERIFY(!lines.add({{3, 1, 11, telemetry::Level::info, "rank 1 begins"},
+                        {4, 1, 31, telemetry::Level::warning, "rank 1 ends"}},
+                       {}));
+    QStringList texts;
+    for (const auto& line : lines.last({}, 100)) texts << line.text;
+    QCOMPARE(texts.join(", "), QString("rank 0 begins, rank 1 begins, rank 0 ends, rank 1 ends"));
+    QCOMPARE(lines.warnings(), size_t(1));
+    QVERIFY(lines.add({{5, 0, 40, telemetry::Level::info, "more"}}, {}));
+    QCOMPARE(lines.added({}).size(), size_t(1));
+    QCOMPARE(lines.last({.warningsOnly = true}, 100).size(), size_t(1));
+  }
+
+  void steps_stand_among_the_lines_where_one_wants_them() {
+    LogLines lines;
+    std::vector<StepPoint> steps(25);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      steps[i].step = static_cast<int64_t>(i) + 1;
+      steps[i].time = 100 + static_cast<double>(i);
+      steps[i].loss = 4;
+      steps[i].hasLoss = true;
+      steps[i].tokensPerSecond = 2048;
+    }
+    lines.add({{1, 0, 112, telemetry::Level::info, "a checkpoint"}}, steps);
+    QCOMPARE(lines.last({}, 100).size(), size_t(1));
+    QStringList texts;
+    for (const auto& line : lines.last({.everyStep = 10}, 100)) texts << line.text;
+    QCOMPARE(texts, QStringList({"step 10: loss 4.000, 2,048 tok/s a rank", "a checkpoint",
+                                 "step 20: loss 4.000, 2,048 tok/s a rank"}));
+    QCOMPARE(lines.last({.everyStep = 1}, 100).size(), size_t(26));
+  }
+
+  void a_long_line_folds_but_a_warning_does_not() {
+    LogLines lines;
+    const std::string rest(200, 'x');
+    lines.add({{1, 0, 1, telemetry::Level::info, "plan: greedy buckets; expected: step " + rest},
+               {2, 0, 2, telemetry::Level::warning, "the disk is slow; " + rest}},
+              {});
+    auto shown = lines.last({}, 10);
+    QCOMPARE(shown[0].text, QString("plan: greedy buckets"));
+    QVERIFY(shown[0].folds && !shown[1].folds);
+    QVERIFY(shown[1].text.endsWith("xxx"));
+    lines.toggle(1);
+    shown = lines.last({}, 10);
+    QVERIFY(shown[0].folds);
+    QVERIFY(shown[0].text.endsWith("xxx"));
+  }
+
   void only_what_is_new_is_read() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("store.sqlite").toStdString();
@@ -92,7 +170,7 @@ class LiveDataTest : public QObject {
     must(writer->take_lease());
     storage::NewRun wanted;
     wanted.name = "first";
-    wanted.recipe = "[training]\nsteps = 40\n";
+    wanted.recipe_values = {{"training.steps", "40"}};
     const storage::RunId run = must(writer->create_run(wanted).get()).id;
     std::string log;
     uint64_t seq = 0;
@@ -108,7 +186,7 @@ class LiveDataTest : public QObject {
     auto reader = must(storage::Reader::open(path));
     const LiveUpdate first = must(readLive(reader, {}));
     QCOMPARE(first.run->summary.id, run);
-    QCOMPARE(first.totalSteps, 40);
+    QCOMPARE(first.pace.steps, 40);
     QCOMPARE(first.steps.size(), 1u);
     QCOMPARE(first.lines.size(), 1u);
     QCOMPARE(first.timelines->step, 1);

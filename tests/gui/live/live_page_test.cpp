@@ -210,6 +210,43 @@ class LivePageTest : public QObject {
     QVERIFY(shown.messages.isEmpty());
   }
 
+  // The oldest of very many, too, and by a part of its name.
+  void any_run_is_found_by_typing() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::RunId oldest = 0;
+    std::vector<storage::Writer::Future<storage::CreatedRun>> created;
+    for (int i = 0; i < 150; ++i) {
+      storage::NewRun wanted;
+      wanted.name = i == 0 ? "the-first-of-all" : "run-" + std::to_string(i);
+      created.push_back(writer->create_run(wanted));
+    }
+    for (auto& run : created) {
+      const storage::RunId id = must(run.get()).id;
+      if (oldest == 0) oldest = id;
+      must(writer->set_state(id, storage::RunState::done).get());
+    }
+    shown.show();
+    auto* picker = qobject_cast<RunPicker*>(shown.page->headerWidget());
+    QCOMPARE(picker->currentText(), QString("run-149"));
+    picker->show();
+    picker->showPopup();
+    auto* list = picker->findChild<PickList*>();
+    QCOMPARE(list->shown().size(), 150);
+    auto* field = list->findChild<QLineEdit*>();
+    QTest::keyClicks(field, "FIRST");
+    QCOMPARE(list->shown(), QStringList{"the-first-of-all"});
+    QTest::keyClick(field, Qt::Key_Return);
+    QVERIFY(!list->isVisible());
+    QVERIFY(QTest::qWaitFor([&] { return shown.page->isReady(); }, 20000));
+    QCOMPARE(picker->currentText(), QString("the-first-of-all"));
+    // Also when another page asks for it.
+    shown.page->showRun(oldest + 1);
+    QVERIFY(QTest::qWaitFor([&] { return picker->currentText() == "run-1"; }, 20000));
+  }
+
   // Scrolled to where there is no room for them.
   void no_fact_about_ranks_is_left_out() {
     RankCard card;
@@ -268,6 +305,93 @@ class LivePageTest : public QObject {
             });
     QTest::mouseClick(banner->findChild<QPushButton*>(), Qt::LeftButton);
     QCOMPARE(asked, QString("compose [training]\nsteps = 100\n"));
+  }
+
+  // What a person sees of a cut link; the times themselves are contact_test's.
+  void a_run_that_is_not_heard_of_says_so_and_its_figures_are_grey() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "far";
+    wanted.target = "node";
+    wanted.recipe_name = "debug";
+    wanted.recipe_values = {{"training.steps", "100"}};
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    RankLog log(*writer, run, 0);
+    for (int64_t step = 1; step <= 5; ++step) log.step(step, 4);
+    log.feed();
+    must(writer->set_link(run, {.heard = unixNow()}).get());
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QVERIFY(!banner->isVisible());
+    QVERIFY(!shown.tile("throughputTile")->isStale());
+
+    // Nothing more comes in: the page says it by itself.
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QVERIFY2(banner->text().startsWith("No word for "), qPrintable(banner->text()));
+    for (const char* name : {"lossTile", "throughputTile", "memoryTile", "timeTile"})
+      QVERIFY(shown.tile(name)->isStale());
+
+    const double heard = unixNow() - 50;
+    must(writer
+             ->set_link(run, {.heard = heard,
+                              .lost = heard + 9,
+                              .next_try = heard + 3600,
+                              .reason = "node: no answer from 10.0.0.2 port 22"})
+             .get());
+    QVERIFY(QTest::qWaitFor([&] { return banner->text().startsWith("Connection lost"); }, 20000));
+    QVERIFY2(banner->text().contains("no answer from 10.0.0.2 port 22"),
+             qPrintable(banner->text()));
+    QVERIFY2(banner->text().contains("; reconnecting, next try in "), qPrintable(banner->text()));
+    QVERIFY2(banner->text().contains("the figures are from "), qPrintable(banner->text()));
+
+    // It is back, with the steps that were missing.
+    for (int64_t step = 6; step <= 9; ++step) log.step(step, 3);
+    log.feed();
+    must(writer->set_link(run, {.heard = unixNow()}).get());
+    QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
+    QVERIFY(!shown.tile("throughputTile")->isStale());
+    QCOMPARE(shown.chart("Loss")->series(0).size(), 9u);
+  }
+
+  void a_stopped_rank_is_named_while_the_others_wait() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "held-up";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    RankLog first(*writer, run, 0), second(*writer, run, 1);
+    for (RankLog* log : {&first, &second}) {
+      log->step(1, 4);
+      log->feed();
+    }
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QVERIFY(!banner->isVisible());
+    storage::LogLine line;
+    line.level = telemetry::Level::warning;
+    line.time = 1e9 + 1.5;
+    line.text = "rank 1 (process 77) has been stopped by SIGSTOP for 2.0 s";
+    must(writer->add_line(run, line).get());
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QCOMPARE(banner->text(), QString("A rank lags: ") + line.text.c_str());
+    for (RankLog* log : {&first, &second}) {
+      log->step(2, 4);
+      log->feed();
+    }
+    QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
+    // One that lags without a word of the supervisor.
+    for (int64_t step = 3; step <= 6; ++step) first.step(step, 4);
+    first.feed();
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QVERIFY2(banner->text().startsWith("A rank lags: rank 1 has not ended step 3, which others "),
+             qPrintable(banner->text()));
   }
 
   void stop_ends_a_run_and_kill_asks_first() {

@@ -4,14 +4,18 @@
 #include <QDropEvent>
 #include <QMimeData>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <cmath>
 
 #include "gui/theme/theme.h"
+#include "gui/views/live/live_tiles.h"
+#include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
 #include "gui/window/run_status.h"
+#include "storage/writer.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -103,10 +107,10 @@ class WindowTest : public QObject {
     auto reader = storage::Reader::open(store_.path().toStdString());
     const auto status = runStatus(*reader);
     QVERIFY(status && *status);
-    QCOMPARE((*status)->id, store_.runs.running);
-    QCOMPARE((*status)->step, int64_t(120));
-    QCOMPARE((*status)->steps, int64_t(300));
-    QVERIFY(std::abs(*(*status)->remaining() - 180 * 0.612) < 5);
+    QCOMPARE((*status)->run.id, store_.runs.running);
+    QCOMPARE((*status)->pace.step, int64_t(120));
+    QCOMPARE((*status)->pace.steps, int64_t(300));
+    QVERIFY(std::abs(*(*status)->pace.remaining() - 180 * 0.612) < 5);
     const auto says = [this](const QString& text) {
       for (const QLabel* label : window_->findChild<StatusBar*>()->findChildren<QLabel*>())
         if (label->text() == text && label->isVisible()) return true;
@@ -144,12 +148,119 @@ class WindowTest : public QObject {
     QVERIFY(!refused.isAccepted());
   }
 
+  void statusBarTellsALostConnection() {
+    auto writer = storage::Writer::open(store_.path().toStdString());
+    QVERIFY(writer);
+    const double heard = unixNow() - 50;
+    QVERIFY((*writer)
+                ->set_link(store_.runs.running, {.heard = heard,
+                                                 .lost = heard + 9,
+                                                 .next_try = heard + 3600,
+                                                 .reason = "node: no answer for 9 s"})
+                .get());
+    auto* bar = window_->findChild<StatusBar*>();
+    bar->refresh();
+    const auto find = [&](const QString& beginning) -> QLabel* {
+      for (QLabel* label : bar->findChildren<QLabel*>())
+        if (label->isVisible() && label->text().startsWith(beginning)) return label;
+      return nullptr;
+    };
+    QTRY_VERIFY(find(QStringLiteral("lost, no word for 5")));
+    QLabel* state = find(QStringLiteral("lost, "));
+    QVERIFY(state->text().contains(QStringLiteral("s; reconnecting, next try in ")));
+    QCOMPARE(state->property("tone").toString(), QStringLiteral("bad"));
+    QCOMPARE(state->toolTip(), QStringLiteral("node: no answer for 9 s"));
+    QCOMPARE(find(QStringLiteral("120 / 300"))->property("tone").toString(),
+             QStringLiteral("muted"));
+    QVERIFY((*writer)->set_link(store_.runs.running, {.heard = unixNow()}).get());
+    bar->refresh();
+    QTRY_VERIFY(find(QStringLiteral("running")));
+    QCOMPARE(find(QStringLiteral("120 / 300"))->property("tone").toString(), QString());
+  }
+
+  // What the status bar and the page say of one run is one number.
+  void statusBarAndLiveSayTheSame() {
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
+    QTRY_VERIFY(window_->isReady());
+    QStringList words;
+    for (const QLabel* label : window_->findChild<StatusBar*>()->findChildren<QLabel*>())
+      if (label->isVisible()) words << label->text();
+    const auto tile = [this](const char* name) {
+      const auto* found = window_->findChild<Tile*>(QLatin1String(name));
+      return found->value() + QLatin1Char(' ') + found->unit();
+    };
+    const QString rate = tile("throughputTile").section(QLatin1Char(' '), 0, 1);
+    QVERIFY2(words.contains(rate), qPrintable(rate + " / " + words.join('|')));
+    const QString left = tile("timeTile").section(QLatin1Char(' '), 0, 1);
+    QVERIFY2(words.contains(left), qPrintable(left + " / " + words.join('|')));
+    // And the table of runs.
+    window_->showPage(QStringLiteral("runs"));
+    auto* runs = window_->findChild<RunsPage*>();
+    QTRY_VERIFY(window_->isReady());
+    const auto* table = runs->findChild<QTableView*>();
+    QStringList rates;
+    for (int row = 0; row < table->model()->rowCount(); ++row)
+      rates << table->model()->index(row, RunsModel::Rate).data().toString();
+    QVERIFY2(rates.contains(rate.section(QLatin1Char(' '), 0, 0)), qPrintable(rates.join('|')));
+  }
+
+  // What to press next must not be Kill.
+  void afterStopTheKeyboardIsInTheLog() {
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
+    QTRY_VERIFY(window_->isReady());
+    QPushButton* stop = nullptr;
+    for (QPushButton* button : window_->findChildren<QPushButton*>(QStringLiteral("stop")))
+      if (button->isVisible()) stop = button;
+    QVERIFY(stop);
+    stop->setFocus();
+    QTest::keyClick(stop, Qt::Key_Space);
+    QWidget* focus = window_->focusWidget();
+    QVERIFY(focus);
+    QCOMPARE(focus->accessibleName(), QStringLiteral("Log"));
+  }
+
   void unreadableRecipeIsSaid() {
     window_->openRecipe(QStringLiteral("/no/such/recipe.toml"));
     auto* toast = window_->findChild<QFrame*>(QStringLiteral("toast"));
     QVERIFY(toast);
     QVERIFY(toast->findChildren<QLabel*>().last()->text().contains(
         QStringLiteral("/no/such/recipe.toml cannot be read")));
+  }
+
+  void messagesAreOfASubjectAndGoAndAreKept() {
+    const auto shown = [this] {
+      QStringList texts;
+      for (QFrame* toast : window_->findChildren<QFrame*>(QStringLiteral("toast")))
+        if (toast->isVisible()) texts << toast->findChildren<QLabel*>().last()->text();
+      return texts;
+    };
+    using Say = void (Session::*)(const QString&, Tone, const QString&);
+    const Say say = &Session::message;
+    window_->showPage(QStringLiteral("live"));
+    (session_.get()->*say)(QStringLiteral("cannot be stopped"), Tone::bad, QStringLiteral("run 1"));
+    (session_.get()->*say)(QStringLiteral("exported"), Tone::good, QStringLiteral("run 2"));
+    QCOMPARE(shown(), QStringList({"cannot be stopped", "exported"}));
+    // The newer word on a subject is the one that holds; what has passed is not said any more.
+    (session_.get()->*say)(QStringLiteral("is stopping"), Tone::bad, QStringLiteral("run 1"));
+    QCOMPARE(shown(), QStringList({"exported", "is stopping"}));
+    Q_EMIT session_->messageSettled(QStringLiteral("run 2"));
+    QCOMPARE(shown(), QStringList({"is stopping"}));
+    // An error does not lie over another page; a key closes what is there.
+    window_->showPage(QStringLiteral("runs"));
+    QVERIFY(shown().isEmpty());
+    (session_.get()->*say)(QStringLiteral("no such host"), Tone::bad, {});
+    QTest::keyClick(window_.get(), Qt::Key_Escape, Qt::ShiftModifier);
+    QVERIFY(shown().isEmpty());
+    // All of it can be looked at again.
+    auto* button = window_->findChild<QPushButton*>(QStringLiteral("messages"));
+    QCOMPARE(button->text(), QStringLiteral("4 messages"));
+    QTest::mouseClick(button, Qt::LeftButton);
+    auto* list = window_->findChild<MessageList*>();
+    QVERIFY(list->isVisible());
+    QVERIFY(
+        list->findChild<QListWidget*>()->item(0)->text().contains(QStringLiteral("no such host")));
+    QTest::keyClick(list, Qt::Key_Escape);
+    QVERIFY(!list->isVisible());
   }
 
   void themeSwitchesAndIsKept() {

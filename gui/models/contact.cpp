@@ -1,0 +1,72 @@
+#include "gui/models/contact.h"
+
+#include <QDateTime>
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::gui {
+namespace {
+
+/// The follower notes an answer every two seconds or so; twice that is silence.
+constexpr double kQuiet = 5;
+
+}  // namespace
+
+double unixNow() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+
+QString ageText(double seconds) {
+  seconds = std::max(seconds, 0.0);
+  if (seconds < 120) return QObject::tr("%1 s").arg(std::floor(seconds));
+  if (seconds < 7200) return QObject::tr("%1 min").arg(std::floor(seconds / 60));
+  return QObject::tr("%1 h").arg(std::floor(seconds / 3600));
+}
+
+ContactLook lookOf(const Contact& contact, double now) {
+  using Word = ContactLook::Word;
+  const bool heard = contact.link && contact.link->heard > 0;
+  const double age = heard ? now - contact.link->heard : 0;
+  const QString silence = heard ? QObject::tr("no word for %1").arg(ageText(age)) : QString();
+  if (!contact.followed) {
+    const QString last = heard
+                             ? QObject::tr("nobody follows it, last word %1 ago").arg(ageText(age))
+                             : QObject::tr("nobody follows it");
+    return {Word::unfollowed, Tone::warn, QObject::tr("Nobody follows this run"), last};
+  }
+  if (contact.link && contact.link->lost) {
+    const double wait = contact.link->next_try.value_or(now) - now;
+    const QString next =
+        wait > 0 ? QObject::tr("reconnecting, next try in %1").arg(ageText(std::ceil(wait)))
+                 : QObject::tr("reconnecting, trying now");
+    return {
+        Word::lost, Tone::bad, QObject::tr("Connection lost"),
+        heard ? QObject::tr("lost, %1; %2").arg(silence, next) : QObject::tr("lost; %1").arg(next)};
+  }
+  if (heard && age >= kQuiet)
+    return {Word::quiet, Tone::warn, QObject::tr("No word for %1").arg(ageText(age)), silence};
+  return {};
+}
+
+StateLook lookOf(storage::RunState state, const ContactLook& contact) {
+  if (state != storage::RunState::running || contact.fresh()) return lookOf(state);
+  return {QStringLiteral("unlinked"), contact.tone};
+}
+
+Contact Contacts::of(const storage::RunSummary& run) const {
+  if (run.state != storage::RunState::running) return {};
+  const auto link = links.find(run.id);
+  return {link == links.end() ? std::nullopt : std::optional(link->second), followed};
+}
+
+Result<Contacts> readContacts(storage::Reader& reader) {
+  Contacts contacts;
+  auto links = reader.links();
+  if (!links) return fail(links);
+  contacts.links = std::move(*links);
+  const auto followed = reader.followed();
+  if (!followed) return fail(followed);
+  contacts.followed = *followed;
+  return contacts;
+}
+
+}  // namespace heddle::gui

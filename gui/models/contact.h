@@ -1,0 +1,46 @@
+// How a run that is going on is heard of: what every page says beside its state. Whoever shows it
+// shows figures of a run that is not heard of in grey.
+#pragma once
+
+#include <QString>
+#include <map>
+#include <optional>
+
+#include "gui/models/state_look.h"
+#include "storage/queries.h"
+
+namespace heddle::gui {
+
+struct Contact {
+  std::optional<storage::Link> link;  // none: nobody has come to follow it yet
+  bool followed = true;               // by this or another process
+};
+
+struct ContactLook {
+  enum class Word { fresh, quiet, lost, unfollowed };
+  Word word = Word::fresh;
+  Tone tone = Tone::good;
+  QString title;  // "Connection lost"; empty while fresh
+  QString text;   // "lost, no word for 50 s; reconnecting, next try in 4 s"; empty while fresh
+  bool fresh() const { return word == Word::fresh; }
+};
+
+/// `now`: Unix seconds.
+ContactLook lookOf(const Contact& contact, double now);
+/// The state of a run together with how it is heard of.
+StateLook lookOf(storage::RunState state, const ContactLook& contact);
+/// Unix seconds.
+double unixNow();
+/// Whole units, as one counts them: 7 s, 3 min, 2 h.
+QString ageText(double seconds);
+
+/// All runs' at once.
+struct Contacts {
+  std::map<storage::RunId, storage::Link> links;
+  bool followed = true;
+  /// A run that is being prepared or has ended needs none: its look is fresh.
+  Contact of(const storage::RunSummary& run) const;
+};
+Result<Contacts> readContacts(storage::Reader& reader);
+
+}  // namespace heddle::gui

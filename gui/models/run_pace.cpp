@@ -1,0 +1,52 @@
+#include "gui/models/run_pace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "gui/models/value.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int64_t kRecentSteps = 20;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<double> RunPace::remaining() const {
+  if (steps <= step || stepSeconds <= 0) return std::nullopt;
+  return static_cast<double>(steps - step) * stepSeconds;
+}
+
+Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run) {
+  RunPace pace;
+  pace.step = run.steps;
+  const auto planned = reader.recipe_values(run.id);
+  if (!planned) return fail(planned);
+  if (const auto found = planned->find("training.steps"); found != planned->end())
+    pace.steps = static_cast<int64_t>(number(found->second).value_or(0));
+  // Ranks wait for one another in every step: one rank's seconds are the run's. The first step is
+  // slower than all others.
+  const storage::StepRange recent{std::max<int64_t>(2, pace.step - kRecentSteps), pace.step};
+  const auto samples = reader.samples(run.id, "step_seconds", 0, recent);
+  if (!samples) return fail(samples);
+  std::vector<double> seconds;
+  for (const storage::Sample& sample : *samples)
+    if (std::isfinite(sample.value)) seconds.push_back(sample.value);
+  if (!seconds.empty()) pace.stepSeconds = median(std::move(seconds));
+  return pace;
+}
+
+std::optional<double> exposedShare(const std::optional<double>& exposedSeconds,
+                                   const std::optional<double>& stepSeconds) {
+  if (!exposedSeconds || !stepSeconds || *stepSeconds <= 0) return std::nullopt;
+  return *exposedSeconds / *stepSeconds;
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,60 @@
+// The lines of a run's log as they are shown: in order of time, steps among them where wanted, long
+// ones folded. Plain data.
+#pragma once
+
+#include <QString>
+#include <set>
+#include <vector>
+
+#include "gui/views/live/step_points.h"
+#include "storage/run.h"
+
+namespace heddle::gui {
+
+class LogLines {
+ public:
+  struct Filter {
+    bool warningsOnly = false;
+    int64_t everyStep = 0;  // every n-th step has a line; 0: none has
+  };
+  /// One line as it is shown.
+  struct Shown {
+    double time = 0;
+    telemetry::Level level = telemetry::Level::info;
+    int32_t rank = telemetry::kSupervisorRank;
+    int64_t id = 0;  // of the log line; 0: a step's
+    QString text;
+    bool folds = {};  // it is long: `text` may be the beginning only
+  };
+
+  void clear();
+  /// True when all of it comes after what was there: it can be added at the end.
+  bool add(const std::vector<storage::LogLine>& lines, const std::vector<StepPoint>& steps);
+
+  /// The last `most` lines that the filter lets through.
+  std::vector<Shown> last(const Filter& filter, size_t most) const;
+  /// What the last add() brought, of these.
+  std::vector<Shown> added(const Filter& filter) const;
+
+  /// Unfolds a long line, or folds it again.
+  void toggle(int64_t id);
+  bool isUnfolded(int64_t id) const { return unfolded_.contains(id); }
+
+  size_t size() const { return lines_.size(); }
+  size_t warnings() const { return warnings_; }
+
+ private:
+  std::vector<Shown> merged(const Filter& filter, size_t line, size_t step, size_t most) const;
+  Shown shown(const storage::LogLine& line) const;
+
+  std::vector<storage::LogLine> lines_;  // by time
+  std::vector<StepPoint> steps_;
+  std::set<int64_t> unfolded_;
+  size_t warnings_ = 0;
+  size_t firstNewLine_ = 0, firstNewStep_ = 0;
+};
+
+/// "step 410: loss 3.981, 2,048 tok/s a rank, 612 MiB, 610 ms".
+QString stepText(const StepPoint& point);
+
+}  // namespace heddle::gui
