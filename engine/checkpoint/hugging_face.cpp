@@ -15,6 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kPieceBytes = int64_t{64} << 20;
+constexpr int64_t kReadBytes = int64_t{8} << 20;
+constexpr size_t kReleasedBytes = size_t{1} << 20;  // fewer are left to `release`
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
@@ -141,15 +143,32 @@ Result<> HuggingFaceCheckpoint::read_rows(std::string_view name, int64_t row_beg
   const TensorInfo& tensor = *file.find(parameter->hugging_face_name);
   const auto bytes = file.data(tensor);
   const auto row_bytes = static_cast<size_t>(parameter->columns() * bytes_of(tensor.dtype));
-  if (parameter->head_dim == 0) {
-    to_floats(tensor.dtype, bytes.subspan(row_begin * row_bytes, (row_end - row_begin) * row_bytes),
-              out);
-    return {};
+  // A piece at a time, so that the file's pages do not pile up in this process's memory.
+  const int64_t unit = std::max<int64_t>(parameter->head_dim, 1);  // rows that change places
+  const int64_t rows_at_once =
+      std::max<int64_t>(kReadBytes / static_cast<int64_t>(row_bytes) / unit, 1) * unit;
+  for (int64_t begin = row_begin; begin < row_end;) {
+    const int64_t end = std::min((begin / unit * unit) + rows_at_once, row_end);
+    const auto piece = bytes.subspan(begin * row_bytes, (end - begin) * row_bytes);
+    if (parameter->head_dim == 0) {
+      to_floats(tensor.dtype, piece, out);
+      out += (end - begin) * parameter->columns();
+    } else {
+      for (int64_t row = begin; row < end; ++row, out += parameter->columns())
+        to_floats(tensor.dtype,
+                  bytes.subspan(parameter->hugging_face_row(row) * row_bytes, row_bytes), out);
+    }
+    if (piece.size() >= kReleasedBytes) file.release(piece);
+    begin = end;
   }
-  for (int64_t row = row_begin; row < row_end; ++row, out += parameter->columns())
-    to_floats(tensor.dtype, bytes.subspan(parameter->hugging_face_row(row) * row_bytes, row_bytes),
-              out);
   return {};
+}
+
+void HuggingFaceCheckpoint::release(std::string_view name) const {
+  const auto parameter = std::ranges::find(parameters_, name, &Parameter::name);
+  if (parameter == parameters_.end()) return;
+  const SafetensorsFile& file = files_[file_of_[parameter - parameters_.begin()]];
+  file.release(file.data(*file.find(parameter->hugging_face_name)));
 }
 
 namespace {

@@ -56,6 +56,8 @@ class HuggingFaceCheckpoint {
   /// (stored as F32, BF16, F16 or F64) into `out`, which holds (row_end - row_begin) · columns
   /// numbers.
   Result<> read_rows(std::string_view name, int64_t row_begin, int64_t row_end, float* out) const;
+  /// After a parameter was read: its pages no longer count as this process's memory.
+  void release(std::string_view name) const;
 
  private:
   HuggingFaceCheckpoint() = default;

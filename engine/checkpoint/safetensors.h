@@ -72,6 +72,9 @@ class SafetensorsFile {
   /// The bytes of a tensor of this file (little-endian, row-major), valid as long as the file
   /// object. They need not be aligned: copy before reading as numbers.
   std::span<const std::byte> data(const TensorInfo& tensor) const;
+  /// Bytes of the file that are not read again soon: their pages no longer count as this process's
+  /// memory. They stay readable.
+  void release(std::span<const std::byte> bytes) const;
 
  private:
   SafetensorsFile() = default;

@@ -18,13 +18,17 @@ Result<> check_is_one(const std::string& folder) {
 
 Result<> read_box(const HuggingFaceCheckpoint& source, const Parameter& parameter,
                   const recipe::Box& box, float* out) {
-  if (box.columns() == parameter.columns())
-    return source.read_rows(parameter.name, box.row_begin, box.row_end, out);
+  if (box.columns() == parameter.columns()) {
+    auto done = source.read_rows(parameter.name, box.row_begin, box.row_end, out);
+    source.release(parameter.name);
+    return done;
+  }
   std::vector<float> row(static_cast<size_t>(parameter.columns()));
   for (int64_t r = box.row_begin; r < box.row_end; ++r, out += box.columns()) {
     if (auto done = source.read_rows(parameter.name, r, r + 1, row.data()); !done) return done;
     std::copy_n(row.data() + box.column_begin, box.columns(), out);
   }
+  source.release(parameter.name);
   return {};
 }
 

@@ -79,9 +79,12 @@ ncclComm_t communicator(c10d::ProcessGroupNCCL& group) {
 }
 
 // LibTorch's own limit comes later: its watchdog would end the process without a word of who lags.
+// LibTorch's own limit comes later: its watchdog would end the process without a word of who lags.
+constexpr int kLibTorchLimit = 3;
+
 c10::intrusive_ptr<c10d::ProcessGroupNCCL::Options> options_for(std::chrono::milliseconds timeout) {
   auto options = c10d::ProcessGroupNCCL::Options::create(true);
-  options->timeout = 3 * timeout;
+  options->timeout = kLibTorchLimit * timeout;
   return options;
 }
 
@@ -139,6 +142,11 @@ NcclBackend::~NcclBackend() {
   watchdog_.reset();
   if (failed) return;  // the communicator is gone
   for (void* handle : registered_) ncclCommDeregister(communicator(*group_), handle);
+}
+
+void NcclBackend::setTimeout(std::chrono::milliseconds timeout) {
+  watchdog_->set_timeout(timeout);
+  group_->setTimeout(kLibTorchLimit * timeout);
 }
 
 void NcclBackend::check() const {

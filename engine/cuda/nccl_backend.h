@@ -53,6 +53,7 @@ class NcclBackend : public c10d::Backend {
   ~NcclBackend() override;
 
   const std::string getBackendName() const override { return "nccl"; }
+  void setTimeout(std::chrono::milliseconds timeout) override;
 
   /// Lists are one grouped call.
   Work allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,

@@ -22,13 +22,20 @@ namespace {
 constexpr int kExitStopped = 130;
 /// What the others get when one rank has failed: nothing waits for a checkpoint then.
 constexpr double kGraceAfterFailure = 5;
+/// A rank that is stopped for less is not worth a line.
+constexpr double kStopTold = 2;
 constexpr int64_t kOutputKept = int64_t{64} * 1024;
 
 using std::chrono::steady_clock;
 using telemetry::Level;
 
+/// Negative: it has passed.
+double seconds_from_now(steady_clock::time_point time) {
+  return std::chrono::duration<double>(time - steady_clock::now()).count();
+}
+
 double seconds_until(steady_clock::time_point time) {
-  return std::max(0.0, std::chrono::duration<double>(time - steady_clock::now()).count());
+  return std::max(0.0, seconds_from_now(time));
 }
 
 sigset_t taken_signals() {
@@ -138,10 +145,11 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
 End RankGroup::run() {
   const Process* first_failed = nullptr;
   while (any_running()) {
-    const int signal = wait_for_signal(terminated_ && !killed_ ? seconds_until(kill_at_) : -1);
+    const int signal = wait_for_signal(patience());
     if (signal != 0 && signal != SIGCHLD) obey(signal);
     // Also without SIGCHLD: several deaths may come as one.
     const Process* failed = reap();
+    tell_stopped();
     if (failed && !first_failed) {
       first_failed = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
@@ -173,19 +181,67 @@ void RankGroup::obey(int signal) {
 
 const RankGroup::Process* RankGroup::reap() {
   const Process* worst = nullptr;
+  std::vector<const Process*> died;
   for (Process& process : processes_) {
-    if (!process.running || waitpid(process.id.pid, &process.status, WNOHANG) != process.id.pid) {
-      continue;
+    int status = 0;
+    while (process.running &&
+           waitpid(process.id.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == process.id.pid) {
+      if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+        note_stop(process, status);
+        continue;
+      }
+      process.running = false;
+      process.status = status;
+      died.push_back(&process);
     }
-    process.running = false;
-    ::kill(-process.id.pid, SIGKILL);  // what it may have left behind in its group
-    log_(failed(process) ? Level::error : Level::info,
-         fmt::format("rank {} {}", process.rank, how_it_ended(process.status)));
-    if (failed(process) && (!worst || weight(process.status) > weight(worst->status))) {
-      worst = &process;
+  }
+  for (const Process* process : died) {
+    ::kill(-process->id.pid, SIGKILL);  // what it may have left behind in its group
+    log_(failed(*process) ? Level::error : Level::info,
+         fmt::format("rank {} {}", process->rank, how_it_ended(process->status)));
+    if (failed(*process) && (!worst || weight(process->status) > weight(worst->status))) {
+      worst = process;
     }
   }
   return worst;
+}
+
+void RankGroup::note_stop(Process& process, int status) {
+  if (WIFSTOPPED(status)) {
+    process.stopped_at = steady_clock::now();
+    process.stop_signal = WSTOPSIG(status);
+    return;
+  }
+  if (process.stop_told && process.stopped_at)
+    log_(Level::info, fmt::format("rank {} goes on after {:.1f} s", process.rank,
+                                  -seconds_from_now(*process.stopped_at)));
+  process.stopped_at.reset();
+  process.stop_told = false;
+}
+
+void RankGroup::tell_stopped() {
+  for (Process& process : processes_) {
+    if (!process.running || !process.stopped_at || process.stop_told) continue;
+    const double seconds = -seconds_from_now(*process.stopped_at);
+    if (seconds < kStopTold) continue;
+    process.stop_told = true;
+    log_(Level::warning,
+         fmt::format("rank {} (process {}) has been stopped by {} for {:.1f} s{}; kill -CONT {} "
+                     "lets it go on",
+                     process.rank, process.id.pid, signal_name(process.stop_signal), seconds,
+                     launch_.world_size > 1 ? ", and the other ranks wait for it" : "",
+                     process.id.pid));
+  }
+}
+
+double RankGroup::patience() const {
+  double seconds = terminated_ && !killed_ ? seconds_until(kill_at_) : -1;
+  for (const Process& process : processes_) {
+    if (!process.running || !process.stopped_at || process.stop_told) continue;
+    const double until = std::max(0.0, kStopTold + seconds_from_now(*process.stopped_at));
+    seconds = seconds < 0 ? until : std::min(seconds, until);
+  }
+  return seconds;
 }
 
 bool RankGroup::failed(const Process& process) const {
@@ -232,6 +288,8 @@ void RankGroup::terminate(double grace_seconds) {
   kill_at_ = steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
                                        std::chrono::duration<double>(grace_seconds));
   signal_running(SIGTERM);
+  // One that is stopped takes its SIGTERM when it goes on.
+  signal_running(SIGCONT);
 }
 
 void RankGroup::kill() {

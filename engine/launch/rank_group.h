@@ -3,7 +3,8 @@
 // A rank is `ENGINE rank …` (rank_arguments.h) in a process group of its own, at nice 10, with
 // OMP_NUM_THREADS = cores / local ranks unless that is set, stdout and stderr appended to
 // rank-R.err. It dies with its parent (PR_SET_PDEATHSIG). Exit codes: 0 done, 1 failed, 2 bad usage
-// or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace.
+// or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace. A
+// rank that somebody stops (SIGSTOP) is told after two seconds, with the others that wait for it.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
@@ -14,6 +15,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +57,9 @@ class RankGroup {
     bool running = true;
     int status = 0;           // as waitpid gives it
     int64_t output_from = 0;  // size of rank-R.err before this start
+    std::optional<std::chrono::steady_clock::time_point> stopped_at = {};  // by a signal, now
+    int stop_signal = 0;
+    bool stop_told = false;
   };
 
   Result<> spawn(int32_t local_rank, int listen_fd);
@@ -63,8 +68,13 @@ class RankGroup {
   void kill();
   /// Takes note of a signal that this process was sent.
   void obey(int signal);
-  /// Reaps what has died; the one that failed, if any.
+  /// Reaps what has died; the one that failed, if any. Takes note of who was stopped or goes on.
   const Process* reap();
+  void note_stop(Process& process, int status);
+  /// Tells of ranks that have been stopped for a while.
+  void tell_stopped();
+  /// Seconds until there is something to do without a signal; negative: never.
+  double patience() const;
   bool failed(const Process& process) const;
   bool any_running() const;
   End end_of_failed(const Process& failed) const;

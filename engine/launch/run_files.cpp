@@ -35,7 +35,8 @@ Result<> write_and_sync(int fd, const std::string& content) {
     if (count < 0) return fail("{}", strerror(errno));
     written += static_cast<size_t>(count);
   }
-  if (fsync(fd) != 0) return fail("{}", strerror(errno));
+  if (ftruncate(fd, static_cast<off_t>(content.size())) != 0 || fsync(fd) != 0)
+    return fail("{}", strerror(errno));
   return {};
 }
 
@@ -60,7 +61,8 @@ std::string checkpoint_name_file(const std::string& run_dir) {
 
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // Not cut first: what is reserved for it stays its own.
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   Result<> written = write_and_sync(fd, content);
   close(fd);
@@ -68,6 +70,19 @@ Result<> write_atomically(const std::string& path, const std::string& content) {
   if (rename(part.c_str(), path.c_str()) != 0) return fail("{}: {}", path, strerror(errno));
   return sync_folder(path);
 }
+
+Result<> reserve(const std::string& path, int64_t bytes) {
+  const std::string part = path + ".part";
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return fail("{}: {}", part, strerror(errno));
+  const int error = posix_fallocate(fd, 0, bytes);
+  close(fd);
+  if (error == 0) return {};
+  release(path);
+  return fail("{}: there is no room for it: {}", path, strerror(error));
+}
+
+void release(const std::string& path) { unlink((path + ".part").c_str()); }
 
 json to_json(const State& state) {
   json ranks = json::array();

@@ -70,4 +70,10 @@ std::string checkpoint_name_file(const std::string& run_dir);
 /// Replaces a file: `path.part` is written, fsynced and renamed, the folder fsynced.
 Result<> write_atomically(const std::string& path, const std::string& content);
 
+/// Sets room aside for a file that is written later, so that a disk that has become full by then
+/// does not matter: `path.part` of that size. An error: there is no such room.
+Result<> reserve(const std::string& path, int64_t bytes);
+/// Gives it back where it was not used.
+void release(const std::string& path);
+
 }  // namespace heddle::launch

@@ -17,6 +17,8 @@
 namespace heddle::launch {
 namespace {
 
+constexpr int64_t kEndBytes = 16384;
+
 /// The run directory is one process's: a lock on the folder itself, gone with the process.
 class Hold {
  public:
@@ -53,7 +55,9 @@ Result<> forget_earlier_attempt(const std::string& run_dir) {
 /// supervisor.E.hlog. A log that cannot be written does not stop the ranks; stderr is told.
 class SupervisorLog {
  public:
-  explicit SupervisorLog(telemetry::LogWriter writer) : writer_(std::move(writer)) {}
+  explicit SupervisorLog(telemetry::LogWriter writer) : writer_(std::move(writer)) {
+    writer_.outlive_full_disk();
+  }
 
   void append(const telemetry::Record& record) {
     if (const Result<> appended = writer_.append(record); !appended) {
@@ -108,6 +112,8 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
   SupervisorLog log(std::move(*writer));
   log.append(start_record(*launch));
 
+  // What tells how the run has ended must not depend on the room that is left then.
+  if (Result<> room = reserve(run_dir + "/end.json", kEndBytes); !room) return fail(room);
   if (auto refused = admit(run_dir, *launch, log)) {
     log.end(*refused);
     if (const Result<> written = write_end(run_dir, *refused); !written) return fail(written);
@@ -126,6 +132,7 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
     return fail(up);
   }
   const End end = group.run();
+  release(run_dir + "/results.json");
   log.end(end);
   if (const Result<> written = write_end(run_dir, end); !written) return fail(written);
   return RanksOutcome{end, end.rank >= 0 ? group.output_of(end.rank) : ""};

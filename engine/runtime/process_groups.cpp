@@ -24,8 +24,6 @@
 namespace heddle::runtime {
 namespace {
 
-constexpr std::chrono::minutes kTimeout{10};
-
 std::map<std::string, c10::intrusive_ptr<c10d::Backend>>& groups() {
   static auto* all = new std::map<std::string, c10::intrusive_ptr<c10d::Backend>>();
   return *all;
@@ -65,7 +63,8 @@ bool on_one_host(const launch::RankContext& context) {
   return context.launch.local_ranks == context.launch.world_size;
 }
 
-c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context) {
+c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context,
+                                           std::chrono::milliseconds timeout) {
   if (on_one_host(context))
     return c10::make_intrusive<c10d::FileStore>(launch::rendezvous_file(context.run_dir),
                                                 context.launch.world_size);
@@ -74,19 +73,20 @@ c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context) {
   options.isServer = context.rank == 0;
   options.numWorkers = static_cast<size_t>(context.launch.world_size);
   options.waitWorkers = false;
-  options.timeout = kTimeout;
+  options.timeout = timeout;
   if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
   return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
 }
 
 void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, int64_t stages,
-                 c10::Device device, const std::string& address) {
-  const auto store = open_store(context);
+                 c10::Device device, const std::string& address,
+                 std::chrono::milliseconds timeout) {
+  const auto store = open_store(context, timeout);
   const auto add = [&](const std::string& name, const std::vector<int>& ranks) {
     const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
     if (own == ranks.end()) return;
     const transport::GroupOptions options{
-        .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = kTimeout};
+        .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = timeout};
     // Groups of one name have no rank in common: the first one tells them apart.
     const auto prefix = fmt::format("{}.{}", name, ranks.front());
     groups()[name] =
@@ -119,7 +119,8 @@ const transport::HostBackend* host_group(const std::string& name) {
 }  // namespace
 
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             int64_t stages, c10::Device device) {
+                             int64_t stages, c10::Device device,
+                             std::chrono::milliseconds timeout) {
   const launch::Launch& launch = context.launch;
   if (mesh.size() != launch.world_size)
     return fail("a mesh of {} ranks is not one of {}", mesh.size(), launch.world_size);
@@ -132,7 +133,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
                                           : local_address(launch.rendezvous_host, context.port);
   if (!address) return fail(address);
   try {
-    make_groups(context, mesh, stages, device, *address);
+    make_groups(context, mesh, stages, device, *address, timeout);
   } catch (const std::exception& error) {
     const std::string place = on_one_host(context)
                                   ? launch::rendezvous_file(context.run_dir)
@@ -141,6 +142,10 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
                 graph::error_text(error));
   }
   return {};
+}
+
+void set_timeout(std::chrono::milliseconds timeout) {
+  for (const auto& [name, group] : groups()) group->setTimeout(timeout);
 }
 
 std::string world_group() { return world(); }

@@ -3,6 +3,7 @@
 
 #include <c10/core/Device.h>
 
+#include <chrono>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
@@ -16,9 +17,13 @@ namespace heddle::runtime {
 /// (`recipe::kGroups`), each by its name there, and between the `stages` of a pipeline
 /// (`passes::transfer_group`, `passes::kEndsGroup`): through a file of the run directory where all
 /// ranks are of this host, which then needs no network. Call once a process, before the first
-/// collective; with one rank there is nothing to make.
+/// collective; with one rank there is nothing to make. `timeout`: how long others are waited for.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             int64_t stages, c10::Device device);
+                             int64_t stages, c10::Device device,
+                             std::chrono::milliseconds timeout = std::chrono::minutes(10));
+
+/// How long the collectives of all groups wait for the other ranks, from the next ones on.
+void set_timeout(std::chrono::milliseconds timeout);
 
 /// The name of the group of all ranks; empty where there is one rank.
 std::string world_group();

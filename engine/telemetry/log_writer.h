@@ -26,6 +26,11 @@ class LogWriter {
   /// append, one of which nothing was written is dropped and its number used again.
   Result<> append(const Record& record);
 
+  /// From now on a full disk is no error: a record that finds no room is dropped, the log says once
+  /// that it is so, and with the next record that fits how many are missing. Room for the End is
+  /// kept at all times (where the file system can do that).
+  void outlive_full_disk();
+
   /// Waits until all that was appended is on the disk.
   Result<> sync();
 
@@ -39,6 +44,15 @@ class LogWriter {
   int fd_ = -1;
   uint64_t next_seq_ = 0;
   std::string unwritten_;  // the rest of a record that did not fit
+
+  Result<> write(const std::string& bytes);
+  Result<> tell(const std::string& text);
+  bool keep_room(int64_t bytes);
+
+  bool outlives_ = false;
+  int64_t size_ = 0;      // of the file
+  int64_t reserved_ = 0;  // the file's room on the disk
+  int64_t dropped_ = 0, told_ = 0;
 };
 
 }  // namespace heddle::telemetry

@@ -16,6 +16,7 @@
 #include "engine/train/agreement.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/inputs.h"
+#include "engine/train/patience.h"
 #include "engine/train/rates.h"
 #include "engine/train/resume.h"
 #include "engine/train/runner.h"
@@ -98,7 +99,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   if (!device) return bad_input(device.error().message);
   const recipe::Mesh mesh(recipe.parallelism);
   const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
-  if (const auto met = runtime::init_process_groups(context, mesh, stages, *device); !met)
+  if (const auto met = runtime::init_process_groups(context, mesh, stages, *device,
+                                                    in_milliseconds(recipe.timeouts.start));
+      !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, context.launch, *device);
   if (!rates) return failed(rates.error().message);
@@ -158,6 +161,7 @@ int run_rank(const launch::RankContext& context) {
     fmt::print(stderr, "{}\n", log.error().message);
     return 1;
   }
+  log->outlive_full_disk();
   tl::expected<Outcome, Failure> outcome;
   try {
     outcome = work(context, *log);

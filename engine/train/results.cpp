@@ -61,6 +61,12 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
+Result<> reserve_results(const launch::RankContext& context, int64_t steps) {
+  constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
+  if (context.rank != 0) return {};
+  return launch::reserve(context.run_dir + "/results.json", kFigures + kLoss * steps);
+}
+
 Result<> write_results(const launch::RankContext& context, const Results& results,
                        const Runner& runner, c10::Device device) {
   const runtime::Executor* executor = runner.executor();

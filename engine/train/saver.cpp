@@ -95,6 +95,10 @@ Result<> Saver::save(int64_t step, int64_t samples, const std::string& name) {
   return {};
 }
 
+std::string Saver::newest() const {
+  return place_.folder + "/" + checkpoint::step_folder(manifest_.step, name_);
+}
+
 void Saver::wait_until_copied() {
   if (!copied_.valid()) return;
   const auto begin = Clock::now();

@@ -30,6 +30,8 @@ class Saver {
   /// Of the copy that this rank keeps.
   int64_t staging_bytes() const { return staging_.bytes(); }
 
+  /// Whether a save has been begun and not ended; the same on all ranks.
+  bool saves() const { return stage_ != Stage::idle; }
   /// Whether this rank's thread is at work.
   bool busy() const;
   /// Every rank, after each step: the next stage, once no rank is busy.
@@ -38,6 +40,9 @@ class Saver {
   /// Every rank: waits for the save before, and begins to copy and write the states as they are
   /// after `step` steps. `name`: one that is kept for good; any rank may know it.
   Result<> save(int64_t step, int64_t samples, const std::string& name = "");
+
+  /// The folder of the save that was begun last.
+  std::string newest() const;
 
   /// The states must stay as they are until this returns.
   void wait_until_copied();

@@ -14,8 +14,10 @@
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/recipe/modules.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
+#include "engine/train/patience.h"
 #include "engine/train/results.h"
 
 namespace heddle::train {
@@ -50,7 +52,8 @@ class Trainer {
         saver_(saver),
         validator_(validator),
         log_(log),
-        device_(device) {
+        device_(device),
+        patience_(recipe.timeouts) {
     results_.mode = context.launch.mode;
     results_.first_step = beginning.step + 1;
     results_.tokens_per_step =
@@ -68,6 +71,8 @@ class Trainer {
               fmt::format("no MFU is shown: what a {} could do at most is not known", gpu_)});
           !told)
         return fail(told);
+    if (const auto room = reserve_results(context_, recipe_.training.steps); !room)
+      return fail(room);
     if (saver_ && device_.is_cpu())
       runner_.set_before_update([this] { saver_->wait_until_copied(); });
     std::signal(SIGTERM, [](int) { stop_asked = true; });
@@ -85,6 +90,8 @@ class Trainer {
               save(step, outcome.stopped, asked_.checkpoint && !again, asked_.saver_busy);
           !saved)
         return fail(saved);
+      // The save that a step ends with is copied while the next one begins.
+      runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
@@ -120,6 +127,7 @@ class Trainer {
     const double norm = outputs.at("grad_norm").item<double>();
     asked_ = asked_of(outputs.at("asked"));
     const double seconds = seconds_since(begin);
+    patience_.took(seconds);
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
@@ -149,6 +157,7 @@ class Trainer {
     }
     if (const auto logged = log_.append(record); !logged) return logged;
     if (!std::isfinite(norm) || !std::isfinite(loss)) return not_finite(step, feed);
+    skipped_ = 0;
     return {};
   }
 
@@ -176,14 +185,43 @@ class Trainer {
           "step {}: loss or gradient is not finite, and with training.max_norm = 0 weights are "
           "updated before that is known; start again with a lower optimizer.lr, or with clipping",
           step + 1);
-    const std::string where = runner_.first_non_finite(feed.micro_batches, feed.step);
-    if (where.empty() && context_.rank != 0) return {};
-    return log_.append(telemetry::Log{
-        now(), telemetry::Level::warning,
-        fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}", step + 1,
-                    where.empty()
-                        ? "it did not begin on rank 0"
-                        : fmt::format("it began on rank {} in {}", context_.rank, where))});
+    std::string where = runner_.first_non_finite(feed.micro_batches, feed.step);
+    if (!where.empty()) where = fmt::format("it began on rank {} in {}", context_.rank, where);
+    ++skipped_;
+    if (!where.empty() || context_.rank == 0)
+      if (const auto logged = log_.append(telemetry::Log{
+              now(), telemetry::Level::warning,
+              fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}",
+                          step + 1, where.empty() ? "it did not begin on rank 0" : where)});
+          !logged)
+        return logged;
+    if (recipe_.training.max_skipped == 0 || skipped_ < recipe_.training.max_skipped) return {};
+    return too_many_skipped(step + 1, where);
+  }
+
+  // Loss and norm are the same on all ranks, and so is this end. The weights are those before the
+  // first of these steps: they are kept as at a stop.
+  Result<> too_many_skipped(int64_t step, const std::string& where_here) {
+    std::string where = "where it began is not known";
+    for (const std::string& of_rank : gather_texts(where_here, context_.launch.world_size))
+      if (!of_rank.empty()) {
+        where = of_rank;
+        break;
+      }
+    std::string kept = "nothing is kept: the run has no checkpoints";
+    if (saver_) {
+      if (const auto saved = save(step, true, false, asked_.saver_busy); !saved) return saved;
+      if (const auto finished = saver_->finish(); !finished) return finished;
+      kept = fmt::format(
+          "the weights as they were before, and what was read of the data, are kept "
+          "as {}",
+          saver_->newest());
+    }
+    return fail(
+        "step {}: {} steps in a row were not finite (training.max_skipped = {}); {}; {}; a lower "
+        "optimizer.lr or a smaller training.max_norm may help, from there or from an earlier "
+        "checkpoint",
+        step, skipped_, recipe_.training.max_skipped, where, kept);
   }
 
   // What a step's end has to do with checkpoints: brings on the one under way, begins one.
@@ -236,6 +274,8 @@ class Trainer {
   telemetry::LogWriter& log_;
   c10::Device device_;
   Asked asked_;  // of any rank, by the last step
+  Patience patience_;
+  int64_t skipped_ = 0;  // steps in a row that were not finite
   Results results_;
   std::string gpu_;  // its name; empty on a CPU
 };

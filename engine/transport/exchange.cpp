@@ -61,10 +61,12 @@ Exchange::Exchange(Meeting& meeting, int rank, int size, const GroupOptions& opt
       options_(options),
       stop_(stop),
       spins_(spins(meeting.local_ranks)),
-      latest_(size) {}
+      latest_(size),
+      timeout_(options.timeout) {}
 
 void Exchange::run(Operation& operation, RemoteTraffic& traffic) {
-  deadline_ = steady_clock::now() + options_.timeout;
+  limit_ = timeout_;
+  deadline_ = steady_clock::now() + limit_;
   const uint64_t sequence = operation.descriptor.sequence;
   wait_for_all(operation, traffic, &ControlPage::posted, posted_mark(sequence));
   compare(operation, traffic);
@@ -250,9 +252,9 @@ void Exchange::time_out(const Operation& operation, const RemoteTraffic& traffic
         meeting_.tcp->wait_met(traffic, peer, milliseconds(0)) == TcpPeers::Outcome::done)
       latest_[peer] = *traffic.peers[peer].arrivals[0].theirs;
     reports.push_back(report_of(run_rank(peer), page_of(peer), latest_[peer]));
+    if (meeting_.memory[peer]) reports.back().process = meeting_.memory[peer]->condition();
   }
-  throw std::runtime_error(
-      timeout_text(options_.group, operation.descriptor, options_.timeout, reports));
+  throw std::runtime_error(timeout_text(options_.group, operation.descriptor, limit_, reports));
 }
 
 void Exchange::gone(const Operation& operation, int peer) {

@@ -27,6 +27,9 @@ class Exchange {
   /// Throws std::exception: a rank that wants another collective, lags, or is gone.
   void run(Operation& operation, RemoteTraffic& traffic);
 
+  /// How long the others are waited for, from the next collective on. Any thread.
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+
  private:
   using Lists = std::vector<std::vector<Range>>;  // by rank
 
@@ -55,6 +58,8 @@ class Exchange {
   const int spins_;
   std::vector<std::optional<Descriptor>> latest_;  // by rank: what it was last seen in
   std::vector<std::byte> rows_;                    // chunks of the peers' rows, about to be summed
+  std::atomic<std::chrono::milliseconds> timeout_;
+  std::chrono::milliseconds limit_{};  // of the collective that runs
   std::chrono::steady_clock::time_point deadline_;
 };
 

@@ -33,6 +33,8 @@ class HostBackend : public c10d::Backend {
               GroupOptions options = {});
 
   const std::string getBackendName() const override { return "heddle"; }
+  /// How long a collective waits for the other ranks, from the next one on.
+  void setTimeout(std::chrono::milliseconds timeout) override { transport_.set_timeout(timeout); }
   /// "memory", "memory + tcp" or "tcp".
   std::string transport() const { return transport_.name(); }
   /// Ranks of the group that a rank reaches over TCP: the most that any has.

@@ -12,6 +12,8 @@
 namespace heddle::transport {
 namespace {
 
+using std::chrono::steady_clock;
+
 // What a rank says of itself.
 struct Card {
   int pid = 0;
@@ -60,6 +62,8 @@ std::string host_identity() {
 
 Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
              const GroupOptions& options) {
+  const auto begin = steady_clock::now();
+  store->setTimeout(options.timeout);
   allow_reading();
   auto page = MappedPage::create();
   TORCH_CHECK(page, "rank ", rank, ": ", page.error().message);
@@ -74,8 +78,20 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   // One letter a rank: '1' its memory is read, '0' it is not, '-' on another host or this rank.
   std::string reads(size, '-');
   std::string refusal;
+  const auto wait_for = [&](int peer, const char* what) {
+    try {
+      return get(*store, fmt::format("{}/{}", what, peer));
+    } catch (const std::exception&) {
+      const double waited = std::chrono::duration<double>(steady_clock::now() - begin).count();
+      const int missing = options.ranks.empty() ? peer : options.ranks[peer];
+      TORCH_CHECK(waited * 1000 < 0.9 * static_cast<double>(options.timeout.count()), "rank ",
+                  missing, " has not come within ",
+                  fmt::format("{:g}", options.timeout.count() / 1e3), " s (timeouts.start)");
+      throw;
+    }
+  };
   for (int peer = 0; peer < size; ++peer) {
-    const Card card = parse_card(get(*store, fmt::format("card/{}", peer)));
+    const Card card = parse_card(wait_for(peer, "card"));
     if (peer == rank || card.host != own.host) continue;
     ++meeting.local_ranks;
     auto opened = options.memory ? MemoryPeer::open(card.pid, card.page_fd, card.probe_address,
@@ -94,8 +110,7 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
 
   // Two ranks read each other or neither does, and all connect or none.
   std::vector<std::string> said;
-  for (int peer = 0; peer < size; ++peer)
-    said.push_back(get(*store, fmt::format("reads/{}", peer)));
+  for (int peer = 0; peer < size; ++peer) said.push_back(wait_for(peer, "reads"));
   std::vector<bool> remote(size, false);
   for (int a = 0; a < size; ++a) {
     if (meeting.warning.empty()) meeting.warning = said[a].substr(size);

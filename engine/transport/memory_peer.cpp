@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include "engine/transport/range_cursor.h"
@@ -52,6 +53,19 @@ MemoryPeer::~MemoryPeer() {
 bool MemoryPeer::alive() const {
   pollfd state{pid_fd_, POLLIN, 0};  // readable once it has ended
   return poll(&state, 1, 0) == 0;
+}
+
+std::string MemoryPeer::condition() const {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid_));
+  std::string line;
+  std::getline(file, line);
+  // The name in parentheses may hold anything.
+  const size_t name_end = line.rfind(") ");
+  const char state = name_end == std::string::npos ? '?' : line[name_end + 2];
+  if (state == 'T') return fmt::format("process {} is stopped", pid_);
+  if (state == 't') return fmt::format("process {} is held by a debugger", pid_);
+  if (state == 'D') return fmt::format("process {} waits for a disk", pid_);
+  return {};
 }
 
 Result<> MemoryPeer::read(const std::vector<Range>& from, const std::vector<Range>& to) const {

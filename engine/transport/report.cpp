@@ -19,10 +19,12 @@ std::string mismatch_text(const std::string& group, int rank_a, const Descriptor
 }
 
 RankReport report_of(int rank, const ControlPage* page, const std::optional<Descriptor>& latest) {
-  if (!page && !latest) return {rank, false, 0, {}};
-  if (!page) return {rank, true, latest->sequence, to_string(*latest)};
+  if (!page && !latest) return {.rank = rank};
+  if (!page)
+    return {
+        .rank = rank, .started = true, .sequence = latest->sequence, .last = to_string(*latest)};
   const uint32_t posted = page->posted.load(std::memory_order_acquire);
-  RankReport report{rank, posted > 0, 0, {}};
+  RankReport report{.rank = rank, .started = posted > 0};
   for (uint32_t mark = posted - std::min(posted, kListed); mark < posted; ++mark) {
     const Descriptor& descriptor = page->slots[mark % kSlots];
     report.last += (report.last.empty() ? "" : ", ") + to_string(descriptor);
@@ -32,10 +34,10 @@ RankReport report_of(int rank, const ControlPage* page, const std::optional<Desc
 }
 
 RankReport report_of(int rank, const std::optional<Progress>& progress) {
-  if (!progress || progress->entries.empty()) return {rank, false, 0, {}};
+  if (!progress || progress->entries.empty()) return {.rank = rank};
   const Descriptor* at = progress->stalled();
   const uint64_t last = at ? at->sequence : progress->entries.back().sequence;
-  RankReport report{rank, true, last, {}};
+  RankReport report{.rank = rank, .started = true, .sequence = last};
   for (const Descriptor& entry : progress->entries)
     if (entry.sequence <= last && entry.sequence + kListed > last)
       report.last += (report.last.empty() ? "" : ", ") + to_string(entry);
@@ -70,6 +72,7 @@ std::string timeout_text(const std::string& group, const Descriptor& waited_for,
   std::string text =
       fmt::format("{} of group {} has not ended after {:g} s: rank {} lags", to_string(waited_for),
                   group, std::chrono::duration<double>(timeout).count(), behind->rank);
+  if (!behind->process.empty()) text += fmt::format(" ({})", behind->process);
   text += "; last collectives:";
   for (const RankReport& rank : ranks)
     text += fmt::format(" rank {}: {};", rank.rank, rank.started ? rank.last : "none");

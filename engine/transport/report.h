@@ -17,9 +17,10 @@ std::string mismatch_text(const std::string& group, int rank_a, const Descriptor
 /// How far a rank has come.
 struct RankReport {
   int rank = 0;
-  bool started = false;   // any collective
-  uint64_t sequence = 0;  // of the last one
-  std::string last;       // the last ones, oldest first
+  bool started = false;      // any collective
+  uint64_t sequence = 0;     // of the last one
+  std::string last = {};     // the last ones, oldest first
+  std::string process = {};  // "process 123 is stopped", where that is known and worth telling
 };
 
 /// From its control page, or, where there is none (on another host), from what was last seen of it.
@@ -33,7 +34,7 @@ RankReport report_of(int rank, const std::optional<Progress>& progress);
 std::string mismatch_text(const std::string& group, const std::vector<int>& ranks,
                           const std::vector<std::optional<Progress>>& all);
 
-/// Names the rank that is farthest behind.
+/// Names the rank that is farthest behind, and what its process is up to.
 std::string timeout_text(const std::string& group, const Descriptor& waited_for,
                          std::chrono::milliseconds timeout, const std::vector<RankReport>& ranks);
 

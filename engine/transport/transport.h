@@ -27,6 +27,9 @@ class Transport {
   /// every work fails at once with that error.
   c10::intrusive_ptr<TimedWork> submit(std::unique_ptr<Operation> operation);
 
+  /// As Exchange's.
+  void set_timeout(std::chrono::milliseconds timeout) { exchange_.set_timeout(timeout); }
+
   /// "memory", "memory + tcp" or "tcp".
   std::string name() const;
   /// Whose parts of a sum come over TCP: the most that any rank has.

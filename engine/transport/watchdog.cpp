@@ -28,6 +28,7 @@ Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Gr
       options_(std::move(options)),
       journal_(journal),
       aborts_(std::move(aborts)),
+      timeout_(options_.timeout),
       thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() {
@@ -46,7 +47,7 @@ std::optional<std::string> Watchdog::error() const {
 
 void Watchdog::run() {
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, period(options_.timeout), [this] { return stop_; })) {
+  while (!wake_.wait_for(lock, period(timeout_), [this] { return stop_; })) {
     lock.unlock();
     std::string found;
     try {
@@ -55,7 +56,7 @@ void Watchdog::run() {
       // The store's host is gone, and with it what the others would tell.
       const Progress own = journal_.progress();
       if (stalls(steady_clock::now()) && own.stalled())
-        found = timeout_text(options_.group, *own.stalled(), options_.timeout,
+        found = timeout_text(options_.group, *own.stalled(), timeout_.load(),
                              {report_of(run_rank(rank_), own)});
     }
     lock.lock();
@@ -74,7 +75,7 @@ bool Watchdog::stalls(steady_clock::time_point now) {
   seen_ended_ = progress.ended;
   if (!progress.stalled()) return false;
   if (!stalled_since_) stalled_since_ = now;
-  return now - *stalled_since_ > options_.timeout;
+  return now - *stalled_since_ > timeout_.load();
 }
 
 // Tells the others how far this rank is, and takes what they tell.
@@ -86,13 +87,13 @@ std::string Watchdog::examine() {
   std::vector<RankReport> reports;
   std::vector<int> ranks;
   const Descriptor* waited_for = own.stalled();
-  const auto deadline = steady_clock::now() + 4 * period(options_.timeout);
+  const auto deadline = steady_clock::now() + 4 * period(timeout_);
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) {
       all[rank] = own;
     } else {
       while (!store_->check({key_of(rank)}) && steady_clock::now() < deadline)
-        std::this_thread::sleep_for(period(options_.timeout) / 4);
+        std::this_thread::sleep_for(period(timeout_) / 4);
       if (store_->check({key_of(rank)})) all[rank] = progress_from(store_->get(key_of(rank)));
     }
     ranks.push_back(run_rank(rank));
@@ -100,7 +101,7 @@ std::string Watchdog::examine() {
     if (!waited_for && all[rank]) waited_for = all[rank]->stalled();
   }
   if (std::string text = mismatch_text(options_.group, ranks, all); !text.empty()) return text;
-  return waited_for ? timeout_text(options_.group, *waited_for, options_.timeout, reports) : "";
+  return waited_for ? timeout_text(options_.group, *waited_for, timeout_.load(), reports) : "";
 }
 
 }  // namespace heddle::transport

@@ -5,6 +5,7 @@
 // Thread contract: one thread of its own; the public functions from any.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -32,6 +33,9 @@ class Watchdog {
   /// on another rank. Text as engine/transport/report gives it.
   std::optional<std::string> error() const;
 
+  /// Instead of options.timeout from now on.
+  void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+
  private:
   void run();
   bool stalls(std::chrono::steady_clock::time_point now);
@@ -43,6 +47,7 @@ class Watchdog {
   GroupOptions options_;
   const Journal& journal_;
   std::function<void()> aborts_;
+  std::atomic<std::chrono::milliseconds> timeout_;
 
   // Of the watchdog's thread.
   uint64_t seen_ended_ = 0;

@@ -1,0 +1,211 @@
+// What ends a run, or does not: steps that are not finite, a rank that somebody stops, one that
+// never comes, a full disk; and what is left of it then.
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QScopeGuard>
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "engine/launch/launch.h"
+#include "engine/launch/run_files.h"
+#include "engine/telemetry/log_reader.h"
+#include "engine_process.h"
+
+using namespace heddle;
+
+namespace {
+
+QStringList set(const QString& key, const QString& value) { return {"--set", key + "=" + value}; }
+
+QByteArray content(const QString& path) {
+  QFile file(path);
+  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+std::vector<telemetry::Record> records_of(const QString& log) {
+  const QByteArray bytes = content(log);
+  telemetry::LogReader reader;
+  reader.feed({bytes.constData(), static_cast<size_t>(bytes.size())});
+  std::vector<telemetry::Record> records;
+  while (const auto event = reader.next())
+    if (const auto* frame = std::get_if<telemetry::Frame>(&*event))
+      records.push_back(*frame->record());
+  return records;
+}
+
+}  // namespace
+
+class MishapsTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+  QString recipe_;
+
+  QStringList arguments(const QString& run_dir, const QStringList& sets) const {
+    return QStringList{"train", recipe_, "--run-dir", run_dir} + sets;
+  }
+
+  /// A run of two ranks that is well under way.
+  void start(QProcess& train, const QString& run_dir, const QStringList& sets) const {
+    train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                arguments(run_dir, set("training.steps", "100000") + sets));
+    const auto steps = [&] {
+      int count = 0;
+      for (const auto& record : records_of(run_dir + "/rank-1.0.hlog"))
+        count += std::holds_alternative<telemetry::Step>(record);
+      return count;
+    };
+    QVERIFY(QTest::qWaitFor([&] { return steps() >= 3; }, 60000));
+  }
+
+  pid_t rank(const QString& run_dir, size_t rank) const {
+    return launch::read_state(run_dir.toStdString()).value()->ranks.at(rank).process.pid;
+  }
+
+ private Q_SLOTS:
+  void initTestCase() {
+    recipe_ = folder_.filePath("recipe.toml");
+    QFile file(recipe_);
+    QVERIFY(file.open(QFile::WriteOnly));
+    file.write(small_recipe(R"(
+[training]
+steps = 12
+local_batch = 2
+[hardware]
+ranks = 2
+device = "cpu")"));
+  }
+
+  // With this rate the first update makes weights of which nothing finite comes.
+  void steps_that_stay_infinite_end_the_run() {
+    const QString kept = folder_.filePath("kept");
+    const QStringList sets = set("optimizer.lr", "1e18") + set("training.max_skipped", "3") +
+                             set("checkpoint.folder", '"' + kept + '"');
+    const auto run = run_engine(arguments(folder_.filePath("skipped"), sets));
+    QCOMPARE(run.exit_code, 1);
+    for (const char* part : {"step 4: 3 steps in a row were not finite (training.max_skipped = 3)",
+                             "it began on rank 0 in ", "are kept as ", "/kept/step-4"})
+      QVERIFY2(run.err.contains(part), run.err.constData());
+    QCOMPARE(folders_in(kept), QStringList{"step-4"});
+    QVERIFY(QFile::exists(exported(kept + "/step-4")));
+  }
+
+  void any_number_of_them_may_be_allowed() {
+    const QStringList sets = set("optimizer.lr", "1e18") + set("training.max_skipped", "0");
+    const auto run = run_engine(arguments(folder_.filePath("allowed"), sets));
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["losses"].toArray().size(), 12);
+  }
+
+  void a_rank_that_is_stopped_is_told_and_may_go_on() {
+    const QString run_dir = folder_.filePath("stopped");
+    QProcess train;
+    start(train, run_dir, {});
+    const QString log = run_dir + "/supervisor.0.hlog";
+    const pid_t pid = rank(run_dir, 1);
+    QCOMPARE(kill(pid, SIGSTOP), 0);
+    const QByteArray told = QByteArray("rank 1 (process ") + QByteArray::number(pid) +
+                            ") has been stopped by SIGSTOP for ";
+    QVERIFY(QTest::qWaitFor([&] { return content(log).contains(told); }, 30000));
+    const qint64 size = QFileInfo(run_dir + "/rank-0.0.hlog").size();
+    QCOMPARE(kill(pid, SIGCONT), 0);
+    QVERIFY(QTest::qWaitFor([&] { return content(log).contains("rank 1 goes on after "); }, 30000));
+    QVERIFY(QTest::qWaitFor([&] { return QFileInfo(run_dir + "/rank-0.0.hlog").size() > size; },
+                            30000));
+    train.terminate();
+    QVERIFY(train.waitForFinished(60000));
+    QCOMPARE(train.exitCode(), 130);
+  }
+
+  // The other host's supervisor is never started.
+  void a_rank_that_never_comes_is_named() {
+    const std::string run_dir = folder_.filePath("alone").toStdString();
+    QVERIFY(QDir().mkpath(QString::fromStdString(run_dir)));
+    QVERIFY(QFile::copy(recipe_, QString::fromStdString(run_dir) + "/recipe.toml"));
+    QFile recipe(QString::fromStdString(run_dir) + "/recipe.toml");
+    QVERIFY(recipe.open(QFile::Append));
+    recipe.write("\n[timeouts]\nstart = 2\n");
+    recipe.close();
+    launch::Launch launch;
+    launch.run = "test";
+    launch.world_size = 2;
+    launch.local_ranks = 1;
+    QVERIFY(launch::write_launch(run_dir, launch));
+    const auto run = run_engine({"supervise", "--run-dir", QString::fromStdString(run_dir)});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    std::string cause;
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+          const auto end = launch::read_end(run_dir);
+          if (end && *end) cause = (*end)->cause;
+          return !cause.empty();
+        },
+        60000));
+    QVERIFY2(cause.find("rank 1 has not come within 2 s (timeouts.start)") != std::string::npos,
+             cause.c_str());
+  }
+
+  void a_full_disk_takes_neither_the_training_nor_its_results() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    const QString disk = folder_.filePath("disk"), kept = folder_.filePath("elsewhere");
+    QVERIFY(QDir().mkpath(disk));
+    if (mount("tmpfs", disk.toUtf8().constData(), "tmpfs", 0, "size=256k") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(disk.toUtf8().constData(), MNT_DETACH); });
+    const QString run_dir = disk + "/run";
+    const auto run = run_engine(arguments(run_dir, set("training.steps", "80") +
+                                                       set("telemetry.profile_every", "1") +
+                                                       set("checkpoint.folder", '"' + kept + '"')));
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["losses"].toArray().size(), 80);
+    QVERIFY(content(run_dir + "/results.json").contains("losses"));
+    QCOMPARE(folders_in(kept), QStringList{"step-80"});
+    const auto end = launch::read_end(run_dir.toStdString());
+    QVERIFY(end && *end);
+    QCOMPARE((*end)->state, std::string("done"));
+    for (const char* log : {"/rank-0.0.hlog", "/rank-1.0.hlog"}) {
+      QVERIFY(content(run_dir + log).contains("the disk is full"));
+      const auto records = records_of(run_dir + log);
+      QVERIFY(std::holds_alternative<telemetry::End>(records.back()));
+      QCOMPARE(std::get<telemetry::End>(records.back()).state, std::string("done"));
+    }
+  }
+
+  // Started from weights and saving, a rank holds what was predicted: no more, no less.
+  void what_is_loaded_and_saved_is_predicted() {
+    const QStringList large = set("model.dim", "512") + set("model.n_heads", "8") +
+                              set("model.n_kv_heads", "8") + set("model.ffn_dim", "2048") +
+                              set("model.n_layers", "6");
+    const QString first = folder_.filePath("first");
+    const auto made = run_engine(arguments(
+        folder_.filePath("made"),
+        large + set("training.steps", "1") + set("checkpoint.folder", '"' + first + '"')));
+    QVERIFY2(made.exit_code == 0, made.err.constData());
+    const auto close = [](const EngineResult& run) {
+      const double peak = run.results()["peak_bytes"].toDouble();
+      return std::abs(peak / run.results()["predicted_peak_bytes"].toDouble() - 1) < 0.03;
+    };
+    QVERIFY2(close(made), made.out.constData());
+    const QString weights = QFileInfo(exported(first + "/step-1")).path();
+    for (const QString& from : {first + "/step-1", weights})
+      for (const bool saves : {false, true}) {
+        const auto run = run_engine(arguments(
+            folder_.filePath("again"),
+            large + set("training.steps", "3") + set("model.checkpoint", '"' + from + '"') +
+                (saves ? set("checkpoint.folder",
+                             '"' + folder_.filePath("of-" + QFileInfo(from).fileName()) + '"')
+                       : set("checkpoint.enabled", "false"))));
+        QVERIFY2(run.exit_code == 0, run.err.constData());
+        QVERIFY2(close(run), run.out.constData());
+      }
+  }
+};
+
+QTEST_GUILESS_MAIN(MishapsTest)
+#include "mishaps_test.moc"
