@@ -13,6 +13,7 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
+#include "engine/launch/checkpoint_folder.h"
 #include "engine/train/capture.h"
 #include "engine/train/inputs.h"
 #include "engine/train/planner.h"
@@ -36,10 +37,17 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
   std::vector<std::string> sets = options.sets;
   // An evaluation neither validates nor saves.
   if (!launch.eval_to.empty())
-    sets.insert(sets.end(), {"validation.every=0", "checkpoint.folder=\"\""});
+    sets.insert(sets.end(), {"validation.every=0", "checkpoint.enabled=false"});
   const auto inputs = train::read_inputs(options.path, options.ranks, sets);
   if (!inputs) return bad_usage(inputs.error().message);
-  const recipe::Recipe& recipe = inputs->recipe;
+  recipe::Recipe recipe = inputs->recipe;
+  if (recipe.checkpoint.enabled &&
+      launch::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty()) {
+    recipe.checkpoint.enabled = false;
+    fmt::print(stderr,
+               "nothing of this run is kept: --run-dir DIR keeps its log and its checkpoints, "
+               "--set checkpoint.folder=DIR its checkpoints\n");
+  }
   if (!launch.eval_to.empty() && recipe.micro_batches() != 1)
     return bad_usage(fmt::format(
         "{}: eval takes the whole first batch at once, and this recipe cuts it into {} "

@@ -48,8 +48,15 @@ void add_rows(json& object, const std::string& prefix, const std::vector<Compare
 }
 
 json summary_json(const RunSummary& run) {
+  json parent;
+  if (const auto& lineage = run.lineage)
+    parent = {{"lineage", to_string(lineage->kind)},
+              {"id", lineage->parent > 0 ? json(lineage->parent) : json()},
+              {"name", lineage->parent_name},
+              {"step", lineage->step}};
   return {{"id", run.id},
           {"name", run.name},
+          {"parent", parent},
           {"state", to_string(run.state)},
           {"target", run.target},
           {"recipe_name", run.recipe_name},

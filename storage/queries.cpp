@@ -15,7 +15,8 @@ namespace {
 
 #define HEDDLE_SUMMARY                                                                            \
   "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
-  "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline "                                \
+  "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
+  "parent_step "                                                                                  \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
 RunSummary summary_in(const Rows& rows) {
@@ -44,6 +45,8 @@ RunSummary summary_in(const Rows& rows) {
   if (!run.sparkline.empty()) {
     std::memcpy(run.sparkline.data(), points.data(), run.sparkline.size() * sizeof(float));
   }
+  if (const auto kind = lineage_kind(rows.text(16)))
+    run.lineage = Lineage{*kind, rows.integer(17), rows.text(18), rows.integer(19)};
   return run;
 }
 
@@ -76,6 +79,16 @@ std::optional<RunState> run_state(const std::string& name) {
                                RunState::failed, RunState::stopped, RunState::lost}) {
     if (to_string(state) == name) return state;
   }
+  return std::nullopt;
+}
+
+std::string to_string(Lineage::Kind kind) {
+  return kind == Lineage::Kind::resume ? "resume" : "fork";
+}
+
+std::optional<Lineage::Kind> lineage_kind(const std::string& name) {
+  for (const Lineage::Kind kind : {Lineage::Kind::resume, Lineage::Kind::fork})
+    if (to_string(kind) == name) return kind;
   return std::nullopt;
 }
 

@@ -30,6 +30,20 @@ inline bool has_ended(RunState state) {
 using Value = std::variant<double, std::string>;
 using Values = std::map<std::string, Value>;
 
+/// The run that a run goes on from, and the step of the checkpoint that it began with.
+struct Lineage {
+  enum class Kind { resume, fork };
+  Kind kind = Kind::resume;
+  RunId parent = 0;         // 0: it has been removed, or is of another store
+  std::string parent_name;  // as it was called then
+  int64_t step = 0;
+  bool operator==(const Lineage&) const = default;
+};
+
+/// "resume", "fork".
+std::string to_string(Lineage::Kind kind);
+std::optional<Lineage::Kind> lineage_kind(const std::string& name);
+
 /// A run about to be launched or imported.
 struct NewRun {
   std::string name;  // a wish: when taken, "-2", "-3" … is added
@@ -41,6 +55,10 @@ struct NewRun {
   std::string hosts = "[]";  // JSON, the launcher's
   std::string run_dir;
   double created = 0;  // Unix seconds; 0: now
+  std::optional<Lineage> lineage;
+  /// Its checkpoints go to the recipe's checkpoint.folder: no other unfinished run of the target
+  /// may save there.
+  bool claims_folder = false;
 };
 
 /// A row of the runs list.
@@ -54,6 +72,7 @@ struct RunSummary {
   double created = 0;  // Unix seconds
   std::optional<double> started;
   std::optional<double> finished;
+  std::optional<Lineage> lineage;
   std::vector<std::string> tags;
   std::string notes;
   int64_t steps = 0;                                 // the last step that ended

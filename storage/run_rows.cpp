@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "storage/series.h"
@@ -34,6 +35,40 @@ void set_fact(Connection& connection, RunId run, const std::string& name, const 
   }
 }
 
+/// A run is continued by one run at a time; any number may fork it.
+Result<> check_free_to_resume(Connection& connection, const Lineage& lineage) {
+  Rows rows = connection.query(
+      "SELECT name, created FROM runs WHERE parent = ? AND lineage = 'resume' "
+      "AND state IN ('preparing', 'running')",
+      lineage.parent);
+  if (!rows.next()) return {};
+  const auto since = static_cast<time_t>(rows.real(1));
+  tm local{};
+  localtime_r(&since, &local);
+  char text[32];
+  strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local);
+  return fail("{} is being continued by {} since {}; fork it instead", lineage.parent_name,
+              rows.text(0), text);
+}
+
+/// Two runs that save in one folder would take each other's checkpoints for their own.
+Result<> check_free_to_save(Connection& connection, const NewRun& run) {
+  for (const auto& [key, folder] : run.recipe_values) {
+    if (key != "checkpoint.folder") continue;
+    Rows rows = connection.query(
+        "SELECT name, state FROM facts JOIN runs ON runs.id = facts.run "
+        "WHERE key = (SELECT id FROM keys WHERE name = 'recipe.checkpoint.folder') AND value = ? "
+        "AND target = ? AND state IN ('preparing', 'running')",
+        folder, run.target);
+    if (rows.next())
+      return fail(
+          "checkpoint.folder: {} is {} and saves its checkpoints in {}; valid: another folder, or "
+          "none for one in the run directory",
+          rows.text(0), rows.text(1), folder);
+  }
+  return {};
+}
+
 }  // namespace
 
 double unix_now() {
@@ -60,6 +95,11 @@ Result<> require_run(Connection& connection, RunId run) {
 
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
   if (run.name.empty()) return fail("a run needs a name");
+  if (run.lineage && run.lineage->kind == Lineage::Kind::resume)
+    if (Result<> is_free = check_free_to_resume(connection, *run.lineage); !is_free)
+      return fail(is_free);
+  if (run.claims_folder)
+    if (Result<> is_free = check_free_to_save(connection, run); !is_free) return fail(is_free);
   std::string name = run.name;
   for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", run.name, i);
   connection.execute(
@@ -68,6 +108,11 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
       name, run.target, run.recipe_name, run.created > 0 ? run.created : unix_now(), run.hosts,
       run.run_dir);
   const RunId id = connection.last_insert_id();
+  if (const auto& lineage = run.lineage)
+    connection.execute(
+        "UPDATE runs SET lineage = ?, parent = nullif(?, 0), parent_name = ?, parent_step = ? "
+        "WHERE id = ?",
+        to_string(lineage->kind), lineage->parent, lineage->parent_name, lineage->step, id);
   connection.execute("INSERT INTO recipes (run, toml) VALUES (?, ?)", id, run.recipe);
   connection.execute("INSERT INTO summaries (run) VALUES (?)", id);
   connection.execute("INSERT INTO curves (run) VALUES (?)", id);

@@ -20,13 +20,14 @@ Result<> set_column(Connection& connection, const char* sql, RunId run, const au
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Thread> thread) : thread_(std::move(thread)) {}
+Writer::Writer(std::string path, std::unique_ptr<Thread> thread)
+    : path_(std::move(path)), thread_(std::move(thread)) {}
 Writer::~Writer() = default;
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path) {
   if (Result<> ready = prepare(path); !ready) return fail(ready);
   return guarded(path, [&]() -> Result<std::unique_ptr<Writer>> {
-    return std::unique_ptr<Writer>(new Writer(std::make_unique<Thread>(path)));
+    return std::unique_ptr<Writer>(new Writer(path, std::make_unique<Thread>(path)));
   });
 }
 

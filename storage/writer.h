@@ -49,6 +49,10 @@ class Writer {
   Result<> take_lease();
   bool has_lease() const;
 
+  /// The store's file.
+  const std::string& path() const { return path_; }
+
+  /// Refused where another unfinished run resumes the same parent, or saves in the folder claimed.
   Future<CreatedRun> create_run(NewRun run);
   /// Also sets `started` (running) or `finished` (an end) to `time`; 0: now.
   Future<> set_state(RunId run, RunState state, std::string cause = {}, double time = 0);
@@ -89,7 +93,8 @@ class Writer {
 
  private:
   class Thread;
-  explicit Writer(std::unique_ptr<Thread> thread);
+  Writer(std::string path, std::unique_ptr<Thread> thread);
+  std::string path_;
   std::unique_ptr<Thread> thread_;
 };
 

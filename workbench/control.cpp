@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "remote/connect.h"
+#include "storage/queries.h"
 #include "workbench/place.h"
 #include "workbench/supervisor.h"
 
@@ -42,6 +43,20 @@ Result<> ask(const storage::RunDetail& run, const std::string& option) {
   });
 }
 
+/// A run that goes on from this one's checkpoint has it once it has done a step of its own.
+Result<> check_unneeded(const storage::Writer& writer, const storage::RunSummary& parent) {
+  Result<storage::Reader> reader = storage::Reader::open(writer.path());
+  if (!reader) return fail(reader);
+  const auto runs = reader->runs();
+  if (!runs) return fail(runs);
+  for (const storage::RunSummary& run : *runs)
+    if (run.lineage && run.lineage->parent == parent.id && !storage::has_ended(run.state) &&
+        run.steps == 0)
+      return fail("{} is just beginning with a checkpoint of {}; remove {} once it trains",
+                  run.name, parent.name, parent.name);
+  return {};
+}
+
 }  // namespace
 
 Result<> stop(const storage::RunDetail& run) { return ask(run, "--stop"); }
@@ -54,6 +69,7 @@ Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
   if (!storage::has_ended(run.summary.state)) {
     return fail("{} is {}; stop it first", run.summary.name, storage::to_string(run.summary.state));
   }
+  if (Result<> unneeded = check_unneeded(writer, run.summary); !unneeded) return unneeded;
   const Result<> removed = on_each_host(
       run, [](remote::Node& node, const Share& share) { return node.remove(share.run_dir); });
   if (!removed) return removed;

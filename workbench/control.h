@@ -18,7 +18,7 @@ Result<> kill(const storage::RunDetail& run);
 Result<> checkpoint(const storage::RunDetail& run);
 
 /// Removes an ended run for good: its directories on the hosts, then its rows. A host that cannot
-/// be reached leaves the run as it is.
+/// be reached leaves the run as it is; so does a run that is about to begin with its checkpoint.
 Result<> remove(storage::Writer& writer, const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

@@ -128,6 +128,11 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   run.recipe_name = run.name;
   run.target = "imported";
   run.hosts = to_json(place_on(remote::this_machine()));
+  if (const Result<launch::Launch> launched = launch::read_launch(folder)) {
+    const launch::Ancestry& from = launched->ancestry;
+    if (const auto kind = storage::lineage_kind(from.kind))
+      run.lineage = storage::Lineage{*kind, 0, from.parent, from.step};
+  }
   if (status->end) run.created = status->end->finished;
   Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
   if (!created) return created;

@@ -13,6 +13,7 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
 #include "remote/deploy.h"
+#include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
 #include "workbench/place.h"
@@ -79,6 +80,24 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
   return Checked{std::move(resolved), *text};
 }
 
+/// Whether the run's checkpoints go to a folder of this machine that the recipe names.
+bool names_local_folder(const recipe::Recipe& recipe, const remote::Target& target) {
+  return recipe.checkpoint.enabled && !recipe.checkpoint.folder.empty() &&
+         target.hosts[0].is_this_machine();
+}
+
+/// A new run never continues another unless that was asked for.
+std::optional<LaunchError> unasked_continuation(const std::string& store_path,
+                                                const LaunchRequest& request,
+                                                const recipe::Parsed& resolved) {
+  const bool asked = request.begin && request.begin->shares_folder;
+  if (asked || !names_local_folder(resolved.recipe, request.target)) return {};
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) return LaunchError{.message = reader.error().message};
+  const auto fault = folder_in_use(*reader, resolved);
+  return fault ? std::optional(faults_error({*fault})) : std::nullopt;
+}
+
 /// A name that may stand in a path: what else is in it becomes a dash.
 std::string plain_name(const std::string& wish) {
   std::string name = wish.substr(0, 40);
@@ -136,6 +155,8 @@ class Attempt {
     run.recipe = checked_.text;
     run.recipe_values = recipe::flatten(checked_.parsed.recipe);
     run.hosts = to_json(place_);
+    if (request_.begin) run.lineage = request_.begin->lineage;
+    run.claims_folder = names_local_folder(checked_.parsed.recipe, request_.target);
     Result<storage::CreatedRun> created = writer_.create_run(std::move(run)).get();
     if (!created) return fail(created);
     run_ = std::move(*created);
@@ -186,9 +207,8 @@ class Attempt {
                                                  bytes_of("hashing the data for " + node.name()),
                                                  bytes_of("bringing the data to " + node.name()));
     if (!shipped) return fail(shipped);
-    if (!node.is_this_machine() && !shipped->checkpoint.folder.empty()) {
-      shipped->checkpoint.folder = share.run_dir + "/checkpoints";
-    }
+    // A folder that the recipe names is one of this machine; the run directory's needs no name.
+    if (!node.is_this_machine()) shipped->checkpoint.folder.clear();
     const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
@@ -200,12 +220,17 @@ class Attempt {
     launch.run = plain_name(run_.name);
     launch.mode = request_.mode;
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
+    if (request_.begin) {
+      const storage::Lineage& lineage = request_.begin->lineage;
+      launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
+    }
     if (nodes_.size() > 1) launch.rendezvous_host = request_.target.hosts[0].address;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Share& share = place_.shares[i];
       if (Result<> told = tell("starting on " + nodes_[i]->name()); !told) return told;
       launch.first_rank = share.first_rank;
       launch.local_ranks = share.local_ranks;
+      if (request_.begin) launch.begin_with = request_.begin->checkpoints[i];
       const Result<std::string> text = launch::launch_text(launch);
       if (!text) return fail(text);
       if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir + "/launch.json", 0644); !put) {
@@ -255,6 +280,8 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const OnFindings& on_findings) {
   const auto checked = check(request);
   if (!checked) return tl::unexpected(checked.error());
+  if (auto faults = unasked_continuation(writer.path(), request, checked->parsed))
+    return tl::unexpected(std::move(*faults));
   if (progress && !progress("looking at " + request.target.name, 0, 0))
     return tl::unexpected(LaunchError{.message = "cancelled"});
   const auto nodes = connect_all(request.target);
@@ -272,9 +299,12 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
   return Attempt(writer, request, *checked, *nodes, progress).run();
 }
 
-tl::expected<std::vector<Finding>, LaunchError> check_launch(const LaunchRequest& request) {
+tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& store_path,
+                                                             const LaunchRequest& request) {
   const auto checked = check(request);
   if (!checked) return tl::unexpected(checked.error());
+  if (auto faults = unasked_continuation(store_path, request, checked->parsed))
+    return tl::unexpected(std::move(*faults));
   return preflight(checked->parsed, look_at(request.target, request.engine));
 }
 

@@ -17,6 +17,14 @@
 
 namespace heddle::workbench {
 
+/// The run and the checkpoint that a run goes on from; plan_continuation makes it.
+struct Begin {
+  storage::Lineage lineage;
+  /// By host: folders of checkpoints there, the first that is whole is taken.
+  std::vector<std::vector<std::string>> checkpoints;
+  bool shares_folder = false;  // it saves where its parent did
+};
+
 struct LaunchRequest {
   std::string recipe_text;
   std::string recipe_file;  // names it in faults; its relative paths start at this file's folder
@@ -25,6 +33,7 @@ struct LaunchRequest {
   std::string name;              // empty: the recipe file's, without its ending
   std::string mode = "planned";  // planned | eager
   std::string engine;            // the program to bring to the hosts; empty: engine_path()
+  std::optional<Begin> begin;    // unset: the run begins anew
 };
 
 /// Reads the recipe's file.
@@ -46,15 +55,16 @@ using LaunchProgress = std::function<bool(const std::string& what, uint64_t done
 /// Told what the preflight found, before anything is shipped. Called from the launching thread.
 using OnFindings = std::function<void(const std::vector<Finding>&)>;
 
-/// Checks the recipe here and the target as it is now (see preflight.h), keeps the attempt in the
-/// store, brings engine and input files to the hosts, and starts the supervisors. When it returns
-/// the ranks have been started.
+/// Checks the recipe here (a run that begins anew takes no folder that holds checkpoints) and the
+/// target as it is now (see preflight.h), keeps the attempt in the store, brings engine and input
+/// files to the hosts, and starts the supervisors. When it returns the ranks have been started.
 tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchRequest& request,
                                                       const LaunchProgress& progress = {},
                                                       const OnFindings& on_findings = {});
 
 /// The checks alone: what `launch` would find now. An error is a bad recipe.
-tl::expected<std::vector<Finding>, LaunchError> check_launch(const LaunchRequest& request);
+tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& store_path,
+                                                             const LaunchRequest& request);
 
 }  // namespace heddle::workbench

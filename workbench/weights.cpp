@@ -3,16 +3,20 @@
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/parse.h"
+#include "workbench/checkpoints.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
 
 Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder) {
   const std::string& name = run.summary.name;
-  const std::string at = recipe::parse(run.recipe, "recipe").recipe.checkpoint.folder;
-  if (at.empty()) return fail("{} saves no checkpoints: its recipe has no checkpoint.folder", name);
+  const recipe::Checkpoint saves = recipe::parse(run.recipe, "recipe").recipe.checkpoint;
+  if (!saves.enabled)
+    return fail("{} keeps no checkpoints: its recipe has checkpoint.enabled = false", name);
   const Result<Place> place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", name, place.error().message);
+  const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir;
+  const std::string at = checkpoint_folder(saves, place->target.hosts[0], run_dir);
   for (const remote::Host& host : place->target.hosts)
     if (!host.is_this_machine())
       return fail(

@@ -9,7 +9,7 @@
 namespace heddle::workbench {
 
 /// The run's newest checkpoint as a Hugging Face folder in `folder`: RUN-step-N, which must not be
-/// there yet; its path. The run must be of this machine and save checkpoints. Blocks while it
+/// there yet; its path. The run must be of this machine and keep checkpoints. Blocks while it
 /// writes.
 Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder);
 

@@ -1,5 +1,7 @@
 #include "engine/checkpoint/manifest.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +96,26 @@ void Contents::add(Contents other) {
 }
 
 std::string to_text(const Contents& contents) { return to_json(contents).dump(); }
+
+Result<> check_fit(const recipe::Model& stored, const recipe::Model& model) {
+  std::vector<std::string> differences;
+  const auto compare = [&](const char* key, auto mine, auto expected) {
+    if (mine != expected)
+      differences.push_back(fmt::format("its {} is {}, the recipe's {}", key, mine, expected));
+  };
+  compare("dim", stored.dim, model.dim);
+  compare("n_layers", stored.n_layers, model.n_layers);
+  compare("n_heads", stored.n_heads, model.n_heads);
+  compare("n_kv_heads", stored.n_kv_heads, model.n_kv_heads);
+  compare("ffn_dim", stored.ffn_dim, model.ffn_dim);
+  compare("vocab_size", stored.vocab_size, model.vocab_size);
+  compare("tied_embeddings", stored.tied_embeddings, model.tied_embeddings);
+  if (differences.empty()) return {};
+  return fail(
+      "a checkpoint of another model: {}; these must be the same, while parallelism, batch, data, "
+      "optimizer and schedule may change",
+      fmt::join(differences, "; "));
+}
 
 Result<Contents> parse_contents(std::string_view text) {
   try {

@@ -76,6 +76,10 @@ std::string to_text(const Manifest& manifest);
 /// An error says that the text is damaged. Of a newer format only `format` is read.
 Result<Manifest> parse_manifest(std::string_view text);
 
+/// Whether tensors of `stored` are those of a model: an error says which of the numbers that make
+/// their shapes differ, and what may be another all the same.
+Result<> check_fit(const recipe::Model& stored, const recipe::Model& model);
+
 std::string to_text(const Contents& contents);
 Result<Contents> parse_contents(std::string_view text);
 

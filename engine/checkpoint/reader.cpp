@@ -156,21 +156,8 @@ Result<> Checkpoint::check_format() const {
 
 Result<> Checkpoint::check_model(const recipe::Model& model) const {
   if (auto known = check_format(); !known) return known;
-  const recipe::Model& found = manifest_.recipe.model;
-  const auto same = [&](const char* key, auto stored, auto expected) -> Result<> {
-    if (stored == expected) return {};
-    return fail("{}: a checkpoint of another model: its {} is {}, the recipe's {}", folder_, key,
-                stored, expected);
-  };
-  for (const Result<>& check :
-       {same("dim", found.dim, model.dim), same("n_layers", found.n_layers, model.n_layers),
-        same("n_heads", found.n_heads, model.n_heads),
-        same("n_kv_heads", found.n_kv_heads, model.n_kv_heads),
-        same("ffn_dim", found.ffn_dim, model.ffn_dim),
-        same("vocab_size", found.vocab_size, model.vocab_size),
-        same("tied_embeddings", found.tied_embeddings, model.tied_embeddings)})
-    if (!check) return check;
-  return {};
+  const Result<> fits = check_fit(manifest_.recipe.model, model);
+  return fits ? fits : fail("{}: {}", folder_, fits.error().message);
 }
 
 Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::string& name) const {

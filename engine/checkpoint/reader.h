@@ -24,8 +24,8 @@ class Checkpoint {
   const std::string& folder() const { return folder_; }
   const Manifest& manifest() const { return manifest_; }
 
-  /// Whether it can be read at all and is of this model: a newer format, or the first number that
-  /// differs. `check_format` alone where any model will do.
+  /// Whether it can be read at all and is of this model: a newer format, or the numbers that
+  /// differ. `check_format` alone where any model will do.
   Result<> check_format() const;
   Result<> check_model(const recipe::Model& model) const;
 

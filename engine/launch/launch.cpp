@@ -53,6 +53,9 @@ Result<Launch> read_launch(const std::string& run_dir) {
     launch.rendezvous_host = read.value("rendezvous_host", launch.rendezvous_host);
     launch.rendezvous_port = read.value("rendezvous_port", launch.rendezvous_port);
     launch.grace_seconds = read.value("grace_seconds", launch.grace_seconds);
+    launch.begin_with = read.value("begin_with", launch.begin_with);
+    if (const auto from = read.find("ancestry"); from != read.end())
+      launch.ancestry = {from->at("kind"), from->at("parent"), from->at("step")};
     if (Result<> checked = check(launch); !checked) {
       return fail("{}: {}", path, checked.error().message);
     }
@@ -70,19 +73,21 @@ Result<> write_launch(const std::string& run_dir, const Launch& launch) {
 
 Result<std::string> launch_text(const Launch& launch) {
   if (Result<> checked = check(launch); !checked) return fail(checked);
-  return json{{"run", launch.run},
-              {"mode", launch.mode},
-              {"graph_file", launch.graph_file},
-              {"eval_to", launch.eval_to},
-              {"world_size", launch.world_size},
-              {"first_rank", launch.first_rank},
-              {"local_ranks", launch.local_ranks},
-              {"epoch", launch.epoch},
-              {"rendezvous_host", launch.rendezvous_host},
-              {"rendezvous_port", launch.rendezvous_port},
-              {"grace_seconds", launch.grace_seconds}}
-             .dump(2) +
-         "\n";
+  json text{{"run", launch.run},
+            {"mode", launch.mode},
+            {"graph_file", launch.graph_file},
+            {"eval_to", launch.eval_to},
+            {"world_size", launch.world_size},
+            {"first_rank", launch.first_rank},
+            {"local_ranks", launch.local_ranks},
+            {"epoch", launch.epoch},
+            {"rendezvous_host", launch.rendezvous_host},
+            {"rendezvous_port", launch.rendezvous_port},
+            {"grace_seconds", launch.grace_seconds}};
+  if (!launch.begin_with.empty()) text["begin_with"] = launch.begin_with;
+  if (const Ancestry& from = launch.ancestry; !from.kind.empty())
+    text["ancestry"] = {{"kind", from.kind}, {"parent", from.parent}, {"step", from.step}};
+  return text.dump(2) + "\n";
 }
 
 }  // namespace heddle::launch

@@ -9,6 +9,14 @@
 
 namespace heddle::launch {
 
+/// The run that a run goes on from.
+struct Ancestry {
+  std::string kind;    // resume | fork; empty: the run began anew
+  std::string parent;  // its name
+  int64_t step = 0;    // the checkpoint's
+  bool operator==(const Ancestry&) const = default;
+};
+
 /// `launch.json` in the run directory: everything a host needs to run its share of the ranks.
 struct Launch {
   std::string run;               // name, [A-Za-z0-9._-]{1,64}
@@ -23,6 +31,10 @@ struct Launch {
   std::string rendezvous_host = "127.0.0.1";  // address of rank 0's host as the others reach it
   uint16_t rendezvous_port = 0;               // 0: rank 0's host picks one (single host only)
   double grace_seconds = 60;                  // from SIGTERM to SIGKILL: a step and a checkpoint
+  /// Checkpoints of another run to begin with, on this host: the first that is whole is taken,
+  /// unless the run has checkpoints of its own already.
+  std::vector<std::string> begin_with;
+  Ancestry ancestry;
 };
 
 Result<Launch> read_launch(const std::string& run_dir);

@@ -45,8 +45,9 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
     const auto opened = checkpoint::Weights::open(recipe.model.checkpoint, recipe.model);
     if (!opened) return fault({"model.checkpoint: " + opened.error().message});
   }
-  if (const auto fits = check_resumable(recipe.checkpoint.folder, recipe.model); !fits)
-    return fault({"checkpoint.folder: " + fits.error().message});
+  if (recipe.checkpoint.enabled)
+    if (const auto fits = check_resumable(recipe.checkpoint.folder, recipe.model); !fits)
+      return fault({"checkpoint.folder: " + fits.error().message});
   recipe::Training cut = recipe.training;  // as a pipeline cuts it
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);

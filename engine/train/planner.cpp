@@ -97,7 +97,7 @@ passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& ra
 int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured,
                          const passes::PlanOptions& options) {
   // On a GPU's host it takes nothing of the GPU.
-  if (recipe.checkpoint.folder.empty() || recipe.hardware.device == "cuda") return 0;
+  if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
   runtime::NamedTensors states;
   for (const graph::Binding& state : captured.states) {
     const std::string module = state.name.substr(0, state.name.find(".weight"));

@@ -8,6 +8,7 @@
 
 #include "base/host_name.h"
 #include "engine/graph/error_text.h"
+#include "engine/launch/checkpoint_folder.h"
 #include "engine/launch/process.h"
 #include "engine/recipe/stages.h"
 #include "engine/runtime/device.h"
@@ -108,8 +109,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto runner = make_runner(recipe, context, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
   std::optional<CheckpointPlace> place;
-  if (!recipe.checkpoint.folder.empty() && context.launch.eval_to.empty()) {
-    auto met = meet_at(recipe.checkpoint.folder, context);
+  const std::string folder = launch::checkpoint_folder(recipe.checkpoint, context.run_dir);
+  if (!folder.empty() && context.launch.eval_to.empty()) {
+    auto met = meet_at(folder, context);
     if (!met) return bad_input(met.error().message);
     place = std::move(*met);
   }

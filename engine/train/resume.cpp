@@ -84,6 +84,23 @@ Result<> set_newer_aside(const std::string& folder, const std::string& taken) {
   return {};
 }
 
+// From the first of another run's checkpoints that all ranks can load. They stay as they are.
+Result<Beginning> begin_with_another(const recipe::Recipe& recipe,
+                                     const launch::RankContext& context,
+                                     const runtime::NamedTensors& states) {
+  Beginning beginning;
+  for (const std::string& path : context.launch.begin_with) {
+    const Attempt attempt = joined(gather_texts(
+        encoded(load(path, recipe, context.rank, states, beginning)), context.launch.world_size));
+    if (attempt.refused) return fail("{}", attempt.fault);
+    if (attempt.fault.empty()) return beginning;
+    beginning.warnings.push_back(attempt.fault);
+    beginning = {0, 0, std::move(beginning.warnings), ""};
+  }
+  return fail("no checkpoint of {} that this run was to begin with is whole ({})",
+              context.launch.ancestry.parent, fmt::join(beginning.warnings, "; "));
+}
+
 }  // namespace
 
 Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
@@ -115,6 +132,7 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
         "checkpoint.folder: none of the checkpoints in {} is whole ({}); to begin anew move them "
         "away",
         place->folder, fmt::join(beginning.warnings, "; "));
+  if (!context.launch.begin_with.empty()) return begin_with_another(recipe, context, states);
   if (auto loaded = load_weights(recipe, context.rank, states); !loaded) return fail(loaded);
   return beginning;
 }

@@ -1,4 +1,5 @@
-// Where a run begins: at its newest checkpoint that is whole, or at its starting weights.
+// Where a run begins: at its newest checkpoint that is whole, else at that of the run which it goes
+// on from, else at its starting weights.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,8 @@ struct Beginning {
 
 /// Fills the states. A checkpoint that is damaged, or that a host lacks, is set aside and the one
 /// before is taken; where none is left, or one is of another model or a newer format, that is an
-/// error. Every rank calls this.
+/// error. Those of another run (launch.json's begin_with) are left as they are. Every rank calls
+/// this.
 Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext& context,
                         const std::optional<CheckpointPlace>& place,
                         const runtime::NamedTensors& states);

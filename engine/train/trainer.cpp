@@ -233,7 +233,7 @@ class Trainer {
       if (!asked || context_.rank != 0) return {};
       return log_.append(
           telemetry::Log{now(), telemetry::Level::warning,
-                         "a checkpoint was asked for, but checkpoint.folder is not set"});
+                         "a checkpoint was asked for, but checkpoint.enabled is false"});
     }
     if (const auto advanced = saver_->advance(any_busy); !advanced) return advanced;
     const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;

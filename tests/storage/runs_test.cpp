@@ -107,8 +107,8 @@ class RunsTest : public QObject {
     std::vector<std::string> keys;
     for (const auto& [key, value] : runs[0].items()) keys.push_back(key);
     QCOMPARE(keys,
-             (std::vector<std::string>{"created", "id", "loss", "name", "recipe_name", "state",
-                                       "steps", "target", "tokens_per_second_per_rank"}));
+             (std::vector<std::string>{"created", "id", "loss", "name", "parent", "recipe_name",
+                                       "state", "steps", "target", "tokens_per_second_per_rank"}));
     QCOMPARE(runs[0]["loss"], 50.0);
     QCOMPARE(runs[0]["state"], "running");
     must(store.writer->set_results(run, {{"odd", "\xff"}}));

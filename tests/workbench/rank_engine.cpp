@@ -1,7 +1,8 @@
 // rank_engine supervise|rank …: an engine that trains nothing. Its supervisor is the engine's own;
 // its ranks write real telemetry logs at the pace that the recipe gives as
-// training.seed, in milliseconds a step, and obey signals, so that
-// following, stopping and killing can be tested without LibTorch.
+// training.seed, in milliseconds a step, obey signals, and keep checkpoints of one
+// number, so that following, stopping, killing, resuming and forking can be tested without
+// LibTorch.
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,11 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/host_name.h"
+#include "engine/checkpoint/file_calls.h"
+#include "engine/checkpoint/reader.h"
+#include "engine/checkpoint/step_folders.h"
+#include "engine/launch/checkpoint_folder.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/process.h"
 #include "engine/launch/rank_arguments.h"
@@ -34,6 +40,35 @@ telemetry::Step step_record(int64_t step, int32_t rank) {
           {{"loss", 8 / number + 0.001 * rank}, {"tokens_per_second", 1000 + number}}};
 }
 
+/// Where a run goes on: after the newest checkpoint of its own, else of the run it goes on from.
+Result<int64_t> begin(const std::string& folder, const launch::Launch& launch,
+                      const recipe::Recipe& recipe) {
+  std::vector<std::string> paths;
+  for (const std::string& name : checkpoint::checkpoints_in(folder))
+    paths.push_back(folder + '/' + name);
+  if (paths.empty()) paths = launch.begin_with;
+  if (paths.empty()) return 0;
+  const auto opened = checkpoint::Checkpoint::open(paths.front());
+  if (!opened) return fail(opened);
+  if (const auto fits = opened->check_model(recipe.model); !fits) return fail(fits);
+  return opened->manifest().step;
+}
+
+Result<> save(const std::string& folder, int64_t step, const recipe::Recipe& recipe) {
+  const std::string path = folder + '/' + checkpoint::step_folder(step);
+  const auto partial = checkpoint::begin_checkpoint(path);
+  if (!partial) return fail(partial);
+  const std::string number = std::to_string(step);
+  if (auto written = checkpoint::write_file(*partial + "/rank-0.safetensors", number); !written)
+    return written;
+  checkpoint::Manifest manifest{
+      .engine = "rank_engine", .step = step, .recipe = recipe, .contents = {}};
+  manifest.contents.files["rank-0.safetensors"] = {
+      .host = host_name(), .bytes = static_cast<int64_t>(number.size()), .header_hash = ""};
+  if (auto named = checkpoint::commit_checkpoint(*partial, path, manifest); !named) return named;
+  return checkpoint::keep_newest(folder, recipe.checkpoint.keep);
+}
+
 int run_rank(const std::vector<std::string>& words) {
   signal(SIGTERM, [](int) { stop_asked = 1; });
   const auto context = launch::parse_rank_arguments(words);
@@ -41,7 +76,11 @@ int run_rank(const std::vector<std::string>& words) {
   const recipe::Parsed parsed = recipe::parse_file(context->run_dir + "/recipe.toml");
   for (const recipe::Fault& fault : parsed.faults) complain(fault.str(), 2);
   if (!parsed.ok()) return 2;
-  const std::chrono::milliseconds pause(parsed.recipe.training.seed);
+  const recipe::Recipe& recipe = parsed.recipe;
+  const std::chrono::milliseconds pause(recipe.training.seed);
+  const std::string folder = launch::checkpoint_folder(recipe.checkpoint, context->run_dir);
+  const auto begun = begin(folder, context->launch, recipe);
+  if (!begun) return complain(begun.error().message, 2);
 
   auto log = telemetry::LogWriter::open(
       fmt::format("{}/rank-{}.{}.hlog", context->run_dir, context->rank, context->launch.epoch));
@@ -57,11 +96,19 @@ int run_rank(const std::vector<std::string>& words) {
                           context->launch.mode,
                           {{"engine", "rank_engine"}},
                           {{"nodes", 0}}});
-  int64_t step = 0;
-  while (!stop_asked && step < parsed.recipe.training.steps) {
+  int64_t step = *begun, saved_step = step;
+  const auto save_if = [&](bool due) {
+    if (!due || folder.empty() || context->rank != 0 || saved_step == step) return;
+    saved_step = step;
+    if (const auto saved = save(folder, step, recipe); !saved)
+      exit(complain(saved.error().message, 1));
+  };
+  while (!stop_asked && step < recipe.training.steps) {
     append(step_record(++step, context->rank));
     std::this_thread::sleep_for(pause);
+    save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);
   }
+  save_if(true);
   append(telemetry::End{launch::now(), stop_asked ? "stopped" : "done", "", {{"peak_bytes", 1e6}}});
   return stop_asked ? 130 : 0;
 }

@@ -67,8 +67,8 @@ class WeightsTest : public QObject {
   void what_has_none() {
     says(workbench::export_weights(run_on("10.0.0.1"), path("")), "its checkpoints are on node");
     storage::RunDetail run = run_on("");
-    run.recipe = "[training]\nsteps = 3\n";
-    says(workbench::export_weights(run, path("")), "saves no checkpoints");
+    run.recipe = "[checkpoint]\nenabled = false\n";
+    says(workbench::export_weights(run, path("")), "keeps no checkpoints");
   }
 };
 

@@ -13,4 +13,10 @@ Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& 
   return reader.run(found->id);
 }
 
+std::string lineage_text(const storage::RunSummary& run) {
+  if (!run.lineage) return {};
+  return fmt::format("{} of {} after step {}", storage::to_string(run.lineage->kind),
+                     run.lineage->parent_name, run.lineage->step);
+}
+
 }  // namespace heddle::workbench

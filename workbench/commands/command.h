@@ -24,7 +24,9 @@ struct Context {
 
 struct LaunchOptions {
   std::string recipe;
-  std::string target{remote::kThisMachine};
+  std::string target;             // empty: this machine, or the resumed or forked run's
+  std::string resume;             // a run's name or id
+  std::string fork;               // RUN or RUN@STEP
   std::vector<std::string> sets;  // "key=value"
   std::string name;               // empty: the recipe's
   std::string mode = "planned";   // planned | eager
@@ -35,6 +37,7 @@ struct LaunchOptions {
 struct StopOptions {
   std::string run;
   bool kill = false;
+  bool discard = false;  // even where that loses what was trained
 };
 
 struct ShowOptions {
@@ -87,6 +90,9 @@ int report(const Error& error, int exit_code = kExitFailed);
 
 /// A run of the store by its name or id.
 Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id);
+
+/// "resume of debug after step 30"; empty: the run began anew.
+std::string lineage_text(const storage::RunSummary& run);
 
 /// `work(storage::Reader&)` returns a Result<int>, the exit code; errors are printed.
 template <typename Work>

@@ -1,6 +1,8 @@
 // heddle compare RUN RUN... [--json]
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/compare_text.h"
@@ -28,13 +30,14 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
 }  // namespace
 
 std::string compare_text(const storage::Comparison& comparison) {
-  Rows rows(6);
+  Rows rows(7);
   rows[0] = {"run"};
   rows[1] = {"state"};
   rows[2] = {"target"};
   rows[3] = {"steps"};
   rows[4] = {"loss"};
   rows[5] = {"per rank"};
+  rows[6] = {"lineage"};
   for (const storage::RunSummary& run : comparison.runs) {
     rows[0].push_back(run.name);
     rows[1].push_back(storage::to_string(run.state));
@@ -42,7 +45,11 @@ std::string compare_text(const storage::Comparison& comparison) {
     rows[3].push_back(count_text(static_cast<double>(run.steps)));
     rows[4].push_back(or_none(run.loss, loss_text));
     rows[5].push_back(or_none(run.tokens_per_second_per_rank, rate_text));
+    rows[6].push_back(run.lineage ? lineage_text(run) : kNone);
   }
+  if (std::ranges::none_of(comparison.runs,
+                           [](const storage::RunSummary& run) { return run.lineage.has_value(); }))
+    rows.pop_back();
   add_rows(rows, "recipe, where they differ", comparison.recipe, true);
   add_rows(rows, "environment, where they differ", comparison.environment, true);
   add_rows(rows, "results", comparison.results, false);

@@ -9,13 +9,13 @@
 #include "workbench/commands/format.h"
 #include "workbench/commands/watch.h"
 #include "workbench/control.h"
+#include "workbench/ending.h"
 #include "workbench/workbench.h"
 
 namespace heddle::workbench {
 namespace {
 
 void stop_run(const std::string& store_path, const storage::CreatedRun& created) {
-  fmt::print(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
   Result<storage::Reader> reader = storage::Reader::open(store_path);
   if (!reader) {
     report(reader.error());
@@ -24,7 +24,15 @@ void stop_run(const std::string& store_path, const storage::CreatedRun& created)
   const Result<storage::RunDetail> run = reader->run(created.id);
   if (!run) {
     report(run.error());
-  } else if (const Result<> stopped = stop(*run); !stopped) {
+  } else if (!stop_keeps(*run)) {
+    fmt::print(
+        stderr,
+        "{0} keeps no checkpoints, and a stop would lose all that it has trained: it goes on. "
+        "heddle stop {0} --discard ends it; Ctrl+C again leaves it running\n",
+        created.name);
+  } else if (const Result<> stopped = stop(*run); stopped) {
+    fmt::print(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
+  } else {
     report(stopped.error());
   }
 }

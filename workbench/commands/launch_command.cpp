@@ -1,5 +1,5 @@
-// heddle launch RECIPE --on TARGET [--set key=value]... [--name NAME] [--mode MODE] [--check |
-// --wait]
+// heddle launch RECIPE [--on TARGET] | --resume RUN | --fork RUN[@STEP]
+//               [--set key=value]... [--name NAME] [--mode MODE] [--check | --wait]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,19 +9,70 @@
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/launch_and_watch.h"
+#include "workbench/continuation.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
 namespace {
 
-Result<remote::Target> target_named(const std::string& store, const std::string& name) {
-  Result<storage::Reader> reader = storage::Reader::open(store);
-  if (!reader) return fail(reader);
-  return find_target(*reader, name).map([](const SavedTarget& saved) { return saved.target; });
+using Kind = storage::Lineage::Kind;
+
+Result<LaunchRequest> new_run(storage::Reader& reader, const LaunchOptions& options) {
+  Result<LaunchRequest> request = request_from_file(options.recipe);
+  if (!request) return request;
+  const std::string name =
+      options.target.empty() ? std::string(remote::kThisMachine) : options.target;
+  Result<SavedTarget> target = find_target(reader, name);
+  if (!target) return fail(target);
+  request->sets = options.sets;
+  request->target = std::move(target->target);
+  request->name = options.name;
+  return request;
 }
 
-int check_and_print(const LaunchRequest& request) {
-  const auto findings = check_launch(request);
+/// "RUN", else "RUN@STEP".
+Result<ContinueRequest> parent_of(storage::Reader& reader, const LaunchOptions& options) {
+  ContinueRequest request;
+  request.kind = options.fork.empty() ? Kind::resume : Kind::fork;
+  std::string name = options.fork.empty() ? options.resume : options.fork;
+  const size_t at = name.rfind('@');
+  if (request.kind == Kind::fork && at != std::string::npos && !reader.find_run(name)) {
+    request.checkpoint = name.substr(at + 1);
+    name.resize(at);
+  }
+  Result<storage::RunDetail> parent = find_run(reader, name);
+  if (!parent) return fail(parent);
+  request.parent = std::move(*parent);
+  request.sets = options.sets;
+  request.name = options.name;
+  return request;
+}
+
+Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& options) {
+  const Result<ContinueRequest> request = parent_of(reader, options);
+  if (!request) return fail(request);
+  const storage::RunSummary& parent = request->parent.summary;
+  if (!options.target.empty() && options.target != parent.target)
+    return fail(
+        "--on {}: {} ran on {}, where its checkpoints lie, and goes on there; leave --on out",
+        options.target, parent.name, parent.target);
+  Result<Continuation> plan = plan_continuation(reader, *request);
+  if (!plan) return fail(plan);
+  fmt::print("{}", to_text(*plan));
+  fflush(stdout);
+  return std::move(plan->launch);
+}
+
+/// What a launch is of: exactly one thing.
+Result<> check_words(const LaunchOptions& options) {
+  const int given = !options.recipe.empty() + !options.resume.empty() + !options.fork.empty();
+  if (given == 1) return {};
+  return fail("launch takes {}; valid: RECIPE, --resume RUN or --fork RUN[@STEP]",
+              given == 0 ? "a recipe or a run: RECIPE is required" : "one of them");
+}
+
+int check_and_print(const Context& context, const LaunchRequest& request) {
+  const auto findings = check_launch(context.store, request);
   if (!findings) return report_launch(findings.error());
   for (const Finding& finding : *findings)
     fmt::print("{:<7} {}\n", probe::word(finding.status), finding.line());
@@ -31,15 +82,14 @@ int check_and_print(const LaunchRequest& request) {
 }  // namespace
 
 int launch_command(const Context& context, const LaunchOptions& options) {
-  Result<LaunchRequest> request = request_from_file(options.recipe);
+  if (const Result<> words = check_words(options); !words) return report(words.error(), kExitUsage);
+  Result<storage::Reader> reader = storage::Reader::open(context.store);
+  if (!reader) return report(reader.error());
+  Result<LaunchRequest> request =
+      options.recipe.empty() ? going_on(*reader, options) : new_run(*reader, options);
   if (!request) return report(request.error(), kExitUsage);
-  Result<remote::Target> target = target_named(context.store, options.target);
-  if (!target) return report(target.error(), kExitUsage);
-  request->sets = options.sets;
-  request->target = std::move(*target);
-  request->name = options.name;
   request->mode = options.mode;
-  if (options.check) return check_and_print(*request);
+  if (options.check) return check_and_print(context, *request);
   if (options.wait) return launch_and_watch(context.store, *request).exit_code;
 
   Result<std::unique_ptr<storage::Writer>> writer = storage::Writer::open(context.store);
@@ -48,7 +98,7 @@ int launch_command(const Context& context, const LaunchOptions& options) {
   const auto run = launch(**writer, *request, std::ref(progress), std::ref(progress));
   if (!run) return report_launch(run.error());
   fmt::print("{} (run {}) is running on {}; follow it with: heddle tail {}\n", run->name, run->id,
-             options.target, run->name);
+             request->target.name, run->name);
   return kExitDone;
 }
 

@@ -59,10 +59,21 @@ class CommandLine {
 
   void add_launch() {
     CLI::App* command = app_.add_subcommand("launch", "Train a recipe on a target, detached");
-    command->add_option("RECIPE", launch_.recipe, "a recipe's file (TOML)")->required();
-    command->add_option("--on", launch_.target, "a target's name; see heddle targets")
-        ->type_name("TARGET")
-        ->capture_default_str();
+    command->add_option("RECIPE", launch_.recipe, "a recipe's file (TOML)");
+    command
+        ->add_option("--on", launch_.target,
+                     "a target's name; see heddle targets; default: this-machine, or where the run "
+                     "that is resumed or forked was")
+        ->type_name("TARGET");
+    command
+        ->add_option("--resume", launch_.resume,
+                     "instead of RECIPE: go on with an ended run, from its newest checkpoint")
+        ->type_name("RUN");
+    command
+        ->add_option("--fork", launch_.fork,
+                     "instead of RECIPE: a new branch from one of a run's checkpoints; default: "
+                     "the newest")
+        ->type_name("RUN[@STEP]");
     command->add_option("--set", launch_.sets, "another value for a key of the recipe")
         ->type_name("KEY=VALUE")
         ->expected(1)
@@ -79,9 +90,15 @@ class CommandLine {
   }
 
   void add_stop() {
-    CLI::App* command = app_.add_subcommand("stop", "End a run after its step and a checkpoint");
+    CLI::App* command = app_.add_subcommand("stop",
+                                            "End a run after its step and, unless its recipe has "
+                                            "checkpoint.enabled = false, a checkpoint");
     command->add_option("RUN", stop_.run, "a run's name or id")->required();
-    command->add_flag("--kill", stop_.kill, "kill its ranks at once");
+    command->add_flag(
+        "--kill", stop_.kill,
+        "kill its ranks at once: what was trained since its newest checkpoint is lost");
+    command->add_flag("--discard", stop_.discard,
+                      "end a run that keeps no checkpoints, and with it all that it has trained");
     when_named(command, [this](const Context& c) { return stop_command(c, stop_); });
   }
 

@@ -9,13 +9,14 @@ namespace heddle::workbench {
 namespace {
 
 std::string runs_table(const std::vector<storage::RunSummary>& runs) {
-  std::vector<std::vector<std::string>> rows{
-      {"ID", "NAME", "STATE", "TARGET", "RECIPE", "CREATED", "STEPS", "PER RANK", "LOSS"}};
+  std::vector<std::vector<std::string>> rows{{"ID", "NAME", "STATE", "TARGET", "RECIPE", "CREATED",
+                                              "STEPS", "PER RANK", "LOSS", "LINEAGE"}};
   for (const storage::RunSummary& run : runs) {
-    rows.push_back(
-        {std::to_string(run.id), run.name, storage::to_string(run.state), run.target,
-         run.recipe_name, time_text(run.created), count_text(static_cast<double>(run.steps)),
-         or_none(run.tokens_per_second_per_rank, rate_text), or_none(run.loss, loss_text)});
+    rows.push_back({std::to_string(run.id), run.name, storage::to_string(run.state), run.target,
+                    run.recipe_name, time_text(run.created),
+                    count_text(static_cast<double>(run.steps)),
+                    or_none(run.tokens_per_second_per_rank, rate_text),
+                    or_none(run.loss, loss_text), lineage_text(run)});
   }
   return table(rows, {0, 6, 7, 8});
 }

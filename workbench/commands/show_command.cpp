@@ -21,6 +21,7 @@ std::string run_text(const storage::RunDetail& run) {
       {"name", fmt::format("{} (run {})", summary.name, summary.id)},
       {"state", storage::to_string(summary.state)}};
   if (!summary.cause.empty()) rows.push_back({"cause", summary.cause});
+  if (summary.lineage) rows.push_back({"lineage", lineage_text(summary)});
   rows.push_back({"target", summary.target});
   if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});
   rows.push_back({"created", time_text(summary.created)});

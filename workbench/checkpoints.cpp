@@ -1,0 +1,155 @@
+#include "workbench/checkpoints.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "engine/checkpoint/step_folders.h"
+#include "engine/launch/checkpoint_folder.h"
+#include "remote/connect.h"
+
+namespace heddle::workbench {
+namespace {
+
+/// Ranks of another run hold a lock on the folder that they save in.
+bool is_locked(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return locked;
+}
+
+/// The newest run of the store whose recipe names the folder.
+std::optional<storage::RunSummary> run_of(storage::Reader& reader, const recipe::Recipe& recipe) {
+  std::string named;
+  for (const auto& [key, value] : recipe::flatten(recipe))
+    if (key == "checkpoint.folder") named = value;
+  const auto folders = reader.column("recipe.checkpoint.folder");
+  if (!folders) return {};
+  for (auto each = folders->rbegin(); each != folders->rend(); ++each) {
+    const auto* folder = std::get_if<std::string>(&each->second);
+    if (!folder || *folder != named) continue;
+    const auto run = reader.run(each->first);
+    if (run && run->summary.target == remote::kThisMachine) return run->summary;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Host& host,
+                              const std::string& run_dir) {
+  recipe::Checkpoint there = checkpoint;
+  if (!host.is_this_machine()) there.folder.clear();
+  return launch::checkpoint_folder(there, run_dir);
+}
+
+Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
+  const std::string& name = run.summary.name;
+  const recipe::Checkpoint checkpoint = recipe::parse(run.recipe, name).recipe.checkpoint;
+  if (!checkpoint.enabled)
+    return fail("{} keeps no checkpoints: its recipe has checkpoint.enabled = false", name);
+  Result<Place> place = place_from_json(run.hosts);
+  if (!place) return fail("{}: {}", name, place.error().message);
+  if (place->shares.empty())
+    return fail(
+        "{} was {}: where its checkpoints lie is not known; valid: a new run with model.checkpoint "
+        "= \"FOLDER/step-N\", which begins with the weights alone",
+        name, run.summary.target == "imported" ? "imported" : "never started");
+  RunCheckpoints found;
+  found.place_ = std::move(*place);
+  for (size_t host = 0; host < found.place_.shares.size(); ++host)
+    if (auto added = found.add_host(host, checkpoint, name); !added) return fail(added);
+  return found;
+}
+
+Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpoint,
+                                  const std::string& run) {
+  const std::string& run_dir = place_.shares[host].run_dir;
+  auto node = remote::connect(place_.target, place_.target.hosts[host]);
+  if (!node) return fail("the checkpoints of {} cannot be reached: {}", run, node.error().message);
+  const auto there = (*node)->stat(run_dir);
+  if (!there) return fail(there);
+  if (!*there)
+    return fail("{}: the run directory of {} is gone: there is no {}", (*node)->name(), run,
+                run_dir);
+  folders_.push_back(checkpoint_folder(checkpoint, place_.target.hosts[host], run_dir));
+  const auto entries = (*node)->list(folders_.back());
+  if (!entries) return fail(entries);
+  std::vector<SavedCheckpoint> saved;
+  for (const remote::Entry& entry : *entries)
+    if (const auto step = checkpoint::step_of(entry.name); step && entry.folder)
+      saved.push_back({entry.name, *step, entry.modified});
+  std::ranges::sort(saved, [](const SavedCheckpoint& a, const SavedCheckpoint& b) {
+    return checkpoint::is_newer(a.name, b.name);
+  });
+  if (host > 0)
+    std::erase_if(saved, [this](const SavedCheckpoint& one) {
+      return std::ranges::find(saved_, one.name, &SavedCheckpoint::name) == saved_.end();
+    });
+  saved_ = std::move(saved);
+  nodes_.push_back(std::move(*node));
+  return {};
+}
+
+Result<checkpoint::Manifest> RunCheckpoints::look_at(const SavedCheckpoint& of) const {
+  const std::string text_path = path(0, of) + '/' + checkpoint::kManifest;
+  std::map<std::string, uint64_t> there;
+  for (size_t host = 0; host < nodes_.size(); ++host) {
+    const auto entries = nodes_[host]->list(path(host, of));
+    if (!entries) return fail(entries);
+    for (const remote::Entry& entry : *entries) there[entry.name] = entry.size;
+  }
+  if (!there.contains(checkpoint::kManifest)) return fail("{}: missing", text_path);
+  const auto text = nodes_[0]->read(text_path, 0, there[checkpoint::kManifest]);
+  if (!text) return fail(text);
+  auto manifest = checkpoint::parse_manifest(*text);
+  if (!manifest) return fail("{}: {}", text_path, manifest.error().message);
+  for (const auto& [name, file] : manifest->contents.files) {
+    const auto found = there.find(name);
+    if (found == there.end())
+      return fail("{}/{}: missing (it was written on host {})", path(0, of), name, file.host);
+    if (found->second != static_cast<uint64_t>(file.bytes))
+      return fail("{}/{}: damaged: {} bytes, but it was written with {}", path(0, of), name,
+                  found->second, file.bytes);
+  }
+  return manifest;
+}
+
+std::optional<recipe::Fault> folder_in_use(storage::Reader& reader,
+                                           const recipe::Parsed& resolved) {
+  const recipe::Checkpoint& checkpoint = resolved.recipe.checkpoint;
+  if (!checkpoint.enabled || checkpoint.folder.empty()) return {};
+  const std::vector<std::string> names = checkpoint::checkpoints_in(checkpoint.folder);
+  const bool locked = is_locked(checkpoint.folder);
+  const auto run = run_of(reader, resolved.recipe);
+  const bool running = run && !storage::has_ended(run->state);
+  if (names.empty() && !locked && !running) return {};
+  recipe::Fault fault;
+  fault.file = resolved.file;
+  fault.key = "checkpoint.folder";
+  if (const auto at = resolved.places.find(fault.key); at != resolved.places.end()) {
+    fault.file = at->second.file;
+    fault.line = at->second.line;
+    fault.column = at->second.column;
+  }
+  const std::string whose = run ? run->name : "another run";
+  if (running || locked)
+    fault.what = fmt::format("{} is saving its checkpoints in {}", whose, checkpoint.folder);
+  else
+    fault.what =
+        fmt::format("{} holds checkpoints{}, the newest {}, and a new run begins anew",
+                    checkpoint.folder, run ? fmt::format(" of {}", whose) : "", names.front());
+  fault.valid = "\"\" (the run directory's own), or another folder";
+  if (run && !running && !locked)
+    fault.valid +=
+        fmt::format("; to go on with {0}: heddle launch --resume {0}, or --fork {0}", run->name);
+  return fault;
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,63 @@
+// A run's checkpoints where they lie, on its hosts. Blocks: never call from the GUI thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/checkpoint/manifest.h"
+#include "engine/recipe/parse.h"
+#include "remote/node.h"
+#include "storage/queries.h"
+#include "workbench/place.h"
+
+namespace heddle::workbench {
+
+/// The folder of a run's checkpoints on one of its hosts; empty: it keeps none. A folder that the
+/// recipe names is one of this machine; elsewhere they lie in the run directory.
+std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Host& host,
+                              const std::string& run_dir);
+
+struct SavedCheckpoint {
+  std::string name;  // "step-30", "step-30-best"
+  int64_t step = 0;
+  double saved = 0;  // Unix seconds
+};
+
+/// One run's checkpoints, with a connection to each of its hosts.
+class RunCheckpoints {
+ public:
+  /// Errors say why there can be none: switched off, an imported run, a host or a run directory
+  /// that is gone.
+  static Result<RunCheckpoints> open(const storage::RunDetail& run);
+
+  const Place& place() const { return place_; }
+  /// Those that every host has, newest first.
+  const std::vector<SavedCheckpoint>& saved() const { return saved_; }
+  /// The folder of them on the first host, for messages.
+  const std::string& folder() const { return folders_.front(); }
+  std::string path(size_t host, const SavedCheckpoint& of) const {
+    return folders_[host] + '/' + of.name;
+  }
+  /// Its manifest, once its hash is right and every file that it names is there in its length. An
+  /// error says what is damaged.
+  Result<checkpoint::Manifest> look_at(const SavedCheckpoint& of) const;
+
+ private:
+  Result<> add_host(size_t host, const recipe::Checkpoint& checkpoint, const std::string& run);
+
+  Place place_;
+  std::vector<std::string> folders_;  // by host
+  std::vector<std::unique_ptr<remote::Node>> nodes_;
+  std::vector<SavedCheckpoint> saved_;
+};
+
+/// What speaks against a new run with these checkpoints: a fault at checkpoint.folder where that is
+/// a folder of this machine which holds checkpoints already, or in which a run saves. `reader`
+/// tells whose they are.
+std::optional<recipe::Fault> folder_in_use(storage::Reader& reader, const recipe::Parsed& resolved);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,224 @@
+#include "workbench/continuation.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/checkpoint/load_recipe.h"
+#include "workbench/targets.h"
+
+namespace heddle::workbench {
+namespace {
+
+using Kind = storage::Lineage::Kind;
+
+constexpr const char* kOwnFolder = "its run directory";
+
+std::string names_of(const std::vector<SavedCheckpoint>& saved) {
+  std::vector<std::string> names;
+  for (const SavedCheckpoint& each : saved) names.push_back(each.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "30", "best" or "step-30-best"; of several of one step the plain one.
+Result<SavedCheckpoint> find(const RunCheckpoints& checkpoints, const std::string& run,
+                             const std::string& wanted) {
+  const std::vector<SavedCheckpoint>& saved = checkpoints.saved();
+  for (const std::string& name : {wanted, "step-" + wanted})
+    if (const auto found = std::ranges::find(saved, name, &SavedCheckpoint::name);
+        found != saved.end())
+      return *found;
+  int64_t step = -1;
+  std::from_chars(wanted.data(), wanted.data() + wanted.size(), step);
+  for (const SavedCheckpoint& each : saved)
+    if (each.step == step || each.name.ends_with("-" + wanted)) return each;
+  return fail("{} saved no checkpoint {}; valid: {}", run, wanted, names_of(saved));
+}
+
+/// Whether a checkpoint can be gone on from; `Fit::no` ends the search, damage does not.
+struct Judged {
+  bool damaged = false;
+  std::string fault;  // empty: it can
+};
+
+Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
+             const recipe::Recipe& recipe) {
+  const auto manifest = checkpoints.look_at(of);
+  if (!manifest) return {true, manifest.error().message};
+  const std::string path = checkpoints.path(0, of);
+  if (manifest->format > checkpoint::kFormat)
+    return {false, fmt::format("{}: format {}, which a newer Heddle has written; this one reads up "
+                               "to {}",
+                               path, manifest->format, checkpoint::kFormat)};
+  recipe::Model model = recipe.model;
+  // What the recipe leaves to the tokenizer or to another checkpoint is known to the ranks alone.
+  if (model.vocab_size == 0) model.vocab_size = manifest->recipe.model.vocab_size;
+  if (model.dim == 0) return {};
+  const auto fits = checkpoint::check_fit(manifest->recipe.model, model);
+  return {false, fits ? "" : path + ": " + fits.error().message};
+}
+
+std::string joined(const std::vector<recipe::Fault>& faults) {
+  std::vector<std::string> lines;
+  for (const recipe::Fault& fault : faults) lines.push_back(fault.str());
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::vector<Continuation::Change> changes(const recipe::Recipe& before, const recipe::Recipe& now) {
+  const auto old_values = recipe::flatten(before), new_values = recipe::flatten(now);
+  std::vector<Continuation::Change> changes;
+  for (size_t i = 0; i < new_values.size(); ++i)
+    if (new_values[i].second != old_values[i].second)
+      changes.push_back({new_values[i].first, old_values[i].second, new_values[i].second});
+  return changes;
+}
+
+/// The parent's target, with the keys that a person has accepted since.
+remote::Target target_now(storage::Reader& reader, remote::Target target) {
+  const auto saved = find_target(reader, target.name);
+  if (saved && saved->target.hosts == target.hosts)
+    target.accepted_keys = saved->target.accepted_keys;
+  return target;
+}
+
+/// Another run goes on with this one, or has gone on in the same folder.
+Result<> check_alone(storage::Reader& reader, const ContinueRequest& request, bool shares_folder) {
+  if (request.kind == Kind::fork) return {};
+  const auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  const storage::RunSummary& parent = request.parent.summary;
+  for (const storage::RunSummary& run : *runs) {
+    if (!run.lineage || run.lineage->parent != parent.id || run.lineage->kind != Kind::resume)
+      continue;
+    if (!storage::has_ended(run.state))
+      return fail("{} is being continued by {}; fork it instead", parent.name, run.name);
+    if (shares_folder && run.steps > 0)
+      return fail("{} was continued by {} in the same folder of checkpoints; resume that",
+                  parent.name, run.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request) {
+  const storage::RunDetail& parent = request.parent;
+  const std::string& name = parent.summary.name;
+  const bool resumes = request.kind == Kind::resume;
+  if (resumes && !storage::has_ended(parent.summary.state))
+    return fail("{} is {}; there is nothing to resume before it has ended", name,
+                storage::to_string(parent.summary.state));
+  const recipe::Parsed before = checkpoint::load_recipe(parent.recipe, name);
+
+  Continuation plan;
+  LaunchRequest& launch = plan.launch;
+  launch.recipe_text = request.recipe_text.empty() ? parent.recipe : request.recipe_text;
+  launch.recipe_file = parent.summary.recipe_name + ".toml";
+  launch.sets = request.sets;
+  launch.name = request.name.empty() ? name : request.name;
+  recipe::Parsed now = checkpoint::load_recipe(launch.recipe_text, launch.recipe_file, launch.sets);
+  const std::string& old_folder = before.recipe.checkpoint.folder;
+  const bool shares_folder = !old_folder.empty() && now.recipe.checkpoint.folder == old_folder;
+  if (!resumes && shares_folder) {
+    launch.sets.emplace_back("checkpoint.folder=\"\"");
+    now = checkpoint::load_recipe(launch.recipe_text, launch.recipe_file, launch.sets);
+    plan.notes.push_back(
+        fmt::format("checkpoint.folder is emptied: {} is the folder of {}", old_folder, name));
+  }
+  if (!now.ok()) return fail("{}", joined(now.faults));
+  if (auto alone = check_alone(reader, request, shares_folder); !alone) return fail(alone);
+
+  const auto checkpoints = RunCheckpoints::open(parent);
+  if (!checkpoints) return fail(checkpoints);
+  if (checkpoints->saved().empty())
+    return fail("{} has no checkpoint: there is none in {}", name, checkpoints->folder());
+  const int64_t hosts = static_cast<int64_t>(checkpoints->place().target.hosts.size());
+  if (hosts > 1 && now.recipe.hardware.ranks != before.recipe.hardware.ranks)
+    return fail(
+        "hardware.ranks: {} trained on {} ranks, and each of its {} hosts keeps the files of its "
+        "own; valid: {}",
+        name, before.recipe.hardware.ranks, hosts, before.recipe.hardware.ranks);
+
+  std::vector<SavedCheckpoint> candidates = checkpoints->saved();
+  if (!request.checkpoint.empty()) {
+    const auto wanted = find(*checkpoints, name, request.checkpoint);
+    if (!wanted) return fail(wanted);
+    candidates = {*wanted};
+  }
+  while (!candidates.empty()) {
+    const Judged judged = judge(*checkpoints, candidates.front(), now.recipe);
+    if (judged.fault.empty()) break;
+    if (!judged.damaged) return fail("{}", judged.fault);
+    plan.notes.push_back(judged.fault);
+    candidates.erase(candidates.begin());
+  }
+  if (candidates.empty())
+    return fail("no checkpoint of {} is whole: {}{}", name, fmt::join(plan.notes, "; "),
+                request.checkpoint.empty() ? "" : "; it saved " + names_of(checkpoints->saved()));
+  plan.from = candidates.front();
+  plan.path = checkpoints->path(0, plan.from);
+  plan.last_step = now.recipe.training.steps;
+  if (plan.last_step <= plan.from.step)
+    return fail(
+        "training.steps: {} has trained {} steps, and the recipe asks for {}; to train on say "
+        "more, for instance --set training.steps={}",
+        name, plan.from.step, plan.last_step, 2 * plan.from.step);
+  plan.changes = changes(before.recipe, now.recipe);
+  const recipe::Checkpoint& saves = now.recipe.checkpoint;
+  plan.folder = !saves.enabled ? "nowhere: checkpoint.enabled is false"
+                : !saves.folder.empty() && checkpoints->place().target.hosts[0].is_this_machine()
+                    ? saves.folder
+                    : kOwnFolder;
+
+  launch.target = target_now(reader, checkpoints->place().target);
+  launch.begin.emplace();
+  launch.begin->lineage = {request.kind, parent.summary.id, name, plan.from.step};
+  launch.begin->shares_folder = resumes && shares_folder;
+  // Ranks that find damage within a file take the one before.
+  if (!resumes || !request.checkpoint.empty()) candidates.resize(1);
+  for (size_t host = 0; host < checkpoints->place().shares.size(); ++host) {
+    launch.begin->checkpoints.emplace_back();
+    for (const SavedCheckpoint& each : candidates)
+      launch.begin->checkpoints.back().push_back(checkpoints->path(host, each));
+  }
+  return plan;
+}
+
+std::string to_text(const Continuation& plan) {
+  const storage::Lineage& from = plan.launch.begin->lineage;
+  std::string text =
+      fmt::format("{} of {}: goes on after step {} to step {} on {}\n  from {}\n",
+                  from.kind == Kind::resume ? "resume" : "fork", from.parent_name, plan.from.step,
+                  plan.last_step, plan.launch.target.name, plan.path);
+  for (const Continuation::Change& change : plan.changes)
+    text += fmt::format("  with {} {} instead of {}\n", change.key, change.now, change.before);
+  text += fmt::format("  checkpoints go to {}\n", plan.folder);
+  for (const std::string& note : plan.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+Result<std::string> forked_recipe(const std::string& recipe_text,
+                                  const std::vector<std::string>& sets) {
+  const recipe::Parsed parsed = recipe::parse(recipe_text, "recipe", sets);
+  if (!parsed.ok()) return fail("{}", joined(parsed.faults));
+  bool emptied = false;
+  std::string text = as_new_recipe(recipe_text, emptied);
+  for (const auto& [key, value] : recipe::flatten(parsed.recipe)) {
+    const bool is_set = std::ranges::any_of(
+        sets, [&](const std::string& set) { return set.substr(0, set.find('=')) == key; });
+    if (!is_set) continue;
+    Result<std::string> edited = recipe::with_key(text, key, value);
+    if (!edited) return fail("{}: {}", key, edited.error().message);
+    text = std::move(*edited);
+  }
+  return text;
+}
+
+std::string as_new_recipe(const std::string& recipe_text, bool& emptied) {
+  emptied = !recipe::parse(recipe_text, "recipe").recipe.checkpoint.folder.empty();
+  if (!emptied) return recipe_text;
+  return recipe::with_key(recipe_text, "checkpoint.folder", "").value_or(recipe_text);
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,54 @@
+// Going on from another run's checkpoint: what a resume or a fork would do, checked and said before
+// anything starts. Blocks: never call from the GUI thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/queries.h"
+#include "workbench/checkpoints.h"
+#include "workbench/launch.h"
+
+namespace heddle::workbench {
+
+struct ContinueRequest {
+  storage::Lineage::Kind kind = storage::Lineage::Kind::resume;
+  storage::RunDetail parent;
+  std::string checkpoint = {};         // of a fork: "30", "best", "step-30-best"; empty: the newest
+  std::vector<std::string> sets = {};  // "key=value", on top of the recipe
+  std::string recipe_text = {};        // empty: the parent's
+  std::string name = {};               // empty: the parent's, lengthened to be unique
+};
+
+/// What will happen.
+struct Continuation {
+  LaunchRequest launch;  // for workbench::launch
+  SavedCheckpoint from;
+  std::string path;       // the checkpoint's, on the first host
+  int64_t last_step = 0;  // to which it trains
+  std::string folder;     // of its checkpoints, in words
+  struct Change {
+    std::string key, before, now;
+  };
+  std::vector<Change> changes;     // of the recipe, against the parent's
+  std::vector<std::string> notes;  // what was passed over, or set otherwise than asked
+};
+
+/// Resume: the newest checkpoint that is whole, of a run that has ended, on to more steps than it
+/// has. Fork: the checkpoint that is asked for. Both on the parent's hosts, with a recipe whose
+/// model fits the checkpoint.
+Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request);
+
+/// "goes on after step 30 of debug …": a few lines for a terminal.
+std::string to_text(const Continuation& continuation);
+
+/// The text of a run's recipe as that of a new run: without a folder of checkpoints, which is the
+/// old one's. `emptied`: set when it had one.
+std::string as_new_recipe(const std::string& recipe_text, bool& emptied);
+/// The same with keys set, to be edited before the run is forked.
+Result<std::string> forked_recipe(const std::string& recipe_text,
+                                  const std::vector<std::string>& sets);
+
+}  // namespace heddle::workbench

@@ -1,0 +1,68 @@
+#include "workbench/ending.h"
+
+#include <fmt/format.h>
+
+#include "engine/recipe/parse.h"
+#include "workbench/checkpoints.h"
+#include "workbench/place.h"
+
+namespace heddle::workbench {
+namespace {
+
+recipe::Checkpoint checkpoint_of(const storage::RunDetail& run) {
+  return recipe::parse(run.recipe, run.summary.name).recipe.checkpoint;
+}
+
+std::string steps_of(const storage::RunDetail& run) {
+  return run.summary.steps == 1 ? "the step" : fmt::format("all {} steps", run.summary.steps);
+}
+
+/// Where its checkpoints go, by the run's row alone; empty: not known yet.
+std::string folder_of(const storage::RunDetail& run) {
+  const auto place = place_from_json(run.hosts);
+  if (!place || place->shares.empty()) return {};
+  const remote::Host& host = place->target.hosts[0];
+  const std::string folder = checkpoint_folder(checkpoint_of(run), host, place->shares[0].run_dir);
+  return host.is_this_machine() ? folder : fmt::format("{} on {}", folder, host.name);
+}
+
+}  // namespace
+
+bool stop_keeps(const storage::RunDetail& run) { return checkpoint_of(run).enabled; }
+
+std::string what_stop_does(const storage::RunDetail& run) {
+  if (!stop_keeps(run))
+    return fmt::format(
+        "It finishes its step and ends. It keeps no checkpoints (checkpoint.enabled is false): {} "
+        "of training are lost.",
+        steps_of(run));
+  const std::string folder = folder_of(run);
+  return fmt::format("It finishes its step, writes a checkpoint{}, and ends; it can be resumed.",
+                     folder.empty() ? "" : " in " + folder);
+}
+
+std::string what_kill_does(const storage::RunDetail& run) {
+  const std::string at_once = "All ranks end at once. ";
+  if (!stop_keeps(run))
+    return at_once + fmt::format(
+                         "The run keeps no checkpoints (checkpoint.enabled is false): {} of "
+                         "training are lost.",
+                         steps_of(run));
+  const auto checkpoints = RunCheckpoints::open(run);
+  if (!checkpoints)
+    return at_once + fmt::format(
+                         "What was trained since its newest checkpoint is lost; which that "
+                         "is cannot be seen: {}.",
+                         checkpoints.error().message);
+  if (checkpoints->saved().empty())
+    return at_once + fmt::format(
+                         "There is no checkpoint yet: {} of training are lost. Stop writes "
+                         "one.",
+                         steps_of(run));
+  return at_once + fmt::format(
+                       "What was trained since step {}, the newest checkpoint, is lost; Stop "
+                       "writes one more.",
+                       checkpoints->saved().front().step);
+}
+
+}  // namespace heddle::workbench

@@ -1,0 +1,20 @@
+// What ending a run does to what it has trained, in words: the same for the window and the shell.
+#pragma once
+
+#include <string>
+
+#include "storage/run.h"
+
+namespace heddle::workbench {
+
+/// Whether a stop keeps what was trained: the run keeps checkpoints.
+bool stop_keeps(const storage::RunDetail& run);
+
+/// "It finishes its step, writes a checkpoint in …, and ends." or what is lost.
+std::string what_stop_does(const storage::RunDetail& run);
+
+/// "All ranks end at once. What was trained since step 30, the newest checkpoint, is lost." Looks
+/// for that on the run's hosts, and says why it could not: never call from the GUI thread.
+std::string what_kill_does(const storage::RunDetail& run);
+
+}  // namespace heddle::workbench
