@@ -1,5 +1,7 @@
 #include "gui/session.h"
 
+#include "workbench/continuation.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -70,6 +72,20 @@ void Session::keep(std::function<Result<>(workbench::Workbench&)> change) {
         },
         Qt::QueuedConnection);
   });
+}
+
+void Session::editAsNew(const storage::RunDetail& run) {
+  bool emptied = false;
+  const std::string recipe = workbench::as_new_recipe(run.recipe, emptied);
+  // An @ in a name says of which run it is a fork.
+  Q_EMIT recipeRequested(
+      QStringLiteral("compose"),
+      QString::fromStdString(run.summary.name).replace(QLatin1Char('@'), QLatin1Char('-')),
+      QString::fromStdString(recipe), {});
+  if (emptied)
+    Q_EMIT message(tr("checkpoint.folder was emptied: a new run keeps its checkpoints in its own "
+                      "run directory"),
+                   Tone::text);
 }
 
 void Session::pollStore() {

@@ -64,6 +64,9 @@ class Session : public QObject {
   /// the session itself goes first. A failure becomes a message.
   void keep(std::function<Result<>(workbench::Workbench&)> change);
 
+  /// Opens a run's recipe in Compose as a new one, and says what of it was the old run's alone.
+  void editAsNew(const storage::RunDetail& run);
+
   Worker& readingThread() { return reading_; }
   Worker& workingThreads() { return working_; }
 
@@ -81,6 +84,7 @@ class Session : public QObject {
   /// "compose" or "launch"; see Page::showRecipe.
   void recipeRequested(const QString& page, const QString& name, const QString& toml,
                        const QString& file);
+  void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
   void trainingRequested();  // of the sample recipe on this machine, right away
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});

@@ -11,6 +11,7 @@
 #include "gui/views/compare/compare_page.h"
 #include "gui/views/compose/compose_page.h"
 #include "gui/views/launch/launch_page.h"
+#include "gui/views/lineage/continue_dialog.h"
 #include "gui/views/live/live_page.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/views/targets/targets_page.h"
@@ -158,6 +159,12 @@ void MainWindow::connectSession() {
           wanted->showRecipe(recipe, toml, file);
         }
       });
+  connect(&session_, &Session::continueRequested, this, [this](qint64 run, bool fork) {
+    auto* dialog = new ContinueDialog(
+        session_, run, fork ? storage::Lineage::Kind::fork : storage::Lineage::Kind::resume, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+  });
   connect(&session_, &Session::trainingRequested, this, &MainWindow::trainHere);
   connect(&session_, &Session::message, this, &MainWindow::say);
   connect(&session_, &Session::messageSettled, this,

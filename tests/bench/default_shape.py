@@ -23,6 +23,8 @@ steps = {steps}
 local_batch = 2
 [wrapping]
 {wrapping}
+[checkpoint]
+enabled = false
 [telemetry]
 profile_every = {profile_every}
 [hardware]

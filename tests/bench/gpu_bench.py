@@ -79,6 +79,8 @@ steps = {a.steps}
 local_batch = 1
 [precision]
 param = "bf16"
+[checkpoint]
+enabled = false
 [telemetry]
 profile_every = 4
 [hardware]

@@ -9,6 +9,7 @@
 #include "remote/connect.h"
 #include "tests/support/sshd.h"
 #include "tests/workbench/run_fixture.h"
+#include "workbench/continuation.h"
 #include "workbench/control.h"
 #include "workbench/workbench.h"
 
@@ -95,6 +96,55 @@ class EngineRunsTest : public QObject {
     QVERIFY2(stopped.state == RunState::stopped, stopped.cause.c_str());
     QCOMPARE(stopped.cause, std::string());
     fixture_->verify_complete(run.id, 2);
+  }
+
+  // What a fork and a resume learn is what the run would have learnt, to the last bit.
+  void a_fork_and_a_resume_go_on_as_if_nothing_had_been() {
+    LaunchRequest first = request(6);
+    first.sets.insert(first.sets.end(), {"schedule.decay=none", "checkpoint.every=3"});
+    const auto whole = launched(first);
+    QVERIFY(ends(whole.id));
+    const storage::RunDetail parent = fixture_->detail(whole.id);
+    QVERIFY2(parent.summary.state == RunState::done, parent.summary.cause.c_str());
+    const auto go_on = [&](storage::Lineage::Kind kind, const std::string& checkpoint,
+                           const std::string& steps) {
+      storage::Reader reader = must(storage::Reader::open(fixture_->store));
+      Continuation plan = must(plan_continuation(
+          reader, {.kind = kind, .parent = parent, .checkpoint = checkpoint, .sets = {steps}}));
+      plan.launch.engine = first.engine;
+      return launched(plan.launch);
+    };
+    const auto losses = [&](storage::RunId run) {
+      storage::Reader reader = must(storage::Reader::open(fixture_->store));
+      std::vector<std::pair<int64_t, double>> losses;
+      for (const storage::Sample& sample : must(reader.samples(run, "loss", 0)))
+        if (sample.step > 3) losses.emplace_back(sample.step, sample.value);
+      return losses;
+    };
+    const auto fork = go_on(storage::Lineage::Kind::fork, "3", "training.steps=6");
+    QVERIFY(ends(fork.id));
+    QCOMPARE(losses(fork.id).size(), size_t(3));
+    QVERIFY(losses(fork.id) == losses(whole.id));
+
+    // A byte of the newest that only its reader can find: the ranks take the one before, and say
+    // so.
+    const std::string newest = parent.run_dir + "/checkpoints/step-6/rank-1.safetensors";
+    std::fstream shard(newest, std::ios::in | std::ios::out | std::ios::binary);
+    shard.seekp(-1000, std::ios::end);
+    shard.put(77);
+    shard.close();
+    const auto resumed = go_on(storage::Lineage::Kind::resume, "", "training.steps=7");
+    QVERIFY(ends(resumed.id));
+    const auto seven = losses(resumed.id);
+    QCOMPARE(seven.size(), size_t(4));
+    for (size_t i = 0; i < 3; ++i) QVERIFY(seven[i] == losses(whole.id)[i]);
+    std::string log;
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    for (const storage::LogLine& line : must(reader.lines_after(resumed.id, 0)))
+      log += line.text + '\n';
+    for (const char* part :
+         {"step-6/rank-1.safetensors: damaged: bytes", "goes on after step 3 from"})
+      QVERIFY2(log.find(part) != std::string::npos, log.c_str());
   }
 
   void a_run_on_a_bare_node() {

@@ -34,8 +34,8 @@ class RemoteRunsTest : public QObject {
   }
 
   /// What the preflight says of it.
-  static std::string finding(const LaunchRequest& request, const std::string& name) {
-    const auto findings = check_launch(request);
+  std::string finding(const LaunchRequest& request, const std::string& name) const {
+    const auto findings = check_launch(fixture_->store, request);
     if (!findings) qFatal("%s", findings.error().message.c_str());
     for (const Finding& finding : *findings)
       if (finding.name == name) return finding.line();

@@ -8,6 +8,7 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
+#include "workbench/continuation.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -141,6 +142,30 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
   if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
   if (check.faults.empty() && target) check.findings = workbench::preflight(resolved, *target);
   return check;
+}
+
+Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
+                                             const workbench::LaunchRequest& request,
+                                             const ForkOf& fork) {
+  const auto found = reader.find_run(fork.run.toStdString());
+  if (!found) return fail(found);
+  auto parent = reader.run(found->id);
+  if (!parent) return fail(parent);
+  if (request.target.name != found->target)
+    return fail(
+        "{} ran on {}, where its checkpoints lie, and a fork of it goes on there; choose "
+        "that target",
+        found->name, found->target);
+  auto plan = workbench::plan_continuation(reader, {.kind = storage::Lineage::Kind::fork,
+                                                    .parent = std::move(*parent),
+                                                    .checkpoint = fork.checkpoint.toStdString(),
+                                                    .sets = request.sets,
+                                                    .recipe_text = request.recipe_text,
+                                                    .name = request.name});
+  if (!plan) return fail(plan);
+  plan->launch.mode = request.mode;
+  plan->launch.engine = request.engine;
+  return std::move(plan->launch);
 }
 
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {

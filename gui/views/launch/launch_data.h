@@ -11,7 +11,9 @@
 
 #include "base/result.h"
 #include "engine/recipe/parse.h"
+#include "gui/models/fork_name.h"
 #include "storage/queries.h"
+#include "workbench/launch.h"
 #include "workbench/preflight.h"
 #include "workbench/targets.h"
 
@@ -43,6 +45,11 @@ RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
 /// On screen, and what its run is called at first; never empty.
 QString fileName(const RecipeChoice& recipe);
 QString runName(const RecipeChoice& recipe);
+
+/// The request as that of a fork, checked against the run and its checkpoint.
+Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
+                                             const workbench::LaunchRequest& request,
+                                             const ForkOf& fork);
 
 struct LaunchOptions {
   std::vector<workbench::SavedTarget> targets;

@@ -310,7 +310,8 @@ void LaunchPage::refresh() {
 void LaunchPage::recipeChosen() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
-  runName_->setText(runName(*choice));
+  const auto fork = forkOf(choice->name, choice->file);
+  runName_->setText(fork ? fork->run : runName(*choice));
   const QSignalBlocker quiet(ranks_);
   toml_->setPlainText(choice->toml);
   ranks_->setValue(static_cast<int>(
@@ -424,7 +425,15 @@ void LaunchPage::launch() {
   remedy_->hide();
   session().act(
       launching_,
-      [request, progress = progress_](workbench::Workbench& workbench) -> Result<Outcome> {
+      [request, progress = progress_, fork = forkOf(choice->name, choice->file)](
+          workbench::Workbench& workbench) mutable -> Result<Outcome> {
+        if (fork) {
+          auto reader = storage::Reader::open(workbench.store_path());
+          if (!reader) return fail(reader);
+          auto forked = forkRequest(*reader, request, *fork);
+          if (!forked) return fail(forked);
+          request = std::move(*forked);
+        }
         return workbench::launch(workbench.writer(), request,
                                  [&](const std::string& what, uint64_t done, uint64_t total) {
                                    return progress->tell(QString::fromStdString(what), done, total);
@@ -503,7 +512,14 @@ void LaunchPage::showReadiness() {
   launchButton_->setToolTip(why);
   cancel_->setVisible(busy);
   cancel_->setEnabled(busy);
-  if (!progress_) {
+  const auto fork = recipe() ? forkOf(recipe()->name, recipe()->file) : std::nullopt;
+  if (!progress_ && fork && why.isEmpty()) {
+    steps_->setHint(
+        tr("This forks %1: it goes on after step %2 with the recipe as it now is, on the "
+           "target where %1 ran. Saved as a file the recipe is one of its own, which "
+           "begins anew.")
+            .arg(fork->run, fork->checkpoint));
+  } else if (!progress_) {
     steps_->setHint(
         why.isEmpty()
             ? tr("The engine and the data are brought to %1 unless they are there already, and the "

@@ -2,7 +2,6 @@
 
 #include <QDateTime>
 #include <QGridLayout>
-#include <QMessageBox>
 #include <QResizeEvent>
 #include <cmath>
 
@@ -11,6 +10,8 @@
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
 #include "workbench/control.h"
+#include "workbench/ending.h"
+#include "workbench/place.h"
 
 namespace heddle::gui {
 namespace {
@@ -25,6 +26,12 @@ QString subjectOf(storage::RunId run) { return QStringLiteral("run %1").arg(run)
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
+}
+
+/// Where its checkpoints lie is not known.
+bool wasImported(const storage::RunDetail& run) {
+  const auto place = workbench::place_from_json(run.hosts);
+  return storage::has_ended(run.summary.state) && (!place || place->shares.empty());
 }
 
 }  // namespace
@@ -43,9 +50,7 @@ LivePage::LivePage(Session& session, QWidget* parent)
   });
   connect(banner_, &RunBanner::recipeWanted, this, [this] {
     if (!run_) return;
-    Q_EMIT this->session().recipeRequested(QStringLiteral("compose"),
-                                           QString::fromStdString(run_->summary.recipe_name),
-                                           QString::fromStdString(run_->recipe), {});
+    this->session().editAsNew(*run_);
   });
   connect(&session, &Session::secondPassed, this, &LivePage::tick);
   connect(&Theme::instance(), &Theme::changed, this, [this] {
@@ -56,7 +61,6 @@ LivePage::LivePage(Session& session, QWidget* parent)
 void LivePage::makeActions() {
   stop_ = new QAction(icon(QStringLiteral("stop")), tr("Stop"), this);
   stop_->setObjectName(QStringLiteral("stop"));
-  stop_->setToolTip(tr("Finish the step, write the checkpoint, end"));
   kill_ = new QAction(icon(QStringLiteral("kill"), Tone::bad), tr("Kill"), this);
   kill_->setObjectName(QStringLiteral("kill"));
   kill_->setToolTip(tr("End all ranks at once"));
@@ -69,7 +73,20 @@ void LivePage::makeActions() {
     action->setVisible(false);
   }
   connect(stop_, &QAction::triggered, this, &LivePage::stop);
-  connect(kill_, &QAction::triggered, this, &LivePage::confirmKill);
+  connect(kill_, &QAction::triggered, this, [this] { confirm(EndDialog::How::kill); });
+  resume_ = new QAction(icon(QStringLiteral("launch")), tr("Resume"), this);
+  resume_->setObjectName(QStringLiteral("resume"));
+  resume_->setToolTip(tr("Go on from its newest checkpoint, as a run of its own"));
+  fork_ = new QAction(icon(QStringLiteral("compare")), tr("Fork from step …"), this);
+  fork_->setObjectName(QStringLiteral("fork"));
+  fork_->setToolTip(tr("Branch off from one of its checkpoints, with another recipe"));
+  for (QAction* action : {resume_, fork_}) {
+    action->setProperty("topBar", true);
+    action->setVisible(false);
+    connect(action, &QAction::triggered, this, [this, fork = action == fork_] {
+      if (run_) Q_EMIT session().continueRequested(run_->summary.id, fork);
+    });
+  }
   connect(checkpoint_, &QAction::triggered, this, &LivePage::checkpoint);
 }
 
@@ -151,6 +168,10 @@ QString LivePage::subtitle() const {
   if (!run_->ranks.empty()) {
     parts << format::plural(static_cast<qint64>(run_->ranks.size()), tr("rank"));
   }
+  if (const auto& lineage = run.lineage)
+    parts << (lineage->kind == storage::Lineage::Kind::resume ? tr("resumes %1 after step %2")
+                                                              : tr("fork of %1 after step %2"))
+                 .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step));
   if (!asked_.isEmpty()) {
     parts << asked_ + QChar(0x2026);
   } else if (run.finished) {
@@ -330,6 +351,10 @@ void LivePage::showState() {
   checkpoint_->setVisible(going && saves);
   stop_->setVisible(going);
   kill_->setVisible(going);
+  const bool ended = run_ && !going;
+  resume_->setVisible(ended && saves);
+  fork_->setVisible(ended && saves);
+  if (going) stop_->setToolTip(QString::fromStdString(workbench::what_stop_does(*run_)));
   stop_->setEnabled(going && asked_.isEmpty());
   showContact();
   Q_EMIT headerChanged();
@@ -373,7 +398,7 @@ void LivePage::tick() {
 const LivePage::ReadRecipe& LivePage::readRecipe() {
   if (read_.run == run_->summary.id) return read_;
   const recipe::Recipe recipe = recipe::resolve(recipe::parse(run_->recipe, "recipe")).recipe;
-  read_ = {run_->summary.id, !recipe.checkpoint.folder.empty(), {}};
+  read_ = {run_->summary.id, recipe.checkpoint.enabled && !wasImported(*run_), {}};
   if (recipe.parallelism.dp_shard > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
   stepCard_->setMesh(read_.mesh);
   return read_;
@@ -391,24 +416,21 @@ void LivePage::checkpoint() {
 }
 
 void LivePage::stop() {
-  if (run_) control(tr("stopping"), *run_, &workbench::stop);
+  if (!run_) return;
+  if (!workbench::stop_keeps(*run_)) return confirm(EndDialog::How::stop);
+  control(tr("stopping"), *run_, &workbench::stop);
 }
 
-void LivePage::confirmKill() {
+void LivePage::confirm(EndDialog::How how) {
   if (!run_) return;
-  auto* dialog = new QMessageBox(QMessageBox::NoIcon, tr("Kill run"),
-                                 tr("Kill %1?").arg(QString::fromStdString(run_->summary.name)),
-                                 QMessageBox::Cancel, window());
-  dialog->setObjectName(QStringLiteral("confirmKill"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setInformativeText(tr(
-      "All ranks end at once. What was trained since the last checkpoint is lost; Stop keeps it."));
-  QPushButton* kill = dialog->addButton(tr("Kill"), QMessageBox::DestructiveRole);
-  kill->setProperty("role", "danger");
-  dialog->setDefaultButton(QMessageBox::Cancel);
+  auto* dialog = new EndDialog(session(), *run_, how, window());
   // The page may show another run by the time of the answer.
-  connect(kill, &QPushButton::clicked, this,
-          [this, run = *run_] { control(tr("killing"), run, &workbench::kill); });
+  connect(dialog, &EndDialog::confirmed, this, [this, run = *run_, how] {
+    if (how == EndDialog::How::kill)
+      control(tr("killing"), run, &workbench::kill);
+    else
+      control(tr("stopping"), run, &workbench::stop);
+  });
   dialog->open();
 }
 

@@ -8,6 +8,7 @@
 #include "gui/charts/line_chart.h"
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/lineage/end_dialog.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/log_card.h"
@@ -28,7 +29,7 @@ class LivePage : public Page {
   QString title() const override { return tr("Live"); }
   QString subtitle() const override;
   QWidget* headerWidget() override { return picker_; }
-  QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_}; }
+  QList<QAction*> pageActions() override { return {checkpoint_, stop_, kill_, resume_, fork_}; }
   void activated() override { refresh(); }
   void showRun(qint64 run) override;
   bool isReady() const override { return loaded_ && !job_.running(); }
@@ -58,7 +59,7 @@ class LivePage : public Page {
   const ReadRecipe& readRecipe();
   void checkpoint();
   void stop();
-  void confirmKill();
+  void confirm(EndDialog::How how);
   void control(const QString& asked, const storage::RunDetail& run,
                Result<> (*ask)(const storage::RunDetail&));
 
@@ -78,6 +79,8 @@ class LivePage : public Page {
   QAction* checkpoint_ = nullptr;
   QAction* stop_ = nullptr;
   QAction* kill_ = nullptr;
+  QAction* resume_ = nullptr;
+  QAction* fork_ = nullptr;
 
   Job job_;
   Job controlling_;

@@ -147,10 +147,7 @@ QWidget* RunDrawer::makeHead() {
   more->setProperty("role", "button");
   connect(open, &QPushButton::clicked, this,
           [this] { Q_EMIT session_.runRequested(QStringLiteral("live"), run_); });
-  connect(edit, &QPushButton::clicked, this, [this] {
-    Q_EMIT session_.recipeRequested(QStringLiteral("compose"), name_->fullText(),
-                                    QString::fromStdString(facts_.detail.recipe), QString());
-  });
+  connect(edit, &QPushButton::clicked, this, [this] { session_.editAsNew(facts_.detail); });
   connect(more, &QToolButton::clicked, this,
           [this, more] { Q_EMIT menuRequested(more->mapToGlobal(QPoint(0, more->height() + 4))); });
   buttons->addWidget(open);
@@ -221,6 +218,11 @@ void RunDrawer::showResults(const RunFacts& facts) {
     if (const auto found = facts.detail.environment.find(key);
         found != facts.detail.environment.end())
       add(QLatin1String(key), found->second);
+  if (const auto& lineage = facts.detail.summary.lineage)
+    add(lineage->kind == storage::Lineage::Kind::resume ? tr("resumes") : tr("fork of"),
+        tr("%1, after step %2")
+            .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step))
+            .toStdString());
   add(tr("ranks"), double(facts.detail.ranks.size()));
 }
 

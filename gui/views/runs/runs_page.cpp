@@ -9,9 +9,11 @@
 #include "gui/format.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
+#include "gui/views/lineage/end_dialog.h"
 #include "gui/widgets/dialog.h"
 #include "storage/export.h"
 #include "workbench/control.h"
+#include "workbench/ending.h"
 #include "workbench/import.h"
 #include "workbench/weights.h"
 
@@ -106,6 +108,15 @@ void RunsPage::makeActions() {
       make(QStringLiteral("compareRuns"), tr("Compare"), QStringLiteral("compare"), Tone::onAccent);
   compare_->setProperty("topBar", true);
   compare_->setProperty("role", "primary");
+  resume_ = make(QStringLiteral("resumeRun"), tr("Resume"), QStringLiteral("launch"));
+  resume_->setToolTip(tr("Go on from its newest checkpoint, as a run of its own"));
+  fork_ = make(QStringLiteral("forkRun"), tr("Fork from step …"), QStringLiteral("compare"));
+  fork_->setToolTip(tr("Branch off from one of its checkpoints, with another recipe"));
+  for (QAction* action : {resume_, fork_})
+    connect(action, &QAction::triggered, this, [this, fork = action == fork_] {
+      if (const QList<qint64> runs = selectedRuns(); runs.size() == 1)
+        Q_EMIT session().continueRequested(runs.first(), fork);
+    });
   stop_ = make(QStringLiteral("stopRuns"), tr("Stop run"), QStringLiteral("stop"));
   export_ = make(QStringLiteral("exportRuns"), tr("Export run"), QStringLiteral("download"));
   weights_ =
@@ -281,6 +292,8 @@ void RunsPage::selectionChanged() {
   export_->setEnabled(!runs.isEmpty());
   weights_->setEnabled(runs.size() == 1);
   remove_->setEnabled(ended);
+  resume_->setEnabled(ended && runs.size() == 1);
+  fork_->setEnabled(ended && runs.size() == 1);
   Q_EMIT headerChanged();
 }
 
@@ -335,7 +348,7 @@ void RunsPage::closeDrawer() {
 
 void RunsPage::showMenu(const QPoint& globalPosition) {
   QMenu menu(this);
-  menu.addActions({compare_, stop_, export_, weights_});
+  menu.addActions({compare_, resume_, fork_, stop_, export_, weights_});
   menu.addSeparator();
   menu.addAction(remove_);
   menu.exec(globalPosition);
@@ -363,22 +376,40 @@ void RunsPage::importRun() {
 void RunsPage::stopRuns() {
   session().act(
       stopping_,
-      [runs = selectedRuns(),
-       path = session().storePath().toStdString()](workbench::Workbench&) -> Result<> {
+      [runs = selectedRuns(), path = session().storePath().toStdString()](
+          workbench::Workbench&) -> Result<std::vector<storage::RunDetail>> {
         auto reader = storage::Reader::open(path);
         if (!reader) return fail(reader);
+        std::vector<storage::RunDetail> lost;
         for (const qint64 id : runs) {
           const auto run = reader->run(id);
           if (!run) return fail(run);
           if (storage::has_ended(run->summary.state)) continue;
-          if (const auto stopped = workbench::stop(*run); !stopped) return fail(stopped);
+          if (!workbench::stop_keeps(*run))
+            lost.push_back(*run);
+          else if (const auto stopped = workbench::stop(*run); !stopped)
+            return fail(stopped);
         }
-        return {};
+        return lost;
       },
-      [this](const Result<>& stopped) {
-        if (!stopped) return say(QString::fromStdString(stopped.error().message), Tone::bad);
-        say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
+      [this, count = selectedRuns().size()](const Result<std::vector<storage::RunDetail>>& lost) {
+        if (!lost) return say(QString::fromStdString(lost.error().message), Tone::bad);
+        for (const storage::RunDetail& run : *lost) confirmStop(run);
+        if (static_cast<qsizetype>(lost->size()) < count)
+          say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
       });
+}
+
+void RunsPage::confirmStop(const storage::RunDetail& run) {
+  auto* dialog = new EndDialog(session(), run, EndDialog::How::stop, window());
+  connect(dialog, &EndDialog::confirmed, this, [this, run] {
+    session().act(
+        stopping_, [run](workbench::Workbench&) { return workbench::stop(run); },
+        [this](const Result<>& stopped) {
+          if (!stopped) say(QString::fromStdString(stopped.error().message), Tone::bad);
+        });
+  });
+  dialog->open();
 }
 
 void RunsPage::exportRuns() {

@@ -25,7 +25,7 @@ class RunsPage : public Page {
   QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return {train_, import_, compare_, stop_, export_, weights_, remove_};
+    return {train_, import_, compare_, resume_, fork_, stop_, export_, weights_, remove_};
   }
   void activated() override;
   void showRun(qint64 run) override;
@@ -48,6 +48,7 @@ class RunsPage : public Page {
   void showMenu(const QPoint& globalPosition);
   void importRun();
   void stopRuns();
+  void confirmStop(const storage::RunDetail& run);
   void exportRuns();
   void exportWeights();
   void removeRuns();
@@ -78,6 +79,8 @@ class RunsPage : public Page {
   QAction* compare_;
   QAction* stop_;
   QAction* export_;
+  QAction* resume_;
+  QAction* fork_;
   QAction* weights_;
   QAction* remove_;
 };

@@ -432,6 +432,15 @@ class LivePageTest : public QObject {
     QVERIFY(QTest::qWaitFor([&] { return !shown.action("stop")->isVisible(); }, 60000));
     auto reader = must(storage::Reader::open(shown.path));
     QCOMPARE(must(reader.run(launched->id)).summary.state, storage::RunState::stopped);
+    // What it has kept can be gone on from.
+    std::pair<qint64, bool> asked;
+    connect(shown.session.get(), &Session::continueRequested, this,
+            [&](qint64 run, bool fork) { asked = {run, fork}; });
+    for (const auto& [name, fork] : {std::pair("resume", false), std::pair("fork", true)}) {
+      QVERIFY(shown.action(name)->isVisible());
+      shown.action(name)->trigger();
+      QCOMPARE(asked, std::pair(qint64(launched->id), fork));
+    }
     QVERIFY2(shown.messages.isEmpty(), qPrintable(shown.messages.join('\n')));
   }
 };

@@ -1,0 +1,270 @@
+#include "gui/views/lineage/continue_dialog.h"
+
+#include <QDateTime>
+
+#include "engine/recipe/parse.h"
+#include "gui/format.h"
+#include "gui/models/fork_name.h"
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kPauseMilliseconds = 300;  // in typing, before it is looked at
+constexpr int kMostSteps = 1'000'000'000;
+
+QString wordsOf(const std::string& words) { return QString::fromStdString(words); }
+
+QString nameOf(const workbench::SavedCheckpoint& saved) {
+  return QStringLiteral("%1, %2").arg(
+      wordsOf(saved.name),
+      format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(saved.saved * 1000))));
+}
+
+}  // namespace
+
+ContinueDialog::ContinueDialog(Session& session, storage::RunId parent, Kind kind,
+                               QWidget* parentWidget)
+    : Dialog(kind == Kind::resume ? tr("Resume run") : tr("Fork run"), QStringLiteral("launch"),
+             Tone::accent, parentWidget),
+      session_(session),
+      id_(parent),
+      kind_(kind),
+      looking_(session.workingThreads(), this),
+      planning_(session.workingThreads(), this),
+      launching_(session.workingThreads(), this) {
+  setObjectName(QStringLiteral("continueDialog"));
+  setMinimumWidth(620);
+  build();
+  typing_.setSingleShot(true);
+  typing_.setInterval(kPauseMilliseconds);
+  connect(&typing_, &QTimer::timeout, this, &ContinueDialog::plan);
+  // Never started: closing the dialog before the ranks run takes the launch back.
+  connect(this, &QDialog::rejected, this, [this] { *cancelled_ = true; });
+  look();
+}
+
+ContinueDialog::~ContinueDialog() { *cancelled_ = true; }
+
+void ContinueDialog::build() {
+  from_ = new QComboBox;
+  from_->setObjectName(QStringLiteral("from"));
+  from_->setProperty("role", "mono");
+  steps_ = new QSpinBox;
+  steps_->setObjectName(QStringLiteral("steps"));
+  steps_->setRange(1, kMostSteps);
+  steps_->setGroupSeparatorShown(true);
+  steps_->setMinimumWidth(112);
+  name_ = new QLineEdit;
+  name_->setObjectName(QStringLiteral("runName"));
+  name_->setProperty("role", "mono");
+  changes_ = new QPlainTextEdit;
+  changes_->setObjectName(QStringLiteral("changes"));
+  changes_->setProperty("role", "code");
+  changes_->setPlaceholderText(QStringLiteral("optimizer.lr=1e-4"));
+  changes_->setTabChangesFocus(true);
+  changes_->setFixedHeight(58);
+  auto* form = new QGridLayout;
+  form->setHorizontalSpacing(12);
+  form->setVerticalSpacing(8);
+  form->setColumnStretch(1, 1);
+  int row = 0;
+  const auto add = [&](const QString& name, QWidget* field, Qt::Alignment alignment = {}) {
+    QLabel* label = fieldLabel(name, field);
+    label->setMinimumWidth(96);
+    form->addWidget(label, row, 0, Qt::AlignTop);
+    form->addWidget(field, row++, 1, alignment);
+  };
+  if (kind_ == Kind::fork) add(tr("from step"), from_);
+  add(tr("train to step"), steps_, Qt::AlignLeft);
+  add(tr("change"), changes_);
+  add(tr("name"), name_);
+  body()->addLayout(form);
+  body()->addWidget(line());
+  facts_ = new QGridLayout;
+  facts_->setHorizontalSpacing(12);
+  facts_->setVerticalSpacing(6);
+  facts_->setColumnStretch(1, 1);
+  body()->addLayout(facts_);
+  fault_ = label(tr("Looking at its checkpoints …"), "muted");
+  fault_->setObjectName(QStringLiteral("fault"));
+  fault_->setWordWrap(true);
+  fault_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  body()->addWidget(fault_);
+  body()->addStretch(1);
+
+  QPushButton* cancel = quietButton(tr("Cancel"));
+  cancel->setObjectName(QStringLiteral("cancel"));
+  edit_ = quietButton(tr("Edit in Compose first"), QStringLiteral("compose"));
+  edit_->setObjectName(QStringLiteral("editFirst"));
+  edit_->setVisible(kind_ == Kind::fork);
+  start_ =
+      primaryButton(kind_ == Kind::resume ? tr("Resume") : tr("Fork"), QStringLiteral("launch"));
+  start_->setObjectName(QStringLiteral("start"));
+  start_->setEnabled(false);
+  edit_->setEnabled(false);
+  start_->setDefault(true);
+  for (QPushButton* button : {cancel, edit_, start_}) addButton(button);
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(edit_, &QPushButton::clicked, this, &ContinueDialog::editFirst);
+  connect(start_, &QPushButton::clicked, this, &ContinueDialog::start);
+  const auto later = [this] {
+    start_->setEnabled(false);
+    typing_.start();
+  };
+  connect(from_, &QComboBox::currentIndexChanged, this, later);
+  connect(steps_, &QSpinBox::valueChanged, this, later);
+  connect(changes_, &QPlainTextEdit::textChanged, this, later);
+}
+
+void ContinueDialog::look() {
+  session_.work(
+      looking_,
+      [id = id_](workbench::Workbench& workbench) -> Result<Look> {
+        auto reader = storage::Reader::open(workbench.store_path());
+        if (!reader) return fail(reader);
+        auto parent = reader->run(id);
+        if (!parent) return fail(parent);
+        const auto checkpoints = workbench::RunCheckpoints::open(*parent);
+        if (!checkpoints) return fail(checkpoints);
+        const int64_t steps =
+            recipe::parse(parent->recipe, parent->summary.name).recipe.training.steps;
+        return Look{std::move(*parent), checkpoints->saved(), steps};
+      },
+      [this](Result<Look> look) {
+        if (look) return offer(std::move(*look));
+        display(fail(look));
+      });
+}
+
+void ContinueDialog::offer(Look look) {
+  look_ = std::move(look);
+  const QSignalBlocker quietFrom(from_), quietSteps(steps_);
+  for (const workbench::SavedCheckpoint& saved : look_->saved)
+    from_->addItem(nameOf(saved), wordsOf(saved.name));
+  const int64_t newest = look_->saved.empty() ? 0 : look_->saved.front().step;
+  // A run that is done trains as many steps again; what that means stands below.
+  steps_->setValue(static_cast<int>(
+      std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMostSteps)));
+  name_->setPlaceholderText(wordsOf(look_->parent.summary.name));
+  edit_->setEnabled(!look_->saved.empty());
+  plan();
+}
+
+QString ContinueDialog::checkpoint() const {
+  return kind_ == Kind::fork ? from_->currentData().toString() : QString();
+}
+
+std::vector<std::string> ContinueDialog::sets() const {
+  std::vector<std::string> sets;
+  if (steps_->value() != look_->steps)
+    sets.push_back("training.steps=" + std::to_string(steps_->value()));
+  for (const QString& line : changes_->toPlainText().split(QLatin1Char('\n')))
+    if (!line.trimmed().isEmpty()) sets.push_back(line.trimmed().toStdString());
+  return sets;
+}
+
+void ContinueDialog::plan() {
+  if (!look_) return;
+  typing_.stop();
+  workbench::ContinueRequest request{.kind = kind_,
+                                     .parent = look_->parent,
+                                     .checkpoint = checkpoint().toStdString(),
+                                     .sets = sets()};
+  session_.work(
+      planning_,
+      [request](workbench::Workbench& workbench) -> Result<workbench::Continuation> {
+        auto reader = storage::Reader::open(workbench.store_path());
+        if (!reader) return fail(reader);
+        return workbench::plan_continuation(*reader, request);
+      },
+      [this](const Result<workbench::Continuation>& plan) { display(plan); });
+}
+
+void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
+  plan_.reset();
+  clear(facts_);
+  start_->setEnabled(plan.has_value());
+  setRole(fault_, plan ? "muted" : "error");
+  if (!plan) {
+    fault_->setText(wordsOf(plan.error().message));
+    fault_->setVisible(true);
+    return;
+  }
+  plan_ = *plan;
+  int row = 0;
+  const auto add = [&](const QString& name, const QString& value) {
+    facts_->addWidget(muted(name), row, 0, Qt::AlignTop);
+    QLabel* words = mono(value);
+    words->setWordWrap(true);
+    facts_->addWidget(words, row++, 1);
+  };
+  add(kind_ == Kind::resume ? tr("resumes") : tr("forks"),
+      tr("%1 after step %2, to step %3")
+          .arg(wordsOf(plan_->launch.begin->lineage.parent_name), format::count(plan_->from.step),
+               format::count(plan_->last_step)));
+  add(tr("on"), wordsOf(plan_->launch.target.name));
+  add(tr("begins with"), wordsOf(plan_->path));
+  add(tr("saves in"), wordsOf(plan_->folder));
+  for (const workbench::Continuation::Change& change : plan_->changes)
+    add(wordsOf(change.key),
+        tr("%1 instead of %2").arg(wordsOf(change.now), wordsOf(change.before)));
+  QStringList notes;
+  for (const std::string& note : plan_->notes) notes << wordsOf(note);
+  fault_->setText(notes.join(QLatin1Char('\n')));
+  fault_->setVisible(!notes.isEmpty());
+}
+
+QString ContinueDialog::text() const {
+  QStringList lines;
+  for (int i = 0; i < facts_->count(); ++i)
+    if (const auto* words = qobject_cast<QLabel*>(facts_->itemAt(i)->widget()))
+      lines << words->text();
+  return lines.join(QLatin1Char('\n')) + QLatin1Char('\n') + fault_->text();
+}
+
+void ContinueDialog::start() {
+  if (!plan_ || launching_.running()) return;
+  workbench::LaunchRequest request = plan_->launch;
+  request.engine = engine_;
+  if (const QString name = name_->text().trimmed(); !name.isEmpty())
+    request.name = name.toStdString();
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_, start_})
+    widget->setEnabled(false);
+  setRole(fault_, "muted");
+  fault_->setText(tr("Starting …"));
+  fault_->setVisible(true);
+  session_.act(
+      launching_,
+      [request, cancelled = cancelled_](workbench::Workbench& workbench) -> Result<storage::RunId> {
+        const auto run =
+            workbench::launch(workbench.writer(), request,
+                              [&](const std::string&, uint64_t, uint64_t) { return !*cancelled; });
+        if (!run) return fail("{}", run.error().message);
+        return run->id;
+      },
+      [this](const Result<storage::RunId>& run) {
+        if (run) {
+          Q_EMIT session_.runRequested(QStringLiteral("live"), *run);
+          return accept();
+        }
+        for (QWidget* widget :
+             std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_})
+          widget->setEnabled(true);
+        display(fail(run));
+      });
+}
+
+void ContinueDialog::editFirst() {
+  if (!look_) return;
+  const auto edited = workbench::forked_recipe(look_->parent.recipe, sets());
+  if (!edited) return display(fail(edited));
+  Q_EMIT session_.recipeRequested(QStringLiteral("compose"),
+                                  forkName({wordsOf(look_->parent.summary.name),
+                                            checkpoint().mid(QStringLiteral("step-").size())}),
+                                  wordsOf(*edited), {});
+  reject();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,30 @@
+// Before a run is killed, or stopped where that keeps nothing: what was trained and is lost.
+#pragma once
+
+#include <functional>
+
+#include "gui/session.h"
+#include "gui/widgets/dialog.h"
+
+namespace heddle::gui {
+
+class EndDialog : public Dialog {
+  Q_OBJECT
+
+ public:
+  enum class How { stop, kill };
+
+  /// What is lost is looked for on the run's hosts; the buttons do not wait for it.
+  EndDialog(Session& session, const storage::RunDetail& run, How how, QWidget* parent);
+  QString text() const { return words_->text(); }
+
+ Q_SIGNALS:
+  /// A person has read it and wants it so.
+  void confirmed();
+
+ private:
+  QLabel* words_;
+  Job looking_;
+};
+
+}  // namespace heddle::gui

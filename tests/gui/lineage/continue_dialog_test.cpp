@@ -1,0 +1,184 @@
+// The dialogs of resume, fork, stop and kill over runs of real processes: what they say before, and
+// what comes of it.
+#include "gui/views/lineage/continue_dialog.h"
+
+#include "gui/models/fork_name.h"
+#include "gui/theme/theme.h"
+#include "gui/views/lineage/end_dialog.h"
+#include "tests/workbench/run_fixture.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+using workbench::RunFixture;
+using Kind = storage::Lineage::Kind;
+
+class ContinueDialogTest : public QObject {
+  Q_OBJECT
+
+ private:
+  std::unique_ptr<RunFixture> fixture_;
+  std::unique_ptr<Session> session_;
+  storage::RunId parent_ = 0;
+  qint64 opened_ = 0;
+
+  std::unique_ptr<ContinueDialog> shown(Kind kind) {
+    auto dialog = std::make_unique<ContinueDialog>(*session_, parent_, kind, nullptr);
+    dialog->setEngine(workbench::kRankEngine);
+    dialog->show();
+    return dialog;
+  }
+  template <typename T>
+  static T* part(QWidget& of, const char* name) {
+    return of.findChild<T*>(QLatin1String(name));
+  }
+  /// Until what the dialog says has these words.
+  static bool comes(const ContinueDialog& dialog, const QString& words) {
+    return QTest::qWaitFor([&] { return dialog.isReady() && dialog.text().contains(words); },
+                           20000);
+  }
+  storage::RunId ended(const workbench::LaunchRequest& request) {
+    const auto writer = must(storage::Writer::open(fixture_->store));
+    const auto run = workbench::launch(*writer, request);
+    if (!run) qFatal("%s", run.error().message.c_str());
+    return run->id;
+  }
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+  void init() {
+    fixture_ = std::make_unique<RunFixture>();
+    // Made before the session: a new store would get the sample run.
+    workbench::LaunchRequest request = fixture_->request(20);
+    request.sets = {"checkpoint.every=5"};
+    parent_ = ended(request);
+    session_ = std::make_unique<Session>(QString::fromStdString(fixture_->store));
+    session_->start();
+    opened_ = 0;
+    connect(session_.get(), &Session::runRequested, this,
+            [this](const QString&, qint64 run) { opened_ = run; });
+    QVERIFY(fixture_->ends(parent_));
+  }
+  void cleanup() {
+    session_.reset();
+    fixture_.reset();
+  }
+
+  void a_resume_says_what_will_happen_and_then_does_it() {
+    const auto dialog = shown(Kind::resume);
+    QVERIFY2(comes(*dialog, "debug after step 20, to step 40"), qPrintable(dialog->text()));
+    QVERIFY(dialog->text().contains("this-machine"));
+    QVERIFY(dialog->text().contains("/checkpoints/step-20"));
+    QVERIFY(dialog->text().contains("40 instead of 20"));
+    QVERIFY(!part<QPushButton>(*dialog, "editFirst")->isVisible());
+    part<QPlainTextEdit>(*dialog, "changes")->setPlainText("optimizer.lr=1e-4");
+    QVERIFY2(comes(*dialog, "1e-4 instead of 3e-4"), qPrintable(dialog->text()));
+    QTest::mouseClick(part<QPushButton>(*dialog, "start"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 20000));
+    QVERIFY(!dialog->isVisible());
+    QVERIFY(fixture_->ends(opened_));
+    const storage::RunSummary run = fixture_->detail(opened_).summary;
+    QCOMPARE(run.steps, int64_t(40));
+    QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::resume, parent_, "debug", 20}));
+  }
+
+  void what_speaks_against_it_is_said_and_nothing_starts() {
+    const auto dialog = shown(Kind::resume);
+    QVERIFY(comes(*dialog, "to step 40"));
+    auto* start = part<QPushButton>(*dialog, "start");
+    auto* changes = part<QPlainTextEdit>(*dialog, "changes");
+    changes->setPlainText("model.n_layers=3");
+    QVERIFY2(comes(*dialog, "its n_layers is 6, the recipe's 3"), qPrintable(dialog->text()));
+    QVERIFY(!start->isEnabled());
+    changes->setPlainText("optimizer.lrr=1");
+    QVERIFY2(comes(*dialog, "optimizer.lrr"), qPrintable(dialog->text()));
+    changes->clear();
+    part<QSpinBox>(*dialog, "steps")->setValue(20);
+    QVERIFY2(comes(*dialog, "has trained 20 steps"), qPrintable(dialog->text()));
+    part<QSpinBox>(*dialog, "steps")->setValue(21);
+    QVERIFY(comes(*dialog, "to step 21"));
+    QVERIFY(start->isEnabled());
+    std::filesystem::remove_all(fixture_->detail(parent_).run_dir);
+    const auto late = shown(Kind::fork);
+    QVERIFY2(comes(*late, "the run directory of debug is gone"), qPrintable(late->text()));
+    QVERIFY(!part<QPushButton>(*late, "start")->isEnabled());
+  }
+
+  void a_fork_begins_with_the_chosen_step() {
+    const auto dialog = shown(Kind::fork);
+    QVERIFY(comes(*dialog, "debug after step 20"));
+    auto* from = part<QComboBox>(*dialog, "from");
+    QCOMPARE(from->count(), 3);
+    from->setCurrentIndex(from->findData("step-10"));
+    part<QLineEdit>(*dialog, "runName")->setText("branch");
+    QVERIFY2(comes(*dialog, "debug after step 10"), qPrintable(dialog->text()));
+    QTest::mouseClick(part<QPushButton>(*dialog, "start"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 20000));
+    QVERIFY(fixture_->ends(opened_));
+    const storage::RunSummary run = fixture_->detail(opened_).summary;
+    QCOMPARE(run.name, std::string("branch"));
+    QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::fork, parent_, "debug", 10}));
+  }
+
+  void a_fork_may_be_edited_first() {
+    QString page, name, toml, file;
+    connect(session_.get(), &Session::recipeRequested, this,
+            [&](const QString& p, const QString& n, const QString& t, const QString& f) {
+              page = p, name = n, toml = t, file = f;
+            });
+    const auto dialog = shown(Kind::fork);
+    QVERIFY(comes(*dialog, "debug after step 20"));
+    part<QComboBox>(*dialog, "from")->setCurrentIndex(1);
+    part<QPlainTextEdit>(*dialog, "changes")->setPlainText("recompute.mode=full");
+    QTest::mouseClick(part<QPushButton>(*dialog, "editFirst"), Qt::LeftButton);
+    QCOMPARE(page, QString("compose"));
+    QVERIFY2(toml.contains("mode = \"full\""), qPrintable(toml));
+    const auto fork = forkOf(name, file);
+    QVERIFY(fork);
+    QCOMPARE(fork->run, QString("debug"));
+    QCOMPARE(fork->checkpoint, QString("15"));
+    QVERIFY(!forkOf(name, "/home/a/recipe.toml"));
+    QVERIFY(!forkOf("debug", ""));
+  }
+
+  void a_recipe_as_a_new_one_has_no_folder_of_checkpoints() {
+    QStringList messages;
+    QString toml, name;
+    connect(session_.get(), &Session::message, this,
+            [&](const QString& text) { messages << text; });
+    connect(session_.get(), &Session::recipeRequested, this,
+            [&](const QString&, const QString& n, const QString& t) { toml = t, name = n; });
+    storage::RunDetail run = fixture_->detail(parent_);
+    session_->editAsNew(run);
+    QCOMPARE(messages, QStringList());
+    run.recipe = "[checkpoint]\nfolder = \"/srv/c4\"\nkeep = 2\n";
+    run.summary.name = "debug@20";
+    session_->editAsNew(run);
+    QVERIFY2(!toml.contains("c4") && toml.contains("keep = 2"), qPrintable(toml));
+    QCOMPARE(messages.size(), 1);
+    QVERIFY(messages[0].contains("checkpoint.folder was emptied"));
+    QVERIFY(!forkOf(name, ""));
+  }
+
+  void kill_and_stop_say_what_is_lost() {
+    EndDialog kill(*session_, fixture_->detail(parent_), EndDialog::How::kill, nullptr);
+    kill.setAttribute(Qt::WA_DeleteOnClose, false);
+    QVERIFY(QTest::qWaitFor([&] { return kill.text().contains("since step 20"); }, 20000));
+    bool confirmed = false;
+    connect(&kill, &EndDialog::confirmed, this, [&] { confirmed = true; });
+    kill.show();
+    QTest::keyClick(&kill, Qt::Key_Escape);
+    QVERIFY(!confirmed && !kill.isVisible());
+    storage::RunDetail bare = fixture_->detail(parent_);
+    bare.recipe = "[checkpoint]\nenabled = false\n";
+    EndDialog stop(*session_, bare, EndDialog::How::stop, nullptr);
+    stop.setAttribute(Qt::WA_DeleteOnClose, false);
+    QVERIFY2(stop.text().contains("all 20 steps of training are lost"), qPrintable(stop.text()));
+    connect(&stop, &EndDialog::confirmed, this, [&] { confirmed = true; });
+    stop.show();
+    QTest::mouseClick(part<QPushButton>(stop, "end"), Qt::LeftButton);
+    QVERIFY(confirmed);
+  }
+};
+
+QTEST_MAIN(ContinueDialogTest)
+#include "continue_dialog_test.moc"
