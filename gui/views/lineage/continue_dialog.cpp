@@ -60,8 +60,8 @@ void ContinueDialog::build() {
   name_->setProperty("role", "mono");
   changes_ = new QPlainTextEdit;
   changes_->setObjectName(QStringLiteral("changes"));
-  changes_->setProperty("role", "code");
-  changes_->setPlaceholderText(QStringLiteral("optimizer.lr=1e-4"));
+  changes_->setFont(font::mono(12));
+  changes_->setPlaceholderText(tr("keys of the recipe, one a line, as in optimizer.lr=1e-4"));
   changes_->setTabChangesFocus(true);
   changes_->setFixedHeight(58);
   auto* form = new QGridLayout;
@@ -72,7 +72,7 @@ void ContinueDialog::build() {
   const auto add = [&](const QString& name, QWidget* field, Qt::Alignment alignment = {}) {
     QLabel* label = fieldLabel(name, field);
     label->setMinimumWidth(96);
-    form->addWidget(label, row, 0, Qt::AlignTop);
+    form->addWidget(label, row, 0, field == changes_ ? Qt::AlignTop : Qt::AlignVCenter);
     form->addWidget(field, row++, 1, alignment);
   };
   if (kind_ == Kind::fork) add(tr("from step"), from_);
@@ -85,6 +85,7 @@ void ContinueDialog::build() {
   facts_->setHorizontalSpacing(12);
   facts_->setVerticalSpacing(6);
   facts_->setColumnStretch(1, 1);
+  facts_->setColumnMinimumWidth(0, 96);
   body()->addLayout(facts_);
   fault_ = label(tr("Looking at its checkpoints …"), "muted");
   fault_->setObjectName(QStringLiteral("fault"));
