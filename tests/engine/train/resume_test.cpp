@@ -171,6 +171,28 @@ decay = "none"
     QCOMPARE(QJsonDocument::fromJson(manifest.readAll())["samples"].toInt(), 10 * 12 + 10 * 24);
   }
 
+  void checkpoints_lie_in_the_run_directory_unless_told() {
+    const QString run_dir = folder_.filePath("own-run"), at = run_dir + "/checkpoints";
+    const auto steps = [&](int count, const QStringList& more = {}) {
+      return train(kTwo, "", set("training.steps", QString::number(count)) + more, run_dir);
+    };
+    const auto first = steps(2);
+    QVERIFY2(first.exit_code == 0 && !first.err.contains("is kept"), first.err.constData());
+    QCOMPARE(folders_in(at), QStringList("step-2"));
+    const auto second = steps(3);
+    QVERIFY2(second.exit_code == 0, second.err.constData());
+    QCOMPARE(second.results()["first_step"].toInt(), 3);
+    const auto none = steps(4, set("checkpoint.enabled", "false"));
+    QVERIFY2(none.exit_code == 0, none.err.constData());
+    QCOMPARE(none.results()["first_step"].toInt(), 1);
+    QCOMPARE(folders_in(at), (QStringList{"step-2", "step-3"}));
+    // Without a run directory there is no place for them, and it is said.
+    const auto nowhere = train(kTwo, "", set("training.steps", "2"));
+    QVERIFY2(
+        nowhere.exit_code == 0 && nowhere.err.contains("nothing of this run is kept: --run-dir"),
+        nowhere.err.constData());
+  }
+
   void a_damaged_newest_one_is_set_aside() {
     const QString at = trained_to_ten("damaged");
     QFile shard(at + "/step-10/rank-1.safetensors");
