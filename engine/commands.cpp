@@ -56,11 +56,21 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
         options.path, recipe.micro_batches(),
         recipe.training.local_batch * recipe.data_parallel_ranks(), recipe.data_parallel_ranks()));
   launch.recipe_text = recipe::to_toml(recipe);
+  launch.steps = recipe.training.steps;
+  launch.keeps_checkpoints = !recipe.checkpoint.folder.empty();
   launch.ranks = static_cast<int32_t>(recipe.hardware.ranks);
   launch.run_dir = absolute(launch.run_dir);
   launch.graph_file = absolute(launch.graph_file);
   launch.eval_to = absolute(launch.eval_to);
   return launch::run_foreground(launch);
+}
+
+int log(launch::LogOptions options) {
+  // A run directory made elsewhere may hold a recipe that is not read here: then no line says how
+  // far the run is.
+  const recipe::Parsed parsed = recipe::parse_file(options.run_dir + "/recipe.toml");
+  if (parsed.ok()) options.steps = parsed.recipe.training.steps;
+  return launch::print_log(options);
 }
 
 int graph(const RecipeOptions& options, const GraphOptions& what) {

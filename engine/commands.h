@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/launch/foreground.h"
+#include "engine/launch/print_log.h"
 
 namespace heddle::engine {
 
@@ -18,6 +19,9 @@ struct RecipeOptions {
 
 /// `train` and, with options.eval_to, `eval`: checks recipe and data, then runs the ranks.
 int train(const RecipeOptions& recipe, launch::TrainOptions options);
+
+/// `log`: what the ranks of a run directory have logged.
+int log(launch::LogOptions options);
 
 struct GraphOptions {
   std::string after = "capture";  // a pass

@@ -57,12 +57,26 @@ int run(int argc, char** argv) {
   train_command
       ->add_option("--graph", train.graph_file, "train from this text graph instead of a capture")
       ->check(CLI::ExistingFile);
+  bool quiet = false, events = false;
+  auto* quiet_flag = train_command->add_flag("--quiet", quiet, "on stderr errors alone");
+  train_command
+      ->add_flag("--json", events,
+                 "every step, log line and end as a line of JSON on stdout, before the last line")
+      ->excludes(quiet_flag);
 
   auto* eval_command = app.add_subcommand("eval", "logits, loss and gradients of the first batch");
   add_recipe_options(eval_command, recipe);
   eval_command->add_option("--mode", train.mode, "planned or eager")
       ->check(CLI::IsMember({"planned", "eager"}));
   eval_command->add_option("--to", train.eval_to, "the safetensors file to write")->required();
+
+  launch::LogOptions log;
+  auto* log_command =
+      app.add_subcommand("log", "what the ranks of a run directory have logged, in order of time");
+  log_command->add_option("RUN_DIR", log.run_dir, "with rank-R.E.hlog in it")->required();
+  log_command->add_option("--rank", log.rank, "of one rank alone; -1: the supervisor");
+  log_command->add_flag("--follow", log.follow, "go on until the run has ended");
+  log_command->add_flag("--json", log.json, "each record as a line of JSON");
 
   engine::GraphOptions graph;
   auto* graph_command =
@@ -126,7 +140,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (*train_command)
+    train.tell = events ? launch::Tell::json : quiet ? launch::Tell::quiet : launch::Tell::lines;
   if (*train_command || *eval_command) return engine::train(recipe, train);
+  if (*log_command) return engine::log(log);
   if (*graph_command) return engine::graph(recipe, graph);
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);

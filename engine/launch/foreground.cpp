@@ -26,12 +26,16 @@ class RunDir {
     if (wanted.empty()) {
       const char* set = getenv("TMPDIR");
       std::string path = std::string(set && *set ? set : "/tmp") + "/heddle-run-XXXXXX";
-      if (mkdtemp(path.data()) == nullptr) return fail("{}: {}", path, strerror(errno));
+      if (mkdtemp(path.data()) == nullptr)
+        return fail("{}: {}; valid: --run-dir DIR, or a $TMPDIR that can be written to", path,
+                    strerror(errno));
       return RunDir(path, true);
     }
     std::error_code error;
     fs::create_directories(wanted, error);
-    if (error) return fail("{}: {}", wanted, error.message());
+    if (error)
+      return fail("--run-dir: {} cannot be made: {}; valid: a folder that can be written to",
+                  wanted, error.message());
     return RunDir(fs::absolute(wanted).lexically_normal().string(), false);
   }
   RunDir(RunDir&& other) noexcept
@@ -56,7 +60,8 @@ Result<int32_t> next_epoch(const std::string& run_dir) {
   return read_launch(run_dir).map([](const Launch& launch) { return launch.epoch + 1; });
 }
 
-Result<> prepare(const std::string& run_dir, const TrainOptions& options) {
+/// Writes the files that a run is started from; the number of the attempt.
+Result<int32_t> prepare(const std::string& run_dir, const TrainOptions& options) {
   const Result<Status> status = read_status(run_dir);
   if (!status) return fail(status);
   if (status->condition == Condition::running) {
@@ -71,8 +76,19 @@ Result<> prepare(const std::string& run_dir, const TrainOptions& options) {
   launch.eval_to = options.eval_to;
   launch.world_size = launch.local_ranks = options.ranks;
   launch.epoch = *epoch;
-  if (Result<> written = write_launch(run_dir, launch); !written) return written;
-  return write_atomically(run_dir + "/recipe.toml", options.recipe_text);
+  if (Result<> written = write_launch(run_dir, launch); !written) return fail(written);
+  if (Result<> written = write_atomically(run_dir + "/recipe.toml", options.recipe_text); !written)
+    return fail(written);
+  return epoch;
+}
+
+void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) {
+  if (!options.run_dir.empty()) {
+    tell_line(options.tell, telemetry::Level::info, "logs and results: " + run_dir);
+  } else if (!options.keeps_checkpoints) {
+    tell_line(options.tell, telemetry::Level::warning,
+              "nothing of this run is kept: there is neither --run-dir nor a checkpoint.folder");
+  }
 }
 
 void print_file(const std::string& path) {
@@ -93,11 +109,14 @@ int run_foreground(const TrainOptions& options) {
   const double begun = options.spawned_at > 0 ? options.spawned_at : now();
   const Result<RunDir> run_dir = RunDir::make(options.run_dir);
   if (!run_dir) return fail_with(kExitUsage, run_dir.error());
-  if (const Result<> ready = prepare(run_dir->path(), options); !ready) {
-    return fail_with(kExitUsage, ready.error());
-  }
+  const Result<int32_t> epoch = prepare(run_dir->path(), options);
+  if (!epoch) return fail_with(kExitUsage, epoch.error());
+  tell_what_is_kept(options, run_dir->path());
   const std::string engine = options.engine.empty() ? engine_program() : options.engine;
-  const Result<RanksOutcome> outcome = run_ranks(run_dir->path(), engine, begun, {});
+  const Result<RanksOutcome> outcome = [&] {
+    const Teller teller({options.tell, run_dir->path(), *epoch, options.steps});
+    return run_ranks(run_dir->path(), engine, begun, {});
+  }();
   if (!outcome) return fail_with(kExitFailed, outcome.error());
   print_file(run_dir->path() + "/results.json");
   fflush(stdout);

@@ -139,10 +139,9 @@ std::string duration(double seconds) {
 }
 
 std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
-  std::string text =
-      fmt::format("{}; expected: step {}, {} of it exposed, {} MB a rank", choice.chosen->name,
-                  duration(choice.expected.step_seconds), duration(choice.expected.exposed_seconds),
-                  choice.bytes / 1'000'000);
+  std::string text = fmt::format("{}; expected: step {}, {} of it exposed", choice.chosen->name,
+                                 duration(choice.expected.step_seconds),
+                                 duration(choice.expected.exposed_seconds));
   if (const std::string lack = cost::shortcomings(rates); !lack.empty())
     text += fmt::format(" ({})", lack);
   return text;

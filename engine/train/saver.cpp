@@ -1,5 +1,6 @@
 #include "engine/train/saver.h"
 
+#include "base/number_text.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/process.h"
 #include "engine/train/agreement.h"
@@ -163,10 +164,10 @@ Result<> Saver::named() {
   if (context_.rank != 0) return {};
   return tell(
       telemetry::Level::info,
-      fmt::format("step {}: checkpoint {}/{}, {:.0f} MB of rank 0 in {:.2f} s; training "
+      fmt::format("step {}: checkpoint {}/{}, {} of rank 0 in {:.2f} s; training "
                   "stopped for {:.1f} ms",
                   manifest_.step, place_.folder, checkpoint::step_folder(manifest_.step, name_),
-                  static_cast<double>(staging_bytes()) / 1e6, seconds_since(begun_),
+                  bytes_text(static_cast<double>(staging_bytes())), seconds_since(begun_),
                   stopped_seconds_ * 1e3));
 }
 

@@ -22,34 +22,6 @@ size_t width(const std::string& text) {
 
 }  // namespace
 
-std::string bytes_text(double bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < std::size(units)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, units[unit]);
-}
-
-std::string count_text(double count) {
-  const std::string digits = fmt::format("{:.0f}", std::abs(count));
-  std::string text = count < 0 ? "-" : "";
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string rate_text(double tokens_per_second) { return count_text(tokens_per_second) + " tok/s"; }
-
-std::string seconds_text(double seconds) {
-  if (std::abs(seconds) < 1) return fmt::format("{:.3g} ms", seconds * 1000);
-  if (std::abs(seconds) < 100) return fmt::format("{:.2f} s", seconds);
-  return fmt::format("{:.1f} min", seconds / 60);
-}
-
 std::string time_text(double unix_seconds) {
   const auto seconds = static_cast<time_t>(unix_seconds);
   tm local{};
@@ -57,8 +29,6 @@ std::string time_text(double unix_seconds) {
   char text[32];
   return {text, strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local)};
 }
-
-std::string loss_text(double loss) { return fmt::format("{:.3f}", loss); }
 
 std::string value_text(const std::string& name, const storage::Value& value) {
   if (const auto* words = std::get_if<std::string>(&value)) return *words;

@@ -1,4 +1,5 @@
-// Numbers and tables as a terminal shows them: plain text, units always included.
+// Times, values and tables as a terminal shows them: plain text, units always included
+// (base/number_text.h).
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/number_text.h"
 #include "storage/run.h"
 
 namespace heddle::workbench {
@@ -13,12 +15,7 @@ namespace heddle::workbench {
 /// The sign for a value that is not there.
 inline constexpr const char* kNone = "-";
 
-std::string bytes_text(double bytes);             // 77.0 GiB
-std::string count_text(double count);             // 6,667
-std::string rate_text(double tokens_per_second);  // 6,667 tok/s
-std::string seconds_text(double seconds);         // 4.50 s, 708 ms
-std::string time_text(double unix_seconds);       // 2026-11-21 11:42, local time
-std::string loss_text(double loss);               // 3.981
+std::string time_text(double unix_seconds);  // 2026-11-21 11:42, local time
 /// A value under its name's unit: "peak_bytes" in GiB, "step_seconds" in s.
 std::string value_text(const std::string& name, const storage::Value& value);
 

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "engine/recipe/parse.h"
+#include "engine/telemetry/lines.h"
 #include "storage/queries.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -40,17 +42,10 @@ class Interrupts {
   struct sigaction before_[2];
 };
 
-std::string step_text(const telemetry::Step& step) {
-  std::string text = fmt::format("step {:>6}", count_text(static_cast<double>(step.step)));
-  const auto add = [&](const char* name, const auto& format) {
-    if (const auto at = step.values.find(name); at != step.values.end()) {
-      text += "  " + format(at->second);
-    }
-  };
-  add("loss", [](double value) { return fmt::format("loss {}", loss_text(value)); });
-  add("tokens_per_second", [](double value) { return rate_text(value) + " per rank"; });
-  add("resident_bytes", bytes_text);
-  return text;
+/// The steps that a recipe asks for; 0 where it cannot be read.
+int64_t steps_of(const std::string& recipe) {
+  const recipe::Parsed parsed = recipe::parse(recipe, "recipe.toml");
+  return parsed.ok() ? parsed.recipe.training.steps : 0;
 }
 
 /// What has come in since the last look. Of many steps the last is printed.
@@ -58,7 +53,8 @@ class Printer {
  public:
   Printer(storage::Reader& reader, storage::RunId run) : reader_(reader), run_(run) {}
 
-  Result<> print() {
+  Result<> print(const storage::RunDetail& run) {
+    if (steps_ == 0) steps_ = steps_of(run.recipe);
     if (Result<> printed = print_lines(); !printed) return printed;
     if (Result<> printed = print_steps(); !printed) return printed;
     fflush(stdout);
@@ -73,8 +69,8 @@ class Printer {
       if (lines->empty()) return {};
       for (const storage::LogLine& line : *lines) {
         line_ = line.id;
-        const std::string who = line.rank < 0 ? "" : fmt::format("rank {}: ", line.rank);
-        fmt::print("{}{}\n", who, line.text);
+        fmt::print("{}{}\n", telemetry::speaker(line.rank),
+                   telemetry::log_text({line.time, line.level, line.text}));
       }
     }
   }
@@ -87,10 +83,12 @@ class Printer {
       if (rows->empty()) break;
       for (storage::StepRow& row : *rows) {
         step_ = row.id;
-        if (row.rank == 0) last = std::move(row.step);
+        if (row.rank != 0) continue;
+        pace_.add(row.step);
+        last = std::move(row.step);
       }
     }
-    if (last) fmt::print("{}\n", step_text(*last));
+    if (last) fmt::print("{}\n", telemetry::step_text(*last, steps_, pace_.seconds_left(steps_)));
     return {};
   }
 
@@ -98,6 +96,8 @@ class Printer {
   storage::RunId run_;
   int64_t line_ = 0;
   int64_t step_ = 0;
+  int64_t steps_ = 0;  // of the whole run; 0: not known
+  telemetry::Pace pace_;
 };
 
 int exit_code_of(storage::RunState state) {
@@ -111,7 +111,7 @@ std::string end_text(const storage::RunDetail& run) {
                                  count_text(static_cast<double>(run.summary.steps)));
   if (run.summary.loss) text += ", loss " + loss_text(*run.summary.loss);
   if (const auto& rate = run.summary.tokens_per_second_per_rank) {
-    text += ", " + rate_text(*rate) + " per rank";
+    text += ", " + rate_text(*rate) + " a rank";
   }
   if (!run.summary.cause.empty()) text += ": " + run.summary.cause;
   return text;
@@ -137,7 +137,7 @@ Result<int> watch(const std::string& store_path, storage::RunId run,
     // The state is read before the rows: an ended run's rows are all there.
     const Result<storage::RunDetail> detail = reader->run(run);
     if (!detail) return fail(detail);
-    if (Result<> printed = printer.print(); !printed) return fail(printed);
+    if (Result<> printed = printer.print(*detail); !printed) return fail(printed);
     if (storage::has_ended(detail->summary.state)) {
       fmt::print("{}\n", end_text(*detail));
       return exit_code_of(detail->summary.state);

@@ -150,6 +150,8 @@ ranks = 1
                      "rank ") +
           rank + " in layers.1.attention (attention, forward)"));
     }
+    QVERIFY2(run.err.contains("\nrank 1: warning: step 1: loss or gradient is not finite, "),
+             run.err.constData());
   }
 
   void without_clipping_a_gradient_that_is_not_finite_ends_the_run() {

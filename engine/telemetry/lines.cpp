@@ -1,0 +1,116 @@
+#include "engine/telemetry/lines.h"
+
+#include <map>
+
+#include "base/number_text.h"
+
+namespace heddle::telemetry {
+namespace {
+
+constexpr size_t kPace = 20;  // steps
+
+template <typename Text>
+void add(std::string& line, const char* between, const std::map<std::string, double>& values,
+         const char* name, const Text& text) {
+  const auto at = values.find(name);
+  if (at == values.end()) return;
+  line += between + text(at->second);
+}
+
+std::string a_rank(double tokens_per_second) { return rate_text(tokens_per_second) + " a rank"; }
+
+std::string plural(int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count_text(static_cast<double>(count)), noun,
+                     count == 1 ? "" : "s");
+}
+
+std::string of(const std::map<std::string, std::string>& environment, const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? "" : found->second;
+}
+
+}  // namespace
+
+std::string speaker(int32_t rank) { return rank <= 0 ? "" : fmt::format("rank {}: ", rank); }
+
+std::string step_text(const Step& step, int64_t steps, std::optional<double> seconds_left) {
+  const std::string number = count_text(static_cast<double>(step.step));
+  std::string line;
+  if (steps > 0) {
+    const std::string all = count_text(static_cast<double>(steps));
+    line = fmt::format("step {:>{}}/{}", number, all.size(), all);
+  } else {
+    line = fmt::format("step {:>6}", number);
+  }
+  const auto value = [&](const char* name, const auto& text) {
+    add(line, "  ", step.values, name, text);
+  };
+  value("loss", [](double loss) { return "loss " + loss_text(loss); });
+  value("validation_loss", [](double loss) { return "validation loss " + loss_text(loss); });
+  value("grad_norm", [](double norm) { return fmt::format("gradient {:.3g}", norm); });
+  value("tokens_per_second", a_rank);
+  value("resident_bytes", bytes_text);
+  if (seconds_left) line += "  ETA " + seconds_text(*seconds_left);
+  return line;
+}
+
+std::string start_text(const Start& start) {
+  std::string line = start.rank < 0 ? "supervisor of " + plural(start.world_size, "rank")
+                     : start.rank == 0
+                         ? plural(start.world_size, "rank")
+                         : fmt::format("rank {} of {}", start.rank, count_text(start.world_size));
+  line += ", " + start.mode;
+  if (const std::string host = of(start.environment, "host"); !host.empty()) line += ", on " + host;
+  if (const std::string device = of(start.environment, "device"); !device.empty()) {
+    const std::string threads = of(start.environment, "threads");
+    line += fmt::format(
+        " ({}{})", device,
+        threads.empty() ? ""
+                        : fmt::format(", {} thread{} a rank", threads, threads == "1" ? "" : "s"));
+  }
+  const auto memory = start.facts.find("predicted_peak_bytes");
+  if (memory != start.facts.end() && memory->second > 0)
+    line += "; predicted memory " + bytes_text(memory->second) + " a rank";
+  return line;
+}
+
+std::string log_text(const Log& log) {
+  constexpr const char* levels[] = {"", "warning: ", "error: "};
+  return levels[static_cast<size_t>(log.level)] + log.text;
+}
+
+std::string end_text(const End& end) {
+  std::string line = end.state;
+  const char* between = ": ";
+  const auto value = [&](const char* name, const auto& text) {
+    const size_t before = line.size();
+    add(line, between, end.results, name, text);
+    if (line.size() > before) between = ", ";
+  };
+  if (!end.cause.empty() && end.state != "done") {
+    line += between + end.cause;
+    between = "; ";
+  }
+  value("last_loss", [](double loss) { return "loss " + loss_text(loss); });
+  value("tokens_per_second_per_rank", a_rank);
+  value("step_seconds", [](double seconds) { return seconds_text(seconds) + " a step"; });
+  value("peak_bytes", [](double bytes) { return bytes_text(bytes) + " at most"; });
+  return line;
+}
+
+void Pace::add(const Step& step) {
+  // A run that goes on in the same directory repeats no pace of the attempt before.
+  if (!newest_.empty() && step.step <= newest_.back().step) newest_.clear();
+  newest_.push_back({step.step, step.time});
+  if (newest_.size() > kPace) newest_.pop_front();
+}
+
+std::optional<double> Pace::seconds_left(int64_t steps) const {
+  if (newest_.size() < 2 || steps <= 0) return std::nullopt;
+  const Ended &first = newest_.front(), &last = newest_.back();
+  if (steps <= last.step) return std::nullopt;
+  return (last.time - first.time) / static_cast<double>(last.step - first.step) *
+         static_cast<double>(steps - last.step);
+}
+
+}  // namespace heddle::telemetry
