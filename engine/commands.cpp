@@ -34,6 +34,10 @@ std::string absolute(const std::string& path) {
 }  // namespace
 
 int train(const RecipeOptions& options, launch::TrainOptions launch) {
+  if (!launch.graph_file.empty() && launch.mode == "eager")
+    return bad_usage(fmt::format(
+        "--graph: {}: the eager mode runs the model and reads no graph; valid: --mode planned",
+        launch.graph_file));
   std::vector<std::string> sets = options.sets;
   // An evaluation neither validates nor saves.
   if (!launch.eval_to.empty())

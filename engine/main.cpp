@@ -55,7 +55,9 @@ int run(int argc, char** argv) {
   train_command->add_option("--mode", train.mode, "planned or eager")
       ->check(CLI::IsMember({"planned", "eager"}));
   train_command
-      ->add_option("--graph", train.graph_file, "train from this text graph instead of a capture")
+      ->add_option("--graph", train.graph_file,
+                   "train by this text instead of a capture: what `graph` printed for this recipe, "
+                   "after any pass (a pipeline's: after recompute at most), edited or not")
       ->check(CLI::ExistingFile);
   bool quiet = false, events = false;
   auto* quiet_flag = train_command->add_flag("--quiet", quiet, "on stderr errors alone");
@@ -84,7 +86,7 @@ int run(int argc, char** argv) {
   add_recipe_options(graph_command, recipe);
   graph_command
       ->add_option("--after", graph.after,
-                   "the step behind a pass: recompute, stage, unroll, bucket, overlap or memory")
+                   "the step after a pass: recompute, stage, unroll, bucket, overlap or memory")
       ->check(CLI::IsMember(
           {"capture", "recompute", "stage", "unroll", "bucket", "overlap", "memory"}));
   graph_command->add_option("--rank", graph.rank, "with a pipeline: the rank whose step it is");

@@ -143,7 +143,7 @@ std::string to_text(const Graph& graph) {
     text += node_text(graph, node) + "\n";
   }
   bindings("output", graph.outputs);
-  return text;
+  return text + "end\n";
 }
 
 }  // namespace heddle::graph

@@ -1,7 +1,8 @@
 // The text form of a graph: reads well, can be edited and parsed back.
 //
 //   heddle graph 1
-//   note recipe = debug.toml
+//   note after = capture
+//   note data.seq_len = 128
 //   group dp_shard = 2
 //   micro_batches = 1
 //   input  %0: i64[2, 128] tokens
@@ -14,11 +15,13 @@
 //   optimizer
 //     heddle.adamw_([%4 -> %90], [%5 -> %91], [%6 -> %92], [%80], %1, %2, %85, beta1=0.9, …)
 //   output %88: f32[] loss
+//   end
 //
 // Tensor arguments come in the order of the operator's schema (`none` for an absent one), the
 // others by name; arguments at their default are left out. `%4 -> %90`: the node writes %4, whose
-// contents are called %90 from there on. Strides are not written: they follow from the operators.
-// `#` begins a comment.
+// contents are called %90 from there on. What a node marked `next_step` makes is read above it as
+// well, by the step after. Strides are not written: they follow from the operators.
+// `#` begins a comment. The notes say what the step was made from (train/graph_file.h).
 #pragma once
 
 #include <string>

@@ -38,6 +38,13 @@ class Line {
     at_ += token.size();
     return true;
   }
+  // A whole line of this word.
+  bool accept_word(std::string_view word) {
+    const size_t before = at_;
+    if (accept(word) && done()) return true;
+    at_ = before;
+    return false;
+  }
   void expect(std::string_view token) {
     if (!accept(token)) failed(fmt::format("expected \"{}\" at \"{}\"", token, rest()));
   }
@@ -49,6 +56,14 @@ class Line {
       ++at_;
     if (at_ == begin) failed(fmt::format("expected a name at \"{}\"", rest()));
     return std::string(text_.substr(begin, at_ - begin));
+  }
+  // What stands before a character, without the blanks around it.
+  std::string up_to(char end) {
+    skip_space();
+    const size_t begin = at_;
+    at_ = std::min(text_.find(end, at_), text_.size());
+    const std::string_view found = text_.substr(begin, at_ - begin);
+    return std::string(found.substr(0, found.find_last_not_of(" \t") + 1));
   }
   int64_t integer() {
     skip_space();
@@ -109,14 +124,11 @@ class Parser {
   explicit Parser(std::string file) : file_(std::move(file)) {}
 
   Result<Graph> parse(std::string_view text) {
+    announce(text);
     int number = 0;
     bool header = false;
     while (!text.empty()) {
-      const size_t end = text.find('\n');
-      std::string_view line = text.substr(0, end);
-      text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-      if (size_t comment = line.find('#'); comment != std::string_view::npos)
-        line = line.substr(0, comment);
+      const std::string_view line = next_line(text);
       Line reader(line, fmt::format("{}:{}", file_, ++number));
       if (reader.done()) continue;
       if (!header) {
@@ -126,17 +138,66 @@ class Parser {
                       number);
         continue;
       }
+      if (ended_) return fail("{}:{}: the graph ended at the line \"end\" before", file_, number);
       statement(reader);
       if (reader.ok() && !reader.done())
         reader.failed(fmt::format("unexpected \"{}\"", reader.remainder()));
       if (!reader.ok()) return tl::unexpected(Error{reader.error()});
     }
     if (!header) return fail("{}: the graph is empty", file_);
+    if (!ended_)
+      return fail(
+          "{}:{}: the graph is cut short after {} nodes; valid: the whole text, which ends with "
+          "the "
+          "line \"end\"",
+          file_, number, graph_.nodes.size());
     return std::move(graph_);
   }
 
  private:
   using Outputs = std::vector<std::pair<int64_t, Value>>;  // by number
+
+  // The next line without its comment; `text` is what follows.
+  static std::string_view next_line(std::string_view& text) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    return line.substr(0, line.find('#'));
+  }
+
+  // What one step makes for the next is read above the line that makes it. A fault in such a line
+  // is told when its turn comes.
+  void announce(std::string_view text) {
+    while (!text.empty()) {
+      std::string_view line = next_line(text);
+      line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+      if (!line.ends_with("next_step")) continue;
+      Line reader(line, file_);
+      for (const auto& [number, value] : made(reader)) {
+        if (number == kNoValue || !reader.ok() || announced_.contains(number)) continue;
+        announced_.emplace(number, graph_.add_value(value.sizes, value.dtype));
+      }
+    }
+    ids_ = announced_;
+  }
+
+  // "%1: f32[2], none = ", or nothing where a node makes nothing.
+  Outputs made(Line& line) {
+    Outputs outputs;
+    if (line.peek() != '%' && line.peek() != 'n') return outputs;
+    do {
+      if (line.accept("none")) {
+        outputs.emplace_back(kNoValue, Value{});
+        continue;
+      }
+      line.expect("%");
+      const int64_t number = line.integer();
+      line.expect(":");
+      outputs.emplace_back(number, type(line));
+    } while (line.ok() && line.accept(","));
+    line.expect("=");
+    return outputs;
+  }
 
   void statement(Line& line) {
     if (line.accept("note ")) {
@@ -144,12 +205,14 @@ class Parser {
       line.expect("=");
       graph_.notes[key] = line.remainder();
     } else if (line.accept("group ")) {
-      const std::string name = line.word("._-");
+      const std::string name = line.up_to('=');
       line.expect("=");
       graph_.groups[name] = line.integer();
+      if (graph_.groups[name] < 1) line.failed("a group has 1 rank or more");
     } else if (line.accept("micro_batches")) {
       line.expect("=");
       graph_.micro_batches = line.integer();
+      if (graph_.micro_batches < 1) line.failed("a step has 1 micro-batch or more");
     } else if (line.accept("input ")) {
       binding(line, graph_.inputs);
     } else if (line.accept("state ")) {
@@ -159,11 +222,13 @@ class Parser {
       line.expect(":");
       type(line);
       graph_.outputs.push_back({line.word("._-"), use.value});
-    } else if (line.accept("forward")) {
+    } else if (line.accept_word("end")) {
+      ended_ = true;
+    } else if (line.accept_word("forward")) {
       phase_ = Phase::forward;
-    } else if (line.accept("backward")) {
+    } else if (line.accept_word("backward")) {
       phase_ = Phase::backward;
-    } else if (line.accept("optimizer")) {
+    } else if (line.accept_word("optimizer")) {
       phase_ = Phase::optimizer;
     } else {
       node(line);
@@ -180,7 +245,10 @@ class Parser {
           fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
     }
     line.expect("[");
-    value.sizes = integers(line);
+    const std::vector<int64_t> sizes = integers(line);
+    for (const int64_t size : sizes)
+      if (size < 0) line.failed(fmt::format("{} is no size; valid: 0 or more", size));
+    value.sizes = sizes;
     return value;
   }
 
@@ -197,6 +265,12 @@ class Parser {
   // Numbers in the text are names: an edit may leave gaps or use any order.
   // `value` may be one of graph_.values, which move as they grow.
   ValueId define(Line& line, int64_t number, Value value) {
+    if (const auto announced = announced_.find(number); announced != announced_.end()) {
+      const ValueId id = announced->second;
+      announced_.erase(announced);
+      graph_.values[id].strides = value.strides;
+      return id;
+    }
     const ValueId id = graph_.add_value(value.sizes, value.dtype);
     graph_.values[id].strides = value.strides;
     if (!ids_.emplace(number, id).second) line.failed(fmt::format("%{} is defined twice", number));
@@ -209,7 +283,7 @@ class Parser {
     line.expect(":");
     const Value value = type(line);
     const ValueId id = define(line, number, value);
-    bindings.push_back({line.word("._-"), id});
+    bindings.push_back({line.word("._-@"), id});
   }
 
   Use read(Line& line) {
@@ -232,27 +306,17 @@ class Parser {
   void node(Line& line) {
     Node node;
     node.phase = phase_;
-    Outputs outputs;  // defined only after the arguments were read
-    if (line.peek() == '%' || line.peek() == 'n') {
-      do {
-        if (line.accept("none")) {
-          outputs.emplace_back(kNoValue, Value{});
-          continue;
-        }
-        line.expect("%");
-        const int64_t number = line.integer();
-        line.expect(":");
-        outputs.emplace_back(number, type(line));
-      } while (line.ok() && line.accept(","));
-      line.expect("=");
-    }
+    Outputs outputs = made(line);  // defined only after the arguments were read
     node.op = line.word();
     const auto op = line.ok() ? find_operator(node.op) : std::nullopt;
     if (!op) {
       line.failed(fmt::format("there is no operator \"{}\"", node.op));
       return;
     }
+    if (op->schema().argumentIndexWithName("filename"))
+      line.failed(fmt::format("{} touches files, which no step does", node.op));
     line.expect("(");
+    if (!line.ok()) return;
     arguments(line, op->schema(), node);
     if (line.ok() && line.accept("@")) node.module = line.word("._-+");
     if (line.accept("stage ")) node.stage = static_cast<int32_t>(line.integer());
@@ -417,6 +481,8 @@ class Parser {
   Graph graph_;
   Phase phase_ = Phase::forward;
   std::unordered_map<int64_t, ValueId> ids_;
+  std::unordered_map<int64_t, ValueId> announced_;  // those whose line has not come yet
+  bool ended_ = false;
 };
 
 }  // namespace

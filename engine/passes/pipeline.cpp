@@ -29,27 +29,40 @@ bool has_backward(const graph::Graph& graph) {
 
 }  // namespace
 
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto position = [](std::string_view pass) {
+    const auto found = std::find(kPasses.begin(), kPasses.end(), pass);
+    return found == kPasses.end() ? -1 : found - kPasses.begin();
+  };
+  return position(a) < position(b);
+}
+
 Plan plan(graph::Graph captured, PlanOptions options, const std::string& after) {
   Plan plan{std::move(captured), {}};
+  // Whether a pass is to be run, and whether it is the last one.
+  const auto runs = [&](const char* pass) { return comes_before(options.done, pass); };
+  const auto ends = [&](const char* pass) { return after == pass; };
   if (options.gather_once) options.recompute.reshard = false;
-  if (options.recompute.reshard && !options.stages)
-    options.recompute.stay = last_bucket(plan.graph, options.buckets);
-  recompute(plan.graph, options.recompute);
-  if (after == "recompute") return plan;
+  if (runs("recompute")) {
+    if (options.recompute.reshard && !options.stages)
+      options.recompute.stay = last_bucket(plan.graph, options.buckets);
+    recompute(plan.graph, options.recompute);
+  }
+  if (ends("recompute")) return plan;
   UnrollOptions order{{}, options.gather_once};
   if (options.stages) {
-    keep_stages(plan.graph, *options.stages);
+    if (runs("stage")) keep_stages(plan.graph, *options.stages);
     order.actions = actions_of(options.stages->pipeline, options.stages->rank);
     if (!has_backward(plan.graph))
       std::erase_if(order.actions, [](const Action& a) { return a.part != Part::forward; });
   }
-  if (after == "stage") return plan;
-  unroll(plan.graph, order);
-  if (after == "unroll") return plan;
-  bucket(plan.graph, options.buckets);
-  if (after == "bucket") return plan;
-  overlap(plan.graph, options.overlap);
-  if (after == "overlap") return plan;
+  if (ends("stage")) return plan;
+  if (runs("unroll")) unroll(plan.graph, order);
+  if (ends("unroll")) return plan;
+  if (runs("bucket")) bucket(plan.graph, options.buckets);
+  if (ends("bucket")) return plan;
+  if (runs("overlap")) overlap(plan.graph, options.overlap);
+  if (ends("overlap")) return plan;
   plan.memory = plan_memory(plan.graph, options.scratch_bytes);
   return plan;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/memory.h"
@@ -14,6 +15,7 @@
 namespace heddle::passes {
 
 struct PlanOptions {
+  std::string done;  // the pass that the graph stands after already; empty: it was just captured
   BucketPlan buckets;
   std::optional<StageOptions> stages;  // with pipeline parallelism
   bool gather_once = false;            // see UnrollOptions
@@ -31,7 +33,10 @@ struct Plan {
 inline constexpr std::array<const char*, 6> kPasses = {"recompute", "stage",   "unroll",
                                                        "bucket",    "overlap", "memory"};
 
-/// Runs the passes up to and including `after` (empty: all).
+/// Whether pass `a` comes before pass `b`; "" and "capture" come before all.
+bool comes_before(std::string_view a, std::string_view b);
+
+/// Runs the passes that are not done yet, up to and including `after` (empty: all).
 Plan plan(graph::Graph captured, PlanOptions options, const std::string& after = "");
 
 /// The graph as text; behind the memory pass with the place of each buffer, as comments.

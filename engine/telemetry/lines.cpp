@@ -47,7 +47,7 @@ std::string step_text(const Step& step, int64_t steps, std::optional<double> sec
   };
   value("loss", [](double loss) { return "loss " + loss_text(loss); });
   value("validation_loss", [](double loss) { return "validation loss " + loss_text(loss); });
-  value("grad_norm", [](double norm) { return fmt::format("gradient {:.3g}", norm); });
+  value("grad_norm", [](double norm) { return fmt::format("gradient {:#.3g}", norm); });
   value("tokens_per_second", a_rank);
   value("resident_bytes", bytes_text);
   if (seconds_left) line += "  ETA " + seconds_text(*seconds_left);

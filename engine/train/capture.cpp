@@ -8,6 +8,7 @@
 #include "engine/passes/stage.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
+#include "engine/train/graph_file.h"
 #include "engine/train/step.h"
 
 namespace heddle::train {
@@ -52,6 +53,8 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
     if (const std::string group = settings.mesh.name(dims); !group.empty())
       captured.graph.groups[group] = settings.mesh.size(dims);
   if (settings.parallelism.ends_apart) captured.graph.groups[passes::kEndsGroup] = 2;
+  captured.graph.notes = made_from(recipe);
+  captured.graph.notes[kAfter] = "capture";
   captured.model_forward_calls = model.forward_calls();
   captured.seconds = seconds_since(begin);
   return captured;

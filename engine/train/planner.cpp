@@ -12,6 +12,7 @@
 #include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
+#include "engine/train/graph_file.h"
 #include "engine/train/held_out.h"
 #include "engine/train/staging.h"
 
@@ -188,13 +189,16 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
                                int64_t beside) try {
   const cost::CostModel model(rates);
   passes::PlanOptions options = plan_options(recipe, rank, captured);
+  options.done = stands_after(captured);
   options.scratch_bytes = scratch(recipe, rates);
-  if (recipe.recompute.mode == recipe::RecomputeMode::budget)
+  const bool bucketed = !passes::comes_before(options.done, "bucket");
+  if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
+      passes::comes_before(options.done, "recompute"))
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   beside += checkpoint_bytes(recipe, rank, captured, options);
   const int64_t asked = recipe.wrapping.memory_limit;
   const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
-  const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic;
+  const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic && !bucketed;
   const auto best = [&] {
     const auto candidates = open ? cost::open_candidates(captured, options, model, limit)
                                  : std::vector{cost::given(options)};
@@ -219,6 +223,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
     choice.plan = passes::plan(std::move(captured), options, after);
   }
   choice.plan.graph.notes["plan"] = in_words(choice, rates);
+  choice.plan.graph.notes[kAfter] = after.empty() ? passes::kPasses.back() : after;
   return std::move(choice.plan);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));

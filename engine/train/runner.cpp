@@ -4,15 +4,14 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/runtime/device.h"
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
+#include "engine/train/graph_file.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -102,15 +101,8 @@ class PlannedRunner final : public Runner {
 
 Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
                                   int64_t rank, const cost::Rates& rates, int64_t beside) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return fail("{}: the graph cannot be read", path);
-  auto graph = graph::parse_text(text.str(), path);
+  auto graph = read_graph_file(path, recipe);
   if (!graph) return fail(graph);
-  if (graph->micro_batches != recipe.micro_batches())
-    return fail("{}: the graph is made for {} micro-batches a step, the recipe has {}", path,
-                graph->micro_batches, recipe.micro_batches());
   const auto nodes = static_cast<int64_t>(graph->nodes.size());
   auto plan = plan_step(recipe, rank, std::move(*graph), rates, "", beside);
   if (!plan) return fail(plan);
@@ -250,6 +242,9 @@ Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,
   if (launch.mode == "planned") return make_planned(recipe, context, rates, device);
   if (launch.mode != "eager")
     return fail("unknown mode \"{}\"; valid: planned | eager", launch.mode);
+  if (!launch.graph_file.empty())
+    return fail("{}: the eager mode runs the model and reads no graph; valid: --mode planned",
+                launch.graph_file);
   if (recipe.parallelism.pp > 1)
     return fail("parallelism.pp: a pipeline has no eager mode; valid: 1, or --mode planned");
   StepSettings settings = settings_of(recipe);

@@ -48,7 +48,7 @@ graph::Graph parsed(const std::string& nodes) {
   const auto graph = graph::parse_text(
       "heddle graph 1\ngroup dp_shard = 2\nmicro_batches = 1\nstate %0: f32[2, 2] w\n"
       "state %1: f32[4, 2] x\nforward\n" +
-          nodes,
+          nodes + "end\n",
       "test");
   if (!graph) qFatal("%s", graph.error().message.c_str());
   return *graph;

@@ -56,7 +56,8 @@ class GraphTest : public QObject {
         "  %1: f32[4] = aten.add.Tensor(%0, %0, alpha=1)\n"
         "  %2: f32[4] = aten.add.Tensor(%1, %0, alpha=2)\n"
         "  %3: bf16[4] = aten._to_copy(%2, dtype=15)\n"
-        "output %3: bf16[4] y\n",
+        "output %3: bf16[4] y\n"
+        "end\n",
         "defaults.graph");
     QVERIFY2(graph.has_value(), graph ? "" : graph.error().message.c_str());
     const auto arguments = [&](const Node& node) {
@@ -73,6 +74,32 @@ class GraphTest : public QObject {
     QCOMPARE(arguments(cast).size(), size_t(7));
     QCOMPARE(arguments(cast)[5].toBool(), false);  // non_blocking
     QVERIFY(to_text(*graph).find("aten.add.Tensor(%0, %0)") != std::string::npos);
+  }
+
+  void a_text_that_was_cut_short_is_recognised() {
+    const std::string text = to_text(capture_toy());
+    // At every line's end, and once in the middle of one.
+    for (size_t end = text.find('\n'); end + 1 < text.size(); end = text.find('\n', end + 1)) {
+      const auto parsed = parse_text(text.substr(0, end + 1), "toy.graph");
+      QVERIFY(!parsed.has_value());
+      QVERIFY2(parsed.error().message.find(": the graph is cut short after ") != std::string::npos,
+               parsed.error().message.c_str());
+    }
+    QVERIFY(!parse_text(text.substr(0, text.rfind("aten.") + 8), "toy.graph").has_value());
+  }
+
+  // A graph is read before anything is trained, and on every rank.
+  void reading_a_graph_touches_no_file() {
+    const QString made = QStringLiteral("created-by-a-graph");
+    QFile::remove(made);
+    const auto parsed = parse_text(
+        "heddle graph 1\nforward\n"
+        "%0: f32[1024] = aten.from_file(filename=\"created-by-a-graph\", shared=true, size=1024)\n"
+        "end\n",
+        "file");
+    QVERIFY(!QFile::exists(made));
+    QVERIFY(!parsed.has_value());
+    QVERIFY2(parsed.error().message.starts_with("file:3:"), parsed.error().message.c_str());
   }
 
   void every_fault_names_its_line_data() {

@@ -51,7 +51,7 @@ class InPlaceTest : public QObject {
     QFETCH(int, result);
     QFETCH(int, place_of);
     const QString text = "heddle graph 1\nmicro_batches = 1\ninput %0: f32[8, 8] x\nforward\n" +
-                         nodes + "output %" + QString::number(result) + ": f32[8, 8] last\n";
+                         nodes + "output %" + QString::number(result) + ": f32[8, 8] last\nend\n";
     const auto graph = graph::parse_text(text.toStdString(), "in place");
     QVERIFY2(graph.has_value(), graph ? "" : graph.error().message.c_str());
     const passes::MemoryPlan plan = passes::plan_memory(*graph, no_scratch);
@@ -77,7 +77,7 @@ class InPlaceTest : public QObject {
         "%3: f32[8, 8] = aten.mm(%0, %0)\n"
         "%4: f32[8, 8], %5: f32[8, 8] = heddle.swiglu_backward(%3, %1, %2)\n"
         "%6: f32[8, 8] = aten.mm(%4, %5)\n"
-        "output %6: f32[8, 8] product\n",
+        "output %6: f32[8, 8] product\nend\n",
         "in place");
     QVERIFY2(graph.has_value(), graph ? "" : graph.error().message.c_str());
     const passes::MemoryPlan plan = passes::plan_memory(*graph, no_scratch);

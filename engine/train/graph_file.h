@@ -1,0 +1,30 @@
+// A step's graph as a text that `train --graph` reads: it states what it was made from, and trains
+// nothing else.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "engine/graph/ir.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::train {
+
+/// The graph's note of the pass that it stands after; "capture" for a captured step.
+inline constexpr const char* kAfter = "after";
+
+/// The notes by which a graph states what it was made from: keys of the recipe and their values.
+/// `recipe` is resolved and has a vocabulary size.
+std::map<std::string, std::string> made_from(const recipe::Recipe& recipe);
+
+/// The pass that the graph stands after.
+std::string stands_after(const graph::Graph& graph);
+
+/// Reads the text of a step to train the recipe by. It may stand after any pass (with a pipeline
+/// after recompute at most: later ones give each rank a step of its own), and may have been edited,
+/// but it must read, keep and give what the recipe's step does. Errors are a line a contradiction:
+/// `FILE:LINE: key: the graph says …, the recipe …; valid: …`.
+Result<graph::Graph> read_graph_file(const std::string& path, const recipe::Recipe& recipe);
+
+}  // namespace heddle::train
