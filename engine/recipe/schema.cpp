@@ -153,7 +153,7 @@ std::vector<Field> make_schema() {
       text("validation.prompt", &R::validation, &Validation::prompt, "text"),
       integer("validation.tokens", &R::validation, &Validation::tokens, 0, kMostTokens),
       number("validation.temperature", &R::validation, &Validation::temperature, kPositive),
-      choice("optimizer.name", &R::optimizer, &Optimizer::name, named({"adamw", "galore"})),
+      choice("optimizer.name", &R::optimizer, &Optimizer::name, named({"adamw"})),
       number("optimizer.lr", &R::optimizer, &Optimizer::lr, kPositive),
       betas_field(),
       number("optimizer.eps", &R::optimizer, &Optimizer::eps, kPositive),

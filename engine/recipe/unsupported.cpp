@@ -17,8 +17,6 @@ struct Limit {
 
 const std::vector<Limit>& limits() {
   static const std::vector<Limit> all = {
-      {"optimizer.name", [](const Recipe& r) { return r.optimizer.name != "adamw"; }, "GaLore",
-       "\"adamw\""},
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},

@@ -46,7 +46,7 @@ class RecipeTest : public QObject {
     expected.data = {{"a.txt", "b/"}, "ids.safetensors", "tokenizer.json", 128, true, 7};
     expected.training = {10, 4, 64, 0, 1};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
-    expected.optimizer = {"galore", 1e-3, 0.8, 0.9, 1e-6, 0};
+    expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
     expected.parallelism = {
         2, 4, 2, false, 2, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};

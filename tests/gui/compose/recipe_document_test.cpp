@@ -122,7 +122,8 @@ class RecipeDocumentTest : public QObject {
     QVERIFY(!document.canTrain());
     document.setKey("parallelism.tp", "2");
     QVERIFY(document.faults().empty() && document.unsupported().empty());
-    document.setKey("optimizer.name", "\"galore\"");
+    document.setKey("hardware.ranks", "8");
+    document.setKey("wrapping.reshard_after_forward", "2");
     QVERIFY(document.faults().empty());
     QCOMPARE(document.unsupported().size(), size_t{1});
     QVERIFY(!document.canTrain());
