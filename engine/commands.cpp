@@ -125,6 +125,8 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
 }
 
 int convert(const std::string& from, const std::string& to) {
+  if (const std::string meant = checkpoint::checkpoint_meant(from); meant != from)
+    fmt::print(stderr, "{}: holds checkpoints; the newest is taken: {}\n", from, meant);
   const auto done = checkpoint::convert(from, to);
   return done ? 0 : bad_usage(done.error().message);
 }

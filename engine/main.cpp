@@ -131,7 +131,9 @@ int run(int argc, char** argv) {
   std::string from, to;
   auto* convert_command = app.add_subcommand(
       "convert", "a Hugging Face folder to a checkpoint, or a checkpoint to a Hugging Face folder");
-  convert_command->add_option("FROM", from, "either of them")->required();
+  convert_command
+      ->add_option("FROM", from, "either of them, or a run's folder of checkpoints: the newest")
+      ->required();
   convert_command->add_option("TO", to, "the folder to make")->required();
 
   auto* probe_command = app.add_subcommand("probe", "what this node has");

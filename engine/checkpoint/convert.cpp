@@ -80,7 +80,14 @@ Result<> to_hugging_face(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-Result<> convert(const std::string& from, const std::string& to) {
+std::string checkpoint_meant(const std::string& folder) {
+  if (is_checkpoint(folder)) return folder;
+  const std::vector<std::string> inside = checkpoints_in(folder);
+  return inside.empty() ? folder : (fs::path(folder) / inside.front()).string();
+}
+
+Result<> convert(const std::string& folder, const std::string& to) {
+  const std::string from = checkpoint_meant(folder);
   if (fs::exists(to)) return fail("{}: exists already; valid: a new folder", to);
   fs::path whole = fs::absolute(to).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // "out/"

@@ -218,6 +218,13 @@ class CheckpointTest : public QObject {
     const auto opened = checkpoint::Weights::open(folder(), small::recipe_of().model);
     QVERIFY(!opened);
     QVERIFY(opened.error().message.ends_with("valid: " + step(10)));
+    // To be converted, one of it is all that can be meant.
+    QVERIFY(small::save(folder(), 20, small::recipe_of()).has_value());
+    QCOMPARE(checkpoint::checkpoint_meant(folder()), step(20));
+    QCOMPARE(checkpoint::checkpoint_meant(step(10)), step(10));
+    const auto done = checkpoint::convert(folder(), folder() + "/exported");
+    QVERIFY2(done.has_value(), done ? "" : done.error().message.c_str());
+    QVERIFY(fs::exists(folder() + "/exported/config.json"));
   }
 };
 

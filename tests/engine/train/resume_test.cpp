@@ -238,8 +238,10 @@ decay = "none"
   void weights_start_another_run() {
     const QString at = trained_to_ten("weights");
     const QString hugging_face = folder_.filePath("exported");
-    const auto converted = run_engine({"convert", at + "/step-10", hugging_face});
+    const auto converted = run_engine({"convert", at, hugging_face});
     QVERIFY2(converted.exit_code == 0, converted.err.constData());
+    QVERIFY2(converted.err.contains("the newest is taken: " + at.toUtf8() + "/step-10\n"),
+             converted.err.constData());
     const auto from_ours = train(kTwo, "", set("model.checkpoint", '"' + at + "/step-10\""));
     QVERIFY2(from_ours.exit_code == 0, from_ours.err.constData());
     const auto from_theirs = train(kTwo, "", set("model.checkpoint", '"' + hugging_face + '"'));
