@@ -142,17 +142,44 @@ Batch DataLoader::next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64
   Batch batch;
   batch.tokens.reserve(static_cast<size_t>(local_batch_ * seq_len_));
   batch.labels.reserve(static_cast<size_t>(local_batch_ * seq_len_));
-  for (int64_t position = first; position < first + local_batch_; ++position) {
-    const auto epoch = static_cast<uint64_t>(position / samples_);
-    auto sample = static_cast<uint64_t>(position % samples_);
-    if (shuffled_) sample = shuffled(sample, static_cast<uint64_t>(samples_), seed_, epoch);
-    const int64_t at = static_cast<int64_t>(sample) * (seq_len_ + 1);
-    append_documents(at, batch.documents);
-    const auto begin = tokens_.begin() + at;
-    batch.tokens.insert(batch.tokens.end(), begin, begin + seq_len_);
-    batch.labels.insert(batch.labels.end(), begin + 1, begin + seq_len_ + 1);
+  for (int64_t position = first; position < first + local_batch_; ++position)
+    append_sample(static_cast<uint64_t>(position % samples_),
+                  static_cast<uint64_t>(position / samples_), batch);
+  return batch;
+}
+
+void DataLoader::append_sample(uint64_t sample, uint64_t epoch, Batch& batch) const {
+  if (shuffled_ && static_cast<int64_t>(sample) < samples_)
+    sample = shuffled(sample, static_cast<uint64_t>(samples_), seed_, epoch);
+  const int64_t at = static_cast<int64_t>(sample) * (seq_len_ + 1);
+  const int64_t labels = std::min(seq_len_, tokens() - at - 1);
+  append_documents(at, batch.documents);
+  const auto begin = tokens_.begin() + at;
+  batch.tokens.insert(batch.tokens.end(), begin, begin + labels);
+  batch.labels.insert(batch.labels.end(), begin + 1, begin + labels + 1);
+  batch.tokens.resize(batch.tokens.size() + static_cast<size_t>(seq_len_ - labels), 0);
+  batch.labels.resize(batch.labels.size() + static_cast<size_t>(seq_len_ - labels), -1);
+}
+
+Batch DataLoader::once(int64_t first, int64_t count, int64_t end) const {
+  Batch batch;
+  for (int64_t sample = first; sample < first + count; ++sample) {
+    if (sample < std::min(end, samples_once())) {
+      append_sample(static_cast<uint64_t>(sample), 0, batch);
+      continue;
+    }
+    const size_t filled = batch.tokens.size() + static_cast<size_t>(seq_len_);
+    batch.tokens.resize(filled, 0);
+    batch.labels.resize(filled, -1);
+    batch.documents.resize(filled, 0);
   }
   return batch;
+}
+
+int64_t DataLoader::labels_once(int64_t first, int64_t end) const {
+  const int64_t whole = std::max<int64_t>(0, std::min(end, samples_) - first);
+  const bool has_tail = first <= samples_ && samples_ < std::min(end, samples_once());
+  return whole * seq_len_ + (has_tail ? tail() - 1 : 0);
 }
 
 void DataLoader::append_documents(int64_t at, std::vector<int64_t>& begins) const {

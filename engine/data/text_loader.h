@@ -12,7 +12,7 @@ namespace heddle::data {
 /// One micro-batch of one data-parallel rank, all [local_batch, seq_len], row-major.
 struct Batch {
   std::vector<int64_t> tokens;
-  std::vector<int64_t> labels;  // the token after each of `tokens`
+  std::vector<int64_t> labels;  // the token after each of `tokens`; -1: none, it does not count
   /// Where in its sequence each token's document begins: 0 for one that began before it.
   std::vector<int64_t> documents;
 };
@@ -44,12 +44,20 @@ class DataLoader {
   /// local_batch and on, of the step's. A pure function of its arguments.
   Batch next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const;
 
+  /// Samples `first` to `first + count` of the text read once, as validation reads it: in the order
+  /// of the first epoch, and last of all the tail that fills no sample. Where there is no token,
+  /// and from sample `end` on, labels are -1, which no loss counts.
+  Batch once(int64_t first, int64_t count, int64_t end) const;
+  /// How many samples that are, and how many labels [first, end) of them have.
+  int64_t samples_once() const { return samples_ + (tail() > 1 ? 1 : 0); }
+  int64_t labels_once(int64_t first, int64_t end) const;
+
   /// Step `step` reads from sample `samples` on, and the steps after it what follows.
   void go_on(int64_t step, int64_t samples) { origin_ = samples - step * global_batch_; }
   /// Samples of that order that the steps before `step` read.
   int64_t samples_before(int64_t step) const { return origin_ + step * global_batch_; }
 
-  /// Samples in one epoch, and tokens read (of text: with BOS and EOS, before packing).
+  /// Whole samples in one epoch, and tokens read (of text: with BOS and EOS, before packing).
   int64_t samples() const { return samples_; }
   int64_t tokens() const { return static_cast<int64_t>(tokens_.size()); }
 
@@ -57,6 +65,9 @@ class DataLoader {
   DataLoader() = default;
 
   void append_documents(int64_t at, std::vector<int64_t>& begins) const;
+  /// Of the order's sample: all of it, or what there is of the tail.
+  void append_sample(uint64_t sample, uint64_t epoch, Batch& batch) const;
+  int64_t tail() const { return tokens() - samples_ * (seq_len_ + 1); }
 
   std::vector<int64_t> documents_;  // where documents begin in tokens_; empty for token ids
   std::vector<int32_t> tokens_;     // sample i: [i · (seq_len + 1), (i + 1) · (seq_len + 1))

@@ -33,15 +33,22 @@ Validator::Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t ran
       device_(device) {}
 
 double Validator::loss(Runner& runner) const {
-  const int64_t batch_size = recipe_.training.global_batch;
-  const int64_t all = held_out_.loader.samples() / batch_size, most = sequences_ / batch_size;
-  const int64_t batches = std::max<int64_t>(1, most == 0 ? all : std::min(all, most));
+  const data::DataLoader& text = held_out_.loader;
+  const recipe::Mesh mesh(recipe_.parallelism);
+  const int64_t at_once = recipe_.training.global_batch, mine = recipe_.micro_batch_size();
+  const int64_t all = text.samples_once(), end = sequences_ == 0 ? all : std::min(all, sequences_);
   double sum = 0;
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    const Feed feed = make_feed(recipe_, held_out_.loader, batch, rank_, device_);
-    sum += runner.validate(feed.micro_batches.front(), feed.step).at("loss").item<double>();
+  int64_t tokens = 0;
+  for (int64_t first = 0; first < end; first += at_once) {
+    const int64_t own = first + mesh.index(rank_, recipe::kReplicate | recipe::kShard) * mine;
+    const int64_t count = text.labels_once(first, std::min(end, first + at_once));
+    runtime::NamedTensors step = step_tensors(recipe_, 0, rank_, device_);
+    step["token_count"] = at::scalar_tensor(static_cast<double>(count), at::kFloat);
+    const auto batch = batch_tensors(recipe_, text.once(own, mine, end), rank_, device_);
+    sum += runner.validate(batch, step).at("loss").item<double>() * static_cast<double>(count);
+    tokens += count;
   }
-  return sum / static_cast<double>(batches);
+  return sum / static_cast<double>(tokens);
 }
 
 // Of the token behind `tokens`, [vocabulary], on every rank: the one that has them gives them.

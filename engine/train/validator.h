@@ -15,7 +15,8 @@ class Validator {
  public:
   Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t rank, c10::Device device);
 
-  /// The mean loss over the text's tokens, as many batches of it as the recipe says.
+  /// The mean loss over the tokens of as many of the text's samples as the recipe says; over all
+  /// that have one before them in their sample where it says 0. The same under any layout.
   double loss(Runner& runner) const;
 
   struct Sample {

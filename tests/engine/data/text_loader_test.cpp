@@ -178,6 +178,46 @@ class TextLoaderTest : public QObject {
     QCOMPARE(loader->next(0, 0, 1, 2).tokens.size(), size_t{8 * 3});
   }
 
+  // Each token of a sample but its first is a label, those of the tail too; the rest is padding.
+  void heldOutTextIsReadOnceToItsEnd() {
+    const std::string path = folder_->filePath("held-out.txt").toStdString();
+    std::ofstream(path)
+        << "The quality of mercy is not strained. It droppeth as the gentle rain from "
+           "heaven upon the place beneath: it is twice blest.";
+    const auto all = DataLoader::open(text(path, 2), training(1, 1), kVocabulary);
+    QVERIFY(all.has_value());
+    const int64_t tokens = all->tokens();
+    const int64_t seq_len = (tokens - 5) / 2;  // two samples, and a tail of 3 or 4 tokens
+    const auto loader = DataLoader::open(text(path, seq_len), training(3, 3), kVocabulary);
+    QVERIFY(loader.has_value());
+    const int64_t tail = tokens - 2 * (seq_len + 1);
+    QVERIFY(tail == 3 || tail == 4);
+    QCOMPARE(loader->samples(), int64_t(2));
+    QCOMPARE(loader->samples_once(), int64_t(3));
+    QCOMPARE(loader->labels_once(0, 3), 2 * seq_len + tail - 1);
+    QCOMPARE(loader->labels_once(1, 2), seq_len);
+    QCOMPARE(loader->labels_once(2, 9), tail - 1);
+    QCOMPARE(loader->labels_once(3, 9), int64_t(0));
+
+    const Batch batch = loader->once(0, 5, 9);  // two more than there are
+    QCOMPARE(batch.tokens.size(), static_cast<size_t>(5 * seq_len));
+    QCOMPARE(batch.documents.size(), batch.tokens.size());
+    const auto counted = std::count_if(batch.labels.begin(), batch.labels.end(),
+                                       [](int64_t label) { return label >= 0; });
+    QCOMPARE(static_cast<int64_t>(counted), 2 * seq_len + tail - 1);
+    const Batch whole = loader->next(0, 0, 0, 1);
+    for (int64_t i = 0; i < 2 * seq_len; ++i) {
+      QCOMPARE(batch.tokens[i], whole.tokens[i]);
+      QCOMPARE(batch.labels[i], whole.labels[i]);
+    }
+    for (int64_t i = 0; i < tail - 1; ++i) QVERIFY(batch.labels[2 * seq_len + i] >= 0);
+    for (int64_t i = 1; i < tail - 1; ++i)
+      QCOMPARE(batch.tokens[2 * seq_len + i], batch.labels[2 * seq_len + i - 1]);
+    // Asked for fewer samples, it counts no more.
+    const Batch fewer = loader->once(1, 2, 2);
+    QCOMPARE(std::count(fewer.labels.begin() + seq_len, fewer.labels.end(), -1), seq_len);
+  }
+
   void tokenIdsAreFedAsTheyAre() {
     const auto file = heddle::checkpoint::SafetensorsFile::open(kTokenIds);
     const auto bytes = file->data(*file->find("input_ids"));

@@ -1,6 +1,7 @@
 // What holds of any training run: the ranks do not change it, planned equals eager, accumulation
 // equals a larger batch, an edited graph trains as edited, bad input ends with 2 and a line that
 // says why.
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -192,6 +193,9 @@ ranks = 1
                              << QByteArray("parallelism.tp");
     QTest::newRow("no checkpoint")
         << set("model.checkpoint=\"nowhere\"") << QByteArray("model.checkpoint");
+    QTest::newRow("an optimizer that is none of ours")
+        << set("optimizer.name=\"galore\"")
+        << QByteArray("optimizer.name: \"galore\" is not known; valid: adamw");
     QTest::newRow("corpus too short")
         << set("data.seq_len=1000000") + set("model.max_seq_len=1000000")
         << QByteArray("data.text");
@@ -207,6 +211,26 @@ ranks = 1
                set("validation.prompt=\"To be or not\"")
         << QByteArray("validation.prompt: ");
   }
+  void a_checkpoint_that_is_refused_is_the_only_fault() {
+    const QString folder = folder_.filePath("refused");
+    QVERIFY(QDir().mkpath(folder));
+    QFile config(folder + "/config.json");
+    for (const char* text : {"{ not JSON", R"({"model_type": "gpt2"})"}) {
+      QVERIFY(config.open(QFile::WriteOnly) && config.write(text) > 0);
+      config.close();
+      QFile recipe(folder_.filePath("from.toml"));
+      QVERIFY(recipe.open(QFile::WriteOnly));
+      recipe.write(("[model]\ncheckpoint = \"" + folder + "\"\n[data]\ntext = [\"" + kData +
+                    "tinyshakespeare.txt\"]\ntokenizer = \"" + kData + "tokenizer.json\"\n")
+                       .toUtf8());
+      recipe.close();
+      const auto run = run_engine({"train", recipe.fileName()});
+      QCOMPARE(run.exit_code, 2);
+      QVERIFY2(run.err.contains("from.toml:2:14: model.checkpoint: "), run.err.constData());
+      QVERIFY2(run.err.count('\n') == 1, run.err.constData());
+    }
+  }
+
   void bad_input_ends_with_2_and_a_line() {
     QFETCH(QStringList, sets);
     QFETCH(QByteArray, says);
