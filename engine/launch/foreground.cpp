@@ -76,9 +76,12 @@ Result<int32_t> prepare(const std::string& run_dir, const TrainOptions& options)
   launch.eval_to = options.eval_to;
   launch.world_size = launch.local_ranks = options.ranks;
   launch.epoch = *epoch;
-  if (Result<> written = write_launch(run_dir, launch); !written) return fail(written);
-  if (Result<> written = write_atomically(run_dir + "/recipe.toml", options.recipe_text); !written)
-    return fail(written);
+  for (const Result<>& written : {write_launch(run_dir, launch),
+                                  write_atomically(run_dir + "/recipe.toml", options.recipe_text)})
+    if (!written)
+      return fail(
+          "{}; valid: a run directory (--run-dir) on a disk with room, that can be written to",
+          written.error().message);
   return epoch;
 }
 

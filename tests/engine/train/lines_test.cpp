@@ -163,6 +163,11 @@ batches = 1
     QCOMPARE(run.exit_code, 2);
     QVERIFY2(run.err.startsWith("--run-dir: ") && run.err.contains("; valid: "),
              run.err.constData());
+    const auto unwritable = train({"--run-dir", "/proc/self/task"});
+    QCOMPARE(unwritable.exit_code, 2);
+    QVERIFY2(unwritable.err.contains("/proc/self/task/") &&
+                 unwritable.err.contains("; valid: a run directory (--run-dir) "),
+             unwritable.err.constData());
   }
 };
 
