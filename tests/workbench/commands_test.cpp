@@ -102,7 +102,7 @@ class CommandsTest : public QObject {
     }
     const auto tail = heddle({"tail", "debug"});
     QCOMPARE(tail.exit_code, 0);
-    QVERIFY2(tail.out.find("step    100  loss 0.080  1,100 tok/s a rank\n") != std::string::npos,
+    QVERIFY2(tail.out.find("step 100/100  loss 0.080  1,100 tok/s a rank\n") != std::string::npos,
              tail.out.c_str());
     QVERIFY2(tail.out.ends_with("debug is done after 100 steps, loss 0.080, 1,052 tok/s a rank\n"),
              tail.out.c_str());
