@@ -125,6 +125,7 @@ class Parser {
 
   Result<Graph> parse(std::string_view text) {
     announce(text);
+    const bool cut_in_line = !text.ends_with('\n');
     int number = 0;
     bool header = false;
     while (!text.empty()) {
@@ -142,6 +143,7 @@ class Parser {
       statement(reader);
       if (reader.ok() && !reader.done())
         reader.failed(fmt::format("unexpected \"{}\"", reader.remainder()));
+      if (!reader.ok() && text.empty() && cut_in_line) break;  // half a line
       if (!reader.ok()) return tl::unexpected(Error{reader.error()});
     }
     if (!header) return fail("{}: the graph is empty", file_);

@@ -78,14 +78,12 @@ class GraphTest : public QObject {
 
   void a_text_that_was_cut_short_is_recognised() {
     const std::string text = to_text(capture_toy());
-    // At every line's end, and once in the middle of one.
-    for (size_t end = text.find('\n'); end + 1 < text.size(); end = text.find('\n', end + 1)) {
-      const auto parsed = parse_text(text.substr(0, end + 1), "toy.graph");
+    for (size_t size = text.find('\n') + 1; size + 4 < text.size(); size += 7) {
+      const auto parsed = parse_text(text.substr(0, size), "toy.graph");
       QVERIFY(!parsed.has_value());
       QVERIFY2(parsed.error().message.find(": the graph is cut short after ") != std::string::npos,
                parsed.error().message.c_str());
     }
-    QVERIFY(!parse_text(text.substr(0, text.rfind("aten.") + 8), "toy.graph").has_value());
   }
 
   // A graph is read before anything is trained, and on every rank.

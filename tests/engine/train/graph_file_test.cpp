@@ -21,7 +21,9 @@ class GraphFileTest : public QObject {
   }
 
   EngineResult train(const QStringList& more = {}) {
-    return run_engine(QStringList{"train", recipe_, "--ranks", "2", "--quiet"} + more);
+    const QStringList ranks =
+        more.contains("--ranks") ? QStringList{} : QStringList{"--ranks", "2"};
+    return run_engine(QStringList{"train", recipe_, "--quiet"} + ranks + more);
   }
 
   EngineResult train_by(const QByteArray& text, const QStringList& more = {}) {
@@ -94,14 +96,14 @@ mode = "full"
       QTest::newRow(key) << key << graph << recipe;
     };
     row("model.n_layers", "2", "3");
-    row("model.norm_eps", "1e-05", "0.001");
+    row("model.norm_eps", "1e-5", "1e-3");
     row("data.seq_len", "32", "16");
     row("data.document_mask", "false", "true");
     row("training.max_norm", "1.0", "0.5");
     row("training.global_batch", "4", "2");
     row("optimizer.weight_decay", "0.1", "0.2");
     row("optimizer.betas", "[0.9, 0.95]", "[0.9, 0.99]");
-    row("optimizer.eps", "1e-08", "1e-06");
+    row("optimizer.eps", "1e-8", "1e-6");
     row("precision.param", "\"fp32\"", "\"bf16\"");
     row("parallelism.tp", "1", "2");
   }
@@ -112,9 +114,11 @@ mode = "full"
     QStringList sets{"--set", key + "=" + recipe};
     if (key == "parallelism.tp")
       sets << "--set"
-           << "model.n_heads=2"
+           << "model.dim=64"
            << "--set"
-           << "model.n_kv_heads=2";
+           << "model.n_heads=4"
+           << "--set"
+           << "model.n_kv_heads=4";
     const QByteArray text = printed();
     const qsizetype at = text.indexOf(("note " + key + " = ").toUtf8());
     QVERIFY(at > 0);
