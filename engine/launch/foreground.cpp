@@ -90,7 +90,8 @@ void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) 
     tell_line(options.tell, telemetry::Level::info, "logs and results: " + run_dir);
   } else if (!options.keeps_checkpoints) {
     tell_line(options.tell, telemetry::Level::warning,
-              "nothing of this run is kept: there is neither --run-dir nor a checkpoint.folder");
+              "nothing of this run is kept: --run-dir DIR keeps its log and its checkpoints, --set "
+              "checkpoint.folder=DIR its checkpoints");
   }
 }
 
