@@ -44,7 +44,7 @@ class RecipeTest : public QObject {
         "llama3-8b", 512,      4, 8, 2, 1024, 4096, 2048, 1e-6, 10000, RopeScaling{4, 2, 8, 1024},
         true,        "weights"};
     expected.data = {{"a.txt", "b/"}, "ids.safetensors", "tokenizer.json", 128, true, 7};
-    expected.training = {10, 4, 64, 0, 1};
+    expected.training = {10, 4, 64, 0, 1, 3};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
@@ -58,9 +58,10 @@ class RecipeTest : public QObject {
     expected.recompute = {RecomputeMode::budget, 0.25};
     expected.precision = {Precision::bf16, Precision::bf16};
     expected.overrides = {{{"layers.0-1"}, RecomputeMode::full}, {{"layers.3"}, std::nullopt}};
-    expected.checkpoint = {"out", 3, 1};
+    expected.checkpoint = {false, "out", 3, 1};
+    expected.timeouts = {30, 20, 40};
     expected.telemetry = {1};
-    expected.hardware = {"8xh100", 64, "cuda"};
+    expected.hardware = {"8xh100", 64, "cuda", true};
     QVERIFY(parsed.recipe == expected);
     // Every key of the schema stands in that text, so none is left unread.
     for (const KeyInfo& info : keys()) QVERIFY2(parsed.places.contains(info.key), info.key.c_str());
