@@ -45,13 +45,8 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
   const auto inputs = train::read_inputs(options.path, options.ranks, sets);
   if (!inputs) return bad_usage(inputs.error().message);
   recipe::Recipe recipe = inputs->recipe;
-  if (recipe.checkpoint.enabled &&
-      launch::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty()) {
-    recipe.checkpoint.enabled = false;
-    fmt::print(stderr,
-               "nothing of this run is kept: --run-dir DIR keeps its log and its checkpoints, "
-               "--set checkpoint.folder=DIR its checkpoints\n");
-  }
+  launch.keeps_checkpoints = !launch::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty();
+  recipe.checkpoint.enabled = launch.keeps_checkpoints;
   if (!launch.eval_to.empty() && recipe.micro_batches() != 1)
     return bad_usage(fmt::format(
         "{}: eval takes the whole first batch at once, and this recipe cuts it into {} "
@@ -61,7 +56,6 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
         recipe.training.local_batch * recipe.data_parallel_ranks(), recipe.data_parallel_ranks()));
   launch.recipe_text = recipe::to_toml(recipe);
   launch.steps = recipe.training.steps;
-  launch.keeps_checkpoints = !recipe.checkpoint.folder.empty();
   launch.ranks = static_cast<int32_t>(recipe.hardware.ranks);
   launch.run_dir = absolute(launch.run_dir);
   launch.graph_file = absolute(launch.graph_file);
