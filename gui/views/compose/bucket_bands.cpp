@@ -152,7 +152,7 @@ void BucketBands::paintEvent(QPaintEvent*) {
 void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   const Colors& c = colors();
   const Bucket& shown = list_.buckets[bucket];
-  static constexpr int kSlots[] = {1, 4, 3};
+  static constexpr int kSlots[] = {0, 4, 3};
   const QColor color =
       list_.known ? runStroke(kSlots[bucket % 3], Theme::instance().scheme()).color : c.other;
   painter.setPen(Qt::NoPen);
