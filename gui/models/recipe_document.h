@@ -39,6 +39,9 @@ class RecipeDocument : public QObject {
   const QString& name() const { return name_; }
   const QString& file() const { return file_; }
   bool isEdited() const { return text_ != saved_; }
+  /// Each key that means something else than what is saved, with both values: "training.steps  10
+  /// → 20". Empty if only the text differs, or is no TOML.
+  QStringList unsavedChanges() const;
 
   /// False while the text is no TOML: then `resolved` and `value` are those of the last text that
   /// was.

@@ -11,6 +11,8 @@
 
 namespace heddle::gui {
 
+class ComposeView;
+
 class ComposePage : public Page {
   Q_OBJECT
 
@@ -36,8 +38,10 @@ class ComposePage : public Page {
   void makeActions();
   void makeHeader();
   void loadFirst();
+  void newRecipe();
   void openFile(const QString& file);
   void chooseFile();
+  bool hasOwnFile() const;
   bool save();
   bool saveAs();
   bool mayReplace();
@@ -48,7 +52,8 @@ class ComposePage : public Page {
   bool loaded_ = false;
   QWidget* header_;
   QToolButton* recipes_;
-  QAction *undo_, *redo_, *open_, *save_, *saveAs_, *launch_;
+  ComposeView* view_;
+  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *launch_;
 };
 
 }  // namespace heddle::gui

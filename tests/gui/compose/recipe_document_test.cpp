@@ -79,6 +79,25 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(document.value("training.steps"), QString("123"));
   }
 
+  void history_and_changes_tell_values() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    QVERIFY(document.unsavedChanges().isEmpty());
+    for (const char* steps : {"2", "25"}) document.setKey("training.steps", steps);
+    QCOMPARE(document.history()->undoText(), QString("steps 10 → 25"));
+    document.setKeys({{"model.preset", "\"llama3-8b\""}}, "preset");
+    QCOMPARE(document.history()->undoText(), QString("preset llama3-debug → llama3-8b"));
+    // Not what the other preset brings along.
+    QCOMPARE(document.unsavedChanges(),
+             (QStringList{"model.preset  llama3-debug → llama3-8b", "training.steps  10 → 25"}));
+    document.setText(document.text() + "# a word");
+    QCOMPARE(document.history()->undoText(), QString("typing in line 8"));
+    for (int i = 0; i < 3; ++i) document.history()->undo();
+    QVERIFY(document.unsavedChanges().isEmpty());
+    document.setText(kText + "# only words");
+    QVERIFY(document.isEdited() && document.unsavedChanges().isEmpty());
+  }
+
   void typing_merges_by_line_and_shares_the_history() {
     RecipeDocument document;
     document.load("small", kText, {});
