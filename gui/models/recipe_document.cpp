@@ -19,8 +19,13 @@ namespace {
 /// A value as a label has room for it.
 QString shortValue(const QString& toml) {
   constexpr int kMost = 28;
-  const bool quoted = toml.size() > 1 && toml.startsWith(QChar('"')) && toml.endsWith(QChar('"'));
-  const QString text = quoted ? toml.mid(1, toml.size() - 2) : toml.simplified();
+  QString text = toml.simplified();
+  for (const char* ends : {"[]", "\"\""}) {  // a list of one is told as that one
+    const bool within = text.size() > 1 && text.front() == QLatin1Char(ends[0]) &&
+                        text.back() == QLatin1Char(ends[1]) &&
+                        !text.contains(QLatin1String("\", "));
+    if (within) text = text.mid(1, text.size() - 2);
+  }
   if (text.isEmpty()) return QStringLiteral("–");
   return text.size() <= kMost ? text : QChar(0x2026) + text.right(kMost - 1);
 }
@@ -74,6 +79,10 @@ RecipeDocument::RecipeDocument(QObject* parent) : QObject(parent) {
   autosaveTimer_.setSingleShot(true);
   autosaveTimer_.setInterval(500);
   connect(&autosaveTimer_, &QTimer::timeout, this, &RecipeDocument::autosave);
+  connect(&files_, &RecipeFiles::changed, this, [this] {
+    read();
+    Q_EMIT changed();
+  });
   read();
 }
 
@@ -87,7 +96,6 @@ void RecipeDocument::load(const QString& name, const QString& text, const QStrin
   saved_ = text;
   history_.clear();
   endEdit();
-  modelOfCheckpoint_.reset();
   replace(text);
 }
 
@@ -259,7 +267,7 @@ void RecipeDocument::read() {
     return;
   }
   resolved_ = checkpoint::load_recipe(
-      text, file, {}, 0, [this](const std::string& folder) { return modelOf(folder); });
+      text, file, {}, 0, [this](const std::string& folder) { return files_.modelOf(folder); });
   values_.clear();
   const auto take = [this](const auto& pair) {
     values_.insert(QString::fromStdString(pair.first), QString::fromStdString(pair.second));
@@ -270,17 +278,6 @@ void RecipeDocument::read() {
     if (pair.first.starts_with("model.") && pair.first != "model.checkpoint") take(pair);
   faults_ = resolved_.faults;
   if (faults_.empty()) unsupported_ = recipe::unsupported(resolved_);
-}
-
-Result<recipe::Model> RecipeDocument::modelOf(const std::string& folder) {
-  if (!modelOfCheckpoint_ || checkpoint_ != folder) {
-    checkpoint_ = folder;
-    modelOfCheckpoint_ = checkpoint::read_model(folder);
-  }
-  // What cannot be read may be mended meanwhile.
-  Result<recipe::Model> model = *modelOfCheckpoint_;
-  if (!model) modelOfCheckpoint_.reset();
-  return model;
 }
 
 }  // namespace heddle::gui

@@ -83,8 +83,10 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   int next = 0;
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;
+    const bool counted =  // not what has the vocabulary's rows while that is unknown
+        std::ranges::all_of(each.parameters, [](const auto& p) { return p.elements() > 0; });
     for (const recipe::Parameter& parameter : each.parameters)
-      bucket.elements += parameter.elements();
+      bucket.elements += counted ? parameter.elements() : 0;
     QStringList names;
     for (const std::string& name : each.names) names << QString::fromStdString(name);
     bucket.name = names.join(QStringLiteral(" · "));

@@ -13,7 +13,7 @@ int outerModules(const recipe::Model& model);
 
 struct Bucket {
   QString name;            // "layers 2–3"
-  qint64 elements = 0;     // of the whole parameters that its modules read
+  qint64 elements = 0;     // of the whole parameters that its modules read; 0: not known
   QList<qint64> gathered;  // bytes by pipeline rank; empty: not known, or nothing is gathered
   int first = 0;           // the outer modules that it reaches into
   int last = 0;
@@ -29,8 +29,8 @@ struct BucketList {
   QList<Bucket> buckets;
 };
 
-/// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: it has no
-/// faults and its vocabulary is filled in, so that sizes follow.
+/// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and
+/// mesh have no faults and its vocabulary is filled in, so that sizes follow.
 BucketList bucketsOf(const recipe::Recipe& recipe, bool sound);
 
 /// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.

@@ -25,6 +25,7 @@ class ComposePage : public Page {
   QWidget* headerWidget() override { return header_; }
   QList<QAction*> pageActions() override;
   void activated() override;
+  bool isReady() const override { return !document_.files().isReading(); }
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
 

@@ -9,7 +9,6 @@
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
-#include "gui/models/tokenizer_size.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_list.h"
 
@@ -24,6 +23,15 @@ constexpr int kRoomForFacts = 520;
 const QStringList& modes() {
   static const QStringList words = {"auto", "layers", "manual", "none"};
   return words;
+}
+
+/// Whether the layout is sound: what is wrong with data or training changes no size.
+bool isLaidOut(const recipe::Recipe& recipe, const std::vector<recipe::Fault>& faults) {
+  return recipe.model.vocab_size > 0 &&
+         std::ranges::none_of(faults, [](const recipe::Fault& fault) {
+           return !fault.key.starts_with("data.") && !fault.key.starts_with("training.") &&
+                  !fault.key.starts_with("validation.") && !fault.key.starts_with("schedule.");
+         });
 }
 
 /// A header row of 48 px.
@@ -160,8 +168,8 @@ QWidget* ComposeView::makeText() {
 recipe::Recipe ComposeView::shown() const {
   recipe::Recipe recipe = document_.resolved().recipe;
   if (recipe.model.vocab_size == 0 && !recipe.data.tokenizer.empty()) {
-    recipe::resolve_paths(recipe, QFileInfo(document_.file()).absolutePath().toStdString());
-    recipe.model.vocab_size = tokenizerSize(QString::fromStdString(recipe.data.tokenizer));
+    recipe.model.vocab_size =
+        document_.files().vocabulary(QString::fromStdString(recipe.data.tokenizer)).value_or(0);
   }
   return recipe;
 }
@@ -192,8 +200,7 @@ void ComposeView::refreshBuckets() {
   const int mode = static_cast<int>(recipe.wrapping.mode);
   wrapping_->setCurrent(mode);
   wrapping_->setEnabled(document_.isReadable());
-  const bool sound = document_.faults().empty() && recipe.model.vocab_size > 0;
-  const BucketList list = bucketsOf(recipe, sound);
+  const BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
   bands_->setBuckets(list);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
   bandsNote_->setText(bucketsNote(recipe, list));
@@ -216,7 +223,7 @@ QString ComposeView::bucketsNote(const recipe::Recipe& recipe, const BucketList&
       byHand && !list.movable
           ? tr("These buckets are not runs of whole layers: change them in the text.")
           : notes[static_cast<int>(recipe.wrapping.mode)];
-  if (!faults.empty() || recipe.model.vocab_size == 0) return note;
+  if (!isLaidOut(recipe, faults)) return note;
   const recipe::Mesh mesh(recipe.parallelism);
   const QString sizes = mesh.size(recipe::kSharing) == 1 ? tr("Nothing is sharded or gathered.")
                         : mesh.size(recipe::kPp) > 1

@@ -53,7 +53,7 @@ void RecipeForm::addData() {
   beginSection(tr("Data"));
   const QString texts = tr("Text (*.txt *.jsonl);;All files (*)");
   addWide(tr("text"), filesField(document_, QStringLiteral("data.text"), tr("Text to train on"),
-                                 texts, tr("files or folders, with ; between")));
+                                 texts, tr("files or folders")));
   addWide(tr("tokenizer"), fileField(document_, QStringLiteral("data.tokenizer"), tr("Tokenizer"),
                                      tr("Tokenizer (*.json)"), tr("a tokenizer.json")));
   addPair(tr("sequence"), integer("data.seq_len", 1), tr("seed"), integer("data.seed", 0));

@@ -277,7 +277,11 @@ class ComposeViewTest : public QObject {
     document_->setKey("parallelism.tp", "8");
     QVERIFY(!bands->accessibleDescription().contains("gathers"));
     QVERIFY(field<QLabel>("bucketsNote")->text().contains("Nothing is sharded"));
-    document_->setKey("parallelism.tp", "3");  // a fault: nothing follows
+    document_->setKey("parallelism.tp", "2");
+    document_->setKey("data.text", "[]");  // changes no size
+    QVERIFY(!document_->faults().empty());
+    QVERIFY(bands->accessibleDescription().contains("gathers"));
+    document_->setKey("parallelism.tp", "3");  // a fault of the mesh: nothing follows
     QVERIFY(!bands->accessibleDescription().contains("gathers"));
   }
 
