@@ -33,7 +33,7 @@ Result<Arguments> parse(int argc, char** argv) {
     else
       return fail(
           "{} is no command; valid: a recipe (FILE.toml) to open, --store FILE, --demo, "
-          "launch, stop, tail, remove, import, targets, runs, show, compare, export, "
+          "launch, stop, tail, remove, restore, import, targets, runs, show, compare, export, "
           "render",
           argument);
   }

@@ -47,6 +47,9 @@ class Page : public QWidget {
     Q_UNUSED(toml)
     Q_UNUSED(file)
   }
+  /// Takes on the layout of the last time (columns, splitters), and from now on keeps it in the
+  /// settings as it changes. A picture is rendered without.
+  virtual void keepLayout() {}
   /// True when nothing asked for is still being loaded: the picture is complete.
   virtual bool isReady() const { return true; }
 

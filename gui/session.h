@@ -5,6 +5,7 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 
 #include "gui/models/worker.h"
 #include "gui/theme/icons.h"
+#include "gui/theme/run_colors.h"
 #include "storage/queries.h"
 #include "workbench/workbench.h"
 
@@ -66,6 +68,8 @@ class Session : public QObject {
 
   /// Opens a run's recipe in Compose as a new one, and says what of it was the old run's alone.
   void editAsNew(const storage::RunDetail& run);
+  /// How runs are drawn when several are shown.
+  RunSlots& runSlots() { return runSlots_; }
 
   Worker& readingThread() { return reading_; }
   Worker& workingThreads() { return working_; }
@@ -90,6 +94,8 @@ class Session : public QObject {
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});
   /// What was said of the subject no longer holds.
   void messageSettled(const QString& subject);
+  /// A toast with the button "Undo".
+  void undoOffered(const QString& text, const std::function<void()>& undo);
 
  private:
   template <typename Task>
@@ -107,6 +113,7 @@ class Session : public QObject {
 
   QString store_;
   bool mayWrite_;
+  RunSlots runSlots_;
   QTimer poll_;      // changes by other processes
   QTimer throttle_;  // of storeChanged
   QTimer second_;

@@ -1,5 +1,6 @@
 // Runs side by side: recipe, environment and results, with no cap on their number.
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "storage/connection.h"
@@ -26,11 +27,31 @@ std::vector<Compared> side_by_side(const std::vector<Values>& runs) {
   return rows;
 }
 
+/// A number, or words that are one.
+std::optional<double> number_in(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  std::string text = std::get<std::string>(value);
+  std::erase(text, '_');  // as TOML allows
+  double number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  return number;
+}
+
 }  // namespace
+
+std::string precise(double value) { return fmt::format("{:.9g}", value); }
+
+bool same(const std::optional<Value>& a, const std::optional<Value>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  const auto left = number_in(*a), right = number_in(*b);
+  if (left && right) return precise(*left) == precise(*right);
+  return *a == *b;
+}
 
 bool Compared::differs() const {
   return std::any_of(values.begin(), values.end(),
-                     [this](const auto& value) { return value != values.front(); });
+                     [this](const auto& value) { return !same(value, values.front()); });
 }
 
 Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {

@@ -16,7 +16,7 @@ namespace {
 #define HEDDLE_SUMMARY                                                                            \
   "SELECT id, name, state, cause, target, recipe_name, created, started, finished, tags, notes, " \
   "steps, tokens_per_second_per_rank, loss, loss_flag, sparkline, lineage, parent, parent_name, " \
-  "parent_step "                                                                                  \
+  "parent_step, trashed "                                                                         \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
 RunSummary summary_in(const Rows& rows) {
@@ -47,6 +47,7 @@ RunSummary summary_in(const Rows& rows) {
   }
   if (const auto kind = lineage_kind(rows.text(16)))
     run.lineage = Lineage{*kind, rows.integer(17), rows.text(18), rows.integer(19)};
+  run.trashed = rows.optional_real(20);
   return run;
 }
 
@@ -123,20 +124,26 @@ Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
   });
 }
 
-Result<RunSummary> Reader::find_run(const std::string& name_or_id) {
+Result<RunSummary> Reader::find_run(const std::string& name_or_id, bool trash_too) {
   return guarded(connection_->path(), [&]() -> Result<RunSummary> {
+    std::optional<RunSummary> found;
     {
       Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE name = ?", name_or_id);
-      if (rows.next()) return summary_in(rows);
+      if (rows.next()) found = summary_in(rows);
     }
     const bool digits = !name_or_id.empty() && name_or_id.size() < 19 &&
                         std::all_of(name_or_id.begin(), name_or_id.end(),
                                     [](char c) { return c >= '0' && c <= '9'; });
-    if (digits) {
+    if (!found && digits) {
       Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE id = ?", std::stoll(name_or_id));
-      if (rows.next()) return summary_in(rows);
+      if (rows.next()) found = summary_in(rows);
     }
-    return fail("no run '{}' in {}; `heddle runs` lists them", name_or_id, connection_->path());
+    if (!found)
+      return fail("no run '{}' in {}; `heddle runs` lists them", name_or_id, connection_->path());
+    if (found->trashed && !trash_too)
+      return fail("run '{}' is in the trash; `heddle restore {}` brings it back", name_or_id,
+                  found->id);
+    return std::move(*found);
   });
 }
 
@@ -174,6 +181,33 @@ Result<RunDetail> Reader::run(RunId run) {
       while (rows.next()) detail.ranks.push_back(static_cast<int32_t>(rows.integer(0)));
     }
     return detail;
+  });
+}
+
+Result<std::vector<RunId>> Reader::runs_in(const std::string& run_dir) {
+  return guarded(connection_->path(), [&]() -> Result<std::vector<RunId>> {
+    std::vector<RunId> runs;
+    Rows rows =
+        connection_->query("SELECT id FROM runs WHERE run_dir = ? ORDER BY id DESC", run_dir);
+    while (rows.next()) runs.push_back(rows.integer(0));
+    return runs;
+  });
+}
+
+Result<RunSize> Reader::size_of(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<RunSize> {
+    const ReadTransaction transaction(*connection_);
+    Rows records = connection_->query(
+        "SELECT count(*), coalesce(sum(length(payload)), 0) FROM records WHERE run = ?", run);
+    records.next();
+    Rows chunks = connection_->query(
+        "SELECT coalesce(sum(length(data)), 0) FROM chunks JOIN series ON series.id = "
+        "chunks.series "
+        "WHERE run = ?",
+        run);
+    chunks.next();
+    return RunSize{records.integer(0),
+                   static_cast<uint64_t>(records.integer(1) + chunks.integer(0))};
   });
 }
 

@@ -56,11 +56,18 @@ struct RankSpans {
   telemetry::Spans spans;
 };
 
+/// A number with the nine digits that tell any two single-precision numbers apart.
+std::string precise(double value);
+
+/// Whether two values (nullopt: none) are the same when written out in full: words by their
+/// letters, numbers by nine digits, so that 1e-3 is 0.001 and a last bit is no difference.
+bool same(const std::optional<Value>& a, const std::optional<Value>& b);
+
 /// A key with its value in each of the compared runs (nullopt: the run has none).
 struct Compared {
   std::string key;
   std::vector<std::optional<Value>> values;
-  bool differs() const;  // not all values are equal
+  bool differs() const;  // not all values are the same
 };
 
 struct Comparison {
@@ -68,6 +75,12 @@ struct Comparison {
   std::vector<Compared> recipe;  // all keys, as in the other two
   std::vector<Compared> environment;
   std::vector<Compared> results;
+};
+
+/// What a run takes in the store.
+struct RunSize {
+  int64_t records = 0;
+  uint64_t bytes = 0;
 };
 
 /// Counts and checksums of one log as the store has it: to compare with the file's own.
@@ -95,19 +108,24 @@ class Reader {
   /// Microseconds.
   Result<bool> changed();
 
-  /// Newest first. Reads summary rows only.
+  /// Newest first. Reads summary rows only. `trashed`: those in the trash; else those that are not.
   Result<std::vector<RunSummary>> runs(bool trashed = false);
   /// Of the runs that are going on, as far as someone has followed them.
   Result<std::map<RunId, Link>> links();
   /// Whether a process follows the runs of this store now (holds its ingest lease).
   Result<bool> followed() const;
-  /// By name, or by id in digits.
-  Result<RunSummary> find_run(const std::string& name_or_id);
+  /// By name, or by id in digits. A run in the trash is found with `trash_too` only.
+  Result<RunSummary> find_run(const std::string& name_or_id, bool trash_too = false);
+  /// One run, in the trash or not.
   Result<RunDetail> run(RunId run);
+  Result<RunSize> size_of(RunId run);
+  /// Runs of that run directory, on whichever host, newest first, those in the trash too.
+  Result<std::vector<RunId>> runs_in(const std::string& run_dir);
   /// The recipe's flattened keys and values, as create_run was given them.
   Result<Values> recipe_values(RunId run);
   /// All names of recipe., environment. and results. values in the store, with that prefix: the
-  /// columns a runs table can show.
+  /// columns a runs table can show. Those of runs in the trash too, here and in `column`: who asks
+  /// has a list of runs.
   Result<std::vector<std::string>> columns();
   /// One column ("recipe.optimizer.lr") over all runs.
   Result<std::map<RunId, Value>> column(const std::string& name);

@@ -59,6 +59,9 @@ struct NewRun {
   /// Its checkpoints go to the recipe's checkpoint.folder: no other unfinished run of the target
   /// may save there.
   bool claims_folder = false;
+  /// Its logs are in `run_dir` and complete: the Writer that makes the run takes them in, and needs
+  /// no lease for that. Of one directory there is one such run.
+  bool imported = false;
 };
 
 /// A row of the runs list.
@@ -78,6 +81,7 @@ struct RunSummary {
   int64_t steps = 0;                                 // the last step that ended
   std::optional<double> tokens_per_second_per_rank;  // median without the first 3 steps
   std::optional<double> loss;                        // the last one
+  std::optional<double> trashed;                     // since when it is in the trash
   std::vector<float> sparkline;                      // the loss, at most 60 points, evenly spaced
 };
 

@@ -10,8 +10,40 @@
 namespace heddle::storage {
 namespace {
 
+constexpr const char* kTrashed = " (trashed";
+
+/// By a run that is not in the trash.
 bool name_taken(Connection& connection, const std::string& name) {
-  return connection.query("SELECT 1 FROM runs WHERE name = ?", name).next();
+  return connection.query("SELECT 1 FROM runs WHERE name = ? AND trashed IS NULL", name).next();
+}
+
+/// `wish`, else "wish-2", "wish-3" …
+std::string free_name(Connection& connection, const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", wish, i);
+  return name;
+}
+
+/// A run in the trash leaves its name to whoever wants it.
+void make_way(Connection& connection, const std::string& name) {
+  RunId run = 0;
+  {
+    Rows rows = connection.query("SELECT id FROM runs WHERE name = ?", name);
+    if (!rows.next()) return;
+    run = rows.integer(0);
+  }
+  const auto taken = [&](const std::string& other) {
+    return connection.query("SELECT 1 FROM runs WHERE name = ?", other).next();
+  };
+  std::string other = fmt::format("{}{})", name, kTrashed);
+  for (int i = 2; taken(other); ++i) other = fmt::format("{}{} {})", name, kTrashed, i);
+  connection.execute("UPDATE runs SET name = ? WHERE id = ?", other, run);
+}
+
+/// The name that a run had before it made way.
+std::string own_name(const std::string& name) {
+  const size_t at = name.rfind(kTrashed);
+  return at == std::string::npos || at == 0 || name.back() != ')' ? name : name.substr(0, at);
 }
 
 int64_t key_id(Connection& connection, const std::string& name) {
@@ -100,8 +132,13 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
       return fail(is_free);
   if (run.claims_folder)
     if (Result<> is_free = check_free_to_save(connection, run); !is_free) return fail(is_free);
-  std::string name = run.name;
-  for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", run.name, i);
+  if (run.imported) {
+    Rows rows = connection.query("SELECT name FROM runs WHERE run_dir = ? AND target = ?",
+                                 run.run_dir, run.target);
+    if (rows.next()) return fail("{}: it is here already, as {}", run.run_dir, rows.text(0));
+  }
+  const std::string name = free_name(connection, run.name);
+  make_way(connection, name);
   connection.execute(
       "INSERT INTO runs (name, state, target, recipe_name, created, hosts, run_dir) "
       "VALUES (?, 'preparing', ?, ?, ?, ?, ?)",
@@ -162,10 +199,40 @@ Result<> set_link(Connection& connection, RunId run, const Link& link) {
 Result<> rename_run(Connection& connection, RunId run, const std::string& name) {
   if (Result<> found = require_run(connection, run); !found) return found;
   if (name.empty()) return fail("a run needs a name");
-  if (connection.query("SELECT 1 FROM runs WHERE name = ? AND id <> ?", name, run).next()) {
-    return fail("another run is called '{}' (it may be in the trash); choose another name", name);
+  if (connection.query("SELECT 1 FROM runs WHERE name = ? AND id = ?", name, run).next()) return {};
+  if (name_taken(connection, name)) {
+    return fail("another run is called '{}'; choose another name", name);
   }
+  make_way(connection, name);
   connection.execute("UPDATE runs SET name = ? WHERE id = ?", name, run);
+  return {};
+}
+
+Result<> trash_run(Connection& connection, RunId run) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  {
+    Rows rows = connection.query("SELECT name, state FROM runs WHERE id = ?", run);
+    rows.next();
+    const std::string state = rows.text(1);
+    if (!has_ended(run_state(state).value_or(RunState::lost)))
+      return fail("{} is {}; stop it first", rows.text(0), state);
+  }
+  connection.execute("UPDATE runs SET trashed = ? WHERE id = ? AND trashed IS NULL", unix_now(),
+                     run);
+  return {};
+}
+
+Result<> restore_run(Connection& connection, RunId run) {
+  if (Result<> found = require_run(connection, run); !found) return found;
+  std::string name;
+  {
+    Rows rows = connection.query("SELECT name FROM runs WHERE id = ? AND trashed IS NOT NULL", run);
+    if (!rows.next()) return {};
+    name = free_name(connection, own_name(rows.text(0)));
+  }
+  if (!connection.query("SELECT 1 FROM runs WHERE name = ? AND id = ?", name, run).next())
+    make_way(connection, name);
+  connection.execute("UPDATE runs SET trashed = NULL, name = ? WHERE id = ?", name, run);
   return {};
 }
 

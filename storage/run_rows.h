@@ -26,6 +26,8 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
                    double time);
 Result<> set_link(Connection& connection, RunId run, const Link& link);
 Result<> rename_run(Connection& connection, RunId run, const std::string& name);
+Result<> trash_run(Connection& connection, RunId run);
+Result<> restore_run(Connection& connection, RunId run);
 Result<> remove_run(Connection& connection, RunId run);
 
 /// `prefix` is "recipe.", "environment." or "results.".

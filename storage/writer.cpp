@@ -35,9 +35,12 @@ Result<> Writer::take_lease() { return thread_->take_lease(); }
 bool Writer::has_lease() const { return thread_->has_lease(); }
 
 Writer::Future<CreatedRun> Writer::create_run(NewRun run) {
-  return thread_->post<CreatedRun>([run = std::move(run)](Connection& connection, Ingestor&) {
-    return storage::create_run(connection, run);
-  });
+  return thread_->post<CreatedRun>(
+      [run = std::move(run), thread = thread_.get()](Connection& connection, Ingestor&) {
+        Result<CreatedRun> created = storage::create_run(connection, run);
+        if (created && run.imported) thread->imports(created->id);
+        return created;
+      });
 }
 
 Writer::Future<> Writer::set_state(RunId run, RunState state, std::string cause, double time) {
@@ -109,16 +112,13 @@ Writer::Future<> Writer::set_link(RunId run, Link link) {
 }
 
 Writer::Future<> Writer::trash(RunId run) {
-  return thread_->post<void>([run](Connection& connection, Ingestor&) {
-    return set_column(connection, "UPDATE runs SET trashed = ? WHERE id = ?", run, unix_now());
-  });
+  return thread_->post<void>(
+      [run](Connection& connection, Ingestor&) { return trash_run(connection, run); });
 }
 
 Writer::Future<> Writer::restore(RunId run) {
-  return thread_->post<void>([run](Connection& connection, Ingestor&) {
-    return set_column(connection, "UPDATE runs SET trashed = ? WHERE id = ?", run,
-                      std::optional<double>());
-  });
+  return thread_->post<void>(
+      [run](Connection& connection, Ingestor&) { return restore_run(connection, run); });
 }
 
 Writer::Future<> Writer::remove(RunId run) {
@@ -130,14 +130,14 @@ Writer::Future<> Writer::remove(RunId run) {
 
 Writer::Future<Ingested> Writer::ingest(RunId run, int32_t rank, int32_t epoch, uint64_t offset,
                                         std::string bytes) {
-  if (!has_lease()) return Thread::refuse<Ingested>(kNoLease);
+  if (!thread_->may_ingest(run)) return Thread::refuse<Ingested>(kNoLease);
   return thread_->post<Ingested>(
       [log = LogKey{run, rank, epoch}, offset, bytes = std::move(bytes)](
           Connection&, Ingestor& ingestor) { return ingestor.ingest(log, offset, bytes); });
 }
 
 Writer::Future<Ingested> Writer::end_log(RunId run, int32_t rank, int32_t epoch) {
-  if (!has_lease()) return Thread::refuse<Ingested>(kNoLease);
+  if (!thread_->may_ingest(run)) return Thread::refuse<Ingested>(kNoLease);
   return thread_->post<Ingested>([log = LogKey{run, rank, epoch}](Connection&, Ingestor& ingestor) {
     return ingestor.end_log(log);
   });

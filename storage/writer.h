@@ -44,8 +44,9 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Takes the ingest lease for this Writer's life; without it `ingest`, `end_log` and
-  /// `take_requests` fail. Fails at once when another process has it. Taking it again is fine.
+  /// Takes the ingest lease for this Writer's life; without it `ingest` and `end_log` (of runs that
+  /// this Writer has not imported) and `take_requests` fail. Fails at once when another process has
+  /// it. Taking it again is fine.
   Result<> take_lease();
   bool has_lease() const;
 
@@ -67,7 +68,9 @@ class Writer {
   /// `line.id` is ignored; `line.time` 0: now.
   Future<> add_line(RunId run, LogLine line);
 
+  /// An ended run leaves every list and comparison, and its name to whoever wants it.
   Future<> trash(RunId run);
+  /// Under its own name where that is free, else with "-2", "-3" … added.
   Future<> restore(RunId run);
   /// For good: every row of the run.
   Future<> remove(RunId run);

@@ -42,6 +42,16 @@ bool Writer::Thread::has_lease() const {
   return lease_.has_value();
 }
 
+void Writer::Thread::imports(RunId run) {
+  const std::lock_guard lock(mutex_);
+  imported_.insert(run);
+}
+
+bool Writer::Thread::may_ingest(RunId run) const {
+  const std::lock_guard lock(mutex_);
+  return lease_.has_value() || imported_.contains(run);
+}
+
 void Writer::Thread::enqueue(Job job) {
   {
     const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "storage/connection.h"
@@ -26,6 +27,9 @@ class Writer::Thread {
 
   Result<> take_lease();
   bool has_lease() const;
+  /// From now on this Writer may take in the run's logs without the lease: nobody else does.
+  void imports(RunId run);
+  bool may_ingest(RunId run) const;
 
   /// Puts `work(Connection&, Ingestor&) -> Result<T>` on the queue. An error of its own undoes what
   /// it did and nothing else.
@@ -76,6 +80,7 @@ class Writer::Thread {
   std::deque<Job> queue_;
   bool closing_ = false;
   std::optional<Lease> lease_;
+  std::set<RunId> imported_;
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "engine/launch/process.h"
 #include "workbench/host_feed.h"
+#include "workbench/import.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -265,6 +266,12 @@ void follow_run(const std::string& store_path, storage::Writer& writer,
                 const storage::RunDetail& run, const std::function<void()>& changed,
                 std::stop_token stop) {
   Result<Place> place = place_from_json(run.hosts);
+  if (place && is_import(run.summary, *place)) {
+    // All of it is still in its directory: to import it again is to begin anew.
+    [[maybe_unused]] const Result<> removed = writer.remove(run.summary.id).get();
+    changed();
+    return;
+  }
   std::string unlaunched;
   if (!place) {
     unlaunched = place.error().message;

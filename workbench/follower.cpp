@@ -10,6 +10,7 @@
 
 #include "storage/queries.h"
 #include "workbench/follow_run.h"
+#include "workbench/import.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
@@ -62,11 +63,13 @@ class Follower::Manager {
     }
   }
 
-  /// A living launcher sees to a run until it is running.
+  /// A living launcher sees to a run until it is running; one that imports, to its end.
   static bool others_business(const storage::RunDetail& run) {
-    if (run.summary.state != storage::RunState::preparing) return false;
     const Result<Place> place = place_from_json(run.hosts);
-    return place && launcher_lives(*place);
+    if (!place) return false;
+    const bool theirs =
+        run.summary.state == storage::RunState::preparing || is_import(run.summary, *place);
+    return theirs && launcher_lives(*place);
   }
 
   void follow(const storage::RunDetail& run) {

@@ -11,6 +11,7 @@
 #include "engine/launch/run_files.h"
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/record.h"
+#include "storage/queries.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
@@ -19,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPiece = 1 << 20;
+constexpr const char* kImported = "imported";  // the target of such a run
+constexpr int kDeepest = 6;                    // folders down to a run directory
 
 struct Log {
   int32_t epoch = 0;
@@ -103,11 +106,91 @@ std::string name_of(const fs::path& folder) {
   return (folder.has_filename() ? folder : folder.parent_path()).filename();
 }
 
+/// Absolute, without a slash at its end.
+std::string whole(const std::string& path) {
+  const fs::path folder = fs::absolute(path).lexically_normal();
+  return folder.has_filename() ? folder : folder.parent_path();
+}
+
+/// The run of a directory of this machine that the store has, imported or launched here. One whose
+/// import was interrupted is removed first.
+Result<std::optional<storage::CreatedRun>> run_here(storage::Reader& reader,
+                                                    storage::Writer& writer,
+                                                    const std::string& run_dir) {
+  const auto runs = reader.runs_in(run_dir);
+  if (!runs) return fail(runs);
+  for (const storage::RunId id : *runs) {
+    const auto run = reader.run(id);
+    if (!run) return fail(run);
+    const Result<Place> place = place_from_json(run->hosts);
+    if (!place || !place->target.hosts[0].is_this_machine()) continue;
+    const bool unfinished = !storage::has_ended(run->summary.state);
+    if (unfinished && is_import(run->summary, *place) && !launcher_lives(*place)) {
+      if (Result<> removed = writer.remove(id).get(); !removed) return fail(removed);
+      continue;
+    }
+    return storage::CreatedRun{id, run->summary.name};
+  }
+  return std::nullopt;
+}
+
+void find_run_dirs(const fs::path& folder, int deeper, std::vector<std::string>& found) {
+  std::error_code error;
+  if (fs::exists(folder / "rank-0.0.hlog", error)) return found.push_back(folder);
+  if (deeper == 0) return;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_directory(error) && !entry.is_symlink(error))
+      find_run_dirs(entry.path(), deeper - 1, found);
+  }
+}
+
 }  // namespace
+
+bool is_import(const storage::RunSummary& run, const Place& place) {
+  return run.target == kImported && place.shares.empty();
+}
+
+std::vector<std::string> run_dirs_in(const std::string& folder) {
+  std::vector<std::string> found;
+  find_run_dirs(whole(folder), kDeepest, found);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<Imported> import_runs(const std::string& store_path, storage::Writer& writer,
+                                  const std::vector<std::string>& paths,
+                                  const std::function<bool(size_t done, size_t total)>& progress) {
+  std::vector<Imported> done;
+  std::vector<std::string> run_dirs;
+  for (const std::string& path : paths) {
+    const std::vector<std::string> found = run_dirs_in(path);
+    for (const std::string& run_dir : found) {
+      if (std::find(run_dirs.begin(), run_dirs.end(), run_dir) == run_dirs.end())
+        run_dirs.push_back(run_dir);
+    }
+    if (found.empty())
+      done.push_back({path, fail("{}: there is no rank-0.0.hlog in it or below; valid: the "
+                                 "directory of a run, or a folder of such",
+                                 path)});
+  }
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  for (size_t i = 0; i < run_dirs.size(); ++i) {
+    const auto here = reader ? run_here(*reader, writer, run_dirs[i]) : fail(reader);
+    if (!here) {
+      done.push_back({run_dirs[i], fail(here)});
+    } else if (*here) {
+      done.push_back({run_dirs[i], **here, true});
+    } else {
+      done.push_back({run_dirs[i], import_run(writer, run_dirs[i])});
+    }
+    if (progress && !progress(i + 1, run_dirs.size())) break;
+  }
+  return done;
+}
 
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::string& run_dir,
                                        const std::string& name) {
-  const std::string folder = fs::absolute(run_dir).lexically_normal();
+  const std::string folder = whole(run_dir);
   const Result<std::vector<Log>> logs = logs_of(folder);
   if (!logs) return fail(logs);
   const Result<launch::Status> status = launch::read_status(folder);
@@ -126,7 +209,9 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   run.recipe_values = recipe::flatten(recipe::resolve(parsed).recipe);
   run.name = name.empty() ? name_of(folder) : name;
   run.recipe_name = run.name;
-  run.target = "imported";
+  run.target = kImported;
+  run.imported = true;
+  run.run_dir = folder;
   run.hosts = to_json(place_on(remote::this_machine()));
   if (const Result<launch::Launch> launched = launch::read_launch(folder)) {
     const launch::Ancestry& from = launched->ancestry;

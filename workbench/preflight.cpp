@@ -53,14 +53,12 @@ class Preflight {
   void add(const std::string& name, Status status, std::string what, std::string remedy = "",
            const std::string& key = "") {
     Finding finding{name, status, std::move(what), std::move(remedy), ""};
-    if (status == Status::fail && !key.empty()) finding.place = place_of(key);
+    if (status == Status::fail && parsed_.places.contains(key)) finding.place = place_of(key);
     findings_.push_back(std::move(finding));
   }
 
   std::string place_of(const std::string& key) const {
-    const auto place = parsed_.places.find(key);
-    if (place == parsed_.places.end()) return fmt::format("{}: {}", parsed_.file, key);
-    const recipe::Place& at = place->second;
+    const recipe::Place& at = parsed_.places.at(key);
     return at.line > 0 ? fmt::format("{}:{}:{}: {}", at.file, at.line, at.column, key)
                        : fmt::format("{}: {}", at.file, key);
   }

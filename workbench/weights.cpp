@@ -1,5 +1,7 @@
 #include "workbench/weights.h"
 
+#include <filesystem>
+
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/parse.h"
@@ -8,7 +10,7 @@
 
 namespace heddle::workbench {
 
-Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder) {
+Result<std::string> newest_weights(const storage::RunDetail& run) {
   const std::string& name = run.summary.name;
   const recipe::Checkpoint saves = recipe::parse(run.recipe, "recipe").recipe.checkpoint;
   if (!saves.enabled)
@@ -25,8 +27,15 @@ Result<std::string> export_weights(const storage::RunDetail& run, const std::str
           name, host.name, at);
   const std::vector<std::string> checkpoints = checkpoint::checkpoints_in(at);
   if (checkpoints.empty()) return fail("{}: there is no checkpoint in {} yet", name, at);
-  std::string to = folder + '/' + name + '-' + checkpoints.front();
-  if (auto done = checkpoint::convert(at + '/' + checkpoints.front(), to); !done) return fail(done);
+  return at + '/' + checkpoints.front();
+}
+
+Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder) {
+  const Result<std::string> checkpoint = newest_weights(run);
+  if (!checkpoint) return checkpoint;
+  const std::string step = std::filesystem::path(*checkpoint).filename();
+  std::string to = folder + '/' + run.summary.name + '-' + step;
+  if (auto done = checkpoint::convert(*checkpoint, to); !done) return fail(done);
   return to;
 }
 

@@ -8,6 +8,9 @@
 
 namespace heddle::workbench {
 
+/// The folder of the run's newest checkpoint, or why its weights cannot be exported.
+Result<std::string> newest_weights(const storage::RunDetail& run);
+
 /// The run's newest checkpoint as a Hugging Face folder in `folder`: RUN-step-N, which must not be
 /// there yet; its path. The run must be of this machine and keep checkpoints. Blocks while it
 /// writes.

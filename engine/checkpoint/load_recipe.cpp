@@ -15,16 +15,9 @@ void take_numbers(recipe::Parsed& parsed, const ModelOf& model_of) {
   const bool whole =
       model.dim != 0 && model.n_layers != 0 && model.n_heads != 0 && model.ffn_dim != 0;
   if (model.checkpoint.empty() || whole) return;
-  const auto fault = [&](std::string what, std::string valid) {
-    recipe::Checks(parsed).fault({"model.checkpoint"}, std::move(what), std::move(valid));
-  };
-  std::error_code unknown;
-  if (!fs::exists(model.checkpoint, unknown))
-    return fault(
-        "there is no " + model.checkpoint,
-        "a Hugging Face folder or a checkpoint; relative paths start at the recipe's folder");
   Result<recipe::Model> numbers = model_of(model.checkpoint);
-  if (!numbers) return fault(numbers.error().message, "");
+  if (!numbers)
+    return recipe::Checks(parsed).fault({"model.checkpoint"}, numbers.error().message, "");
   const auto take = [&](const char* key, auto recipe::Model::*member) {
     if (!parsed.places.contains(key)) model.*member = (*numbers).*member;
   };
@@ -48,6 +41,16 @@ recipe::Parsed completed(recipe::Parsed parsed, int64_t ranks, const ModelOf& mo
 
 }  // namespace
 
+Result<recipe::Model> model_at(const std::string& folder) {
+  std::error_code unknown;
+  if (!fs::exists(folder, unknown))
+    return fail(
+        "there is no {}; valid: a Hugging Face folder or a checkpoint; relative paths start at the "
+        "recipe's folder",
+        folder);
+  return read_model(folder);
+}
+
 recipe::Parsed load_recipe(std::string_view text, const std::string& file,
                            const std::vector<std::string>& sets, int64_t ranks,
                            const ModelOf& model_of) {
@@ -59,7 +62,7 @@ recipe::Parsed load_recipe(std::string_view text, const std::string& file,
 
 recipe::Parsed load_recipe_file(const std::string& path, const std::vector<std::string>& sets,
                                 int64_t ranks) {
-  return completed(recipe::parse_file(path, sets), ranks, read_model);
+  return completed(recipe::parse_file(path, sets), ranks, model_at);
 }
 
 }  // namespace heddle::checkpoint

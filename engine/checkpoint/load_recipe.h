@@ -15,13 +15,15 @@ namespace heddle::checkpoint {
 
 /// Gives the model of a checkpoint's folder.
 using ModelOf = std::function<Result<recipe::Model>(const std::string& folder)>;
+/// Looks there.
+Result<recipe::Model> model_at(const std::string& folder);
 
 /// recipe::parse, then numbers of the model that the recipe leaves open from its checkpoint, then
 /// recipe::resolve. Paths are absolute, relative ones against `file`'s folder. `ranks` 0: the
 /// recipe's own.
 recipe::Parsed load_recipe(std::string_view text, const std::string& file,
                            const std::vector<std::string>& sets = {}, int64_t ranks = 0,
-                           const ModelOf& model_of = read_model);
+                           const ModelOf& model_of = model_at);
 
 /// The same of a file.
 recipe::Parsed load_recipe_file(const std::string& path, const std::vector<std::string>& sets = {},

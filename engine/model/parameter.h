@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/recipe/layout.h"
+
 namespace heddle::model {
 
 /// How parameters are spread: dim 0 is cut into `ranks` shards of equally many rows, the last ones
@@ -17,7 +19,7 @@ struct Sharding {
   std::string group;                      // process group of those ranks
   c10::ScalarType compute = c10::kFloat;  // what is gathered and computed in
 
-  int64_t shard_rows(int64_t rows) const { return (rows + ranks - 1) / ranks; }
+  int64_t shard_rows(int64_t rows) const { return recipe::shard_rows(rows, ranks); }
 };
 
 /// One parameter of the model as this rank holds it.

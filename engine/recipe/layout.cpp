@@ -30,15 +30,17 @@ std::vector<int64_t> local_shape(std::vector<int64_t> shape, Cut cut, int64_t tp
   return shape;
 }
 
+int64_t shard_rows(int64_t rows, int64_t shards) { return divided_up(rows, shards); }
+
 Box stored_box(const std::vector<int64_t>& shape, Cut cut, const Mesh& mesh, int64_t rank) {
   const int64_t tp = mesh.size(kTp), tp_index = mesh.index(rank, kTp);
   const std::vector<int64_t> local = local_shape(shape, cut, tp);
-  const int64_t shard_rows = divided_up(local[0], mesh.size(kSharing));
+  const int64_t rows = shard_rows(local[0], mesh.size(kSharing));
   const int64_t first = cut == Cut::rows ? tp_index * local[0] : 0;
   const int64_t end = std::min(first + local[0], shape[0]);
   Box box;
-  box.row_begin = std::min(first + mesh.index(rank, kSharing) * shard_rows, end);
-  box.row_end = std::min(box.row_begin + shard_rows, end);
+  box.row_begin = std::min(first + mesh.index(rank, kSharing) * rows, end);
+  box.row_end = std::min(box.row_begin + rows, end);
   if (shape.size() > 1) {
     box.column_begin = cut == Cut::columns ? tp_index * local[1] : 0;
     box.column_end = box.column_begin + local[1];

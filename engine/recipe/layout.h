@@ -28,6 +28,9 @@ struct Box {
 /// up: the last rank's last rows are zeros.
 std::vector<int64_t> local_shape(std::vector<int64_t> shape, Cut cut, int64_t tp);
 
+/// Rows of each of `shards` shards: rounded up, the last ones end in zeros.
+int64_t shard_rows(int64_t rows, int64_t shards);
+
 /// What a rank stores of a parameter of these sizes: its shard of its tensor-parallel part, without
 /// the zeros at its end. May be empty.
 Box stored_box(const std::vector<int64_t>& shape, Cut cut, const Mesh& mesh, int64_t rank);

@@ -59,6 +59,12 @@ std::vector<Parameter> parameters(const Model& model) {
   return all;
 }
 
+std::vector<Parameter> reads(const Model& model) {
+  Model apart = model;
+  apart.tied_embeddings = false;
+  return parameters(apart);
+}
+
 int64_t layer_parameter_count(const Model& model) {
   return elements_of(layer_parameters(model, ""));
 }

@@ -22,6 +22,10 @@ struct Parameter {
 /// All parameters in the order in which forward reads them. With tied embeddings `output` has none.
 std::vector<Parameter> parameters(const Model& model);
 
+/// What forward reads, in order: all parameters, and with tied embeddings the embedding's again
+/// under the name of `output`.
+std::vector<Parameter> reads(const Model& model);
+
 /// Elements of all parameters; tied embeddings count once.
 int64_t parameter_count(const Model& model);
 

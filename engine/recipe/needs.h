@@ -1,6 +1,6 @@
 // What a rank of a recipe holds in memory, by formula: no capture and no LibTorch, so that it can
 // be asked anywhere before anything is started. The planner knows it exactly (passes/memory.h);
-// this is for the question whether it fits at all. Within 15 % of the plan for the recipes of its
+// this is for the question whether it fits at all. Within 20 % of the plan for the recipes of its
 // test.
 #pragma once
 

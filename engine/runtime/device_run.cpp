@@ -16,19 +16,26 @@ class CpuRun final : public DeviceRun {
   void begin_times(size_t instructions) override {
     begin_ = Clock::now();
     intervals_.assign(instructions, std::nullopt);
+    waiting_.assign(instructions, std::nullopt);
   }
   void before(size_t instruction) override { intervals_[instruction] = {at_us(Clock::now()), 0}; }
   void after(size_t instruction) override { intervals_[instruction]->end_us = at_us(Clock::now()); }
   void starting(size_t) override {}
+  void waits(size_t instruction) override { waiting_[instruction] = {at_us(Clock::now()), 0}; }
   void waited(size_t instruction, const c10d::Work& work) override {
     const auto* timed = dynamic_cast<const transport::TimedWork*>(&work);
     if (!timed) return;
     // What the step before had started may have begun, and ended, before this one.
     const auto at = [&](Clock::time_point time) { return std::max<int64_t>(0, at_us(time)); };
     intervals_[instruction] = {at(timed->began()), at(timed->ended())};
+    if (waiting_[instruction]) waiting_[instruction]->end_us = at(timed->began());
   }
   std::optional<Interval> interval(size_t instruction) const override {
     return intervals_[instruction];
+  }
+  std::optional<Interval> waiting(size_t instruction) const override {
+    const std::optional<Interval>& waited = waiting_[instruction];
+    return waited && waited->end_us > waited->begin_us ? waited : std::nullopt;
   }
   void finish() override {}
   int64_t peak_bytes() const override {
@@ -44,7 +51,7 @@ class CpuRun final : public DeviceRun {
   }
 
   Clock::time_point begin_;
-  std::vector<std::optional<Interval>> intervals_;
+  std::vector<std::optional<Interval>> intervals_, waiting_;
 };
 
 }  // namespace

@@ -37,12 +37,16 @@ class DeviceRun {
   /// Around the call of an operator.
   virtual void before(size_t instruction) = 0;
   virtual void after(size_t instruction) = 0;
-  /// The next collective is that of this instruction; it has been waited for.
+  /// The next collective is that of this instruction; it is going to be, and has been, waited for.
   virtual void starting(size_t instruction) = 0;
+  virtual void waits(size_t) {}
   virtual void waited(size_t instruction, const c10d::Work& work) = 0;
   /// When an operator or a collective ran, once finish() has returned; nothing if it did not end in
   /// the timed step.
   virtual std::optional<Interval> interval(size_t instruction) const = 0;
+  /// When the operators stood still for a collective that had not begun: not all ranks had come.
+  /// Nothing where they did not, or where the device counts it as the collective's own time.
+  virtual std::optional<Interval> waiting(size_t) const { return std::nullopt; }
 
   /// Whether steps can be recorded here at all.
   virtual bool records() const { return false; }

@@ -121,6 +121,7 @@ void Executor::replay(bool timed) {
 void Executor::join(bool timed) {
   for (UnderWay& each : under_way_) {
     if (!each.work) continue;
+    if (timed) device_->waits(each.instruction);
     each.work->wait();
     if (timed) device_->waited(each.instruction, *each.work);
     each = {nullptr, each.instruction, true};
@@ -135,9 +136,13 @@ void Executor::add_spans(Timeline& timeline) const {
     if (!interval) continue;
     const Node& node = program_.graph.nodes[instruction.node];
     const bool communicates = std::holds_alternative<Start>(instruction.what);
-    timeline.add({node.op.text().substr(node.op.text().find('.') + 1), node.module,
-                  interval->begin_us, interval->end_us - interval->begin_us,
-                  static_cast<uint8_t>(communicates ? 1 : 0), static_cast<uint8_t>(node.phase)});
+    const std::string name = node.op.text().substr(node.op.text().find('.') + 1);
+    const auto phase = static_cast<uint8_t>(node.phase);
+    timeline.add({name, node.module, interval->begin_us, interval->end_us - interval->begin_us,
+                  static_cast<uint8_t>(communicates ? 1 : 0), phase});
+    if (const std::optional<Interval> waited = device_->waiting(i))
+      timeline.add(
+          {name, node.module, waited->begin_us, waited->end_us - waited->begin_us, 2, phase});
   }
 }
 
@@ -271,6 +276,7 @@ void Executor::wait(size_t slot, const Node& node, bool timed) {
   const UnderWay each = std::exchange(under_way_[slot], {});
   if (each.joined) return;
   TORCH_CHECK(each.work, "nothing is under way for ", node.module);
+  if (timed) device_->waits(each.instruction);
   each.work->wait();
   if (timed) device_->waited(each.instruction, *each.work);
 }

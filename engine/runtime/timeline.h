@@ -20,7 +20,8 @@ class Timeline {
   std::vector<telemetry::Span> spans_;
 };
 
-/// Seconds of communication during which the compute stream does nothing.
+/// Seconds during which the compute stream does nothing for communication: while it runs, and while
+/// other ranks have yet to come to it.
 double exposed_seconds(const std::vector<telemetry::Span>& spans);
 
 }  // namespace heddle::runtime

@@ -55,7 +55,7 @@ struct Span {
   std::string module = {};  // "layers.3.attention.wq"
   int64_t start_us = 0;
   int64_t duration_us = 0;
-  uint8_t stream = 0;  // 0 compute, 1 communication
+  uint8_t stream = 0;  // 0 compute, 1 communication, 2 waiting for the others to come to one
   uint8_t phase = 0;   // 0 forward, 1 backward, 2 optimizer
 };
 

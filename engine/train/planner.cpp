@@ -7,8 +7,8 @@
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
+#include "engine/recipe/buckets.h"
 #include "engine/recipe/mesh.h"
-#include "engine/recipe/modules.h"
 #include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/runtime/scratch.h"
@@ -33,29 +33,15 @@ passes::Recompute mode_of(recipe::RecomputeMode mode) {
   return passes::Recompute::none;
 }
 
-passes::BucketPlan manual(const recipe::Recipe& recipe) {
-  passes::BucketPlan plan;
-  for (const std::vector<std::string>& names : recipe.wrapping.buckets) {
-    passes::Bucket bucket{passes::bucket_name(names), {}};
-    for (const std::string& name : names)
-      for (std::string& module : recipe::expand_range(name))
-        bucket.modules.push_back(std::move(module));
-    plan.push_back(std::move(bucket));
-  }
-  return plan;
-}
-
 passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& captured) {
-  switch (recipe.wrapping.mode) {
-    case recipe::WrappingMode::none:
-      return passes::one_each(captured);
-    case recipe::WrappingMode::manual:
-      return manual(recipe);
-    case recipe::WrappingMode::layers:
-    case recipe::WrappingMode::automatic:
-      break;
-  }
-  return passes::by_block(captured);
+  using recipe::WrappingMode;
+  if (recipe.wrapping.mode == WrappingMode::automatic) return passes::by_block(captured);
+  passes::BucketPlan plan;
+  const bool gathers = !passes::gathered_modules(captured).empty();
+  if (!gathers && recipe.wrapping.mode != WrappingMode::manual) return plan;
+  for (recipe::Bucket& bucket : recipe::buckets_of(recipe))
+    plan.push_back({passes::bucket_name(bucket.names), std::move(bucket.modules)});
+  return plan;
 }
 
 passes::PipelineSchedule schedule_of(recipe::PipelineSchedule schedule) {

@@ -64,7 +64,6 @@ std::string MemoryPeer::condition() const {
   const char state = name_end == std::string::npos ? '?' : line[name_end + 2];
   if (state == 'T') return fmt::format("process {} is stopped", pid_);
   if (state == 't') return fmt::format("process {} is held by a debugger", pid_);
-  if (state == 'D') return fmt::format("process {} waits for a disk", pid_);
   return {};
 }
 

@@ -27,7 +27,7 @@ class MemoryPeer {
 
   /// Whether its process still runs.
   bool alive() const;
-  /// "process 123 is stopped" where it is; else empty.
+  /// "process 123 is stopped" where it is, by a signal or a debugger; else empty.
   std::string condition() const;
 
   /// Copies `from` of its memory to `to` of this one's: lists of the same bytes in all, cut at

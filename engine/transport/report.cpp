@@ -67,6 +67,7 @@ std::string timeout_text(const std::string& group, const Descriptor& waited_for,
                          std::chrono::milliseconds timeout, const std::vector<RankReport>& ranks) {
   const auto behind =
       std::min_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
+        if (a.process.empty() != b.process.empty()) return b.process.empty();
         return a.started != b.started ? b.started : a.sequence < b.sequence;
       });
   std::string text =

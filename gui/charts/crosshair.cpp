@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -48,12 +49,21 @@ void Crosshair::paintEvent(QPaintEvent*) {
 
   constexpr int kLine = 17;
   constexpr int kPadding = 10;
+  constexpr int kStroke = 20;
+  // Of more curves than fit the last line tells.
+  const qsizetype fit = std::max(2, (height() - 22) / kLine);
+  QVector<CrosshairLine> shown = lines_;
+  if (shown.size() > fit) {
+    shown.resize(fit - 1);
+    shown.append({QObject::tr("and %1 more").arg(lines_.size() - shown.size())});
+  }
+  const auto indent = [](const CrosshairLine& line) { return line.color.isValid() ? kStroke : 0; };
   painter.setFont(font::mono(11));
   int width = 0;
-  for (const CrosshairLine& line : lines_) {
-    width = std::max(width, painter.fontMetrics().horizontalAdvance(line.text));
+  for (const CrosshairLine& line : shown) {
+    width = std::max(width, painter.fontMetrics().horizontalAdvance(line.text) + indent(line));
   }
-  QRect box(0, 0, width + 2 * kPadding, static_cast<int>(lines_.size()) * kLine + 10);
+  QRect box(0, 0, width + 2 * kPadding, static_cast<int>(shown.size()) * kLine + 10);
   const bool fitsRight = x_ + 10 + box.width() <= plot_.right();
   box.moveTopLeft({static_cast<int>(fitsRight ? x_ + 10 : x_ - 10 - box.width()), plot_.top() + 6});
   if (box.left() < 2) box.moveLeft(2);
@@ -62,9 +72,12 @@ void Crosshair::paintEvent(QPaintEvent*) {
   painter.setBrush(c.window);
   painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5);
   QRect at(box.left() + kPadding, box.top() + 5, width + 1, kLine);
-  for (const CrosshairLine& line : lines_) {
-    painter.setPen(line.color.isValid() ? line.color : c.muted);
-    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, line.text);
+  for (const CrosshairLine& line : shown) {
+    if (line.color.isValid())
+      paintRunStroke(painter, QRectF(at.left(), at.top(), 14, kLine), {line.color, line.marker});
+    painter.setPen(line.color.isValid() ? c.text : c.muted);
+    painter.drawText(at.adjusted(indent(line), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     line.text);
     at.translate(0, kLine);
   }
 }

@@ -14,7 +14,8 @@ namespace heddle::gui {
 
 struct CrosshairLine {
   QString text;
-  QColor color;  // invalid: the muted text's
+  QColor color = {};  // of the curve; invalid: no curve's
+  int marker = -1;    // see RunStroke
 };
 
 class Crosshair : public QWidget {

@@ -3,12 +3,13 @@
 #include <QFontMetrics>
 #include <QPainter>
 
+#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kStroke = 16;
+constexpr int kStroke = 18;
 constexpr int kGap = 6;
 constexpr int kBetween = 14;
 
@@ -53,11 +54,8 @@ void Legend::paintEvent(QPaintEvent*) {
       }
       return;
     }
-    QPen pen(entry.color, entry.width);
-    if (!entry.dash.isEmpty()) pen.setDashPattern(entry.dash);
-    pen.setCapStyle(Qt::FlatCap);
-    painter.setPen(pen);
-    painter.drawLine(x, height() / 2, x + kStroke, height() / 2);
+    paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},
+                   entry.width);
     painter.setPen(colors().muted);
     painter.drawText(QRect(x + kStroke + kGap, 0, needed, height()), Qt::AlignVCenter, entry.name);
     x += needed + kBetween;

@@ -10,7 +10,7 @@ namespace heddle::gui {
 struct LegendEntry {
   QString name;
   QColor color;
-  QVector<qreal> dash;
+  int marker = -1;  // see RunStroke
   int width = 1;
 };
 

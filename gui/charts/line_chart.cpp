@@ -8,6 +8,7 @@
 #include "gui/charts/unit_ticker.h"
 #include "gui/theme/plot_style.h"
 #include "gui/theme/qcustomplot.h"
+#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int kRedrawMilliseconds = 250;
 constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
+constexpr int kBetweenMarks = 113;   // pixels
 constexpr size_t kLongRun = 10;      // times its warm-up: no more of it than that may be cut off
 
 QPen solid(const QColor& color, int width) { return QPen(color, width); }
@@ -107,18 +109,18 @@ void LineChart::setXAxis(const QString& name, Unit unit) {
   changed();
 }
 
-int LineChart::addCurve(const QString& name, const QColor& color, const QVector<qreal>& dash) {
+int LineChart::addCurve(const QString& name, const QColor& color, int marker) {
   Curve curve;
   curve.name = name;
   curve.color = color;
-  curve.dash = dash;
+  curve.marker = marker;
   curve.ema.weight = smoothing_;
-  for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps}) {
+  for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps, &curve.marks}) {
     *graph = plot_->addGraph();
     (*graph)->setAdaptiveSampling(false);
     (*graph)->setAntialiased(graph != &curve.gaps);
   }
-  curve.gaps->setLineStyle(QCPGraph::lsNone);
+  for (QCPGraph* graph : {curve.gaps, curve.marks}) graph->setLineStyle(QCPGraph::lsNone);
   curves_.push_back(std::move(curve));
   changed();
   return curves() - 1;
@@ -126,7 +128,8 @@ int LineChart::addCurve(const QString& name, const QColor& color, const QVector<
 
 void LineChart::clearCurves() {
   for (const Curve& curve : curves_) {
-    for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps}) plot_->removeGraph(graph);
+    for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps, curve.marks})
+      plot_->removeGraph(graph);
   }
   curves_.clear();
   changed();
@@ -316,11 +319,28 @@ Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
     curve.wide->setPen(solid(curve.color, 2));
   }
   curve.wide->setVisible(smooths);
+  if (curve.marker >= 0) drawMarks(curve, raw, x);
   const auto warmUp = static_cast<size_t>(warmUp_);
   if (curve.series.size() < kLongRun * warmUp) return rangeOf(raw);
   const auto steady = columns(curve.series.x().subspan(warmUp), curve.series.y().subspan(warmUp),
                               x.low, x.high, plot_->width());
   return rangeOf(steady.empty() ? raw : steady);
+}
+
+void LineChart::drawMarks(Curve& curve, const std::vector<Column>& columns, const Range& x) {
+  // Neighbours on the same path are marked at different places.
+  const auto number = static_cast<int>(&curve - curves_.data());
+  const double pixel = (x.high - x.low) / std::max(1, plot_->width());
+  double next = x.low + pixel * (24 + number * 37 % kBetweenMarks);
+  QVector<QCPGraphData> marks;
+  for (const Column& column : columns) {
+    if (column.x < next || !std::isfinite(column.last)) continue;
+    marks.append({column.x, column.last});
+    while (next <= column.x) next += kBetweenMarks * pixel;
+  }
+  curve.marks->data()->set(marks, true);
+  curve.marks->setScatterStyle(
+      QCPScatterStyle(markerPath(curve.marker), QPen(curve.color), QBrush(curve.color), 6));
 }
 
 void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
@@ -359,12 +379,12 @@ void LineChart::updateLegend() {
   QVector<LegendEntry> entries;
   if (curves_.size() == 1 && smoothing_ > 0) {
     const QColor color = curves_[0].color;
-    entries.append({tr("raw"), blend(colors().surface, color, kRawOpacity), {}, 1});
-    entries.append({tr("smoothed %1").arg(smoothing_, 0, 'f', 2), color, {}, 2});
+    entries.append({tr("raw"), blend(colors().surface, color, kRawOpacity), -1, 1});
+    entries.append({tr("smoothed %1").arg(smoothing_, 0, 'f', 2), color, -1, 2});
   } else if (curves_.size() > 1) {
     for (size_t i = 0; i < curves_.size(); ++i) {
       const bool wide = smoothing_ > 0 && static_cast<int>(i) == highlighted_;
-      entries.append({curves_[i].name, curves_[i].color, curves_[i].dash, wide ? 2 : 1});
+      entries.append({curves_[i].name, curves_[i].color, curves_[i].marker, wide ? 2 : 1});
     }
   }
   legend_->setEntries(std::move(entries));

@@ -48,8 +48,9 @@ class LineChart : public Card {
   /// What x counts; "step" at first.
   void setXAxis(const QString& name, Unit unit);
 
-  /// Adds a curve and returns its number, counted from 0.
-  int addCurve(const QString& name, const QColor& color, const QVector<qreal>& dash = {});
+  /// Adds a curve and returns its number, counted from 0. `marker`: see RunStroke; it stands on the
+  /// curve now and then.
+  int addCurve(const QString& name, const QColor& color, int marker = -1);
   /// The range stays: see showAll.
   void clearCurves();
   int curves() const { return static_cast<int>(curves_.size()); }
@@ -109,18 +110,20 @@ class LineChart : public Card {
   struct Curve {
     QString name;
     QColor color;
-    QVector<qreal> dash;
+    int marker = -1;
     Series series;
     Ema ema;
     std::vector<double> smooth;  // as many as were asked for so far
     QCPGraph* line = nullptr;
     QCPGraph* wide = nullptr;
     QCPGraph* gaps = nullptr;
+    QCPGraph* marks = nullptr;
   };
 
   void changed();
   void redraw();
   Range drawCurve(Curve& curve, bool highlighted, const Range& x);
+  void drawMarks(Curve& curve, const std::vector<Column>& columns, const Range& x);
   void drawGaps(Curve& curve, const Range& x, double bottom);
   void placeReferences(const Range& y);
   void updateLegend();

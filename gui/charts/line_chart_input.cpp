@@ -36,8 +36,8 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     const bool alone = curves_.size() == 1;
     const QString name = alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString())
                                : curve.name + QLatin1Char(' ');
-    const QColor color = alone ? colors().text : curve.color;
-    lines.append({name + withUnit(unit_, curve.series.y()[index]), color});
+    const QColor& color = curve.color;
+    lines.append({name + withUnit(unit_, curve.series.y()[index]), color, curve.marker});
     if (smooths) {
       const QString of = alone ? tr("smooth") : curve.name + QLatin1Char(' ') + tr("smoothed");
       lines.append({of + QLatin1Char(' ') + withUnit(unit_, curve.smooth[index]), color});

@@ -14,31 +14,64 @@
 
 namespace heddle::gui {
 
-/// The whole text before and after: recipes are a few kilobytes.
+namespace {
+
+/// A value as a label has room for it.
+QString shortValue(const QString& toml) {
+  constexpr int kMost = 28;
+  QString text = toml.simplified();
+  for (const char* ends : {"[]", "\"\""}) {  // a list of one is told as that one
+    const bool within = text.size() > 1 && text.front() == QLatin1Char(ends[0]) &&
+                        text.back() == QLatin1Char(ends[1]) &&
+                        !text.contains(QLatin1String("\", "));
+    if (within) text = text.mid(1, text.size() - 2);
+  }
+  if (text.isEmpty()) return QStringLiteral("–");
+  return text.size() <= kMost ? text : QChar(0x2026) + text.right(kMost - 1);
+}
+
+}  // namespace
+
+/// The whole text before and after: recipes are a few kilobytes. With a key its label tells the
+/// value before and after.
 class TextChange : public QUndoCommand {
  public:
-  TextChange(RecipeDocument& document, QString after, QString label, int edit)
-      : QUndoCommand(label),
+  TextChange(RecipeDocument& document, QString after, QString name, QString key, int edit)
+      : QUndoCommand(name),
         document_(document),
         before_(document.text()),
         after_(std::move(after)),
+        name_(std::move(name)),
+        key_(std::move(key)),
+        valueBefore_(document.value(key_)),
         edit_(edit) {}
 
   void undo() override { document_.replace(before_); }
-  void redo() override { document_.replace(after_); }
+  void redo() override {
+    document_.replace(after_);
+    tell(document_.value(key_));
+  }
   int id() const override { return 1; }
 
   bool mergeWith(const QUndoCommand* other) override {
     const auto* next = static_cast<const TextChange*>(other);
-    if (next->edit_ != edit_ || next->text() != text()) return false;
+    if (next->edit_ != edit_ || next->name_ != name_) return false;
     after_ = next->after_;
+    tell(next->valueAfter_);
     setObsolete(before_ == after_);
     return true;
   }
 
  private:
+  void tell(const QString& value) {
+    valueAfter_ = value;
+    if (!key_.isEmpty())
+      setText(QStringLiteral("%1 %2 → %3")
+                  .arg(name_, shortValue(valueBefore_), shortValue(valueAfter_)));
+  }
+
   RecipeDocument& document_;
-  QString before_, after_;
+  QString before_, after_, name_, key_, valueBefore_, valueAfter_;
   int edit_;
 };
 
@@ -46,6 +79,10 @@ RecipeDocument::RecipeDocument(QObject* parent) : QObject(parent) {
   autosaveTimer_.setSingleShot(true);
   autosaveTimer_.setInterval(500);
   connect(&autosaveTimer_, &QTimer::timeout, this, &RecipeDocument::autosave);
+  connect(&files_, &RecipeFiles::changed, this, [this] {
+    read();
+    Q_EMIT changed();
+  });
   read();
 }
 
@@ -59,7 +96,6 @@ void RecipeDocument::load(const QString& name, const QString& text, const QStrin
   saved_ = text;
   history_.clear();
   endEdit();
-  modelOfCheckpoint_.reset();
   replace(text);
 }
 
@@ -102,7 +138,7 @@ Result<> RecipeDocument::saveAs(const QString& file) {
   saved_ = text;
   endEdit();
   if (text != text_) {
-    history_.push(new TextChange(*this, text, tr("save elsewhere"), edit_));
+    history_.push(new TextChange(*this, text, tr("save elsewhere"), {}, edit_));
     endEdit();
   }
   autosave();
@@ -144,6 +180,24 @@ bool RecipeDocument::keepUnsavedIn(const QString& file) {
   return true;
 }
 
+QStringList RecipeDocument::unsavedChanges() const {
+  const recipe::Parsed old = recipe::parse(saved_.toStdString(), "");
+  const recipe::Parsed now = recipe::parse(text_.toStdString(), "");
+  const auto before = recipe::flatten(old.recipe), after = recipe::flatten(now.recipe);
+  QStringList changes;
+  for (size_t i = 0; readable_ && i < after.size(); ++i) {
+    // What follows from another preset is not told beside it.
+    const std::string& key = after[i].first;
+    const bool written = old.places.contains(key) || now.places.contains(key);
+    if (before[i] == after[i] || (!written && key.find('.') != std::string::npos)) continue;
+    changes << QStringLiteral("%1  %2 → %3")
+                   .arg(QString::fromStdString(key),
+                        shortValue(QString::fromStdString(before[i].second)),
+                        shortValue(QString::fromStdString(after[i].second)));
+  }
+  return changes;
+}
+
 bool RecipeDocument::isWritten(const QString& key) const {
   return resolved_.places.contains(key.toStdString());
 }
@@ -166,7 +220,11 @@ void RecipeDocument::setKeys(const QList<std::pair<QString, QString>>& pairs, co
   }
   lastTyped_ = -1;
   const QString after = QString::fromStdString(text);
-  if (after != text_) history_.push(new TextChange(*this, after, what, edit_));
+  if (after == text_) return;
+  // A value of several lines says nothing in one.
+  const auto& [key, value] = pairs.first();
+  history_.push(
+      new TextChange(*this, after, what, value.contains(QChar('\n')) ? QString() : key, edit_));
 }
 
 void RecipeDocument::setText(const QString& text) {
@@ -183,7 +241,8 @@ void RecipeDocument::setText(const QString& text) {
   const qsizetype removed = text_.size() - same - from;
   const bool goesOn = lastTyped_ >= from && lastTyped_ <= from + removed;
   if (!goesOn || inserted.contains(QChar('\n')) || inserted.size() > 1) endEdit();
-  history_.push(new TextChange(*this, text, tr("typing"), edit_));
+  const int line = static_cast<int>(QStringView(text).left(from).count(QChar('\n'))) + 1;
+  history_.push(new TextChange(*this, text, tr("typing in line %1").arg(line), {}, edit_));
   lastTyped_ = from + inserted.size();
 }
 
@@ -208,7 +267,7 @@ void RecipeDocument::read() {
     return;
   }
   resolved_ = checkpoint::load_recipe(
-      text, file, {}, 0, [this](const std::string& folder) { return modelOf(folder); });
+      text, file, {}, 0, [this](const std::string& folder) { return files_.modelOf(folder); });
   values_.clear();
   const auto take = [this](const auto& pair) {
     values_.insert(QString::fromStdString(pair.first), QString::fromStdString(pair.second));
@@ -219,17 +278,6 @@ void RecipeDocument::read() {
     if (pair.first.starts_with("model.") && pair.first != "model.checkpoint") take(pair);
   faults_ = resolved_.faults;
   if (faults_.empty()) unsupported_ = recipe::unsupported(resolved_);
-}
-
-Result<recipe::Model> RecipeDocument::modelOf(const std::string& folder) {
-  if (!modelOfCheckpoint_ || checkpoint_ != folder) {
-    checkpoint_ = folder;
-    modelOfCheckpoint_ = checkpoint::read_model(folder);
-  }
-  // What cannot be read may be mended meanwhile.
-  Result<recipe::Model> model = *modelOfCheckpoint_;
-  if (!model) modelOfCheckpoint_.reset();
-  return model;
 }
 
 }  // namespace heddle::gui

@@ -8,11 +8,11 @@
 #include <QString>
 #include <QTimer>
 #include <QUndoStack>
-#include <optional>
 #include <utility>
 
 #include "base/result.h"
 #include "engine/recipe/parse.h"
+#include "gui/models/recipe_files.h"
 
 namespace heddle::gui {
 
@@ -39,6 +39,9 @@ class RecipeDocument : public QObject {
   const QString& name() const { return name_; }
   const QString& file() const { return file_; }
   bool isEdited() const { return text_ != saved_; }
+  /// Each key that means something else than what is saved, with both values: "training.steps  10
+  /// → 20". Empty if only the text differs, or is no TOML.
+  QStringList unsavedChanges() const;
 
   /// False while the text is no TOML: then `resolved` and `value` are those of the last text that
   /// was.
@@ -66,6 +69,9 @@ class RecipeDocument : public QObject {
   /// The next edit is one of its own.
   void endEdit() { ++edit_; }
   QUndoStack* history() { return &history_; }
+  /// What the recipe's files say of it; `changed` when they say something new.
+  RecipeFiles& files() { return files_; }
+  const RecipeFiles& files() const { return files_; }
 
  Q_SIGNALS:
   void changed();
@@ -75,19 +81,16 @@ class RecipeDocument : public QObject {
   friend class TextChange;
   void replace(const QString& text);
   void read();
-  /// checkpoint::read_model, once for a folder: an edit does not read it again.
-  Result<recipe::Model> modelOf(const std::string& folder);
   Result<> write(const QString& file, const QString& text);
   void autosave();
 
+  RecipeFiles files_;
   QString autosaveFile_;
   QTimer autosaveTimer_;
   QString name_, file_, text_, saved_;
   recipe::Parsed resolved_;
   std::vector<recipe::Fault> faults_, unsupported_;
   QHash<QString, QString> values_;
-  std::string checkpoint_;
-  std::optional<Result<recipe::Model>> modelOfCheckpoint_;
   bool readable_ = true;
   int edit_ = 0;              // edits with the same number and label merge
   qsizetype lastTyped_ = -1;  // where typing would go on

@@ -1,20 +1,15 @@
 #include "gui/models/tokenizer_size.h"
 
-#include <QDateTime>
 #include <QFile>
-#include <QFileInfo>
-#include <QHash>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <utility>
+#include <algorithm>
 
 namespace heddle::gui {
-namespace {
 
-constexpr qint64 kLargestFile = qint64{64} << 20;
-
-qint64 readSize(const QString& file) {
+qint64 tokenizerSize(const QString& file) {
+  constexpr qint64 kLargestFile = qint64{64} << 20;
   QFile source(file);
   if (source.size() > kLargestFile || !source.open(QIODevice::ReadOnly)) return 0;
   const QJsonObject tokenizer = QJsonDocument::fromJson(source.readAll()).object();
@@ -24,16 +19,6 @@ qint64 readSize(const QString& file) {
   const QJsonArray added = tokenizer["added_tokens"].toArray();
   for (const QJsonValue& token : added) last = std::max(last, token["id"].toInteger());
   return last + 1;
-}
-
-}  // namespace
-
-qint64 tokenizerSize(const QString& file) {
-  static QHash<QString, std::pair<QDateTime, qint64>> known;
-  const QDateTime modified = QFileInfo(file).lastModified();
-  auto& entry = known[file];
-  if (!entry.first.isValid() || entry.first != modified) entry = {modified, readSize(file)};
-  return entry.second;
 }
 
 }  // namespace heddle::gui

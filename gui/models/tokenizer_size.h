@@ -7,7 +7,7 @@
 namespace heddle::gui {
 
 /// The largest id of a Hugging Face tokenizer.json plus one; 0 if the file cannot be read as one.
-/// The answer for an unchanged file is remembered. GUI thread only.
+/// Reads the whole file: on the GUI thread ask `RecipeFiles`. Any thread.
 qint64 tokenizerSize(const QString& file);
 
 }  // namespace heddle::gui

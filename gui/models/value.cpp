@@ -1,14 +1,18 @@
 #include "gui/models/value.h"
 
+#include <QHash>
 #include <cmath>
 #include <map>
 
 #include "gui/format.h"
+#include "storage/queries.h"
 
 namespace heddle::gui {
 namespace {
 
 QString numberText(const QString& key, double value) {
+  if (std::isnan(value)) return QStringLiteral("NaN");
+  if (std::isinf(value)) return value > 0 ? QStringLiteral("∞") : QStringLiteral("−∞");
   if (key.endsWith(QStringLiteral("_bytes"))) return format::bytes(value);
   if (key.contains(QStringLiteral("tokens_per_second"))) return format::tokensPerSecond(value);
   if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value);
@@ -16,6 +20,15 @@ QString numberText(const QString& key, double value) {
   if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15)
     return format::count(static_cast<qint64>(value));
   return format::significant(value, 4);
+}
+
+/// With all digits that count, in the unit the value is kept in.
+QString exactText(const QString& key, double value) {
+  const QString digits = QString::fromStdString(storage::precise(value));
+  if (key.endsWith(QStringLiteral("_bytes"))) return digits + QStringLiteral(" B");
+  if (key.contains(QStringLiteral("tokens_per_second"))) return digits + QStringLiteral(" tok/s");
+  if (key.endsWith(QStringLiteral("seconds"))) return digits + QStringLiteral(" s");
+  return digits;
 }
 
 /// Names that read better than their keys.
@@ -55,6 +68,26 @@ QString valueText(const QString& key, const storage::Value& value) {
   if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
     return text.mid(1, text.size() - 2);
   return text;
+}
+
+QStringList valueTexts(const QString& key,
+                       const std::vector<std::optional<storage::Value>>& values) {
+  QStringList texts;
+  QHash<QString, const std::optional<storage::Value>*> seen;
+  bool clash = false;
+  for (const auto& value : values) {
+    texts << (value ? valueText(key, *value) : format::kNone);
+    const auto found = seen.constFind(texts.last());
+    if (found == seen.constEnd())
+      seen.insert(texts.last(), &value);
+    else
+      clash = clash || !storage::same(**found, value);
+  }
+  if (!clash) return texts;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (const double* found = values[i] ? std::get_if<double>(&*values[i]) : nullptr)
+      texts[static_cast<qsizetype>(i)] = exactText(lastPart(key), *found);
+  return texts;
 }
 
 QString keyText(const QString& key) {

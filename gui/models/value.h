@@ -1,8 +1,9 @@
 // Values of recipes, environments and results as people read them.
 #pragma once
 
-#include <QString>
+#include <QStringList>
 #include <optional>
+#include <vector>
 
 #include "storage/run.h"
 
@@ -14,6 +15,11 @@ std::optional<double> number(const storage::Value& value);
 /// With the unit that the key's name tells: "peak_bytes" 61.2 GiB, "step_seconds" 2.48 s,
 /// "tokens_per_second_per_rank" 6,667 tok/s, "lr" 3.00e-4. Quotes of TOML strings are dropped.
 QString valueText(const QString& key, const storage::Value& value);
+
+/// The values of one key in several runs (nullopt: none) as they stand side by side: two that are
+/// not the same do not look so, if need be with all their digits.
+QStringList valueTexts(const QString& key,
+                       const std::vector<std::optional<storage::Value>>& values);
 
 /// A key as a label: the last part, words apart: "results.peak_bytes" is "peak memory".
 QString keyText(const QString& key);

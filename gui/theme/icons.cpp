@@ -15,7 +15,9 @@ class TintedIcon : public QIconEngine {
   TintedIcon(QString name, Tone tone) : name_(std::move(name)), tone_(tone) {}
 
   void paint(QPainter* painter, const QRect& rect, QIcon::Mode mode, QIcon::State) override {
-    draw(painter, rect, mode == QIcon::Disabled ? colors().muted : colorOf(tone_));
+    QColor color = mode == QIcon::Disabled ? colors().muted : colorOf(tone_);
+    if (mode == QIcon::Disabled) color.setAlphaF(0.45F);
+    draw(painter, rect, color);
   }
 
   QPixmap pixmap(const QSize& size, QIcon::Mode mode, QIcon::State state) override {

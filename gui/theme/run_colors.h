@@ -1,30 +1,46 @@
-// A run's stroke: colour and dash, the same on every page. Okabe–Ito in a variant per scheme.
+// A run's stroke: colour and marker, the same in every chart, chip and table. The colours are those
+// of Okabe and Ito in a variant per scheme, at 3:1 or more against the surface: names beside them
+// are written in the text's colour.
 #pragma once
 
 #include <QColor>
+#include <QHash>
 #include <QList>
-#include <QPen>
-#include <QVector>
+#include <QPainterPath>
 
 #include "gui/theme/tokens.h"
+
+class QPainter;
 
 namespace heddle::gui {
 
 inline constexpr int kRunColors = 8;
+inline constexpr int kRunMarkers = 6;
 
-/// How a run is drawn. The dash stands on chips, labels and the highlighted curve; ordinary curves
-/// are solid and one pixel wide (dashed pens cost a hundred times more).
+/// How a run is drawn: a solid line with a marker now and then.
 struct RunStroke {
   QColor color;
-  QVector<qreal> dash;  // in pen widths; empty: solid
-  int marker = 0;       // from the ninth run on: 1, 2 … tells runs of one colour apart
+  int marker = -1;  // 0 to kRunMarkers - 1; -1: none
 };
 
 /// The stroke of a slot: 0 to 7 have their own colours, beyond that colour × marker.
 RunStroke runStroke(int slot, Scheme scheme);
 
-/// A slot for each run: its id modulo 8 where that is free, else the next free one, so that runs
-/// shown together differ and a run keeps its colour from page to page as far as that goes.
-QList<int> runSlots(const QList<qint64>& runs);
+/// A marker around the origin, 6 wide.
+QPainterPath markerPath(int marker);
+
+/// A piece of the stroke, as wide as the box and centred in it: in legends, chips and tables.
+void paintRunStroke(QPainter& painter, const QRectF& box, const RunStroke& stroke, int width = 2);
+
+/// Which slot each run has. Runs that are shown together differ; the first ones get the colours
+/// that are told apart best; a run keeps its slot from page to page unless another one shown beside
+/// it has the same.
+class RunSlots {
+ public:
+  QList<int> of(const QList<qint64>& runs);
+
+ private:
+  QHash<qint64, int> known_;
+};
 
 }  // namespace heddle::gui

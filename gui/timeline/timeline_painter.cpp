@@ -4,6 +4,7 @@
 #include <QFontMetricsF>
 #include <QPainter>
 
+#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/lane_painter.h"
 #include "gui/timeline/span_text.h"
@@ -60,14 +61,6 @@ void paintBand(QPainter& painter, const TimelineScene& scene, const TimelineRow&
   }
 }
 
-void paintStroke(QPainter& painter, const TimelineRow& row, int y) {
-  QPen pen(row.color, 2);
-  if (!row.dash.isEmpty()) pen.setDashPattern(row.dash);
-  pen.setCapStyle(Qt::FlatCap);
-  painter.setPen(pen);
-  painter.drawLine(kLeft, y, kLeft + 24, y);
-}
-
 void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rects) {
   const Colors& c = colors();
   const int laneWidth = 38;
@@ -94,10 +87,10 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
     y += height;
   };
   if (row.color.isValid()) {
-    paintStroke(painter, row, y + 4);
+    paintRunStroke(painter, QRectF(kLeft, y, 24, 8), {row.color, row.marker});
     y += 10;
   }
-  const QColor title = row.warn ? c.warnText : row.color.isValid() ? row.color : c.text;
+  const QColor title = row.warn ? c.warnText : c.text;
   line(row.title, font::text(13, QFont::DemiBold), title, 18);
   line(row.subtitle, font::mono(11), c.muted, 16);
   if (row.note.isEmpty()) return;

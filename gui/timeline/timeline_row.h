@@ -3,7 +3,6 @@
 
 #include <QColor>
 #include <QString>
-#include <QVector>
 #include <array>
 #include <memory>
 #include <vector>
@@ -14,11 +13,11 @@ namespace heddle::gui {
 
 /// One rank's step. Rows of one widget may come from different runs.
 struct TimelineRow {
-  QString title;     // "rank 0", or the run's name
-  QString subtitle;  // the host, or the step's duration; in mono, muted
-  QString note;      // a line in the warning colour: "straggler +131 ms"
-  QColor color;      // of the title and the stroke above it; invalid: the text's, no stroke
-  QVector<qreal> dash;
+  QString title;                             // "rank 0", or the run's name
+  QString subtitle;                          // the host, or the step's duration; in mono, muted
+  QString note;                              // a line in the warning colour: "straggler +131 ms"
+  QColor color;                              // of the stroke above the title; invalid: no stroke
+  int marker = -1;                           // of that stroke, see RunStroke
   bool warn = false;                         // the row's background says so
   int64_t shiftUs = 0;                       // the row begins here on the common axis: 0 or more
   std::shared_ptr<const Timeline> timeline;  // none: the row says that nothing was recorded

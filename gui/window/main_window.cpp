@@ -31,12 +31,6 @@ QString recipeDropped(const QMimeData* data) {
 
 }  // namespace
 
-std::unique_ptr<QSettings> openSettings() {
-  return std::make_unique<QSettings>(
-      QString::fromStdString(workbench::settings_folder()) + QStringLiteral("/window.ini"),
-      QSettings::IniFormat);
-}
-
 MainWindow::MainWindow(Session& session)
     : session_(session), training_(session.workingThreads(), this) {
   setWindowTitle(QStringLiteral("Heddle"));
@@ -171,6 +165,10 @@ void MainWindow::connectSession() {
           [this](const QString& subject) { settleToasts(this, subject); });
   connect(status_, &StatusBar::messagesClicked, this, [this] { messages_->open(status_); });
   connect(messages_, &MessageList::countChanged, status_, &StatusBar::setMessages);
+  connect(&session_, &Session::undoOffered, this,
+          [this](const QString& text, const std::function<void()>& undo) {
+            showToast(this, text, tr("Undo"), undo);
+          });
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
   connect(status_, &StatusBar::runClicked, this,
           [this](qint64 run) { Q_EMIT session_.runRequested(QStringLiteral("live"), run); });
@@ -244,6 +242,7 @@ void MainWindow::keepSession() {
     const QSize room = QGuiApplication::primaryScreen()->availableSize();
     resize(QSize(1600, 1000).boundedTo(room * 0.92));
   }
+  for (int i = 0; i < pages_->count(); ++i) static_cast<Page*>(pages_->widget(i))->keepLayout();
   showPage(settings_->value(QStringLiteral("page")).toString());
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QSettings>
 #include <QStackedWidget>
 
 #include "gui/actions/actions.h"
 #include "gui/actions/command_palette.h"
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/settings.h"
 #include "gui/window/message_list.h"
 #include "gui/window/rail.h"
 #include "gui/window/status_bar.h"
@@ -29,7 +29,8 @@ class MainWindow : public QMainWindow {
   Page* currentPage() const;
   /// Opens a recipe file in Compose; a file that cannot be read becomes a message.
   void openRecipe(const QString& file);
-  /// Restores geometry and page of the last time; saves them as they change from now on.
+  /// Restores geometry, page and the pages' layouts of the last time; saves them as they change
+  /// from now on.
   void keepSession();
   /// The picture is complete.
   bool isReady() const;
@@ -63,8 +64,5 @@ class MainWindow : public QMainWindow {
   std::unique_ptr<QSettings> settings_;
   QTimer saving_;
 };
-
-/// The workbench's settings file.
-std::unique_ptr<QSettings> openSettings();
 
 }  // namespace heddle::gui

@@ -1,6 +1,7 @@
 // pages_bench [STORE]: what the window's start and each change of page take, in milliseconds: until
 // the page has drawn all it shows, and the longest event on the way (what a person feels as a
-// freeze). Offscreen at 1600 × 1000, on the sample runs where no store is named.
+// freeze); and of Compare with every run of the store. Offscreen at 1600 × 1000, on the sample runs
+// where no store is named.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -102,10 +103,22 @@ int main(int argc, char** argv) {
       switches[page].push_back(std::max(asked, untilReady(window, clock)));
       events[page].push_back(std::max(asked, application.takeLongest()));
     }
+    QList<qint64> all;
+    auto reader = storage::Reader::open(store.toStdString());
+    const auto runs = reader ? reader->runs() : fail(reader);
+    if (runs)
+      for (const storage::RunSummary& run : *runs) all.append(run.id);
+    application.takeLongest();
+    clock.restart();
+    Q_EMIT session.compareRequested(all);
+    const double asked = static_cast<double>(clock.nsecsElapsed()) / 1e6;
+    const std::string what = fmt::format("compare {}", all.size());
+    switches[what].push_back(std::max(asked, untilReady(window, clock)));
+    events[what].push_back(std::max(asked, application.takeLongest()));
   }
-  fmt::print("start    {:7.1f} ms\n", median(starts));
+  fmt::print("start        {:7.1f} ms\n", median(starts));
   for (const auto& [page, times] : switches)
-    fmt::print("{:8} {:7.1f} ms, longest event {:.1f} ms\n", page, median(times),
+    fmt::print("{:12} {:7.1f} ms, longest event {:.1f} ms\n", page, median(times),
                median(events[page]));
   return 0;
 }

@@ -92,6 +92,10 @@ class RunsTest : public QObject {
     QCOMPARE(compared["results"].dump(), results.dump());
     QCOMPARE(compared["runs"].size(), size_t{2});
     QVERIFY(!store.reader.compare({first, 99}));
+    QVERIFY(same(Value(0.1 + 0.2), Value(0.3)) && same(Value(std::nan("")), Value(std::nan(""))));
+    QVERIFY(same(Value("1e-3"), Value("0.001")) && same(std::nullopt, std::nullopt));
+    QVERIFY(!same(Value(3.98123), Value(3.98124)) && !same(Value(0.0), std::nullopt));
+    QVERIFY(!same(Value("auto"), Value("none")) && !same(Value(1.0), Value("auto")));
     QCOMPARE(must(store.reader.column("recipe.optimizer.lr")),
              (std::map<RunId, Value>{{first, "0.0003"}, {second, "0.001"}}));
     QVERIFY(must(store.reader.column("recipe.no_such")).empty());
@@ -134,9 +138,12 @@ class RunsTest : public QObject {
       must(store.writer->end_log(id, 0, 0));
       must(store.writer->request(id, "stop"));
     }
+    QVERIFY(!store.writer->trash(run).get());  // it is running
+    must(store.writer->set_state(run, RunState::done));
     must(store.writer->trash(run));
     QCOMPARE(must(store.reader.runs()).size(), size_t{1});
     QCOMPARE(must(store.reader.runs(true)).at(0).name, std::string("gone"));
+    QVERIFY(must(store.reader.runs(true)).at(0).trashed.has_value());
     must(store.writer->restore(run));
     QCOMPARE(must(store.reader.runs()).size(), size_t{2});
 
@@ -168,6 +175,65 @@ class RunsTest : public QObject {
             .getInt64(),
         int64_t{0});
     QCOMPARE(must(store.reader.samples(kept, "loss", 0)).size(), size_t{299});
+  }
+
+  void what_is_in_the_trash_is_found_there_only() {
+    StoreFixture store;
+    const RunId run = store.create("gone");
+    must(store.writer->set_state(run, RunState::done));
+    must(store.writer->trash(run));
+    for (const char* name : {"gone", "1"}) {
+      const auto hidden = store.reader.find_run(name);
+      QVERIFY(!hidden);
+      QVERIFY(hidden.error().message.find("is in the trash") != std::string::npos);
+      QCOMPARE(must(store.reader.find_run(name, true)).id, run);
+    }
+    QVERIFY(runs_json(must(store.reader.runs())).empty());
+    QCOMPARE(must(store.reader.run(run)).summary.name, std::string("gone"));
+  }
+
+  void names_in_the_trash_are_free() {
+    StoreFixture store;
+    const RunId first = store.create("debug");
+    must(store.writer->set_state(first, RunState::done));
+    must(store.writer->trash(first));
+    const RunId second = store.create("debug");
+    QCOMPARE(store.summary(second).name, std::string("debug"));
+    QCOMPARE(store.summary(first).name, std::string("debug (trashed)"));
+    must(store.writer->set_state(second, RunState::done));
+    must(store.writer->trash(second));
+    const RunId third = store.create("debug");
+    QCOMPARE(store.summary(third).name, std::string("debug"));
+    QCOMPARE(store.summary(second).name, std::string("debug (trashed 2)"));
+    // Back under its own name, as far as that is free.
+    must(store.writer->restore(first));
+    QCOMPARE(store.summary(first).name, std::string("debug-2"));
+    must(store.writer->rename(third, "third"));
+    must(store.writer->restore(second));
+    QCOMPARE(store.summary(second).name, std::string("debug"));
+    must(store.writer->restore(second));  // it is back already
+    QCOMPARE(store.summary(second).name, std::string("debug"));
+  }
+
+  void an_import_needs_no_lease_and_comes_once() {
+    StoreFixture store;  // its writer has the lease
+    const auto beside = must(Writer::open(store.path));
+    NewRun import = named("copy");
+    import.imported = true;
+    import.target = "imported";
+    import.run_dir = "/elsewhere/run";
+    const RunId run = must(beside->create_run(import)).id;
+    must(beside->ingest(run, 0, 0, 0, log_of(whole_run(20))));
+    must(beside->end_log(run, 0, 0));
+    QCOMPARE(store.summary(run).steps, int64_t{20});
+    QVERIFY(!beside->ingest(store.create("other"), 0, 0, 0, log_of(whole_run(1))).get());
+    for (Writer* writer : {beside.get(), store.writer.get()}) {
+      const auto again = writer->create_run(import).get();
+      QVERIFY(!again);
+      QVERIFY(again.error().message.find("here already, as copy") != std::string::npos);
+    }
+    QCOMPARE(must(store.reader.runs_in("/elsewhere/run")), std::vector<RunId>{run});
+    QVERIFY(must(store.reader.size_of(run)).records > 20);
   }
 
   void a_removed_runs_rows_are_never_taken_for_new_ones() {

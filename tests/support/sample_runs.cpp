@@ -200,6 +200,36 @@ Result<Filled> fill(const std::string& path) {
   return Filled{ids[3], ids[2], ids[4], ids[1], ids[0]};
 }
 
+Result<std::vector<storage::RunId>> fillMany(const std::string& path, int runs) {
+  auto writer = storage::Writer::open(path);
+  if (!writer) return fail(writer);
+  if (auto lease = (*writer)->take_lease(); !lease) return fail(lease);
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const char* const wrappings[] = {"auto", "layers", "none"};
+  std::vector<storage::RunId> ids;
+  for (int i = 0; i < runs; ++i) {
+    const double lr = 3e-4 * (1 + i % 13);
+    const Sample sample{fmt::format("sweep-lr{:.1e}-{}", lr, i),
+                        wrappings[i % 3],
+                        lr,
+                        20 + i % 30,
+                        "done",
+                        "",
+                        (runs - i) / 10.0};
+    auto id = add(**writer, sample, now);
+    if (!id) return fail(id);
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+ManyRuns::ManyRuns(int runs) {
+  const auto filled = fillMany(path().toStdString(), runs);
+  if (!filled) qFatal("%s", filled.error().message.c_str());
+  ids = QList<qint64>(filled->begin(), filled->end());
+}
+
 SampleStore::SampleStore() {
   const auto filled = fill(path().toStdString());
   if (!filled) qFatal("%s", filled.error().message.c_str());

@@ -2,6 +2,7 @@
 // All goes through the store's writer, as the workbench does it.
 #pragma once
 
+#include <QList>
 #include <QString>
 #include <QTemporaryDir>
 #include <optional>
@@ -25,6 +26,9 @@ struct Filled {
 /// Fills the store at `path` (made when absent) with five runs of two ranks.
 Result<Filled> fill(const std::string& path);
 
+/// Adds so many ended runs of few steps, with names, recipes and results that differ; their ids.
+Result<std::vector<storage::RunId>> fillMany(const std::string& path, int runs);
+
 /// A filled store in a folder of its own. Its lease is taken: nobody follows the run that "runs",
 /// which has no host that could be asked.
 class SampleStore {
@@ -37,6 +41,16 @@ class SampleStore {
 
  private:
   std::optional<storage::Lease> lease_;
+};
+
+/// A store of many runs in a folder of its own.
+class ManyRuns {
+ public:
+  explicit ManyRuns(int runs);
+  QString path() const { return folder.filePath(QStringLiteral("runs.sqlite")); }
+
+  QTemporaryDir folder;
+  QList<qint64> ids;
 };
 
 }  // namespace heddle::samples

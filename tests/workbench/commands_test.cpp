@@ -47,8 +47,9 @@ class CommandsTest : public QObject {
   void help_lists_every_command() {
     const auto help = heddle({"--help"});
     QCOMPARE(help.exit_code, 0);
-    for (const char* command : {"launch", "stop", "tail", "remove", "import", "targets", "runs",
-                                "show", "compare", "export", "render", "--demo", "--version"}) {
+    for (const char* command :
+         {"launch", "stop", "tail", "remove", "restore", "import", "targets", "runs", "show",
+          "compare", "export", "render", "--demo", "--version"}) {
       QVERIFY2(help.out.find(command) != std::string::npos, command);
     }
   }
@@ -128,13 +129,43 @@ class CommandsTest : public QObject {
 
   void import_takes_in_a_run_directory() {
     make_run("first");
-    const std::string run_dir = fixture_->detail(1).run_dir;
-    const auto imported = heddle({"import", run_dir, fixture_->path("absent")});
+    const std::string run_dir = fixture_->path("elsewhere/first");
+    std::filesystem::create_directories(fixture_->path("elsewhere"));
+    std::filesystem::copy(fixture_->detail(1).run_dir, run_dir);
+    const auto window = must(Workbench::open(fixture_->store));  // an open one
+    QVERIFY(QTest::qWaitFor([&] { return window->writer().has_lease(); }));
+    const auto imported = heddle({"import", fixture_->path("elsewhere"), fixture_->path("absent")});
     QCOMPARE(imported.exit_code, 1);
     QVERIFY2(imported.out.find("is imported from " + run_dir) != std::string::npos,
              imported.out.c_str());
-    QVERIFY2(imported.err.find("absent: No such file or directory") != std::string::npos,
+    QVERIFY2(imported.err.find("absent: there is no rank-0.0.hlog") != std::string::npos,
              imported.err.c_str());
+    const auto again = heddle({"import", run_dir});
+    QCOMPARE(again.exit_code, 0);
+    QVERIFY2(again.out.find("is here already, from " + run_dir) != std::string::npos,
+             again.out.c_str());
+    QCOMPARE(json::parse(heddle({"runs", "--json"}).out).size(), size_t(2));
+  }
+
+  // What the window's Delete has put there.
+  void the_trash_is_seen_and_emptied() {
+    make_run("first");
+    must(must(storage::Writer::open(fixture_->store))->trash(1));
+    QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+    QVERIFY(json::parse(heddle({"runs", "--trash", "--json"}).out)[0]["name"] == json("first"));
+    for (const char* command : {"show", "stop", "tail"}) {
+      const auto hidden = heddle({command, "first"});
+      QCOMPARE(hidden.exit_code, 1);
+      QVERIFY2(hidden.err.find("in the trash; `heddle restore 1`") != std::string::npos,
+               hidden.err.c_str());
+    }
+    QCOMPARE(heddle({"restore", "first"}).out, std::string("first is back\n"));
+    QCOMPARE(heddle({"restore", "first"}).exit_code, 1);
+    must(must(storage::Writer::open(fixture_->store))->trash(1));
+    const std::string run_dir = fixture_->detail(1).run_dir;
+    QCOMPARE(heddle({"remove", "first"}).out, std::string("first is removed\n"));
+    QVERIFY(!std::filesystem::exists(run_dir));
+    QCOMPARE(heddle({"runs", "--trash", "--json"}).out, std::string("[]\n"));
   }
 
   void bad_usage_ends_with_2_data() {

@@ -10,6 +10,7 @@
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/import.h"
+#include "workbench/removal.h"
 #include "workbench/workbench.h"
 
 using namespace heddle;
@@ -258,6 +259,95 @@ class RunsTest : public QObject {
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QVERIFY(digests_of_store(reader, imported.id) == digests_of_folder(run_dir, 2));
     QVERIFY(!import_run(workbench_->writer(), fixture_->folder.path().toStdString()));
+  }
+
+  void folders_of_runs_are_imported_once() {
+    open();
+    const auto run = launched(fixture_->request(20));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string below = fixture_->path("elsewhere/below");
+    std::filesystem::create_directories(below);
+    std::filesystem::copy(detail(run.id).run_dir, below + "/one");
+    std::filesystem::copy(detail(run.id).run_dir, below + "/two");
+    const std::string folder = fixture_->path("elsewhere");
+    QCOMPARE(run_dirs_in(folder), (std::vector<std::string>{below + "/one", below + "/two"}));
+
+    // Beside this workbench, which has the lease; what was launched here is here already.
+    const auto beside = must(storage::Writer::open(fixture_->store));
+    const std::vector<std::string> paths{folder, below + "/two/", detail(run.id).run_dir,
+                                         fixture_->path("node/none")};
+    const auto first = import_runs(fixture_->store, *beside, paths);
+    QCOMPARE(first.size(), size_t(4));
+    int here = 0;
+    for (const Imported& one : first) {
+      QCOMPARE(one.run.has_value(), one.run_dir != fixture_->path("node/none"));
+      here += one.was_here;
+    }
+    QCOMPARE(here, 1);
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QCOMPARE(must(reader.runs()).size(), size_t(3));
+    for (const storage::RunSummary& summary : must(reader.runs())) {
+      QCOMPARE(summary.state, RunState::done);
+      QVERIFY(digests_of_store(reader, summary.id) == digests_of_folder(below + "/one", 2));
+    }
+    for (const Imported& one : import_runs(fixture_->store, *beside, {folder}))
+      QVERIFY(one.was_here && one.run);
+    QCOMPARE(must(reader.runs()).size(), size_t(3));
+  }
+
+  void an_interrupted_import_leaves_nothing() {
+    std::string run_dir;
+    {
+      open();
+      const auto run = launched(fixture_->request(20));
+      QVERIFY(fixture_->ends(run.id));
+      run_dir = fixture_->path("copy");
+      std::filesystem::copy(detail(run.id).run_dir, run_dir);
+      workbench_.reset();
+    }
+    // As a process leaves it that was killed on the way.
+    const auto interrupted = [&](storage::Writer& writer) {
+      Place place = place_on(remote::this_machine());
+      place.launcher.start_time += 1;
+      storage::NewRun run;
+      run.name = "copy", run.target = "imported", run.imported = true, run.run_dir = run_dir;
+      run.hosts = to_json(place);
+      const storage::RunId id = must(writer.create_run(run)).id;
+      must(writer.ingest(id, 0, 0, 0, read_file(run_dir + "/rank-0.0.hlog").substr(0, 500)));
+      return id;
+    };
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    {
+      const auto writer = must(storage::Writer::open(fixture_->store));
+      const storage::RunId left = interrupted(*writer);
+      const auto again = import_runs(fixture_->store, *writer, {run_dir});
+      QVERIFY(again.size() == 1 && again[0].run && !again[0].was_here);
+      QVERIFY(again[0].run->id != left && !reader.run(left));
+      QVERIFY(digests_of_store(reader, again[0].run->id) == digests_of_folder(run_dir, 2));
+      must(writer->remove(again[0].run->id));
+      interrupted(*writer);
+    }
+    open();  // who follows the runs clears up
+    QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(1), 30000);
+  }
+
+  void what_goes_with_a_run_is_told() {
+    open();
+    const auto run = launched(fixture_->request(5));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string run_dir = detail(run.id).run_dir;
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    const int64_t before = must(removal_of(reader, detail(run.id))).folders.at(0).checkpoints;
+    std::filesystem::create_directories(run_dir + "/checkpoints/step-4");
+    std::filesystem::create_directories(run_dir + "/checkpoints/step-5.partial");
+    std::ofstream(run_dir + "/checkpoints/step-4/weights") << std::string(1 << 20, 'w');
+    const Removal removal = must(removal_of(reader, detail(run.id)));
+    QVERIFY(removal.rows.records > 5 && removal.rows.bytes > 0);
+    QCOMPARE(removal.folders.size(), size_t(1));
+    QCOMPARE(removal.folders[0].path, run_dir);
+    QCOMPARE(removal.folders[0].checkpoints, before + 1);
+    QVERIFY(removal.folders[0].bytes >= 1 << 20 && removal.folders[0].bytes < 2 << 20);
+    QVERIFY(removal.kept.empty());
   }
 
   void a_removed_run_is_gone_here_and_there() {

@@ -7,8 +7,9 @@ int report(const Error& error, int exit_code) {
   return exit_code;
 }
 
-Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id) {
-  const Result<storage::RunSummary> found = reader.find_run(name_or_id);
+Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id,
+                                    bool trash_too) {
+  const Result<storage::RunSummary> found = reader.find_run(name_or_id, trash_too);
   if (!found) return fail(found);
   return reader.run(found->id);
 }

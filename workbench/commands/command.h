@@ -40,6 +40,11 @@ struct StopOptions {
   bool discard = false;  // even where that loses what was trained
 };
 
+struct RunsOptions {
+  bool trash = false;
+  bool json = false;
+};
+
 struct ShowOptions {
   std::string run;
   bool json = false;
@@ -74,8 +79,9 @@ int launch_command(const Context& context, const LaunchOptions& options);
 int stop_command(const Context& context, const StopOptions& options);
 int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);
+int restore_command(const Context& context, const std::string& run);
 int import_command(const Context& context, const std::vector<std::string>& paths);
-int runs_command(const Context& context, bool json);
+int runs_command(const Context& context, const RunsOptions& options);
 int show_command(const Context& context, const ShowOptions& options);
 int compare_command(const Context& context, const CompareOptions& options);
 int export_command(const Context& context, const ExportOptions& options);
@@ -88,8 +94,9 @@ int demo_command(const Context& context);
 /// Prints the message to stderr; gives `exit_code`.
 int report(const Error& error, int exit_code = kExitFailed);
 
-/// A run of the store by its name or id.
-Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id);
+/// A run of the store by its name or id; one in the trash with `trash_too` only.
+Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id,
+                                    bool trash_too = false);
 
 /// "resume of debug after step 30"; empty: the run began anew.
 std::string lineage_text(const storage::RunSummary& run);

@@ -5,17 +5,17 @@
 #include "workbench/import.h"
 
 namespace heddle::workbench {
+
 int import_command(const Context& context, const std::vector<std::string>& paths) {
   const auto writer = storage::Writer::open(context.store);
   if (!writer) return report(writer.error());
-  if (const Result<> lease = (*writer)->take_lease(); !lease) return report(lease.error());
   int exit_code = kExitDone;
-  for (const std::string& path : paths) {
-    const auto run = import_run(**writer, path);
-    if (run) {
-      fmt::print("{} (run {}) is imported from {}\n", run->name, run->id, path);
+  for (const Imported& one : import_runs(context.store, **writer, paths)) {
+    if (!one.run) {
+      exit_code = report(one.run.error());
     } else {
-      exit_code = report(run.error());
+      fmt::print("{} (run {}) {} {}\n", one.run->name, one.run->id,
+                 one.was_here ? "is here already, from" : "is imported from", one.run_dir);
     }
   }
   return exit_code;

@@ -11,9 +11,9 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr std::string_view kCommands[] = {"launch",  "stop",   "tail", "remove",   "import",
-                                          "targets", "runs",   "show", "compare",  "export",
-                                          "--demo",  "--help", "-h",   "--version"};
+constexpr std::string_view kCommands[] = {"launch", "stop",    "tail",   "remove", "restore",
+                                          "import", "targets", "runs",   "show",   "compare",
+                                          "export", "--demo",  "--help", "-h",     "--version"};
 
 /// The words of a command line as options; once parsed, `run` is the command that was named.
 class CommandLine {
@@ -34,7 +34,11 @@ class CommandLine {
     add_compare();
     add_export();
     add_import();
-    add_one_run("remove", "Remove an ended run for good, here and on its hosts", remove_command);
+    add_one_run("remove",
+                "Remove an ended run for good: its rows in the store and its run directories on "
+                "the hosts (the window's Delete only moves it to the trash)",
+                remove_command);
+    add_one_run("restore", "Take a run back out of the trash", restore_command);
     add_targets();
     // Only listed: it draws with widgets, and gui/window/render.h takes its words before this does.
     app_.add_subcommand("render",
@@ -111,8 +115,9 @@ class CommandLine {
 
   void add_runs() {
     CLI::App* command = app_.add_subcommand("runs", "List the runs, newest first");
-    command->add_flag("--json", json_, "as JSON");
-    when_named(command, [this](const Context& c) { return runs_command(c, json_); });
+    command->add_flag("--trash", runs_.trash, "those in the trash");
+    command->add_flag("--json", runs_.json, "as JSON");
+    when_named(command, [this](const Context& c) { return runs_command(c, runs_); });
   }
 
   void add_show() {
@@ -140,8 +145,10 @@ class CommandLine {
   }
 
   void add_import() {
-    CLI::App* command = app_.add_subcommand("import", "Take in the directories of finished runs");
-    command->add_option("PATH", paths_, "a run's directory")->required();
+    CLI::App* command =
+        app_.add_subcommand("import", "Take in finished runs, beside an open window too");
+    command->add_option("PATH", paths_, "a run's directory, or a folder with such below it")
+        ->required();
     when_named(command, [this](const Context& c) { return import_command(c, paths_); });
   }
 
@@ -192,6 +199,7 @@ class CommandLine {
   std::function<int()> run_;
   LaunchOptions launch_;
   StopOptions stop_;
+  RunsOptions runs_;
   ShowOptions show_;
   CompareOptions compare_;
   ExportOptions export_;
@@ -199,7 +207,6 @@ class CommandLine {
   RemoveTargetOptions remove_target_;
   std::vector<std::string> paths_;
   std::string name_;
-  bool json_ = false;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// heddle runs [--json]
+// heddle runs [--trash] [--json]
 #include <fmt/format.h>
 
 #include "storage/json.h"
@@ -23,14 +23,15 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
 
 }  // namespace
 
-int runs_command(const Context& context, bool json) {
+int runs_command(const Context& context, const RunsOptions& options) {
   return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const auto runs = reader.runs();
+    const auto runs = reader.runs(options.trash);
     if (!runs) return fail(runs);
-    if (json) {
+    if (options.json) {
       fmt::print("{}\n", storage::runs_json(*runs).dump(2));
     } else if (runs->empty()) {
-      fmt::print("There are no runs yet; heddle launch RECIPE makes one.\n");
+      fmt::print("{}\n", options.trash ? "The trash is empty."
+                                       : "There are no runs yet; heddle launch RECIPE makes one.");
     } else {
       fmt::print("{}", runs_table(*runs));
     }

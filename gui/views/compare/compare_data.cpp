@@ -48,6 +48,23 @@ Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
 
 }  // namespace
 
+Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs) {
+  const auto all = reader.runs();
+  if (!all) return fail(all);
+  std::map<storage::RunId, const storage::RunSummary*> known;
+  for (const storage::RunSummary& run : *all) known[run.id] = &run;
+  Present present;
+  for (const storage::RunId id : runs) {
+    const auto found = known.find(id);
+    if (found == known.end()) continue;
+    const storage::RunSummary& run = *found->second;
+    present.runs.push_back(id);
+    present.marks.push_back(
+        fmt::format("{} {} {} {}", id, run.name, storage::to_string(run.state), run.steps));
+  }
+  return present;
+}
+
 Result<CompareData> readCompareData(storage::Reader& reader,
                                     const std::vector<storage::RunId>& runs, int64_t step) {
   CompareData data;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <string>
 #include <vector>
 
 #include "gui/models/run_facts.h"
@@ -15,7 +16,20 @@ struct CompareData {
   std::vector<int64_t> commonSteps;  // profiled in every run, ascending
 };
 
-/// `step` 0: each run's newest profiled step, the newest common one where there is one.
+/// As many runs are drawn; of more the first ones.
+inline constexpr size_t kMostCompared = 40;
+
+/// Those of the runs that are there, and not in the trash, as one line each that changes when
+/// anything that the page shows of the run does.
+struct Present {
+  std::vector<storage::RunId> runs;
+  std::vector<std::string> marks;
+  bool operator==(const Present&) const = default;
+};
+Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs);
+
+/// At most kMostCompared runs, all present. `step` 0: each run's newest profiled step, the newest
+/// common one where there is one.
 Result<CompareData> readCompareData(storage::Reader& reader,
                                     const std::vector<storage::RunId>& runs, int64_t step);
 

@@ -3,25 +3,29 @@
 #include <QClipboard>
 #include <QFontMetrics>
 #include <QGuiApplication>
-#include <QMenu>
 #include <QScrollArea>
 #include <algorithm>
 #include <utility>
 
 #include "gui/format.h"
 #include "gui/models/value.h"
+#include "gui/settings.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_legend.h"
+#include "gui/views/compare/run_chooser.h"
 #include "gui/widgets/empty_state.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr size_t kShownUnasked = 2;
-constexpr int kMenuRuns = 30;
 constexpr int kTitleWidth = 80;  // of a run's name beside its lanes
 constexpr int kWide = 1300;      // from here on throughput and memory stand beside the loss
 constexpr int kWarmUp = 3;       // steps whose rate says nothing
+
+QList<qint64> drawnRuns(const QList<qint64>& runs) {
+  return runs.first(std::min(runs.size(), static_cast<qsizetype>(kMostCompared)));
+}
 
 }  // namespace
 
@@ -79,9 +83,20 @@ QWidget* ComparePage::makeContent() {
   connect(step_, &QComboBox::activated, this, [this] { read(); });
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
-  top->addWidget(chips_, 1);
-  top->addWidget(fieldLabel(tr("timelines of"), step_));
-  top->addWidget(step_);
+  top->addWidget(chips_, 1, Qt::AlignTop);
+  auto* steps = new QHBoxLayout;
+  steps->setSpacing(12);
+  steps->addWidget(fieldLabel(tr("timelines of"), step_));
+  steps->addWidget(step_);
+  auto* right = new QVBoxLayout;
+  right->addLayout(steps);
+  right->addStretch(1);
+  top->addLayout(right);
+  tooMany_ = label({});
+  setTone(tooMany_, "warn");
+  tooMany_->setObjectName(QStringLiteral("tooMany"));
+  tooMany_->setWordWrap(true);
+  tooMany_->hide();
 
   loss_ = new LineChart(tr("Loss"), Unit::loss);
   lossDifference_ = new LineChart(tr("Loss difference"), Unit::loss);
@@ -94,14 +109,21 @@ QWidget* ComparePage::makeContent() {
     chart->setEmptyText(tr("No step has ended yet"));
     charts_.add(chart);
   }
-  auto* middle = new QVBoxLayout;
+  auto* curves = new QWidget;
+  auto* middle = new QVBoxLayout(curves);
+  middle->setContentsMargins(0, 0, 0, 0);
   middle->setSpacing(8);
   middle->addWidget(loss_, 3);
   middle->addWidget(lossDifference_, 2);
-  upper_ = new QHBoxLayout;
-  upper_->setSpacing(8);
-  upper_->addWidget(makeDifferences(), 5);
-  upper_->addLayout(middle, 5);
+  upper_ = new QSplitter(Qt::Horizontal);
+  upper_->setHandleWidth(8);
+  upper_->setProperty("role", "gap");
+  upper_->setChildrenCollapsible(false);
+  upper_->addWidget(makeDifferences());
+  upper_->addWidget(curves);
+  connect(upper_, &QSplitter::splitterMoved, this, [this] {
+    if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
+  });
   memory_ = new MemoryBars;
   rate_->setMinimumHeight(190);
   more_ = new QWidget;
@@ -115,7 +137,8 @@ QWidget* ComparePage::makeContent() {
   rows_->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
   rows_->setSpacing(12);
   rows_->addLayout(top);
-  rows_->addLayout(upper_, 1);
+  rows_->addWidget(tooMany_);
+  rows_->addWidget(upper_, 1);
   rows_->addWidget(makeTimelines(), 1);
   arrange();
   return content;
@@ -125,11 +148,29 @@ void ComparePage::arrange() {
   const bool wide = width() >= kWide;
   auto* more = qobject_cast<QBoxLayout*>(more_->layout());
   more->setDirection(wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-  more->setStretchFactor(memory_, wide ? 0 : 1);
-  if (wide)
-    upper_->addWidget(more_, 4);
-  else
+  more->setStretchFactor(memory_, 1);
+  const bool placed = wide ? upper_->indexOf(more_) >= 0 : rows_->indexOf(more_) >= 0;
+  if (placed) return;
+  if (wide) {
+    upper_->addWidget(more_);
+    for (int i = 0; i < upper_->count(); ++i) upper_->setStretchFactor(i, i < 2 ? 5 : 4);
+    upper_->setSizes({500, 500, 400});
+  } else {
     rows_->addWidget(more_);
+    for (int i = 0; i < upper_->count(); ++i) upper_->setStretchFactor(i, 1);
+    upper_->setSizes({500, 500});
+  }
+  more_->show();
+  if (keeping_) upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
+}
+
+QString ComparePage::layoutKey() const {
+  return QStringLiteral("compare/columns-%1").arg(upper_->count());
+}
+
+void ComparePage::keepLayout() {
+  keeping_ = true;
+  upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
 }
 
 void ComparePage::resizeEvent(QResizeEvent* event) {
@@ -172,12 +213,15 @@ QWidget* ComparePage::makeTimelines() {
 
 QString ComparePage::subtitle() const {
   if (data_.runs.empty()) return {};
-  return format::plural(static_cast<qint64>(data_.runs.size()), tr("run"));
+  const QString drawn = format::plural(static_cast<qint64>(data_.runs.size()), tr("run"));
+  return runs_.size() > drawnRuns(runs_).size()
+             ? tr("%1 of %2").arg(drawn).arg(format::count(runs_.size()))
+             : drawn;
 }
 
 void ComparePage::activated() {
   if (chosen_ && !runs_.isEmpty()) {
-    if (!reading_.running()) read();
+    if (!reading_.running()) read(false);
     return;
   }
   if (newest_.running()) return;
@@ -188,7 +232,7 @@ void ComparePage::activated() {
         if (chosen_ || !runs) return;
         setRuns(QList<qint64>(runs->begin(), runs->end()));
         stack_->setCurrentIndex(runs_.isEmpty() ? 1 : 0);
-        if (!runs_.isEmpty()) read();
+        if (!runs_.isEmpty()) read(false);
       });
 }
 
@@ -202,6 +246,7 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
   chosen_ = !runs.isEmpty();
   setRuns(runs);
   data_ = {};
+  present_ = {};
   step_->clear();
   if (runs.isEmpty()) {
     reading_.drop();
@@ -224,28 +269,54 @@ void ComparePage::setRuns(const QList<qint64>& runs) {
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->showAll();
 }
 
-void ComparePage::read() {
+void ComparePage::read(bool anyway) {
   session().read(
       reading_,
       [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()),
-       step = step_->currentData().toLongLong()](storage::Reader& reader) {
-        return readCompareData(reader, runs, step);
+       before = anyway ? Present() : present_,
+       step = step_->currentData().toLongLong()](storage::Reader& reader) -> Result<Answer> {
+        auto present = presentRuns(reader, runs);
+        if (!present) return fail(present);
+        Answer answer{std::move(*present), std::nullopt};
+        if (answer.present.runs.empty() || answer.present == before) return answer;
+        const auto& there = answer.present.runs;
+        const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMostCompared));
+        const std::vector<storage::RunId> drawn(there.begin(), there.begin() + count);
+        auto data = readCompareData(reader, drawn, step);
+        if (!data) return fail(data);
+        answer.data = std::move(*data);
+        return answer;
       },
-      [this](Result<CompareData> data) {
-        if (!data)
-          return Q_EMIT session().message(QString::fromStdString(data.error().message), Tone::bad);
-        display(std::move(*data));
+      [this](Result<Answer> answer) {
+        if (!answer)
+          return Q_EMIT session().message(QString::fromStdString(answer.error().message),
+                                          Tone::bad);
+        take(std::move(*answer));
       });
 }
 
-RunStroke ComparePage::strokeOf(size_t run) const {
-  return runStroke(runSlots(runs_)[static_cast<qsizetype>(run)], Theme::instance().scheme());
+void ComparePage::take(Answer answer) {
+  const auto& there = answer.present.runs;
+  // What was removed meanwhile, or is in the trash, is compared no more.
+  if (there.size() != static_cast<size_t>(runs_.size()))
+    setRuns(QList<qint64>(there.begin(), there.end()));
+  present_ = std::move(answer.present);
+  if (runs_.isEmpty()) return showRuns({});
+  if (answer.data) display(std::move(*answer.data));
 }
 
 void ComparePage::display(CompareData data) {
   data_ = std::move(data);
-  chips_->setRuns(data_.comparison.runs);
-  differences_.setComparison(data_.comparison);
+  strokes_.clear();
+  for (const int slot : session().runSlots().of(drawnRuns(runs_)))
+    strokes_.append(runStroke(slot, Theme::instance().scheme()));
+  chips_->setRuns(data_.comparison.runs, strokes_);
+  tooMany_->setVisible(runs_.size() > drawnRuns(runs_).size());
+  tooMany_->setText(tr("%1 are chosen and the first %2 are drawn. Take some out, untick them under "
+                       "Add run, or choose fewer in Runs.")
+                        .arg(format::plural(runs_.size(), tr("run")))
+                        .arg(kMostCompared));
+  differences_.setComparison(data_.comparison, strokes_);
   copy_->setEnabled(true);
   const qlonglong before = step_->currentData().toLongLong();
   step_->clear();
@@ -262,10 +333,10 @@ void ComparePage::display(CompareData data) {
 void ComparePage::showCurves(const CompareData& data) {
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->clearCurves();
   for (size_t i = 0; i < data.runs.size(); ++i) {
-    const RunStroke stroke = strokeOf(i);
+    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
     const QString name = QString::fromStdString(data.runs[i].detail.summary.name);
-    loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.dash), data.runs[i].loss);
-    rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.dash), data.runs[i].rate);
+    loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.marker), data.runs[i].loss);
+    rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.marker), data.runs[i].rate);
   }
   lossDifference_->setVisible(data.runs.size() == 2);
   if (data.runs.size() == 2) {
@@ -286,7 +357,7 @@ void ComparePage::showMemory() {
       const auto found = run.results.find(key);
       return found == run.results.end() ? std::nullopt : number(found->second);
     };
-    runs.push_back({QString::fromStdString(run.summary.name), strokeOf(i).color,
+    runs.push_back({QString::fromStdString(run.summary.name), strokes_[static_cast<qsizetype>(i)],
                     result("peak_bytes"), result("predicted_peak_bytes")});
   }
   memory_->display(runs);
@@ -296,7 +367,7 @@ void ComparePage::showTimelines() {
   std::vector<TimelineRow> rows;
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     const RunFacts& run = data_.runs[i];
-    const RunStroke stroke = strokeOf(i);
+    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
     TimelineRow row;
     // Names often differ at their end only: what is left out is in the middle.
     row.title = QFontMetrics(font::text(13, QFont::DemiBold))
@@ -304,7 +375,7 @@ void ComparePage::showTimelines() {
                                 kTitleWidth);
     if (run.timeline) row.subtitle = format::seconds(double(run.timeline->lengthUs()) / 1e6);
     row.color = stroke.color;
-    row.dash = stroke.dash;
+    row.marker = stroke.marker;
     row.timeline = run.timeline;
     rows.push_back(std::move(row));
   }
@@ -320,8 +391,8 @@ void ComparePage::showStatistics() {
   std::vector<StepStatistics::Run> runs;
   for (size_t i = 0; i < data_.runs.size(); ++i)
     if (data_.runs[i].timeline)
-      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name), strokeOf(i).color,
-                      timelines_->statistics(i)});
+      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name),
+                      strokes_[static_cast<qsizetype>(i)], timelines_->statistics(i)});
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());
   statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);
@@ -330,20 +401,19 @@ void ComparePage::showStatistics() {
 void ComparePage::offerRuns() {
   session().read(
       listing_, [](storage::Reader& reader) { return reader.runs(); },
-      [this](const Result<std::vector<storage::RunSummary>>& runs) {
+      [this](Result<std::vector<storage::RunSummary>> runs) {
         if (!runs) return;
-        auto* menu = new QMenu(this);
-        menu->setObjectName(QStringLiteral("runMenu"));
-        menu->setAttribute(Qt::WA_DeleteOnClose);
-        for (const storage::RunSummary& run : *runs) {
-          if (runs_.contains(run.id) || run.steps == 0 || menu->actions().size() >= kMenuRuns)
-            continue;
-          menu->addAction(QString::fromStdString(run.name), this,
-                          [this, id = run.id] { showRun(id); });
-        }
-        if (menu->isEmpty()) menu->addAction(tr("There is no other run"))->setEnabled(false);
+        std::erase_if(*runs, [](const storage::RunSummary& run) { return run.steps == 0; });
+        auto* chooser = new RunChooser(this);
+        chooser->setRuns(std::move(*runs), QSet<qint64>(runs_.begin(), runs_.end()));
+        connect(chooser, &RunChooser::ticked, this, [this](qint64 run, bool on) {
+          QList<qint64> chosen = runs_;
+          chosen.removeAll(run);
+          if (on) chosen.append(run);
+          showRuns(chosen);
+        });
         const QPushButton* button = chips_->addButton();
-        menu->popup(button->mapToGlobal(QPoint(0, button->height() + 4)));
+        chooser->popup(button->mapToGlobal(QPoint(0, button->height() + 4)));
       });
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <QComboBox>
+#include <QSplitter>
 #include <QStackedWidget>
+#include <QTimer>
 
 #include "gui/charts/chart_group.h"
 #include "gui/charts/line_chart.h"
@@ -33,8 +35,10 @@ class ComparePage : public Page {
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
+  void keepLayout() override;
   bool isReady() const override { return asked_ && !reading_.running() && !newest_.running(); }
 
+  /// All that were chosen; the first kMostCompared of them are drawn.
   const QList<qint64>& runs() const { return runs_; }
 
  protected:
@@ -46,14 +50,20 @@ class ComparePage : public Page {
   Card* makeDifferences();
   QWidget* makeTimelines();
   void setRuns(const QList<qint64>& runs);
-  void read();
+  /// `anyway`: also when nothing that is shown has changed.
+  void read(bool anyway = true);
+  struct Answer {
+    Present present;
+    std::optional<CompareData> data;  // none: nothing has changed
+  };
+  void take(Answer answer);
   void display(CompareData data);
   void showCurves(const CompareData& data);
   void showMemory();
   void showTimelines();
   void showStatistics();
   void offerRuns();
-  RunStroke strokeOf(size_t run) const;
+  QString layoutKey() const;
 
   Job newest_;
   Job reading_;
@@ -62,13 +72,16 @@ class ComparePage : public Page {
   bool chosen_ = false;  // by the user, not by the page itself
   bool asked_ = false;
   CompareData data_;
+  Present present_;
+  QList<RunStroke> strokes_;  // of the runs that are drawn
   DifferenceModel differences_;
   ChartGroup charts_;
   QStackedWidget* stack_;
-  QHBoxLayout* upper_;
+  QSplitter* upper_;
   QVBoxLayout* rows_;
   QWidget* more_;  // throughput and memory: beside the loss, or below all
   RunChips* chips_;
+  QLabel* tooMany_;
   QComboBox* step_;
   Segment* keys_;
   LineChart* loss_;
@@ -79,6 +92,7 @@ class ComparePage : public Page {
   Card* timelineCard_;
   StepStatistics* statistics_;
   QAction* copy_;
+  bool keeping_ = false;
 };
 
 }  // namespace heddle::gui

@@ -5,8 +5,6 @@
 
 #include "gui/format.h"
 #include "gui/models/value.h"
-#include "gui/theme/run_colors.h"
-#include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
@@ -26,7 +24,7 @@ size_t rankOf(const std::string& key) {
                              order.begin());
 }
 
-/// Which of the values are the best; none when all are equal or neither way is better.
+/// Which of the values are the best; none when all are the same or neither way is better.
 QVector<bool> bestOf(const storage::Compared& compared) {
   QVector<bool> best(static_cast<qsizetype>(compared.values.size()), false);
   const int direction = betterDirection(QString::fromStdString(compared.key));
@@ -36,7 +34,7 @@ QVector<bool> bestOf(const storage::Compared& compared) {
       found = std::max(found, *size * direction);
       worst = std::min(worst, *size * direction);
     }
-  if (direction == 0 || !(found > worst)) return best;
+  if (direction == 0 || !(found > worst) || !compared.differs()) return best;
   for (qsizetype i = 0; i < best.size(); ++i) {
     const auto size = finite(compared.values[static_cast<size_t>(i)]);
     best[i] = size && *size * direction == found;
@@ -48,7 +46,8 @@ QVector<bool> bestOf(const storage::Compared& compared) {
 QString differenceOf(const storage::Compared& compared) {
   const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
   if (!left || !right) return {};
-  const double difference = *right - *left;
+  const double difference =
+      storage::same(*compared.values[0], *compared.values[1]) ? 0 : *right - *left;
   const QString key = QString::fromStdString(compared.key);
   if (difference == 0) return QStringLiteral("0");
   if (key.contains(QStringLiteral("tokens_per_second")) && *left > 0)
@@ -58,8 +57,9 @@ QString differenceOf(const storage::Compared& compared) {
 
 }  // namespace
 
-void DifferenceModel::setComparison(storage::Comparison comparison) {
+void DifferenceModel::setComparison(storage::Comparison comparison, QList<RunStroke> strokes) {
   comparison_ = std::move(comparison);
+  strokes_ = std::move(strokes);
   rebuild();
 }
 
@@ -80,8 +80,7 @@ void DifferenceModel::rebuild() {
 void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compared> keys,
                                bool results) {
   const auto total = static_cast<qint64>(keys.size());
-  if (!results && !all_)
-    std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
+  if (!all_) std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
   if (keys.empty()) return;
   if (results)
     std::stable_sort(keys.begin(), keys.end(),
@@ -89,15 +88,14 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
   Row group;
   group.group = name;
   group.count = format::count(total);
-  if (!results && !all_)
+  if (!all_)
     group.count = tr("%1 of %2").arg(format::count(static_cast<qint64>(keys.size())), group.count);
   rows_.push_back(std::move(group));
   for (const storage::Compared& compared : keys) {
     Row row;
     const QString key = QString::fromStdString(compared.key);
     row.key = results ? keyText(key) : key;
-    for (const auto& value : compared.values)
-      row.values.append(value ? valueText(key, *value) : format::kNone);
+    row.values = valueTexts(key, compared.values);
     if (results) row.best = bestOf(compared);
     if (results && hasDifference()) row.difference = differenceOf(compared);
     rows_.push_back(std::move(row));
@@ -109,10 +107,8 @@ QString DifferenceModel::text() const {
   for (const storage::RunSummary& run : comparison_.runs)
     lines.first() += QChar('\t') + QString::fromStdString(run.name);
   for (const Row& row : rows_)
-    lines << (row.group.isEmpty()
-                  ? row.key + QChar('\t') +
-                        QStringList(row.values.begin(), row.values.end()).join(QChar('\t'))
-                  : row.group);
+    lines << (row.group.isEmpty() ? row.key + QChar('\t') + row.values.join(QChar('\t'))
+                                  : row.group);
   return lines.join(QChar('\n'));
 }
 
@@ -122,27 +118,22 @@ int DifferenceModel::rowCount(const QModelIndex& parent) const {
 
 int DifferenceModel::columnCount(const QModelIndex& parent) const {
   if (parent.isValid() || comparison_.runs.empty()) return 0;
-  return static_cast<int>(comparison_.runs.size()) + 1 + (hasDifference() ? 1 : 0);
+  return runCount() + (hasDifference() ? 1 : 0);
 }
 
 QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const Row& row = rows_[static_cast<size_t>(index.row())];
-  const int run = index.column() - 1;
-  const bool isRun = run >= 0 && run < static_cast<int>(comparison_.runs.size());
+  const int run = index.column();
+  const bool isRun = run < runCount();
+  if (role == GroupRole) return !row.group.isEmpty();
+  if (role == Qt::TextAlignmentRole) return int(Qt::AlignVCenter | Qt::AlignRight);
+  if (!row.group.isEmpty()) return {};
   switch (role) {
     case Qt::DisplayRole:
-      if (!row.group.isEmpty()) return index.column() == 0 ? QVariant(row.group) : QVariant();
-      return index.column() == 0 ? row.key : isRun ? row.values[run] : row.difference;
+      return isRun ? row.values[run] : row.difference;
     case Qt::ToolTipRole:
-      return isRun && row.group.isEmpty() && row.values[run].size() > 12 ? QVariant(row.values[run])
-                                                                         : QVariant();
-    case Qt::TextAlignmentRole:
-      return int(Qt::AlignVCenter | (index.column() == 0 ? Qt::AlignLeft : Qt::AlignRight));
-    case GroupRole:
-      return !row.group.isEmpty();
-    case CountRole:
-      return row.count;
+      return isRun && row.values[run].size() > 12 ? QVariant(row.values[run]) : QVariant();
     case BestRole:
       return isRun && run < row.best.size() && row.best[run];
     default:
@@ -151,23 +142,31 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || section >= columnCount()) return {};
-  const int run = section - 1;
-  const bool isRun = run >= 0 && run < static_cast<int>(comparison_.runs.size());
-  if (role == Qt::TextAlignmentRole)
-    return int(Qt::AlignVCenter | (section == 0 ? Qt::AlignLeft : Qt::AlignRight));
-  if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
-    return section == 0 ? QString()
-           : isRun      ? QString::fromStdString(comparison_.runs[static_cast<size_t>(run)].name)
-                        : tr("difference");
-  if (!isRun) return {};
-  if (role == ColorRole || role == DashRole) {
-    QList<qint64> ids;
-    for (const storage::RunSummary& summary : comparison_.runs) ids.append(summary.id);
-    const RunStroke stroke = runStroke(runSlots(ids)[run], Theme::instance().scheme());
-    return role == ColorRole ? QVariant(stroke.color) : QVariant::fromValue(stroke.dash);
+  if (orientation == Qt::Vertical) {
+    if (section < 0 || section >= rowCount()) return {};
+    const Row& row = rows_[static_cast<size_t>(section)];
+    if (role == GroupRole) return !row.group.isEmpty();
+    if (role == CountRole) return row.count;
+    if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
+      return row.group.isEmpty() ? row.key : row.group;
+    return {};
   }
-  return {};
+  if (section < 0 || section >= columnCount()) return {};
+  const bool isRun = section < runCount();
+  switch (role) {
+    case Qt::TextAlignmentRole:
+      return int(Qt::AlignVCenter | Qt::AlignRight);
+    case Qt::DisplayRole:
+    case Qt::ToolTipRole:
+      return isRun ? QString::fromStdString(comparison_.runs[static_cast<size_t>(section)].name)
+                   : tr("difference");
+    case ColorRole:
+      return isRun ? QVariant(strokes_[section].color) : QVariant();
+    case MarkerRole:
+      return isRun ? QVariant(strokes_[section].marker) : QVariant();
+    default:
+      return {};
+  }
 }
 
 }  // namespace heddle::gui

@@ -1,11 +1,13 @@
-// Recipe, environment and results as a table: a column a run, the best value of each result marked;
-// with two runs a column for the difference. Of recipe and environment what differs, or all.
+// Recipe, environment and results as a table: a row a key (its name is the row's header, so that it
+// stays where it is when columns scroll), a column a run, the best value of each result marked;
+// with two runs a column for the difference. What differs, or all.
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QColor>
+#include <QStringList>
 #include <QVector>
 
+#include "gui/theme/run_colors.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
@@ -14,12 +16,14 @@ class DifferenceModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  /// GroupRole: true for a row that names a group; CountRole: its keys, "2 of 48". BestRole: the
-  /// value is the best. ColorRole (of a header): the run's colour; DashRole: its dash.
-  enum Role { GroupRole = Qt::UserRole, CountRole, BestRole, ColorRole, DashRole };
+  /// GroupRole (of a cell or a row's header): true for a row that names a group; CountRole (of its
+  /// header): its keys, "2 of 48". BestRole: the value is the best. ColorRole and MarkerRole (of a
+  /// column's header): the run's stroke.
+  enum Role { GroupRole = Qt::UserRole, CountRole, BestRole, ColorRole, MarkerRole };
 
   using QAbstractTableModel::QAbstractTableModel;
-  void setComparison(storage::Comparison comparison);
+  /// `strokes`: as many as runs.
+  void setComparison(storage::Comparison comparison, QList<RunStroke> strokes);
   /// Whether keys that are the same in all runs are shown too.
   void setAllKeys(bool all);
   /// Tab-separated text of the whole table, for the clipboard.
@@ -35,7 +39,7 @@ class DifferenceModel : public QAbstractTableModel {
     QString group;  // not empty: the row names a group
     QString count;
     QString key;
-    QVector<QString> values;
+    QStringList values;
     QString difference;
     QVector<bool> best;
   };
@@ -43,8 +47,10 @@ class DifferenceModel : public QAbstractTableModel {
   void rebuild();
   void addGroup(const QString& name, std::vector<storage::Compared> keys, bool results);
   bool hasDifference() const { return comparison_.runs.size() == 2; }
+  int runCount() const { return static_cast<int>(comparison_.runs.size()); }
 
   storage::Comparison comparison_;
+  QList<RunStroke> strokes_;
   bool all_ = false;
   std::vector<Row> rows_;
 };

@@ -1,26 +1,26 @@
 #include "gui/views/compare/difference_view.h"
 
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <algorithm>
 
-#include "gui/format.h"
 #include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 92, kDifference = 86;
+constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 112, kDifference = 92;
+constexpr int kLeft = 16, kRight = 8, kStroke = 18;
 
-/// The run's stroke before its name in the header.
-void paintStroke(QPainter* painter, int x, int y, const QColor& color, const QVector<qreal>& dash) {
-  QPen pen(color, 2, Qt::SolidLine, Qt::FlatCap);
-  if (!dash.isEmpty()) pen.setDashPattern({2, 1});
-  painter->setPen(pen);
-  painter->drawLine(x, y, x + 16, y);
+void paintLine(QPainter* painter, const QRect& rect) {
+  const Colors& c = colors();
+  painter->fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1),
+                    blend(c.surface, c.line, 0.5));
 }
 
+/// The runs' names with their strokes.
 class RunHeader : public QHeaderView {
  public:
   RunHeader() : QHeaderView(Qt::Horizontal) {
@@ -34,22 +34,67 @@ class RunHeader : public QHeaderView {
     const Colors& c = colors();
     painter->save();
     painter->fillRect(rect, c.surface);
-    const QVariant color = model()->headerData(section, orientation(), DifferenceModel::ColorRole);
-    const QString text = model()->headerData(section, orientation(), Qt::DisplayRole).toString();
-    QRect room = rect.adjusted(4, 0, -8, 0);
+    const auto role = [&](int which) {
+      return model()->headerData(section, Qt::Horizontal, which);
+    };
+    const QVariant color = role(DifferenceModel::ColorRole);
+    const QRect room = rect.adjusted(4, 0, -kRight, 0);
     painter->setFont(color.isValid() ? font::mono(12, QFont::Medium) : font::text(12));
-    const int stroke = color.isValid() ? 22 : 0;
-    const QString shown =
-        painter->fontMetrics().elidedText(text, Qt::ElideMiddle, room.width() - stroke);
+    const int stroke = color.isValid() ? kStroke + 6 : 0;
+    const QString shown = painter->fontMetrics().elidedText(role(Qt::DisplayRole).toString(),
+                                                            Qt::ElideMiddle, room.width() - stroke);
     painter->setPen(color.isValid() ? c.text : c.muted);
     painter->drawText(room, Qt::AlignVCenter | Qt::AlignRight, shown);
+    const int left = room.right() - painter->fontMetrics().horizontalAdvance(shown) - stroke + 1;
     if (color.isValid())
-      paintStroke(painter,
-                  room.right() - painter->fontMetrics().horizontalAdvance(shown) - stroke + 1,
-                  room.center().y() + 1, color.value<QColor>(),
-                  model()
-                      ->headerData(section, orientation(), DifferenceModel::DashRole)
-                      .value<QVector<qreal>>());
+      paintRunStroke(*painter, QRectF(left, room.top(), kStroke, room.height()),
+                     {color.value<QColor>(), role(DifferenceModel::MarkerRole).toInt()});
+    painter->restore();
+  }
+};
+
+/// The keys: they stay while the runs scroll sideways.
+class KeyHeader : public QHeaderView {
+ public:
+  KeyHeader() : QHeaderView(Qt::Vertical) {
+    setDefaultSectionSize(kRow);
+    setSectionResizeMode(QHeaderView::Fixed);
+    setSectionsClickable(false);
+    setHighlightSections(false);
+  }
+
+  /// So wide that every key is seen in full.
+  int fullWidth() const {
+    int widest = 0;
+    const QFontMetrics metrics(font::text());
+    for (int row = 0; row < count(); ++row)
+      widest = std::max(
+          widest, metrics.horizontalAdvance(model()->headerData(row, Qt::Vertical).toString()));
+    return kLeft + widest + kRight + 4;
+  }
+
+ protected:
+  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+    const Colors& c = colors();
+    const bool group =
+        model()->headerData(section, Qt::Vertical, DifferenceModel::GroupRole).toBool();
+    painter->save();
+    painter->fillRect(rect, group ? c.raised : c.surface);
+    if (!group) paintLine(painter, rect);
+    const QRect cell = rect.adjusted(kLeft, 0, -kRight, 0);
+    painter->setFont(group ? font::text(13, QFont::DemiBold) : font::text());
+    painter->setPen(c.text);
+    const QString text = painter->fontMetrics().elidedText(
+        model()->headerData(section, Qt::Vertical).toString(), Qt::ElideMiddle, cell.width());
+    painter->drawText(cell, Qt::AlignVCenter | Qt::AlignLeft, text);
+    if (group) {
+      const QRect rest = cell.adjusted(painter->fontMetrics().horizontalAdvance(text) + 8, 0, 0, 0);
+      painter->setFont(font::mono());
+      painter->setPen(c.muted);
+      painter->drawText(
+          rest, Qt::AlignVCenter | Qt::AlignLeft,
+          model()->headerData(section, Qt::Vertical, DifferenceModel::CountRole).toString());
+    }
     painter->restore();
   }
 };
@@ -61,37 +106,22 @@ class DifferenceDelegate : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override {
     const Colors& c = colors();
+    if (index.data(DifferenceModel::GroupRole).toBool())
+      return painter->fillRect(option.rect, c.raised);
     painter->save();
-    QRect cell = option.rect.adjusted(index.column() == 0 ? 16 : 4, 0, -8, 0);
-    if (index.data(DifferenceModel::GroupRole).toBool()) {
-      painter->fillRect(option.rect, c.raised);
-      painter->setPen(c.text);
-      painter->setFont(font::text(13, QFont::DemiBold));
-      painter->drawText(cell, Qt::AlignVCenter | Qt::AlignLeft, index.data().toString());
-      if (index.column() == index.model()->columnCount() - 1) {
-        painter->setFont(font::mono());
-        painter->setPen(c.muted);
-        painter->drawText(cell, Qt::AlignVCenter | Qt::AlignRight,
-                          index.data(DifferenceModel::CountRole).toString());
-      }
-      painter->restore();
-      return;
-    }
     painter->fillRect(option.rect, option.state & QStyle::State_MouseOver ? c.selected : c.surface);
-    painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
-                      blend(c.surface, c.line, 0.5));
+    paintLine(painter, option.rect);
+    const QRect cell = option.rect.adjusted(4, 0, -kRight, 0);
     const bool best = index.data(DifferenceModel::BestRole).toBool();
     const bool difference =
         index.model()
             ->headerData(index.column(), Qt::Horizontal, DifferenceModel::ColorRole)
             .isNull();
-    painter->setFont(index.column() == 0 ? font::text()
-                                         : font::mono(12, best ? QFont::DemiBold : QFont::Normal));
-    painter->setPen(best ? c.goodText : index.column() > 0 && difference ? c.muted : c.text);
-    const auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+    painter->setFont(font::mono(12, best ? QFont::DemiBold : QFont::Normal));
+    painter->setPen(best ? c.goodText : difference ? c.muted : c.text);
     const QString text =
         painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideMiddle, cell.width());
-    painter->drawText(cell, static_cast<int>(alignment), text);
+    painter->drawText(cell, Qt::AlignVCenter | Qt::AlignRight, text);
     if (best) {
       const int left = cell.right() - painter->fontMetrics().horizontalAdvance(text) - 18;
       if (left >= option.rect.left())
@@ -108,6 +138,7 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
   setObjectName(QStringLiteral("differences"));
   setAccessibleName(tr("Differences"));
   setHorizontalHeader(new RunHeader);
+  setVerticalHeader(new KeyHeader);
   setModel(&model);
   setItemDelegate(new DifferenceDelegate(this));
   setShowGrid(false);
@@ -115,8 +146,7 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
   setSelectionMode(QAbstractItemView::NoSelection);
   setTabKeyNavigation(false);
   setWordWrap(false);
-  verticalHeader()->hide();
-  verticalHeader()->setDefaultSectionSize(kRow);
+  setCornerButtonEnabled(false);
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(&model, &QAbstractItemModel::modelReset, this, &DifferenceView::fitColumns);
 }
@@ -127,12 +157,14 @@ void DifferenceView::fitColumns() {
   // A column for the difference is there when the last one has no run.
   const bool difference =
       model()->headerData(count - 1, Qt::Horizontal, DifferenceModel::ColorRole).isNull();
-  const int runs = count - 1 - difference;
-  const int room = viewport()->width() - difference * kDifference;
-  const int value = std::max(kLowestValue, (room - std::max(kLowestKey, room * 3 / 8)) / runs);
-  for (int column = 1; column <= runs; ++column) setColumnWidth(column, value);
+  const int runs = count - difference;
+  const int whole = width() - 2 * frameWidth() - verticalScrollBar()->sizeHint().width();
+  auto* keys = static_cast<KeyHeader*>(verticalHeader());
+  const int key = std::clamp(keys->fullWidth(), kLowestKey, std::max(kLowestKey, whole * 2 / 5));
+  keys->setFixedWidth(key);
+  const int value = std::max(kLowestValue, (whole - key - difference * kDifference) / runs);
+  for (int column = 0; column < runs; ++column) setColumnWidth(column, value);
   if (difference) setColumnWidth(count - 1, kDifference);
-  setColumnWidth(0, std::max(kLowestKey, room - value * runs));
 }
 
 void DifferenceView::resizeEvent(QResizeEvent* event) {

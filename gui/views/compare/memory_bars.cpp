@@ -1,15 +1,18 @@
 #include "gui/views/compare/memory_bars.h"
 
+#include <QScrollArea>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/views/compare/run_swatch.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr double kPredictedOpacity = 0.45;
+constexpr int kLowest = 88;  // two runs
 
 }  // namespace
 
@@ -17,9 +20,21 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   setNote(tr("peak of a rank"));
   rows_->setHorizontalSpacing(8);
   rows_->setVerticalSpacing(3);
-  rows_->setColumnStretch(1, 1);
-  body()->addLayout(rows_);
-  body()->addStretch(1);
+  rows_->setColumnStretch(2, 1);
+  auto* content = new QWidget;
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 8, 0);
+  column->addLayout(rows_);
+  column->addStretch(1);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(content);
+  content->setAutoFillBackground(false);
+  scroll->viewport()->setAutoFillBackground(false);
+  scroll->setMinimumHeight(kLowest);
+  body()->addWidget(scroll, 1);
 }
 
 void MemoryBars::display(const std::vector<Run>& runs) {
@@ -32,8 +47,8 @@ void MemoryBars::display(const std::vector<Run>& runs) {
     if (!run.measured) continue;
     auto* name = new ElidedLabel(run.name, "mono", Qt::ElideMiddle);
     name->setFixedWidth(88);
-    name->setStyleSheet(QStringLiteral("color: %1").arg(run.color.name()));
-    rows_->addWidget(name, row, 0);
+    rows_->addWidget(new RunSwatch(run.stroke), row, 0);
+    rows_->addWidget(name, row, 1);
     if (run.predicted) addBar(row++, *run.predicted, most, kPredictedOpacity, tr("pred."));
     addBar(row++, *run.measured, most, 1, tr("meas."));
   }
@@ -46,8 +61,8 @@ void MemoryBars::addBar(int row, double bytes, double most, double opacity, cons
   bar->setParts({{bytes, blend(c.surface, c.parameters, opacity), format::bytes(bytes)}}, most);
   auto* text = label(format::bytes(bytes) + QChar(' ') + word, "mono-muted");
   text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  rows_->addWidget(bar, row, 1);
-  rows_->addWidget(text, row, 2);
+  rows_->addWidget(bar, row, 2);
+  rows_->addWidget(text, row, 3);
 }
 
 }  // namespace heddle::gui

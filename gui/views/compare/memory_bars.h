@@ -1,12 +1,12 @@
-// Peak memory of each compared run against one another, measured and predicted.
+// Peak memory of each compared run against one another, measured and predicted. Many runs scroll.
 #pragma once
 
-#include <QColor>
 #include <QGridLayout>
 #include <QString>
 #include <optional>
 #include <vector>
 
+#include "gui/theme/run_colors.h"
 #include "gui/widgets/card.h"
 
 namespace heddle::gui {
@@ -17,7 +17,7 @@ class MemoryBars : public Card {
  public:
   struct Run {
     QString name;
-    QColor color;
+    RunStroke stroke;
     std::optional<double> measured;  // bytes of the highest rank
     std::optional<double> predicted;
   };

@@ -1,19 +1,25 @@
 #include "gui/views/compare/run_chips.h"
 
+#include <QHBoxLayout>
 #include <QPainter>
+#include <QScrollBar>
 
-#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
 namespace {
 
+constexpr int kChip = 32, kGap = 8;
+constexpr int kRows = 3;
+constexpr size_t kRoomy = 6;  // from so many runs on chips are their names alone
+
 /// One run: stroke, name, recipe, a button that takes it away.
 class RunChip : public QWidget {
  public:
-  RunChip(const storage::RunSummary& run, RunStroke stroke) : stroke_(std::move(stroke)) {
-    setFixedHeight(32);
+  RunChip(const storage::RunSummary& run, RunStroke stroke, bool roomy, QWidget* parent)
+      : QWidget(parent), stroke_(std::move(stroke)) {
+    setFixedHeight(kChip);
     auto* name = new ElidedLabel(QString::fromStdString(run.name), "", Qt::ElideMiddle);
     name->setFont(font::mono(13, QFont::DemiBold));
     name->setMaximumWidth(240);
@@ -25,11 +31,12 @@ class RunChip : public QWidget {
     row->setContentsMargins(44, 0, 6, 0);
     row->setSpacing(8);
     row->addWidget(name);
-    auto* recipe = new ElidedLabel(QString::fromStdString(run.recipe_name), "caption");
-    recipe->setMaximumWidth(140);
-    row->addWidget(recipe);
+    if (roomy) {
+      auto* recipe = new ElidedLabel(QString::fromStdString(run.recipe_name), "caption");
+      recipe->setMaximumWidth(140);
+      row->addWidget(recipe);
+    }
     row->addWidget(close_);
-    setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   }
   QToolButton* closeButton() const { return close_; }
 
@@ -40,14 +47,8 @@ class RunChip : public QWidget {
     painter.setPen(QPen(stroke_.color, 1.5));
     painter.setBrush(colors().surface);
     painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), metric::radius, metric::radius);
-    QPen pen(stroke_.color, 2, Qt::SolidLine, Qt::FlatCap);
-    if (!stroke_.dash.isEmpty()) pen.setDashPattern(stroke_.dash);
-    painter.setPen(pen);
-    painter.drawLine(QPointF(12, height() / 2.0), QPointF(36, height() / 2.0));
-    if (stroke_.marker > 0) {
-      painter.setBrush(stroke_.color);
-      painter.drawEllipse(QPointF(24, height() / 2.0), 3, 3);
-    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    paintRunStroke(painter, QRectF(12, 0, 24, height()), stroke_);
   }
 
  private:
@@ -58,32 +59,69 @@ class RunChip : public QWidget {
 }  // namespace
 
 RunChips::RunChips(QWidget* parent) : QWidget(parent) {
-  row_ = new QHBoxLayout(this);
-  row_->setContentsMargins(0, 0, 0, 0);
-  row_->setSpacing(8);
+  inner_ = new QWidget;
+  inner_->setAutoFillBackground(false);
+  area_ = new QScrollArea(this);
+  area_->setFrameShape(QFrame::NoFrame);
+  area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area_->setWidget(inner_);
+  inner_->setAutoFillBackground(false);
+  area_->viewport()->setAutoFillBackground(false);
   add_ = quietButton(tr("Add run"), QStringLiteral("plus"));
   add_->setObjectName(QStringLiteral("addRun"));
-  row_->addWidget(add_);
-  row_->addStretch(1);
+  add_->setParent(this);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setFixedHeight(kChip);
 }
 
-void RunChips::setRuns(const std::vector<storage::RunSummary>& runs) {
-  while (row_->count() > 2) {
-    QLayoutItem* item = row_->takeAt(0);
-    item->widget()->hide();
-    item->widget()->deleteLater();
-    delete item;
+void RunChips::setRuns(const std::vector<storage::RunSummary>& runs,
+                       const QList<RunStroke>& strokes) {
+  for (QWidget* chip : std::as_const(chips_)) {
+    chip->hide();
+    chip->deleteLater();  // one may be who asked
   }
-  QList<qint64> ids;
-  for (const storage::RunSummary& run : runs) ids.append(run.id);
-  const QList<int> strokes = runSlots(ids);
+  chips_.clear();
   for (size_t i = 0; i < runs.size(); ++i) {
-    auto* chip = new RunChip(
-        runs[i], runStroke(strokes[static_cast<qsizetype>(i)], Theme::instance().scheme()));
+    auto* chip =
+        new RunChip(runs[i], strokes[static_cast<qsizetype>(i)], runs.size() < kRoomy, inner_);
     connect(chip->closeButton(), &QToolButton::clicked, this,
             [this, id = runs[i].id] { Q_EMIT removed(id); });
-    row_->insertWidget(static_cast<int>(i), chip);
+    chip->show();
+    chips_.append(chip);
   }
+  place();
 }
+
+int RunChips::flow(int width, bool withButton) {
+  int x = 0, y = 0;
+  const auto put = [&](QWidget* widget) {
+    const int wide = std::min(widget->sizeHint().width(), width);
+    if (x > 0 && x + wide > width) x = 0, y += kChip + kGap;
+    widget->setGeometry(x, y, wide, kChip);
+    x += wide + kGap;
+  };
+  for (QWidget* chip : std::as_const(chips_)) put(chip);
+  if (withButton) put(add_);
+  return y + kChip;
+}
+
+void RunChips::place() {
+  constexpr int kMost = kRows * (kChip + kGap) - kGap;
+  int room = width();
+  int height = flow(room, true);
+  if (height > kMost) {
+    add_->move(width() - add_->sizeHint().width(), 0);
+    room = add_->x() - kGap;
+    const int inside = room - area_->verticalScrollBar()->sizeHint().width() - 4;
+    height = flow(inside, false);
+  }
+  area_->setGeometry(0, 0, room, std::min(height, kMost));
+  inner_->resize(room - (height > kMost ? area_->verticalScrollBar()->sizeHint().width() : 0),
+                 height);
+  add_->raise();
+  setFixedHeight(std::min(height, kMost));
+}
+
+void RunChips::resizeEvent(QResizeEvent*) { place(); }
 
 }  // namespace heddle::gui

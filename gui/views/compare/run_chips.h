@@ -1,11 +1,13 @@
-// The compared runs as chips with their colour and dash, and the button that adds one.
+// The compared runs as chips with their strokes, and the button that adds others. Chips wrap; more
+// than three rows of them scroll, and the button stays in sight.
 #pragma once
 
-#include <QHBoxLayout>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QWidget>
 #include <vector>
 
+#include "gui/theme/run_colors.h"
 #include "storage/run.h"
 
 namespace heddle::gui {
@@ -15,14 +17,25 @@ class RunChips : public QWidget {
 
  public:
   explicit RunChips(QWidget* parent = nullptr);
-  void setRuns(const std::vector<storage::RunSummary>& runs);
+  /// `strokes`: as many as runs.
+  void setRuns(const std::vector<storage::RunSummary>& runs, const QList<RunStroke>& strokes);
   QPushButton* addButton() const { return add_; }
+  QSize minimumSizeHint() const override { return {240, height()}; }
 
  Q_SIGNALS:
   void removed(qint64 run);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
-  QHBoxLayout* row_;
+  /// Moves chips (and the button, `withButton`) into rows of that width; the height they take.
+  int flow(int width, bool withButton);
+  void place();
+
+  QScrollArea* area_;
+  QWidget* inner_;
+  QList<QWidget*> chips_;
   QPushButton* add_;
 };
 

@@ -6,13 +6,14 @@
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/timeline_painter.h"
+#include "gui/views/compare/run_swatch.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kMostRuns = 4;  // as many as fit beside one another
+constexpr size_t kBeside = 4;  // runs that fit beside one another
 
 QLabel* figure(const QString& text, const char* role = "mono") {
   QLabel* made = label(text, role);
@@ -44,7 +45,10 @@ class PartSwatch : public QWidget {
 
 }  // namespace
 
-StepStatistics::StepStatistics(QWidget* parent) : QWidget(parent) {
+StepStatistics::StepStatistics(QWidget* parent) : QScrollArea(parent) {
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   title_ = section({});
   length_ = label({}, "mono-muted");
   auto* head = new QHBoxLayout;
@@ -56,8 +60,9 @@ StepStatistics::StepStatistics(QWidget* parent) : QWidget(parent) {
   bars_ = new QGridLayout;
   bars_->setHorizontalSpacing(8);
   bars_->setVerticalSpacing(6);
-  bars_->setColumnStretch(1, 1);
-  auto* layout = new QVBoxLayout(this);
+  bars_->setColumnStretch(2, 1);
+  auto* content = new QWidget;
+  auto* layout = new QVBoxLayout(content);
   layout->setContentsMargins(16, 12, 16, 12);
   layout->setSpacing(10);
   layout->addLayout(head);
@@ -66,24 +71,34 @@ StepStatistics::StepStatistics(QWidget* parent) : QWidget(parent) {
   layout->addWidget(section(tr("Where the time went")));
   layout->addLayout(bars_);
   layout->addStretch(1);
+  setWidget(content);
+  content->setAutoFillBackground(false);
+  viewport()->setAutoFillBackground(false);
 }
 
-void StepStatistics::display(const std::vector<Run>& all, std::optional<int64_t> selected) {
+void StepStatistics::display(const std::vector<Run>& runs, std::optional<int64_t> selected) {
   clear(table_);
   clear(bars_);
-  const std::vector<Run> runs(all.begin(), all.begin() + std::min(all.size(), kMostRuns));
+  for (int column = 0; column < table_->columnCount(); ++column)
+    table_->setColumnStretch(column, 0);
   title_->setText(selected ? tr("Selection") : tr("Whole step"));
   length_->setText(selected ? time(*selected) : QString());
+  if (runs.size() <= kBeside)
+    showColumns(runs);
+  else
+    showRows(runs);
+  showBars(runs);
+}
+
+void StepStatistics::showColumns(const std::vector<Run>& runs) {
   table_->setColumnStretch(1, 1);
   for (size_t i = 0; i < runs.size(); ++i) {
     auto* name = new ElidedLabel(runs[i].name, "mono", Qt::ElideMiddle);
     name->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     name->setMaximumWidth(72);
-    name->setStyleSheet(QStringLiteral("color: %1").arg(runs[i].color.name()));
     table_->addWidget(name, 0, static_cast<int>(i) + 2);
   }
   if (runs.size() == 2) table_->addWidget(figure(tr("diff."), "caption"), 0, 4);
-  const Colors& c = colors();
   addRow(1, tr("compute"), Kind::backward, runs, &Statistics::compute);
   addRow(2, tr("communication"), {}, runs, &Statistics::communication);
   addRow(3, tr("hidden"), Kind::hidden, runs, &Statistics::overlapped);
@@ -92,20 +107,40 @@ void StepStatistics::display(const std::vector<Run>& all, std::optional<int64_t>
   table_->addWidget(section(tr("overlap")), 6, 1);
   for (size_t i = 0; i < runs.size(); ++i)
     table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 6, static_cast<int>(i) + 2);
+}
 
+void StepStatistics::showRows(const std::vector<Run>& runs) {
+  table_->setColumnStretch(1, 1);
+  const QStringList heads{tr("compute"), tr("exposed"), tr("idle"), tr("overlap")};
+  for (int column = 0; column < heads.size(); ++column)
+    table_->addWidget(figure(heads[column], "caption"), 0, column + 2);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const int row = static_cast<int>(i) + 1;
+    const Statistics& spent = runs[i].spent;
+    table_->addWidget(new RunSwatch(runs[i].stroke), row, 0);
+    table_->addWidget(new ElidedLabel(runs[i].name, "mono", Qt::ElideMiddle), row, 1);
+    table_->addWidget(figure(time(spent.compute)), row, 2);
+    table_->addWidget(figure(time(spent.exposed)), row, 3);
+    table_->addWidget(figure(time(spent.idle)), row, 4);
+    table_->addWidget(figure(format::percent(spent.overlap())), row, 5);
+  }
+}
+
+void StepStatistics::showBars(const std::vector<Run>& runs) {
+  const Colors& c = colors();
   int64_t longest = 1;
   for (const Run& run : runs) longest = std::max(longest, run.spent.range);
   for (size_t i = 0; i < runs.size(); ++i) {
     const Statistics& spent = runs[i].spent;
     auto* name = new ElidedLabel(runs[i].name, "mono", Qt::ElideMiddle);
     name->setFixedWidth(72);
-    name->setStyleSheet(QStringLiteral("color: %1").arg(runs[i].color.name()));
     auto* bar = new StackedBar;
     bar->setParts({{double(spent.compute), c.compute, tr("compute %1").arg(time(spent.compute))},
                    {double(spent.exposed), c.exposed, tr("exposed %1").arg(time(spent.exposed))}},
                   double(longest));
-    bars_->addWidget(name, static_cast<int>(i), 0);
-    bars_->addWidget(bar, static_cast<int>(i), 1);
+    bars_->addWidget(new RunSwatch(runs[i].stroke), static_cast<int>(i), 0);
+    bars_->addWidget(name, static_cast<int>(i), 1);
+    bars_->addWidget(bar, static_cast<int>(i), 2);
   }
 }
 

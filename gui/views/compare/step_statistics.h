@@ -1,24 +1,25 @@
-// How the compared runs' steps were spent: a table of the selection or the whole step, and a bar a
-// run.
+// How the compared runs' steps were spent: a table of the selection or the whole step, a column a
+// run, or where these are too many a row; and a bar a run. What is longer scrolls.
 #pragma once
 
 #include <QGridLayout>
 #include <QLabel>
-#include <QWidget>
+#include <QScrollArea>
 #include <optional>
 #include <vector>
 
+#include "gui/theme/run_colors.h"
 #include "gui/timeline/timeline_data.h"
 
 namespace heddle::gui {
 
-class StepStatistics : public QWidget {
+class StepStatistics : public QScrollArea {
   Q_OBJECT
 
  public:
   struct Run {
     QString name;
-    QColor color;
+    RunStroke stroke;
     Statistics spent;
   };
 
@@ -27,6 +28,9 @@ class StepStatistics : public QWidget {
   void display(const std::vector<Run>& runs, std::optional<int64_t> selected);
 
  private:
+  void showColumns(const std::vector<Run>& runs);
+  void showRows(const std::vector<Run>& runs);
+  void showBars(const std::vector<Run>& runs);
   void addRow(int row, const QString& name, std::optional<Kind> kind, const std::vector<Run>& runs,
               int64_t Statistics::*part);
 

@@ -30,15 +30,28 @@ BucketBands::BucketBands(QWidget* parent) : QWidget(parent) {
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void BucketBands::setBuckets(const BucketList& list, int bytes) {
+void BucketBands::setBuckets(const BucketList& list) {
   list_ = list;
-  bytes_ = bytes;
   current_ = std::min(current_, static_cast<int>(list.buckets.size()) - 1);
   setMaximumHeight(static_cast<int>(kTallest) * static_cast<int>(list.buckets.size()));
-  QStringList names;
-  for (const Bucket& bucket : list.buckets) names << bucket.name;
-  setAccessibleDescription(names.join(QStringLiteral("; ")));
+  QStringList all;
+  for (int bucket = 0; bucket < list.buckets.size(); ++bucket) all << words(bucket);
+  setAccessibleDescription(all.join(QStringLiteral("; ")));
   update();
+}
+
+QString BucketBands::words(int bucket) const {
+  const Bucket& b = list_.buckets[bucket];
+  QString text = b.name;
+  if (b.elements > 0) text += tr(": %1 parameters").arg(format::count(b.elements));
+  for (int rank = 0; rank < b.gathered.size(); ++rank) {
+    if (b.gathered[rank] == 0) continue;
+    const QString size = format::bytes(static_cast<double>(b.gathered[rank]));
+    text += b.gathered.size() == 1
+                ? tr(", a rank gathers %1").arg(size)
+                : tr(", a rank of pipeline rank %1 gathers %2").arg(rank).arg(size);
+  }
+  return text;
 }
 
 BucketBands::Rows BucketBands::rows() const {
@@ -152,7 +165,7 @@ void BucketBands::paintEvent(QPaintEvent*) {
 void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   const Colors& c = colors();
   const Bucket& shown = list_.buckets[bucket];
-  static constexpr int kSlots[] = {1, 4, 3};
+  static constexpr int kSlots[] = {0, 4, 3};
   const QColor color =
       list_.known ? runStroke(kSlots[bucket % 3], Theme::instance().scheme()).color : c.other;
   painter.setPen(Qt::NoPen);
@@ -171,7 +184,9 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
     painter.drawText(QRectF(band.left() + 6, band.top(), 26, band.height()),
                      Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
   }
-  const QString size = format::bytes(static_cast<double>(shown.elements) * bytes_);
+  const QString size = shown.gathered.isEmpty()
+                           ? QString()
+                           : format::bytes(static_cast<double>(shown.mostGathered()));
   painter.drawText(band.adjusted(0, 0, -10, 0), Qt::AlignVCenter | Qt::AlignRight, size);
   const double left = band.left() + (list_.known ? 42 : 14);
   const double room = band.right() - 18 - painter.fontMetrics().horizontalAdvance(size) - left;
@@ -183,7 +198,7 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   painter.drawText(
       line, Qt::AlignVCenter | Qt::AlignLeft,
       painter.fontMetrics().elidedText(shown.name, Qt::ElideMiddle, static_cast<int>(room)));
-  if (!two) return;
+  if (!two || shown.elements == 0) return;
   painter.setFont(font::text(11));
   painter.setPen(blend(c.surface, c.text, 0.75));
   painter.drawText(
@@ -217,11 +232,8 @@ void BucketBands::mouseMoveEvent(QMouseEvent* event) {
   setCursor(edge >= 0 ? Qt::SplitVCursor : Qt::ArrowCursor);
   setToolTip(
       edge >= 0 ? tr("Drag to move modules from one bucket to the other; double-click to join them")
-      : bucket >= 0
-          ? tr("%1: %2 parameters%3")
-                .arg(list_.buckets[bucket].name, format::count(list_.buckets[bucket].elements),
-                     list_.movable ? tr(". Double-click to split") : QString())
-          : QString());
+      : bucket >= 0 ? words(bucket) + (list_.movable ? tr(". Double-click to split") : QString())
+                    : QString());
   if (edge != hovered_) update();
   hovered_ = edge;
 }

@@ -14,8 +14,7 @@ class BucketBands : public QWidget {
  public:
   explicit BucketBands(QWidget* parent = nullptr);
 
-  /// `bytes`: of one element, as it is gathered.
-  void setBuckets(const BucketList& list, int bytes);
+  void setBuckets(const BucketList& list);
   QSize minimumSizeHint() const override { return {190, 0}; }
   QSize sizeHint() const override { return {260, maximumHeight()}; }
   /// The edge between two bands, in the widget's coordinates; for tests.
@@ -52,10 +51,10 @@ class BucketBands : public QWidget {
   void moveEdge(int edge, int first);
   void split(int bucket);
   void join(int edge);
+  QString words(int bucket) const;
   void paintBand(QPainter& painter, const QRectF& band, int bucket);
 
   BucketList list_;
-  int bytes_ = 4;
   int current_ = -1;  // by keyboard
   int hovered_ = -1;  // edge under the mouse
   int dragged_ = -1;  // edge between bucket and the next

@@ -3,14 +3,12 @@
 #include <QStringList>
 #include <algorithm>
 
-#include "engine/recipe/modules.h"
+#include "engine/recipe/rank_share.h"
 
 namespace heddle::gui {
 namespace {
 
 using recipe::Model;
-using recipe::Modules;
-using recipe::Parameter;
 using recipe::WrappingMode;
 
 QString outerName(const Model& model, int module) {
@@ -34,10 +32,8 @@ QStringList runNames(const Model& model, int first, int last, const QString& lay
   const int to = std::min(last, lastLayer);
   if (from == to) names << layers + QString::number(from - 1);
   if (from < to) names << layers + QString::number(from - 1) + dash + QString::number(to - 1);
-  for (int module = std::max(first, lastLayer + 1); module <= last; ++module) {
-    if (module == lastLayer + 2 && model.tied_embeddings) continue;
+  for (int module = std::max(first, lastLayer + 1); module <= last; ++module)
     names << outerName(model, module);
-  }
   return names;
 }
 
@@ -48,57 +44,19 @@ QString runTitle(const Model& model, int first, int last) {
   return runNames(model, first, last, layers, QChar(0x2013)).join(QStringLiteral(" · "));
 }
 
-/// Sums of elements: sums[m] is that of all outer modules before m.
-std::vector<qint64> sumsOf(const Model& model) {
-  std::vector<qint64> sums(static_cast<size_t>(outerModules(model)) + 1, 0);
-  for (int module = 0; module < outerModules(model); ++module) {
-    const qint64 embedding = model.vocab_size * model.dim;
-    const qint64 elements = module == 0                    ? embedding
-                            : module <= model.n_layers     ? recipe::layer_parameter_count(model)
-                            : module == model.n_layers + 1 ? model.dim
-                            : model.tied_embeddings        ? 0
-                                                           : embedding;
-    sums[static_cast<size_t>(module) + 1] = sums[static_cast<size_t>(module)] + elements;
-  }
-  return sums;
+/// How many parameters are read before each outer module, and in all.
+std::vector<size_t> readsBefore(const Model& model) {
+  std::vector<size_t> before(static_cast<size_t>(outerModules(model)) + 1, 0);
+  for (const recipe::Parameter& parameter : recipe::reads(model))
+    ++before[static_cast<size_t>(outerOf(model, parameter.module)) + 1];
+  for (size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
+  return before;
 }
 
-Bucket runOf(const Model& model, const std::vector<qint64>& sums, int first, int last) {
-  return {runTitle(model, first, last),
-          sums[static_cast<size_t>(last) + 1] - sums[static_cast<size_t>(first)], first, last};
-}
-
-Bucket namedBucket(const Model& model, const Modules& modules, const std::vector<qint64>& sums,
-                   const std::vector<std::string>& names) {
-  Bucket bucket;
-  QStringList titles;
-  std::vector<size_t> all;
-  for (const std::string& name : names) {
-    titles << QString::fromStdString(name);
-    const auto under = modules.under(name);
-    all.insert(all.end(), under.begin(), under.end());
-  }
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  bucket.name = titles.join(QStringLiteral(" · "));
-  if (all.empty()) return bucket;
-  const auto& parameters = modules.parameters();
-  for (const size_t i : all) bucket.elements += parameters[i].elements();
-  bucket.first = outerOf(model, parameters[all.front()].module);
-  bucket.last = outerOf(model, parameters[all.back()].module);
-  const Bucket run = runOf(model, sums, bucket.first, bucket.last);
-  if (run.elements == bucket.elements) bucket.name = run.name;
-  return bucket;
-}
-
-bool areRuns(const Model& model, const std::vector<qint64>& sums, const QList<Bucket>& buckets) {
-  int next = 0;
-  for (const Bucket& bucket : buckets) {
-    const Bucket run = runOf(model, sums, bucket.first, bucket.last);
-    if (bucket.first != next || run.elements != bucket.elements) return false;
-    next = bucket.last + 1;
-  }
-  return next >= outerModules(model) - (model.tied_embeddings ? 1 : 0);
+/// Whether it has all that its outer modules read.
+bool isRun(const recipe::Bucket& bucket, const std::vector<size_t>& before, int first, int last) {
+  return before[static_cast<size_t>(last) + 1] - before[static_cast<size_t>(first)] ==
+         bucket.parameters.size();
 }
 
 }  // namespace
@@ -111,37 +69,42 @@ QList<int> layerFirsts(const Model& model) {
   return firsts;
 }
 
-BucketList bucketsOf(const recipe::Recipe& recipe) {
-  BucketList list;
+qint64 Bucket::mostGathered() const {
+  return gathered.isEmpty() ? 0 : *std::ranges::max_element(gathered);
+}
+
+BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   const Model& model = recipe.model;
-  const std::vector<qint64> sums = sumsOf(model);
-  switch (recipe.wrapping.mode) {
-    case WrappingMode::automatic:
-    case WrappingMode::layers: {
-      list.known = recipe.wrapping.mode == WrappingMode::layers;
-      const QList<int> firsts = layerFirsts(model);
-      for (const int first : firsts) {
-        const int last = first == firsts.last() ? outerModules(model) - 1 : first;
-        list.buckets << runOf(model, sums, first, last);
-      }
-      break;
+  const std::vector<size_t> before = readsBefore(model);
+  const WrappingMode mode = recipe.wrapping.mode;
+  BucketList list;
+  list.known = mode != WrappingMode::automatic;
+  list.movable = mode == WrappingMode::manual;
+  int next = 0;
+  for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
+    Bucket bucket;
+    const bool counted =  // not what has the vocabulary's rows while that is unknown
+        std::ranges::all_of(each.parameters, [](const auto& p) { return p.elements() > 0; });
+    for (const recipe::Parameter& parameter : each.parameters)
+      bucket.elements += counted ? parameter.elements() : 0;
+    QStringList names;
+    for (const std::string& name : each.names) names << QString::fromStdString(name);
+    bucket.name = names.join(QStringLiteral(" · "));
+    bool run = false;
+    if (!each.parameters.empty()) {
+      bucket.first = outerOf(model, each.parameters.front().module);
+      bucket.last = outerOf(model, each.parameters.back().module);
+      run = isRun(each, before, bucket.first, bucket.last);
+      if (run) bucket.name = runTitle(model, bucket.first, bucket.last);
     }
-    case WrappingMode::manual: {
-      const Modules modules(model);
-      for (const auto& names : recipe.wrapping.buckets) {
-        list.buckets << namedBucket(model, modules, sums, names);
-      }
-      list.movable = areRuns(model, sums, list.buckets);
-      break;
-    }
-    case WrappingMode::none:
-      for (const Parameter& parameter : recipe::parameters(model)) {
-        const int outer = outerOf(model, parameter.module);
-        list.buckets << Bucket{QString::fromStdString(parameter.module), parameter.elements(),
-                               outer, outer};
-      }
-      break;
+    list.movable = list.movable && run && bucket.first == next;
+    next = bucket.last + 1;
+    if (sound)
+      for (const int64_t bytes : recipe::gathered_bytes(recipe, each)) bucket.gathered << bytes;
+    if (bucket.mostGathered() == 0) bucket.gathered.clear();
+    list.buckets << bucket;
   }
+  list.movable = list.movable && next == outerModules(model);
   return list;
 }
 

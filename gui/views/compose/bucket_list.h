@@ -1,4 +1,4 @@
-// Which parameters are gathered together, as the recipe's wrapping says. No widgets.
+// The recipe's buckets as they are drawn, and their edges as TOML. No widgets.
 #pragma once
 
 #include <QList>
@@ -12,10 +12,14 @@ namespace heddle::gui {
 int outerModules(const recipe::Model& model);
 
 struct Bucket {
-  QString name;         // "layers 2–3"
-  qint64 elements = 0;  // of its parameters
-  int first = 0;        // the outer modules that it reaches into
+  QString name;            // "layers 2–3"
+  qint64 elements = 0;     // of the whole parameters that its modules read; 0: not known
+  QList<qint64> gathered;  // bytes by pipeline rank; empty: not known, or nothing is gathered
+  int first = 0;           // the outer modules that it reaches into
   int last = 0;
+
+  /// Of the pipeline rank that gathers most of it; 0: none.
+  qint64 mostGathered() const;
 };
 
 struct BucketList {
@@ -25,8 +29,9 @@ struct BucketList {
   QList<Bucket> buckets;
 };
 
-/// The buckets of a resolved recipe; modules that do not exist are left out.
-BucketList bucketsOf(const recipe::Recipe& recipe);
+/// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and
+/// mesh have no faults and its vocabulary is filled in, so that sizes follow.
+BucketList bucketsOf(const recipe::Recipe& recipe, bool sound);
 
 /// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.
 QString bucketsToml(const recipe::Model& model, const QList<int>& firsts);

@@ -4,10 +4,10 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
-#include <QMessageBox>
 
 #include "gui/session.h"
 #include "gui/views/compose/compose_view.h"
+#include "gui/views/compose/unsaved_dialog.h"
 #include "gui/widgets/basics.h"
 #include "workbench/paths.h"
 
@@ -29,10 +29,11 @@ bool isSample(const QString& file) {
 
 }  // namespace
 
-ComposePage::ComposePage(Session& session, QWidget* parent) : Page(session, parent) {
+ComposePage::ComposePage(Session& session, QWidget* parent)
+    : Page(session, parent), view_(new ComposeView(document_)) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(new ComposeView(document_));
+  layout->addWidget(view_);
   makeActions();
   makeHeader();
   connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
@@ -43,11 +44,16 @@ ComposePage::ComposePage(Session& session, QWidget* parent) : Page(session, pare
 }
 
 void ComposePage::makeActions() {
-  undo_ = new QAction(icon(QStringLiteral("undo"), Tone::muted), tr("Undo"), this);
+  undo_ = new QAction(icon(QStringLiteral("undo")), tr("Undo"), this);
+  undo_->setObjectName(QStringLiteral("undo"));
   undo_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
-  redo_ = new QAction(icon(QStringLiteral("redo"), Tone::muted), tr("Redo"), this);
+  redo_ = new QAction(icon(QStringLiteral("redo")), tr("Redo"), this);
+  redo_->setObjectName(QStringLiteral("redo"));
   redo_->setShortcuts(
       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
+  new_ = new QAction(icon(QStringLiteral("plus")), tr("New recipe"), this);
+  new_->setObjectName(QStringLiteral("newRecipe"));
+  new_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_N));
   open_ = new QAction(icon(QStringLiteral("open")), tr("Open recipe …"), this);
   open_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_O));
   save_ = new QAction(icon(QStringLiteral("download")), tr("Save recipe"), this);
@@ -55,11 +61,13 @@ void ComposePage::makeActions() {
   saveAs_ = new QAction(tr("Save recipe as …"), this);
   saveAs_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
   launch_ = new QAction(icon(QStringLiteral("launch"), Tone::onAccent), tr("Launch"), this);
+  launch_->setObjectName(QStringLiteral("launchRecipe"));
   launch_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));
   launch_->setProperty("role", "primary");
   launch_->setProperty("topBar", true);
   connect(undo_, &QAction::triggered, document_.history(), &QUndoStack::undo);
   connect(redo_, &QAction::triggered, document_.history(), &QUndoStack::redo);
+  connect(new_, &QAction::triggered, this, &ComposePage::newRecipe);
   connect(open_, &QAction::triggered, this, &ComposePage::chooseFile);
   connect(save_, &QAction::triggered, this, &ComposePage::save);
   connect(saveAs_, &QAction::triggered, this, &ComposePage::saveAs);
@@ -81,7 +89,7 @@ void ComposePage::makeHeader() {
   recipes_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   recipes_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(recipes_);
-  menu->addActions({open_, save_, saveAs_});
+  menu->addActions({new_, open_, save_, saveAs_});
   menu->addSeparator();
   const QDir folder(samples());
   for (const QString& file :
@@ -102,7 +110,7 @@ void ComposePage::makeHeader() {
 }
 
 QList<QAction*> ComposePage::pageActions() {
-  return {undo_, redo_, open_, save_, saveAs_, launch_};
+  return {undo_, redo_, new_, open_, save_, saveAs_, launch_};
 }
 
 QString ComposePage::subtitle() const {
@@ -137,6 +145,21 @@ void ComposePage::openFile(const QString& file) {
   if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
 }
 
+void ComposePage::newRecipe() {
+  loadFirst();
+  if (!isVisible()) Q_EMIT session().pageRequested(name());
+  if (!mayReplace()) return;
+  QFile text(QString::fromStdString(workbench::resources_folder()) +
+             QStringLiteral("/new-recipe.toml"));
+  if (!text.open(QIODevice::ReadOnly)) {
+    Q_EMIT session().message(tr("%1 cannot be read: %2").arg(text.fileName(), text.errorString()),
+                             Tone::bad);
+    return;
+  }
+  document_.load(tr("new recipe"), QString::fromUtf8(text.readAll()), {});
+  view_->focusFirstFault();
+}
+
 void ComposePage::chooseFile() {
   const QString folder =
       document_.file().isEmpty() ? QDir::homePath() : QFileInfo(document_.file()).absolutePath();
@@ -145,17 +168,21 @@ void ComposePage::chooseFile() {
   if (!file.isEmpty()) openFile(file);
 }
 
-bool ComposePage::save() {
+bool ComposePage::hasOwnFile() const {
   // A sample stays what it is.
-  if (document_.file().isEmpty() || isSample(document_.file())) return saveAs();
+  return !document_.file().isEmpty() && !isSample(document_.file());
+}
+
+bool ComposePage::save() {
+  if (!hasOwnFile()) return saveAs();
   const auto saved = document_.save();
   if (!saved) Q_EMIT session().message(QString::fromStdString(saved.error().message), Tone::bad);
   return saved.has_value();
 }
 
 bool ComposePage::saveAs() {
-  const bool own = !document_.file().isEmpty() && !isSample(document_.file());
-  const QString folder = own ? QFileInfo(document_.file()).absolutePath() : QDir::homePath();
+  const QString folder =
+      hasOwnFile() ? QFileInfo(document_.file()).absolutePath() : QDir::homePath();
   const QString file = QFileDialog::getSaveFileName(
       this, tr("Save recipe as"), folder + QChar('/') + document_.name() + QStringLiteral(".toml"),
       tr("Recipes (*.toml)"));
@@ -167,10 +194,9 @@ bool ComposePage::saveAs() {
 
 bool ComposePage::mayReplace() {
   if (!document_.isEdited()) return true;
-  const auto answer = QMessageBox::question(
-      this, tr("Unsaved recipe"), tr("%1 has unsaved changes.").arg(document_.name()),
-      QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
-  return answer == QMessageBox::Discard || (answer == QMessageBox::Save && save());
+  const Unsaved answer =
+      askUnsaved(this, document_.name(), document_.unsavedChanges(), !hasOwnFile());
+  return answer == Unsaved::discard || (answer == Unsaved::save && save());
 }
 
 void ComposePage::launch() {
@@ -185,9 +211,9 @@ void ComposePage::refresh() {
   save_->setEnabled(shown);
   saveAs_->setEnabled(shown);
   undo_->setEnabled(shown && history.canUndo());
-  undo_->setToolTip(history.canUndo() ? tr("Undo: %1").arg(history.undoText()) : tr("Undo"));
+  undo_->setText(history.canUndo() ? tr("Undo %1").arg(history.undoText()) : tr("Undo"));
   redo_->setEnabled(shown && history.canRedo());
-  redo_->setToolTip(history.canRedo() ? tr("Redo: %1").arg(history.redoText()) : tr("Redo"));
+  redo_->setText(history.canRedo() ? tr("Redo %1").arg(history.redoText()) : tr("Redo"));
   launch_->setEnabled(shown && document_.canTrain());
   launch_->setIcon(
       icon(QStringLiteral("launch"), launch_->isEnabled() ? Tone::onAccent : Tone::muted));

@@ -11,6 +11,8 @@
 
 namespace heddle::gui {
 
+class ComposeView;
+
 class ComposePage : public Page {
   Q_OBJECT
 
@@ -23,6 +25,7 @@ class ComposePage : public Page {
   QWidget* headerWidget() override { return header_; }
   QList<QAction*> pageActions() override;
   void activated() override;
+  bool isReady() const override { return !document_.files().isReading(); }
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
 
@@ -36,8 +39,10 @@ class ComposePage : public Page {
   void makeActions();
   void makeHeader();
   void loadFirst();
+  void newRecipe();
   void openFile(const QString& file);
   void chooseFile();
+  bool hasOwnFile() const;
   bool save();
   bool saveAs();
   bool mayReplace();
@@ -48,7 +53,8 @@ class ComposePage : public Page {
   bool loaded_ = false;
   QWidget* header_;
   QToolButton* recipes_;
-  QAction *undo_, *redo_, *open_, *save_, *saveAs_, *launch_;
+  ComposeView* view_;
+  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *launch_;
 };
 
 }  // namespace heddle::gui

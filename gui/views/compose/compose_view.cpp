@@ -3,16 +3,14 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QResizeEvent>
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
-#include "gui/models/tokenizer_size.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_list.h"
-#include "gui/views/compose/recipe_form.h"
 
 namespace heddle::gui {
 namespace {
@@ -25,6 +23,15 @@ constexpr int kRoomForFacts = 520;
 const QStringList& modes() {
   static const QStringList words = {"auto", "layers", "manual", "none"};
   return words;
+}
+
+/// Whether the layout is sound: what is wrong with data or training changes no size.
+bool isLaidOut(const recipe::Recipe& recipe, const std::vector<recipe::Fault>& faults) {
+  return recipe.model.vocab_size > 0 &&
+         std::ranges::none_of(faults, [](const recipe::Fault& fault) {
+           return !fault.key.starts_with("data.") && !fault.key.starts_with("training.") &&
+                  !fault.key.starts_with("validation.") && !fault.key.starts_with("schedule.");
+         });
 }
 
 /// A header row of 48 px.
@@ -64,15 +71,22 @@ QWidget* ComposeView::makeForm() {
   panel->setFixedWidth(kForm);
   auto* layout = new QVBoxLayout(panel);
   layout->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  auto* form = new RecipeForm(document_);
-  form->setProperty("role", "page");
-  scroll->setWidget(form);
-  layout->addWidget(scroll);
+  formScroll_ = new QScrollArea;
+  formScroll_->setFrameShape(QFrame::NoFrame);
+  formScroll_->setWidgetResizable(true);
+  formScroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  form_ = new RecipeForm(document_);
+  form_->setProperty("role", "page");
+  formScroll_->setWidget(form_);
+  layout->addWidget(formScroll_);
   return panel;
+}
+
+void ComposeView::focusFirstFault() {
+  QWidget* faulty = form_->firstFaulty();
+  if (faulty == nullptr) return;
+  faulty->setFocus(Qt::OtherFocusReason);
+  formScroll_->ensureWidgetVisible(faulty);
 }
 
 QWidget* ComposeView::makeModel() {
@@ -95,11 +109,6 @@ QWidget* ComposeView::makeModel() {
   head->addWidget(wrapping_);
   head->addWidget(bucketCount_);
 
-  wrappingFault_ = new ElidedLabel({}, "error");
-  wrappingFault_->setObjectName(QStringLiteral("wrapping.fault"));
-  wrappingFault_->setContentsMargins(16, 0, 16, 8);
-  column->addWidget(wrappingFault_);
-
   auto* left = new QVBoxLayout;
   model_ = new ModelView;
   left->addWidget(model_, 1);
@@ -109,6 +118,7 @@ QWidget* ComposeView::makeModel() {
   bands_ = new BucketBands;
   bandsNote_ = caption({});
   bandsNote_->setWordWrap(true);
+  bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
   right->addWidget(bands_);
   right->addWidget(bandsNote_);
   right->addStretch(1);
@@ -158,8 +168,8 @@ QWidget* ComposeView::makeText() {
 recipe::Recipe ComposeView::shown() const {
   recipe::Recipe recipe = document_.resolved().recipe;
   if (recipe.model.vocab_size == 0 && !recipe.data.tokenizer.empty()) {
-    recipe::resolve_paths(recipe, QFileInfo(document_.file()).absolutePath().toStdString());
-    recipe.model.vocab_size = tokenizerSize(QString::fromStdString(recipe.data.tokenizer));
+    recipe.model.vocab_size =
+        document_.files().vocabulary(QString::fromStdString(recipe.data.tokenizer)).value_or(0);
   }
   return recipe;
 }
@@ -168,10 +178,12 @@ void ComposeView::refresh() {
   const recipe::Recipe recipe = shown();
   const auto& faults = document_.faults();
   const size_t cannot = document_.unsupported().size();
+  const bool counted = recipe.model.vocab_size > 0;
   model_->setModel(recipe.model);
   parameters_->setFullText(
-      tr("%1 parameters").arg(format::count(recipe::parameter_count(recipe.model))));
-  facts_->setFacts(faults.empty() ? factsOf(recipe) : QList<Fact>());
+      counted ? tr("%1 parameters").arg(format::count(recipe::parameter_count(recipe.model)))
+              : tr("size unknown: no vocabulary"));
+  facts_->setFacts(faults.empty() && counted ? factsOf(recipe) : QList<Fact>());
   fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
                                                     : QFileInfo(document_.file()).fileName());
   verdict_->setText(!faults.empty()
@@ -179,11 +191,6 @@ void ComposeView::refresh() {
                     : cannot > 0 ? tr("✓ valid, cannot train yet")
                                  : tr("✓ valid"));
   setTone(verdict_, !faults.empty() ? "bad" : cannot > 0 ? "warn" : "good");
-  const auto wrong = std::ranges::find_if(
-      faults, [](const recipe::Fault& fault) { return fault.key.starts_with("wrapping."); });
-  wrappingFault_->setFullText(wrong == faults.end() ? QString()
-                                                    : QString::fromStdString(wrong->what));
-  wrappingFault_->setVisible(wrong != faults.end());
   refreshBuckets();
 }
 
@@ -193,21 +200,36 @@ void ComposeView::refreshBuckets() {
   const int mode = static_cast<int>(recipe.wrapping.mode);
   wrapping_->setCurrent(mode);
   wrapping_->setEnabled(document_.isReadable());
-  const BucketList list = bucketsOf(recipe);
-  const bool half = recipe.precision.param == recipe::Precision::bf16;
-  bands_->setBuckets(list, half ? 2 : 4);
+  const BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
+  bands_->setBuckets(list);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
+  bandsNote_->setText(bucketsNote(recipe, list));
+}
+
+QString ComposeView::bucketsNote(const recipe::Recipe& recipe, const BucketList& list) const {
+  const auto& faults = document_.faults();
+  QStringList wrong;
+  for (const recipe::Fault& fault : faults)
+    if (fault.key.starts_with("wrapping.")) wrong << QString::fromStdString(fault.what);
+  setTone(bandsNote_, wrong.isEmpty() ? "muted" : "bad");
+  if (!wrong.isEmpty()) return wrong.join(QChar('\n'));
   static const QStringList notes = {
-      tr("The plan groups these. Take manual to group them by hand."),
-      tr("A bucket a layer. Sizes are those of the gathered parameters."),
+      tr("The plan groups these. Take manual to group them by hand."), tr("A bucket a layer."),
       tr("Drag an edge to move layers from a bucket to the next. Double-click a bucket to split "
-         "it, an "
-         "edge to join two."),
+         "it, an edge to join two."),
       tr("Each parameter is gathered by itself.")};
-  bandsNote_->setText(
-      mode == 2 && !list.movable
+  const bool byHand = recipe.wrapping.mode == recipe::WrappingMode::manual;
+  const QString note =
+      byHand && !list.movable
           ? tr("These buckets are not runs of whole layers: change them in the text.")
-          : notes[mode]);
+          : notes[static_cast<int>(recipe.wrapping.mode)];
+  if (!isLaidOut(recipe, faults)) return note;
+  const recipe::Mesh mesh(recipe.parallelism);
+  const QString sizes = mesh.size(recipe::kSharing) == 1 ? tr("Nothing is sharded or gathered.")
+                        : mesh.size(recipe::kPp) > 1
+                            ? tr("Sizes: what a rank of its stage gathers.")
+                            : tr("Sizes: what a rank gathers.");
+  return note + QChar(' ') + sizes;
 }
 
 void ComposeView::chooseWrapping(int mode) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QLabel>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QWidget>
 
@@ -12,6 +13,7 @@
 #include "gui/views/compose/fault_list.h"
 #include "gui/views/compose/model_view.h"
 #include "gui/views/compose/recipe_editor.h"
+#include "gui/views/compose/recipe_form.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/segment.h"
 
@@ -22,6 +24,8 @@ class ComposeView : public QWidget {
 
  public:
   explicit ComposeView(RecipeDocument& document, QWidget* parent = nullptr);
+  /// Goes to the first field that has a fault, where there is one.
+  void focusFirstFault();
   /// As small as the columns go when the text stands under the model.
   QSize minimumSizeHint() const override { return {960, 560}; }
 
@@ -37,13 +41,16 @@ class ComposeView : public QWidget {
   void chooseWrapping(int mode);
   /// The resolved recipe with the tokenizer's vocabulary where it names none.
   recipe::Recipe shown() const;
+  /// What stands under the buckets: a fault of the wrapping, or what can be done with them.
+  QString bucketsNote(const recipe::Recipe& recipe, const BucketList& list) const;
 
   RecipeDocument& document_;
   QSplitter* splitter_;
+  RecipeForm* form_;
+  QScrollArea* formScroll_;
   ElidedLabel* parameters_;
   Segment* wrapping_;
   QLabel* bucketCount_;
-  ElidedLabel* wrappingFault_;
   ModelView* model_;
   BucketBands* bands_;
   QLabel* bandsNote_;

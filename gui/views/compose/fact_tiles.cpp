@@ -3,9 +3,11 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
-#include "engine/recipe/modules.h"
+#include "engine/recipe/mesh.h"
+#include "engine/recipe/rank_share.h"
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 
@@ -26,21 +28,27 @@ QString operations(double count) {
   return format::significant(count) + QLatin1String(units[unit]);
 }
 
+/// How a rank's parameters are a part of all.
+QString shareNote(const recipe::Recipe& recipe, bool alike) {
+  const qint64 shards = recipe::Mesh(recipe.parallelism).size(recipe::kModel);
+  if (shards == 1) return QObject::tr("nothing is sharded");
+  return (alike ? QObject::tr("1 of %1 shards") : QObject::tr("largest of %1 shards"))
+      .arg(format::count(shards));
+}
+
 }  // namespace
 
 QList<Fact> factsOf(const recipe::Recipe& recipe) {
-  const auto& p = recipe.parallelism;
   const auto& t = recipe.training;
-  const qint64 split = p.dp_shard * p.tp * p.pp;
-  const qint64 share = (recipe::parameter_count(recipe.model) + split - 1) / split;
+  const std::vector<int64_t> held = recipe::stored_elements(recipe);
+  const auto [least, most] = std::ranges::minmax(held);
   const double tokens =
       static_cast<double>(t.global_batch) * static_cast<double>(recipe.data.seq_len);
   const double all = tokens * static_cast<double>(t.steps);
   const auto flops =
       static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
   return {
-      {names()[0], format::shortCount(static_cast<double>(share)),
-       split == 1 ? QObject::tr("nothing is sharded") : QObject::tr("1 of %1 shards").arg(split)},
+      {names()[0], format::shortCount(static_cast<double>(most)), shareNote(recipe, least == most)},
       {names()[1], format::count(t.global_batch),
        QObject::tr("%1 × %2 × %3")
            .arg(t.local_batch)

@@ -136,9 +136,8 @@ class ChoiceField : public KeyField {
 
  protected:
   virtual void take(const QString& word) { document().setKey(key(), quoted(word)); }
-  void showValue(const QString& toml) override {
-    combo()->setCurrentIndex(combo()->findData(unquoted(toml)));
-  }
+  void showValue(const QString& toml) override { show(unquoted(toml)); }
+  void show(const QString& word) { combo()->setCurrentIndex(combo()->findData(word)); }
 
  private:
   QComboBox* combo() const { return static_cast<QComboBox*>(editor()); }
@@ -174,11 +173,23 @@ class PresetField : public ChoiceField {
   }
 };
 
+class YesNoField : public ChoiceField {
+ public:
+  using ChoiceField::ChoiceField;
+
+ protected:
+  void take(const QString& word) override { document().setKey(key(), word); }
+  void showValue(const QString& toml) override { show(toml); }
+};
+
 class PathField : public TextField {
  public:
-  PathField(RecipeDocument& document, const QString& key, bool list, const QString& title,
-            const QString& filter)
-      : TextField(document, key), list_(list) {
+  enum class Kind { file, files, folder };
+
+  PathField(RecipeDocument& document, const QString& key, Kind kind, const QString& title,
+            const QString& filter, const QString& empty)
+      : TextField(document, key), kind_(kind), list_(kind == Kind::files) {
+    line()->setPlaceholderText(empty);
     QAction* browse =
         line()->addAction(icon(QStringLiteral("open"), Tone::muted), QLineEdit::TrailingPosition);
     browse->setToolTip(title);
@@ -224,13 +235,16 @@ class PathField : public TextField {
                                : QFileInfo(document().file()).absolutePath();
     const QString first = split(line()->text()).value(0);
     const QString start = first.isEmpty() ? folder : QDir(folder).absoluteFilePath(first);
-    const QString chosen = QFileDialog::getOpenFileName(line(), title, start, filter);
+    const QString chosen = kind_ == Kind::folder
+                               ? QFileDialog::getExistingDirectory(line(), title, start)
+                               : QFileDialog::getOpenFileName(line(), title, start, filter);
     if (chosen.isEmpty()) return;
     line()->setText(chosen);
     take(chosen);
     document().endEdit();
   }
 
+  Kind kind_;
   bool list_;
 };
 
@@ -260,7 +274,10 @@ QString KeyField::fault() const {
   if (!ownFault_.isEmpty()) return ownFault_;
   const std::string key = key_.toStdString();
   for (const recipe::Fault& fault : document_.faults()) {
-    if (fault.key == key) return QString::fromStdString(fault.what);
+    if (fault.key != key) continue;
+    const QString what = QString::fromStdString(fault.what);
+    return fault.valid.empty() ? what
+                               : tr("%1; valid: %2").arg(what, QString::fromStdString(fault.valid));
   }
   return {};
 }
@@ -296,9 +313,25 @@ KeyField* presetField(RecipeDocument& document) {
   return new PresetField(document, QStringLiteral("model.preset"), words, labels);
 }
 
-KeyField* pathField(RecipeDocument& document, const QString& key, bool list,
-                    const QString& dialogTitle, const QString& filter) {
-  return new PathField(document, key, list, dialogTitle, filter);
+KeyField* yesNoField(RecipeDocument& document, const QString& key, const QString& yes,
+                     const QString& no) {
+  return new YesNoField(document, key, {QStringLiteral("true"), QStringLiteral("false")},
+                        {yes, no});
+}
+
+KeyField* fileField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                    const QString& filter, const QString& empty) {
+  return new PathField(document, key, PathField::Kind::file, dialogTitle, filter, empty);
+}
+
+KeyField* filesField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                     const QString& filter, const QString& empty) {
+  return new PathField(document, key, PathField::Kind::files, dialogTitle, filter, empty);
+}
+
+KeyField* folderField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                      const QString& empty) {
+  return new PathField(document, key, PathField::Kind::folder, dialogTitle, {}, empty);
 }
 
 void FieldFilter::install(QWidget* widget) {

@@ -18,7 +18,7 @@ class KeyField : public QObject {
   QWidget* editor() const { return editor_; }
   /// Shows the document's value, and a red border if it has a fault.
   void refresh();
-  /// The first fault of the key, empty if it has none.
+  /// The first fault of the key and what would be right, empty if it has none.
   QString fault() const;
 
  protected:
@@ -45,9 +45,17 @@ KeyField* choiceField(RecipeDocument& document, const QString& key, const QStrin
 /// model.preset: choosing one drops the numbers that were written beside the old one; choosing
 /// "own numbers" writes them out.
 KeyField* presetField(RecipeDocument& document);
-/// A path, or a list of paths joined by "; ", with a button that opens a file dialog.
-KeyField* pathField(RecipeDocument& document, const QString& key, bool list,
-                    const QString& dialogTitle, const QString& filter);
+/// true or false, in words of its own.
+KeyField* yesNoField(RecipeDocument& document, const QString& key, const QString& yes,
+                     const QString& no);
+/// A path with a button that opens a dialog; `empty` stands where there is none.
+KeyField* fileField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                    const QString& filter, const QString& empty);
+/// Paths joined by "; ".
+KeyField* filesField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                     const QString& filter, const QString& empty);
+KeyField* folderField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
+                      const QString& empty);
 
 /// Leaves Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y to the page, whose history is one for all, and the wheel
 /// to the scroll area unless the widget has the focus.

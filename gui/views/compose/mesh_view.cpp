@@ -24,10 +24,8 @@ MeshView::MeshView(QWidget* parent) : QWidget(parent) {
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void MeshView::setMesh(const recipe::Parallelism& parallelism, qint64 ranks, bool valid) {
-  recipe::Parallelism degrees = parallelism;  // dp_shard may not be known yet
-  degrees.dp_shard = std::max<int64_t>(1, degrees.dp_shard);
-  mesh_ = recipe::Mesh(degrees);
+void MeshView::setMesh(const recipe::Mesh& mesh, qint64 ranks, bool valid) {
+  mesh_ = mesh;
   ranks_ = std::clamp<qint64>(ranks, 1, kMostCells);
   valid_ = valid;
   setAccessibleDescription(tr("%n rank(s)", nullptr, static_cast<int>(ranks)));

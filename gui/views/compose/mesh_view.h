@@ -15,7 +15,7 @@ class MeshView : public QWidget {
   explicit MeshView(QWidget* parent = nullptr);
 
   /// `valid` false: the degrees do not multiply to the ranks; cells are then plain.
-  void setMesh(const recipe::Parallelism& parallelism, qint64 ranks, bool valid);
+  void setMesh(const recipe::Mesh& mesh, qint64 ranks, bool valid);
   bool hasHeightForWidth() const override { return true; }
   int heightForWidth(int width) const override;
   QSize sizeHint() const override { return {304, heightForWidth(304)}; }

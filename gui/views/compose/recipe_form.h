@@ -1,9 +1,11 @@
-// The form: the keys that are edited most, in groups; what is wrong with a key stands under it.
+// The form: the keys that are edited most, in groups. What is wrong with a key stands in a bubble
+// under it while it is edited or pointed at, so that no other field moves.
 #pragma once
 
 #include <QGridLayout>
 #include <QLabel>
 #include <QList>
+#include <QPointer>
 #include <QVBoxLayout>
 #include <QWidget>
 
@@ -19,28 +21,42 @@ class RecipeForm : public QWidget {
  public:
   explicit RecipeForm(RecipeDocument& document, QWidget* parent = nullptr);
 
- private:
-  /// Fields side by side, and the line under them that tells what is wrong with them.
-  struct Row {
-    QList<KeyField*> fields;
-    QLabel* fault;
-  };
+  /// The first field that has a fault; null: none has.
+  QWidget* firstFaulty() const;
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void addModel();
+  void addData();
+  void addTraining();
+  void addParallelism();
+  void addMemory();
+  void addCheckpoints();
   void beginSection(const QString& title, QWidget* note = nullptr);
   void addWide(const QString& name, KeyField* field);
   void addPair(const QString& left, KeyField* leftField, const QString& right,
                KeyField* rightField);
-  void addRow(const QList<KeyField*>& fields);
+  void add(KeyField* field, const QString& name);
+  KeyField* integer(const char* key, int lowest, const QString& special = {});
+  KeyField* number(const char* key);
+  KeyField* choice(const char* key, const QStringList& words, const QStringList& labels);
   void refresh();
+  void showBubble();
   void refreshMesh();
 
   RecipeDocument& document_;
   QVBoxLayout* column_;
   QGridLayout* grid_ = nullptr;  // of the section being built
-  QList<Row> rows_;
+  QList<KeyField*> fields_;
+  QPointer<QWidget> pointed_;  // the field under the mouse
+  QLabel* bubble_;
   QLabel* product_;
   QLabel* meshNote_;
   MeshView* mesh_;
+  QLabel* checkpoints_;
 };
 
 }  // namespace heddle::gui

@@ -36,17 +36,15 @@ class FindingRow : public QWidget {
     auto* symbol = new QLabel;
     symbol->setPixmap(iconPixmap(look.icon, 14, colorOf(look.tone), devicePixelRatioF()));
     symbol->setFixedSize(16, 18);
-    auto* name = section(QString::fromStdString(finding.name));
-    auto* what = label(QString::fromStdString(finding.what));
+    const QString name = QString::fromStdString(finding.name);
+    auto* what =
+        label(QStringLiteral("<span style=\"font-weight:600\">%1</span>&ensp;%2")
+                  .arg(name.toHtmlEscaped(), QString::fromStdString(finding.what).toHtmlEscaped()));
+    what->setTextFormat(Qt::RichText);
     what->setWordWrap(true);
     what->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* texts = new QVBoxLayout;
     texts->setSpacing(1);
-    auto* head = new QHBoxLayout;
-    head->setSpacing(8);
-    head->addWidget(name);
-    head->addStretch(1);
-    texts->addLayout(head);
     texts->addWidget(what);
     if (!finding.remedy.empty()) {
       auto* remedy = muted(QString::fromStdString(finding.remedy));
@@ -60,7 +58,7 @@ class FindingRow : public QWidget {
     row->addWidget(symbol, 0, Qt::AlignTop);
     row->addLayout(texts, 1);
     setObjectName(QStringLiteral("finding"));
-    setProperty("name", name->text());
+    setProperty("name", name);
     setAccessibleName(QString::fromUtf8(probe::word(finding.status).data()) + QStringLiteral(": ") +
                       QString::fromStdString(finding.line()));
     if (finding.status != Status::pass) setFocusPolicy(Qt::StrongFocus);

@@ -223,10 +223,10 @@ void LaunchPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (event->spontaneous()) return;
   settlesFocus_ = true;
-  // The page before it gives the focus to whatever is first in this one.
+  // The page before it has given the focus to whatever came next, the window's menu for instance.
   QTimer::singleShot(0, this, [this] {
-    const QWidget* at = QApplication::focusWidget();
-    if (isVisible() && (!at || isAncestorOf(at))) setFocus();
+    if (!isVisible()) return;
+    setFocus();
     settleFocus();
   });
 }
@@ -279,6 +279,8 @@ void LaunchPage::addChoice(const RecipeChoice& choice, bool choose) {
 }
 
 void LaunchPage::showRecipe(const QString& name, const QString& toml, const QString& file) {
+  if (isVisible()) setFocus();
+  settlesFocus_ = true;
   addChoice({name, toml, file}, true);
 }
 
@@ -505,6 +507,11 @@ void LaunchPage::showReadiness() {
     findings_->setFindings(check_->findings);
   } else if (check_ || !now_) {
     findings_->setHint(why);
+  }
+  // A button that cannot be pressed gives the focus to whatever comes next; it gets it back.
+  if (!ready && launchButton_->hasFocus()) {
+    setFocus();
+    settlesFocus_ = true;
   }
   launch_->setEnabled(ready);
   launchButton_->setEnabled(ready);

@@ -13,7 +13,11 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kStroke = 16;  // length of the run's stroke before its name
+constexpr int kStroke = 18;  // length of the run's stroke before its name
+// At its right the header keeps room for the sort arrow: values end where its words do.
+constexpr int kLeft = 8, kRight = 12;
+constexpr int kIcon = 20;
+constexpr int kCurve = 60;
 
 const RunRow& rowOf(const QModelIndex& index) {
   return static_cast<const RunsProxy*>(index.model())->row(index);
@@ -47,8 +51,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
   const bool selected = option.state & QStyle::State_Selected;
   painter->save();
   paintBackground(painter, option);
-  // At its right the header keeps room for the sort arrow: values end where its words do.
-  QRect cell = option.rect.adjusted(8, 0, -12, -1);
+  QRect cell = option.rect.adjusted(kLeft, 0, -kRight, -1);
   const RunRow& row = rowOf(index);
   const QVariant tone = index.data(RunsModel::ToneRole);
   const auto slot = slots_.constFind(row.summary.id);
@@ -76,17 +79,13 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
     case RunsModel::State: {
       const StateLook look = lookOf(row.summary.state);
       icon(look.icon, look.tone).paint(painter, QRect(cell.left(), cell.center().y() - 6, 14, 14));
-      cell.setLeft(cell.left() + 20);
+      cell.setLeft(cell.left() + kIcon);
       break;
     }
     case RunsModel::Name:
       if (chosen) {
-        const RunStroke stroke = runStroke(*slot, Theme::instance().scheme());
-        QPen pen(stroke.color, 2, Qt::SolidLine, Qt::FlatCap);
-        if (!stroke.dash.isEmpty()) pen.setDashPattern(QVector<qreal>{2, 1});
-        painter->setPen(pen);
-        painter->drawLine(cell.left(), cell.center().y() + 1, cell.left() + kStroke,
-                          cell.center().y() + 1);
+        paintRunStroke(*painter, QRectF(cell.left(), cell.top(), kStroke, cell.height() + 2),
+                       runStroke(*slot, Theme::instance().scheme()));
         cell.setLeft(cell.left() + kStroke + 6);
       }
       break;
@@ -104,6 +103,20 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       cell, static_cast<int>(alignment),
       painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, cell.width()));
   painter->restore();
+}
+
+QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
+  const int column = index.column();
+  if (column == RunsModel::Check) return {kLeft + kRight + 8, 0};
+  if (column == RunsModel::Curve) return {kLeft + kRight + kCurve, 0};
+  const QFont font = isText(column)              ? font::text()
+                     : column == RunsModel::Name ? font::mono(12, QFont::DemiBold)
+                                                 : font::mono(12);
+  const int before = column == RunsModel::State  ? kIcon
+                     : column == RunsModel::Name ? kStroke + 6
+                                                 : 0;
+  const int text = QFontMetrics(font).horizontalAdvance(index.data().toString());
+  return {kLeft + before + text + 1 + kRight, 0};
 }
 
 }  // namespace heddle::gui

@@ -5,6 +5,8 @@
 #include <QHash>
 #include <QStyledItemDelegate>
 
+#include "gui/theme/run_colors.h"
+
 namespace heddle::gui {
 
 class RunDelegate : public QStyledItemDelegate {
@@ -18,6 +20,8 @@ class RunDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;
+  /// As wide as the whole text.
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
   void paintBackground(QPainter* painter, const QStyleOptionViewItem& option) const;

@@ -137,7 +137,9 @@ QWidget* RunDrawer::makeHead() {
   cause_ = label({}, "error");
   cause_->setWordWrap(true);
   cause_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  auto* buttons = new QHBoxLayout;
+  buttons_ = new QWidget;
+  auto* buttons = new QHBoxLayout(buttons_);
+  buttons->setContentsMargins(0, 0, 0, 0);
   buttons->setSpacing(8);
   QPushButton* open = quietButton(tr("Open"));
   open->setObjectName(QStringLiteral("openRun"));
@@ -157,7 +159,7 @@ QWidget* RunDrawer::makeHead() {
   column->addLayout(row);
   column->addWidget(note_);
   column->addWidget(cause_);
-  column->addLayout(buttons);
+  column->addWidget(buttons_);
   return head;
 }
 
@@ -179,6 +181,7 @@ void RunDrawer::display(RunFacts facts) {
   note_->setFullText(summaryOf(row));
   cause_->setVisible(!summary.cause.empty() && summary.state != storage::RunState::done);
   cause_->setText(QString::fromStdString(summary.cause));
+  buttons_->setVisible(!summary.trashed);  // what is in the trash can be looked at
   lastLoss_->setText(summary.loss ? format::loss(*summary.loss) : format::kNone);
   loss_->clearCurves();
   loss_->setSeries(loss_->addCurve(tr("loss"), colors().accent), facts.loss);

@@ -49,6 +49,7 @@ class RunDrawer : public QFrame {
   ElidedLabel* name_;
   ElidedLabel* note_;
   QLabel* cause_;
+  QWidget* buttons_;
   LineChart* loss_;
   QLabel* lastLoss_;
   QGridLayout* results_;

@@ -26,8 +26,8 @@ std::optional<double> RunRow::seconds() const {
   return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000 - *summary.started;
 }
 
-Result<std::vector<RunRow>> readRunRows(storage::Reader& reader) {
-  auto runs = reader.runs();
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
+  auto runs = reader.runs(trashed);
   if (!runs) return fail(runs);
   const auto steps = reader.column("recipe.training.steps");
   if (!steps) return fail(steps);

@@ -24,7 +24,7 @@ struct RunRow {
   std::optional<double> seconds() const;
 };
 
-/// All runs that are not in the trash, newest first.
-Result<std::vector<RunRow>> readRunRows(storage::Reader& reader);
+/// All runs that are not in the trash, or all that are, newest first.
+Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed = false);
 
 }  // namespace heddle::gui

@@ -83,6 +83,13 @@ bool isNumber(int column) {
 
 }  // namespace
 
+QString RunsModel::keyOf(int column) {
+  static const QStringList keys = {"check",   "state",   "name",    "target", "recipe",
+                                   "steps",   "loss",    "curve",   "toks",   "memory",
+                                   "exposed", "created", "duration"};
+  return keys.value(column);
+}
+
 void RunsModel::setRows(std::vector<RunRow> rows) {
   QSet<storage::RunId> wanted;
   for (const RunRow& row : rows) wanted.insert(row.summary.id);

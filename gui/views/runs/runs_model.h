@@ -37,6 +37,9 @@ class RunsModel : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
+  /// A column's name in settings: stays the same when columns are added or translated.
+  static QString keyOf(int column);
+
   /// Takes in a new reading: rows that stay keep their index, so that selections live on.
   void setRows(std::vector<RunRow> rows);
   const RunRow& row(int row) const { return rows_[static_cast<size_t>(row)]; }

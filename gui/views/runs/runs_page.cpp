@@ -1,34 +1,24 @@
 #include "gui/views/runs/runs_page.h"
 
+#include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QHeaderView>
 #include <QMenu>
-#include <algorithm>
 #include <utility>
 
 #include "gui/format.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
-#include "gui/widgets/dialog.h"
 #include "storage/export.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
-#include "workbench/import.h"
 #include "workbench/weights.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kTypingMilliseconds = 150;
-
-/// Widths of the table's columns; the name takes what is left.
-constexpr int kWidths[] = {28, 88, 0, 112, 112, 58, 64, 80, 104, 86, 80, 100, 84};
-constexpr int kLowestName = 150;
-/// Columns that go first where there is no room for all; the drawer shows what they show.
-constexpr RunsModel::Column kSpared[] = {RunsModel::Target,  RunsModel::Duration, RunsModel::Recipe,
-                                         RunsModel::Exposed, RunsModel::Memory,   RunsModel::Curve,
-                                         RunsModel::Created};
 
 /// The columns of a filter's keys that the table does not have, by the store's full names. A key
 /// may be the last part of a name: "lr" is "recipe.optimizer.lr".
@@ -50,32 +40,58 @@ Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
   return columns;
 }
 
+/// An action that cannot be done says why, wherever it is listed.
+void allow(QAction* action, const QString& text, const QString& reason) {
+  action->setText(reason.isEmpty() ? text : QStringLiteral("%1 – %2").arg(text, reason));
+  action->setEnabled(reason.isEmpty());
+}
+
 }  // namespace
 
 RunsPage::RunsPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
       columns_(session.readingThread(), this),
-      importing_(session.workingThreads(), this),
       stopping_(session.workingThreads(), this),
       exporting_(session.workingThreads(), this),
       converting_(session.workingThreads(), this),
-      removing_(session.workingThreads(), this) {
+      checking_(session.readingThread(), this) {
   makeActions();
-  auto* empty = new EmptyState(
+  setAcceptDrops(true);
+  where_ = new Segment({tr("Runs"), tr("Trash")}, this);
+  where_->setObjectName(QStringLiteral("where"));
+  where_->hide();  // until the window takes it
+  connect(where_, &Segment::currentChanged, this, [this](int index) { showTrash(index == 1); });
+  trash_ = new RunTrash(session, this);
+  connect(trash_, &RunTrash::changed, this, &RunsPage::activated);
+  importing_ = new RunImport(session, this);
+  connect(import_, &QAction::triggered, importing_, &RunImport::choose);
+  connect(importing_, &RunImport::imported, this, [this](const QList<qint64>& runs) {
+    wanted_ = runs;
+    activated();
+  });
+  empty_ = new EmptyState(
       QStringLiteral("runs"), tr("No runs yet"),
       tr("Runs launched from here, from a shell or imported from a run directory appear in this "
          "table."),
       tr("Compose a recipe"));
-  connect(empty, &EmptyState::triggered, this,
+  empty_->setObjectName(QStringLiteral("noRuns"));
+  connect(empty_, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("compose")); });
   stack_ = new QStackedWidget;
   stack_->addWidget(makeTable());
-  stack_->addWidget(empty);
+  stack_->addWidget(empty_);
+  nothingTrashed_ = new EmptyState(
+      QStringLiteral("trash"), tr("The trash is empty"),
+      tr("Runs that you delete stay here until you delete them for good."), QString());
+  stack_->addWidget(nothingTrashed_);
   drawer_ = new RunDrawer(session);
   drawer_->hide();
   connect(drawer_, &RunDrawer::closed, this, &RunsPage::closeDrawer);
-  connect(drawer_, &RunDrawer::menuRequested, this, &RunsPage::showMenu);
+  connect(drawer_, &RunDrawer::menuRequested, this, [this](const QPoint& globalPosition) {
+    if (!selectedRuns().contains(drawer_->run())) showRuns({drawer_->run()});
+    showMenu(globalPosition);
+  });
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -103,7 +119,8 @@ void RunsPage::makeActions() {
   connect(train_, &QAction::triggered, &session(), &Session::trainingRequested);
   import_ = make(QStringLiteral("importRun"), tr("Import"), QStringLiteral("plus"));
   import_->setProperty("topBar", true);
-  import_->setToolTip(tr("Take in the directory of a run made elsewhere"));
+  import_->setToolTip(tr(
+      "Take in run directories made elsewhere, or folders of them; they can be dropped here too"));
   compare_ =
       make(QStringLiteral("compareRuns"), tr("Compare"), QStringLiteral("compare"), Tone::onAccent);
   compare_->setProperty("topBar", true);
@@ -122,18 +139,23 @@ void RunsPage::makeActions() {
   weights_ =
       make(QStringLiteral("exportWeights"), tr("Export weights"), QStringLiteral("checkpoint"));
   weights_->setToolTip(tr("The newest checkpoint, as a folder that transformers loads"));
+  discard_ =
+      make(QStringLiteral("discardRuns"), tr("Move to trash"), QStringLiteral("trash"), Tone::bad);
+  restore_ = make(QStringLiteral("restoreRuns"), tr("Restore"), QStringLiteral("undo"));
+  restore_->setProperty("topBar", true);
   remove_ =
-      make(QStringLiteral("removeRuns"), tr("Remove run"), QStringLiteral("trash"), Tone::bad);
-  remove_->setShortcut(Qt::Key_Delete);
-  remove_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  addAction(remove_);
-  connect(import_, &QAction::triggered, this, &RunsPage::importRun);
+      make(QStringLiteral("removeRuns"), tr("Delete for good"), QStringLiteral("trash"), Tone::bad);
+  remove_->setProperty("topBar", true);
   connect(compare_, &QAction::triggered, this,
           [this] { Q_EMIT session().compareRequested(selectedRuns()); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
   connect(export_, &QAction::triggered, this, &RunsPage::exportRuns);
   connect(weights_, &QAction::triggered, this, &RunsPage::exportWeights);
-  connect(remove_, &QAction::triggered, this, &RunsPage::removeRuns);
+  for (QAction* action : {restore_, remove_}) action->setVisible(false);  // of the trash only
+  connect(discard_, &QAction::triggered, this, &RunsPage::discardRuns);
+  connect(restore_, &QAction::triggered, this, [this] { trash_->restore(named(selectedRuns())); });
+  connect(remove_, &QAction::triggered, this,
+          [this] { trash_->removeForGood(named(selectedRuns())); });
 }
 
 QWidget* RunsPage::makeTable() {
@@ -150,11 +172,13 @@ QWidget* RunsPage::makeTable() {
   top->addWidget(filterNote_);
   top->addStretch(0);
 
-  table_ = new QTableView;
+  table_ = new RunsTable;
   table_->setObjectName(QStringLiteral("runs"));
   table_->setAccessibleName(tr("Runs"));
   delegate_ = new RunDelegate(table_);
   table_->setModel(&proxy_);
+  selection_ = new RunSelection(model_, proxy_, table_);
+  table_->setSelectionModel(selection_);
   table_->setItemDelegate(delegate_);
   table_->setSortingEnabled(true);
   table_->sortByColumn(RunsModel::Created, Qt::DescendingOrder);
@@ -170,16 +194,14 @@ QWidget* RunsPage::makeTable() {
   QHeaderView* header = table_->horizontalHeader();
   header->setFixedHeight(32);
   header->setHighlightSections(false);
-  header->setSectionsMovable(true);
-  header->setMinimumSectionSize(28);
-  for (int column = 0; column < RunsModel::ColumnCount; ++column)
-    header->resizeSection(column, kWidths[column]);
-  header->setSectionResizeMode(RunsModel::Name, QHeaderView::Stretch);
-  header->setSectionResizeMode(RunsModel::Check, QHeaderView::Fixed);
+  layout_ = new RunColumns(table_);
   table_->viewport()->installEventFilter(this);
-  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
-          &RunsPage::selectionChanged);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+  connect(table_, &RunsTable::deletePressed, this, [this] {
+    if (inTrash_ && remove_->isEnabled()) return remove_->trigger();
+    if (!inTrash_) discardRuns();
+  });
+  connect(selection_, &RunSelection::chosenChanged, this, &RunsPage::selectionChanged);
+  connect(selection_, &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
             table_->viewport()->update();
             if (!current.isValid()) return;
@@ -210,35 +232,65 @@ QString RunsPage::subtitle() const {
   const int all = model_.rowCount(), shown = proxy_.rowCount();
   QString text = shown == all ? format::plural(all, tr("run"))
                               : tr("%1 of %2").arg(shown).arg(format::plural(all, tr("run")));
-  if (const auto chosen = selectedRuns().size(); chosen > 1)
+  if (const auto chosen = selectedRuns().size(); chosen > 1 || selection_->hidden() > 0)
     text += tr(", %1 selected").arg(chosen);
+  if (selection_->hidden() > 0)
+    text += tr(", %1 of them hidden by the filter").arg(selection_->hidden());
   return text;
 }
 
 void RunsPage::activated() {
   if (reading_.running()) return;
-  session().read(reading_, readRunRows, [this](Result<std::vector<RunRow>> rows) {
-    if (!rows) return say(QString::fromStdString(rows.error().message), Tone::bad);
-    setRows(std::move(*rows));
-  });
+  session().read(
+      reading_,
+      [trash = inTrash_](storage::Reader& reader) -> Result<Rows> {
+        auto shown = readRunRows(reader, trash);
+        if (!shown) return fail(shown);
+        const auto trashed = reader.runs(true);
+        if (!trashed) return fail(trashed);
+        return Rows{std::move(*shown), static_cast<qint64>(trashed->size())};
+      },
+      [this](Result<Rows> rows) {
+        if (!rows) return say(QString::fromStdString(rows.error().message), Tone::bad);
+        setRows(std::move(*rows));
+      });
 }
 
-void RunsPage::setRows(std::vector<RunRow> rows) {
-  model_.setRows(std::move(rows));
-  stack_->setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
+void RunsPage::setRows(Rows rows) {
+  selection_->keepOver([&] { model_.setRows(std::move(rows.shown)); });
+  layout_->measure();
+  where_->setText(1,
+                  rows.trashed > 0 ? tr("Trash %1").arg(format::count(rows.trashed)) : tr("Trash"));
+  stack_->setCurrentIndex(model_.rowCount() > 0 ? 0 : inTrash_ ? 2 : 1);
   if (!wanted_.isEmpty()) showRuns(std::exchange(wanted_, {}));
   if (!table_->currentIndex().isValid() && !drawerClosed_ && proxy_.rowCount() > 0)
-    table_->setCurrentIndex(proxy_.index(0, RunsModel::Name));
+    // Looked at in the drawer, and not chosen: nobody has.
+    selection_->setCurrentIndex(proxy_.index(0, RunsModel::Name), QItemSelectionModel::NoUpdate);
   else if (drawer_->isVisible())
     drawer_->showRun(drawer_->run());
   drawer_->setVisible(model_.rowCount() > 0 && !drawerClosed_);
+  weightsAreOld_ = true;
   selectionChanged();
+}
+
+void RunsPage::showTrash(bool trash) {
+  if (trash == inTrash_) return;
+  inTrash_ = trash;
+  where_->setCurrent(trash ? 1 : 0);
+  for (QAction* action :
+       {train_, import_, compare_, resume_, fork_, stop_, export_, weights_, discard_})
+    action->setVisible(!trash);
+  for (QAction* action : {restore_, remove_}) action->setVisible(trash);
+  reading_.drop();
+  selection_->select(QItemSelection(), QItemSelectionModel::Clear);
+  activated();
 }
 
 void RunsPage::showRun(qint64 run) { showRuns({run}); }
 
 void RunsPage::showRuns(const QList<qint64>& runs) {
   wanted_.clear();
+  showTrash(false);
   QItemSelection selection;
   for (const qint64 run : runs) {
     const int row = model_.indexOf(run);
@@ -258,43 +310,85 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 }
 
 bool RunsPage::isReady() const {
-  return !reading_.running() && !columns_.running() && !typing_.isActive() && wanted_.isEmpty() &&
-         drawer_->isReady();
+  return !reading_.running() && !columns_.running() && !checking_.running() &&
+         !typing_.isActive() && wanted_.isEmpty() && drawer_->isReady();
 }
 
-QList<qint64> RunsPage::selectedRuns() const {
-  QList<std::pair<int, qint64>> found;
-  for (const QModelIndex& index : table_->selectionModel()->selectedRows())
-    found.append({index.row(), proxy_.row(index).summary.id});
-  std::sort(found.begin(), found.end());
-  QList<qint64> runs;
-  for (const auto& [row, run] : found) runs.append(run);
-  return runs;
+QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {
+  QList<NamedRun> found;
+  for (const qint64 run : runs)
+    if (const int row = model_.indexOf(run); row >= 0) found.append({run, model_.row(row).name()});
+  return found;
 }
 
 void RunsPage::selectionChanged() {
   const QList<qint64> runs = selectedRuns();
   QHash<qint64, int> chosen;
-  const QList<int> strokes = runSlots(runs);
-  for (qsizetype i = 0; i < runs.size() && runs.size() > 1; ++i) chosen.insert(runs[i], strokes[i]);
+  if (runs.size() > 1) {
+    const QList<int> strokes = session().runSlots().of(runs);
+    for (qsizetype i = 0; i < runs.size(); ++i) chosen.insert(runs[i], strokes[i]);
+  }
   delegate_->setSlots(std::move(chosen));
   table_->viewport()->update();
-  bool running = false, ended = !runs.isEmpty();
-  for (const qint64 run : runs) {
-    const int row = model_.indexOf(run);
-    const bool over = row >= 0 && storage::has_ended(model_.row(row).summary.state);
-    running = running || !over;
-    ended = ended && over;
-  }
+  QList<qint64> running;
+  for (const qint64 run : runs)
+    if (const int row = model_.indexOf(run);
+        row >= 0 && !storage::has_ended(model_.row(row).summary.state))
+      running.append(run);
   compare_->setEnabled(runs.size() > 1);
   compare_->setText(runs.size() > 1 ? tr("Compare %1").arg(runs.size()) : tr("Compare"));
-  stop_->setEnabled(running);
+  stop_->setEnabled(!running.isEmpty());
+  stop_->setText(running.size() > 1 ? tr("Stop %1 runs").arg(running.size()) : tr("Stop run"));
+  const QString several = runs.size() > 1 ? format::plural(runs.size(), tr("run")) : tr("run");
   export_->setEnabled(!runs.isEmpty());
-  weights_->setEnabled(runs.size() == 1);
-  remove_->setEnabled(ended);
-  resume_->setEnabled(ended && runs.size() == 1);
-  fork_->setEnabled(ended && runs.size() == 1);
+  export_->setText(tr("Export %1").arg(several));
+  const QString none = runs.isEmpty() ? tr("no run is selected") : QString();
+  QString still;
+  if (running.size() == 1)
+    still = tr("%1 is running: stop it first").arg(named(running).first().name);
+  if (running.size() > 1)
+    still = tr("%1 are running: stop them first").arg(format::plural(running.size(), tr("run")));
+  allow(discard_,
+        runs.size() > 1 ? tr("Move %1 to the trash").arg(several) : tr("Move to the trash"),
+        runs.isEmpty() ? none : still);
+  restore_->setEnabled(!runs.isEmpty());
+  restore_->setText(runs.size() > 1 ? tr("Restore %1").arg(several) : tr("Restore"));
+  remove_->setEnabled(!runs.isEmpty());
+  remove_->setText(runs.size() > 1 ? tr("Delete %1 for good").arg(several) : tr("Delete for good"));
+  const bool oneEnded = runs.size() == 1 && running.isEmpty();
+  resume_->setEnabled(oneEnded);
+  fork_->setEnabled(oneEnded);
+  checkWeights();
   Q_EMIT headerChanged();
+}
+
+void RunsPage::checkWeights() {
+  const QList<qint64> runs = selectedRuns();
+  const QString text = tr("Export weights");
+  if (runs.size() != 1) {
+    checked_ = 0;
+    checking_.drop();
+    return allow(weights_, text,
+                 runs.isEmpty() ? tr("no run is selected") : tr("of one run at a time"));
+  }
+  if (checked_ == runs.first())
+    allow(weights_, text, weightsReason_);
+  else
+    weights_->setEnabled(false);
+  if (checked_ == runs.first() && !std::exchange(weightsAreOld_, false)) return;
+  session().read(
+      checking_,
+      [id = runs.first()](storage::Reader& reader) -> Result<std::string> {
+        const auto run = reader.run(id);
+        if (!run) return fail(run);
+        return workbench::newest_weights(*run);
+      },
+      [this, id = runs.first(), text](const Result<std::string>& checkpoint) {
+        checked_ = id;
+        weightsReason_ =
+            checkpoint ? QString() : QString::fromStdString(checkpoint.error().message);
+        allow(weights_, text, weightsReason_);
+      });
 }
 
 void RunsPage::applyFilter() {
@@ -303,7 +397,7 @@ void RunsPage::applyFilter() {
   for (const QString& key : filter.keys())
     if (!RunsModel::isBuiltIn(key)) missing.append(key);
   const auto apply = [this](const RunFilter& wanted) {
-    proxy_.setFilter(wanted);
+    selection_->keepOver([&] { proxy_.setFilter(wanted); });
     Q_EMIT headerChanged();
   };
   filterNote_->clear();
@@ -325,18 +419,8 @@ void RunsPage::applyFilter() {
       });
 }
 
-void RunsPage::fitColumns() {
-  int needed = kLowestName;
-  for (const int width : kWidths) needed += width;
-  for (const RunsModel::Column column : kSpared) {
-    const bool hide = needed > table_->viewport()->width();
-    table_->setColumnHidden(column, hide);
-    if (hide) needed -= kWidths[column];
-  }
-}
-
 bool RunsPage::eventFilter(QObject*, QEvent* event) {
-  if (event->type() == QEvent::Resize) fitColumns();
+  if (event->type() == QEvent::Resize) layout_->fit();
   return false;
 }
 
@@ -350,27 +434,19 @@ void RunsPage::showMenu(const QPoint& globalPosition) {
   QMenu menu(this);
   menu.addActions({compare_, resume_, fork_, stop_, export_, weights_});
   menu.addSeparator();
-  menu.addAction(remove_);
+  menu.addActions({discard_, restore_, remove_});
   menu.exec(globalPosition);
 }
 
-void RunsPage::importRun() {
-  const QString folder =
-      QFileDialog::getExistingDirectory(this, tr("The run directory to take in"));
-  if (folder.isEmpty()) return;
-  session().act(
-      importing_,
-      [folder =
-           folder.toStdString()](workbench::Workbench& workbench) -> Result<storage::CreatedRun> {
-        if (const auto lease = workbench.writer().take_lease(); !lease) return fail(lease);
-        return workbench::import_run(workbench.writer(), folder);
-      },
-      [this](const Result<storage::CreatedRun>& run) {
-        if (!run) return say(QString::fromStdString(run.error().message), Tone::bad);
-        say(tr("%1 was imported").arg(QString::fromStdString(run->name)), Tone::good);
-        wanted_ = {run->id};
-        activated();
-      });
+void RunsPage::dragEnterEvent(QDragEnterEvent* event) {
+  // A recipe's file is the window's business.
+  if (RunImport::foldersIn(event->mimeData()).isEmpty()) return event->ignore();
+  event->acceptProposedAction();
+}
+
+void RunsPage::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  importing_->take(RunImport::foldersIn(event->mimeData()));
 }
 
 void RunsPage::stopRuns() {
@@ -454,35 +530,11 @@ void RunsPage::exportWeights() {
       });
 }
 
-void RunsPage::removeRuns() {
+void RunsPage::discardRuns() {
   const QList<qint64> runs = selectedRuns();
   if (runs.isEmpty()) return;
-  const QString what = runs.size() == 1 ? model_.row(model_.indexOf(runs.first())).name()
-                                        : format::plural(runs.size(), tr("run"));
-  if (!confirm(
-          this, tr("Remove %1?").arg(what),
-          tr("Its curves, timelines and log leave the store, and its run directory is deleted on "
-             "the hosts. This cannot be undone."),
-          tr("Remove %1").arg(what)))
-    return;
-  session().act(
-      removing_,
-      [runs,
-       path = session().storePath().toStdString()](workbench::Workbench& workbench) -> Result<> {
-        auto reader = storage::Reader::open(path);
-        if (!reader) return fail(reader);
-        for (const qint64 id : runs) {
-          const auto run = reader->run(id);
-          if (!run) return fail(run);
-          if (const auto done = workbench::remove(workbench.writer(), *run); !done)
-            return fail(done);
-        }
-        return {};
-      },
-      [this](const Result<>& done) {
-        if (!done) say(QString::fromStdString(done.error().message), Tone::bad);
-        activated();
-      });
+  if (!discard_->isEnabled()) return say(discard_->text(), Tone::warn);
+  trash_->discard(named(runs));
 }
 
 }  // namespace heddle::gui

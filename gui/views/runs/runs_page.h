@@ -1,17 +1,22 @@
-// Runs: every run of the store in a table; filter, sort, choose some to compare.
+// Runs: every run of the store in a table; filter, sort, choose some to compare. Beside it the
+// trash.
 #pragma once
 
 #include <QStackedWidget>
-#include <QTableView>
 #include <QTimer>
 
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/runs/run_columns.h"
 #include "gui/views/runs/run_delegate.h"
 #include "gui/views/runs/run_drawer.h"
-#include "gui/views/runs/runs_model.h"
+#include "gui/views/runs/run_import.h"
+#include "gui/views/runs/run_selection.h"
+#include "gui/views/runs/run_trash.h"
+#include "gui/views/runs/runs_table.h"
 #include "gui/widgets/empty_state.h"
 #include "gui/widgets/search_field.h"
+#include "gui/widgets/segment.h"
 
 namespace heddle::gui {
 
@@ -25,55 +30,75 @@ class RunsPage : public Page {
   QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return {train_, import_, compare_, resume_, fork_, stop_, export_, weights_, remove_};
+    return {train_,  import_,  compare_, resume_,  fork_,  stop_,
+            export_, weights_, discard_, restore_, remove_};
   }
+  QWidget* headerWidget() override { return where_; }
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
+  void keepLayout() override { layout_->keep(); }
   bool isReady() const override;
 
-  /// Ids of the selected runs, in the order of the table.
-  QList<qint64> selectedRuns() const;
+  /// Ids of the selected runs, in the order of the table; those that the filter hides come last.
+  QList<qint64> selectedRuns() const { return selection_->runs(); }
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
 
  private:
   void makeActions();
   QWidget* makeTable();
-  void setRows(std::vector<RunRow> rows);
-  void fitColumns();
+  struct Rows {
+    std::vector<RunRow> shown;
+    qint64 trashed = 0;
+  };
+  void setRows(Rows rows);
+  void showTrash(bool trash);
   void applyFilter();
   void selectionChanged();
   void showMenu(const QPoint& globalPosition);
-  void importRun();
   void stopRuns();
   void confirmStop(const storage::RunDetail& run);
   void exportRuns();
   void exportWeights();
-  void removeRuns();
+  void discardRuns();
+  void checkWeights();
+  QList<NamedRun> named(const QList<qint64>& runs) const;
   void closeDrawer();
   void say(const QString& text, Tone tone) { Q_EMIT session().message(text, tone); }
 
   Job reading_;
   Job columns_;
   // One each: a newer task of a job hides what became of the one before.
-  Job importing_;
   Job stopping_;
   Job exporting_;
   Job converting_;
-  Job removing_;
+  Job checking_;
   RunsModel model_;
   RunsProxy proxy_{model_};
   SearchField* filter_;
   QTimer typing_;
   QLabel* filterNote_;
-  QTableView* table_;
+  Segment* where_;  // runs or trash
+  RunsTable* table_;
+  RunSelection* selection_;
+  RunColumns* layout_;
+  RunTrash* trash_;
+  RunImport* importing_;
   RunDelegate* delegate_;
   RunDrawer* drawer_;
   QStackedWidget* stack_;
+  EmptyState* empty_;
+  EmptyState* nothingTrashed_;
+  bool inTrash_ = false;
   bool drawerClosed_ = false;
-  QList<qint64> wanted_;  // to be selected once their rows are there
+  qint64 checked_ = 0;          // the run that weightsReason_ is about
+  QString weightsReason_;       // why it has no weights to export; empty: it has
+  bool weightsAreOld_ = false;  // the store has changed since
+  QList<qint64> wanted_;        // to be selected once their rows are there
   QAction* train_;
   QAction* import_;
   QAction* compare_;
@@ -82,6 +107,8 @@ class RunsPage : public Page {
   QAction* resume_;
   QAction* fork_;
   QAction* weights_;
+  QAction* discard_;
+  QAction* restore_;
   QAction* remove_;
 };
 

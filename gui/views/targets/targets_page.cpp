@@ -296,7 +296,10 @@ void TargetsPage::connected(const ProbeOutcome& outcome) {
   seen_.insert(entry.name(), entry);
   model_.update(entry);
   if (before != name) seen_.remove(QString::fromStdString(before));
-  if (asked_) wanted_ = entry.name();
+  if (asked_) {
+    wanted_ = entry.name();
+    list_->setFocus();
+  }
   asked_.reset();
   showCurrent();
   if (!entry.error.isEmpty()) Q_EMIT session().message(entry.error, Tone::bad);

@@ -104,8 +104,10 @@ void run(const std::string& how, const std::string& folder, int rank) {
       line += " " + name + " " + bits(value);
     for (const auto& [name, value] : states) line += " " + name + " " + bits(value);
     size_t computed = 0, communicated = 0;
-    for (const telemetry::Span& span : timeline.take())
-      ++(span.stream == 0 ? computed : communicated);
+    for (const telemetry::Span& span : timeline.take()) {
+      computed += span.stream == 0;
+      communicated += span.stream == 1;
+    }
     fmt::print("{} {} operators {} collectives timed, {} collectives run\n", line, computed,
                communicated, executor.collectives());
     if (step == 5) executor.first_non_finite(batches, {});  // runs a step in between

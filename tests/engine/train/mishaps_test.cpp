@@ -123,6 +123,24 @@ device = "cpu")"));
     QCOMPARE(train.exitCode(), 130);
   }
 
+  void a_rank_that_stays_stopped_ends_the_run_by_name() {
+    const QString run_dir = folder_.filePath("hung");
+    QProcess train;
+    start(train, run_dir, set("timeouts.step", "2"));
+    const pid_t pid = rank(run_dir, 1);
+    QCOMPARE(kill(pid, SIGSTOP), 0);
+    QVERIFY(train.waitForFinished(60000));
+    QCOMPARE(train.exitCode(), 1);
+    const QByteArray err = train.readAllStandardError();
+    const QByteArray named =
+        "has not ended after 2 s: rank 1 lags (process " + QByteArray::number(pid) + " is stopped)";
+    QVERIFY2(err.contains(named), err.constData());
+    const auto end = launch::read_end(run_dir.toStdString());
+    QVERIFY(end && *end);
+    QCOMPARE((*end)->state, std::string("failed"));
+    QVERIFY2((*end)->cause.find(named.toStdString()) != std::string::npos, (*end)->cause.c_str());
+  }
+
   // The other host's supervisor is never started.
   void a_rank_that_never_comes_is_named() {
     const std::string run_dir = folder_.filePath("alone").toStdString();

@@ -2,13 +2,15 @@
 #include "gui/views/compare/compare_page.h"
 
 #include <QAbstractItemModelTester>
-#include <QMenu>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "gui/theme/theme.h"
+#include "gui/views/compare/run_chooser.h"
 #include "gui/widgets/empty_state.h"
+#include "storage/writer.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -20,7 +22,7 @@ namespace {
 QString textOf(const DifferenceModel& model) {
   QStringList lines;
   for (int row = 0; row < model.rowCount(); ++row) {
-    QStringList cells;
+    QStringList cells{model.headerData(row, Qt::Vertical, Qt::DisplayRole).toString()};
     for (int column = 0; column < model.columnCount(); ++column) {
       const QModelIndex index = model.index(row, column);
       const QString text = index.data().toString();
@@ -56,7 +58,8 @@ class ComparePageTest : public QObject {
                           {"step_seconds", {3.19, 2.48}},
                           {"tokens_per_second_per_rank", {5134.0, 6599.0}},
                           {"nodes", {8044.0, 8044.0}},
-                          {"exposed_seconds", {std::nullopt, NAN}}}});
+                          {"exposed_seconds", {std::nullopt, NAN}}}},
+                        {RunStroke{}, RunStroke{}});
     QCOMPARE(textOf(model),
              QStringLiteral("Recipe |  |  | \n"
                             "wrapping.mode | none | auto | \n"
@@ -66,20 +69,40 @@ class ComparePageTest : public QObject {
                             "loss | 3.982 | (3.981) | −0.001\n"
                             "tokens/s a rank | 5,134 tok/s | (6,599 tok/s) | +28.5 %\n"
                             "step | 3.19 s | (2.48 s) | −710 ms\n"
-                            "exposed a step | – | – | \n"
-                            "peak memory | (57.0 GiB) | 58.9 GiB | +1.90 GiB\n"
-                            "graph nodes | 8,044 | 8,044 | 0"));
-    QCOMPARE(model.index(0, 0).data(DifferenceModel::CountRole).toString(),
-             QStringLiteral("1 of 2"));
+                            "exposed a step | – | NaN | \n"
+                            "peak memory | (57.0 GiB) | 58.9 GiB | +1.90 GiB"));
+    const auto count = [&](int row) {
+      return model.headerData(row, Qt::Vertical, DifferenceModel::CountRole).toString();
+    };
+    QCOMPARE(count(0), QStringLiteral("1 of 2"));
+    QCOMPARE(count(4), QStringLiteral("5 of 6"));
 
     model.setAllKeys(true);
     QVERIFY(
         textOf(model).startsWith(QStringLiteral("Recipe |  |  | \n"
                                                 "optimizer.lr | 3e-3 | 3e-3 | \n"
                                                 "wrapping.mode | none | auto | \n")));
-    QCOMPARE(model.index(0, 0).data(DifferenceModel::CountRole).toString(), QStringLiteral("2"));
-    model.setComparison({});
+    QCOMPARE(count(0), QStringLiteral("2"));
+    QVERIFY(textOf(model).contains(QStringLiteral("graph nodes | 8,044 | 8,044 | 0")));
+    model.setComparison({}, {});
     QCOMPARE(model.columnCount(), 0);
+  }
+
+  // Two values that differ are never shown alike, and two that are alike do not differ.
+  void whatLooksTheSameIsTheSame() {
+    DifferenceModel model;
+    const auto words = [](const char* text) { return storage::Value(std::string(text)); };
+    model.setComparison({{{}, {}, {}},
+                         {{"optimizer.lr", {words("1e-3"), words("0.001"), words("0.0010")}},
+                          {"training.seed", {words("1_000"), words("1000"), words("1000")}}},
+                         {},
+                         {{"loss", {3.98123, 3.98134, 3.98123}},
+                          {"grad_norm", {0.1 + 0.2, 0.3, 0.3}},
+                          {"plan_seconds", {NAN, NAN, NAN}},
+                          {"peak_bytes", {61203283968.0, 61203283969.0, 61203283968.0}}}},
+                        {RunStroke{}, RunStroke{}, RunStroke{}});
+    QCOMPARE(textOf(model), QStringLiteral("Results |  |  | \n"
+                                           "loss | (3.98123) | 3.98134 | (3.98123)"));
   }
 
   void twoRunsSideBySide() {
@@ -90,7 +113,7 @@ class ComparePageTest : public QObject {
     page.showRuns({store_.runs.unwrapped, store_.runs.whole});
     QTRY_VERIFY(page.isReady());
     auto* table = page.findChild<DifferenceView*>(QStringLiteral("differences"));
-    QCOMPARE(table->model()->columnCount(), 4);
+    QCOMPARE(table->model()->columnCount(), 3);
     const auto charts = page.findChildren<LineChart*>();
     QCOMPARE(charts.size(), 3);
     QCOMPARE(charts[0]->curves(), 2);
@@ -161,13 +184,111 @@ class ComparePageTest : public QObject {
     QTRY_VERIFY(page.isReady());
 
     QTest::mouseClick(page.findChild<QPushButton*>(QStringLiteral("addRun")), Qt::LeftButton);
-    QMenu* menu = nullptr;
-    QTRY_VERIFY((menu = page.findChild<QMenu*>(QStringLiteral("runMenu"))));
-    QCOMPARE(menu->actions().size(), 4);
-    for (QAction* action : menu->actions())
-      if (action->text() == QStringLiteral("shakespeare-none")) action->trigger();
-    menu->close();
+    RunChooser* chooser = nullptr;
+    QTRY_VERIFY((chooser = page.findChild<RunChooser*>()));
+    auto* list = chooser->findChild<QListView*>();
+    QCOMPARE(list->model()->rowCount(), 5);
+    auto* field = chooser->findChild<QLineEdit*>();
+    QTest::keyClicks(field, QStringLiteral("done none"));
+    QCOMPARE(list->model()->rowCount(), 1);
+    QTest::keyClick(field, Qt::Key_Return);
     QCOMPARE(page.runs(), (QList<qint64>{store_.runs.whole, store_.runs.unwrapped}));
+    field->clear();
+    for (int row = 0; row < list->model()->rowCount(); ++row) {
+      const QModelIndex index = list->model()->index(row, 0);
+      if (index.data().toString().startsWith(QStringLiteral("shakespeare-auto")))
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualRect(index).center());
+    }
+    QCOMPARE(page.runs(), QList<qint64>{store_.runs.unwrapped});
+    chooser->close();
+    QTRY_VERIFY(page.isReady());
+  }
+
+  void whatIsInTheTrashIsNotCompared() {
+    samples::SampleStore store;
+    Session session(store.path());
+    ComparePage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.showRuns({store.runs.unwrapped, store.runs.whole, store.runs.failed});
+    QTRY_VERIFY(page.isReady());
+    {
+      auto writer = storage::Writer::open(store.path().toStdString());
+      QVERIFY((*writer)->trash(store.runs.whole).get().has_value());
+      QVERIFY((*writer)->remove(store.runs.failed).get().has_value());
+    }
+    page.activated();  // as the window does when the store changes
+    QTRY_COMPARE(page.runs(), QList<qint64>{store.runs.unwrapped});
+    QTRY_VERIFY(page.isReady());
+  }
+
+  void manyRunsFit_data() {
+    QTest::addColumn<int>("runs");
+    QTest::addColumn<int>("width");
+    for (const int width : {1036, 1536})
+      for (const int runs : {2, 10, 40})
+        QTest::addRow("%d runs, %d wide", runs, width) << runs << width;
+  }
+
+  // Whatever is wider or higher than there is room for scrolls.
+  void manyRunsFit() {
+    QFETCH(int, runs);
+    QFETCH(int, width);
+    Session session(many_.path());
+    ComparePage page(session);
+    page.resize(width, 620);
+    page.show();
+    page.showRuns(many_.ids.first(runs));
+    QTRY_VERIFY(page.isReady());
+    QCoreApplication::processEvents();
+    auto* scroll = page.findChild<QStackedWidget*>()->findChild<QScrollArea*>();
+    QVERIFY2(scroll->widget()->width() <= scroll->viewport()->width(),
+             qPrintable(QString::number(scroll->widget()->width())));
+    for (const QWidget* child : scroll->widget()->findChildren<QWidget*>())
+      if (child->parentWidget() == scroll->widget() && child->isVisible())
+        QVERIFY2(child->geometry().right() < scroll->widget()->width(),
+                 child->metaObject()->className());
+    // Every run's column can be scrolled to; its key stays in sight.
+    auto* table = page.findChild<DifferenceView*>();
+    table->horizontalScrollBar()->setValue(table->horizontalScrollBar()->maximum());
+    const int last = table->model()->columnCount() - 1;
+    QVERIFY(table->columnViewportPosition(last) + table->columnWidth(last) <=
+            table->viewport()->width());
+    QVERIFY(table->columnWidth(0) >= 100);
+    QVERIFY(table->verticalHeader()->isVisible());
+    // Each run looks the same in legend, chip and table, and no two alike.
+    QSet<QPair<QRgb, int>> strokes;
+    for (int run = 0; run < runs; ++run) {
+      const auto role = [&](int which) {
+        return table->model()->headerData(run, Qt::Horizontal, which);
+      };
+      strokes.insert({role(DifferenceModel::ColorRole).value<QColor>().rgb(),
+                      role(DifferenceModel::MarkerRole).toInt()});
+    }
+    QCOMPARE(strokes.size(), runs);
+    QCOMPARE(page.findChild<LineChart*>()->curves(), runs);
+    auto* add = page.findChild<QPushButton*>(QStringLiteral("addRun"));
+    QVERIFY(page.findChild<RunChips*>()->rect().contains(add->geometry()));
+  }
+
+  void ofTooManyTheFirstAreDrawn() {
+    Session session(many_.path());
+    ComparePage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.showRuns(many_.ids);
+    QTRY_VERIFY(page.isReady());
+    QCOMPARE(page.runs().size(), many_.ids.size());
+    QCOMPARE(page.findChild<LineChart*>()->curves(), int(kMostCompared));
+    auto* note = page.findChild<QLabel*>(QStringLiteral("tooMany"));
+    QVERIFY(note->isVisible());
+    QVERIFY2(note->text().startsWith(QStringLiteral("43 runs are chosen and the first 40")),
+             qPrintable(note->text()));
+    // What is taken out makes room for the next.
+    page.showRuns(many_.ids.mid(10));
+    QTRY_VERIFY(page.isReady());
+    QVERIFY(!note->isVisible());
+    QCOMPARE(page.findChild<LineChart*>()->curves(), 33);
   }
 
   void unaskedTheNewestAreShown() {
@@ -195,6 +316,7 @@ class ComparePageTest : public QObject {
 
  private:
   samples::SampleStore store_;
+  samples::ManyRuns many_{43};
 };
 
 QTEST_MAIN(ComparePageTest)

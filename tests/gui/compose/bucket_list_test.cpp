@@ -61,7 +61,7 @@ class BucketListTest : public QObject {
   void names_of_buckets() {
     QFETCH(QString, wrapping);
     const auto recipe = recipeWith(wrapping.toStdString());
-    const BucketList list = bucketsOf(recipe);
+    const BucketList list = bucketsOf(recipe, true);
     QTEST(names(list), "expected");
     QTEST(list.movable, "movable");
     QVERIFY(list.known);
@@ -70,9 +70,39 @@ class BucketListTest : public QObject {
     QCOMPARE(all, qint64{recipe::parameter_count(recipe.model)});
   }
 
+  // rank_share_test holds the engine to the same numbers.
+  void sizes_are_those_that_a_rank_gathers() {
+    const auto of = [](std::vector<std::string> sets) {
+      sets.insert(sets.begin(), "parallelism.dp_shard=-1");
+      return recipe::resolve(recipe::parse_file(HEDDLE_SOURCE_DIR
+                                                "/resources/recipes/llama3-8b-8xh100.toml",
+                                                sets))
+          .recipe;
+    };
+    const qint64 layer = 2 * 218'112'000;  // bytes in bf16
+    const qint64 norms = 2 * 2 * 4096;
+    const auto gathered = [&](std::vector<std::string> sets) {
+      sets.push_back("wrapping.mode=layers");
+      return bucketsOf(of(sets), true).buckets[1].gathered;
+    };
+    QCOMPARE(gathered({}), QList<qint64>{layer});
+    QCOMPARE(gathered({"parallelism.cp=2"}), QList<qint64>{layer});
+    QCOMPARE(gathered({"parallelism.tp=2"}), QList<qint64>{(layer - norms) / 2 + norms});
+    QCOMPARE(gathered({"parallelism.tp=8", "hardware.ranks=16"}),
+             QList<qint64>{(layer - norms) / 8 + norms});
+    QCOMPARE(gathered({"parallelism.dp_replicate=4"}), QList<qint64>{layer});
+    QCOMPARE(gathered({"parallelism.pp=2"}), (QList<qint64>{layer, 0}));
+    QVERIFY(gathered({"parallelism.tp=8"}).isEmpty());  // nothing is sharded
+    QVERIFY(bucketsOf(of({}), false).buckets[1].gathered.isEmpty());
+    // A tied output gathers the embedding again.
+    const auto tied = bucketsOf(of({"model.tied_embeddings=true", "wrapping.mode=layers"}), true);
+    QCOMPARE(tied.buckets.last().name, QString("norm · output"));
+    QCOMPARE(tied.buckets.last().mostGathered(), qint64{2} * (128'256 + 1) * 4096);
+  }
+
   void a_bucket_a_parameter_or_none_yet() {
-    QCOMPARE(bucketsOf(recipeWith("mode = \"none\"")).buckets.size(), 1 + 4 * 9 + 2);
-    QVERIFY(!bucketsOf(recipeWith("mode = \"auto\"")).known);
+    QCOMPARE(bucketsOf(recipeWith("mode = \"none\""), true).buckets.size(), 1 + 4 * 9 + 2);
+    QVERIFY(!bucketsOf(recipeWith("mode = \"auto\""), true).known);
   }
 
   void toml_of_runs_reads_back() {
@@ -85,7 +115,7 @@ class BucketListTest : public QObject {
                         {"wrapping.mode=manual", "wrapping.buckets=" + toml.toStdString()}));
       for (const auto& fault : again.faults) qWarning("%s", fault.str().c_str());
       QVERIFY(again.ok());
-      const BucketList list = bucketsOf(again.recipe);
+      const BucketList list = bucketsOf(again.recipe, true);
       QVERIFY(list.movable);
       QCOMPARE(list.buckets[1].name, QString("layers 0–1"));
       QCOMPARE(list.buckets[2].first, 3);

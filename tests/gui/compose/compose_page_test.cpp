@@ -3,9 +3,16 @@
 #include "gui/views/compose/compose_page.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QDialog>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 
 #include "gui/session.h"
 #include "gui/theme/theme.h"
@@ -26,7 +33,7 @@ class ComposePageTest : public QObject {
     page.activated();
     QCOMPARE(page.document().name(), QString("debug"));
     QSignalSpy launched(&session, &Session::recipeRequested);
-    action(page, "Launch")->trigger();
+    action(page, "launchRecipe")->trigger();
     QCOMPARE(launched.count(), 1);
     QCOMPARE(launched[0][0].toString(), QString("launch"));
     QCOMPARE(launched[0][1].toString(), QString("debug"));
@@ -40,17 +47,102 @@ class ComposePageTest : public QObject {
     ComposePage page(session);
     page.show();
     page.activated();
-    QVERIFY(!action(page, "Undo")->isEnabled());
+    QVERIFY(!action(page, "undo")->isEnabled());
     page.document().setKey("parallelism.tp", "3");
-    QVERIFY(!action(page, "Launch")->isEnabled());
-    QVERIFY(action(page, "Undo")->isEnabled());
+    QVERIFY(!action(page, "launchRecipe")->isEnabled());
+    QVERIFY(action(page, "undo")->isEnabled());
     QCOMPARE(page.subtitle(), QString("debug, edited"));
-    action(page, "Undo")->trigger();
-    QVERIFY(action(page, "Launch")->isEnabled());
-    QVERIFY(action(page, "Redo")->isEnabled());
+    action(page, "undo")->trigger();
+    QVERIFY(action(page, "launchRecipe")->isEnabled());
+    QVERIFY(action(page, "redo")->isEnabled());
     page.hide();  // another page is shown: its keys are not for the recipe
-    QVERIFY(!action(page, "Redo")->isEnabled());
-    QVERIFY(!action(page, "Launch")->isEnabled());
+    QVERIFY(!action(page, "redo")->isEnabled());
+    QVERIFY(!action(page, "launchRecipe")->isEnabled());
+  }
+
+  void undo_says_what_it_undoes() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.show();
+    page.activated();
+    QCOMPARE(action(page, "undo")->text(), QString("Undo"));
+    page.document().setKey("training.local_batch", "4");
+    QCOMPARE(action(page, "undo")->text(), QString("Undo local_batch 2 → 4"));
+    action(page, "undo")->trigger();
+    QVERIFY(!action(page, "undo")->isEnabled());
+    QCOMPARE(action(page, "redo")->text(), QString("Redo local_batch 2 → 4"));
+    // What cannot be done looks so.
+    const QIcon icon = action(page, "undo")->icon();
+    QVERIFY(icon.pixmap(16, QIcon::Normal).toImage() != icon.pixmap(16, QIcon::Disabled).toImage());
+  }
+
+  void a_new_recipe_says_what_is_missing() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.show();
+    page.activated();
+    QVERIFY(QTest::qWaitForWindowActive(&page));
+    action(page, "newRecipe")->trigger();
+    QCOMPARE(page.subtitle(), QString("new recipe"));
+    QVERIFY(page.document().file().isEmpty());
+    QVERIFY(!page.document().isEdited());
+    QVERIFY(!action(page, "launchRecipe")->isEnabled());
+    auto* text = page.findChild<QLineEdit*>("data.text");
+    QCOMPARE(QApplication::focusWidget(), text);
+    QVERIFY(page.findChild<QLabel*>("bubble")->isVisible());
+    QVERIFY(page.findChild<QLabel*>("bubble")->text().contains("no data is named"));
+    QTest::keyClicks(text, "/corpus.txt");
+    auto* tokenizer = page.findChild<QLineEdit*>("data.tokenizer");
+    QVERIFY(tokenizer->property("invalid").toBool());
+    tokenizer->setFocus();
+    QTest::keyClicks(tokenizer, "/tokenizer.json");
+    QVERIFY(page.document().faults().empty());
+    QVERIFY(action(page, "launchRecipe")->isEnabled());
+  }
+
+  void unsaved_text_is_asked_about_data() {
+    QTest::addColumn<QString>("answer");
+    QTest::addColumn<QString>("then");
+    QTest::newRow("discard") << "discard"
+                             << "new recipe";
+    QTest::newRow("cancel") << "cancel"
+                            << "mine";
+    QTest::newRow("escape") << ""
+                            << "mine";
+    QTest::newRow("save") << "save"
+                          << "new recipe";
+  }
+  void unsaved_text_is_asked_about() {
+    QFETCH(QString, answer);
+    QTemporaryDir folder;
+    const QString file = folder.filePath("mine.toml");
+    QVERIFY(QFile::copy(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml", file));
+    QVERIFY(QFile(file).setPermissions(QFile::ReadOwner | QFile::WriteOwner));
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.show();
+    page.activated();
+    QVERIFY(page.document().open(file).has_value());
+    page.document().setKey("training.local_batch", "4");
+    bool asked = false;
+    QTimer::singleShot(0, &page, [&] {
+      auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+      if (dialog == nullptr) return;
+      asked = true;
+      QCOMPARE(dialog->findChild<QLabel*>("changes")->text(),
+               QString("training.local_batch  2 → 4"));
+      QVERIFY(dialog->findChild<QPushButton*>("save")->isDefault());
+      if (answer.isEmpty()) return dialog->reject();
+      dialog->findChild<QPushButton*>(answer)->click();
+    });
+    action(page, "newRecipe")->trigger();
+    QVERIFY(asked);
+    QTEST(page.document().name(), "then");
+    QFile saved(file);
+    QVERIFY(saved.open(QIODevice::ReadOnly));
+    QCOMPARE(saved.readAll().contains("local_batch = 4"), answer == "save");
   }
 
   void unsaved_text_comes_back() {
@@ -88,11 +180,11 @@ class ComposePageTest : public QObject {
   }
 
  private:
-  static QAction* action(ComposePage& page, const QString& text) {
+  static QAction* action(ComposePage& page, const QString& name) {
     for (QAction* action : page.pageActions()) {
-      if (action->text() == text) return action;
+      if (action->objectName() == name) return action;
     }
-    qFatal("there is no action %s", qPrintable(text));
+    qFatal("there is no action %s", qPrintable(name));
   }
 };
 

@@ -120,7 +120,7 @@ class ComposeViewTest : public QObject {
 
   void a_fault_stands_at_its_field_and_its_line() {
     retype(field<QSpinBox>("parallelism.tp"), "3");
-    auto* fault = field<QLabel>("parallelism.tp.fault");
+    auto* fault = field<QLabel>("bubble");
     QVERIFY(fault->isVisible());
     QVERIFY(fault->text().contains("8 ranks do not divide"));
     QVERIFY(field<QSpinBox>("parallelism.tp")->property("invalid").toBool());
@@ -138,17 +138,37 @@ class ComposeViewTest : public QObject {
     QCOMPARE(field<QLabel>("product")->text(), QString("1·1·8·1·1 = 8 ranks ✓"));
   }
 
+  void a_fault_moves_no_other_field() {
+    const auto places = [this] {
+      QList<QPoint> all;
+      for (const QWidget* each : view_->findChildren<QWidget*>())
+        if (each->objectName().contains('.')) all << each->mapTo(view_.get(), QPoint());
+      return all;
+    };
+    const QList<QPoint> before = places();
+    QVERIFY(before.size() > 20);
+    retype(field<QSpinBox>("parallelism.tp"), "3");
+    QVERIFY(field<QLabel>("bubble")->isVisible());
+    QCOMPARE(places(), before);
+    // It is told while one is at the field, and lets a click on what it covers through.
+    auto* below = field<QSpinBox>("parallelism.pp");
+    QTest::mouseClick(below, Qt::LeftButton);
+    below->setFocus();
+    QVERIFY(!field<QLabel>("bubble")->isVisible());
+    QVERIFY(field<QLabel>("bubble")->testAttribute(Qt::WA_TransparentForMouseEvents));
+  }
+
   void what_is_no_number_is_told_and_changes_nothing() {
     auto* lr = field<QLineEdit>("optimizer.lr");
     lr->setFocus();
     lr->selectAll();
     QTest::keyClicks(lr, "fast");
     QCOMPARE(text(), kText);
-    QVERIFY(field<QLabel>("optimizer.lr.fault")->text().contains("no number"));
+    QVERIFY(field<QLabel>("bubble")->text().contains("no number"));
     lr->selectAll();
     QTest::keyClicks(lr, "1e-3");
     QVERIFY(text().contains("[optimizer]\nlr = 1e-3\n"));
-    QVERIFY(!field<QLabel>("optimizer.lr.fault")->isVisible());
+    QVERIFY(!field<QLabel>("bubble")->isVisible());
     QCOMPARE(lr->text(), QString("1e-3"));
   }
 
@@ -236,7 +256,63 @@ class ComposeViewTest : public QObject {
   void a_bad_bucket_is_told_beside_the_wrapping() {
     document_->setKeys({{"wrapping.mode", "\"manual\""}, {"wrapping.buckets", "[[\"layers.9\"]]"}},
                        "test");
-    QVERIFY(view_->findChild<QWidget*>("wrapping.fault")->isVisible());
+    QVERIFY(field<QLabel>("bucketsNote")->text().contains("matches no module"));
+    document_->setKeys({{"wrapping.buckets", "[[\"layers.0\"], [\"layers.2-3\", \"output\"]]"}},
+                       "test");
+    QCOMPARE(field<QLabel>("bucketsNote")->text(),
+             QString("in no bucket: tok_embeddings, layers.1, norm"));
+  }
+
+  void buckets_tell_what_a_rank_gathers() {
+    document_->setKeys({{"wrapping.mode", "\"layers\""}, {"model.vocab_size", "4096"}}, "test");
+    const auto* bands = field<BucketBands>("buckets");
+    // dim 256, ffn 768, fp32: 4 · 256² + 3 · 256 · 768 elements, and two norms.
+    QVERIFY2(bands->accessibleDescription().contains(
+                 "layer 0: 852,480 parameters, a rank gathers 3.25 MiB"),
+             qPrintable(bands->accessibleDescription()));
+    document_->setKey("parallelism.tp", "2");
+    QVERIFY2(bands->accessibleDescription().contains(
+                 "layer 0: 852,480 parameters, a rank gathers 1.63 MiB"),
+             qPrintable(bands->accessibleDescription()));
+    document_->setKey("parallelism.tp", "8");
+    QVERIFY(!bands->accessibleDescription().contains("gathers"));
+    QVERIFY(field<QLabel>("bucketsNote")->text().contains("Nothing is sharded"));
+    document_->setKey("parallelism.tp", "2");
+    document_->setKey("data.text", "[]");  // changes no size
+    QVERIFY(!document_->faults().empty());
+    QVERIFY(bands->accessibleDescription().contains("gathers"));
+    document_->setKey("parallelism.tp", "3");  // a fault of the mesh: nothing follows
+    QVERIFY(!bands->accessibleDescription().contains("gathers"));
+  }
+
+  void checkpoints_say_where_and_what_it_means_to_have_none() {
+    const auto* note = field<QLabel>("checkpointsNote");
+    auto* folder = field<QLineEdit>("checkpoint.folder");
+    QCOMPARE(folder->placeholderText(), QString("in the run's own directory"));
+    QVERIFY(note->text().contains("resumed"));
+    choose(field<QComboBox>("checkpoint.enabled"), "never");
+    QVERIFY(text().contains("[checkpoint]\nenabled = false\n"));
+    QVERIFY(note->text().contains("loses"));
+    QVERIFY(!folder->isEnabled());
+    choose(field<QComboBox>("checkpoint.enabled"), "when a run stops and at its end");
+    QVERIFY(folder->isEnabled());
+  }
+
+  void words_in_fields_are_whole() {
+    for (const char* name :
+         {"parallelism.pp_schedule", "parallelism.cp_mode", "schedule.decay", "recompute.mode",
+          "precision.param", "hardware.device", "checkpoint.enabled", "model.preset"}) {
+      const auto* box = field<QComboBox>(name);
+      for (int i = 0; i < box->count(); ++i)
+        QVERIFY2(box->fontMetrics().horizontalAdvance(box->itemText(i)) <= box->width() - 30,
+                 qPrintable(QString("%1: %2").arg(name, box->itemText(i))));
+    }
+    for (const auto* box : view_->findChildren<QSpinBox*>()) {
+      if (box->specialValueText().isEmpty()) continue;
+      const auto* line = box->findChild<QLineEdit*>();
+      QVERIFY2(line->fontMetrics().horizontalAdvance(box->specialValueText()) <= line->width(),
+               qPrintable(box->objectName()));
+    }
   }
 
   void every_size_and_theme_is_drawn_data() {
@@ -275,6 +351,24 @@ class ComposeViewTest : public QObject {
     QCOMPARE(facts[1].note, QString("2 × 8 ranks × 1 pass"));
     QCOMPARE(facts[2].value, QString("131,072"));
     QCOMPARE(facts[3].value, QString("57.9 GFLOP"));  // 57,914,449,920
+  }
+
+  void a_rank_has_what_the_engine_gives_it() {
+    const auto fact = [](const char* recipe, std::vector<std::string> sets) {
+      sets.insert(sets.begin(), "parallelism.dp_shard=-1");
+      const auto resolved = recipe::resolve(recipe::parse_file(
+          std::string(HEDDLE_SOURCE_DIR "/resources/recipes/") + recipe + ".toml", sets));
+      for (const auto& fault : resolved.faults) qWarning("%s", fault.str().c_str());
+      const Fact found = factsOf(resolved.recipe)[0];
+      return found.value + ", " + found.note;
+    };
+    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.cp=2"}), QString("1.00 B, 1 of 8 shards"));
+    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.dp_replicate=2"}),
+             QString("2.01 B, 1 of 4 shards"));
+    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.dp_shard=1", "parallelism.dp_replicate=8"}),
+             QString("8.03 B, nothing is sharded"));
+    // The stages in the middle have a layer more.
+    QCOMPARE(fact("llama3-405b-512xh100", {}), QString("797 M, largest of 512 shards"));
   }
 
  private:

@@ -79,6 +79,28 @@ class RecipeDocumentTest : public QObject {
     QCOMPARE(document.value("training.steps"), QString("123"));
   }
 
+  void history_and_changes_tell_values() {
+    RecipeDocument document;
+    document.load("small", kText, {});
+    QVERIFY(document.unsavedChanges().isEmpty());
+    for (const char* steps : {"2", "25"}) document.setKey("training.steps", steps);
+    QCOMPARE(document.history()->undoText(), QString("steps 10 → 25"));
+    document.setKeys({{"model.preset", "\"llama3-8b\""}}, "preset");
+    QCOMPARE(document.history()->undoText(), QString("preset llama3-debug → llama3-8b"));
+    // Not what the other preset brings along.
+    QCOMPARE(document.unsavedChanges(),
+             (QStringList{"model.preset  llama3-debug → llama3-8b", "training.steps  10 → 25"}));
+    document.setKey("data.text", "[\"other.txt\"]");
+    QCOMPARE(document.history()->undoText(), QString("text corpus.txt → other.txt"));
+    document.history()->undo();
+    document.setText(document.text() + "# a word");
+    QCOMPARE(document.history()->undoText(), QString("typing in line 8"));
+    for (int i = 0; i < 3; ++i) document.history()->undo();
+    QVERIFY(document.unsavedChanges().isEmpty());
+    document.setText(kText + "# only words");
+    QVERIFY(document.isEdited() && document.unsavedChanges().isEmpty());
+  }
+
   void typing_merges_by_line_and_shares_the_history() {
     RecipeDocument document;
     document.load("small", kText, {});
@@ -136,12 +158,16 @@ class RecipeDocumentTest : public QObject {
                       .replace("preset = \"llama3-debug\"  # small", "checkpoint = \"llama-tiny\"")
                       .replace("[training]", "seq_len = 32\n[training]"),
                   HEDDLE_SOURCE_DIR "/tests/fixtures/reference/tiny.toml");
+    QVERIFY(!document.canTrain());  // it is being read
+    QSignalSpy changed(&document, &RecipeDocument::changed);
+    QVERIFY(changed.wait());
     QVERIFY2(document.canTrain(),
              document.faults().empty() ? "" : document.faults()[0].str().c_str());
     QCOMPARE(document.value("model.dim"), QString("64"));
     QCOMPARE(document.value("model.checkpoint"), QString("\"llama-tiny\""));
     QCOMPARE(document.resolved().recipe.model.n_layers, int64_t{2});
     document.setKey("model.checkpoint", "\"nowhere\"");
+    QTRY_VERIFY(!document.files().isReading());
     QCOMPARE(document.faults().size(), size_t{1});
     QCOMPARE(QString::fromStdString(document.faults()[0].key), QString("model.checkpoint"));
     document.history()->undo();

@@ -2,7 +2,6 @@
 #include "gui/views/runs/runs_page.h"
 
 #include <QAbstractItemModelTester>
-#include <QDialog>
 #include <QHeaderView>
 #include <QPlainTextEdit>
 #include <QSignalSpy>
@@ -12,6 +11,7 @@
 
 #include "gui/theme/theme.h"
 #include "tests/support/sample_runs.h"
+#include "workbench/place.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -178,26 +178,33 @@ class RunsPageTest : public QObject {
   void actionsFitTheState() {
     click(rowOf(store_.runs.running));
     QVERIFY(action(QStringLiteral("stopRuns"))->isEnabled());
-    QVERIFY(!action(QStringLiteral("removeRuns"))->isEnabled());
+    QAction* discard = action(QStringLiteral("discardRuns"));
+    QVERIFY(!discard->isEnabled());
+    QVERIFY2(discard->text().contains(QStringLiteral("shakespeare-long is running: stop it first")),
+             qPrintable(discard->text()));
     click(rowOf(store_.runs.whole));
     QVERIFY(!action(QStringLiteral("stopRuns"))->isEnabled());
-    QVERIFY(action(QStringLiteral("removeRuns"))->isEnabled());
-    QVERIFY(action(QStringLiteral("exportWeights"))->isEnabled());
+    QVERIFY(discard->isEnabled());
     table()->selectAll();
-    QVERIFY(!action(QStringLiteral("exportWeights"))->isEnabled());  // of one run at a time
+    QAction* weights = action(QStringLiteral("exportWeights"));
+    QVERIFY(!weights->isEnabled());
+    QVERIFY(weights->text().contains(QStringLiteral("of one run at a time")));
+    QCOMPARE(action(QStringLiteral("exportRuns"))->text(), QStringLiteral("Export 5 runs"));
   }
 
-  void removingAsksFirst() {
+  // Before a folder is asked for.
+  void aRunWithoutCheckpointsSaysSo() {
+    {
+      auto writer = storage::Writer::open(store_.path().toStdString());
+      const std::string here = workbench::to_json(workbench::place_on(remote::this_machine()));
+      QVERIFY((*writer)->set_place(store_.runs.whole, here, "/nowhere").get().has_value());
+    }
     click(rowOf(store_.runs.whole));
-    bool asked = false;
-    QTimer::singleShot(0, this, [&] {
-      auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
-      asked = dialog && dialog->windowTitle().contains(QStringLiteral("shakespeare-auto"));
-      if (dialog) QTest::keyClick(dialog, Qt::Key_Escape);
-    });
-    action(QStringLiteral("removeRuns"))->trigger();
-    QVERIFY(asked);
-    QCOMPARE(table()->model()->rowCount(), 5);
+    QTRY_VERIFY(page_->isReady());
+    QAction* weights = action(QStringLiteral("exportWeights"));
+    QVERIFY(!weights->isEnabled());
+    QVERIFY2(weights->text().contains(QStringLiteral("checkpoint")), qPrintable(weights->text()));
+    QVERIFY(weights->text().contains(QStringLiteral("there is no checkpoint in /nowhere")));
   }
 
   void emptyStoreSaysWhatBelongsHere() {
@@ -207,9 +214,10 @@ class RunsPageTest : public QObject {
     page.resize(1000, 700);
     page.show();
     page.activated();
-    QTRY_VERIFY(page.isReady() && page.findChild<EmptyState*>()->isVisible());
+    auto* empty = page.findChild<EmptyState*>(QStringLiteral("noRuns"));
+    QTRY_VERIFY(page.isReady() && empty->isVisible());
     QSignalSpy requested(&session, &Session::pageRequested);
-    QTest::mouseClick(page.findChild<EmptyState*>()->button(), Qt::LeftButton);
+    QTest::mouseClick(empty->button(), Qt::LeftButton);
     QCOMPARE(requested.first().first().toString(), QStringLiteral("compose"));
   }
 

@@ -1,0 +1,20 @@
+// How much of the model a rank holds, and how much of it is gathered there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/recipe/buckets.h"
+
+namespace heddle::recipe {
+
+/// Elements of the parameters that a rank stores, by pipeline rank: its shards, with the zeros at
+/// their ends. Of a resolved recipe without faults; all ranks of a stage have equally many.
+std::vector<int64_t> stored_elements(const Recipe& recipe);
+
+/// Bytes that a rank's forward gathers of a bucket at a time, by pipeline rank: its
+/// tensor-parallel part of the parameters, as they are computed in. 0 where none of them are, and
+/// everywhere if nothing is sharded. Of a resolved recipe without faults.
+std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Bucket& bucket);
+
+}  // namespace heddle::recipe

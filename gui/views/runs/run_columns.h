@@ -1,0 +1,50 @@
+// The columns of the runs table: as wide as what is in them, in the order and width that a person
+// gave them; where there is no room for all, those go first that the drawer shows anyway.
+#pragma once
+
+#include <QMap>
+#include <QObject>
+#include <QTableView>
+#include <QTimer>
+#include <array>
+
+#include "gui/views/runs/runs_model.h"
+
+namespace heddle::gui {
+
+class RunColumns : public QObject {
+  Q_OBJECT
+
+ public:
+  /// The table has its model and its delegate.
+  explicit RunColumns(QTableView* table);
+
+  /// Rows have changed: what is in a column may need another width.
+  void measure();
+  /// There is more or less room.
+  void fit();
+  /// Takes on the layout of the last time, and keeps it from now on.
+  void keep();
+
+ private:
+  enum class Shown { whereThereIsRoom, always, never };
+  struct Column {
+    int needed = 0;  // by header and contents
+    int given = 0;   // by the person; 0: none
+    Shown shown = Shown::whereThereIsRoom;
+  };
+
+  int widthOf(int column) const;
+  void showMenu(const QPoint& position);
+  void reset();
+  void save() const;
+
+  QTableView* table_;
+  QHeaderView* header_;
+  std::array<Column, RunsModel::ColumnCount> columns_;
+  bool fitting_ = false;
+  bool keeping_ = false;
+  QTimer saving_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,80 @@
+#include "gui/views/runs/run_import.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QListView>
+#include <QMimeData>
+#include <QTreeView>
+#include <QUrl>
+
+#include "gui/format.h"
+
+namespace heddle::gui {
+
+RunImport::RunImport(Session& session, QWidget* page)
+    : QObject(page), session_(session), page_(page), importing_(session.workingThreads(), this) {}
+
+QStringList RunImport::foldersIn(const QMimeData* data) {
+  QStringList folders;
+  for (const QUrl& url : data->urls())
+    if (url.isLocalFile() && QFileInfo(url.toLocalFile()).isDir()) folders << url.toLocalFile();
+  return folders;
+}
+
+void RunImport::choose() {
+  // Of several folders at a time only Qt's own dialog knows, once its lists are told.
+  QFileDialog dialog(page_, tr("Run directories to take in, or folders with such below them"));
+  dialog.setFileMode(QFileDialog::Directory);
+  dialog.setOption(QFileDialog::DontUseNativeDialog);
+  dialog.setOption(QFileDialog::ShowDirsOnly);
+  dialog.setLabelText(QFileDialog::Accept, tr("Import"));
+  for (QAbstractItemView* list : dialog.findChildren<QAbstractItemView*>())
+    if (qobject_cast<QListView*>(list) || qobject_cast<QTreeView*>(list))
+      list->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  if (dialog.exec() == QDialog::Accepted) take(dialog.selectedFiles());
+}
+
+void RunImport::take(const QStringList& folders) {
+  if (folders.isEmpty()) return;
+  std::vector<std::string> paths;
+  for (const QString& folder : folders) paths.push_back(folder.toStdString());
+  Q_EMIT session_.message(tr("Importing …"), Tone::text);
+  session_.act(
+      importing_,
+      [paths = std::move(paths)](
+          workbench::Workbench& workbench) -> Result<std::vector<workbench::Imported>> {
+        return workbench::import_runs(workbench.store_path(), workbench.writer(), paths);
+      },
+      [this](const Result<std::vector<workbench::Imported>>& done) {
+        if (done) return report(*done);
+        Q_EMIT session_.message(QString::fromStdString(done.error().message), Tone::bad);
+      });
+}
+
+void RunImport::report(const std::vector<workbench::Imported>& done) {
+  QList<qint64> runs;
+  qint64 here = 0;
+  QStringList names, faults;
+  for (const workbench::Imported& one : done) {
+    if (!one.run) {
+      faults << QString::fromStdString(one.run.error().message);
+    } else if (one.was_here) {
+      ++here;
+    } else {
+      runs.append(one.run->id);
+      names << QString::fromStdString(one.run->name);
+    }
+  }
+  QStringList text;
+  if (runs.size() == 1) text << tr("%1 was imported").arg(names.first());
+  if (runs.size() > 1) text << tr("%1 were imported").arg(format::plural(runs.size(), tr("run")));
+  if (here == 1) text << tr("one run was here already");
+  if (here > 1) text << tr("%1 were here already").arg(format::plural(here, tr("run")));
+  if (!faults.isEmpty()) text << faults.first();
+  if (faults.size() > 1) text << tr("and %1 more").arg(faults.size() - 1);
+  Q_EMIT session_.message(text.join(QStringLiteral("; ")),
+                          faults.isEmpty() ? Tone::good : Tone::bad);
+  Q_EMIT imported(runs);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,39 @@
+// Run directories made elsewhere, chosen or dropped: several, or folders with many below them.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+#include "gui/session.h"
+#include "workbench/import.h"
+
+class QMimeData;
+
+namespace heddle::gui {
+
+class RunImport : public QObject {
+  Q_OBJECT
+
+ public:
+  RunImport(Session& session, QWidget* page);
+
+  /// Lets a person choose folders.
+  void choose();
+  void take(const QStringList& folders);
+  bool isReady() const { return !importing_.running(); }
+  /// The folders of this machine in what is dragged.
+  static QStringList foldersIn(const QMimeData* data);
+
+ Q_SIGNALS:
+  /// The runs that have come in.
+  void imported(const QList<qint64>& runs);
+
+ private:
+  void report(const std::vector<workbench::Imported>& done);
+
+  Session& session_;
+  QWidget* page_;
+  Job importing_;
+};
+
+}  // namespace heddle::gui

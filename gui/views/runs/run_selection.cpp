@@ -1,0 +1,50 @@
+#include "gui/views/runs/run_selection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::gui {
+
+RunSelection::RunSelection(RunsModel& model, RunsProxy& proxy, QObject* parent)
+    : QItemSelectionModel(&proxy, parent), model_(model), proxy_(proxy) {
+  connect(this, &QItemSelectionModel::selectionChanged, this, [this] {
+    if (!keeping_) Q_EMIT chosenChanged();
+  });
+}
+
+QList<qint64> RunSelection::runs() const {
+  QList<std::pair<int, qint64>> found;
+  for (const QModelIndex& index : selectedRows())
+    found.append({index.row(), proxy_.row(index).summary.id});
+  std::sort(found.begin(), found.end());
+  QList<qint64> runs;
+  for (const auto& [row, run] : found) runs.append(run);
+  return runs + hidden_;
+}
+
+void RunSelection::keepOver(const std::function<void()>& change) {
+  const QList<qint64> before = runs();
+  keeping_ = true;
+  change();
+  hidden_.clear();
+  QItemSelection seen;
+  for (const qint64 run : before) {
+    const int row = model_.indexOf(run);
+    if (row < 0) continue;
+    const QModelIndex index = proxy_.mapFromSource(model_.index(row, 0));
+    if (index.isValid())
+      seen.select(index, index);
+    else
+      hidden_.append(run);
+  }
+  select(seen, Select | Rows);
+  keeping_ = false;
+  Q_EMIT chosenChanged();
+}
+
+void RunSelection::select(const QItemSelection& selection, SelectionFlags command) {
+  if (command & Clear) hidden_.clear();
+  QItemSelectionModel::select(selection, command);
+}
+
+}  // namespace heddle::gui

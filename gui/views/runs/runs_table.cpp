@@ -1,0 +1,52 @@
+#include "gui/views/runs/runs_table.h"
+
+#include <QMouseEvent>
+
+#include "gui/views/runs/runs_model.h"
+
+namespace heddle::gui {
+
+bool RunsTable::isBox(const QMouseEvent* event) const {
+  return event->button() == Qt::LeftButton &&
+         indexAt(event->position().toPoint()).column() == RunsModel::Check;
+}
+
+void RunsTable::mousePressEvent(QMouseEvent* event) {
+  onBox_ = isBox(event);
+  QTableView::mousePressEvent(event);
+}
+
+void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
+  // Two quick clicks on a box are two clicks, not a wish to open the run.
+  if (isBox(event)) return mousePressEvent(event);
+  QTableView::mouseDoubleClickEvent(event);
+}
+
+void RunsTable::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Delete) return Q_EMIT deletePressed();
+  QTableView::keyPressEvent(event);
+}
+
+QItemSelectionModel::SelectionFlags RunsTable::selectionCommand(const QModelIndex& index,
+                                                                const QEvent* event) const {
+  using Model = QItemSelectionModel;
+  const bool space = event && event->type() == QEvent::KeyPress &&
+                     static_cast<const QKeyEvent*>(event)->key() == Qt::Key_Space;
+  if (space) return Model::Toggle | Model::Rows;
+  if (!onBox_ || !event) return QTableView::selectionCommand(index, event);
+  switch (event->type()) {
+    case QEvent::MouseButtonPress:
+    case QEvent::MouseButtonDblClick:
+      // With Shift: all from the row clicked before to this one, as anywhere in the table.
+      if (static_cast<const QMouseEvent*>(event)->modifiers() & Qt::ShiftModifier) break;
+      return Model::Toggle | Model::Rows;
+    case QEvent::MouseMove:
+    case QEvent::MouseButtonRelease:
+      return Model::NoUpdate;
+    default:
+      break;
+  }
+  return QTableView::selectionCommand(index, event);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,31 @@
+// The table of runs. Its rows are chosen as in any table; a click on a row's check box, or the
+// space bar, chooses that row too, or no more, and leaves the others as they are.
+#pragma once
+
+#include <QTableView>
+
+namespace heddle::gui {
+
+class RunsTable : public QTableView {
+  Q_OBJECT
+
+ public:
+  using QTableView::QTableView;
+
+ Q_SIGNALS:
+  void deletePressed();
+
+ protected:
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  QItemSelectionModel::SelectionFlags selectionCommand(const QModelIndex& index,
+                                                       const QEvent* event) const override;
+
+ private:
+  bool isBox(const QMouseEvent* event) const;
+
+  bool onBox_ = false;  // where the button went down
+};
+
+}  // namespace heddle::gui

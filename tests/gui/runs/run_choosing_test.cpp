@@ -1,0 +1,217 @@
+// Choosing rows of the runs table with the mouse, and the columns that a person has arranged.
+#include <QHeaderView>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "gui/settings.h"
+#include "gui/theme/theme.h"
+#include "gui/views/runs/runs_page.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class RunChoosingTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("XDG_CONFIG_HOME", settings_.path().toUtf8());
+    Theme::install(Theme::Mode::dark);
+  }
+
+  void init() {
+    session_ = std::make_unique<Session>(store_.path());
+    open();
+  }
+
+  void cleanup() {
+    page_.reset();
+    session_.reset();
+  }
+
+  void boxesAddUp() {
+    tick(store_.runs.whole);
+    tick(store_.runs.unwrapped);
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.whole, store_.runs.unwrapped}));
+    tick(store_.runs.failed);
+    QCOMPARE(chosen().size(), 3);
+    QCOMPARE(action("compareRuns")->text(), QStringLiteral("Compare 3"));
+    tick(store_.runs.unwrapped);
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.whole, store_.runs.failed}));
+    QTest::keyClick(table(), Qt::Key_Space);  // the row clicked last
+    QCOMPARE(chosen().size(), 3);
+  }
+
+  void twoQuickClicksOnABoxAreTwoClicks() {
+    tick(store_.runs.whole);
+    QSignalSpy opened(session_.get(), &Session::runRequested);
+    QTest::mouseDClick(table()->viewport(), Qt::LeftButton, {}, boxOf(store_.runs.failed));
+    QCOMPARE(opened.count(), 0);
+    QVERIFY(chosen().contains(store_.runs.whole));
+  }
+
+  void aClickOnTheRowChoosesItAlone() {
+    tick(store_.runs.whole);
+    tick(store_.runs.unwrapped);
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.failed));
+    QCOMPARE(chosen(), QSet<qint64>{store_.runs.failed});
+    tick(store_.runs.whole);
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.failed, store_.runs.whole}));
+  }
+
+  void shiftChoosesAllBetween() {
+    tick(rowAt(0));
+    tick(rowAt(2));
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, Qt::ShiftModifier, boxOf(rowAt(4)));
+    QCOMPARE(chosen(), (QSet<qint64>{rowAt(0), rowAt(2), rowAt(3), rowAt(4)}));
+  }
+
+  void controlIsAsWithout() {
+    tick(store_.runs.whole);
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, Qt::ControlModifier,
+                      boxOf(store_.runs.failed));
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, Qt::ControlModifier,
+                      nameOf(store_.runs.stopped));
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.whole, store_.runs.failed, store_.runs.stopped}));
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, Qt::ControlModifier,
+                      boxOf(store_.runs.failed));
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.whole, store_.runs.stopped}));
+  }
+
+  void aDragFromABoxChoosesNothingElse() {
+    tick(rowAt(0));
+    QTest::mousePress(table()->viewport(), Qt::LeftButton, {}, boxOf(rowAt(1)));
+    QTest::mouseMove(table()->viewport(), boxOf(rowAt(3)));
+    QTest::mouseRelease(table()->viewport(), Qt::LeftButton, {}, boxOf(rowAt(3)));
+    QCOMPARE(chosen(), (QSet<qint64>{rowAt(0), rowAt(1)}));
+  }
+
+  void sortingKeepsThem() {
+    tick(store_.runs.whole);
+    tick(store_.runs.failed);
+    table()->sortByColumn(RunsModel::Loss, Qt::AscendingOrder);
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.whole, store_.runs.failed}));
+    tick(store_.runs.stopped);
+    QCOMPARE(chosen().size(), 3);
+  }
+
+  void filteringKeepsThem() {
+    tick(store_.runs.failed);
+    filter(QStringLiteral("state:done"));
+    QCOMPARE(table()->model()->rowCount(), 2);
+    tick(store_.runs.whole);
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.failed, store_.runs.whole}));
+    QVERIFY2(page_->subtitle().contains(QStringLiteral("2 selected, 1 of them hidden")),
+             qPrintable(page_->subtitle()));
+    page_->activated();  // as the window does when the store changes
+    QTRY_VERIFY(page_->isReady());
+    QCOMPARE(chosen().size(), 2);
+    filter({});
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.failed, store_.runs.whole}));
+    // Another choice leaves out what is hidden too.
+    filter(QStringLiteral("state:done"));
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.unwrapped));
+    QCOMPARE(chosen(), QSet<qint64>{store_.runs.unwrapped});
+    filter({});
+    QCOMPARE(chosen(), QSet<qint64>{store_.runs.unwrapped});
+  }
+
+  void noTextIsCutWhileThereIsRoom_data() {
+    QTest::addColumn<int>("width");
+    QTest::newRow("narrow") << 1000;
+    QTest::newRow("wide") << 1500;
+  }
+
+  void noTextIsCutWhileThereIsRoom() {
+    QFETCH(int, width);
+    page_->resize(width, 640);
+    QCoreApplication::processEvents();
+    const QStyleOptionViewItem option;
+    for (int column = 0; column < RunsModel::ColumnCount; ++column) {
+      if (table()->isColumnHidden(column) || column == RunsModel::Name) continue;
+      for (int row = 0; row < table()->model()->rowCount(); ++row) {
+        const QModelIndex index = table()->model()->index(row, column);
+        const int needed = table()->itemDelegate()->sizeHint(option, index).width();
+        QVERIFY2(needed <= table()->columnWidth(column), qPrintable(index.data().toString()));
+      }
+    }
+  }
+
+  void columnsAreRemembered() {
+    page_->keepLayout();
+    QHeaderView* header = table()->horizontalHeader();
+    header->moveSection(header->visualIndex(RunsModel::Loss),
+                        header->visualIndex(RunsModel::State));
+    header->resizeSection(RunsModel::Target, 201);
+    table()->sortByColumn(RunsModel::Rate, Qt::AscendingOrder);
+    QTimer::singleShot(0, this, [] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      QVERIFY(menu);
+      for (QAction* one : menu->actions())
+        if (one->text() == QStringLiteral("memory")) one->trigger();
+      menu->close();
+    });
+    Q_EMIT header->customContextMenuRequested(QPoint(10, 10));
+    const int width = header->sectionSize(RunsModel::Target);
+    QTRY_VERIFY(openSettings()->value(QStringLiteral("runs/widths")).toMap().contains("target"));
+
+    open();
+    QVERIFY(table()->horizontalHeader()->visualIndex(RunsModel::Loss) !=
+            table()->horizontalHeader()->visualIndex(RunsModel::State) - 1);  // not taken on yet
+    page_->keepLayout();
+    header = table()->horizontalHeader();
+    QCOMPARE(header->visualIndex(RunsModel::Loss), header->visualIndex(RunsModel::State) - 1);
+    QCOMPARE(header->sectionSize(RunsModel::Target), width);
+    QVERIFY(header->isSectionHidden(RunsModel::Memory));
+    QCOMPARE(header->sortIndicatorSection(), int(RunsModel::Rate));
+    QCOMPARE(header->sortIndicatorOrder(), Qt::AscendingOrder);
+  }
+
+ private:
+  void open() {
+    page_ = std::make_unique<RunsPage>(*session_);
+    page_->resize(2000, 900);
+    page_->show();
+    page_->activated();
+    QTRY_VERIFY(table()->model()->rowCount() == 5 && page_->isReady());
+  }
+
+  QTableView* table() const { return page_->findChild<QTableView*>(QStringLiteral("runs")); }
+  QAction* action(const char* name) const { return page_->findChild<QAction*>(name); }
+
+  QSet<qint64> chosen() const {
+    const QList<qint64> runs = page_->selectedRuns();
+    return {runs.begin(), runs.end()};
+  }
+
+  qint64 rowAt(int row) const {
+    return table()->model()->index(row, 0).data(RunsModel::RunRole).toLongLong();
+  }
+
+  QPoint cellOf(qint64 run, int column) const {
+    for (int row = 0; row < table()->model()->rowCount(); ++row)
+      if (rowAt(row) == run)
+        return table()->visualRect(table()->model()->index(row, column)).center();
+    return {};
+  }
+  QPoint boxOf(qint64 run) const { return cellOf(run, RunsModel::Check); }
+  QPoint nameOf(qint64 run) const { return cellOf(run, RunsModel::Name); }
+  void tick(qint64 run) { QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, boxOf(run)); }
+
+  void filter(const QString& text) {
+    auto* field = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
+    field->setText(text);
+    QTRY_VERIFY(page_->isReady());
+  }
+
+  QTemporaryDir settings_;
+  samples::SampleStore store_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<RunsPage> page_;
+};
+
+QTEST_MAIN(RunChoosingTest)
+#include "run_choosing_test.moc"
