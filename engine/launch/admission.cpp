@@ -69,7 +69,7 @@ Check memory(const Demand& demand, const probe::Report& host, bool overcommit) {
     return {"memory", Status::pass, std::move(value), ""};
   if (needed <= free)
     return {"memory", Status::warn, std::move(value),
-            "close to all of it, and the estimate may be 15 % off: end other programs, or take a "
+            "close to all of it, and the estimate may be 20 % off: end other programs, or take a "
             "smaller training.local_batch"};
   const int64_t fit = std::max<int64_t>(0, free - demand.shared_bytes) / demand.rank_bytes;
   return {"memory", refused(overcommit), std::move(value),
@@ -101,7 +101,7 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
       "training.local_batch";
   if (needed <= there)
     return {"GPUs", Status::warn, std::move(value),
-            fmt::format("close to all of it, and the estimate may be 15 % off; {}", smaller)};
+            fmt::format("close to all of it, and the estimate may be 20 % off; {}", smaller)};
   return {"GPUs", refused(overcommit), std::move(value), fmt::format("{}; {}", smaller, kAnyway)};
 }
 

@@ -12,7 +12,7 @@
 
 namespace heddle::launch {
 
-/// What a host's share of a run asks of the host; by formula (recipe/needs.h), so about 15 % off.
+/// What a host's share of a run asks of the host; by formula (recipe/needs.h), within 20 %.
 struct Demand {
   int64_t ranks = 1;
   bool on_gpus = false;             // a GPU each

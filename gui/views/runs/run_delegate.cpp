@@ -77,7 +77,7 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       return;
     }
     case RunsModel::State: {
-      const StateLook look = lookOf(row.summary.state);
+      const StateLook look = lookOf(row.summary.state, row.contactLook());
       icon(look.icon, look.tone).paint(painter, QRect(cell.left(), cell.center().y() - 6, 14, 14));
       cell.setLeft(cell.left() + kIcon);
       break;

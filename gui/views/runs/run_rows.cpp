@@ -37,6 +37,8 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
   if (!exposed) return fail(exposed);
   const auto step = reader.column("results.step_seconds");
   if (!step) return fail(step);
+  const auto contacts = readContacts(reader);
+  if (!contacts) return fail(contacts);
   std::vector<RunRow> rows;
   rows.reserve(runs->size());
   for (storage::RunSummary& run : *runs) {
@@ -45,6 +47,7 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
     row.peakBytes = at(*peak, run.id);
     row.exposedShare = exposedShare(at(*exposed, run.id), at(*step, run.id));
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
+    row.contact = contacts->of(run);
     row.summary = std::move(run);
     rows.push_back(std::move(row));
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/models/contact.h"
 #include "storage/queries.h"
 
 namespace heddle::gui {
@@ -17,11 +18,14 @@ struct RunRow {
   std::optional<double> peakBytes;
   std::optional<double> exposedShare;  // of a step, 0 to 1
   QVector<double> curve;               // the loss, at most 60 points
+  Contact contact;                     // of a running run
 
   QString name() const { return QString::fromStdString(summary.name); }
   QDateTime created() const;
   /// From start to finish, or to now; nullopt before the start.
   std::optional<double> seconds() const;
+  /// How the run is heard of at this moment; its figures are grey unless that is fresh.
+  ContactLook contactLook() const { return lookOf(contact, unixNow()); }
 };
 
 /// All runs that are not in the trash, or all that are, newest first.

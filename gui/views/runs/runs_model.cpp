@@ -178,13 +178,17 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::TextAlignmentRole:
       return int(Qt::AlignVCenter | (isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::ToolTipRole:
+      if (index.column() == State && !found.contactLook().fresh()) return found.contactLook().text;
       if (index.column() == State && !found.summary.cause.empty())
         return QString::fromStdString(found.summary.cause);
       if (index.column() == Created)
         return found.created().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
       return {};
     case ToneRole:
-      if (index.column() == State) return static_cast<int>(lookOf(found.summary.state).tone);
+      if (index.column() == State)
+        return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
+      if (!found.contactLook().fresh() && isNumber(index.column()))
+        return static_cast<int>(Tone::muted);
       if (index.column() == Exposed && found.exposedShare.value_or(0) > kMuchExposed)
         return static_cast<int>(Tone::bad);
       return {};

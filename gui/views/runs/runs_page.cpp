@@ -196,6 +196,10 @@ QWidget* RunsPage::makeTable() {
   header->setHighlightSections(false);
   layout_ = new RunColumns(table_);
   table_->viewport()->installEventFilter(this);
+  // How long ago a running run was heard of.
+  connect(&session(), &Session::secondPassed, this, [this] {
+    if (isVisible()) table_->viewport()->update();
+  });
   connect(table_, &RunsTable::deletePressed, this, [this] {
     if (inTrash_ && remove_->isEnabled()) return remove_->trigger();
     if (!inTrash_) discardRuns();

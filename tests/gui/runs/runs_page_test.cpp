@@ -59,6 +59,32 @@ class RunsPageTest : public QObject {
     QCOMPARE(proxy.rowCount(), 0);
   }
 
+  void aRunThatIsNotHeardOfIsGrey() {
+    auto reader = storage::Reader::open(store_.path().toStdString());
+    QVERIFY(reader);
+    auto rows = readRunRows(*reader);
+    QVERIFY(rows);
+    const auto running = std::ranges::find_if(
+        *rows, [](const RunRow& row) { return row.summary.state == storage::RunState::running; });
+    QVERIFY(running != rows->end());
+    RunRow row = *running;
+    const auto shows = [&row](int column, int role) {
+      RunsModel model;
+      model.setRows({row});
+      return model.index(0, column).data(role);
+    };
+    row.contact = {storage::Link{.heard = unixNow()}, true};
+    QCOMPARE(shows(RunsModel::State, RunsModel::ToneRole).toInt(),
+             int(lookOf(storage::RunState::running).tone));
+    QVERIFY(shows(RunsModel::Loss, RunsModel::ToneRole).isNull());
+
+    row.contact.link =
+        storage::Link{.heard = unixNow() - 50, .lost = unixNow() - 40, .next_try = unixNow() + 4};
+    QCOMPARE(shows(RunsModel::State, RunsModel::ToneRole).toInt(), int(Tone::bad));
+    QVERIFY(shows(RunsModel::State, Qt::ToolTipRole).toString().contains("reconnecting"));
+    QCOMPARE(shows(RunsModel::Loss, RunsModel::ToneRole).toInt(), int(Tone::muted));
+  }
+
   void filterTexts_data() {
     QTest::addColumn<QString>("typed");
     QTest::addColumn<QStringList>("names");
