@@ -37,7 +37,8 @@ inline std::string rate_text(double tokens_per_second) {  // 6,667 tok/s
 inline std::string seconds_text(double seconds) {  // 708 ms, 4.50 s, 25.5 min, 2.31 h
   const double size = std::abs(seconds);
   if (size < 1) return fmt::format("{:.3g} ms", seconds * 1000);
-  if (size < 100) return fmt::format("{:.2f} s", seconds);
+  if (size < 10) return fmt::format("{:.2f} s", seconds);
+  if (size < 100) return fmt::format("{:.1f} s", seconds);
   if (size < 7200) return fmt::format("{:.1f} min", seconds / 60);
   if (size < 2 * 86400) return fmt::format("{:.2f} h", seconds / 3600);
   return fmt::format("{:.1f} d", seconds / 86400);

@@ -93,10 +93,12 @@ telemetry::Start start_record(const Launch& launch) {
 std::optional<End> admit(const std::string& run_dir, const Launch& launch, SupervisorLog& log) {
   std::string refusal;
   for (const probe::Check& check : admission_of(run_dir, launch)) {
-    const bool fails = check.status == probe::Status::fail;
     const std::string line = line_of(check);
-    log.line(fails ? telemetry::Level::error : telemetry::Level::warning, line);
-    if (fails) refusal += (refusal.empty() ? "hardware.ranks: " : "\nhardware.ranks: ") + line;
+    if (check.status != probe::Status::fail) {
+      log.line(telemetry::Level::warning, line);
+      continue;
+    }
+    refusal += (refusal.empty() ? "hardware.ranks: " : "\nhardware.ranks: ") + line;
   }
   if (refusal.empty()) return std::nullopt;
   return End{.state = "failed", .exit_code = 2, .cause = refusal, .finished = now()};
