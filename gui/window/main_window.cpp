@@ -196,8 +196,11 @@ void MainWindow::say(const QString& text, Tone tone, const QString& subject) {
 }
 
 void MainWindow::switchTo(Page* page) {
-  if (page != currentPage()) leaveToasts(this);
+  const bool arrives = page != currentPage();
+  if (arrives) leaveToasts(this);
   pages_->setCurrentWidget(page);
+  // Not its first field or button, as Qt would: keys meant for the page before do nothing here.
+  if (arrives) page->setFocus(Qt::OtherFocusReason);
   pageActions_.value(page)->setChecked(true);
   top_->showPage(page);
   status_->refresh();

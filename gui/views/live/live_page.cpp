@@ -112,6 +112,7 @@ void LivePage::build() {
     charts_.add(chart);
   }
   stepCard_ = new StepCard;
+  setFocusProxy(stepCard_);
   stepCard_->setEmptyText(
       tr("No step has been profiled yet. The recipe's telemetry.profile_every says how often one "
          "is."));

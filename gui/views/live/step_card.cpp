@@ -59,6 +59,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   addControl(next_);
 
   timeline_ = new TimelineWidget;
+  setFocusProxy(timeline_);  // its keys, not the search field
   timeline_->setPhaseBand(PhaseBand::firstRow);
   setBodyMargins(1, 4, 1, 0);
   body()->setSpacing(0);

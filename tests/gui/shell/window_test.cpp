@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "gui/theme/theme.h"
+#include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/runs/runs_model.h"
 #include "gui/views/runs/runs_page.h"
@@ -63,6 +64,24 @@ class WindowTest : public QObject {
     QCOMPARE(window_->currentPage()->name(), QStringLiteral("targets"));
     QVERIFY(button->isChecked());
     QVERIFY(!window_->findChild<QAbstractButton*>(QStringLiteral("rail-runs"))->isChecked());
+  }
+
+  void arrivingAtAPageTouchesNothing() {
+    Q_EMIT session_->recipeRequested(QStringLiteral("launch"), QStringLiteral("r"),
+                                     QStringLiteral("[model]\n"), QString());
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("launch"));
+    const QWidget* focused = QApplication::focusWidget();
+    QVERIFY(!qobject_cast<const QAbstractButton*>(focused));
+    // After a launch: Live, where W and S are the timeline's.
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.unwrapped);
+    QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
+    QTRY_VERIFY(window_->isReady());
+    for (const QLineEdit* field : window_->currentPage()->findChildren<QLineEdit*>())
+      QVERIFY(!field->hasFocus());
+    QVERIFY(!qobject_cast<QAbstractButton*>(QApplication::focusWidget()));
+    auto* timeline = window_->currentPage()->findChild<TimelineWidget*>();
+    QTRY_VERIFY(timeline->isVisible());
+    QVERIFY(timeline->hasFocus());
   }
 
   void paletteFindsPagesAndRuns() {
