@@ -1,11 +1,11 @@
 #include "engine/recipe/needs.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
-#include "engine/recipe/layout.h"
 #include "engine/recipe/mesh.h"
-#include "engine/recipe/modules.h"
+#include "engine/recipe/rank_share.h"
 #include "engine/recipe/stages.h"
 
 namespace heddle::recipe {
@@ -17,12 +17,6 @@ int64_t bytes_of(Precision precision) { return precision == Precision::bf16 ? 2 
 
 int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
 
-int64_t product(const std::vector<int64_t>& shape) {
-  int64_t elements = 1;
-  for (const int64_t size : shape) elements *= size;
-  return elements;
-}
-
 /// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.
 struct Stage {
   int64_t whole = 0;   // gathered
@@ -31,57 +25,30 @@ struct Stage {
   bool first = false, last = false;
 };
 
-/// The elements of a parameter, and of a rank's shard of it.
-struct Elements {
-  int64_t whole, shard;
-};
-
-Elements elements_of(const Parameter& parameter, const Mesh& mesh) {
-  const std::vector<int64_t> local =
-      local_shape(parameter.shape, cut_of(parameter.module), mesh.size(kTp));
-  std::vector<int64_t> shard = local;
-  shard[0] = divided_up(local[0], mesh.size(kSharing));
-  return {product(local), product(shard)};
-}
-
-std::vector<Stage> stages_of(const Recipe& recipe, const Mesh& mesh) {
+std::vector<Stage> stages_of(const Recipe& recipe) {
   const std::vector<int64_t> layers = layers_of_stages(recipe);
   const int64_t ranks = recipe.parallelism.pp;
   std::vector<Stage> stages(static_cast<size_t>(ranks));
   for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
   stages.front().first = stages[(layers.size() - 1) % stages.size()].last = true;
-  for (const Parameter& parameter : parameters(recipe.model)) {
-    const Elements elements = elements_of(parameter, mesh);
-    Stage& stage = stages[static_cast<size_t>(stage_of(parameter.module, layers) % ranks)];
-    stage.whole += elements.whole;
-    stage.shards += elements.shard;
+  const std::vector<int64_t> whole = whole_elements(recipe, parameters(recipe.model));
+  const std::vector<int64_t> shards = stored_elements(recipe);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    stages[i].whole = whole[i];
+    stages[i].shards = shards[i];
   }
   return stages;
 }
 
 /// Elements of the two largest neighbours among the buckets: while one is used the next is fetched.
-int64_t two_buckets(const Recipe& recipe, const Mesh& mesh) {
-  std::vector<int64_t> buckets;
-  const Modules modules(recipe.model);
-  const auto add = [&](const std::vector<std::string>& names) {
-    int64_t elements = 0;
-    for (const std::string& name : names)
-      for (const size_t index : modules.under(name))
-        elements += elements_of(modules.parameters()[index], mesh).whole;
-    buckets.push_back(elements);
-  };
-  if (recipe.wrapping.mode == WrappingMode::manual) {
-    for (const std::vector<std::string>& names : recipe.wrapping.buckets) add(names);
-  } else if (recipe.wrapping.mode == WrappingMode::none) {
-    for (const Parameter& parameter : modules.parameters()) add({parameter.module});
-  } else {
-    add({"tok_embeddings"});
-    for (int64_t layer = 0; layer < recipe.model.n_layers; ++layer)
-      add({"layers." + std::to_string(layer)});
-    add({"norm", "output"});
+int64_t two_buckets(const Recipe& recipe) {
+  int64_t most = 0, before = 0;
+  for (const Bucket& bucket : buckets_of(recipe)) {
+    const std::vector<int64_t> whole = whole_elements(recipe, bucket.parameters);
+    const int64_t elements = std::accumulate(whole.begin(), whole.end(), int64_t{0});
+    most = std::max(most, before + elements);
+    before = elements;
   }
-  int64_t most = buckets.empty() ? 0 : buckets.front();
-  for (size_t i = 1; i < buckets.size(); ++i) most = std::max(most, buckets[i - 1] + buckets[i]);
   return most;
 }
 
@@ -194,9 +161,9 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
 
 Needs needs_of(const Recipe& recipe) {
   const Mesh mesh(recipe.parallelism);
-  const int64_t bucket = two_buckets(recipe, mesh);
+  const int64_t bucket = two_buckets(recipe);
   Needs most;
-  for (const Stage& stage : stages_of(recipe, mesh)) {
+  for (const Stage& stage : stages_of(recipe)) {
     const Needs needs = needs_of_stage(recipe, mesh, stage, bucket);
     if (needs.on_device() + needs.staging > most.on_device() + most.staging) most = needs;
   }

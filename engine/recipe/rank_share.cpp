@@ -25,6 +25,15 @@ void for_each_part(const Recipe& recipe, const std::vector<Parameter>& parameter
 
 }  // namespace
 
+std::vector<int64_t> whole_elements(const Recipe& recipe,
+                                    const std::vector<Parameter>& parameters) {
+  std::vector<int64_t> elements(static_cast<size_t>(recipe.parallelism.pp), 0);
+  for_each_part(recipe, parameters, [&](size_t rank, const std::vector<int64_t>& sizes) {
+    elements[rank] += product(sizes);
+  });
+  return elements;
+}
+
 std::vector<int64_t> stored_elements(const Recipe& recipe) {
   const Parallelism& p = recipe.parallelism;
   const int64_t shards = Mesh(p).size(kSharing);
@@ -39,13 +48,10 @@ std::vector<int64_t> stored_elements(const Recipe& recipe) {
 }
 
 std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Bucket& bucket) {
-  const Parallelism& p = recipe.parallelism;
-  std::vector<int64_t> bytes(static_cast<size_t>(p.pp), 0);
-  if (Mesh(p).size(kSharing) == 1) return bytes;
+  const bool sharded = Mesh(recipe.parallelism).size(kSharing) > 1;
   const int64_t width = recipe.precision.param == Precision::bf16 ? 2 : 4;
-  for_each_part(recipe, bucket.parameters, [&](size_t rank, const std::vector<int64_t>& sizes) {
-    bytes[rank] += product(sizes) * width;
-  });
+  std::vector<int64_t> bytes = whole_elements(recipe, bucket.parameters);
+  for (int64_t& each : bytes) each *= sharded ? width : 0;
   return bytes;
 }
 

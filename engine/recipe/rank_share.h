@@ -8,6 +8,9 @@
 
 namespace heddle::recipe {
 
+/// Elements of these parameters, by pipeline rank: of a rank's tensor-parallel part, not sharded.
+std::vector<int64_t> whole_elements(const Recipe& recipe, const std::vector<Parameter>& parameters);
+
 /// Elements of the parameters that a rank stores, by pipeline rank: its shards, with the zeros at
 /// their ends. Of a resolved recipe without faults; all ranks of a stage have equally many.
 std::vector<int64_t> stored_elements(const Recipe& recipe);
