@@ -21,6 +21,7 @@ QPushButton* button(const QString& text, const QString& iconName, const char* ro
   if (!iconName.isEmpty()) made->setIcon(icon(iconName, tone));
   made->setCursor(Qt::PointingHandCursor);
   made->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  made->setAutoDefault(true);  // Enter presses it where it has the focus, outside dialogs too
   return made;
 }
 

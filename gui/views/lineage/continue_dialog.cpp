@@ -190,6 +190,7 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
   if (!plan) {
     fault_->setText(wordsOf(plan.error().message));
     fault_->setVisible(true);
+    fit();
     return;
   }
   plan_ = *plan;
@@ -214,6 +215,13 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
   for (const std::string& note : plan_->notes) notes << wordsOf(note);
   fault_->setText(notes.join(QLatin1Char('\n')));
   fault_->setVisible(!notes.isEmpty());
+  fit();
+}
+
+void ContinueDialog::fit() {
+  layout()->activate();
+  const int needed = std::max(layout()->totalHeightForWidth(width()), sizeHint().height());
+  setMinimumHeight(std::max(minimumHeight(), needed));
 }
 
 QString ContinueDialog::text() const {

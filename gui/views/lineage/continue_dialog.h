@@ -48,6 +48,7 @@ class ContinueDialog : public Dialog {
   void offer(Look look);
   void plan();
   void display(const Result<workbench::Continuation>& plan);
+  void fit();  // as high as what is shown needs
   void start();
   void editFirst();
   std::vector<std::string> sets() const;
