@@ -25,7 +25,9 @@ QString numberText(const QString& key, double value) {
 /// With all digits that count, in the unit the value is kept in.
 QString exactText(const QString& key, double value) {
   const QString digits = QString::fromStdString(storage::precise(value));
-  if (key.endsWith(QStringLiteral("_bytes"))) return digits + QStringLiteral(" B");
+  if (key.endsWith(QStringLiteral("_bytes")) && value == std::floor(value) &&
+      std::abs(value) < 1e15)
+    return format::count(static_cast<qint64>(value)) + QStringLiteral(" B");
   if (key.contains(QStringLiteral("tokens_per_second"))) return digits + QStringLiteral(" tok/s");
   if (key.endsWith(QStringLiteral("seconds"))) return digits + QStringLiteral(" s");
   return digits;

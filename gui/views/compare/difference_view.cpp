@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kRow = 24, kLowestKey = 120, kLowestValue = 112, kDifference = 92;
 constexpr int kLeft = 16, kRight = 8, kStroke = 18;
+constexpr int kCountGap = 8;  // between the name of a group and its count
 
 void paintLine(QPainter* painter, const QRect& rect) {
   const Colors& c = colors();
@@ -63,13 +64,21 @@ class KeyHeader : public QHeaderView {
     setHighlightSections(false);
   }
 
-  /// So wide that every key is seen in full.
+  /// So wide that every key is seen in full, and a group's name with its count.
   int fullWidth() const {
     int widest = 0;
-    const QFontMetrics metrics(font::text());
-    for (int row = 0; row < count(); ++row)
-      widest = std::max(
-          widest, metrics.horizontalAdvance(model()->headerData(row, Qt::Vertical).toString()));
+    const QFontMetrics keys(font::text()), groups(font::text(13, QFont::DemiBold)),
+        counts(font::mono());
+    for (int row = 0; row < count(); ++row) {
+      const QString text = model()->headerData(row, Qt::Vertical).toString();
+      const QString found =
+          model()->headerData(row, Qt::Vertical, DifferenceModel::CountRole).toString();
+      const bool group =
+          model()->headerData(row, Qt::Vertical, DifferenceModel::GroupRole).toBool();
+      widest = std::max(widest, group ? groups.horizontalAdvance(text) + kCountGap +
+                                            counts.horizontalAdvance(found)
+                                      : keys.horizontalAdvance(text));
+    }
     return kLeft + widest + kRight + 4;
   }
 
@@ -88,7 +97,8 @@ class KeyHeader : public QHeaderView {
         model()->headerData(section, Qt::Vertical).toString(), Qt::ElideMiddle, cell.width());
     painter->drawText(cell, Qt::AlignVCenter | Qt::AlignLeft, text);
     if (group) {
-      const QRect rest = cell.adjusted(painter->fontMetrics().horizontalAdvance(text) + 8, 0, 0, 0);
+      const QRect rest =
+          cell.adjusted(painter->fontMetrics().horizontalAdvance(text) + kCountGap, 0, 0, 0);
       painter->setFont(font::mono());
       painter->setPen(c.muted);
       painter->drawText(
