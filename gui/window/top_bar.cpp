@@ -18,11 +18,12 @@ class SearchButton : public QAbstractButton {
     setFixedHeight(metric::field);
     setMinimumWidth(120);
     setMaximumWidth(328);
-    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setCursor(Qt::PointingHandCursor);
     setFont(font::text());
   }
-  QSize sizeHint() const override { return {328, metric::field}; }
+  // It takes what the words of the page leave.
+  QSize sizeHint() const override { return {minimumWidth(), metric::field}; }
 
  protected:
   void paintEvent(QPaintEvent*) override {
@@ -95,8 +96,9 @@ TopBar::TopBar(QWidget* parent) : QFrame(parent) {
   layout->addWidget(title_);
   layout->addSpacing(8);
   layout->addLayout(controls_);
-  layout->addWidget(subtitle_, 1);
-  layout->addWidget(search_, 0);
+  layout->addWidget(subtitle_);
+  layout->addStretch(1);
+  layout->addWidget(search_, 1000);
   layout->addLayout(buttons_);
 }
 

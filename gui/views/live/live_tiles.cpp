@@ -105,7 +105,7 @@ void LiveTiles::showThroughput(const storage::RunDetail& run) {
       tr("tok/s a rank"));
   const auto ranks = static_cast<double>(run.ranks.size());
   QStringList note;
-  if (median && ranks > 1) note << tr("%1 in all").arg(format::tokensPerSecond(*median * ranks));
+  if (median && ranks > 1) note << tr("%1 in all").arg(format::count(qRound64(*median * ranks)));
   if (!storage::has_ended(run.summary.state) && !std::isnan(newest_.tokensPerSecond))
     note << tr("now %1").arg(
         format::tokensPerSecond(newest_.tokensPerSecond).section(QLatin1Char(' '), 0, 0));

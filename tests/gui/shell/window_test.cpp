@@ -224,6 +224,18 @@ class WindowTest : public QObject {
   }
 
   // What to press next must not be Kill.
+  void theSearchFieldGivesWayToWords() {
+    window_->resize(1100, 700);
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.stopped);
+    QTRY_VERIFY(window_->isReady());
+    const auto* search = window_->findChild<QAbstractButton*>(QStringLiteral("search"));
+    const auto* words = window_->findChild<TopBar*>()->findChild<ElidedLabel*>();
+    QVERIFY(search && words && !words->fullText().isEmpty());
+    QTRY_VERIFY(words->width() >= words->sizeHint().width());
+    window_->resize(1800, 900);
+    QTRY_COMPARE(search->width(), search->maximumWidth());
+  }
+
   void afterStopTheKeyboardIsInTheLog() {
     Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
     QTRY_VERIFY(window_->isReady());
