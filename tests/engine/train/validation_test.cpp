@@ -76,7 +76,7 @@ class ValidationTest : public QObject {
   void initTestCase() {
     QFile corpus(HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt");
     QVERIFY(corpus.open(QFile::ReadOnly));
-    held_out_ = written("held-out.txt", corpus.read(900));
+    held_out_ = written("held-out.txt", corpus.read(1100));
     recipe_ = written("small.toml", small_recipe(R"(
 [training]
 steps = 1
