@@ -10,9 +10,10 @@ namespace heddle::checkpoint {
 /// The checkpoint that is meant by a folder: itself, or of a run's folder of them the newest.
 std::string checkpoint_meant(const std::string& folder);
 
-/// FROM a checkpoint, or a run's folder of them (the newest): TO becomes a Hugging Face folder (F32). FROM a Hugging Face folder: TO
-/// becomes a checkpoint at step 0 without optimizer state, to start from by `model.checkpoint`. TO
-/// must not exist; it gets its name when all is written. Holds a few pieces of a tensor in memory.
+/// FROM a checkpoint, or a run's folder of them (the newest): TO becomes a Hugging Face folder
+/// (F32). FROM a Hugging Face folder: TO becomes a checkpoint at step 0 without optimizer state, to
+/// start from by `model.checkpoint`. TO must not exist; it gets its name when all is written. Holds
+/// a few pieces of a tensor in memory.
 Result<> convert(const std::string& from, const std::string& to);
 
 }  // namespace heddle::checkpoint

@@ -434,8 +434,9 @@ class LivePageTest : public QObject {
     QCOMPARE(must(reader.run(launched->id)).summary.state, storage::RunState::stopped);
     // What it has kept can be gone on from.
     std::pair<qint64, bool> asked;
-    connect(shown.session.get(), &Session::continueRequested, this,
-            [&](qint64 run, bool fork) { asked = {run, fork}; });
+    connect(shown.session.get(), &Session::continueRequested, this, [&](qint64 run, bool fork) {
+      asked = {run, fork};
+    });
     for (const auto& [name, fork] : {std::pair("resume", false), std::pair("fork", true)}) {
       QVERIFY(shown.action(name)->isVisible());
       shown.action(name)->trigger();
