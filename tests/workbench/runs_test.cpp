@@ -190,7 +190,7 @@ class RunsTest : public QObject {
     QVERIFY(!run);
     QVERIFY(run.error().connection);
     QCOMPARE(run.error().connection->kind, remote::ConnectError::Kind::unreachable);
-    QCOMPARE(detail(*run.error().run).summary.state, RunState::failed);
+    QVERIFY(!run.error().run);  // nothing was begun
   }
 
   void a_cancelled_launch_starts_nothing() {
