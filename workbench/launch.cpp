@@ -91,11 +91,10 @@ std::optional<LaunchError> unasked_continuation(const std::string& store_path,
                                                 const LaunchRequest& request,
                                                 const recipe::Parsed& resolved) {
   const bool asked = request.begin && request.begin->shares_folder;
-  if (asked || !names_local_folder(resolved.recipe, request.target)) return {};
-  Result<storage::Reader> reader = storage::Reader::open(store_path);
-  if (!reader) return LaunchError{.message = reader.error().message};
-  const auto fault = folder_in_use(*reader, resolved);
-  return fault ? std::optional(faults_error({*fault})) : std::nullopt;
+  if (asked) return {};
+  const auto fault = folder_fault(store_path, resolved, request.target);
+  if (!fault) return LaunchError{.message = fault.error().message};
+  return *fault ? std::optional(faults_error({**fault})) : std::nullopt;
 }
 
 /// A name that may stand in a path: what else is in it becomes a dash.
@@ -297,6 +296,15 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
         LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
   }
   return Attempt(writer, request, *checked, *nodes, progress).run();
+}
+
+Result<std::optional<recipe::Fault>> folder_fault(const std::string& store_path,
+                                                  const recipe::Parsed& resolved,
+                                                  const remote::Target& target) {
+  if (!names_local_folder(resolved.recipe, target)) return std::nullopt;
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) return fail(reader);
+  return folder_in_use(*reader, resolved);
 }
 
 tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& store_path,

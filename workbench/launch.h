@@ -63,6 +63,12 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchProgress& progress = {},
                                                       const OnFindings& on_findings = {});
 
+/// What speaks against the folder of checkpoints that a run which begins anew names on this
+/// machine: it holds some already, or a run saves there. Never call from the GUI thread.
+Result<std::optional<recipe::Fault>> folder_fault(const std::string& store_path,
+                                                  const recipe::Parsed& resolved,
+                                                  const remote::Target& target);
+
 /// The checks alone: what `launch` would find now. An error is a bad recipe.
 tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& store_path,
                                                              const LaunchRequest& request);

@@ -129,7 +129,7 @@ QString runName(const RecipeChoice& choice) {
 }
 
 RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
-                        const std::optional<workbench::TargetNow>& target) {
+                        const std::optional<workbench::TargetNow>& target, const QString& store) {
   std::vector<std::string> sets;
   if (ranks > 0) sets.push_back("hardware.ranks=" + std::to_string(ranks));
   const std::string file =
@@ -140,7 +140,12 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
   check.facts = factsOf(resolved.recipe);
   check.faults = resolved.faults;
   if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
-  if (check.faults.empty() && target) check.findings = workbench::preflight(resolved, *target);
+  if (!check.faults.empty() || !target) return check;
+  check.findings = workbench::preflight(resolved, *target);
+  // A fork has a folder of its own, whatever its recipe names.
+  if (forkOf(choice.name, choice.file)) return check;
+  const auto folder = workbench::folder_fault(store.toStdString(), resolved, target->target);
+  if (folder && *folder) check.faults.push_back(**folder);
   return check;
 }
 

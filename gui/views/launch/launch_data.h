@@ -38,9 +38,10 @@ struct RecipeCheck {
 };
 
 /// `ranks` 0: the recipe's own. Where the target is known, says too whether the recipe can be
-/// trained there. Looks at the input files: not on the GUI thread.
+/// trained there, and whether its folder of checkpoints is free (`store`: whose it is). Looks at
+/// the input files: not on the GUI thread.
 RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
-                        const std::optional<workbench::TargetNow>& target);
+                        const std::optional<workbench::TargetNow>& target, const QString& store);
 
 /// On screen, and what its run is called at first; never empty.
 QString fileName(const RecipeChoice& recipe);

@@ -361,9 +361,11 @@ void LaunchPage::looked(workbench::TargetNow now) {
 void LaunchPage::check() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
-  checking_.start([choice = *choice, ranks = ranks_->value(),
-                   now = now_] { return checkRecipe(choice, ranks, now); },
-                  [this](RecipeCheck check) { showCheck(std::move(check)); });
+  checking_.start(
+      [choice = *choice, ranks = ranks_->value(), now = now_, store = session().storePath()] {
+        return checkRecipe(choice, ranks, now, store);
+      },
+      [this](RecipeCheck check) { showCheck(std::move(check)); });
 }
 
 void LaunchPage::showCheck(RecipeCheck check) {

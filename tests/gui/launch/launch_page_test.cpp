@@ -2,6 +2,7 @@
 // not answer, and a run of real processes on this machine.
 #include "gui/views/launch/launch_page.h"
 
+#include <QDir>
 #include <QFile>
 #include <QPushButton>
 #include <QTemporaryDir>
@@ -192,11 +193,33 @@ class LaunchPageTest : public QObject {
          "[model]\ncheckpoint = \"" HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny\"\n"
          "[data]\ntext = [\"c4/\"]\ntokenizer = \"t.json\"\nseq_len = 32\n",
          "/home/ada/tiny.toml"},
-        2, {});
+        2, {}, {});
     QVERIFY2(check.faults.empty(), check.faults.empty() ? "" : check.faults[0].str().c_str());
     QCOMPARE(check.facts[0].second.left(16), QString("2 layers, dim 64"));
     // A folder's name does not end with its slash.
     QCOMPARE(check.facts[1].second, QString("c4/, sequence 32"));
+  }
+
+  void a_folder_that_holds_checkpoints_is_no_new_runs() {
+    QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkpath("saved/step-3"));
+    QFile sample(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml");
+    QVERIFY(sample.open(QFile::ReadOnly));
+    const RecipeChoice choice{
+        "debug", QString::fromUtf8(sample.readAll()) + "\n[checkpoint]\nfolder = \"saved\"\n",
+        folder.filePath("debug.toml")};
+    workbench::TargetNow here;
+    here.target = remote::this_machine();
+    const auto faults = [&](const RecipeChoice& recipe) {
+      return checkRecipe(recipe, 2, here, folder.filePath("heddle.sqlite")).faults;
+    };
+    QCOMPARE(faults(choice).size(), size_t(1));
+    QCOMPARE(faults(choice)[0].key, std::string("checkpoint.folder"));
+    QVERIFY(faults(choice)[0].what.find("the newest step-3") != std::string::npos);
+    // Once it has another folder nothing speaks against it.
+    RecipeChoice other = choice;
+    other.toml.replace("\"saved\"", "\"new\"");
+    QVERIFY(faults(other).empty());
   }
 
   void every_recipe_has_a_name() {
