@@ -138,11 +138,12 @@ void Executor::add_spans(Timeline& timeline) const {
     const bool communicates = std::holds_alternative<Start>(instruction.what);
     const std::string name = node.op.text().substr(node.op.text().find('.') + 1);
     const auto phase = static_cast<uint8_t>(node.phase);
+    const auto number = static_cast<int32_t>(instruction.node);
     timeline.add({name, node.module, interval->begin_us, interval->end_us - interval->begin_us,
-                  static_cast<uint8_t>(communicates ? 1 : 0), phase});
+                  static_cast<uint8_t>(communicates ? 1 : 0), phase, number});
     if (const std::optional<Interval> waited = device_->waiting(i))
-      timeline.add(
-          {name, node.module, waited->begin_us, waited->end_us - waited->begin_us, 2, phase});
+      timeline.add({name, node.module, waited->begin_us, waited->end_us - waited->begin_us, 2,
+                    phase, number});
   }
 }
 

@@ -35,7 +35,7 @@ json payload_of(const Spans& spans) {
     return entry->second;
   };
   std::vector<size_t> names, modules;
-  std::vector<int64_t> starts, durations;
+  std::vector<int64_t> starts, durations, nodes;
   std::vector<unsigned> streams, phases;
   for (const Span& span : spans.spans) {
     names.push_back(number(span.name));
@@ -44,10 +44,11 @@ json payload_of(const Spans& spans) {
     durations.push_back(span.duration_us);
     streams.push_back(span.stream);
     phases.push_back(span.phase);
+    nodes.push_back(span.node);
   }
-  return {{"step", spans.step}, {"time", spans.time},    {"strings", strings},
-          {"name", names},      {"module", modules},     {"start", starts},
-          {"stream", streams},  {"duration", durations}, {"phase", phases}};
+  return {{"step", spans.step}, {"time", spans.time}, {"strings", strings}, {"name", names},
+          {"module", modules},  {"start", starts},    {"stream", streams},  {"duration", durations},
+          {"phase", phases},    {"node", nodes}};
 }
 
 json payload_of(const Log& log) {
@@ -83,6 +84,7 @@ Spans spans_of(const json& from) {
   spans.time = from.value("time", 0.0);
   const json& strings = from.at("strings");
   const json& names = from.at("name");
+  const json nodes = from.value("node", json::array());
   for (size_t i = 0; i < names.size(); ++i) {
     Span span;
     span.name = strings.at(names[i].get<size_t>()).get<std::string>();
@@ -91,6 +93,7 @@ Spans spans_of(const json& from) {
     span.duration_us = from.at("duration").at(i);
     span.stream = from.at("stream").at(i);
     span.phase = from.at("phase").at(i);
+    if (i < nodes.size()) span.node = nodes.at(i);
     spans.spans.push_back(std::move(span));
   }
   return spans;

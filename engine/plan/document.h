@@ -1,0 +1,119 @@
+// What a step will do, as a document: figures, memory, and for every distinct rank its timeline.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/plan/memory_bytes.h"
+#include "engine/telemetry/record.h"
+
+namespace heddle::plan {
+
+/// What is in use from a moment of the step on.
+struct MemoryMoment {
+  int64_t time_us = 0;
+  MemoryBytes bytes;
+};
+
+/// A rank's step: the spans are of the type of the measured ones.
+struct RankTimeline {
+  int64_t rank = 0;
+  std::vector<telemetry::Span> spans;  // by start
+  std::vector<MemoryMoment> memory;    // by time
+};
+
+/// A rank that stands for all that do the same: those of its pipeline stage. Seconds of a step;
+/// compute + exposed + bubble + idle = step.
+struct RankFigures {
+  int64_t rank = 0;
+  int64_t stage = 0;  // the first of its pipeline stages
+  int64_t ranks = 1;  // how many do the same
+  double step_seconds = 0;
+  double compute_seconds = 0;
+  double exposed_seconds = 0;  // compute stands still while something is transferred
+  double bubble_seconds = 0;   // or while another pipeline stage has yet to send it
+  double idle_seconds = 0;     // or for nothing of these
+  int64_t peak_bytes = 0;
+  MemoryBytes memory;  // at the peak
+
+  bool operator==(const RankFigures&) const = default;
+};
+
+/// What is gathered, and its gradients scattered, together.
+struct BucketFigures {
+  std::string name;  // "layers.3"
+  std::vector<std::string> modules;
+  int64_t stage = 0;
+  int64_t gather_bytes = 0;  // of the whole parameters of a tensor-parallel rank
+  double gather_seconds = 0;
+  double scatter_seconds = 0;
+  double exposed_seconds = 0;  // of all its transfers in a step
+
+  bool operator==(const BucketFigures&) const = default;
+};
+
+/// A transfer that compute waits for.
+struct Exposed {
+  std::string node;     // "all_gather layers.3 (backward)"
+  int64_t rank = 0;     // of `ranks_shown`
+  int64_t bucket = -1;  // index into `buckets`; −1: of none
+  double seconds = 0;
+  std::string why;  // "its compute is shorter": what would have hidden it
+
+  bool operator==(const Exposed&) const = default;
+};
+
+/// A model's FLOPs count by one of the customs there are.
+struct Mfu {
+  std::string convention;  // "6 N without the embedding + full attention (TorchTitan, NeMo)"
+  double flops_per_token = 0;
+  double mfu = 0;
+
+  bool operator==(const Mfu&) const = default;
+};
+
+/// The document. Bytes and seconds; `peak_bytes` is of the rank that needs most, as reserved on the
+/// device.
+struct Document {
+  std::string recipe;    // its file's name
+  std::string hardware;  // of the catalogue
+  std::string hardware_words;
+  int64_t ranks = 1;
+  std::string executor = "heddle";
+  double step_seconds = 0;
+  int64_t tokens_per_step = 0;  // of all ranks
+  double tokens_per_second_per_rank = 0;
+  double peak_flops = 0;  // of a device; 0: unknown, and there is no MFU
+  std::vector<Mfu> mfu;   // the first one is what is shown unless another is asked for
+  double exposed_seconds = 0;
+  double bubble_seconds = 0;
+  int64_t peak_bytes = 0;
+  int64_t limit_bytes = 0;
+  int64_t peak_rank = 0;  // of `ranks_shown`: which needs most
+  MemoryBytes memory;     // of that rank at its peak
+  std::vector<RankFigures> ranks_shown;
+  std::vector<BucketFigures> buckets;
+  int64_t collectives = 0;
+  std::map<std::string, int64_t> bytes_by_group;  // that a rank moves in a step
+  std::vector<Exposed> exposed;                   // the longest first
+  double uncertain = 0;              // the share by which such predictions have been wrong
+  std::string uncertain_words;       // where that is from
+  std::vector<std::string> sources;  // of the figures behind it
+  std::vector<std::string> remarks;  // what is not counted, guessed or old
+  std::string choice;                // which wrapping and order was taken
+  std::string plan_hash;
+  double plan_seconds = 0;              // what making it took
+  std::vector<RankTimeline> timelines;  // of `ranks_shown`, where they were asked for
+
+  bool fits() const { return limit_bytes == 0 || peak_bytes <= limit_bytes; }
+};
+
+/// As `heddle-engine plan --json` writes it, timelines included where there are any.
+nlohmann::ordered_json to_json(const Document& document);
+/// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception.
+Document from_json(const nlohmann::json& json);
+
+}  // namespace heddle::plan
