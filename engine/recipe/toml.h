@@ -1,5 +1,5 @@
-// toml++ as Heddle uses it: header only, errors as values. Only this folder's .cpp files include
-// it.
+// toml++ as Heddle uses it: header only, errors as values. Included by readers of
+// TOML files, never by what they offer.
 #pragma once
 
 #define TOML_EXCEPTIONS 0

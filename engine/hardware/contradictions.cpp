@@ -1,0 +1,100 @@
+#include "engine/hardware/contradictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/hardware/fields.h"
+
+namespace heddle::hardware {
+namespace {
+
+class Checks {
+ public:
+  // `smaller` must not be above `larger`.
+  void ordered(const char* smaller, const Number& low, const char* larger, const Number& high) {
+    if (low.known() && high.known() && low.value > high.value)
+      found.push_back(
+          {smaller,
+           fmt::format("{:g} is more than {}, which is {:g}", low.value, larger, high.value),
+           fmt::format("{:g} or less", high.value)});
+  }
+  void ascending(const char* key, const ByProtocol& steps) {
+    // LL128 starts later than LL; Simple is not always the last: only the first one must be least.
+    if (steps.known() && steps.value[0] > std::min(steps.value[1], steps.value[2]))
+      found.push_back({key,
+                       fmt::format("LL takes {:g}, longer than a protocol that it is quicker than",
+                                   steps.value[0]),
+                       "LL no longer than LL128 and Simple"});
+  }
+
+  std::vector<Contradiction> found;
+};
+
+}  // namespace
+
+std::vector<Contradiction> contradictions(const Device& device) {
+  Checks checks;
+  checks.ordered("bf16_best_tflops", device.bf16_best_tflops, "bf16_peak_tflops",
+                 device.bf16_peak_tflops);
+  checks.ordered("fp8_best_tflops", device.fp8_best_tflops, "fp8_peak_tflops",
+                 device.fp8_peak_tflops);
+  checks.ordered("bf16_peak_tflops", device.bf16_peak_tflops, "fp8_peak_tflops",
+                 device.fp8_peak_tflops);
+  checks.ordered("attention_forward_tflops", device.attention_forward_tflops, "bf16_peak_tflops",
+                 device.bf16_peak_tflops);
+  checks.ordered("attention_backward_tflops", device.attention_backward_tflops, "bf16_peak_tflops",
+                 device.bf16_peak_tflops);
+  checks.ordered("sdpa_forward_tflops", device.sdpa_forward_tflops, "bf16_peak_tflops",
+                 device.bf16_peak_tflops);
+  checks.ordered("sdpa_backward_tflops", device.sdpa_backward_tflops, "bf16_peak_tflops",
+                 device.bf16_peak_tflops);
+  checks.ordered("graph_launch_us", device.graph_launch_us, "framework_launch_us",
+                 device.framework_launch_us);
+  checks.ordered("transfer_multiprocessors", device.transfer_multiprocessors, "multiprocessors",
+                 device.multiprocessors);
+  checks.ordered("context_gib", device.context_gib, "memory_gib", device.memory_gib);
+  if (device.fp8_peak_tflops.known() != device.fp8_best_tflops.known())
+    checks.found.push_back(
+        {device.fp8_peak_tflops.known() ? "fp8_best_tflops" : "fp8_peak_tflops",
+         fmt::format("is missing, and {} is there",
+                     device.fp8_peak_tflops.known() ? "fp8_peak_tflops" : "fp8_best_tflops"),
+         "both or neither"});
+  return checks.found;
+}
+
+std::vector<Contradiction> contradictions(const Node& node) {
+  Checks checks;
+  checks.ascending("base_us", node.base_us);
+  checks.ascending("step_us", node.step_us);
+  for (const RatesField& field : measured_rates()) {
+    const std::vector<LinkRate>& rates = node.*field.member;
+    for (size_t i = 0; i < rates.size(); ++i) {
+      if (rates[i].ranks > node.devices)
+        checks.found.push_back({field.key,
+                                fmt::format("{} ranks are more than the node's {} devices",
+                                            rates[i].ranks, node.devices),
+                                fmt::format("2 to {} ranks", node.devices)});
+      if (i > 0 && rates[i].ranks <= rates[i - 1].ranks)
+        checks.found.push_back(
+            {field.key, fmt::format("{} ranks come after {}", rates[i].ranks, rates[i - 1].ranks),
+             "ascending, each number of ranks once"});
+    }
+  }
+  return checks.found;
+}
+
+std::vector<Contradiction> contradictions(const Network& network) {
+  Checks checks;
+  checks.ascending("step_us", network.step_us);
+  return checks.found;
+}
+
+std::vector<Contradiction> contradictions(const Node& node, const Device& device) {
+  Checks checks;
+  checks.ordered("link_gb_per_s", node.link_gb_per_s,
+                 fmt::format("memory_gb_per_s of {}", device.name).c_str(), device.memory_gb_per_s);
+  return checks.found;
+}
+
+}  // namespace heddle::hardware

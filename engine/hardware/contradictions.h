@@ -1,0 +1,23 @@
+// Numbers of one entry that cannot be true together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/hardware/entry.h"
+
+namespace heddle::hardware {
+
+/// A key whose number another one rules out.
+struct Contradiction {
+  std::string key, what, valid;
+};
+
+std::vector<Contradiction> contradictions(const Device& device);
+std::vector<Contradiction> contradictions(const Node& node);
+std::vector<Contradiction> contradictions(const Network& network);
+
+/// Of a node with its device.
+std::vector<Contradiction> contradictions(const Node& node, const Device& device);
+
+}  // namespace heddle::hardware

@@ -1,0 +1,11 @@
+# cmake -DOUTPUT=… -DFILES=a;b -P embed.cmake: files as text in a C++ source.
+set(source "#include \"engine/hardware/catalogue.h\"\n\nnamespace heddle::hardware {\n\n")
+string(APPEND source "const std::vector<Source>& built_in() {\n  static const std::vector<Source> files = {\n")
+string(REPLACE "|" ";" FILES "${FILES}")
+foreach(path IN LISTS FILES)
+  get_filename_component(name "${path}" NAME)
+  file(READ "${path}" text)
+  string(APPEND source "{\"resources/hardware/${name}\", R\"toml(${text})toml\", true},\n")
+endforeach()
+string(APPEND source "  };\n  return files;\n}\n\n}  // namespace heddle::hardware\n")
+file(WRITE "${OUTPUT}" "${source}")

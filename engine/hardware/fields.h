@@ -1,0 +1,45 @@
+// Every number that a file of the catalogue may give: its key, its range, what it is.
+#pragma once
+
+#include <vector>
+
+#include "engine/hardware/entry.h"
+
+namespace heddle::hardware {
+
+template <typename T>
+struct NumberField {
+  const char* key;
+  Number T::*member;
+  double least, most;  // beyond them a number is taken for a slip of the unit
+  const char* unit;
+  bool required = true;
+};
+
+template <typename T>
+struct ProtocolField {
+  const char* key;
+  ByProtocol T::*member;
+  double least, most;
+  const char* unit;
+};
+
+/// Measured collectives by ranks.
+struct RatesField {
+  const char* key;
+  std::vector<LinkRate> Node::*member;
+};
+
+const std::vector<NumberField<Device>>& numbers(const Device*);
+const std::vector<NumberField<Node>>& numbers(const Node*);
+const std::vector<NumberField<Network>>& numbers(const Network*);
+const std::vector<ProtocolField<Device>>& by_protocol(const Device*);
+const std::vector<ProtocolField<Node>>& by_protocol(const Node*);
+const std::vector<ProtocolField<Network>>& by_protocol(const Network*);
+const std::vector<RatesField>& measured_rates();
+
+/// Ranges of the numbers in `measured_rates`.
+inline constexpr double kLeastLatencyUs = 0.1, kMostLatencyUs = 1e6;
+inline constexpr double kLeastGbPerS = 1e-3, kMostGbPerS = 1e5;
+
+}  // namespace heddle::hardware
