@@ -87,7 +87,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   }
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
   const auto captured_nodes = captured->graph.nodes.size();
-  passes::Plan plan{std::move(captured->graph), {}};
+  passes::Plan plan{std::move(captured->graph), {}, {}};
   const auto begin = Clock::now();
   if (what.stats || what.after != "capture") {
     const cost::Rates rates = train::rates_here(parsed.recipe);

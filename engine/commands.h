@@ -33,6 +33,20 @@ struct GraphOptions {
 /// the time it took as JSON.
 int graph(const RecipeOptions& recipe, const GraphOptions& what);
 
+struct PlanOptions {
+  std::string hardware;  // empty: the recipe's
+  std::string executor = "heddle";
+  bool json = false;
+  std::string timeline;  // a file for the plan with its timelines, as JSON
+};
+
+/// `plan`: what a step is expected to take, before anything runs.
+int plan(const RecipeOptions& recipe, const PlanOptions& what);
+
+/// `plan --serve`: requests on stdin, answers on stdout, a line of JSON each, until stdin ends. A
+/// newer request of the same key cancels the older one.
+int serve_plans();
+
 /// `calibrate`: measures this machine with `ranks` ranks, keeps the result, and prints it as a
 /// table or as JSON.
 int calibrate(int32_t ranks, bool json);

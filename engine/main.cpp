@@ -93,6 +93,23 @@ int run(int argc, char** argv) {
   graph_command->add_flag("--stats", graph.stats,
                           "nodes, collectives and capture seconds as JSON instead");
 
+  engine::PlanOptions plan;
+  bool serve = false;
+  auto* plan_command =
+      app.add_subcommand("plan", "what a step will take: time, memory, communication");
+  add_recipe_options(plan_command, recipe);
+  plan_command->get_option("recipe")->required(false);
+  plan_command->add_option("--hardware", plan.hardware,
+                           "of the catalogue, instead of the recipe's hardware.name");
+  plan_command
+      ->add_option("--executor", plan.executor,
+                   "heddle, or what others train with: compiled (torch.compile), eager")
+      ->check(CLI::IsMember({"heddle", "compiled", "eager"}));
+  plan_command->add_option("--timeline", plan.timeline, "a file for the plan with its timelines");
+  plan_command->add_flag("--json", plan.json, "as JSON");
+  plan_command->add_flag("--serve", serve,
+                         "answer requests on stdin, a line of JSON each, until it ends");
+
   bool json = false;
   int32_t ranks = 2;
   auto* calibrate_command = app.add_subcommand(
@@ -149,6 +166,12 @@ int run(int argc, char** argv) {
   if (*train_command || *eval_command) return engine::train(recipe, train);
   if (*log_command) return engine::log(log);
   if (*graph_command) return engine::graph(recipe, graph);
+  if (*plan_command && serve) return engine::serve_plans();
+  if (*plan_command) {
+    if (!recipe.path.empty()) return engine::plan(recipe, plan);
+    fmt::print(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
+    return 2;
+  }
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;

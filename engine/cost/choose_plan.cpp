@@ -70,9 +70,9 @@ bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
 }
 
 Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& cost) {
-  const Simulated expected = simulate(plan.graph, cost);
+  Simulated expected = simulate(program_of(plan.graph, cost));
   const int64_t bytes = process_bytes(plan);
-  return {candidate, std::move(plan), expected, bytes};
+  return {candidate, std::move(plan), std::move(expected), bytes};
 }
 
 }  // namespace

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <vector>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "engine/passes/stage.h"
 
 namespace heddle::cost {
 namespace {
@@ -10,11 +15,226 @@ namespace {
 using graph::Graph;
 using graph::Node;
 
-class Clock {
+// A transfer that several pipeline ranks come to: the k-th of its group.
+struct Meeting {
+  size_t expected = 0, came = 0;
+  double latest = 0;  // of those that came
+  double done = 0;    // once all have come
+  double began = 0;
+};
+
+// The meetings of all groups that join pipeline stages.
+class Meetings {
  public:
+  explicit Meetings(size_t ranks) : ranks_(ranks) {}
+
+  // Which group a collective is of, where it joins stages; −1 otherwise.
+  int group(const Node& collective) {
+    if (ranks_ == 1) return -1;
+    const std::string& name = graph::group_of(collective);
+    if (!name.starts_with("pp")) return -1;
+    const auto [known, added] = numbers_.try_emplace(name, static_cast<int>(groups_.size()));
+    if (added) {
+      // Transfers and the two ends are pairs; other groups reach along the whole pipeline.
+      const bool pair = name.starts_with("pp stage ") || name == passes::kEndsGroup;
+      groups_.push_back({pair ? 2 : ranks_, {}});
+    }
+    return known->second;
+  }
+
+  // `number`: how many of the group this rank has come to before.
+  void come(int group, size_t number, double now, double seconds) {
+    auto& [members, meetings] = groups_[static_cast<size_t>(group)];
+    if (meetings.size() <= number) meetings.resize(number + 1);
+    Meeting& meeting = meetings[number];
+    meeting.expected = members;
+    meeting.latest = std::max(meeting.latest, now);
+    if (++meeting.came < meeting.expected) return;
+    const double before = number > 0 ? meetings[number - 1].done : 0.0;
+    meeting.began = std::max(meeting.latest, before);
+    meeting.done = meeting.began + seconds;
+  }
+
+  // nullptr: not all have come.
+  const Meeting* find(int group, size_t number) const {
+    const Meeting& meeting = groups_[static_cast<size_t>(group)].meetings[number];
+    return meeting.came == meeting.expected ? &meeting : nullptr;
+  }
+
+ private:
+  struct Group {
+    size_t members;
+    std::vector<Meeting> meetings;
+  };
+  size_t ranks_;
+  std::unordered_map<std::string, int> numbers_;
+  std::vector<Group> groups_;
+};
+
+// One rank's clock.
+class Rank {
+ public:
+  Rank(const RankProgram& program, Meetings& meetings)
+      : graph_(*program.planned), durations_(program.durations), meetings_(meetings) {
+    maker_.assign(graph_.values.size(), -1);
+    group_.assign(graph_.nodes.size(), -1);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (graph::is_collective(graph_.nodes[i])) {
+        maker_[graph_.nodes[i].outputs.front()] = static_cast<int32_t>(i);
+        group_[i] = meetings_.group(graph_.nodes[i]);
+      }
+    met_.assign(graph_.nodes.size(), 0);
+    result_.compute.resize(graph_.nodes.size());
+    result_.transfers.resize(graph_.nodes.size());
+  }
+
+  // Goes on until it must wait for another rank, or two steps are over. True if it got anywhere.
+  bool go_on() {
+    bool moved = false;
+    while (!over()) {
+      if (at_ == 0 && !begun_) begin_step();
+      if (!execute(at_)) return moved;
+      moved = true;
+      if (++at_ < graph_.nodes.size()) continue;
+      ++step_;
+      at_ = 0;
+      begun_ = false;
+    }
+    return moved;
+  }
+
+  bool over() const { return step_ == 2 || graph_.nodes.empty(); }
+
+  // The second step, from its begin.
+  Simulated result() {
+    for (const UnderWay& each : under_way_) {
+      Interval& moving = result_.transfers[each.node].moving;
+      moving = {each.moves ? moving.begin : now_, now_};
+    }
+    const auto shift = [&](Interval& interval) {
+      interval.begin -= began_;
+      interval.end -= began_;
+    };
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      shift(result_.compute[i]);
+      Transferred& transfer = result_.transfers[i];
+      shift(transfer.moving);
+      shift(transfer.bubble);
+      transfer.started -= began_;
+    }
+    for (Carried& carried : result_.carried) shift(carried.moving);
+    result_.step_seconds = now_ - began_;
+    return std::move(result_);
+  }
+
+ private:
+  struct UnderWay {
+    size_t node;
+    Duration duration;
+    double left = 1.0;  // the share that is still to come
+    bool moves = false;
+  };
+
+  void begin_step() {
+    begun_ = true;
+    began_ = now_;
+    result_.compute_seconds = result_.exposed_seconds = result_.bubble_seconds = 0;
+    result_.carried.clear();
+    for (Transferred& transfer : result_.transfers) {
+      transfer.exposed = 0;
+      transfer.bubble = {now_, now_};
+    }
+  }
+
+  bool execute(size_t i) {
+    const Node& node = graph_.nodes[i];
+    if (graph::is_wait(node)) {
+      const int32_t maker = maker_[graph::list_of(node).front().value];
+      return maker < 0 || wait(static_cast<size_t>(maker));
+    }
+    if (graph::is_collective(node)) {
+      start(i);
+    } else {
+      const double begin = now_;
+      compute(durations_[i].alone);
+      result_.compute[i] = {begin, now_};
+      result_.compute_seconds += now_ - begin;
+      computed_ += now_ - begin;
+    }
+    return true;
+  }
+
+  void start(size_t i) {
+    // What was waited for since the step began, of the transfer that the step before has started,
+    // stays.
+    Transferred& transfer = result_.transfers[i];
+    transfer.started = now_;
+    transfer.moving = {now_, now_};
+    transfer.beside = computed_;
+    if (group_[i] >= 0) {
+      met_[i] = comings_[group_[i]]++;
+      meetings_.come(group_[i], met_[i], now_, durations_[i].alone);
+      return;
+    }
+    transfer.idle_link = under_way_.empty() ? now_ - link_free_ : 0.0;
+    under_way_.push_back({i, durations_[i]});
+  }
+
+  // False: other ranks have yet to come to it.
+  bool wait(size_t i) {
+    Transferred& transfer = result_.transfers[i];
+    if (group_[i] < 0) {
+      const bool is_moving = std::any_of(under_way_.begin(), under_way_.end(),
+                                         [&](const UnderWay& each) { return each.node == i; });
+      if (is_moving) {
+        transfer.beside = computed_ - transfer.beside;
+        while (!under_way_.empty()) {
+          const size_t front = under_way_.front().node;
+          const double begin = now_;
+          stand_for_front();
+          transfer.exposed += now_ - begin;
+          result_.exposed_seconds += now_ - begin;
+          if (front == i) break;
+        }
+      }
+      return true;
+    }
+    const Meeting* meeting = meetings_.find(group_[i], met_[i]);
+    if (!meeting) return false;
+    transfer.moving = {meeting->began, meeting->done};
+    if (meeting->latest > now_) {
+      transfer.bubble = {now_, meeting->latest};
+      result_.bubble_seconds += transfer.bubble.length();
+      stand_until(meeting->latest);
+    }
+    if (meeting->done > now_) {
+      transfer.exposed += meeting->done - now_;
+      result_.exposed_seconds += meeting->done - now_;
+      stand_until(meeting->done);
+    }
+    return true;
+  }
+
+  void begins_to_move(UnderWay& transfer) {
+    if (transfer.moves) return;
+    transfer.moves = true;
+    result_.transfers[transfer.node].moving.begin = now_;
+  }
+
+  void pop_front() {
+    const size_t node = under_way_.front().node;
+    Transferred& transfer = result_.transfers[node];
+    transfer.moving.end = now_;
+    if (transfer.started < began_)
+      result_.carried.push_back({node, {std::max(transfer.moving.begin, began_), now_}});
+    link_free_ = now_;
+    under_way_.pop_front();
+  }
+
   void compute(double seconds) {
     while (seconds > 0 && !under_way_.empty()) {
-      Transfer& transfer = under_way_.front();
+      UnderWay& transfer = under_way_.front();
+      begins_to_move(transfer);
       const double transfer_ends = transfer.left * transfer.duration.beside_compute;
       const double speed = speed_beside(transfer.duration);
       if (transfer_ends * speed > seconds) {
@@ -24,33 +244,32 @@ class Clock {
       }
       now_ += transfer_ends;
       seconds -= transfer_ends * speed;
-      under_way_.pop_front();
+      pop_front();
     }
     now_ += seconds;
   }
 
-  void start(graph::ValueId first_result, Duration duration) {
-    under_way_.push_back({first_result, duration});
+  void stand_for_front() {
+    UnderWay& transfer = under_way_.front();
+    begins_to_move(transfer);
+    now_ += transfer.left * transfer.duration.alone;
+    pop_front();
   }
 
-  void wait(graph::ValueId first_result) {
-    const auto is_it = [&](const Transfer& each) { return each.first_result == first_result; };
-    while (std::any_of(under_way_.begin(), under_way_.end(), is_it)) {
-      const double left = under_way_.front().left * under_way_.front().duration.alone;
+  void stand_until(double time) {
+    while (!under_way_.empty()) {
+      UnderWay& transfer = under_way_.front();
+      begins_to_move(transfer);
+      const double left = transfer.left * transfer.duration.alone;
+      if (now_ + left > time) {
+        transfer.left -= (time - now_) / transfer.duration.alone;
+        break;
+      }
       now_ += left;
-      exposed_ += left;
-      under_way_.pop_front();
+      pop_front();
     }
+    now_ = time;
   }
-
-  Simulated passed() const { return {now_, exposed_}; }
-
- private:
-  struct Transfer {
-    graph::ValueId first_result;
-    Duration duration;
-    double left = 1.0;  // the share that is still to come
-  };
 
   // Of compute. No transfer stops it: threads share the cores.
   static double speed_beside(const Duration& transfer) {
@@ -59,41 +278,54 @@ class Clock {
     return std::max(kSlowest, 1.0 - transfer.lost / transfer.beside_compute);
   }
 
-  std::deque<Transfer> under_way_;  // the first one runs
-  double now_ = 0, exposed_ = 0;
+  const Graph& graph_;
+  const std::vector<Duration>& durations_;
+  Meetings& meetings_;
+  std::vector<int32_t> maker_;      // by a collective's first result
+  std::vector<int> group_;          // by node: of a meeting; −1: of none
+  std::vector<size_t> met_;         // by node: its number among its group's
+  std::map<int, size_t> comings_;   // by group
+  std::deque<UnderWay> under_way_;  // the first one runs
+  size_t at_ = 0;
+  int step_ = 0;
+  bool begun_ = false;
+  double now_ = 0, began_ = 0, link_free_ = 0;
+  double computed_ = 0;  // seconds of compute so far
+  Simulated result_;
 };
 
 }  // namespace
 
-Simulated simulate(const Graph& planned, const NodeDuration& duration) {
-  std::vector<Duration> of_node;
-  of_node.reserve(planned.nodes.size());
+RankProgram program_of(const Graph& planned, const NodeDuration& duration) {
+  RankProgram program{&planned, {}};
+  program.durations.reserve(planned.nodes.size());
   for (const Node& node : planned.nodes)
-    of_node.push_back(graph::is_wait(node) ? Duration{} : duration(node));
-  Clock clock;
-  Simulated first;
-  for (int step = 0; step < 2; ++step) {
-    first = clock.passed();
-    for (size_t i = 0; i < of_node.size(); ++i) {
-      const Node& node = planned.nodes[i];
-      if (graph::is_collective(node)) {
-        clock.start(node.outputs.front(), of_node[i]);
-      } else if (graph::is_wait(node)) {
-        clock.wait(graph::list_of(node).front().value);
-      } else {
-        clock.compute(of_node[i].alone);
-      }
-    }
-  }
-  const Simulated both = clock.passed();
-  return {both.step_seconds - first.step_seconds, both.exposed_seconds - first.exposed_seconds};
+    program.durations.push_back(graph::is_wait(node) ? Duration{} : duration(node));
+  return program;
 }
 
-Simulated simulate(const Graph& planned, const CostModel& cost) {
-  return simulate(planned, [&](const Node& node) {
+RankProgram program_of(const Graph& planned, const CostModel& cost) {
+  return program_of(planned, [&](const Node& node) {
     return graph::is_collective(node) ? cost.transfer(planned, node)
                                       : Duration{cost.seconds(planned, node)};
   });
 }
+
+std::vector<Simulated> simulate(const std::vector<RankProgram>& programs) {
+  Meetings meetings(programs.size());
+  std::deque<Rank> ranks;
+  for (const RankProgram& program : programs) ranks.emplace_back(program, meetings);
+  // Ranks whose orders do not fit together would wait for each other for ever: then what there is
+  // is returned. The verifier of plans is who tells.
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Rank& rank : ranks) moved = rank.go_on() || moved;
+  }
+  std::vector<Simulated> results;
+  for (Rank& rank : ranks) results.push_back(rank.result());
+  return results;
+}
+
+Simulated simulate(const RankProgram& program) { return simulate(std::vector{program}).front(); }
 
 }  // namespace heddle::cost

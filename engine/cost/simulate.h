@@ -1,28 +1,69 @@
-// The clock of a planned step without running it: two streams, as the executor has them.
+// The clock of a planned step without running it: a compute and a communication stream on every
+// rank, as the executor has them, and what the stages of a pipeline wait for.
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "engine/cost/cost_model.h"
 #include "engine/graph/ir.h"
 
 namespace heddle::cost {
 
-struct Simulated {
-  double step_seconds = 0;
-  double exposed_seconds = 0;  // compute stands still for communication
+/// Seconds from the step's begin.
+struct Interval {
+  double begin = 0, end = 0;
+  double length() const { return end - begin; }
+};
+
+/// What one rank does, and how long each of its nodes takes. The graph outlives it.
+struct RankProgram {
+  const graph::Graph* planned = nullptr;
+  std::vector<Duration> durations;  // by node; zeros for waits
 };
 
 using NodeDuration = std::function<Duration(const graph::Node&)>;
-
-/// Walks the nodes in order. Compute runs one node after the other and stops at waits; collectives
-/// run one after the other from when they are started. Beside one, compute loses as large a part
-/// of what it would lose to the whole transfer as is moved meanwhile. A second step follows the
-/// first, with the gathers that it left under way: its figures are returned. Linear in the number
-/// of nodes.
-Simulated simulate(const graph::Graph& planned, const NodeDuration& duration);
-
+RankProgram program_of(const graph::Graph& planned, const NodeDuration& duration);
 /// With the model's durations.
-Simulated simulate(const graph::Graph& planned, const CostModel& cost);
+RankProgram program_of(const graph::Graph& planned, const CostModel& cost);
+
+/// A collective: from its start, through its turn on the link, to the wait for it.
+struct Transferred {
+  double started = 0;  // the program's order to begin
+  Interval moving;
+  Interval bubble;       // compute stands still, as another pipeline stage has yet to come to it
+  double exposed = 0;    // compute stands still while it moves, or while what is before it does
+  double idle_link = 0;  // since the transfer before it was done, when this one was started
+  double beside = 0;     // compute between its start and its wait
+};
+
+/// What the step before has left under way, in this one.
+struct Carried {
+  size_t node = 0;
+  Interval moving;
+};
+
+/// One rank's step. compute + exposed + bubble = step.
+struct Simulated {
+  double step_seconds = 0;
+  double compute_seconds = 0;
+  double exposed_seconds = 0;          // compute stands still for communication
+  double bubble_seconds = 0;           // compute stands still for another pipeline stage
+  std::vector<Interval> compute;       // by node; empty for collectives and waits
+  std::vector<Transferred> transfers;  // by node; empty for others
+  std::vector<Carried> carried;
+};
+
+/// Walks the nodes of all programs in order. Compute runs one node after the other and stops at
+/// waits; collectives run one after the other from when they are started. Next to one, compute
+/// loses as large a part of what it would lose to the whole transfer as is moved meanwhile. What
+/// joins pipeline stages (groups whose names begin with "pp") moves when all its stages have come
+/// to it, and slows nothing. A second step follows the first, with the gathers that it left under
+/// way: its figures are returned. `programs`: one for each pipeline rank, or one. Linear in the
+/// number of nodes.
+std::vector<Simulated> simulate(const std::vector<RankProgram>& programs);
+
+/// Of one rank without a pipeline.
+Simulated simulate(const RankProgram& program);
 
 }  // namespace heddle::cost

@@ -205,6 +205,8 @@ class Planner {
     const auto count = static_cast<int32_t>(graph_.nodes.size());
     plan_.place.assign(graph_.values.size(), -1);
     given_.assign(graph_.values.size(), false);
+    plan_.from.assign(graph_.values.size(), 0);
+    plan_.until = last_use_;
     plan_.scratch_place.assign(graph_.nodes.size(), 0);
     plan_.scratch_bytes.assign(graph_.nodes.size(), 0);
     for (const Node& node : graph_.nodes)
@@ -225,8 +227,10 @@ class Planner {
       for (size_t j = 0; j < node.outputs.size(); ++j) {
         const ValueId output = node.outputs[j];
         if (output == kNoValue || root(output) != output || plan_.place[output] >= 0) continue;
+        plan_.from[output] = i;
         if (const ValueId before = replaced(i, j); before != kNoValue) {
           plan_.place[output] = plan_.place[before];
+          plan_.until[before] = i - 1;
           given_[before] = true;
         } else {
           place(output);

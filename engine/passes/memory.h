@@ -18,6 +18,9 @@ struct MemoryPlan {
   std::vector<int64_t> place;
   /// By value, for roots: bytes, with the padding that collectives ask for.
   std::vector<int64_t> bytes;
+  /// By value, for roots in the arena: the first and the last node at which it holds something;
+  /// what takes another one's place begins after that one's last node.
+  std::vector<int32_t> from, until;
   /// By node: offset and bytes of its scratch memory.
   std::vector<int64_t> scratch_place, scratch_bytes;
   int64_t arena_bytes = 0;

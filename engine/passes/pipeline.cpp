@@ -38,7 +38,7 @@ bool comes_before(std::string_view a, std::string_view b) {
 }
 
 Plan plan(graph::Graph captured, PlanOptions options, const std::string& after) {
-  Plan plan{std::move(captured), {}};
+  Plan plan{std::move(captured), {}, options.buckets};
   // Whether a pass is to be run, and whether it is the last one.
   const auto runs = [&](const char* pass) { return comes_before(options.done, pass); };
   const auto ends = [&](const char* pass) { return after == pass; };

@@ -26,7 +26,8 @@ struct PlanOptions {
 
 struct Plan {
   graph::Graph graph;
-  MemoryPlan memory;  // empty before the memory pass
+  MemoryPlan memory;   // empty before the memory pass
+  BucketPlan buckets;  // what is gathered together
 };
 
 /// The passes by name, in order.

@@ -75,16 +75,44 @@ int64_t parameter_count(const Model& model) {
          model.dim;
 }
 
+namespace {
+
+// Sizes that a recipe may name, if no machine can hold them, go beyond 64 bits.
+double matrices(const Model& model, bool embedding) {
+  const bool looked_up = !embedding && !model.tied_embeddings;
+  const auto left = parameter_count(model) - (looked_up ? model.vocab_size * model.dim : 0);
+  return 6.0 * static_cast<double>(left);
+}
+
+double attention(const Model& model, int64_t seq_len) {
+  return 6.0 * static_cast<double>(model.n_layers) *
+         static_cast<double>(model.n_heads * 2 * model.head_dim()) * static_cast<double>(seq_len);
+}
+
+}  // namespace
+
+const std::vector<FlopsConvention>& flops_conventions() {
+  static const std::vector<FlopsConvention> all = {
+      {"6 N without the embedding, full attention (TorchTitan, NeMo)",
+       [](const Model& model, int64_t seq_len) {
+         return matrices(model, false) + attention(model, seq_len);
+       }},
+      {"6 N without the embedding, causal attention (Megatron-Bridge)",
+       [](const Model& model, int64_t seq_len) {
+         return matrices(model, false) + attention(model, seq_len) / 2;
+       }},
+      {"6 N with the embedding, full attention (TorchTitan of 2024)",
+       [](const Model& model, int64_t seq_len) {
+         return matrices(model, true) + attention(model, seq_len);
+       }},
+  };
+  return all;
+}
+
 int64_t flops_per_token(const Model& model, int64_t seq_len) {
-  const int64_t looked_up = model.tied_embeddings ? 0 : model.vocab_size * model.dim;
-  const auto matrices = static_cast<long double>(parameter_count(model) - looked_up);
-  const long double attention = static_cast<long double>(model.n_layers) *
-                                static_cast<long double>(model.n_heads * 2 * model.head_dim()) *
-                                static_cast<long double>(seq_len);
-  // Sizes that a recipe may name, if no machine can hold them, go beyond 64 bits.
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  const long double flops = 6 * matrices + 6 * attention;
-  return flops >= static_cast<long double>(kMost) ? kMost : static_cast<int64_t>(flops);
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<int64_t>::max());
+  const double flops = flops_conventions().front().flops_per_token(model, seq_len);
+  return flops >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(flops);
 }
 
 Modules::Modules(const Model& model) : parameters_(recipe::parameters(model)) {

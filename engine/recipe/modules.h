@@ -32,9 +32,20 @@ int64_t parameter_count(const Model& model);
 /// Elements of one layer's parameters.
 int64_t layer_parameter_count(const Model& model);
 
-/// Forward and backward FLOPs of one token: 6·(N − N_embedding) +
-/// 6·layers·heads·(2·head_dim)·seq_len (TorchTitan's; causal sparsity and recomputation not
-/// counted). A tied output matrix is counted: it is multiplied with.
+/// One of the customs of counting a model's FLOPs, by which its MFU is told: one throughput reads
+/// 18 % apart. None counts recomputation.
+struct FlopsConvention {
+  const char* words;
+  /// Forward and backward FLOPs of one token.
+  double (*flops_per_token)(const Model& model, int64_t seq_len);
+};
+
+/// The first one is what runs are told by: 6·(N − N_embedding) + full attention, which is
+/// 6·layers·heads·(2·head_dim)·seq_len (TorchTitan, NeMo). A tied output matrix is counted: it is
+/// multiplied with.
+const std::vector<FlopsConvention>& flops_conventions();
+
+/// By the first convention.
 int64_t flops_per_token(const Model& model, int64_t seq_len);
 
 /// The modules of a model, found by the names that `wrapping.buckets` and `override.modules` use.

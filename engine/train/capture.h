@@ -1,6 +1,8 @@
 // The training step of a recipe as a graph, without a weight in memory.
 #pragma once
 
+#include <functional>
+
 #include "base/result.h"
 #include "engine/graph/ir.h"
 #include "engine/recipe/recipe.h"
@@ -18,5 +20,8 @@ struct Captured {
 /// Runs the step once on the trace device. `recipe` is resolved and has a vocabulary size. All
 /// ranks get the same graph. Errors are LibTorch's, with the operator they come from.
 Result<Captured> capture_step(const recipe::Recipe& recipe, Work work = Work::train);
+
+/// What captures steps: `capture_step`, or something that remembers what it has captured.
+using CaptureStep = std::function<Result<Captured>(const recipe::Recipe& recipe, Work work)>;
 
 }  // namespace heddle::train

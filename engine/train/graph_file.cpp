@@ -259,6 +259,14 @@ std::map<std::string, std::string> made_from(const recipe::Recipe& recipe) {
   return notes;
 }
 
+std::string captured_from(const recipe::Recipe& recipe) {
+  const auto notes = made_from(recipe);
+  std::string text;
+  for (const Source& source : kSources)
+    if (source.from == kCapture) text += fmt::format("{} = {}\n", source.key, notes.at(source.key));
+  return text;
+}
+
 std::string stands_after(const graph::Graph& graph) {
   const auto note = graph.notes.find(kAfter);
   return note == graph.notes.end() ? kCapture : note->second;

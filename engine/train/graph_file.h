@@ -18,6 +18,10 @@ inline constexpr const char* kAfter = "after";
 /// `recipe` is resolved and has a vocabulary size.
 std::map<std::string, std::string> made_from(const recipe::Recipe& recipe);
 
+/// What of it the captured step was made from already, as one text: recipes that share it share
+/// their captured step.
+std::string captured_from(const recipe::Recipe& recipe);
+
 /// The pass that the graph stands after.
 std::string stands_after(const graph::Graph& graph);
 

@@ -79,23 +79,6 @@ passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& ra
   };
 }
 
-// Of the copy that checkpoints are written from, on the rank of the stage that writes most: all of
-// the stage must plan alike.
-int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured,
-                         const passes::PlanOptions& options) {
-  // On a GPU's host it takes nothing of the GPU.
-  if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
-  runtime::NamedTensors states;
-  for (const graph::Binding& state : captured.states) {
-    const std::string module = state.name.substr(0, state.name.find(".weight"));
-    if (!options.stages ||
-        options.stages->stage_of(module) % recipe.parallelism.pp == options.stages->rank)
-      states.emplace(state.name, at::Tensor());
-  }
-  const std::vector<int> stage = recipe::Mesh(recipe.parallelism).group(rank, recipe::kStage);
-  return staging_bytes(recipe, stage.front(), states);
-}
-
 // To whole MiB, so that the number can be given as a limit.
 int64_t rounded_up(int64_t bytes) {
   constexpr int64_t kMiB = int64_t{1} << 20;
@@ -157,9 +140,25 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
   return options;
 }
 
+int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured) {
+  // On a GPU's host it takes nothing of the GPU.
+  if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
+  const recipe::Mesh mesh(recipe.parallelism);
+  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
+  runtime::NamedTensors states;
+  for (const graph::Binding& state : captured.states) {
+    const std::string module = state.name.substr(0, state.name.find(".weight"));
+    if (recipe.parallelism.pp == 1 ||
+        recipe::stage_of(module, layers) % recipe.parallelism.pp == mesh.index(rank, recipe::kPp))
+      states.emplace(state.name, at::Tensor());
+  }
+  return staging_bytes(recipe, mesh.group(rank, recipe::kStage).front(), states);
+}
+
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work, int64_t beside) {
-  auto captured = capture_step(recipe, work);
+                                     const cost::Rates& rates, Work work, int64_t beside,
+                                     const CaptureStep& capture) {
+  auto captured = capture(recipe, work);
   if (!captured) return fail(captured);
   auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", beside);
   if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
@@ -167,7 +166,7 @@ Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
   if (!open || recipe.micro_batches() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
   recipe::Recipe smaller = recipe;
   smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
-  return capture_and_plan(smaller, rank, rates, work, beside);
+  return capture_and_plan(smaller, rank, rates, work, beside, capture);
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
@@ -181,7 +180,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
       passes::comes_before(options.done, "recompute"))
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
-  beside += checkpoint_bytes(recipe, rank, captured, options);
+  beside += checkpoint_bytes(recipe, rank, captured);
   const int64_t asked = recipe.wrapping.memory_limit;
   const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
   const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic && !bucketed;

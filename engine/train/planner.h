@@ -24,7 +24,11 @@ struct PlannedStep {
 /// `plan_step`.
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
                                      const cost::Rates& rates, Work work = Work::train,
-                                     int64_t beside = 0);
+                                     int64_t beside = 0, const CaptureStep& capture = capture_step);
+
+/// Bytes of the copy that checkpoints are written from, on the rank of the stage that writes most:
+/// all of the stage must plan alike. 0 where it takes nothing of the memory that is planned.
+int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured);
 
 /// The plan of a validation batch's forward pass; empty where the recipe does not validate.
 Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,

@@ -18,6 +18,7 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/inputs.h"
 #include "engine/train/patience.h"
+#include "engine/train/plan_hash.h"
 #include "engine/train/rates.h"
 #include "engine/train/resume.h"
 #include "engine/train/runner.h"
@@ -48,7 +49,8 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                       {"libtorch", TORCH_VERSION},
                       {"engine", HEDDLE_VERSION},
                       {"device", device.is_cuda() ? "cuda" : "cpu"},
-                      {"transport", runtime::transport_name(runtime::world_group())}},
+                      {"transport", runtime::transport_name(runtime::world_group())},
+                      {"plan", runner.facts.plan_hash}},
       .facts = {{"nodes", static_cast<double>(runner.facts.nodes)},
                 {"collectives", static_cast<double>(runner.facts.collectives)},
                 {"capture_seconds", runner.facts.capture_seconds},
@@ -56,6 +58,17 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                 {"arena_bytes", static_cast<double>(runner.facts.arena_bytes)},
                 {"state_bytes", static_cast<double>(runner.facts.state_bytes)},
                 {"predicted_peak_bytes", static_cast<double>(runner.facts.predicted_peak_bytes)}}};
+}
+
+// Of all stages' plans; empty without a plan. Every rank calls this.
+std::string hash_of_all(const std::string& plan, const recipe::Recipe& recipe) {
+  if (plan.empty()) return {};
+  const int64_t ranks = recipe.hardware.ranks, pp = recipe.parallelism.pp;
+  const std::vector<std::string> all = gather_texts(plan_hash(plan), ranks);
+  std::vector<std::string> of_stages;
+  for (int64_t stage = 0; stage < pp; ++stage)
+    of_stages.push_back(all[static_cast<size_t>(stage * (ranks / pp))]);
+  return joined_hash(of_stages);
 }
 
 // What rank 0 tells before the first step.
@@ -127,6 +140,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   }
   if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)
     return failed(agreed.error().message);
+  (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
   if (const std::string warning = runtime::transport_warning(); !warning.empty())

@@ -96,6 +96,7 @@ Result<> write_results(const launch::RankContext& context, const Results& result
       {"exposed_seconds", results.exposed_seconds.empty()
                               ? nlohmann::ordered_json(nullptr)
                               : nlohmann::ordered_json(results.mean_exposed_seconds())},
+      {"plan_hash", runner.facts.plan_hash},
       {"nodes", runner.facts.nodes},
       {"collectives", runner.facts.collectives},
       {"collective_bytes", runner.facts.collective_bytes},

@@ -12,6 +12,7 @@
 #include "engine/train/capture.h"
 #include "engine/train/feed.h"
 #include "engine/train/graph_file.h"
+#include "engine/train/plan_hash.h"
 #include "engine/train/planner.h"
 #include "engine/train/results.h"
 #include "engine/train/step.h"
@@ -198,7 +199,8 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
                     .collectives = graph::collectives_per_step(plan.graph),
                     .collective_bytes = collective_bytes(plan),
                     .arena_bytes = plan.memory.arena_bytes,
-                    .plan = graph::to_text(plan.graph),
+                    .plan = plan_text(plan.graph),
+                    .plan_hash = {},
                     .choice = plan.graph.notes["plan"],
                     .warnings = {}};
   auto state_arena =

@@ -24,7 +24,8 @@ struct RunnerFacts {
   int64_t state_bytes = 0;
   int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arenas; on a
                                      // GPU the latter two
-  std::string plan;                  // its text, which all ranks must share
+  std::string plan;                  // its text, which all ranks of a stage must share
+  std::string plan_hash;             // of all stages together, once the ranks have met over it
   std::string choice;                // the plan's note: what was chosen, and what is expected of it
   std::vector<std::string> warnings;  // of how it was made ready
 };

@@ -180,11 +180,16 @@ class CostTest : public QObject {
     QFETCH(double, exposed);
     graph::Graph graph = parsed(nodes.toStdString());
     if (wrapped) std::rotate(graph.nodes.begin(), graph.nodes.begin() + 1, graph.nodes.end());
-    const cost::Simulated simulated = cost::simulate(graph, [=](const graph::Node& node) {
+    const auto program = cost::program_of(graph, [=](const graph::Node& node) {
       return graph::is_collective(node) ? cost::Duration{3.0, beside, lost} : cost::Duration{2.0};
     });
+    const cost::Simulated simulated = cost::simulate(program);
     QCOMPARE(simulated.step_seconds, step);
     QCOMPARE(simulated.exposed_seconds, exposed);
+    double waited = 0;
+    for (const cost::Transferred& transfer : simulated.transfers) waited += transfer.exposed;
+    QCOMPARE(waited, exposed);
+    QCOMPARE(simulated.compute_seconds + exposed, step);
   }
 
   void best_is_the_fastest_that_fits() {

@@ -1,0 +1,54 @@
+// From a recipe's text to its predicted plan: what `plan` and `plan --serve` do for each request.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/plan/document.h"
+#include "engine/recipe/parse.h"
+#include "engine/train/capture.h"
+
+namespace heddle::engine {
+
+struct PlanRequest {
+  std::string text;  // TOML
+  std::string file;  // names it in faults; relative paths start at its folder
+  std::vector<std::string> sets;
+  int64_t ranks = 0;     // 0: the recipe's own
+  std::string hardware;  // empty: the recipe's
+  std::string executor = "heddle";
+  bool timeline = false;
+};
+
+/// A plan; or what is wrong with the recipe; or why it cannot be planned.
+using PlanAnswer = std::variant<plan::Document, std::vector<recipe::Fault>, Error>;
+
+/// Remembers what it has captured and read: a recipe that differs in how it is planned alone is
+/// not captured again. One thread at a time.
+class Planning {
+ public:
+  /// Faults of what planning does not read (texts, validation, schedule) do not stop it.
+  /// `cancelled` is asked now and then; the error is train::kCancelled then.
+  PlanAnswer answer(
+      const PlanRequest& request, const std::function<bool()>& cancelled = [] { return false; });
+
+ private:
+  Result<train::Captured> capture(const recipe::Recipe& recipe, train::Work work);
+  Result<int64_t> vocabulary(const recipe::Recipe& recipe);
+
+  struct Kept {
+    std::string key;
+    train::Captured captured;
+  };
+  std::deque<Kept> captured_;                                      // the newest first
+  std::map<std::pair<std::string, int64_t>, int64_t> vocabulary_;  // by tokenizer and its time
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,157 @@
+// `heddle-engine plan --serve`: requests and answers as lines of JSON, the newest request of a key
+// first.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "engine/commands.h"
+#include "engine/planning.h"
+#include "engine/train/predict.h"
+
+namespace heddle::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Job {
+  Json id;
+  std::string key;
+  PlanRequest request;
+  std::atomic<bool> cancelled = false;
+};
+
+Json fault_json(const recipe::Fault& fault) {
+  std::string text = fault.what;
+  if (!fault.suggestion.empty()) text += "; did you mean " + fault.suggestion + "?";
+  return {{"line", fault.line},
+          {"column", fault.column},
+          {"key", fault.key},
+          {"text", text},
+          {"valid", fault.valid}};
+}
+
+/// Requests come in on one thread and are planned on another.
+class Server {
+ public:
+  int run() {
+    std::thread planner([this] { plan_all(); });
+    for (std::string line; std::getline(std::cin, line);)
+      if (line.find_first_not_of(" \t\r") != std::string::npos) take(line);
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    changed_.notify_one();
+    planner.join();
+    return 0;
+  }
+
+ private:
+  void take(const std::string& line) {
+    Json id;
+    try {
+      const Json asked = Json::parse(line);
+      if (!asked.is_object()) throw std::runtime_error("a request is an object");
+      id = asked.value("id", Json());
+      auto job = std::make_shared<Job>();
+      job->id = id;
+      job->key = asked.value("key", "");
+      job->request = {.text = asked.at("recipe").get<std::string>(),
+                      .file = asked.value("file", "recipe.toml"),
+                      .sets = asked.value("sets", std::vector<std::string>{}),
+                      .ranks = asked.value("ranks", int64_t{0}),
+                      .hardware = asked.value("hardware", ""),
+                      .executor = asked.value("executor", "heddle"),
+                      .timeline = asked.value("timeline", false)};
+      put(std::move(job));
+    } catch (const std::exception& error) {
+      say({{"id", id},
+           {"error", fmt::format("no request of this version: {}; valid: {{\"id\": 1, \"key\": "
+                                 "\"compose\", \"recipe\": \"<TOML text>\", …}}",
+                                 error.what())}});
+    }
+  }
+
+  /// What is older and has the same key is given up.
+  void put(std::shared_ptr<Job> job) {
+    std::vector<Json> given_up;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!job->key.empty()) {
+        for (const auto& waiting : waiting_)
+          if (waiting->key == job->key) given_up.push_back(waiting->id);
+        std::erase_if(waiting_, [&](const auto& waiting) { return waiting->key == job->key; });
+        if (running_ && running_->key == job->key) running_->cancelled = true;
+      }
+      waiting_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+    for (const Json& id : given_up) say({{"id", id}, {"cancelled", true}});
+  }
+
+  void plan_all() {
+    Planning planning;
+    while (const std::shared_ptr<Job> job = next()) {
+      PlanAnswer answer = Error{"planning failed"};
+      try {
+        answer = planning.answer(job->request, [&] { return job->cancelled.load(); });
+      } catch (const std::exception& error) {
+        answer = Error{error.what()};
+      }
+      tell(*job, answer);
+    }
+  }
+
+  /// Waits for one; none: there are no more.
+  std::shared_ptr<Job> next() {
+    std::unique_lock lock(mutex_);
+    running_.reset();
+    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    if (waiting_.empty()) return nullptr;
+    running_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    return running_;
+  }
+
+  void tell(const Job& job, const PlanAnswer& answer) {
+    Json json = {{"id", job.id}};
+    if (const auto* document = std::get_if<plan::Document>(&answer)) {
+      json["plan"] = plan::to_json(*document);
+    } else if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
+      json["faults"] = Json::array();
+      for (const recipe::Fault& fault : *faults) json["faults"].push_back(fault_json(fault));
+    } else if (const std::string& message = std::get<Error>(answer).message;
+               message == train::kCancelled) {
+      json["cancelled"] = true;
+    } else {
+      json["error"] = message;
+    }
+    say(json);
+  }
+
+  void say(const Json& line) {
+    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::lock_guard lock(output_);
+    std::cout << text << std::flush;
+  }
+
+  std::mutex mutex_, output_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Job>> waiting_;
+  std::shared_ptr<Job> running_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+int serve_plans() { return Server().run(); }
+
+}  // namespace heddle::engine

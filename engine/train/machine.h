@@ -1,0 +1,33 @@
+// What a recipe is planned for: this machine as it was calibrated, or an entry of the catalogue.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/cost/rates.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::train {
+
+struct Machine {
+  std::string name;   // "this-machine", "h100-sxm"
+  std::string words;  // for people: "2 cores, 23.4 GiB"
+  bool gpu = false;
+  cost::Rates rates;
+  int64_t limit_bytes = 0;   // of a rank; 0: not known
+  int64_t beyond_bytes = 0;  // of a rank, besides states and arena
+  double peak_flops = 0;     // of a rank's device, at the recipe's precision; 0: not known
+  double uncertain = 0;      // see plan::Document
+  std::string uncertain_words;
+  std::vector<std::string> sources;
+  std::vector<std::string> remarks;
+};
+
+/// The machine called `name` for a resolved recipe, as an `executor` ("heddle", "compiled",
+/// "eager") uses it. Errors: no such name, a damaged catalogue.
+Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
+                           const std::string& executor);
+
+}  // namespace heddle::train

@@ -1,0 +1,30 @@
+// A recipe's plan as a document, before anything runs.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "engine/plan/document.h"
+#include "engine/recipe/recipe.h"
+#include "engine/train/capture.h"
+
+namespace heddle::train {
+
+struct PredictOptions {
+  std::string hardware;             // empty: the recipe's
+  std::string executor = "heddle";  // heddle | compiled | eager
+  bool timeline = false;            // with spans and memory, moment by moment
+  std::function<bool()> cancelled = [] { return false; };  // asked between stages
+  CaptureStep capture = capture_step;                      // or one that remembers
+};
+
+/// The error of a prediction that was given up.
+inline constexpr const char* kCancelled = "cancelled";
+
+/// Captures and plans the step of every pipeline rank, and simulates them together. `recipe` is
+/// resolved and has a vocabulary size. Errors: unknown hardware, a memory limit that cannot be met,
+/// `kCancelled`.
+Result<plan::Document> predict(const recipe::Recipe& recipe, const PredictOptions& options);
+
+}  // namespace heddle::train

@@ -1,0 +1,202 @@
+// `heddle-engine plan` and `plan --serve`, as a user and as the workbench start them.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/engine/train/engine_process.h"
+
+namespace {
+
+const QString kRecipe = QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/debug.toml";
+
+// Little enough to be planned at once; no text is read.
+const char* kSmall =
+    "[model]\ndim = 64\nn_layers = 4\nn_heads = 4\nffn_dim = 128\nvocab_size = 256\n"
+    "[data]\nseq_len = 64\n[training]\nlocal_batch = 4\n[hardware]\nranks = 2\n";
+
+QJsonObject planned(const QStringList& arguments) {
+  const auto run = run_engine(QStringList{"plan", kRecipe, "--json"} + arguments);
+  if (run.exit_code != 0) qWarning("%s", run.err.constData());
+  return run.results();
+}
+
+// A server, spoken to line by line.
+class Server {
+ public:
+  Server() { process_.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine", {"plan", "--serve"}); }
+  ~Server() {
+    process_.closeWriteChannel();
+    process_.waitForFinished(60000);
+  }
+  void ask(const QByteArray& line) { process_.write(line + "\n"); }
+  void ask(int id, const QString& recipe, const QString& key = {}) {
+    const QJsonObject request{{"id", id}, {"key", key}, {"recipe", recipe}, {"file", "a.toml"}};
+    ask(QJsonDocument(request).toJson(QJsonDocument::Compact));
+  }
+  QJsonObject answer() {
+    while (!process_.canReadLine())
+      if (!process_.waitForReadyRead(60000)) return {};
+    return QJsonDocument::fromJson(process_.readLine()).object();
+  }
+  int end() {
+    process_.closeWriteChannel();
+    process_.waitForFinished(60000);
+    return process_.exitStatus() == QProcess::NormalExit ? process_.exitCode() : -1;
+  }
+
+ private:
+  QProcess process_;
+};
+
+double sum(const QJsonObject& numbers) {
+  double sum = 0;
+  for (const QJsonValue number : numbers) sum += number.toDouble();
+  return sum;
+}
+
+}  // namespace
+
+class PlanCommandTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
+
+  void parts_add_up() {
+    const QJsonObject plan = planned({});
+    QVERIFY(plan["step_seconds"].toDouble() > 0);
+    QCOMPARE(sum(plan["memory"].toObject()), plan["peak_bytes"].toDouble());
+    for (const QJsonValue each : plan["ranks_shown"].toArray()) {
+      const QJsonObject rank = each.toObject();
+      const double parts = rank["compute_seconds"].toDouble() + rank["exposed_seconds"].toDouble() +
+                           rank["bubble_seconds"].toDouble() + rank["idle_seconds"].toDouble();
+      QVERIFY(qAbs(parts - rank["step_seconds"].toDouble()) < 1e-9);
+      QCOMPARE(sum(rank["memory"].toObject()), rank["peak_bytes"].toDouble());
+    }
+    QCOMPARE(plan["plan_hash"].toString().size(), 32);
+  }
+
+  void a_pipeline_has_a_bubble_and_a_rank_a_stage() {
+    const QJsonObject plan =
+        planned({"--ranks", "4", "--set", "parallelism.pp=4", "--set", "training.local_batch=8"});
+    QCOMPARE(plan["ranks_shown"].toArray().size(), 4);
+    const QJsonObject first = plan["ranks_shown"].toArray().first().toObject();
+    const double bubble = plan["bubble_seconds"].toDouble();
+    // 1F1B: (stages − 1) / (micro-batches + stages − 1) = 3 / 7 of the step, less what the first
+    // and the last stage do besides layers.
+    QVERIFY2(bubble > 0.2 * plan["step_seconds"].toDouble(), qPrintable(QString::number(bubble)));
+    QVERIFY(first["ranks"].toInt() == 1);
+  }
+
+  void a_timeline_has_spans_and_memory() {
+    const QString file = cache_.filePath("timeline.json");
+    planned({"--timeline", file});
+    QFile written(file);
+    QVERIFY(written.open(QIODevice::ReadOnly));
+    const QJsonObject plan = QJsonDocument::fromJson(written.readAll()).object();
+    const QJsonObject rank = plan["timelines"].toArray().first().toObject();
+    qint64 last = 0;
+    for (const QJsonValue span : rank["spans"].toArray())
+      last = qMax(last, span[2].toInteger() + span[3].toInteger());
+    QVERIFY(qAbs(double(last) * 1e-6 - plan["step_seconds"].toDouble()) <
+            0.02 * plan["step_seconds"].toDouble());
+    double most = 0;
+    for (const QJsonValue moment : rank["memory"].toArray()) {
+      double bytes = 0;
+      for (int i = 1; i < moment.toArray().size(); ++i) bytes += moment[i].toDouble();
+      most = qMax(most, bytes);
+    }
+    QVERIFY(most <= plan["peak_bytes"].toDouble());
+    QVERIFY(most > 0.9 * plan["peak_bytes"].toDouble());
+  }
+
+  void what_is_wrong_is_said_in_a_line() {
+    const auto faulty = run_engine({"plan", kRecipe, "--set", "parallelism.tp=3"});
+    QCOMPARE(faulty.exit_code, 2);
+    QVERIFY2(faulty.err.contains("parallelism.tp"), faulty.err.constData());
+    const auto unknown = run_engine({"plan", kRecipe, "--hardware", "abacus"});
+    QCOMPARE(unknown.exit_code, 2);
+    QVERIFY2(unknown.err.contains("abacus") && unknown.err.contains("valid:"),
+             unknown.err.constData());
+    const auto nothing = run_engine({"plan"});
+    QCOMPARE(nothing.exit_code, 2);
+    const auto missing = run_engine({"plan", "no-such-file.toml"});
+    QCOMPARE(missing.exit_code, 2);
+    QVERIFY2(missing.err.contains("no-such-file.toml"), missing.err.constData());
+  }
+
+  void a_server_answers_each_request() {
+    Server server;
+    server.ask(1, kSmall);
+    const QJsonObject first = server.answer();
+    QCOMPARE(first["id"].toInt(), 1);
+    QVERIFY2(first["plan"].toObject()["step_seconds"].toDouble() > 0,
+             QJsonDocument(first).toJson().constData());
+    // The same text gives the same plan, captured or remembered.
+    server.ask(2, kSmall);
+    QCOMPARE(server.answer()["plan"].toObject()["plan_hash"],
+             first["plan"].toObject()["plan_hash"]);
+    // Another wrapping of the same captured step gives another one.
+    server.ask(3, QString(kSmall) + "[wrapping]\nmode = \"none\"\n");
+    QVERIFY(server.answer()["plan"].toObject()["plan_hash"] !=
+            first["plan"].toObject()["plan_hash"]);
+    QCOMPARE(server.end(), 0);
+  }
+
+  void faults_say_where() {
+    Server server;
+    server.ask(1, QString(kSmall).replace("n_heads = 4", "n_heads = 5"));
+    const QJsonArray faults = server.answer()["faults"].toArray();
+    QVERIFY(!faults.isEmpty());
+    QCOMPARE(faults.first().toObject()["key"].toString(), QString("model.n_heads"));
+    QCOMPARE(faults.first().toObject()["line"].toInt(), 4);
+    server.ask(2, "[model\n");
+    QVERIFY(!server.answer()["faults"].toArray().isEmpty());
+    // Planning needs no text, but words it must know of.
+    server.ask(3, QString(kSmall).remove("vocab_size = 256\n"));
+    QCOMPARE(server.answer()["faults"].toArray().first().toObject()["key"].toString(),
+             QString("data.tokenizer"));
+  }
+
+  void garbage_gets_an_error_and_the_next_request_an_answer() {
+    Server server;
+    server.ask("no json at all \xff");
+    QVERIFY(server.answer().contains("error"));
+    server.ask(R"({"id": 3, "receipt": "a"})");
+    const QJsonObject other = server.answer();
+    QVERIFY(other.contains("error"));
+    QCOMPARE(other["id"].toInt(), 3);
+    server.ask("[1, 2]");
+    QVERIFY(server.answer().contains("error"));
+    server.ask(QByteArray(100000, '['));
+    QVERIFY(server.answer().contains("error"));
+    server.ask(4, kSmall);
+    QVERIFY(server.answer().contains("plan"));
+  }
+
+  void a_newer_request_cancels_the_older_of_its_key() {
+    Server server;
+    for (int id = 1; id <= 20; ++id) server.ask(id, kSmall, "compose");
+    server.ask(21, kSmall, "other");
+    QMap<int, QJsonObject> answers;
+    for (int i = 0; i < 21; ++i) {
+      const QJsonObject answer = server.answer();
+      answers[answer["id"].toInt()] = answer;
+    }
+    QCOMPARE(answers.size(), 21);
+    QVERIFY(answers[20].contains("plan"));
+    QVERIFY(answers[21].contains("plan"));
+    int cancelled = 0;
+    for (const QJsonObject& answer : answers) cancelled += answer["cancelled"].toBool() ? 1 : 0;
+    QVERIFY2(cancelled >= 17, qPrintable(QString::number(cancelled)));
+  }
+
+ private:
+  QTemporaryDir cache_;
+};
+
+QTEST_GUILESS_MAIN(PlanCommandTest)
+#include "plan_command_test.moc"
