@@ -211,10 +211,10 @@ class Trainer {
     std::string kept = "nothing is kept: the run has no checkpoints";
     if (saver_) {
       if (const auto saved = save(step, true, false, asked_.saver_busy); !saved) return saved;
+      runtime::set_timeout(patience_.limit(true));
       if (const auto finished = saver_->finish(); !finished) return finished;
       kept = fmt::format(
-          "the weights as they were before, and what was read of the data, are kept "
-          "as {}",
+          "the weights as they were before, and what was read of the data, are kept as {}",
           saver_->newest());
     }
     return fail(
