@@ -63,8 +63,11 @@ int64_t resident_bytes() {
 
 Result<> reserve_results(const launch::RankContext& context, int64_t steps) {
   constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
+  // Who asks for more means "until it is stopped".
+  constexpr int64_t kMostSteps = 1'000'000;
   if (context.rank != 0) return {};
-  return launch::reserve(context.run_dir + "/results.json", kFigures + kLoss * steps);
+  return launch::reserve(context.run_dir + "/results.json",
+                         kFigures + kLoss * std::min(steps, kMostSteps));
 }
 
 Result<> write_results(const launch::RankContext& context, const Results& results,

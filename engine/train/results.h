@@ -38,7 +38,7 @@ struct Results {
 int64_t peak_resident_bytes();
 int64_t resident_bytes();
 
-/// Rank 0 sets room aside for the results of so many steps.
+/// Rank 0 sets room aside for the results of so many steps, of a million at most.
 Result<> reserve_results(const launch::RankContext& context, int64_t steps);
 
 /// Rank 0 writes RUN_DIR/results.json: one line. What a step did beyond its plan is that of the
