@@ -30,13 +30,15 @@ Result<SavedCheckpoint> find(const RunCheckpoints& checkpoints, const std::strin
         found != saved.end())
       return *found;
   int64_t step = -1;
-  std::from_chars(wanted.data(), wanted.data() + wanted.size(), step);
+  const char* end = wanted.data() + wanted.size();
+  if (std::from_chars(wanted.data(), end, step).ptr != end) step = -1;
   for (const SavedCheckpoint& each : saved)
     if (each.step == step || each.name.ends_with("-" + wanted)) return each;
   return fail("{} saved no checkpoint {}; valid: {}", run, wanted, names_of(saved));
 }
 
-/// Whether a checkpoint can be gone on from; `Fit::no` ends the search, damage does not.
+/// Whether a checkpoint can be gone on from. Where it is damaged the one before may do; another
+/// fault is the recipe's, and ends the search.
 struct Judged {
   bool damaged = false;
   std::string fault;  // empty: it can
@@ -72,14 +74,6 @@ std::vector<Continuation::Change> changes(const recipe::Recipe& before, const re
     if (new_values[i].second != old_values[i].second)
       changes.push_back({new_values[i].first, old_values[i].second, new_values[i].second});
   return changes;
-}
-
-/// The parent's target, with the keys that a person has accepted since.
-remote::Target target_now(storage::Reader& reader, remote::Target target) {
-  const auto saved = find_target(reader, target.name);
-  if (saved && saved->target.hosts == target.hosts)
-    target.accepted_keys = saved->target.accepted_keys;
-  return target;
 }
 
 /// Another run goes on with this one, or has gone on in the same folder.
@@ -171,7 +165,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
                     ? saves.folder
                     : kOwnFolder;
 
-  launch.target = target_now(reader, checkpoints->place().target);
+  launch.target = with_keys_of_now(reader, checkpoints->place().target);
   launch.begin.emplace();
   launch.begin->lineage = {request.kind, parent.summary.id, name, plan.from.step};
   launch.begin->shares_folder = resumes && shares_folder;

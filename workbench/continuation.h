@@ -1,5 +1,5 @@
 // Going on from another run's checkpoint: what a resume or a fork would do, checked and said before
-// anything starts. Blocks: never call from the GUI thread.
+// anything starts.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct Continuation {
 
 /// Resume: the newest checkpoint that is whole, of a run that has ended, on to more steps than it
 /// has. Fork: the checkpoint that is asked for. Both on the parent's hosts, with a recipe whose
-/// model fits the checkpoint.
+/// model fits the checkpoint. Looks there: never call from the GUI thread.
 Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request);
 
 /// "goes on after step 30 of debug …": a few lines for a terminal.

@@ -194,8 +194,7 @@ class RunFollower {
   remote::Target current_target() const {
     Result<storage::Reader> reader = storage::Reader::open(store_path_);
     if (!reader) return place_.target;
-    const Result<SavedTarget> saved = find_target(*reader, place_.target.name);
-    return saved && saved->target.hosts == place_.target.hosts ? saved->target : place_.target;
+    return with_keys_of_now(*reader, place_.target);
   }
 
   /// Of all hosts: a run is heard of when each of them has answered.

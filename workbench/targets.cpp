@@ -68,6 +68,13 @@ Result<SavedTarget> find_target(storage::Reader& reader, const std::string& name
   return fail("there is no target '{}'; valid: {}", name, names);
 }
 
+remote::Target with_keys_of_now(storage::Reader& reader, remote::Target target) {
+  Result<SavedTarget> saved = find_target(reader, target.name);
+  if (saved && saved->target.hosts == target.hosts)
+    target.accepted_keys = std::move(saved->target.accepted_keys);
+  return target;
+}
+
 Result<> save_target(storage::Writer& writer, const SavedTarget& saved) {
   if (saved.target.name == remote::kThisMachine && !(saved.target == remote::this_machine())) {
     return fail("'{}' is always this machine; take another name", remote::kThisMachine);

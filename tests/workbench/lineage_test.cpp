@@ -159,6 +159,7 @@ class LineageTest : public QObject {
     QCOMPARE(must(reader.samples(run.id, "loss", 0)).front().step, int64_t(11));
     refused(planned(Kind::fork, parent, "12"),
             {"debug saved no checkpoint 12; valid: step-20, step-15, step-10"});
+    refused(planned(Kind::fork, parent, "15th"), {"debug saved no checkpoint 15th; valid: "});
     fs::rename(shared + "/step-15", shared + "/step-15-best");
     QCOMPARE(must(planned(Kind::fork, parent, "best", {"optimizer.lr=1e-4"})).from.step,
              int64_t(15));
