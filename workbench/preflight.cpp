@@ -85,9 +85,8 @@ class Preflight {
       findings_.push_back({"data", Status::fail, fault.what, fault.valid, line.substr(0, end)});
     }
     if (!faults.empty()) return;
-    std::set<std::string> none;
     add("data", Status::pass,
-        size(static_cast<int64_t>(bytes_of_inputs(recipe_, none).all)) + ", readable");
+        size(static_cast<int64_t>(bytes_of_inputs(recipe_, {}).all)) + ", readable");
   }
 
   /// What follows needs to know how large the model is.
@@ -167,7 +166,7 @@ class Preflight {
     const auto shipped = static_cast<int64_t>(
         host.is_this_machine ? 0
                              : host.engine_bytes + bytes_of_inputs(recipe_, host.blobs).missing);
-    const auto [folder, free] = disk_of(host);
+    const auto [folder, room] = disk_of(host);
     const int64_t needed = kept * one + shipped;
     std::string what = kept == 0 ? "no checkpoints"
                        : kept == 1
@@ -175,6 +174,10 @@ class Preflight {
                            : fmt::format("{} checkpoints of {} take {}, one being written included",
                                          kept, size(one), size(kept * one));
     if (shipped > 0) what += fmt::format(", {} to bring there", size(shipped));
+    if (!room)
+      return add(name_on(host, "disk"), Status::unknown,
+                 fmt::format("{}; what is free at {} is not known", what, folder));
+    const int64_t free = *room;
     what += fmt::format("; {} free at {}", size(free), folder);
     const std::string remedy =
         kept > 1 ? "free some space, lower checkpoint.keep, or name another checkpoint.folder"
@@ -187,15 +190,19 @@ class Preflight {
         "checkpoint.folder");
   }
 
-  /// Where checkpoints go, and what is free there.
-  std::pair<std::string, int64_t> disk_of(const HostNow& host) const {
-    if (!host.is_this_machine || recipe_.checkpoint.folder.empty())
-      return {target_.target.root, host.report.free_disk_bytes};
+  /// Where checkpoints go, and what is free there, where that can be told: of a disk that is full
+  /// the probe says so itself.
+  std::pair<std::string, std::optional<int64_t>> disk_of(const HostNow& host) const {
+    if (!host.is_this_machine || recipe_.checkpoint.folder.empty()) {
+      const int64_t free = host.report.free_disk_bytes;
+      return {target_.target.root, free > 0 ? std::optional(free) : std::nullopt};
+    }
     fs::path folder = recipe_.checkpoint.folder;
     std::error_code error;
     while (folder.has_relative_path() && !fs::exists(folder, error)) folder = folder.parent_path();
     const fs::space_info space = fs::space(folder, error);
-    return {recipe_.checkpoint.folder, error ? 0 : static_cast<int64_t>(space.available)};
+    return {recipe_.checkpoint.folder,
+            error ? std::nullopt : std::optional(static_cast<int64_t>(space.available))};
   }
 
   const recipe::Parsed& parsed_;

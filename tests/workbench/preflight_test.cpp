@@ -147,6 +147,12 @@ class PreflightTest : public QObject {
         load("llama3-1b", "[checkpoint]\nenabled = false\n[hardware]\nranks = 2\n"), on({full}));
     QVERIFY2(line(none, "disk").starts_with("pass disk: no checkpoints"),
              line(none, "disk").c_str());
+    // A host where that cannot be told (it has no df) is not one whose disk is full.
+    full.report.free_disk_bytes = 0;
+    const auto unknown = preflight(load("llama3-1b", every), on({full}));
+    QVERIFY2(may_start(unknown), lines_of(unknown, Status::fail).c_str());
+    QVERIFY2(line(unknown, "disk").ends_with("what is free at ~/.heddle is not known"),
+             line(unknown, "disk").c_str());
   }
 
   void inputs_are_looked_at() {
