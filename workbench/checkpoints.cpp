@@ -11,6 +11,7 @@
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "remote/connect.h"
+#include "workbench/import.h"
 
 namespace heddle::workbench {
 namespace {
@@ -60,7 +61,7 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
     return fail(
         "{} was {}: where its checkpoints lie is not known; valid: a new run with model.checkpoint "
         "= \"FOLDER/step-N\", which begins with the weights alone",
-        name, run.summary.target == "imported" ? "imported" : "never started");
+        name, run.summary.target == kImported ? "imported" : "never started");
   RunCheckpoints found;
   found.place_ = std::move(*place);
   for (size_t host = 0; host < found.place_.shares.size(); ++host)

@@ -1,7 +1,6 @@
 #include "workbench/import.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -9,8 +8,8 @@
 
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
+#include "engine/launch/run_logs.h"
 #include "engine/recipe/parse.h"
-#include "engine/telemetry/record.h"
 #include "storage/queries.h"
 #include "workbench/place.h"
 
@@ -20,58 +19,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPiece = 1 << 20;
-constexpr const char* kImported = "imported";  // the target of such a run
-constexpr int kDeepest = 6;                    // folders down to a run directory
+constexpr int kDeepest = 6;  // folders down to a run directory
 
-struct Log {
-  int32_t epoch = 0;
-  int32_t rank = 0;
-  std::string path;
-};
-
-/// "rank-3.0.hlog" and "supervisor.0.hlog"; of other names nothing.
-std::optional<Log> log_of(const fs::path& path) {
-  const std::string name = path.filename();
-  if (path.extension() != ".hlog") return {};
-  Log log{.path = path};
-  const char* at = name.data();
-  const char* end = name.data() + name.size() - 5;
-  if (name.starts_with("rank-")) {
-    const auto rank = std::from_chars(at + 5, end, log.rank);
-    if (rank.ec != std::errc()) return {};
-    at = rank.ptr;
-  } else if (name.starts_with("supervisor")) {
-    log.rank = telemetry::kSupervisorRank;
-    at += 10;
-  }
-  if (at == end || *at != '.') return {};
-  const auto epoch = std::from_chars(at + 1, end, log.epoch);
-  return epoch.ec == std::errc() && epoch.ptr == end ? std::optional(log) : std::nullopt;
-}
+const std::string kFirstLog = launch::file_of({.rank = 0, .epoch = 0});
 
 /// In the order to take them in: attempt by attempt, the supervisor's, which ends the run, last.
-Result<std::vector<Log>> logs_of(const std::string& run_dir) {
-  std::vector<Log> logs;
+Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
+  std::vector<launch::LogName> logs;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run_dir, error)) {
-    if (std::optional<Log> log = log_of(entry.path())) logs.push_back(std::move(*log));
-  }
+  for (fs::directory_iterator entry(run_dir, error), end; !error && entry != end;
+       entry.increment(error))
+    if (const auto log = launch::log_name(entry->path().filename())) logs.push_back(*log);
   if (error) return fail("{}: {}", run_dir, error.message());
-  std::sort(logs.begin(), logs.end(), [](const Log& a, const Log& b) {
-    const auto order = [](const Log& log) {
-      return std::tuple(log.epoch, log.rank == telemetry::kSupervisorRank, log.rank);
-    };
-    return order(a) < order(b);
+  std::ranges::sort(logs, {}, [](const launch::LogName& log) {
+    return std::tuple(log.epoch, log.rank == telemetry::kSupervisorRank, log.rank);
   });
-  if (std::none_of(logs.begin(), logs.end(), [](const Log& log) { return log.rank == 0; })) {
-    return fail("{}: there is no rank-0.0.hlog; valid: the directory of a run", run_dir);
-  }
+  if (std::ranges::find(logs, 0, &launch::LogName::rank) == logs.end())
+    return fail("{}: there is no {}; valid: the directory of a run", run_dir, kFirstLog);
   return logs;
 }
 
-Result<> take_log(storage::Writer& writer, storage::RunId run, const Log& log) {
-  std::ifstream file(log.path, std::ios::binary);
-  if (!file) return fail("{}: cannot be read", log.path);
+Result<> take_log(storage::Writer& writer, storage::RunId run, const std::string& run_dir,
+                  const launch::LogName& log) {
+  const std::string path = run_dir + "/" + launch::file_of(log);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail("{}: cannot be read", path);
   std::string piece(kPiece, '\0');
   for (uint64_t offset = 0; file;) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
@@ -79,17 +51,17 @@ Result<> take_log(storage::Writer& writer, storage::RunId run, const Log& log) {
     if (count == 0) break;
     const auto taken =
         writer.ingest(run, log.rank, log.epoch, offset, piece.substr(0, count)).get();
-    if (!taken) return fail("{}: {}", log.path, taken.error().message);
+    if (!taken) return fail("{}: {}", path, taken.error().message);
     offset += count;
   }
   const auto ended = writer.end_log(run, log.rank, log.epoch).get();
-  return ended ? Result<>{} : fail("{}: {}", log.path, ended.error().message);
+  return ended ? Result<>{} : fail("{}: {}", path, ended.error().message);
 }
 
-Result<> take_logs(storage::Writer& writer, storage::RunId run, const std::vector<Log>& logs,
-                   const launch::Status& status) {
-  for (const Log& log : logs) {
-    if (Result<> taken = take_log(writer, run, log); !taken) return taken;
+Result<> take_logs(storage::Writer& writer, storage::RunId run, const std::string& run_dir,
+                   const std::vector<launch::LogName>& logs, const launch::Status& status) {
+  for (const launch::LogName& log : logs) {
+    if (Result<> taken = take_log(writer, run, run_dir, log); !taken) return taken;
   }
   if (!status.end) {
     return writer.set_state(run, storage::RunState::lost, "imported without an end.json").get();
@@ -136,11 +108,13 @@ Result<std::optional<storage::CreatedRun>> run_here(storage::Reader& reader,
 
 void find_run_dirs(const fs::path& folder, int deeper, std::vector<std::string>& found) {
   std::error_code error;
-  if (fs::exists(folder / "rank-0.0.hlog", error)) return found.push_back(folder);
+  if (fs::exists(folder / kFirstLog, error)) return found.push_back(folder);
   if (deeper == 0) return;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error) && !entry.is_symlink(error))
-      find_run_dirs(entry.path(), deeper - 1, found);
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->is_directory(unknown) && !entry->is_symlink(unknown))
+      find_run_dirs(entry->path(), deeper - 1, found);
   }
 }
 
@@ -169,9 +143,9 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
         run_dirs.push_back(run_dir);
     }
     if (found.empty())
-      done.push_back({path, fail("{}: there is no rank-0.0.hlog in it or below; valid: the "
-                                 "directory of a run, or a folder of such",
-                                 path)});
+      done.push_back({path, fail("{}: there is no {} in it or below; valid: the directory of a "
+                                 "run, or a folder of such",
+                                 path, kFirstLog)});
   }
   Result<storage::Reader> reader = storage::Reader::open(store_path);
   for (size_t i = 0; i < run_dirs.size(); ++i) {
@@ -191,7 +165,7 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::string& run_dir,
                                        const std::string& name) {
   const std::string folder = whole(run_dir);
-  const Result<std::vector<Log>> logs = logs_of(folder);
+  const Result<std::vector<launch::LogName>> logs = logs_of(folder);
   if (!logs) return fail(logs);
   const Result<launch::Status> status = launch::read_status(folder);
   if (!status) return fail(status);
@@ -221,7 +195,7 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   if (status->end) run.created = status->end->finished;
   Result<storage::CreatedRun> created = writer.create_run(std::move(run)).get();
   if (!created) return created;
-  if (const Result<> taken = take_logs(writer, created->id, *logs, *status); !taken) {
+  if (const Result<> taken = take_logs(writer, created->id, folder, *logs, *status); !taken) {
     [[maybe_unused]] const Result<> removed = writer.remove(created->id).get();
     return fail(taken);
   }

@@ -14,6 +14,9 @@
 
 namespace heddle::workbench {
 
+/// The target of such a run.
+inline constexpr const char* kImported = "imported";
+
 /// Takes in a finished run's directory (launch.json, recipe.toml, *.hlog, end.json) as a new run
 /// called `name`, or when that is empty as it was launched. A directory is imported once.
 Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::string& run_dir,

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "engine/checkpoint/step_folders.h"
+#include "engine/launch/checkpoint_folder.h"
 #include "engine/recipe/parse.h"
 #include "remote/connect.h"
 #include "workbench/checkpoints.h"
@@ -21,11 +23,10 @@ Result<RunFolder> folder_on(remote::Node& node, const std::string& run_dir) {
   if (!size) return fail(size);
   std::from_chars(size->data(), size->data() + size->size(), folder.bytes);
   folder.bytes *= 1024;
-  const auto entries = node.list(run_dir + "/checkpoints");
+  const auto entries = node.list(launch::checkpoint_folder({}, run_dir));
   if (!entries) return fail(entries);
-  folder.checkpoints = std::count_if(entries->begin(), entries->end(), [](const auto& entry) {
-    return entry.folder && entry.name.starts_with("step-") &&
-           entry.name.find('.') == std::string::npos;
+  folder.checkpoints = std::ranges::count_if(*entries, [](const remote::Entry& entry) {
+    return entry.folder && checkpoint::step_of(entry.name);
   });
   return folder;
 }
