@@ -13,8 +13,6 @@ namespace {
 
 constexpr int64_t kFloat = 4;
 
-int64_t bytes_of(Precision precision) { return precision == Precision::bf16 ? 2 : 4; }
-
 int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
 
 /// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.

@@ -25,6 +25,8 @@ void for_each_part(const Recipe& recipe, const std::vector<Parameter>& parameter
 
 }  // namespace
 
+int64_t bytes_of(Precision precision) { return precision == Precision::bf16 ? 2 : 4; }
+
 std::vector<int64_t> whole_elements(const Recipe& recipe,
                                     const std::vector<Parameter>& parameters) {
   std::vector<int64_t> elements(static_cast<size_t>(recipe.parallelism.pp), 0);
@@ -49,7 +51,7 @@ std::vector<int64_t> stored_elements(const Recipe& recipe) {
 
 std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Bucket& bucket) {
   const bool sharded = Mesh(recipe.parallelism).size(kSharing) > 1;
-  const int64_t width = recipe.precision.param == Precision::bf16 ? 2 : 4;
+  const int64_t width = bytes_of(recipe.precision.param);
   std::vector<int64_t> bytes = whole_elements(recipe, bucket.parameters);
   for (int64_t& each : bytes) each *= sharded ? width : 0;
   return bytes;

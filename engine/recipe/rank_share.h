@@ -8,6 +8,9 @@
 
 namespace heddle::recipe {
 
+/// Bytes of a number.
+int64_t bytes_of(Precision precision);
+
 /// Elements of these parameters, by pipeline rank: of a rank's tensor-parallel part, not sharded.
 std::vector<int64_t> whole_elements(const Recipe& recipe, const std::vector<Parameter>& parameters);
 
