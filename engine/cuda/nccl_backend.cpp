@@ -79,7 +79,6 @@ ncclComm_t communicator(c10d::ProcessGroupNCCL& group) {
 }
 
 // LibTorch's own limit comes later: its watchdog would end the process without a word of who lags.
-// LibTorch's own limit comes later: its watchdog would end the process without a word of who lags.
 constexpr int kLibTorchLimit = 3;
 
 c10::intrusive_ptr<c10d::ProcessGroupNCCL::Options> options_for(std::chrono::milliseconds timeout) {

@@ -23,8 +23,8 @@ struct TrainOptions {
 };
 
 /// Runs to the end: what happens as `tell` says, results.json's line last on stdout, the failing
-/// rank's own lines on stderr. SIGINT
-/// and SIGTERM stop the ranks after the next step, a second one kills them. Returns the exit code.
+/// rank's own lines on stderr. SIGINT and SIGTERM stop the ranks after the next step, a second one
+/// kills them. Returns the exit code.
 int run_foreground(const TrainOptions& options);
 
 }  // namespace heddle::launch

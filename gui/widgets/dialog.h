@@ -17,9 +17,9 @@ class Dialog : public QDialog {
   Dialog(const QString& title, const QString& iconName, Tone tone, QWidget* parent);
 
   QVBoxLayout* body() const { return body_; }
-  /// Buttons stand at the right, in the order in which they are added.
   /// In its head and as the window's.
   void setTitle(const QString& title);
+  /// Buttons stand at the right, in the order in which they are added.
   void addButton(QPushButton* button);
 
  private:

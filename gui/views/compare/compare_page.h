@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTimer>
 
 #include "gui/charts/chart_group.h"
 #include "gui/charts/line_chart.h"

@@ -1,8 +1,6 @@
 // Before a run is killed, or stopped where that keeps nothing: what was trained and is lost.
 #pragma once
 
-#include <functional>
-
 #include "gui/session.h"
 #include "gui/widgets/dialog.h"
 

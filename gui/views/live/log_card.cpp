@@ -1,5 +1,6 @@
 #include "gui/views/live/log_card.h"
 
+#include <QActionGroup>
 #include <QDateTime>
 #include <QMenu>
 #include <QScrollBar>

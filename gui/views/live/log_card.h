@@ -1,7 +1,6 @@
 // The run's log: follows the end as long as one does not scroll away from it. GUI thread only.
 #pragma once
 
-#include <QActionGroup>
 #include <QTextBrowser>
 #include <vector>
 
