@@ -9,6 +9,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/list_keys.h"
 #include "gui/widgets/search_field.h"
 
 namespace heddle::gui {
@@ -85,6 +86,7 @@ CommandPalette::CommandPalette(Actions& actions, Session& session, QWidget* wind
     place();
   });
   connect(list_, &QListView::clicked, this, &CommandPalette::accept);
+  new ListKeys(field_, list_, [this](const QModelIndex& index) { accept(index); });
   field_->installEventFilter(this);
   window->installEventFilter(this);
   hide();
@@ -155,26 +157,12 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
     hide();
     return false;
   }
-  if (event->type() != QEvent::KeyPress) return false;
-  auto* key = static_cast<QKeyEvent*>(event);
-  switch (key->key()) {
-    case Qt::Key_Escape:
-      hide();
-      if (before_) before_->setFocus();
-      return true;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      accept(list_->currentIndex());
-      return true;
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-    case Qt::Key_PageUp:
-    case Qt::Key_PageDown:
-      QCoreApplication::sendEvent(list_, event);
-      return true;
-    default:
-      return false;
-  }
+  const bool escape =
+      event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;
+  if (!escape) return false;
+  hide();
+  if (before_) before_->setFocus();
+  return true;
 }
 
 }  // namespace heddle::gui

@@ -1,12 +1,11 @@
 #include "gui/widgets/pick_list.h"
 
-#include <QCoreApplication>
-#include <QKeyEvent>
 #include <QScreen>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "gui/widgets/list_keys.h"
 #include "gui/widgets/search_field.h"
 
 namespace heddle::gui {
@@ -43,7 +42,7 @@ PickList::PickList(const QString& hint, QWidget* parent) : QFrame(parent, Qt::Po
     list_->setCurrentIndex(matching_.index(0, 0));
   });
   connect(list_, &QListView::clicked, this, &PickList::accept);
-  field_->installEventFilter(this);
+  new ListKeys(field_, list_, [this](const QModelIndex& index) { accept(index); });
 }
 
 void PickList::setItems(const std::vector<Item>& items, qint64 current) {
@@ -83,29 +82,8 @@ QStringList PickList::shown() const {
 }
 
 void PickList::accept(const QModelIndex& index) {
-  if (!index.isValid()) return;
   hide();
   Q_EMIT picked(index.data(kId).toLongLong());
-}
-
-/// The field keeps the keyboard; arrows move in the list.
-bool PickList::eventFilter(QObject* watched, QEvent* event) {
-  if (watched != field_ || event->type() != QEvent::KeyPress) return false;
-  auto* key = static_cast<QKeyEvent*>(event);
-  switch (key->key()) {
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-    case Qt::Key_PageUp:
-    case Qt::Key_PageDown:
-      QCoreApplication::sendEvent(list_, event);
-      return true;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      accept(list_->currentIndex());
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace heddle::gui

@@ -35,9 +35,6 @@ class PickList : public QFrame {
  Q_SIGNALS:
   void picked(qint64 id);
 
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
  private:
   void accept(const QModelIndex& index);
 

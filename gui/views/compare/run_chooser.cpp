@@ -1,6 +1,5 @@
 #include "gui/views/compare/run_chooser.h"
 
-#include <QKeyEvent>
 #include <QScreen>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/list_keys.h"
 
 namespace heddle::gui {
 
@@ -99,7 +99,7 @@ RunChooser::RunChooser(QWidget* parent) : QFrame(parent, Qt::Popup), model_(this
   });
   connect(&model_, &RunChoices::ticked, this, &RunChooser::ticked);
   connect(list_, &QListView::clicked, this, [this](const QModelIndex& index) { toggle(index); });
-  field_->installEventFilter(this);
+  new ListKeys(field_, list_, [this](const QModelIndex& index) { toggle(index); });
 }
 
 void RunChooser::setRuns(std::vector<storage::RunSummary> runs, QSet<qint64> ticked) {
@@ -128,22 +128,6 @@ void RunChooser::popup(const QPoint& globalPosition) {
   setGeometry(place);
   show();
   field_->setFocus();
-}
-
-bool RunChooser::eventFilter(QObject*, QEvent* event) {
-  if (event->type() != QEvent::KeyPress) return false;
-  const int key = static_cast<QKeyEvent*>(event)->key();
-  const QModelIndex current = list_->currentIndex();
-  if (key == Qt::Key_Return || key == Qt::Key_Enter) {
-    if (current.isValid()) toggle(current);
-    return true;
-  }
-  if (key == Qt::Key_Up || key == Qt::Key_Down) {
-    const int row = current.row() + (key == Qt::Key_Down ? 1 : -1);
-    if (row >= 0 && row < model_.rowCount()) list_->setCurrentIndex(model_.index(row, 0));
-    return true;
-  }
-  return false;
 }
 
 }  // namespace heddle::gui

@@ -49,9 +49,6 @@ class RunChooser : public QFrame {
  Q_SIGNALS:
   void ticked(qint64 run, bool on);
 
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override;
-
  private:
   void toggle(const QModelIndex& index);
   void count();
