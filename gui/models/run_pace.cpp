@@ -4,18 +4,13 @@
 #include <cmath>
 #include <vector>
 
+#include "gui/models/median.h"
 #include "gui/models/value.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int64_t kRecentSteps = 20;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 

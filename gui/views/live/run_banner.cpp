@@ -85,7 +85,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   }
   if (!heard.fresh()) {
     title = heard.title;
-    look = {QStringLiteral("unlinked"), heard.tone};
+    look = lookOf(state, heard);
     causes << silence(contact, heard);
   } else if (!heldUp.isEmpty()) {
     title = tr("A rank lags");

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/models/median.h"
+
 namespace heddle::gui {
 namespace {
 
 constexpr size_t kMostHeld = 64;  // a rank that is silent for longer does not hold the others back
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::optional<double> value(const storage::StepRow& row, const char* name) {
   const auto found = row.step.values.find(name);
