@@ -63,11 +63,8 @@ Toast::Toast(QWidget* window, const Message& message, QPushButton* button)
   setObjectName(QStringLiteral("toast"));
   setProperty("role", "toast");
   auto* symbol = new QLabel;
-  const QString name = message.tone == Tone::bad    ? QStringLiteral("fail")
-                       : message.tone == Tone::warn ? QStringLiteral("warning")
-                       : message.tone == Tone::good ? QStringLiteral("check")
-                                                    : QStringLiteral("info");
-  symbol->setPixmap(iconPixmap(name, 16, colorOf(message.tone), devicePixelRatioF()));
+  symbol->setPixmap(
+      iconPixmap(signOf(message.tone), 16, colorOf(message.tone), devicePixelRatioF()));
   auto* text = new QLabel(message.text);
   text->setWordWrap(true);
   text->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -115,6 +112,12 @@ Toast* add(QWidget* over, const Message& message, QPushButton* button) {
 
 }  // namespace
 
+QString signOf(Tone tone) {
+  if (tone == Tone::bad) return QStringLiteral("fail");
+  if (tone == Tone::warn) return QStringLiteral("warning");
+  return tone == Tone::good ? QStringLiteral("check") : QStringLiteral("info");
+}
+
 void showToast(QWidget* over, const Message& message) { add(over, message, nullptr); }
 
 void showToast(QWidget* over, const QString& text, Tone tone) { showToast(over, {text, tone}); }
@@ -123,7 +126,7 @@ void showToast(QWidget* over, const QString& text, const QString& button,
                std::function<void()> act) {
   QPushButton* made = quietButton(button);
   made->setObjectName(QStringLiteral("toastAction"));
-  Toast* toast = add(over, {text}, made);
+  Toast* toast = add(over, {.text = text, .subject = button}, made);
   QObject::connect(made, &QPushButton::clicked, toast, [toast, act = std::move(act)] {
     toast->dismiss();
     act();

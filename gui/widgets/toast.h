@@ -17,11 +17,15 @@ struct Message {
   QDateTime time = QDateTime::currentDateTime();
 };
 
+/// The symbol of messages of a tone.
+QString signOf(Tone tone);
+
 /// Shows a message over the widget's window, in place of an older one of the same subject.
 void showToast(QWidget* over, const Message& message);
 void showToast(QWidget* over, const QString& text, Tone tone = Tone::text);
 
-/// A message with a button, such as "Undo", which does `act` once and closes the toast.
+/// A message with a button, such as "Undo", which does `act` once and closes the toast. Stays
+/// beside other messages; the newest of that button takes the place of the older one.
 void showToast(QWidget* over, const QString& text, const QString& button,
                std::function<void()> act);
 

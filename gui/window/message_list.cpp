@@ -10,12 +10,6 @@ namespace {
 
 constexpr QSize kSize{520, 320};
 
-QString iconOf(Tone tone) {
-  if (tone == Tone::bad) return QStringLiteral("fail");
-  if (tone == Tone::warn) return QStringLiteral("warning");
-  return tone == Tone::good ? QStringLiteral("check") : QStringLiteral("info");
-}
-
 }  // namespace
 
 MessageList::MessageList(QWidget* parent) : QFrame(parent, Qt::Popup) {
@@ -37,7 +31,7 @@ MessageList::MessageList(QWidget* parent) : QFrame(parent, Qt::Popup) {
 
 void MessageList::add(const Message& message) {
   auto* item = new QListWidgetItem(
-      icon(iconOf(message.tone), message.tone),
+      icon(signOf(message.tone), message.tone),
       message.time.toString(QStringLiteral("HH:mm:ss")) + QStringLiteral("  ") + message.text);
   list_->insertItem(0, item);
   while (list_->count() > kKept) delete list_->takeItem(list_->count() - 1);

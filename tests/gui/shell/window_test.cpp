@@ -223,7 +223,6 @@ class WindowTest : public QObject {
     QVERIFY2(rates.contains(rate.section(QLatin1Char(' '), 0, 0)), qPrintable(rates.join('|')));
   }
 
-  // What to press next must not be Kill.
   void theSearchFieldGivesWayToWords() {
     window_->resize(1100, 700);
     Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.stopped);
@@ -236,6 +235,7 @@ class WindowTest : public QObject {
     QTRY_COMPARE(search->width(), search->maximumWidth());
   }
 
+  // What to press next must not be Kill.
   void afterStopTheKeyboardIsInTheLog() {
     Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
     QTRY_VERIFY(window_->isReady());
@@ -292,6 +292,16 @@ class WindowTest : public QObject {
         list->findChild<QListWidget*>()->item(0)->text().contains(QStringLiteral("no such host")));
     QTest::keyClick(list, Qt::Key_Escape);
     QVERIFY(!list->isVisible());
+  }
+
+  void anUndoStaysBesideWhatIsSaidNext() {
+    window_->showPage(QStringLiteral("runs"));
+    Q_EMIT session_->undoOffered(QStringLiteral("in the trash"), [] {});
+    Q_EMIT session_->message(QStringLiteral("exported"), Tone::good);
+    auto* undo = window_->findChild<QPushButton*>(QStringLiteral("toastAction"));
+    QVERIFY(undo && undo->isVisible());
+    Q_EMIT session_->undoOffered(QStringLiteral("another is, too"), [] {});
+    QVERIFY(!undo->isVisible());
   }
 
   void themeSwitchesAndIsKept() {
