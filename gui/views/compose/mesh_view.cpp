@@ -12,6 +12,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr qint64 kMostCells = 2048;  // more ranks than can be told apart: the first are drawn
+constexpr int64_t kFills = 3;        // of a colour: more groups than colours differ in their fill
 
 }  // namespace
 
@@ -64,10 +65,11 @@ void MeshView::paintEvent(QPaintEvent*) {
     const QRectF cell(static_cast<double>(rank % columns()) * across,
                       static_cast<double>(rank / columns()) * (tall + 2), across - 2, tall);
     const int64_t group = mesh_.index(rank, recipe::kWorld & ~recipe::kSharing);
-    const int slot = static_cast<int>((group + 1) % 7);
+    const int slot = static_cast<int>(group % kRunColors);
+    const auto round = static_cast<double>(group / kRunColors % kFills);
     const QColor color = valid_ ? runStroke(slot, Theme::instance().scheme()).color : c.other;
     painter.setPen(QPen(blend(c.surface, color, tall < 14 ? 0.5 : 0.85), 1));
-    painter.setBrush(blend(c.surface, color, 0.22));
+    painter.setBrush(blend(c.surface, color, 0.22 + 0.13 * round));
     painter.drawRoundedRect(cell.adjusted(0.5, 0.5, -0.5, -0.5), tall < 14 ? 1 : 4,
                             tall < 14 ? 1 : 4);
     if (across < 26 || tall < 14) continue;

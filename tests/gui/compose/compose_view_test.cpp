@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
+#include <QSet>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -283,6 +284,21 @@ class ComposeViewTest : public QObject {
     QVERIFY(bands->accessibleDescription().contains("gathers"));
     document_->setKey("parallelism.tp", "3");  // a fault of the mesh: nothing follows
     QVERIFY(!bands->accessibleDescription().contains("gathers"));
+  }
+
+  void groups_of_the_mesh_differ() {
+    constexpr int kGroups = 24;
+    recipe::Parallelism replicas;
+    replicas.dp_replicate = kGroups;
+    replicas.dp_shard = 1;
+    MeshView mesh;
+    mesh.resize(320, 10);
+    mesh.setMesh(recipe::Mesh(replicas), kGroups, true);
+    const QImage drawn = mesh.grab().toImage();
+    QSet<QRgb> fills;
+    for (int rank = 0; rank < kGroups; ++rank)  // eight in a row
+      fills.insert(drawn.pixel(rank % 8 * 40 + 8, rank / 8 * (drawn.height() / 3) + 6));
+    QCOMPARE(fills.size(), qsizetype(kGroups));
   }
 
   void checkpoints_say_where_and_what_it_means_to_have_none() {
