@@ -331,12 +331,13 @@ void LineChart::drawMarks(Curve& curve, const std::vector<Column>& columns, cons
   // Neighbours on the same path are marked at different places.
   const auto number = static_cast<int>(&curve - curves_.data());
   const double pixel = (x.high - x.low) / std::max(1, plot_->width());
+  const double between = kBetweenMarks * pixel;
   double next = x.low + pixel * (24 + number * 37 % kBetweenMarks);
   QVector<QCPGraphData> marks;
   for (const Column& column : columns) {
     if (column.x < next || !std::isfinite(column.last)) continue;
     marks.append({column.x, column.last});
-    while (next <= column.x) next += kBetweenMarks * pixel;
+    next += between * (std::floor((column.x - next) / between) + 1);
   }
   curve.marks->data()->set(marks, true);
   curve.marks->setScatterStyle(
