@@ -40,6 +40,12 @@ Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
   return columns;
 }
 
+/// What became of the wish to stop some runs.
+struct Stopping {
+  std::vector<storage::RunDetail> lost;  // a stop would lose these: asked first
+  bool any = false;                      // others stop
+};
+
 /// An action that cannot be done says why, wherever it is listed.
 void allow(QAction* action, const QString& text, const QString& reason) {
   action->setText(reason.isEmpty() ? text : QStringLiteral("%1 – %2").arg(text, reason));
@@ -456,26 +462,28 @@ void RunsPage::dropEvent(QDropEvent* event) {
 void RunsPage::stopRuns() {
   session().act(
       stopping_,
-      [runs = selectedRuns(), path = session().storePath().toStdString()](
-          workbench::Workbench&) -> Result<std::vector<storage::RunDetail>> {
+      [runs = selectedRuns(),
+       path = session().storePath().toStdString()](workbench::Workbench&) -> Result<Stopping> {
         auto reader = storage::Reader::open(path);
         if (!reader) return fail(reader);
-        std::vector<storage::RunDetail> lost;
+        Stopping stopping;
         for (const qint64 id : runs) {
           const auto run = reader->run(id);
           if (!run) return fail(run);
           if (storage::has_ended(run->summary.state)) continue;
-          if (!workbench::stop_keeps(*run))
-            lost.push_back(*run);
-          else if (const auto stopped = workbench::stop(*run); !stopped)
-            return fail(stopped);
+          if (!workbench::stop_keeps(*run)) {
+            stopping.lost.push_back(*run);
+            continue;
+          }
+          if (const auto stopped = workbench::stop(*run); !stopped) return fail(stopped);
+          stopping.any = true;
         }
-        return lost;
+        return stopping;
       },
-      [this, count = selectedRuns().size()](const Result<std::vector<storage::RunDetail>>& lost) {
-        if (!lost) return say(QString::fromStdString(lost.error().message), Tone::bad);
-        for (const storage::RunDetail& run : *lost) confirmStop(run);
-        if (static_cast<qsizetype>(lost->size()) < count)
+      [this](const Result<Stopping>& stopping) {
+        if (!stopping) return say(QString::fromStdString(stopping.error().message), Tone::bad);
+        for (const storage::RunDetail& run : stopping->lost) confirmStop(run);
+        if (stopping->any)
           say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
       });
 }
