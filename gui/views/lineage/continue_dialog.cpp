@@ -39,7 +39,7 @@ ContinueDialog::ContinueDialog(Session& session, storage::RunId parent, Kind kin
   typing_.setSingleShot(true);
   typing_.setInterval(kPauseMilliseconds);
   connect(&typing_, &QTimer::timeout, this, &ContinueDialog::plan);
-  // Never started: closing the dialog before the ranks run takes the launch back.
+  // Closing the dialog before the ranks run takes the launch back.
   connect(this, &QDialog::rejected, this, [this] { *cancelled_ = true; });
   look();
 }
@@ -259,9 +259,11 @@ void ContinueDialog::start() {
           return accept();
         }
         for (QWidget* widget :
-             std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_})
-          widget->setEnabled(true);
-        display(fail(run));
+             std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_, start_})
+          widget->setEnabled(true);  // what failed may do the next time
+        setRole(fault_, "error");
+        fault_->setText(wordsOf(run.error().message));
+        fit();
       });
 }
 
