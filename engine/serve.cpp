@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "engine/commands.h"
+#include "engine/hardware/catalogue.h"
 #include "engine/planning.h"
 #include "engine/train/predict.h"
 
@@ -38,6 +39,17 @@ Json fault_json(const recipe::Fault& fault) {
           {"valid", fault.valid}};
 }
 
+/// What plans can be made for, and what is wrong with users' files.
+Json catalogue_json() {
+  const hardware::Catalogue catalogue = hardware::load_catalogue();
+  Json entries = Json::array();
+  entries.push_back({{"name", hardware::kThisMachine}, {"words", "this machine"}});
+  for (const std::string& name : catalogue.names())
+    if (const auto entry = catalogue.find(name))
+      entries.push_back({{"name", name}, {"words", hardware::words(*entry)}});
+  return entries;
+}
+
 /// Requests come in on one thread and are planned on another.
 class Server {
  public:
@@ -61,6 +73,8 @@ class Server {
       const Json asked = Json::parse(line);
       if (!asked.is_object()) throw std::runtime_error("a request is an object");
       id = asked.value("id", Json());
+      if (asked.value("catalogue", false))
+        return say({{"id", id}, {"catalogue", catalogue_json()}});
       auto job = std::make_shared<Job>();
       job->id = id;
       job->key = asked.value("key", "");

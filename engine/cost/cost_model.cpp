@@ -99,7 +99,8 @@ Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const int64_t bytes = whole_bytes(graph, collective);
   const Duration gather = of(travels.all_gather, bytes),
                  scatter = of(travels.reduce_scatter, bytes);
-  if (graph::gathers(collective)) return gather;
+  const bool passes_on = graph::is_send(collective) || graph::is_receive(collective);
+  if (graph::gathers(collective) || passes_on) return gather;
   if (graph::scatters(collective)) return scatter;
   return {gather.alone + scatter.alone, gather.beside_compute + scatter.beside_compute,
           gather.lost + scatter.lost};

@@ -29,7 +29,7 @@ double seconds_of(Part part, const PartSeconds& seconds) {
 // When the parts of all micro-batches end; what has not ended ends never.
 class Ends {
  public:
-  explicit Ends(int64_t stages) : stages_(stages) {}
+  explicit Ends(int64_t stages, double transfer = 0) : stages_(stages), transfer_(transfer) {}
 
   void set(const Action& action, double time) { ends_[key(action)] = time; }
 
@@ -38,7 +38,7 @@ class Ends {
     const auto [part, stage, micro_batch] = action;
     switch (part) {
       case Part::forward:
-        return stage == 0 ? 0.0 : end({Part::forward, stage - 1, micro_batch});
+        return stage == 0 ? 0.0 : end({Part::forward, stage - 1, micro_batch}) + transfer_;
       case Part::weights:
         return end({Part::inputs, stage, micro_batch});
       case Part::backward:
@@ -47,8 +47,9 @@ class Ends {
     }
     const double own = end({Part::forward, stage, micro_batch});
     if (stage + 1 == stages_) return own;
-    return std::max(own, std::min(end({Part::backward, stage + 1, micro_batch}),
-                                  end({Part::inputs, stage + 1, micro_batch})));
+    const double next = std::min(end({Part::backward, stage + 1, micro_batch}),
+                                 end({Part::inputs, stage + 1, micro_batch}));
+    return std::max(own, next + transfer_);
   }
 
  private:
@@ -60,6 +61,7 @@ class Ends {
   }
 
   int64_t stages_;
+  double transfer_;
   std::map<Key, double> ends_;
 };
 
@@ -178,31 +180,44 @@ std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank) {
   return {};
 }
 
-double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {
+std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
+                                         const std::function<double(const Action&)>& seconds,
+                                         double transfer) {
   std::vector<std::vector<Action>> orders;
   for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
     orders.push_back(actions_of(pipeline, rank));
-  Ends ends(pipeline.stages);
-  std::vector<double> now(pipeline.ranks, 0.0);
-  std::vector<size_t> at(pipeline.ranks, 0);
+  Ends ends(pipeline.stages, transfer);
+  std::vector<std::vector<Turn>> turns(orders.size());
   for (bool moved = true; moved;) {
     moved = false;
-    for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
-      for (; at[rank] < orders[rank].size(); ++at[rank]) {
-        const Action& action = orders[rank][at[rank]];
+    for (size_t rank = 0; rank < orders.size(); ++rank) {
+      std::vector<Turn>& done = turns[rank];
+      for (; done.size() < orders[rank].size(); moved = true) {
+        const Action& action = orders[rank][done.size()];
         const double ready = ends.ready(action);
         if (ready == kNever) break;
-        now[rank] = std::max(now[rank], ready) + seconds_of(action.part, seconds);
-        ends.set(action, now[rank]);
-        moved = true;
+        const double begin = std::max(done.empty() ? 0.0 : done.back().end, ready);
+        done.push_back({action, begin, begin + seconds(action)});
+        ends.set(action, done.back().end);
       }
+    }
+  }
+  return turns;
+}
+
+double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {
+  const auto turns =
+      timetable(pipeline, [&](const Action& action) { return seconds_of(action.part, seconds); });
+  double last = 0;
+  for (int64_t rank = 0; rank < pipeline.ranks; ++rank) {
+    const std::vector<Turn>& done = turns[static_cast<size_t>(rank)];
+    if (done.size() < actions_of(pipeline, rank).size()) return kNever;  // they wait for each other
+    last = std::max(last, done.back().end);
   }
   const double ideal = static_cast<double>(pipeline.micro_batches * pipeline.stages) /
                        static_cast<double>(pipeline.ranks) *
                        (seconds.forward + seconds.inputs + seconds.weights);
-  for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
-    if (at[rank] < orders[rank].size()) return kNever;  // they wait for each other
-  return *std::max_element(now.begin(), now.end()) / ideal - 1.0;
+  return last / ideal - 1.0;
 }
 
 }  // namespace heddle::passes

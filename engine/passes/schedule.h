@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace heddle::passes {
@@ -37,6 +38,19 @@ struct Pipeline {
 /// waiting for what it needs of the others, they come to their end, for any number of
 /// micro-batches.
 std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank);
+
+/// An action by the clock, in seconds.
+struct Turn {
+  Action action;
+  double begin = 0, end = 0;
+};
+
+/// Every rank's actions as they come to pass: each begins when the rank has ended the one before
+/// and all that it needs is there, `transfer` seconds after it was made on another rank. A rank
+/// whose order does not fit the others' has fewer than `actions_of` gives.
+std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
+                                         const std::function<double(const Action&)>& seconds,
+                                         double transfer = 0);
 
 /// Seconds of each part in one stage; a whole backward takes inputs + weights.
 struct PartSeconds {

@@ -44,25 +44,11 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
   return plan;
 }
 
-passes::PipelineSchedule schedule_of(recipe::PipelineSchedule schedule) {
-  switch (schedule) {
-    case recipe::PipelineSchedule::gpipe:
-      return passes::PipelineSchedule::gpipe;
-    case recipe::PipelineSchedule::one_f_one_b:
-      return passes::PipelineSchedule::one_f_one_b;
-    case recipe::PipelineSchedule::interleaved:
-      return passes::PipelineSchedule::interleaved;
-    case recipe::PipelineSchedule::zero_bubble:
-      return passes::PipelineSchedule::zero_bubble;
-  }
-  return passes::PipelineSchedule::one_f_one_b;
-}
-
 passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
                             const graph::Graph& captured) {
   const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
   return {
-      .pipeline = {schedule_of(recipe.parallelism.pp_schedule), recipe.parallelism.pp,
+      .pipeline = {pipeline_schedule(recipe), recipe.parallelism.pp,
                    static_cast<int64_t>(layers.size()), captured.micro_batches},
       .rank = recipe::Mesh(recipe.parallelism).index(rank, recipe::kPp),
       .stage_of = [layers](std::string_view module) { return recipe::stage_of(module, layers); }};
@@ -118,6 +104,20 @@ std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
 }
 
 }  // namespace
+
+passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe) {
+  switch (recipe.parallelism.pp_schedule) {
+    case recipe::PipelineSchedule::gpipe:
+      return passes::PipelineSchedule::gpipe;
+    case recipe::PipelineSchedule::one_f_one_b:
+      return passes::PipelineSchedule::one_f_one_b;
+    case recipe::PipelineSchedule::interleaved:
+      return passes::PipelineSchedule::interleaved;
+    case recipe::PipelineSchedule::zero_bubble:
+      return passes::PipelineSchedule::zero_bubble;
+  }
+  return passes::PipelineSchedule::one_f_one_b;
+}
 
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
                                  const graph::Graph& captured) {

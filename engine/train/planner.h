@@ -13,6 +13,9 @@ namespace heddle::train {
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
                                  const graph::Graph& captured);
 
+/// The recipe's pipeline schedule, as passes know it.
+passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe);
+
 /// A step from capture to plan.
 struct PlannedStep {
   Captured captured;  // its graph has become the plan's

@@ -1,0 +1,389 @@
+#include "engine/train/stage_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "engine/passes/bucket_plan.h"
+#include "engine/passes/schedule.h"
+#include "engine/recipe/stages.h"
+#include "engine/train/planner.h"
+
+namespace heddle::train {
+namespace {
+
+using passes::Action;
+using passes::Part;
+
+/// Forward or backward of one micro-batch in one of a rank's stages, as it was simulated.
+struct Block {
+  double begin = 0, end = 0;  // until the next one begins
+  double compute = 0;
+  double weights = 0;  // of `compute`: what leads to weight gradients alone
+  std::vector<telemetry::Span> spans;
+
+  double seconds() const { return end - begin; }
+};
+
+/// What a rank's few micro-batches tell of all of them.
+struct Kind {
+  SimulatedRank rank;
+  RankOutcome outcome;
+  int64_t micro_batches = 0;                                   // that were planned
+  std::map<std::tuple<bool, int64_t, int64_t>, Block> blocks;  // backward, turn, micro-batch
+  double tail = 0, tail_compute = 0;  // gradients' last part, and the optimizer's
+  plan::MemoryBytes kept;             // by one micro-batch for its backward pass
+};
+
+/// The micro-batch that was planned in place of `number` of `count`: the first and the last are
+/// what they are; of those between them one stands for all.
+int64_t planned_as(const Kind& kind, bool backward, int64_t number, int64_t count) {
+  const int64_t last = kind.micro_batches - 1;
+  if (number == 0) return 0;
+  if (number == count - 1) return last;
+  return last > 1 ? 1 : backward ? 0 : last;
+}
+
+class KindMaker {
+ public:
+  KindMaker(const recipe::Recipe& recipe, const Machine& machine, const PredictOptions& options,
+            int64_t validation_bytes)
+      : recipe_(recipe),
+        machine_(machine),
+        options_(options),
+        validation_bytes_(validation_bytes),
+        model_(machine.rates) {}
+
+  Result<Kind> make(int64_t pipeline_rank) {
+    const int64_t pp = recipe_.parallelism.pp;
+    Kind kind;
+    kind.micro_batches = std::min<int64_t>(pp > 1 ? 2 : 3, recipe_.micro_batches());
+    recipe::Recipe few = recipe_;
+    few.parallelism.stage_layers =
+        pp > 1 ? recipe::layers_of_stages(recipe_) : std::vector<int64_t>{};
+    few.parallelism.pp_schedule = recipe::PipelineSchedule::gpipe;
+    const int64_t rank = pipeline_rank * (recipe_.hardware.ranks / pp);
+    const auto capture = [&](const recipe::Recipe& of, Work work) {
+      auto captured = options_.capture(of, work);
+      if (captured) captured->graph.micro_batches = kind.micro_batches;
+      return captured;
+    };
+    auto planned =
+        capture_and_plan(few, rank, machine_.rates, Work::train, validation_bytes_, capture);
+    if (!planned) return fail(planned);
+    const int64_t beyond = machine_.beyond_bytes + validation_bytes_ +
+                           checkpoint_bytes(few, rank, planned->plan.graph);
+    kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
+    kind.rank.memory = cost::memory_use(kind.rank.plan, beyond);
+    kind.rank.simulated = cost::simulate(program(kind.rank.plan.graph));
+    kind.outcome = outcome_of(kind.rank, model_, false);
+    find_blocks(kind);
+    find_kept(kind);
+    return kind;
+  }
+
+ private:
+  /// What joins stages is put together later, by the schedule.
+  cost::RankProgram program(const graph::Graph& planned) const {
+    return cost::program_of(planned, [&](const graph::Node& node) {
+      if (!graph::is_collective(node)) return cost::Duration{model_.seconds(planned, node)};
+      return graph::group_of(node).starts_with("pp") ? cost::Duration{}
+                                                     : model_.transfer(planned, node);
+    });
+  }
+
+  void find_blocks(Kind& kind) const {
+    const graph::Graph& graph = kind.rank.plan.graph;
+    const cost::Simulated& step = kind.rank.simulated;
+    std::vector<Block*> in_order;
+    double last = 0;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const graph::Node& node = graph.nodes[i];
+      const double seconds = step.compute[i].length();
+      if (seconds <= 0) continue;
+      if (node.phase == graph::Phase::optimizer) {
+        kind.tail_compute += seconds;
+        continue;
+      }
+      const bool backward = node.phase == graph::Phase::backward;
+      const auto [found, added] = kind.blocks.try_emplace(
+          {backward, node.stage / recipe_.parallelism.pp, node.micro_batch});
+      Block& block = found->second;
+      if (added) {
+        block.begin = step.compute[i].begin;
+        if (!in_order.empty()) in_order.back()->end = block.begin;
+        in_order.push_back(&block);
+      }
+      block.compute += seconds;
+      if (node.weights_only) block.weights += seconds;
+      block.end = last = std::max(last, step.compute[i].end);
+    }
+    kind.tail = std::max(step.step_seconds - last, kind.tail_compute);
+    if (options_.timeline) share_spans(kind, in_order);
+  }
+
+  /// Neighbours of one layer, or of one other module, become one span: a step has tens of
+  /// thousands of them.
+  static void share_spans(const Kind& kind, const std::vector<Block*>& in_order) {
+    for (telemetry::Span& span : spans_of(kind.rank)) {
+      const double begin = static_cast<double>(span.start_us) * 1e-6;
+      const auto after = std::ranges::upper_bound(in_order, begin, {}, &Block::begin);
+      if (after == in_order.begin() || span.phase == 2) continue;
+      std::vector<telemetry::Span>& spans = (*std::prev(after))->spans;
+      const std::string layer(passes::block_of(span.module));
+      if (span.stream == 0 && !layer.empty()) span.module = layer;
+      const auto before = std::find_if(spans.rbegin(), spans.rend(), [&](const auto& each) {
+        return each.stream == span.stream;
+      });
+      if (span.stream == 0 && before != spans.rend() && before->module == span.module &&
+          before->phase == span.phase) {
+        before->duration_us = span.start_us + span.duration_us - before->start_us;
+        before->name = "compute";
+      } else {
+        span.node = -1;
+        spans.push_back(std::move(span));
+      }
+    }
+  }
+
+  /// Between the ends of the first and of the last forward pass.
+  void find_kept(Kind& kind) const {
+    if (kind.micro_batches < 2 || recipe_.parallelism.pp == 1) return;
+    const graph::Graph& graph = kind.rank.plan.graph;
+    std::array<size_t, 2> last{};
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const graph::Node& node = graph.nodes[i];
+      if (node.phase == graph::Phase::forward && kind.rank.simulated.compute[i].length() > 0 &&
+          node.stage / recipe_.parallelism.pp == 0)
+        last[node.micro_batch == 0 ? 0 : 1] = i;
+    }
+    const auto& at = kind.rank.memory.at_node;
+    for (size_t c = 0; c < plan::kCategories; ++c)
+      kind.kept.bytes[c] = std::max<int64_t>(at[last[1]].bytes[c] - at[last[0]].bytes[c], 0);
+  }
+
+  const recipe::Recipe& recipe_;
+  const Machine& machine_;
+  const PredictOptions& options_;
+  int64_t validation_bytes_;
+  cost::CostModel model_;
+};
+
+double seconds_of(const Kind& kind, const Action& action, int64_t pp, int64_t count) {
+  const bool backward = action.part != Part::forward;
+  const auto block = kind.blocks.find(
+      {backward, action.stage / pp, planned_as(kind, backward, action.micro_batch, count)});
+  if (block == kind.blocks.end()) return 0;
+  const double weights = block->second.weights;
+  if (action.part == Part::weights) return weights;
+  return block->second.seconds() - (action.part == Part::inputs ? weights : 0.0);
+}
+
+/// Micro-batches whose forward has ended and whose backward has not, at most.
+int64_t under_way(const std::vector<passes::Turn>& turns) {
+  int64_t now = 0, most = 0;
+  for (const passes::Turn& turn : turns) {
+    if (turn.action.part == Part::forward) most = std::max(most, ++now);
+    if (turn.action.part == Part::backward || turn.action.part == Part::weights) --now;
+  }
+  return most;
+}
+
+/// What a stage sends to the next one, on its way alone; 0 without a pipeline.
+double transfer_seconds(const Kind& kind, const cost::CostModel& cost) {
+  const graph::Graph& graph = kind.rank.plan.graph;
+  for (const graph::Node& node : graph.nodes)
+    if (graph::is_send(node)) return cost.transfer(graph, node).alone;
+  return 0;
+}
+
+int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
+
+/// A rank's step put together from its kind's blocks.
+class Assembler {
+ public:
+  Assembler(const recipe::Recipe& recipe, const Kind& kind, int64_t pipeline_rank)
+      : kind_(kind),
+        pp_(recipe.parallelism.pp),
+        count_(recipe.micro_batches()),
+        stage_(pipeline_rank),
+        rank_(pipeline_rank * (recipe.hardware.ranks / pp_)) {}
+
+  RankOutcome assemble(const std::vector<passes::Turn>& turns, double step_seconds,
+                       bool with_timeline) {
+    RankOutcome outcome = kind_.outcome;
+    outcome.plan_hash.clear();
+    outcome.timeline = {rank_, {}, {}};
+    plan::RankFigures& figures = outcome.figures;
+    figures.rank = rank_;
+    figures.stage = stage_;
+    figures.step_seconds = step_seconds;
+    figures.compute_seconds = kind_.tail_compute;
+    figures.exposed_seconds = kind_.tail - kind_.tail_compute;
+    for (const passes::Turn& turn : turns) {
+      const Block* block = block_of(turn.action);
+      if (!block) continue;
+      const double share = block->seconds() > 0 ? (turn.end - turn.begin) / block->seconds() : 0;
+      figures.compute_seconds += block->compute * share;
+      figures.exposed_seconds += (block->seconds() - block->compute) * share;
+    }
+    figures.bubble_seconds =
+        std::max(0.0, step_seconds - figures.compute_seconds - figures.exposed_seconds);
+    figures.idle_seconds = 0;
+    memory(figures, turns);
+    repeat(outcome);
+    if (with_timeline) timeline(outcome.timeline, turns, step_seconds, figures);
+    return outcome;
+  }
+
+ private:
+  const Block* block_of(const Action& action) const {
+    const bool backward = action.part != Part::forward;
+    const auto found = kind_.blocks.find(
+        {backward, action.stage / pp_, planned_as(kind_, backward, action.micro_batch, count_)});
+    return found == kind_.blocks.end() ? nullptr : &found->second;
+  }
+
+  void memory(plan::RankFigures& figures, const std::vector<passes::Turn>& turns) const {
+    if (pp_ == 1) return;
+    const int64_t more = under_way(turns) - kind_.micro_batches;
+    for (size_t c = 0; c < plan::kCategories; ++c) {
+      const int64_t bytes = more * kind_.kept.bytes[c];
+      figures.memory.bytes[c] = std::max<int64_t>(figures.memory.bytes[c] + bytes, 0);
+    }
+    figures.peak_bytes = figures.memory.total();
+  }
+
+  /// How often what was planned for a micro-batch comes to pass in the whole step.
+  double times(const graph::Node& node) const {
+    if (node.phase == graph::Phase::optimizer) return 1;
+    int64_t times = 0;
+    for (int64_t m = 0; m < count_; ++m)
+      times +=
+          planned_as(kind_, node.phase == graph::Phase::backward, m, count_) == node.micro_batch;
+    return static_cast<double>(times);
+  }
+
+  /// Counts transfers as often as they come to pass.
+  void repeat(RankOutcome& outcome) const {
+    outcome.collectives = 0;
+    const graph::Graph& graph = kind_.rank.plan.graph;
+    for (const graph::Node& node : graph.nodes)
+      if (graph::is_collective(node)) outcome.collectives += static_cast<int64_t>(times(node));
+    const double factor = static_cast<double>(count_) / static_cast<double>(kind_.micro_batches);
+    for (plan::Exposed& exposed : outcome.exposed) {
+      exposed.rank = rank_;
+      if (exposed.node.find("(optimizer)") == std::string::npos) exposed.seconds *= factor;
+    }
+    for (plan::BucketFigures& bucket : outcome.buckets) {
+      bucket.stage = stage_;
+      bucket.exposed_seconds *= factor;
+    }
+    for (auto& [group, bytes] : outcome.bytes_by_group)
+      bytes = static_cast<int64_t>(static_cast<double>(bytes) * factor);
+  }
+
+  void timeline(plan::RankTimeline& timeline, const std::vector<passes::Turn>& turns,
+                double step_seconds, const plan::RankFigures& figures) const {
+    double free = 0;
+    int64_t now = 0;
+    const int64_t most = std::max<int64_t>(under_way(turns), 1);
+    const auto wait_until = [&](double time, uint8_t phase) {
+      if (time - free > step_seconds * 1e-4)
+        timeline.spans.push_back(
+            {"bubble", "", microseconds(free), microseconds(time - free), 2, phase, -1});
+    };
+    const auto remember = [&](double time) {
+      plan::MemoryMoment moment{microseconds(time), figures.memory};
+      for (size_t c = 0; c < plan::kCategories; ++c)
+        moment.bytes.bytes[c] -= (most - now) * kind_.kept.bytes[c];
+      timeline.memory.push_back(moment);
+    };
+    for (const passes::Turn& turn : turns) {
+      const bool backward = turn.action.part != Part::forward;
+      wait_until(turn.begin, backward ? 1 : 0);
+      if (!backward) ++now;
+      remember(turn.begin);
+      add_spans(timeline, turn);
+      if (turn.action.part == Part::backward || turn.action.part == Part::weights) --now;
+      remember(turn.end);
+      free = turn.end;
+    }
+    const double tail = step_seconds - kind_.tail;
+    wait_until(tail, 2);
+    timeline.spans.push_back(
+        {"update", "", microseconds(tail), microseconds(kind_.tail_compute), 0, 2, -1});
+  }
+
+  void add_spans(plan::RankTimeline& timeline, const passes::Turn& turn) const {
+    const Block* block = block_of(turn.action);
+    if (!block) return;
+    if (turn.action.part == Part::inputs || turn.action.part == Part::weights) {
+      timeline.spans.push_back({turn.action.part == Part::inputs ? "backward" : "weight gradients",
+                                "micro-batch " + std::to_string(turn.action.micro_batch + 1),
+                                microseconds(turn.begin), microseconds(turn.end - turn.begin), 0, 1,
+                                -1});
+      return;
+    }
+    for (telemetry::Span span : block->spans) {
+      span.start_us += microseconds(turn.begin - block->begin);
+      timeline.spans.push_back(std::move(span));
+    }
+  }
+
+  const Kind& kind_;
+  int64_t pp_, count_, stage_, rank_;
+};
+
+}  // namespace
+
+Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
+                                                const Machine& machine,
+                                                const PredictOptions& options,
+                                                int64_t validation_bytes) {
+  const int64_t pp = recipe.parallelism.pp;
+  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
+  KindMaker maker(recipe, machine, options, validation_bytes);
+  std::map<std::vector<int64_t>, Kind> kinds;
+  std::vector<const Kind*> kind_of;
+  for (int64_t rank = 0; rank < pp; ++rank) {
+    if (options.cancelled()) return fail("{}", kCancelled);
+    std::vector<int64_t> key;
+    for (size_t stage = rank; stage < layers.size(); stage += pp) {
+      const bool first = stage == 0, last = stage + 1 == layers.size();
+      key.push_back(layers[stage] * 4 + first * 2 + last);
+    }
+    auto known = kinds.find(key);
+    if (known == kinds.end()) {
+      auto kind = maker.make(rank);
+      if (!kind) return fail(kind);
+      known = kinds.emplace(std::move(key), std::move(*kind)).first;
+    }
+    kind_of.push_back(&known->second);
+  }
+
+  const int64_t count = recipe.micro_batches();
+  const passes::Pipeline pipeline{pipeline_schedule(recipe), pp,
+                                  static_cast<int64_t>(layers.size()), count};
+  std::vector<std::vector<passes::Turn>> turns = passes::timetable(
+      pipeline,
+      [&](const Action& action) {
+        return seconds_of(*kind_of[static_cast<size_t>(action.stage % pp)], action, pp, count);
+      },
+      transfer_seconds(*kind_of.front(), cost::CostModel(machine.rates)));
+  double step_seconds = 0;
+  for (size_t rank = 0; rank < turns.size(); ++rank)
+    if (!turns[rank].empty())
+      step_seconds = std::max(step_seconds, turns[rank].back().end + kind_of[rank]->tail);
+  std::vector<RankOutcome> outcomes;
+  for (int64_t rank = 0; rank < pp; ++rank)
+    outcomes.push_back(
+        Assembler(recipe, *kind_of[static_cast<size_t>(rank)], rank)
+            .assemble(turns[static_cast<size_t>(rank)], step_seconds, options.timeline));
+  return outcomes;
+}
+
+}  // namespace heddle::train

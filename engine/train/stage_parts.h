@@ -1,0 +1,25 @@
+// Steps of many micro-batches, predicted from a few of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/recipe/recipe.h"
+#include "engine/train/machine.h"
+#include "engine/train/predict.h"
+#include "engine/train/rank_outcome.h"
+
+namespace heddle::train {
+
+/// Plans and simulates two micro-batches (three without a pipeline) of each kind of pipeline stage,
+/// those of equal length in the middle being of one kind, and puts forward and backward of all
+/// micro-batches together by the pipeline's schedule. What a micro-batch keeps for its backward
+/// pass counts as often as micro-batches are under way. The time is linear in the kinds of stages,
+/// and hardly depends on the number of micro-batches. Outcomes have no plan hash.
+Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
+                                                const Machine& machine,
+                                                const PredictOptions& options,
+                                                int64_t validation_bytes);
+
+}  // namespace heddle::train

@@ -1,0 +1,91 @@
+// Predictions from a few micro-batches against those of whole steps.
+#include "engine/train/predict.h"
+
+#include <QtTest>
+
+#include "engine/checkpoint/load_recipe.h"
+
+using namespace heddle;
+
+namespace {
+
+recipe::Recipe recipe_of(const std::vector<std::string>& sets) {
+  const char* text =
+      "[model]\ndim = 64\nn_layers = 8\nn_heads = 4\nffn_dim = 128\nvocab_size = 256\n"
+      "[data]\nseq_len = 64\ntoken_ids = \"none\"\n[checkpoint]\nenabled = false\n";
+  const recipe::Parsed parsed = checkpoint::load_recipe(text, "test.toml", sets);
+  for (const recipe::Fault& fault : parsed.faults) qWarning("%s", fault.str().c_str());
+  return parsed.recipe;
+}
+
+bool close(double a, double b, double share) { return std::abs(a - b) <= share * std::abs(b); }
+
+}  // namespace
+
+class PredictTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
+
+  void parts_are_the_whole_data() {
+    QTest::addColumn<QStringList>("sets");
+    QTest::newRow("accumulation") << QStringList{"hardware.ranks=2", "training.local_batch=2",
+                                                 "training.global_batch=32"};
+    for (const char* schedule : {"gpipe", "1f1b", "zero-bubble", "interleaved"})
+      QTest::newRow(schedule) << QStringList{
+          "hardware.ranks=4", "parallelism.pp=4", "training.local_batch=16",
+          "parallelism.microbatches=16", QString("parallelism.pp_schedule=\"%1\"").arg(schedule)};
+    QTest::newRow("a pipeline of shards")
+        << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
+                       "training.local_batch=8", "parallelism.microbatches=8"};
+  }
+  void parts_are_the_whole() {
+    QFETCH(QStringList, sets);
+    std::vector<std::string> all;
+    for (const QString& set : sets) all.push_back(set.toStdString());
+    const recipe::Recipe recipe = recipe_of(all);
+    const auto whole = train::predict(recipe, {});
+    train::PredictOptions few;
+    few.most_nodes = 0;
+    few.timeline = true;
+    const auto parts = train::predict(recipe, few);
+    QVERIFY2(whole && parts, whole ? "parts" : whole.error().message.c_str());
+    const auto said = [&](double is, double was) {
+      return QString("%1 by parts, %2 whole").arg(is).arg(was).toUtf8();
+    };
+    QVERIFY2(close(parts->step_seconds, whole->step_seconds, 0.05),
+             said(parts->step_seconds, whole->step_seconds));
+    QVERIFY2(close(double(parts->peak_bytes), double(whole->peak_bytes), 0.03),
+             said(double(parts->peak_bytes), double(whole->peak_bytes)));
+    QVERIFY2(close(double(parts->collectives), double(whole->collectives), 0.1),
+             said(double(parts->collectives), double(whole->collectives)));
+    QCOMPARE(parts->ranks_shown.size(), whole->ranks_shown.size());
+    QVERIFY(parts->plan_hash.empty() && !whole->plan_hash.empty());
+    for (const plan::RankFigures& rank : parts->ranks_shown) {
+      const double sum = rank.compute_seconds + rank.exposed_seconds + rank.bubble_seconds;
+      QVERIFY2(close(sum, rank.step_seconds, 0.01), said(sum, rank.step_seconds));
+    }
+    // Nothing overlaps on a compute stream, and nothing reaches beyond the step.
+    for (const plan::RankTimeline& timeline : parts->timelines) {
+      int64_t busy = 0;
+      for (const telemetry::Span& span : timeline.spans)
+        if (span.stream == 0) busy += span.duration_us;
+      QVERIFY(double(busy) * 1e-6 <= parts->step_seconds * 1.001);
+    }
+  }
+
+  void a_prediction_can_be_given_up() {
+    train::PredictOptions options;
+    options.cancelled = [] { return true; };
+    const auto given_up = train::predict(recipe_of({"hardware.ranks=2"}), options);
+    QVERIFY(!given_up);
+    QCOMPARE(given_up.error().message, std::string(train::kCancelled));
+  }
+
+ private:
+  QTemporaryDir cache_;
+};
+
+QTEST_GUILESS_MAIN(PredictTest)
+#include "predict_test.moc"
