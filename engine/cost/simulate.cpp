@@ -176,6 +176,7 @@ class Rank {
       meetings_.come(group_[i], met_[i], now_, durations_[i].alone);
       return;
     }
+    if (durations_[i].alone <= 0) return;  // nothing moves
     transfer.idle_link = under_way_.empty() ? now_ - link_free_ : 0.0;
     under_way_.push_back({i, durations_[i]});
   }

@@ -31,14 +31,15 @@ class Ends {
  public:
   explicit Ends(int64_t stages, double transfer = 0) : stages_(stages), transfer_(transfer) {}
 
-  void set(const Action& action, double time) { ends_[key(action)] = time; }
+  void set(const Action& action, double time) { set(action, time, time); }
+  void set(const Action& action, double sent, double time) { ends_[key(action)] = {sent, time}; }
 
   // When all that an action needs is there.
   double ready(const Action& action) const {
     const auto [part, stage, micro_batch] = action;
     switch (part) {
       case Part::forward:
-        return stage == 0 ? 0.0 : end({Part::forward, stage - 1, micro_batch}) + transfer_;
+        return stage == 0 ? 0.0 : sent({Part::forward, stage - 1, micro_batch}) + transfer_;
       case Part::weights:
         return end({Part::inputs, stage, micro_batch});
       case Part::backward:
@@ -47,22 +48,27 @@ class Ends {
     }
     const double own = end({Part::forward, stage, micro_batch});
     if (stage + 1 == stages_) return own;
-    const double next = std::min(end({Part::backward, stage + 1, micro_batch}),
-                                 end({Part::inputs, stage + 1, micro_batch}));
+    const double next = std::min(sent({Part::backward, stage + 1, micro_batch}),
+                                 sent({Part::inputs, stage + 1, micro_batch}));
     return std::max(own, next + transfer_);
   }
 
  private:
   using Key = std::tuple<Part, int32_t, int32_t>;
   static Key key(const Action& action) { return {action.part, action.stage, action.micro_batch}; }
-  double end(const Action& action) const {
+  double end(const Action& action) const { return find(action).time; }
+  double sent(const Action& action) const { return find(action).sent; }
+  struct End {
+    double sent, time;
+  };
+  End find(const Action& action) const {
     const auto found = ends_.find(key(action));
-    return found == ends_.end() ? kNever : found->second;
+    return found == ends_.end() ? End{kNever, kNever} : found->second;
   }
 
   int64_t stages_;
   double transfer_;
-  std::map<Key, double> ends_;
+  std::map<Key, End> ends_;
 };
 
 // Megatron's order: forwards in groups of `ranks` micro-batches a stage; after a warm-up that grows
@@ -181,7 +187,7 @@ std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank) {
 }
 
 std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
-                                         const std::function<double(const Action&)>& seconds,
+                                         const std::function<TurnSeconds(const Action&)>& seconds,
                                          double transfer) {
   std::vector<std::vector<Action>> orders;
   for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
@@ -197,8 +203,9 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
         const double ready = ends.ready(action);
         if (ready == kNever) break;
         const double begin = std::max(done.empty() ? 0.0 : done.back().end, ready);
-        done.push_back({action, begin, begin + seconds(action)});
-        ends.set(action, done.back().end);
+        const auto [whole, until_sent] = seconds(action);
+        done.push_back({action, begin, begin + whole});
+        ends.set(action, begin + until_sent, begin + whole);
       }
     }
   }
@@ -206,8 +213,10 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
 }
 
 double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {
-  const auto turns =
-      timetable(pipeline, [&](const Action& action) { return seconds_of(action.part, seconds); });
+  const auto turns = timetable(pipeline, [&](const Action& action) {
+    const double whole = seconds_of(action.part, seconds);
+    return TurnSeconds{whole, whole};
+  });
   double last = 0;
   for (int64_t rank = 0; rank < pipeline.ranks; ++rank) {
     const std::vector<Turn>& done = turns[static_cast<size_t>(rank)];

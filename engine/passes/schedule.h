@@ -45,11 +45,17 @@ struct Turn {
   double begin = 0, end = 0;
 };
 
+/// How long an action takes, and when what the neighbouring stage needs of it is there: the weight
+/// gradients of a backward pass may follow.
+struct TurnSeconds {
+  double whole = 0, until_sent = 0;
+};
+
 /// Every rank's actions as they come to pass: each begins when the rank has ended the one before
-/// and all that it needs is there, `transfer` seconds after it was made on another rank. A rank
+/// and all that it needs is there, `transfer` seconds after it was sent by another rank. A rank
 /// whose order does not fit the others' has fewer than `actions_of` gives.
 std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
-                                         const std::function<double(const Action&)>& seconds,
+                                         const std::function<TurnSeconds(const Action&)>& seconds,
                                          double transfer = 0);
 
 /// Seconds of each part in one stage; a whole backward takes inputs + weights.

@@ -88,8 +88,8 @@ struct Document {
   double tokens_per_second_per_rank = 0;
   double peak_flops = 0;  // of a device; 0: unknown, and there is no MFU
   std::vector<Mfu> mfu;   // the first one is what is shown unless another is asked for
-  double exposed_seconds = 0;
-  double bubble_seconds = 0;
+  double exposed_seconds = 0;  // of the slowest stage
+  double bubble_seconds = 0;   // of all ranks, in the mean
   int64_t peak_bytes = 0;
   int64_t limit_bytes = 0;
   int64_t peak_rank = 0;  // of `ranks_shown`: which needs most

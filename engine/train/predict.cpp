@@ -61,7 +61,6 @@ void add(plan::Document& document, RankOutcome outcome, int64_t ranks) {
     document.step_seconds = figures.step_seconds;
     document.exposed_seconds = figures.exposed_seconds;
   }
-  document.bubble_seconds = std::max(document.bubble_seconds, figures.bubble_seconds);
   document.collectives = std::max(document.collectives, outcome.collectives);
   document.ranks_shown.push_back(figures);
   const auto before = static_cast<int64_t>(document.buckets.size());
@@ -125,6 +124,9 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const PredictOptions
     hashes.push_back(outcome.plan_hash);
     add(document, std::move(outcome), recipe.hardware.ranks / recipe.parallelism.pp);
   }
+  for (const plan::RankFigures& rank : document.ranks_shown)
+    document.bubble_seconds +=
+        rank.bubble_seconds / static_cast<double>(document.ranks_shown.size());
   if (whole) document.plan_hash = joined_hash(hashes);
   std::stable_sort(document.exposed.begin(), document.exposed.end(),
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });

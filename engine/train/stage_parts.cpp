@@ -18,14 +18,18 @@ namespace {
 using passes::Action;
 using passes::Part;
 
+constexpr int64_t kPlanned = 3;  // micro-batches
+
+int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
+
 /// Forward or backward of one micro-batch in one of a rank's stages, as it was simulated.
 struct Block {
-  double begin = 0, end = 0;  // until the next one begins
+  double seconds = 0;     // of its compute, and of what each node of it waits for
+  double until_sent = 0;  // when the neighbouring stage's part of it is there; 0: nothing is sent
   double compute = 0;
-  double weights = 0;  // of `compute`: what leads to weight gradients alone
-  std::vector<telemetry::Span> spans;
-
-  double seconds() const { return end - begin; }
+  double weights = 0;                  // of `compute`: what leads to weight gradients alone
+  double end = 0;                      // of its last node in the simulated step
+  std::vector<telemetry::Span> spans;  // from the block's begin
 };
 
 /// What a rank's few micro-batches tell of all of them.
@@ -40,11 +44,9 @@ struct Kind {
 
 /// The micro-batch that was planned in place of `number` of `count`: the first and the last are
 /// what they are; of those between them one stands for all.
-int64_t planned_as(const Kind& kind, bool backward, int64_t number, int64_t count) {
-  const int64_t last = kind.micro_batches - 1;
+int64_t planned_as(const Kind& kind, int64_t number, int64_t count) {
   if (number == 0) return 0;
-  if (number == count - 1) return last;
-  return last > 1 ? 1 : backward ? 0 : last;
+  return number == count - 1 ? kind.micro_batches - 1 : 1;
 }
 
 class KindMaker {
@@ -60,7 +62,7 @@ class KindMaker {
   Result<Kind> make(int64_t pipeline_rank) {
     const int64_t pp = recipe_.parallelism.pp;
     Kind kind;
-    kind.micro_batches = std::min<int64_t>(pp > 1 ? 2 : 3, recipe_.micro_batches());
+    kind.micro_batches = std::min(kPlanned, recipe_.micro_batches());
     recipe::Recipe few = recipe_;
     few.parallelism.stage_layers =
         pp > 1 ? recipe::layers_of_stages(recipe_) : std::vector<int64_t>{};
@@ -86,53 +88,69 @@ class KindMaker {
   }
 
  private:
-  /// What joins stages is put together later, by the schedule.
+  static bool joins_stages(const graph::Node& collective) {
+    return graph::group_of(collective).starts_with("pp");
+  }
+
+  /// What joins stages follows later: transfers with the schedule, and with the step's end what
+  /// all of them agree on.
   cost::RankProgram program(const graph::Graph& planned) const {
     return cost::program_of(planned, [&](const graph::Node& node) {
       if (!graph::is_collective(node)) return cost::Duration{model_.seconds(planned, node)};
-      return graph::group_of(node).starts_with("pp") ? cost::Duration{}
-                                                     : model_.transfer(planned, node);
+      return joins_stages(node) ? cost::Duration{} : model_.transfer(planned, node);
     });
+  }
+
+  std::tuple<bool, int64_t, int64_t> block_key(const graph::Node& node) const {
+    return {node.phase == graph::Phase::backward, node.stage / recipe_.parallelism.pp,
+            node.micro_batch};
   }
 
   void find_blocks(Kind& kind) const {
     const graph::Graph& graph = kind.rank.plan.graph;
     const cost::Simulated& step = kind.rank.simulated;
-    std::vector<Block*> in_order;
-    double last = 0;
+    double before = 0;  // the end of the compute before
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       const graph::Node& node = graph.nodes[i];
+      if (graph::is_send(node)) {
+        Block& block = kind.blocks[block_key(node)];
+        block.until_sent = block.seconds;
+      }
       const double seconds = step.compute[i].length();
       if (seconds <= 0) continue;
+      const double with_wait = step.compute[i].end - before;
+      before = step.compute[i].end;
       if (node.phase == graph::Phase::optimizer) {
         kind.tail_compute += seconds;
+        kind.tail += with_wait;
         continue;
       }
-      const bool backward = node.phase == graph::Phase::backward;
-      const auto [found, added] = kind.blocks.try_emplace(
-          {backward, node.stage / recipe_.parallelism.pp, node.micro_batch});
-      Block& block = found->second;
-      if (added) {
-        block.begin = step.compute[i].begin;
-        if (!in_order.empty()) in_order.back()->end = block.begin;
-        in_order.push_back(&block);
-      }
+      Block& block = kind.blocks[block_key(node)];
+      block.seconds += with_wait;
       block.compute += seconds;
       if (node.weights_only) block.weights += seconds;
-      block.end = last = std::max(last, step.compute[i].end);
+      block.end = before;
     }
-    kind.tail = std::max(step.step_seconds - last, kind.tail_compute);
-    if (options_.timeline) share_spans(kind, in_order);
+    kind.tail += step.step_seconds - before;
+    // The norm of all gradients, which the update waits for.
+    double agreement = 0;
+    for (const graph::Node& node : graph.nodes)
+      if (graph::is_all_reduce(node) && joins_stages(node))
+        agreement = std::max(agreement, model_.transfer(graph, node).alone);
+    kind.tail += agreement;
+    if (options_.timeline) share_spans(kind);
   }
 
   /// Neighbours of one layer, or of one other module, become one span: a step has tens of
   /// thousands of them.
-  static void share_spans(const Kind& kind, const std::vector<Block*>& in_order) {
+  void share_spans(Kind& kind) const {
     for (telemetry::Span& span : spans_of(kind.rank)) {
-      const double begin = static_cast<double>(span.start_us) * 1e-6;
-      const auto after = std::ranges::upper_bound(in_order, begin, {}, &Block::begin);
-      if (after == in_order.begin() || span.phase == 2) continue;
-      std::vector<telemetry::Span>& spans = (*std::prev(after))->spans;
+      if (span.phase == 2 || span.node < 0) continue;
+      Block& block =
+          kind.blocks[block_key(kind.rank.plan.graph.nodes[static_cast<size_t>(span.node)])];
+      const auto begin = microseconds(block.end - block.seconds);
+      span.start_us = std::max<int64_t>(span.start_us - begin, 0);
+      std::vector<telemetry::Span>& spans = block.spans;
       const std::string layer(passes::block_of(span.module));
       if (span.stream == 0 && !layer.empty()) span.module = layer;
       const auto before = std::find_if(spans.rbegin(), spans.rend(), [&](const auto& each) {
@@ -149,7 +167,7 @@ class KindMaker {
     }
   }
 
-  /// Between the ends of the first and of the last forward pass.
+  /// What memory grows by from the end of the first to that of the last forward pass.
   void find_kept(Kind& kind) const {
     if (kind.micro_batches < 2 || recipe_.parallelism.pp == 1) return;
     const graph::Graph& graph = kind.rank.plan.graph;
@@ -172,14 +190,14 @@ class KindMaker {
   cost::CostModel model_;
 };
 
-double seconds_of(const Kind& kind, const Action& action, int64_t pp, int64_t count) {
-  const bool backward = action.part != Part::forward;
-  const auto block = kind.blocks.find(
-      {backward, action.stage / pp, planned_as(kind, backward, action.micro_batch, count)});
-  if (block == kind.blocks.end()) return 0;
-  const double weights = block->second.weights;
-  if (action.part == Part::weights) return weights;
-  return block->second.seconds() - (action.part == Part::inputs ? weights : 0.0);
+passes::TurnSeconds seconds_of(const Kind& kind, const Action& action, int64_t pp, int64_t count) {
+  const auto found = kind.blocks.find({action.part != Part::forward, action.stage / pp,
+                                       planned_as(kind, action.micro_batch, count)});
+  if (found == kind.blocks.end()) return {};
+  const Block& block = found->second;
+  if (action.part == Part::weights) return {block.weights, block.weights};
+  const double whole = block.seconds - (action.part == Part::inputs ? block.weights : 0.0);
+  return {whole, block.until_sent > 0 ? std::min(block.until_sent, whole) : whole};
 }
 
 /// Micro-batches whose forward has ended and whose backward has not, at most.
@@ -199,8 +217,6 @@ double transfer_seconds(const Kind& kind, const cost::CostModel& cost) {
     if (graph::is_send(node)) return cost.transfer(graph, node).alone;
   return 0;
 }
-
-int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
 
 /// A rank's step put together from its kind's blocks.
 class Assembler {
@@ -226,9 +242,9 @@ class Assembler {
     for (const passes::Turn& turn : turns) {
       const Block* block = block_of(turn.action);
       if (!block) continue;
-      const double share = block->seconds() > 0 ? (turn.end - turn.begin) / block->seconds() : 0;
+      const double share = block->seconds > 0 ? (turn.end - turn.begin) / block->seconds : 0;
       figures.compute_seconds += block->compute * share;
-      figures.exposed_seconds += (block->seconds() - block->compute) * share;
+      figures.exposed_seconds += (block->seconds - block->compute) * share;
     }
     figures.bubble_seconds =
         std::max(0.0, step_seconds - figures.compute_seconds - figures.exposed_seconds);
@@ -243,7 +259,7 @@ class Assembler {
   const Block* block_of(const Action& action) const {
     const bool backward = action.part != Part::forward;
     const auto found = kind_.blocks.find(
-        {backward, action.stage / pp_, planned_as(kind_, backward, action.micro_batch, count_)});
+        {backward, action.stage / pp_, planned_as(kind_, action.micro_batch, count_)});
     return found == kind_.blocks.end() ? nullptr : &found->second;
   }
 
@@ -261,9 +277,7 @@ class Assembler {
   double times(const graph::Node& node) const {
     if (node.phase == graph::Phase::optimizer) return 1;
     int64_t times = 0;
-    for (int64_t m = 0; m < count_; ++m)
-      times +=
-          planned_as(kind_, node.phase == graph::Phase::backward, m, count_) == node.micro_batch;
+    for (int64_t m = 0; m < count_; ++m) times += planned_as(kind_, m, count_) == node.micro_batch;
     return static_cast<double>(times);
   }
 
@@ -329,7 +343,7 @@ class Assembler {
       return;
     }
     for (telemetry::Span span : block->spans) {
-      span.start_us += microseconds(turn.begin - block->begin);
+      span.start_us += microseconds(turn.begin);
       timeline.spans.push_back(std::move(span));
     }
   }

@@ -12,8 +12,8 @@
 
 namespace heddle::train {
 
-/// Plans and simulates two micro-batches (three without a pipeline) of each kind of pipeline stage,
-/// those of equal length in the middle being of one kind, and puts forward and backward of all
+/// Plans and simulates three micro-batches of each kind of pipeline stage, those of equal length in
+/// the middle being of one kind, and puts forward and backward of all
 /// micro-batches together by the pipeline's schedule. What a micro-batch keeps for its backward
 /// pass counts as often as micro-batches are under way. The time is linear in the kinds of stages,
 /// and hardly depends on the number of micro-batches. Outcomes have no plan hash.
