@@ -1,6 +1,7 @@
 #include "storage/ingest.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "storage/run_rows.h"
@@ -149,6 +150,8 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
              {.rank = log.rank, .time = line->time, .level = line->level, .text = line->text});
   } else if (const auto* end = std::get_if<End>(&content)) {
     apply_end(log, *end);
+  } else if (const auto* plan = std::get_if<telemetry::Plan>(&content)) {
+    apply_plan(log, *plan);
   }
 }
 
@@ -163,6 +166,18 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
   environment["ranks"] = static_cast<double>(start.world_size);
   set_facts(connection_, log.run, "environment.", environment);
   set_facts(connection_, log.run, "results.", values_of(start.facts));
+}
+
+// Next to what is measured, under names of their own.
+void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
+  const nlohmann::json document = nlohmann::json::parse(plan.document, nullptr, false);
+  if (!document.is_object()) return;
+  Values predicted;
+  for (const char* name :
+       {"step_seconds", "tokens_per_second_per_rank", "exposed_seconds", "bubble_seconds"})
+    if (const auto found = document.find(name); found != document.end() && found->is_number())
+      predicted[std::string("predicted_") + name] = found->get<double>();
+  set_facts(connection_, log.run, "results.", predicted);
 }
 
 void Ingestor::apply_end(const LogKey& log, const End& end) {

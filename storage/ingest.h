@@ -44,6 +44,7 @@ class Ingestor {
   void apply(const LogKey& log, int64_t record, const telemetry::Record& content);
   void apply_start(const LogKey& log, const telemetry::Start& start);
   void apply_end(const LogKey& log, const telemetry::End& end);
+  void apply_plan(const LogKey& log, const telemetry::Plan& plan);
   void update_summary(const LogKey& log);
 
   Connection& connection_;

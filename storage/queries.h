@@ -144,6 +144,9 @@ class Reader {
   Result<std::vector<int64_t>> profiled_steps(RunId run);
   /// Timelines of one step, by rank. Empty when there is none.
   Result<std::vector<RankSpans>> spans(RunId run, int64_t step);
+  /// The plan that the run's newest attempt was predicted to follow; none for runs of engines that
+  /// predict nothing, eager ones, and those by a graph file.
+  Result<std::optional<telemetry::Plan>> plan(RunId run);
 
   /// Oldest first.
   Result<std::vector<LogLine>> lines_after(RunId run, int64_t after_id, size_t limit = 10000);

@@ -98,6 +98,18 @@ Result<std::vector<RankSpans>> Reader::spans(RunId run, int64_t step) {
   });
 }
 
+Result<std::optional<telemetry::Plan>> Reader::plan(RunId run) {
+  return guarded(connection_->path(), [&]() -> Result<std::optional<telemetry::Plan>> {
+    Rows rows = connection_->query(
+        "SELECT payload FROM records WHERE run = ? AND type = ? ORDER BY id DESC LIMIT 1", run,
+        static_cast<int>(telemetry::Type::plan));
+    if (!rows.next()) return std::nullopt;
+    auto record = telemetry::decode(telemetry::Type::plan, rows.blob(0));
+    if (!record) return fail(record);
+    return std::move(std::get<telemetry::Plan>(*record));
+  });
+}
+
 Result<std::vector<LogLine>> Reader::lines_after(RunId run, int64_t after_id, size_t limit) {
   return guarded(connection_->path(), [&]() -> Result<std::vector<LogLine>> {
     std::vector<LogLine> lines;

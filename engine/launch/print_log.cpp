@@ -60,6 +60,7 @@ class Printer {
     return step_text(step, options_.steps, pace.seconds_left(options_.steps));
   }
   std::string text(int32_t, const telemetry::Spans&) { return {}; }
+  std::string text(int32_t, const telemetry::Plan&) { return {}; }
   std::string text(int32_t, const telemetry::Log& log) { return log_text(log); }
   std::string text(int32_t, const telemetry::End& end) { return end_text(end); }
 
@@ -78,7 +79,7 @@ std::string ranks_in(const std::vector<LogName>& logs) {
 
 int print_log(const LogOptions& options) {
   RunLogs logs(options.run_dir, [&](const LogName& log, telemetry::Type type) {
-    return type != telemetry::Type::spans && (!options.rank || log.rank == *options.rank);
+    return telemetry::is_line(type) && (!options.rank || log.rank == *options.rank);
   });
   Printer printer(options);
   const auto print = [&](const LogEntry& entry) { printer.print(entry); };

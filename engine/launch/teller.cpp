@@ -23,7 +23,7 @@ constexpr int64_t kLines = 25;    // of a run, elsewhere
 
 // Steps and numbers are told of rank 0, log lines of all.
 bool is_told(int32_t epoch, const LogName& log, Type type) {
-  return log.epoch == epoch && (type == Type::log || (log.rank == 0 && type != Type::spans));
+  return log.epoch == epoch && (type == Type::log || (log.rank == 0 && telemetry::is_line(type)));
 }
 
 // How the ranks' processes come and go is told by what they log and by the end.
@@ -49,6 +49,9 @@ nlohmann::ordered_json fields(const telemetry::Step& step) {
 }
 nlohmann::ordered_json fields(const telemetry::Spans& spans) {
   return {{"event", "spans"}, {"step", spans.step}};
+}
+nlohmann::ordered_json fields(const telemetry::Plan& plan) {
+  return {{"event", "plan"}, {"hash", plan.hash}};
 }
 nlohmann::ordered_json fields(const telemetry::Log& log) {
   constexpr const char* levels[] = {"info", "warning", "error"};

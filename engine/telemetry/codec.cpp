@@ -59,6 +59,10 @@ json payload_of(const End& end) {
   return {{"time", end.time}, {"state", end.state}, {"cause", end.cause}, {"results", end.results}};
 }
 
+json payload_of(const Plan& plan) {
+  return {{"time", plan.time}, {"hash", plan.hash}, {"document", plan.document}};
+}
+
 Start start_of(const json& from) {
   Start start;
   start.time = from.value("time", 0.0);
@@ -116,6 +120,14 @@ End end_of(const json& from) {
   return end;
 }
 
+Plan plan_of(const json& from) {
+  Plan plan;
+  plan.time = from.value("time", 0.0);
+  plan.hash = from.value("hash", std::string());
+  plan.document = from.value("document", std::string());
+  return plan;
+}
+
 }  // namespace
 
 Type type_of(const Record& record) { return static_cast<Type>(record.index() + 1); }
@@ -145,6 +157,8 @@ Result<Record> decode(Type type, std::string_view payload) {
         return log_of(from);
       case Type::end:
         return end_of(from);
+      case Type::plan:
+        return plan_of(from);
     }
     return fail("telemetry record of unknown type {}", static_cast<int>(type));
   } catch (const json::exception& error) {

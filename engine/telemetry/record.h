@@ -26,7 +26,7 @@ inline constexpr size_t kFrameHeaderBytes = 32;
 inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;  // longer: not a record of ours
 inline constexpr int32_t kSupervisorRank = -1;           // the supervisor's own log
 
-enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5 };
+enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5, plan = 6 };
 
 /// First record of a log: who writes it. `environment` is flat (host, cpu, engine version, torch
 /// …); `facts` are numbers known before the first step (nodes, collectives, capture_seconds …).
@@ -83,9 +83,19 @@ struct End {
   std::map<std::string, double> results;  // the numbers of train's last line
 };
 
-using Record = std::variant<Start, Step, Spans, Log, End>;
+/// The plan of the run's steps as it was predicted, before the first one: rank 0's log has it.
+struct Plan {
+  double time = 0;
+  std::string hash;      // of the plan (train/plan_hash.h)
+  std::string document;  // JSON: engine/plan/document.h
+};
+
+using Record = std::variant<Start, Step, Spans, Log, End, Plan>;
 
 Type type_of(const Record& record);
+
+/// Whether such a record is a line of a log for people; timelines and plans are drawn.
+inline bool is_line(Type type) { return type != Type::spans && type != Type::plan; }
 
 /// The record's frame, header and payload, ready to be written with one write(). Fails when the
 /// payload exceeds kMaxPayloadBytes.

@@ -90,34 +90,39 @@ void add_throughput(plan::Document& document, const recipe::Recipe& recipe) {
 }  // namespace
 
 Result<plan::Document> predict(const recipe::Recipe& asked, const PredictOptions& options) {
-  const auto begin = Clock::now();
   auto machine = machine_of(
       asked, options.hardware.empty() ? asked.hardware.name : options.hardware, options.executor);
   if (!machine) return fail(machine);
+  return predict(asked, *machine, options);
+}
+
+Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machine,
+                               const PredictOptions& options) {
+  const auto begin = Clock::now();
   recipe::Recipe recipe = asked;
-  recipe.hardware.device = machine->gpu ? "cuda" : "cpu";
-  const auto validation = plan_validation(recipe, 0, machine->rates);
+  recipe.hardware.device = machine.gpu ? "cuda" : "cpu";
+  const auto validation = plan_validation(recipe, 0, machine.rates);
   if (!validation) return fail(validation);
   const int64_t validation_bytes = validation->memory.arena_bytes;
 
   const auto captured = options.capture(recipe, Work::train);
   if (!captured) return fail(captured);
   const bool whole = captured->nodes * recipe.micro_batches() <= options.most_nodes;
-  auto outcomes = whole ? whole_steps(recipe, *machine, options, validation_bytes)
-                        : steps_by_parts(recipe, *machine, options, validation_bytes);
+  auto outcomes = whole ? whole_steps(recipe, machine, options, validation_bytes)
+                        : steps_by_parts(recipe, machine, options, validation_bytes);
   if (!outcomes) return fail(outcomes);
 
   plan::Document document;
-  document.hardware = machine->name;
-  document.hardware_words = machine->words;
+  document.hardware = machine.name;
+  document.hardware_words = machine.words;
   document.executor = options.executor;
   document.ranks = recipe.hardware.ranks;
-  document.limit_bytes = machine->limit_bytes;
-  document.peak_flops = machine->peak_flops;
-  document.sources = machine->sources;
-  document.remarks = machine->remarks;
-  document.uncertain = machine->uncertain;
-  document.uncertain_words = machine->uncertain_words;
+  document.limit_bytes = machine.limit_bytes;
+  document.peak_flops = machine.peak_flops;
+  document.sources = machine.sources;
+  document.remarks = machine.remarks;
+  document.uncertain = machine.uncertain;
+  document.uncertain_words = machine.uncertain_words;
   document.choice = outcomes->front().choice;
   std::vector<std::string> hashes;
   for (RankOutcome& outcome : *outcomes) {

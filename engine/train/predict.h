@@ -8,6 +8,7 @@
 #include "engine/plan/document.h"
 #include "engine/recipe/recipe.h"
 #include "engine/train/capture.h"
+#include "engine/train/machine.h"
 
 namespace heddle::train {
 
@@ -29,5 +30,8 @@ inline constexpr const char* kCancelled = "cancelled";
 /// resolved and has a vocabulary size. Errors: unknown hardware, a memory limit that cannot be met,
 /// `kCancelled`.
 Result<plan::Document> predict(const recipe::Recipe& recipe, const PredictOptions& options);
+/// The same for a machine that is known already; `options.hardware` is not looked at.
+Result<plan::Document> predict(const recipe::Recipe& recipe, const Machine& machine,
+                               const PredictOptions& options);
 
 }  // namespace heddle::train

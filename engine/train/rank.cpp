@@ -5,6 +5,7 @@
 #include <torch/version.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
 #include "engine/graph/error_text.h"
@@ -21,6 +22,7 @@
 #include "engine/train/plan_hash.h"
 #include "engine/train/rates.h"
 #include "engine/train/resume.h"
+#include "engine/train/run_plan.h"
 #include "engine/train/runner.h"
 #include "engine/train/saver.h"
 #include "engine/train/step.h"
@@ -92,6 +94,26 @@ std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginn
   return lines;
 }
 
+// What the step was predicted to be; a graph file's is its own. Where it cannot be told, or is not
+// what runs, that is said, and training goes on.
+Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& context,
+                  const cost::Rates& rates, const RunnerFacts& facts, telemetry::LogWriter& log) {
+  if (facts.plan.empty() || !context.launch.graph_file.empty()) return {};
+  const auto warn = [&](const std::string& text) {
+    return log.append(telemetry::Log{launch::now(), telemetry::Level::warning, text});
+  };
+  const auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
+  if (!predicted) return warn("nothing is predicted: " + predicted.error().message);
+  if (predicted->plan_hash != facts.plan_hash)
+    if (const auto warned =
+            warn(fmt::format("the plan that runs ({}) is not the predicted one ({})",
+                             facts.plan_hash, predicted->plan_hash));
+        !warned)
+      return warned;
+  return log.append(
+      telemetry::Plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()});
+}
+
 // What a rank does, with the exit code that each error has.
 struct Failure {
   int exit_code = 1;
@@ -155,6 +177,8 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     return Outcome{};
   }
   if (context.rank == 0) {
+    if (const auto logged = log_plan(recipe, context, *rates, (*runner)->facts, log); !logged)
+      return failed(logged.error().message);
     for (const telemetry::Log& line : opening_lines((*runner)->facts, *beginning))
       if (const auto logged = log.append(line); !logged) return failed(logged.error().message);
   }

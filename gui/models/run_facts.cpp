@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gui/models/predicted_timeline.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -35,6 +37,9 @@ Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_
   auto rate = curve(reader, facts.detail, "tokens_per_second", points);
   if (!rate) return fail(rate);
   facts.rate = std::move(*rate);
+  auto predicted = readPredicted(reader, run);
+  if (!predicted) return fail(predicted);
+  if (!predicted->empty()) facts.predicted = predicted->front().timeline;
   const auto profiled = reader.profiled_steps(run);
   if (!profiled) return fail(profiled);
   if (profiled->empty()) return facts;

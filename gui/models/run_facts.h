@@ -14,9 +14,10 @@ namespace heddle::gui {
 struct RunFacts {
   storage::RunDetail detail;
   Series loss;
-  Series rate;                               // tokens per second of rank 0
-  int64_t profiledStep = 0;                  // 0: none
-  std::shared_ptr<const Timeline> timeline;  // rank 0's, of that step; may be null
+  Series rate;                                // tokens per second of rank 0
+  int64_t profiledStep = 0;                   // 0: none
+  std::shared_ptr<const Timeline> timeline;   // rank 0's, of that step; may be null
+  std::shared_ptr<const Timeline> predicted;  // rank 0's, as it was before the run; may be null
 };
 
 /// Reads it; curves have at most `points` points. `step` 0: the newest profiled one.

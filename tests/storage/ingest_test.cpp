@@ -43,6 +43,27 @@ class IngestTest : public QObject {
     QVERIFY(must(store.reader.gaps(run)).empty());
   }
 
+  void a_predicted_plan_is_kept_and_stands_next_to_what_is_measured() {
+    StoreFixture store;
+    const RunId run = store.create();
+    QVERIFY(!must(store.reader.plan(run)));
+    const auto plan = [](const char* hash, const char* document) {
+      return telemetry::Plan{1e9, hash, document};
+    };
+    store.feed(run, log_of({plan("a1", R"({"step_seconds": 2.5, "exposed_seconds": 0.25})")}));
+    QCOMPARE(must(store.reader.plan(run))->hash, std::string("a1"));
+    const RunDetail detail = must(store.reader.run(run));
+    QCOMPARE(detail.results.at("predicted_step_seconds"), Value(2.5));
+    QCOMPARE(detail.results.at("predicted_exposed_seconds"), Value(0.25));
+    QVERIFY(!detail.results.contains("step_seconds"));
+
+    // One that cannot be read is kept as it is, and tells nothing.
+    const RunId other = store.create();
+    store.feed(other, log_of({plan("b2", "no json")}));
+    QCOMPARE(must(store.reader.plan(other))->document, std::string("no json"));
+    QVERIFY(must(store.reader.run(other)).results.empty());
+  }
+
   void the_same_and_overlapping_bytes_change_nothing() {
     StoreFixture store;
     const RunId run = store.create();

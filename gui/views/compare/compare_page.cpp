@@ -377,6 +377,11 @@ void ComparePage::showTimelines() {
     row.color = stroke.color;
     row.marker = stroke.marker;
     row.timeline = run.timeline;
+    rows.push_back(row);
+    if (!showsPredicted(i)) continue;
+    row.title = tr("predicted");
+    row.subtitle = format::seconds(double(run.predicted->lengthUs()) / 1e6);
+    row.timeline = run.predicted;
     rows.push_back(std::move(row));
   }
   timelines_->setRows(std::move(rows));
@@ -387,12 +392,22 @@ void ComparePage::showTimelines() {
   showStatistics();
 }
 
+bool ComparePage::showsPredicted(size_t run) const {
+  constexpr size_t kMostRuns = 4;
+  return data_.runs[run].timeline && data_.runs[run].predicted && data_.runs.size() <= kMostRuns;
+}
+
 void ComparePage::showStatistics() {
   std::vector<StepStatistics::Run> runs;
-  for (size_t i = 0; i < data_.runs.size(); ++i)
+  size_t row = 0;
+  for (size_t i = 0; i < data_.runs.size(); ++i) {
+    const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
     if (data_.runs[i].timeline)
-      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name),
-                      strokes_[static_cast<qsizetype>(i)], timelines_->statistics(i)});
+      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name), stroke,
+                      timelines_->statistics(row)});
+    ++row;
+    if (showsPredicted(i)) runs.push_back({tr("predicted"), stroke, timelines_->statistics(row++)});
+  }
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());
   statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);

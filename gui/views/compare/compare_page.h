@@ -60,6 +60,8 @@ class ComparePage : public Page {
   void showCurves(const CompareData& data);
   void showMemory();
   void showTimelines();
+  /// Whether a row of the timelines says what the run's step was predicted to be: of few runs.
+  bool showsPredicted(size_t run) const;
   void showStatistics();
   void offerRuns();
   QString layoutKey() const;

@@ -16,10 +16,19 @@ std::optional<double> finite(const std::optional<storage::Value>& value) {
 
 /// What is looked at first stands first.
 size_t rankOf(const std::string& key) {
-  static const std::vector<std::string> order = {
-      "loss",           "tokens_per_second_per_rank", "step_seconds", "exposed_seconds",
-      "peak_bytes",     "predicted_peak_bytes",       "collectives",  "first_step_seconds",
-      "capture_seconds"};
+  static const std::vector<std::string> order = {"loss",
+                                                 "tokens_per_second_per_rank",
+                                                 "predicted_tokens_per_second_per_rank",
+                                                 "step_seconds",
+                                                 "predicted_step_seconds",
+                                                 "exposed_seconds",
+                                                 "predicted_exposed_seconds",
+                                                 "predicted_bubble_seconds",
+                                                 "peak_bytes",
+                                                 "predicted_peak_bytes",
+                                                 "collectives",
+                                                 "first_step_seconds",
+                                                 "capture_seconds"};
   return static_cast<size_t>(std::find(order.begin(), order.end(), key.substr(key.rfind('.') + 1)) -
                              order.begin());
 }

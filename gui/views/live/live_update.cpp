@@ -31,8 +31,11 @@ Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
   if (step == cursor.shownStep && static_cast<int64_t>(spans->size()) == cursor.shownRanks) {
     return std::nullopt;
   }
+  auto predicted = readPredicted(reader, cursor.run);
+  if (!predicted) return fail(predicted);
   StepTimelines result;
   result.step = step;
+  result.predicted = std::move(*predicted);
   for (storage::RankSpans& rank : *spans) {
     result.ranks.push_back(rank.rank);
     result.timelines.push_back(std::make_shared<const Timeline>(std::move(rank.spans.spans)));

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "gui/models/contact.h"
+#include "gui/models/predicted_timeline.h"
 #include "gui/models/run_pace.h"
 #include "gui/timeline/timeline_data.h"
 #include "storage/queries.h"
@@ -30,6 +31,7 @@ struct StepTimelines {
   int64_t step = 0;
   std::vector<int32_t> ranks;
   std::vector<std::shared_ptr<const Timeline>> timelines;  // as `ranks`
+  std::vector<PredictedTimeline> predicted;                // of some ranks, before the run
 };
 
 struct LiveUpdate {

@@ -17,11 +17,11 @@ QString colored(const QString& text, const QColor& color) {
       .arg(color.name(), text);
 }
 
-/// The mean of all rows that have a timeline.
-Statistics meanOf(const TimelineWidget& timeline) {
+/// The mean of the first rows, the measured ones, as far as they have a timeline.
+Statistics meanOf(const TimelineWidget& timeline, size_t measured) {
   Statistics sum;
   int64_t count = 0;
-  for (size_t row = 0; row < timeline.rows().size(); ++row) {
+  for (size_t row = 0; row < std::min(measured, timeline.rows().size()); ++row) {
     if (!timeline.rows()[row].timeline) continue;
     const Statistics s = timeline.statistics(row);
     sum.range += s.range;
@@ -125,6 +125,14 @@ void StepCard::setTimelines(const StepTimelines& step) {
     row.timeline = step.timelines[i];
     rows.push_back(std::move(row));
   }
+  for (const PredictedTimeline& predicted : step.predicted) {
+    TimelineRow row;
+    row.title = tr("predicted");
+    row.subtitle =
+        tr("rank %1, %2").arg(predicted.rank).arg(duration(predicted.timeline->lengthUs()));
+    row.timeline = predicted.timeline;
+    rows.push_back(std::move(row));
+  }
   timeline_->setRows(std::move(rows));
   showHead();
   showStatistics();
@@ -188,7 +196,7 @@ void StepCard::showHead() {
 void StepCard::showStatistics() {
   if (timeline_->rows().empty()) return statistics_->setText({});
   const Colors& c = colors();
-  const Statistics s = meanOf(*timeline_);
+  const Statistics s = meanOf(*timeline_, ranks_.size());
   const auto part = [&](const QString& name, int64_t us, const QColor& color) {
     return QStringLiteral("<span style=\"color:%1\">%2</span> %3")
         .arg(c.muted.name(), name, colored(duration(us), color));

@@ -16,7 +16,9 @@ constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are save
 /// What is worth a line, in order; others stand on the Compare page.
 const char* const kResults[] = {"tokens_per_second_per_rank",
                                 "step_seconds",
+                                "predicted_step_seconds",
                                 "exposed_seconds",
+                                "predicted_exposed_seconds",
                                 "peak_bytes",
                                 "predicted_peak_bytes",
                                 "first_step_seconds",

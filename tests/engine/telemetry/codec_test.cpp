@@ -53,6 +53,20 @@ class CodecTest : public QObject {
     QCOMPARE(spans.spans[2].name, std::string("mm"));
   }
 
+  void plan() {
+    const Plan plan = there_and_back<Plan>(Plan{1e9, "0a1b", R"({"ranks": 2})"});
+    QCOMPARE(plan.time, 1e9);
+    QCOMPARE(plan.hash, std::string("0a1b"));
+    QCOMPARE(plan.document, std::string(R"({"ranks": 2})"));
+  }
+
+  void spans_name_their_nodes() {
+    Spans spans{1, 0, {{"mm", "layers.0", 1, 2, 0, 0, 42}, {"mm", "layers.1", 3, 4, 0, 0}}};
+    const Spans read = there_and_back<Spans>(spans);
+    QCOMPARE(read.spans[0].node, 42);
+    QCOMPARE(read.spans[1].node, -1);
+  }
+
   void end() {
     const End end = there_and_back<End>(sample_records()[5]);
     QCOMPARE(end.state, std::string("failed"));

@@ -91,6 +91,36 @@ class PlanCommandTest : public QObject {
     QVERIFY(first["ranks"].toInt() == 1);
   }
 
+  // The plan that is predicted is the one that all ranks run, and the log has it.
+  void what_is_predicted_is_run_data() {
+    QTest::addColumn<QStringList>("layout");
+    QTest::newRow("shards") << QStringList{"--ranks", "2"};
+    QTest::newRow("a pipeline") << QStringList{"--ranks", "2", "--set", "parallelism.pp=2"};
+    QTest::newRow("tensors") << QStringList{"--ranks", "2", "--set", "parallelism.tp=2"};
+    QTest::newRow("wrapped automatically")
+        << QStringList{"--ranks", "2", "--set", "wrapping.mode=\"auto\""};
+  }
+  void what_is_predicted_is_run() {
+    QFETCH(QStringList, layout);
+    const QString folder = cache_.filePath(QTest::currentDataTag());
+    const auto run =
+        run_engine(QStringList{"train", kRecipe, "--run-dir", folder, "--set", "training.steps=2",
+                               "--set", "schedule.warmup_steps=0", "--quiet"} +
+                   layout);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QString predicted = planned(layout)["plan_hash"].toString();
+    QCOMPARE(run.results()["plan_hash"].toString(), predicted);
+    const auto log = run_engine({"log", folder, "--json"});
+    int ranks = 0;
+    for (const QByteArray& line : log.out.split('\n')) {
+      const QJsonObject event = QJsonDocument::fromJson(line).object();
+      const QString hash = event["environment"].toObject()["plan"].toString();
+      if (!hash.isEmpty() && hash == predicted) ++ranks;
+      QVERIFY(!event["text"].toString().contains("not the predicted one"));
+    }
+    QCOMPARE(ranks, 2);
+  }
+
   void a_timeline_has_spans_and_memory() {
     const QString file = cache_.filePath("timeline.json");
     planned({"--timeline", file});
