@@ -1,6 +1,8 @@
 #include "engine/plan/document.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
 
 namespace heddle::plan {
 namespace {
@@ -67,34 +69,73 @@ BucketFigures bucket_from(const Json& json) {
           .exposed_seconds = json.value("exposed_seconds", 0.0)};
 }
 
-// Rows of a timeline are arrays: there are thousands of them.
+// Spans by column, and each text once: there are tens of thousands of them.
 OrderedJson timeline_json(const RankTimeline& timeline) {
-  OrderedJson spans = OrderedJson::array(), memory = OrderedJson::array();
-  for (const telemetry::Span& span : timeline.spans)
-    spans.push_back({span.name, span.module, span.start_us, span.duration_us, span.stream,
-                     span.phase, span.node});
-  for (const MemoryMoment& moment : timeline.memory) {
-    OrderedJson row = OrderedJson::array({moment.time_us});
-    for (const int64_t bytes : moment.bytes.bytes) row.push_back(bytes);
-    memory.push_back(std::move(row));
+  std::vector<std::string> strings;
+  std::unordered_map<std::string_view, size_t> numbers;
+  const auto number = [&](const std::string& text) {
+    const auto [known, added] = numbers.try_emplace(text, strings.size());
+    if (added) strings.push_back(text);
+    return known->second;
+  };
+  std::vector<size_t> name, module;
+  std::vector<int64_t> start, duration, node;
+  std::vector<unsigned> stream, phase;
+  for (const telemetry::Span& span : timeline.spans) {
+    name.push_back(number(span.name));
+    module.push_back(number(span.module));
+    start.push_back(span.start_us);
+    duration.push_back(span.duration_us);
+    stream.push_back(span.stream);
+    phase.push_back(span.phase);
+    node.push_back(span.node);
   }
-  return {{"rank", timeline.rank}, {"spans", std::move(spans)}, {"memory", std::move(memory)}};
+  std::vector<int64_t> time;
+  OrderedJson memory;
+  for (const MemoryMoment& moment : timeline.memory) time.push_back(moment.time_us);
+  memory["time"] = time;
+  for (size_t c = 0; c < kCategories; ++c) {
+    std::vector<int64_t> bytes;
+    for (const MemoryMoment& moment : timeline.memory) bytes.push_back(moment.bytes.bytes[c]);
+    memory[kCategoryNames[c]] = bytes;
+  }
+  return {{"rank", timeline.rank}, {"strings", strings},   {"name", name},     {"module", module},
+          {"start", start},        {"duration", duration}, {"stream", stream}, {"phase", phase},
+          {"node", node},          {"memory", memory}};
+}
+
+/// A column; it must be as long as the others.
+std::vector<int64_t> column_of(const Json& json, const char* key, size_t length) {
+  auto column = json.at(key).get<std::vector<int64_t>>();
+  if (column.size() != length)
+    throw Json::other_error::create(
+        501, std::string(key) + ": not as long as the timeline's other columns", &json);
+  return column;
 }
 
 RankTimeline timeline_from(const Json& json) {
   RankTimeline timeline{json.value("rank", int64_t{0}), {}, {}};
-  for (const Json& row : json.value("spans", Json::array()))
-    timeline.spans.push_back({.name = row.at(0),
-                              .module = row.at(1),
-                              .start_us = row.at(2),
-                              .duration_us = row.at(3),
-                              .stream = row.at(4),
-                              .phase = row.at(5),
-                              .node = row.at(6)});
-  for (const Json& row : json.value("memory", Json::array())) {
-    MemoryMoment moment{row.at(0), {}};
-    for (size_t i = 0; i < kCategories; ++i) moment.bytes.bytes[i] = row.at(i + 1);
-    timeline.memory.push_back(moment);
+  const Json& strings = json.at("strings");
+  const size_t spans = json.at("name").size();
+  const auto column = [&](const char* key) { return column_of(json, key, spans); };
+  const auto name = column("name"), module = column("module"), start = column("start"),
+             duration = column("duration"), stream = column("stream"), phase = column("phase"),
+             node = column("node");
+  for (size_t i = 0; i < spans; ++i)
+    timeline.spans.push_back({.name = strings.at(static_cast<size_t>(name[i])),
+                              .module = strings.at(static_cast<size_t>(module[i])),
+                              .start_us = start[i],
+                              .duration_us = duration[i],
+                              .stream = static_cast<uint8_t>(stream[i]),
+                              .phase = static_cast<uint8_t>(phase[i]),
+                              .node = static_cast<int32_t>(node[i])});
+  const Json& memory = json.at("memory");
+  for (const int64_t time : memory.at("time").get<std::vector<int64_t>>())
+    timeline.memory.push_back({time, {}});
+  for (size_t c = 0; c < kCategories; ++c) {
+    const auto bytes = column_of(memory, kCategoryNames[c], timeline.memory.size());
+    for (size_t i = 0; i < timeline.memory.size(); ++i)
+      timeline.memory[i].bytes.bytes[c] = bytes[i];
   }
   return timeline;
 }

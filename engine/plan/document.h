@@ -86,8 +86,8 @@ struct Document {
   double step_seconds = 0;
   int64_t tokens_per_step = 0;  // of all ranks
   double tokens_per_second_per_rank = 0;
-  double peak_flops = 0;  // of a device; 0: unknown, and there is no MFU
-  std::vector<Mfu> mfu;   // the first one is what is shown unless another is asked for
+  double peak_flops = 0;       // of a device; 0: unknown, and there is no MFU
+  std::vector<Mfu> mfu;        // the first one is what is shown unless another is asked for
   double exposed_seconds = 0;  // of the slowest stage
   double bubble_seconds = 0;   // of all ranks, in the mean
   int64_t peak_bytes = 0;
@@ -113,7 +113,8 @@ struct Document {
 
 /// As `heddle-engine plan --json` writes it, timelines included where there are any.
 nlohmann::ordered_json to_json(const Document& document);
-/// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception.
+/// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception,
+/// where a timeline's columns do not fit each other too.
 Document from_json(const nlohmann::json& json);
 
 }  // namespace heddle::plan

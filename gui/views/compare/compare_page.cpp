@@ -406,7 +406,7 @@ void ComparePage::showStatistics() {
       runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name), stroke,
                       timelines_->statistics(row)});
     ++row;
-    if (showsPredicted(i)) runs.push_back({tr("predicted"), stroke, timelines_->statistics(row++)});
+    if (showsPredicted(i)) runs.push_back({tr("pred."), stroke, timelines_->statistics(row++)});
   }
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());

@@ -128,8 +128,8 @@ void StepCard::setTimelines(const StepTimelines& step) {
   for (const PredictedTimeline& predicted : step.predicted) {
     TimelineRow row;
     row.title = tr("predicted");
-    row.subtitle =
-        tr("rank %1, %2").arg(predicted.rank).arg(duration(predicted.timeline->lengthUs()));
+    row.subtitle = step.predicted.size() > 1 ? tr("rank %1").arg(predicted.rank)
+                                             : duration(predicted.timeline->lengthUs());
     row.timeline = predicted.timeline;
     rows.push_back(std::move(row));
   }

@@ -97,6 +97,19 @@ class DocumentTest : public QObject {
     QVERIFY(document.fits());
   }
 
+  void a_timeline_whose_columns_do_not_fit_is_refused() {
+    for (const char* key : {"start", "module", "node"}) {
+      nlohmann::json json = nlohmann::json::parse(to_json(sample()).dump());
+      json["timelines"][0][key].push_back(1);
+      QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);
+      json["timelines"][0].erase(key);
+      QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);
+    }
+    nlohmann::json json = nlohmann::json::parse(to_json(sample()).dump());
+    json["timelines"][0]["name"][0] = 99;
+    QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);
+  }
+
   void knows_no_more_than_it_reads() {
     const Document read = from_json(nlohmann::json::parse(R"({"recipe": "a", "new_key": [1]})"));
     QCOMPARE(read.recipe, std::string("a"));

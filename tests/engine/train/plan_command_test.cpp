@@ -129,14 +129,17 @@ class PlanCommandTest : public QObject {
     const QJsonObject plan = QJsonDocument::fromJson(written.readAll()).object();
     const QJsonObject rank = plan["timelines"].toArray().first().toObject();
     qint64 last = 0;
-    for (const QJsonValue span : rank["spans"].toArray())
-      last = qMax(last, span[2].toInteger() + span[3].toInteger());
+    const QJsonArray starts = rank["start"].toArray(), durations = rank["duration"].toArray();
+    for (int i = 0; i < starts.size(); ++i)
+      last = qMax(last, starts[i].toInteger() + durations[i].toInteger());
     QVERIFY(qAbs(double(last) * 1e-6 - plan["step_seconds"].toDouble()) <
             0.02 * plan["step_seconds"].toDouble());
+    const QJsonObject memory = rank["memory"].toObject();
     double most = 0;
-    for (const QJsonValue moment : rank["memory"].toArray()) {
+    for (int i = 0; i < memory["time"].toArray().size(); ++i) {
       double bytes = 0;
-      for (int i = 1; i < moment.toArray().size(); ++i) bytes += moment[i].toDouble();
+      for (const QString& category : memory.keys())
+        if (category != "time") bytes += memory[category].toArray()[i].toDouble();
       most = qMax(most, bytes);
     }
     QVERIFY(most <= plan["peak_bytes"].toDouble());
