@@ -25,6 +25,7 @@ std::optional<double> Rows::optional_real(int column) const {
 
 Connection::Connection(const std::string& path, Access access)
     : path_(path),
+      files_(path),
       database_(path, access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE,
                 kBusyMilliseconds) {
   if (access == Access::write) {
@@ -36,6 +37,9 @@ Connection::Connection(const std::string& path, Access access)
         "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536; "
         "PRAGMA temp_store = MEMORY");
   }
+  // SQLite opens the -wal and -shm files with the first look at a page.
+  database_.execAndGet("SELECT count(*) FROM sqlite_schema");
+  files_.remember();
 }
 
 SQLite::Statement& Connection::prepared(const char* sql) {
@@ -82,6 +86,11 @@ Error explain(const std::string& path, const SQLite::Exception& exception) {
     default:
       return {fmt::format("{}: {}", path, exception.what())};
   }
+}
+
+Error explain(const Connection& connection, const SQLite::Exception& exception) {
+  if (const Result<> there = connection.still_there(); !there) return there.error();
+  return explain(connection.path(), exception);
 }
 
 }  // namespace heddle::storage

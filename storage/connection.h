@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "storage/open_files.h"
 
 namespace heddle::storage {
 
@@ -70,6 +71,8 @@ class Connection {
   int64_t last_insert_id() const { return database_.getLastInsertRowid(); }
   SQLite::Database& database() { return database_; }
   const std::string& path() const { return path_; }
+  /// Fails where the store's files were removed or replaced since they were opened.
+  Result<> still_there() const { return files_.still_there(); }
 
  private:
   SQLite::Statement& prepared(const char* sql);
@@ -95,6 +98,7 @@ class Connection {
   }
 
   std::string path_;
+  OpenFiles files_;
   SQLite::Database database_;
   std::unordered_map<std::string_view, SQLite::Statement> statements_;
 };
@@ -115,14 +119,17 @@ class ReadTransaction {
 
 /// What an SQLite error means to the user of the store at `path`.
 Error explain(const std::string& path, const SQLite::Exception& exception);
+/// The same of a store that is open: SQLite calls it damaged where its files were exchanged.
+Error explain(const Connection& connection, const SQLite::Exception& exception);
 
-/// Calls `body`, which returns a Result; an SQLite exception becomes its error.
-template <typename Body>
-auto guarded(const std::string& path, Body&& body) -> decltype(body()) {
+/// Calls `body`, which returns a Result; an SQLite exception becomes its error. `store` is its path
+/// or the connection.
+template <typename Store, typename Body>
+auto guarded(const Store& store, Body&& body) -> decltype(body()) {
   try {
     return body();
   } catch (const SQLite::Exception& exception) {
-    return tl::unexpected(explain(path, exception));
+    return tl::unexpected(explain(store, exception));
   }
 }
 

@@ -106,7 +106,8 @@ Result<Reader> Reader::open(const std::string& path) {
 }
 
 Result<bool> Reader::changed() {
-  return guarded(connection_->path(), [&]() -> Result<bool> {
+  return guarded(*connection_, [&]() -> Result<bool> {
+    if (Result<> there = connection_->still_there(); !there) return fail(there);
     Rows rows = connection_->query("PRAGMA data_version");
     rows.next();
     const int64_t version = rows.integer(0);
@@ -115,7 +116,7 @@ Result<bool> Reader::changed() {
 }
 
 Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<RunSummary>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
     std::vector<RunSummary> runs;
     Rows rows = connection_->query(
         HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY id DESC", trashed);
@@ -125,7 +126,7 @@ Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
 }
 
 Result<RunSummary> Reader::find_run(const std::string& name_or_id, bool trash_too) {
-  return guarded(connection_->path(), [&]() -> Result<RunSummary> {
+  return guarded(*connection_, [&]() -> Result<RunSummary> {
     std::optional<RunSummary> found;
     {
       Rows rows = connection_->query(HEDDLE_SUMMARY "WHERE name = ?", name_or_id);
@@ -148,7 +149,7 @@ Result<RunSummary> Reader::find_run(const std::string& name_or_id, bool trash_to
 }
 
 Result<RunDetail> Reader::run(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<RunDetail> {
+  return guarded(*connection_, [&]() -> Result<RunDetail> {
     const ReadTransaction transaction(*connection_);
     RunDetail detail;
     {
@@ -185,7 +186,7 @@ Result<RunDetail> Reader::run(RunId run) {
 }
 
 Result<std::vector<RunId>> Reader::runs_in(const std::string& run_dir) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<RunId>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunId>> {
     std::vector<RunId> runs;
     Rows rows =
         connection_->query("SELECT id FROM runs WHERE run_dir = ? ORDER BY id DESC", run_dir);
@@ -195,7 +196,7 @@ Result<std::vector<RunId>> Reader::runs_in(const std::string& run_dir) {
 }
 
 Result<RunSize> Reader::size_of(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<RunSize> {
+  return guarded(*connection_, [&]() -> Result<RunSize> {
     const ReadTransaction transaction(*connection_);
     Rows records = connection_->query(
         "SELECT count(*), coalesce(sum(length(payload)), 0) FROM records WHERE run = ?", run);
@@ -212,7 +213,7 @@ Result<RunSize> Reader::size_of(RunId run) {
 }
 
 Result<std::vector<std::string>> Reader::columns() {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<std::string>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<std::string>> {
     std::vector<std::string> names;
     Rows rows = connection_->query("SELECT name FROM keys ORDER BY name");
     while (rows.next()) names.push_back(rows.text(0));
@@ -221,7 +222,7 @@ Result<std::vector<std::string>> Reader::columns() {
 }
 
 Result<std::map<RunId, Value>> Reader::column(const std::string& name) {
-  return guarded(connection_->path(), [&]() -> Result<std::map<RunId, Value>> {
+  return guarded(*connection_, [&]() -> Result<std::map<RunId, Value>> {
     std::map<RunId, Value> column;
     Rows rows = connection_->query(
         "SELECT run, value, flag FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) "
@@ -233,12 +234,12 @@ Result<std::map<RunId, Value>> Reader::column(const std::string& name) {
 }
 
 Result<Values> Reader::recipe_values(RunId run) {
-  return guarded(connection_->path(),
+  return guarded(*connection_,
                  [&]() -> Result<Values> { return facts_of(*connection_, run, "recipe."); });
 }
 
 Result<std::vector<Target>> Reader::targets() {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<Target>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<Target>> {
     std::vector<Target> targets;
     Rows rows =
         connection_->query("SELECT name, kind, hosts, host_keys, probe FROM targets ORDER BY name");

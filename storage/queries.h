@@ -104,8 +104,8 @@ class Reader {
   Reader& operator=(Reader&&) noexcept;
   ~Reader();
 
-  /// Whether anything was committed by anyone since the last call (the first call: true).
-  /// Microseconds.
+  /// Whether anything was committed by anyone since the last call (the first call: true). Fails
+  /// where the store's files were removed or replaced. Microseconds.
   Result<bool> changed();
 
   /// Newest first. Reads summary rows only. `trashed`: those in the trash; else those that are not.

@@ -21,7 +21,7 @@ LogLine line_in(const Rows& rows) {
 }  // namespace
 
 Result<std::map<RunId, Link>> Reader::links() {
-  return guarded(connection_->path(), [&]() -> Result<std::map<RunId, Link>> {
+  return guarded(*connection_, [&]() -> Result<std::map<RunId, Link>> {
     std::map<RunId, Link> links;
     Rows rows = connection_->query("SELECT run, heard, lost, next_try, reason FROM links");
     while (rows.next()) {
@@ -36,7 +36,7 @@ Result<bool> Reader::followed() const { return Lease::is_held(connection_->path(
 
 Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int32_t rank,
                                         StepRange range, size_t max_points) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<Bin>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<Bin>> {
     const ReadTransaction transaction(*connection_);
     const size_t points = std::max<size_t>(1, max_points);
     return thinned(read_series(*connection_, run, name, rank, range, points), points);
@@ -45,7 +45,7 @@ Result<std::vector<Bin>> Reader::series(RunId run, const std::string& name, int3
 
 Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, int32_t rank,
                                             StepRange range) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<Sample>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<Sample>> {
     const ReadTransaction transaction(*connection_);
     std::vector<Sample> samples;
     for (const Bin& bin : read_series(*connection_, run, name, rank, range, 0)) {
@@ -56,7 +56,7 @@ Result<std::vector<Sample>> Reader::samples(RunId run, const std::string& name, 
 }
 
 Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, size_t limit) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<StepRow>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<StepRow>> {
     std::vector<StepRow> steps;
     Rows rows = connection_->query(
         "SELECT id, rank, epoch, payload FROM records WHERE run = ? AND type = 2 AND id > ? "
@@ -73,7 +73,7 @@ Result<std::vector<StepRow>> Reader::steps_after(RunId run, int64_t after_id, si
 }
 
 Result<std::vector<int64_t>> Reader::profiled_steps(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<int64_t>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<int64_t>> {
     std::vector<int64_t> steps;
     Rows rows =
         connection_->query("SELECT DISTINCT step FROM spans WHERE run = ? ORDER BY step", run);
@@ -83,7 +83,7 @@ Result<std::vector<int64_t>> Reader::profiled_steps(RunId run) {
 }
 
 Result<std::vector<RankSpans>> Reader::spans(RunId run, int64_t step) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<RankSpans>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<RankSpans>> {
     std::vector<RankSpans> timelines;
     Rows rows = connection_->query(
         "SELECT spans.rank, payload FROM spans JOIN records ON records.id = spans.record "
@@ -111,7 +111,7 @@ Result<std::optional<telemetry::Plan>> Reader::plan(RunId run) {
 }
 
 Result<std::vector<LogLine>> Reader::lines_after(RunId run, int64_t after_id, size_t limit) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<LogLine>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<LogLine>> {
     std::vector<LogLine> lines;
     Rows rows = connection_->query(
         "SELECT id, rank, time, level, text FROM lines WHERE run = ? AND id > ? ORDER BY id LIMIT "
@@ -123,7 +123,7 @@ Result<std::vector<LogLine>> Reader::lines_after(RunId run, int64_t after_id, si
 }
 
 Result<std::vector<LogLine>> Reader::last_lines(RunId run, size_t limit) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<LogLine>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<LogLine>> {
     std::vector<LogLine> lines;
     Rows rows = connection_->query(
         "SELECT id, rank, time, level, text FROM lines WHERE run = ? ORDER BY id DESC LIMIT ?", run,
@@ -135,7 +135,7 @@ Result<std::vector<LogLine>> Reader::last_lines(RunId run, size_t limit) {
 }
 
 Result<std::vector<LogGap>> Reader::gaps(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<LogGap>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<LogGap>> {
     std::vector<LogGap> gaps;
     Rows rows = connection_->query(
         "SELECT rank, epoch, offset, bytes, reason FROM gaps WHERE run = ? ORDER BY rank, epoch, "
@@ -150,7 +150,7 @@ Result<std::vector<LogGap>> Reader::gaps(RunId run) {
 }
 
 Result<std::vector<LogCursor>> Reader::logs(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<LogCursor>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<LogCursor>> {
     std::vector<LogCursor> logs;
     Rows rows = connection_->query(
         "SELECT rank, epoch, offset, next_seq, records FROM logs WHERE run = ? ORDER BY rank, "
@@ -165,7 +165,7 @@ Result<std::vector<LogCursor>> Reader::logs(RunId run) {
 }
 
 Result<std::vector<LogDigest>> Reader::digests(RunId run) {
-  return guarded(connection_->path(), [&]() -> Result<std::vector<LogDigest>> {
+  return guarded(*connection_, [&]() -> Result<std::vector<LogDigest>> {
     std::vector<LogDigest> digests;
     std::vector<uint64_t> checksums;
     const auto close = [&] {

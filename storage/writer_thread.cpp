@@ -82,8 +82,10 @@ void Writer::Thread::work_off(std::deque<Job>& jobs) {
     connection_.execute("BEGIN IMMEDIATE");
     for (Job& job : jobs) attempt(job);
     connection_.execute("COMMIT");
+    // What went into files that are nobody's any more is not kept, though SQLite is content.
+    if (const Result<> there = connection_.still_there(); !there) failed = there.error();
   } catch (const SQLite::Exception& exception) {
-    failed = explain(connection_.path(), exception);
+    failed = explain(connection_, exception);
     if (in_transaction(connection_)) connection_.database().tryExec("ROLLBACK");
     ingestor_.forget();
   }
@@ -100,7 +102,7 @@ void Writer::Thread::attempt(Job& job) {
   } catch (const std::exception& exception) {
     if (!in_transaction(connection_)) throw;
     const auto* sqlite = dynamic_cast<const SQLite::Exception*>(&exception);
-    job.error = sqlite ? explain(connection_.path(), *sqlite) : Error{exception.what()};
+    job.error = sqlite ? explain(connection_, *sqlite) : Error{exception.what()};
     ingestor_.forget();
   }
   if (!keep) connection_.execute("ROLLBACK TO job");

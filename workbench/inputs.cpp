@@ -10,6 +10,7 @@
 
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
+#include "storage/open_files.h"
 
 namespace heddle::workbench {
 namespace {
@@ -50,6 +51,7 @@ constexpr uint64_t kLarge = 1'000'000'000;
 
 Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
                             const remote::Progress& hashing) {
+  if (const Result<> may = storage::may_open(path); !may) return fail(may);
   std::error_code unreadable;
   const uint64_t size = fs::file_size(path, unreadable);
   if (unreadable || size < kLarge) return cache.sha256_of(path);
@@ -145,9 +147,11 @@ std::string fault_of(const std::string& input) {
   if (!fs::exists(input, error)) return fmt::format("there is no {}", input);
   const Result<std::vector<File>> files = files_of(input);
   if (!files) return files.error().message;
-  for (const File& file : *files)
+  for (const File& file : *files) {
+    if (const Result<> may = storage::may_open(file.path); !may) return may.error().message;
     if (access(file.path.c_str(), R_OK) != 0)
       return fmt::format("{} cannot be read: {}", file.path, std::strerror(errno));
+  }
   return bytes_of(*files) == 0 ? fmt::format("{} is empty", input) : "";
 }
 

@@ -110,6 +110,36 @@ class FaultsTest : public QObject {
     SQLite::Database database(path, SQLite::OPEN_READONLY);
     QCOMPARE(database.execAndGet("PRAGMA integrity_check").getString(), std::string("ok"));
   }
+
+  void files_removed_or_replaced_under_it_are_called_so() {
+    for (const bool replaced : {false, true}) {
+      StoreFixture store;
+      store.create();
+      must(store.reader.changed());
+      for (const char* end : {"", "-wal", "-shm"}) fs::remove(store.path + end);
+      if (replaced) must(Writer::open(store.path));
+      const char* word = replaced ? "replaced" : "removed";
+      const auto changed = store.reader.changed();
+      QVERIFY(!changed);
+      QVERIFY2(changed.error().message.find(word) != std::string::npos,
+               changed.error().message.c_str());
+      const auto created = store.writer->create_run(named("lost")).get();
+      QVERIFY(!created);
+      QVERIFY2(created.error().message.find(word) != std::string::npos,
+               created.error().message.c_str());
+    }
+  }
+
+  // As it was when another process took itself for the last user: the store is there, its -wal not.
+  void a_lost_wal_is_not_called_damage() {
+    StoreFixture store;
+    store.create();
+    fs::remove(store.path + "-wal");
+    const auto created = store.writer->create_run(named("lost")).get();
+    QVERIFY(!created);
+    QVERIFY2(created.error().message.find("removed") != std::string::npos,
+             created.error().message.c_str());
+  }
 };
 
 QTEST_APPLESS_MAIN(FaultsTest)
