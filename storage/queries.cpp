@@ -148,6 +148,11 @@ Result<RunSummary> Reader::find_run(const std::string& name_or_id, bool trash_to
   });
 }
 
+Result<std::string> Reader::free_name(const std::string& wish) {
+  return guarded(*connection_,
+                 [&]() -> Result<std::string> { return storage::free_name(*connection_, wish); });
+}
+
 Result<RunDetail> Reader::run(RunId run) {
   return guarded(*connection_, [&]() -> Result<RunDetail> {
     const ReadTransaction transaction(*connection_);

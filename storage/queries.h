@@ -116,6 +116,8 @@ class Reader {
   Result<bool> followed() const;
   /// By name, or by id in digits. A run in the trash is found with `trash_too` only.
   Result<RunSummary> find_run(const std::string& name_or_id, bool trash_too = false);
+  /// The name that create_run would give for that wish now.
+  Result<std::string> free_name(const std::string& wish);
   /// One run, in the trash or not.
   Result<RunDetail> run(RunId run);
   Result<RunSize> size_of(RunId run);

@@ -17,13 +17,6 @@ bool name_taken(Connection& connection, const std::string& name) {
   return connection.query("SELECT 1 FROM runs WHERE name = ? AND trashed IS NULL", name).next();
 }
 
-/// `wish`, else "wish-2", "wish-3" …
-std::string free_name(Connection& connection, const std::string& wish) {
-  std::string name = wish;
-  for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", wish, i);
-  return name;
-}
-
 /// A run in the trash leaves its name to whoever wants it.
 void make_way(Connection& connection, const std::string& name) {
   RunId run = 0;
@@ -118,6 +111,12 @@ double number_of(std::optional<double> stored, int64_t flag) {
   if (flag == 2) return kInfinity;
   if (flag == 3) return -kInfinity;
   return stored.value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::string free_name(Connection& connection, const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; name_taken(connection, name); ++i) name = fmt::format("{}-{}", wish, i);
+  return name;
 }
 
 Result<> require_run(Connection& connection, RunId run) {

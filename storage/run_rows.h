@@ -18,6 +18,9 @@ double unix_now();
 int nonfinite_flag(double value);
 double number_of(std::optional<double> stored, int64_t flag);
 
+/// `wish`, else "wish-2", "wish-3" …: a name that no run has which is not in the trash.
+std::string free_name(Connection& connection, const std::string& wish);
+
 /// Fails when there is no such run.
 Result<> require_run(Connection& connection, RunId run);
 

@@ -61,9 +61,13 @@ Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
   return {false, fits ? "" : path + ": " + fits.error().message};
 }
 
-std::string joined(const std::vector<recipe::Fault>& faults) {
+/// `sets_called`: what stands there in place of the file for what came from `sets`.
+std::string joined(std::vector<recipe::Fault> faults, const std::string& sets_called) {
   std::vector<std::string> lines;
-  for (const recipe::Fault& fault : faults) lines.push_back(fault.str());
+  for (recipe::Fault& fault : faults) {
+    if (fault.file == "--set") fault.file = sets_called;
+    lines.push_back(fault.str());
+  }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -120,7 +124,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
     plan.notes.push_back(
         fmt::format("checkpoint.folder is emptied: {} is the folder of {}", old_folder, name));
   }
-  if (!now.ok()) return fail("{}", joined(now.faults));
+  if (!now.ok()) return fail("{}", joined(now.faults, request.sets_called));
   if (auto alone = check_alone(reader, request, shares_folder); !alone) return fail(alone);
 
   const auto checkpoints = RunCheckpoints::open(parent);
@@ -156,8 +160,11 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
   if (plan.last_step <= plan.from.step)
     return fail(
         "training.steps: {} has trained {} steps, and the recipe asks for {}; to train on say "
-        "more, for instance --set training.steps={}",
-        name, plan.from.step, plan.last_step, 2 * plan.from.step);
+        "more, for instance {} training.steps={}",
+        name, plan.from.step, plan.last_step, request.sets_called, 2 * plan.from.step);
+  const auto free = reader.free_name(launch.name);
+  if (!free) return fail(free);
+  plan.name = *free;
   plan.changes = changes(before.recipe, now.recipe);
   const recipe::Checkpoint& saves = now.recipe.checkpoint;
   plan.folder = !saves.enabled ? "nowhere: checkpoint.enabled is false"
@@ -193,9 +200,10 @@ std::string to_text(const Continuation& plan) {
 }
 
 Result<std::string> forked_recipe(const std::string& recipe_text,
-                                  const std::vector<std::string>& sets) {
+                                  const std::vector<std::string>& sets,
+                                  const std::string& sets_called) {
   const recipe::Parsed parsed = recipe::parse(recipe_text, "recipe", sets);
-  if (!parsed.ok()) return fail("{}", joined(parsed.faults));
+  if (!parsed.ok()) return fail("{}", joined(parsed.faults, sets_called));
   bool emptied = false;
   std::string text = as_new_recipe(recipe_text, emptied);
   for (const auto& [key, value] : recipe::flatten(parsed.recipe)) {

@@ -20,6 +20,7 @@ struct ContinueRequest {
   std::vector<std::string> sets = {};  // "key=value", on top of the recipe
   std::string recipe_text = {};        // empty: the parent's
   std::string name = {};               // empty: the parent's, lengthened to be unique
+  std::string sets_called = "--set";   // by whoever asks, in what is said of them
 };
 
 /// What will happen.
@@ -29,6 +30,7 @@ struct Continuation {
   std::string path;       // the checkpoint's, on the first host
   int64_t last_step = 0;  // to which it trains
   std::string folder;     // of its checkpoints, in words
+  std::string name;       // that the run gets, unless another takes it first
   struct Change {
     std::string key, before, now;
   };
@@ -49,6 +51,7 @@ std::string to_text(const Continuation& continuation);
 std::string as_new_recipe(const std::string& recipe_text, bool& emptied);
 /// The same with keys set, to be edited before the run is forked.
 Result<std::string> forked_recipe(const std::string& recipe_text,
-                                  const std::vector<std::string>& sets);
+                                  const std::vector<std::string>& sets,
+                                  const std::string& sets_called = "--set");
 
 }  // namespace heddle::workbench

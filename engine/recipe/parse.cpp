@@ -192,7 +192,7 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
     } else {
       const std::string key = set.substr(0, set.find('='));
       parsed.faults.push_back(
-          {kSet, 0, 0, key, table.error().message, "as in --set training.steps=100", ""});
+          {kSet, 0, 0, key, table.error().message, "as in training.steps=100", ""});
     }
   }
   apply_preset(parsed, tables);
