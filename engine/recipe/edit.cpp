@@ -133,19 +133,31 @@ size_t place_in(const std::string& text, const toml::table& table, const std::st
   return place;
 }
 
-std::string add_section(const std::string& text, const toml::table& root, const std::string& key,
-                        const std::string& value) {
-  const size_t dot = key.find('.');
-  const std::string section = key.substr(0, dot);
-  const std::string lines = fmt::format("[{}]\n{} = {}", section, key.substr(dot + 1), value);
+/// The end of all sections that come before one in the design's order; 0: there are none.
+size_t end_before(const std::string& text, const toml::table& root, const std::string& section) {
   size_t after = 0;
   for (const std::string& name : sections()) {
     if (name == section) break;
     if (const toml::node* node = root.get(name)) after = end_of_all(text, *node);
   }
+  return after;
+}
+
+/// Lines after all that comes before `section`, or at the end.
+std::string insert_section(const std::string& text, const toml::table& root,
+                           const std::string& section, const std::string& lines) {
+  const size_t after = end_before(text, root, section);
   if (after != 0) return insert_lines(text, after, "\n" + lines);
   const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
   return blank ? lines + "\n" : insert_lines(text, text.size(), "\n" + lines);
+}
+
+std::string add_section(const std::string& text, const toml::table& root, const std::string& key,
+                        const std::string& value) {
+  const size_t dot = key.find('.');
+  const std::string section = key.substr(0, dot);
+  const std::string lines = fmt::format("[{}]\n{} = {}", section, key.substr(dot + 1), value);
+  return insert_section(text, root, section, lines);
 }
 
 std::string add(const std::string& text, const toml::table& root, const std::string& key,
@@ -167,6 +179,43 @@ std::string remove(const std::string& text, const Entry& entry) {
   if (entry.parent->is_inline()) return remove_inline(text, entry);
   const size_t from = line_start(text, offset_of(text, entry.key->source().begin));
   return text.substr(0, from) + text.substr(line_end(text, end_of(text, *entry.node)));
+}
+
+/// [[override]] tables of a text: their lines, from the header to the last key.
+struct Block {
+  size_t from, to;
+  Override exception;
+};
+
+std::vector<Block> blocks_of(const std::string& text, const toml::array& tables,
+                             const std::vector<Override>& exceptions) {
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < tables.size() && i < exceptions.size(); ++i) {
+    const toml::node& table = *tables.get(i);
+    blocks.push_back({line_start(text, begin_of(text, table)),
+                      line_end(text, end_of_all(text, table)), exceptions[i]});
+  }
+  return blocks;
+}
+
+/// The lines of the wanted exceptions: those that stand in the text already as they stand there.
+std::string block_lines(const std::string& text, std::vector<Block> blocks,
+                        const std::vector<Override>& wanted) {
+  std::string lines;
+  for (const Override& exception : wanted) {
+    if (!lines.empty()) lines += "\n";
+    const auto same = std::ranges::find(blocks, exception, &Block::exception);
+    if (same == blocks.end()) {
+      Recipe one;
+      one.overrides = {exception};
+      lines += override_blocks(one);
+      continue;
+    }
+    lines += text.substr(same->from, same->to - same->from);
+    if (!lines.ends_with('\n')) lines += '\n';
+    blocks.erase(same);
+  }
+  return lines;
 }
 
 bool is_value(const std::string& source) {
@@ -201,6 +250,38 @@ Result<std::string> with_key(const std::string& text, const std::string& key,
   const toml::parse_result check = toml::parse(edited);
   if (!check || (find(check.table(), key).node == nullptr) != value.empty()) {
     return fail("{} cannot be changed here: change it in the text", key);
+  }
+  return edited;
+}
+
+Result<std::string> with_overrides(const std::string& text, const std::vector<Override>& wanted) {
+  const Parsed parsed = parse(text, "");
+  const toml::parse_result tables = toml::parse(text);
+  if (!tables) return fail("{}; mend it first", parsed.faults.front().str());
+  if (parsed.recipe.overrides == wanted) return text;
+  const toml::node* node = tables.table().get("override");
+  const toml::array* array = node == nullptr ? nullptr : node->as_array();
+  std::string edited;
+  if (node == nullptr) {
+    std::string lines = block_lines(text, {}, wanted);
+    lines.pop_back();
+    edited = insert_section(text, tables.table(), "override", lines);
+  } else if (array != nullptr && !array->empty() && text[begin_of(text, *array->get(0))] == '[') {
+    const std::vector<Block> blocks = blocks_of(text, *array, parsed.recipe.overrides);
+    if (blocks.size() != array->size()) return fail("override has faults: mend them first");
+    const std::string lines = block_lines(text, blocks, wanted);
+    edited = text;
+    for (size_t i = blocks.size(); i-- > 0;) {
+      size_t from = blocks[i].from, to = blocks[i].to;
+      const bool goes = i > 0 || lines.empty();
+      if (goes && from >= 2 && edited.compare(from - 2, 2, "\n\n") == 0) --from;
+      edited = edited.substr(0, from) + (i == 0 ? lines : "") + edited.substr(to);
+    }
+  } else {
+    return fail("override is written as a list: change it in the text");
+  }
+  if (parse(edited, "").recipe.overrides != wanted) {
+    return fail("override cannot be changed here: change it in the text");
   }
   return edited;
 }

@@ -248,4 +248,9 @@ const std::vector<KeyInfo>& keys() {
   return infos;
 }
 
+const KeyInfo* find_key(std::string_view key) {
+  const auto found = std::ranges::find(keys(), key, &KeyInfo::key);
+  return found == keys().end() ? nullptr : &*found;
+}
+
 }  // namespace heddle::recipe

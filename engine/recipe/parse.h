@@ -76,15 +76,43 @@ std::string to_toml(const Recipe& recipe);
 Result<std::string> with_key(const std::string& text, const std::string& key,
                              const std::string& value);
 
-/// All dotted keys with their type, default and valid values, in the design's order: for forms,
-/// completion and `did you mean`.
+/// The text with other exceptions by module, the rest untouched; exceptions that stay as they are
+/// keep their lines.
+Result<std::string> with_overrides(const std::string& text, const std::vector<Override>& wanted);
+
+/// How a stepper goes from one value to the next: 7 to 8, 8 to 16, or 200 to 300 (the leading
+/// digit).
+enum class Step { one, doubling, digit };
+
+/// One key in words for people and in what a form needs.
 struct KeyInfo {
-  std::string key;
+  std::string key;       // dotted
   std::string type;      // "integer", "number", "string", "boolean", "list", "table"
   std::string fallback;  // TOML source of the default
   std::string valid;     // words, as in "fp32 | bf16" or "1 or more"
+  std::vector<std::string> choices = {};  // the words of `valid`, where there are only these
+  double low = 0, high = 0;               // of an integer or number
+
+  std::string group = {};               // the form's, as in "Training"
+  std::string label = {};               // "batch a rank"
+  std::string unit = {};                // "sequences"; empty: none, or its choices say it
+  std::string help = {};                // a sentence or two
+  bool often = false;                   // in sight before its group is unfolded
+  bool drawn = false;                   // edited in the picture of the model, not by a field
+  std::string zero = {};                // what 0 (or, of low -1, -1) stands for: "auto", "never"
+  std::vector<std::string> names = {};  // of the choices, for people; empty: the words themselves
+  std::string files = {};               // of a path: "*.txt *.jsonl", "/" for folders
+  Step step = Step::digit;
+  std::string graph = {};  // the first pass that makes it part of the graph; empty: none does
 };
+
+/// All keys in the design's order: for forms, completion, docs/recipe.md and `did you mean`.
 const std::vector<KeyInfo>& keys();
+/// One of them; null: there is no such key.
+const KeyInfo* find_key(std::string_view key);
+/// The form's groups, in its order, and the keys of one of them, in its order too.
+const std::vector<std::string>& groups();
+std::vector<const KeyInfo*> keys_of(std::string_view group);
 
 /// Flat (dotted key, TOML value) pairs of everything that is set or defaulted: for the difference
 /// of two recipes.

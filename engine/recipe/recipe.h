@@ -98,6 +98,7 @@ struct Parallelism {
   int64_t tp = 1;
   bool sequence_parallel = true;
   int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h
+  bool async_tp = false;  // for planning
   int64_t pp = 1;
   PipelineSchedule pp_schedule = PipelineSchedule::one_f_one_b;
   int64_t microbatches = 0;
@@ -132,10 +133,13 @@ struct Recompute {
 };
 
 enum class Precision { fp32, bf16 };
+/// Linear layers in 8 bits with a scale a tensor or a row: for planning.
+enum class Float8 { none, tensorwise, rowwise };
 
 struct Precisions {
   Precision param = Precision::fp32;
   Precision reduce = Precision::fp32;
+  Float8 float8 = Float8::none;
   bool operator==(const Precisions&) const = default;
 };
 

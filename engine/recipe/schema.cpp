@@ -1,11 +1,9 @@
 #include "engine/recipe/schema.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "engine/recipe/fields.h"
 #include "engine/recipe/special_fields.h"
-#include "engine/recipe/values.h"
 
 namespace heddle::recipe {
 namespace {
@@ -47,164 +45,453 @@ const Names<WrappingMode>& wrapping_modes() {
   return names;
 }
 
+const Names<Float8>& float8s() {
+  static const Names<Float8> names = {
+      {"none", Float8::none}, {"tensorwise", Float8::tensorwise}, {"rowwise", Float8::rowwise}};
+  return names;
+}
+
 const Names<Precision>& precisions() {
   static const Names<Precision> names = {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}};
   return names;
 }
 
-// The makers below each turn a member of a section into a field.
+/// The form's groups, and the sections in each.
+struct Group {
+  std::string title;
+  std::vector<std::string> sections;
+};
 
-template <typename S>
-Field integer(std::string key, S Recipe::*section, int64_t S::*member, int64_t low,
-              int64_t high = kAny) {
-  return {{std::move(key), "integer", "", range_words(low, high)},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = read_integer(node, low, high, complain)) recipe.*section.*member = *v;
-          },
-          [=](const Recipe& recipe) { return fmt::format("{}", recipe.*section.*member); }};
+const std::vector<Group>& group_table() {
+  static const std::vector<Group> all = {{"Model", {"model"}},
+                                         {"Data", {"data"}},
+                                         {"Training", {"training"}},
+                                         {"Optimizer", {"optimizer", "schedule"}},
+                                         {"Parallelism", {"hardware", "parallelism"}},
+                                         {"Memory", {"recompute", "wrapping", "override"}},
+                                         {"Precision", {"precision"}},
+                                         {"Validation", {"validation"}},
+                                         {"Checkpoints", {"checkpoint"}},
+                                         {"Timeouts", {"timeouts"}},
+                                         {"Telemetry", {"telemetry"}}};
+  return all;
 }
 
-template <typename S>
-Field number(std::string key, S Recipe::*section, double S::*member, Numbers range) {
-  return {{std::move(key), "number", "", range.words},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = read_number(node, range, complain)) recipe.*section.*member = *v;
-          },
-          [=](const Recipe& recipe) { return number_text(recipe.*section.*member); }};
+std::string group_of(const std::string& key) {
+  const std::string section = section_of(key).empty() ? key : section_of(key);
+  for (const Group& group : group_table())
+    if (std::ranges::find(group.sections, section) != group.sections.end()) return group.title;
+  return "";
 }
 
-template <typename S>
-Field boolean(std::string key, S Recipe::*section, bool S::*member) {
-  return {{std::move(key), "boolean", "", "true | false"},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = node.value_exact<bool>()) {
-              recipe.*section.*member = *v;
-            } else {
-              complain_of_type(complain, node, "true | false");
-            }
-          },
-          [=](const Recipe& recipe) { return recipe.*section.*member ? "true" : "false"; }};
-}
-
-template <typename S>
-Field text(std::string key, S Recipe::*section, std::string S::*member, std::string valid) {
-  return {{std::move(key), "string", "", valid},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = node.value_exact<std::string>()) {
-              recipe.*section.*member = *v;
-            } else {
-              complain_of_type(complain, node, "a string", valid);
-            }
-          },
-          [=](const Recipe& recipe) { return quote(recipe.*section.*member); }};
-}
-
-template <typename S>
-Field strings(std::string key, S Recipe::*section, std::vector<std::string> S::*member,
-              std::string valid) {
-  return {{std::move(key), "list", "", std::move(valid)},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = read_strings(node, complain)) recipe.*section.*member = *v;
-          },
-          [=](const Recipe& recipe) { return strings_text(recipe.*section.*member); }};
-}
-
-template <typename S, typename T>
-Field choice(std::string key, S Recipe::*section, T S::*member, Names<T> names) {
-  return {{std::move(key), "string", "", choices(words(names))},
-          [=](const toml::node& node, Recipe& recipe, const Complain& complain) {
-            if (auto v = read_choice(node, names, complain)) recipe.*section.*member = *v;
-          },
-          [=](const Recipe& recipe) { return quote(word_of(names, recipe.*section.*member)); }};
-}
+const std::string kTexts = "*.txt *.jsonl", kFolder = "/";
 
 std::vector<Field> make_schema() {
   using R = Recipe;
   std::vector<Field> fields = {
-      preset_field(),
-      integer("model.dim", &R::model, &Model::dim, 1, kMostWidth),
-      integer("model.n_layers", &R::model, &Model::n_layers, 1, kMostLayers),
-      integer("model.n_heads", &R::model, &Model::n_heads, 1, kMostWidth),
-      integer("model.n_kv_heads", &R::model, &Model::n_kv_heads, 1, kMostWidth),
-      integer("model.ffn_dim", &R::model, &Model::ffn_dim, 1, 4 * kMostWidth),
-      integer("model.vocab_size", &R::model, &Model::vocab_size, 0, kMostVocabulary),
-      integer("model.max_seq_len", &R::model, &Model::max_seq_len, 1, kMostTokens),
-      number("model.norm_eps", &R::model, &Model::norm_eps, kPositive),
-      number("model.rope_theta", &R::model, &Model::rope_theta, kPositive),
-      rope_scaling_field(),
-      boolean("model.tied_embeddings", &R::model, &Model::tied_embeddings),
-      text("model.checkpoint", &R::model, &Model::checkpoint, "a folder, \"\" for none"),
-      strings("data.text", &R::data, &Data::text, "files (.txt, .jsonl) and folders"),
-      text("data.token_ids", &R::data, &Data::token_ids, "a safetensors file, \"\" for none"),
-      text("data.tokenizer", &R::data, &Data::tokenizer, "a tokenizer.json"),
-      integer("data.seq_len", &R::data, &Data::seq_len, 1, kMostTokens),
-      boolean("data.document_mask", &R::data, &Data::document_mask),
-      integer("data.seed", &R::data, &Data::seed, 0),
-      integer("training.steps", &R::training, &Training::steps, 1),
-      integer("training.local_batch", &R::training, &Training::local_batch, 1, kMostTokens),
-      integer("training.global_batch", &R::training, &Training::global_batch, 0, kMostTokens),
-      number("training.max_norm", &R::training, &Training::max_norm, kNotNegative),
-      integer("training.seed", &R::training, &Training::seed, 0),
-      integer("training.max_skipped", &R::training, &Training::max_skipped, 0),
+      preset_field()
+          .says("preset", "",
+                "A published Llama by name; numbers written beside it take the place of its own.")
+          .often(),
+      integer("model.dim", &R::model, &Model::dim, 1, kMostWidth)
+          .says("dim", "elements", "Width of the residual stream.")
+          .often()
+          .zero("none")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.n_layers", &R::model, &Model::n_layers, 1, kMostLayers)
+          .says("layers", "", "Transformer layers.")
+          .often()
+          .zero("none")
+          .steps(Step::one)
+          .graph(),
+      integer("model.n_heads", &R::model, &Model::n_heads, 1, kMostWidth)
+          .says("heads", "", "Query heads of each layer; they divide dim.")
+          .often()
+          .zero("none")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.n_kv_heads", &R::model, &Model::n_kv_heads, 1, kMostWidth)
+          .says("kv heads", "", "Heads of keys and values; they divide the query heads.")
+          .often()
+          .zero("all")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.ffn_dim", &R::model, &Model::ffn_dim, 1, 4 * kMostWidth)
+          .says("ffn", "elements", "Width of the feed-forward network.")
+          .often()
+          .zero("none")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.vocab_size", &R::model, &Model::vocab_size, 0, kMostVocabulary)
+          .says("vocabulary", "ids",
+                "Rows of the embedding and of the output matrix; 0: as many as the tokenizer has.")
+          .often()
+          .zero("auto")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.max_seq_len", &R::model, &Model::max_seq_len, 1, kMostTokens)
+          .says("longest", "tokens", "The longest sequence that the model is made for.")
+          .steps(Step::doubling),
+      number("model.norm_eps", &R::model, &Model::norm_eps, kPositive)
+          .says("norm eps", "", "What RMSNorm adds to the mean square.")
+          .graph(),
+      number("model.rope_theta", &R::model, &Model::rope_theta, kPositive)
+          .says("rope theta", "", "Base of the rotary embedding's frequencies."),
+      rope_scaling_field().says("rope scaling", "",
+                                "Llama 3.1's scaling of low rotary frequencies, for longer "
+                                "sequences than those of pre-training."),
+      boolean("model.tied_embeddings", &R::model, &Model::tied_embeddings)
+          .says("tied", "", "The output matrix is the embedding's.")
+          .graph(),
+      text("model.checkpoint", &R::model, &Model::checkpoint, "a folder, \"\" for none")
+          .says("weights", "",
+                "A Hugging Face folder (safetensors) or a Heddle checkpoint to start from; none: "
+                "random, from the seed.")
+          .often()
+          .files(kFolder)
+          .zero("random, from the seed"),
+      strings("data.text", &R::data, &Data::text, "files (.txt, .jsonl) and folders")
+          .says("text", "", "What is trained on: files, and folders of them.")
+          .often()
+          .files(kTexts)
+          .zero("files or folders"),
+      text("data.token_ids", &R::data, &Data::token_ids, "a safetensors file, \"\" for none")
+          .says("token ids", "",
+                "Instead of text: input_ids [steps, batch, seq_len + 1], fed as they are.")
+          .files("*.safetensors")
+          .zero("none: text is read"),
+      text("data.tokenizer", &R::data, &Data::tokenizer, "a tokenizer.json")
+          .says("tokenizer", "", "The tokenizer of the model, as Hugging Face writes it.")
+          .often()
+          .files("*.json")
+          .zero("a tokenizer.json"),
+      integer("data.seq_len", &R::data, &Data::seq_len, 1, kMostTokens)
+          .says("sequence", "tokens", "Length of each sequence.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      boolean("data.document_mask", &R::data, &Data::document_mask)
+          .says("doc mask", "", "Attention stays within a document where several share a sequence.")
+          .graph(),
+      integer("data.seed", &R::data, &Data::seed, 0)
+          .says("shuffle seed", "", "Order of the sequences.")
+          .steps(Step::one),
+      integer("training.steps", &R::training, &Training::steps, 1)
+          .says("steps", "", "Optimizer steps of the run.")
+          .often(),
+      integer("training.local_batch", &R::training, &Training::local_batch, 1, kMostTokens)
+          .says("batch a rank", "sequences",
+                "Sequences of a data-parallel rank in one forward and backward; a pipeline cuts "
+                "them into micro-batches.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      integer("training.global_batch", &R::training, &Training::global_batch, 0, kMostTokens)
+          .says("global batch", "sequences",
+                "Sequences of a step on all ranks; more than one pass has accumulates gradients. "
+                "0: one pass.")
+          .often()
+          .zero("auto")
+          .steps(Step::doubling)
+          .graph(),
+      number("training.max_norm", &R::training, &Training::max_norm, kNotNegative)
+          .says("clip to norm", "", "Gradients with a larger norm are scaled down to it; 0: never.")
+          .often()
+          .graph(),
+      integer("training.seed", &R::training, &Training::seed, 0)
+          .says("init seed", "", "The first weights; the same under any layout.")
+          .steps(Step::one),
+      integer("training.max_skipped", &R::training, &Training::max_skipped, 0)
+          .says("max skipped", "steps",
+                "Steps in a row that may not be finite before the run ends; 0: any number.")
+          .zero("any")
+          .steps(Step::one),
       strings("validation.text", &R::validation, &Validation::text,
-              "files (.txt, .jsonl) and folders"),
-      integer("validation.every", &R::validation, &Validation::every, 0),
-      integer("validation.batches", &R::validation, &Validation::batches, 0),
-      text("validation.prompt", &R::validation, &Validation::prompt, "text"),
-      integer("validation.tokens", &R::validation, &Validation::tokens, 0, kMostTokens),
-      number("validation.temperature", &R::validation, &Validation::temperature, kPositive),
-      choice("optimizer.name", &R::optimizer, &Optimizer::name, named({"adamw"})),
-      number("optimizer.lr", &R::optimizer, &Optimizer::lr, kPositive),
-      betas_field(),
-      number("optimizer.eps", &R::optimizer, &Optimizer::eps, kPositive),
-      number("optimizer.weight_decay", &R::optimizer, &Optimizer::weight_decay, kNotNegative),
-      integer("schedule.warmup_steps", &R::schedule, &Schedule::warmup_steps, 0),
-      choice("schedule.decay", &R::schedule, &Schedule::decay, decays()),
-      number("schedule.decay_ratio", &R::schedule, &Schedule::decay_ratio, kFraction),
-      number("schedule.min_lr_factor", &R::schedule, &Schedule::min_lr_factor, kFraction),
+              "files (.txt, .jsonl) and folders")
+          .says("held out", "", "Text to validate on, never trained on.")
+          .files(kTexts)
+          .zero("none"),
+      integer("validation.every", &R::validation, &Validation::every, 0)
+          .says("every", "steps", "Steps from one validation to the next; 0: never.")
+          .zero("never"),
+      integer("validation.batches", &R::validation, &Validation::batches, 0)
+          .says("batches", "",
+                "At most so many global batches of the text are validated on; 0: all.")
+          .zero("all")
+          .steps(Step::doubling),
+      text("validation.prompt", &R::validation, &Validation::prompt, "text")
+          .says("prompt", "", "What the samples of generated text begin with.")
+          .zero("nothing"),
+      integer("validation.tokens", &R::validation, &Validation::tokens, 0, kMostTokens)
+          .says("sample", "tokens", "Tokens to generate at each validation; 0: no samples.")
+          .zero("none")
+          .steps(Step::doubling),
+      number("validation.temperature", &R::validation, &Validation::temperature, kPositive)
+          .says("temperature", "",
+                "Of the second sample; the first takes the likeliest token each time."),
+      choice("optimizer.name", &R::optimizer, &Optimizer::name, named({"adamw"}))
+          .says("optimizer", "", "How gradients change the weights.")
+          .names({"AdamW"})
+          .graph(),
+      number("optimizer.lr", &R::optimizer, &Optimizer::lr, kPositive)
+          .says("lr", "", "The highest learning rate of the schedule.")
+          .often(),
+      betas_field().says("betas", "", "Momenta of the gradient and of its square.").graph(),
+      number("optimizer.eps", &R::optimizer, &Optimizer::eps, kPositive)
+          .says("eps", "", "What AdamW adds to the root of the second moment.")
+          .graph(),
+      number("optimizer.weight_decay", &R::optimizer, &Optimizer::weight_decay, kNotNegative)
+          .says("weight decay", "", "Decay of every parameter, times the learning rate.")
+          .often()
+          .graph(),
+      integer("schedule.warmup_steps", &R::schedule, &Schedule::warmup_steps, 0)
+          .says("warm-up", "steps", "Steps over which the learning rate rises from 0.")
+          .often()
+          .zero("none"),
+      choice("schedule.decay", &R::schedule, &Schedule::decay, decays())
+          .says("decay", "", "How the learning rate falls after the warm-up.")
+          .often(),
+      number("schedule.decay_ratio", &R::schedule, &Schedule::decay_ratio, kFraction)
+          .says("decay ratio", "of all steps",
+                "The last part of the run, over which the rate decays; 0: from the warm-up on."),
+      number("schedule.min_lr_factor", &R::schedule, &Schedule::min_lr_factor, kFraction)
+          .says("lowest lr", "of lr", "What is left of the learning rate at the end."),
       integer("parallelism.dp_replicate", &R::parallelism, &Parallelism::dp_replicate, 1,
-              kMostRanks),
-      dp_shard_field(),
-      integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks),
-      boolean("parallelism.sequence_parallel", &R::parallelism, &Parallelism::sequence_parallel),
-      integer("parallelism.tp_chunks", &R::parallelism, &Parallelism::tp_chunks, 0, kMostRanks),
-      integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMostRanks),
+              kMostRanks)
+          .says("dp_replicate", "ranks", "Copies of the model that each work on other data.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      dp_shard_field()
+          .says("dp_shard", "ranks",
+                "Ranks over which parameters, gradients and optimizer states are sharded; -1: what "
+                "is left of the ranks.")
+          .often()
+          .zero("rest")
+          .steps(Step::doubling)
+          .graph(),
+      integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks)
+          .says("tp", "ranks", "Tensor parallelism: each matrix is cut over so many ranks.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      boolean("parallelism.sequence_parallel", &R::parallelism, &Parallelism::sequence_parallel)
+          .says("sequence parallel", "",
+                "Between its matrices a tensor-parallel rank holds a part of the sequence.")
+          .graph(),
+      integer("parallelism.tp_chunks", &R::parallelism, &Parallelism::tp_chunks, 0, kMostRanks)
+          .says("tp chunks", "",
+                "Parts that a tensor-parallel product is cut into, so that one is sent while the "
+                "next is computed; 0: 2 where they divide.")
+          .zero("auto")
+          .steps(Step::one)
+          .graph(),
+      boolean("parallelism.async_tp", &R::parallelism, &Parallelism::async_tp)
+          .says("async tp", "",
+                "Tensor-parallel gathers and products in one kernel, as torch.compile fuses them: "
+                "for planning.")
+          .graph(),
+      integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMostRanks)
+          .says("pp", "ranks",
+                "Pipeline parallelism: the layers are cut into stages, one after the other.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
       choice("parallelism.pp_schedule", &R::parallelism, &Parallelism::pp_schedule,
-             pipeline_schedules()),
+             pipeline_schedules())
+          .says("schedule", "",
+                "In which order a stage takes the micro-batches forward and backward.")
+          .often()
+          .names({"GPipe", "1F1B", "interleaved: several stages a rank", "zero bubble"})
+          .graph("stage"),
       integer("parallelism.microbatches", &R::parallelism, &Parallelism::microbatches, 0,
-              kMostTokens),
-      stage_layers_field(),
-      integer("parallelism.cp", &R::parallelism, &Parallelism::cp, 1, kMostRanks),
-      choice("parallelism.cp_mode", &R::parallelism, &Parallelism::cp_mode, context_modes()),
-      choice("wrapping.mode", &R::wrapping, &Wrapping::mode, wrapping_modes()),
-      buckets_field(),
-      reshard_field(),
-      memory_limit_field(),
-      choice("wrapping.reduce_each", &R::wrapping, &Wrapping::reduce_each, reduce_each()),
-      choice("recompute.mode", &R::recompute, &Recompute::mode, recompute_modes()),
-      number("recompute.budget", &R::recompute, &Recompute::budget, kFraction),
-      choice("precision.param", &R::precision, &Precisions::param, precisions()),
-      choice("precision.reduce", &R::precision, &Precisions::reduce, precisions()),
-      override_field(),
-      boolean("checkpoint.enabled", &R::checkpoint, &Checkpoint::enabled),
+              kMostTokens)
+          .says("micro-batches", "",
+                "Parts of a rank's batch that go through the pipeline one after the other; 0: as "
+                "many as stages.")
+          .often()
+          .zero("auto")
+          .steps(Step::doubling)
+          .graph(),
+      stage_layers_field()
+          .says("stage layers", "layers", "Layers of each stage, by hand.")
+          .zero("even")
+          .graph("stage"),
+      integer("parallelism.cp", &R::parallelism, &Parallelism::cp, 1, kMostRanks)
+          .says("cp", "ranks", "Context parallelism: each sequence is cut over so many ranks.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      choice("parallelism.cp_mode", &R::parallelism, &Parallelism::cp_mode, context_modes())
+          .says("context", "", "How context-parallel ranks see each other's keys and values.")
+          .often()
+          .names({"gather keys and values", "ring", "Ulysses: exchange heads"})
+          .graph(),
+      choice("wrapping.mode", &R::wrapping, &Wrapping::mode, wrapping_modes())
+          .says("wrapping", "", "Which parameters are gathered together.")
+          .names({"auto: as the plan decides", "a bucket a layer", "manual: the buckets drawn",
+                  "each parameter by itself"})
+          .graph("bucket"),
+      buckets_field()
+          .says("buckets", "",
+                "In mode manual: the modules of each bucket, in the order in which they are "
+                "gathered.")
+          .drawn()
+          .graph("bucket"),
+      reshard_field()
+          .says("reshard", "",
+                "Whether gathered parameters are freed after forward and gathered again for "
+                "backward; a number: kept in shards over a group of so many ranks.")
+          .graph("recompute"),
+      memory_limit_field()
+          .says("memory limit", "bytes", "What the plan of mode auto must stay below, a rank.")
+          .zero("none"),
+      choice("wrapping.reduce_each", &R::wrapping, &Wrapping::reduce_each, reduce_each())
+          .says("reduce each", "",
+                "When the gradients of several micro-batches are reduced; auto: the first that "
+                "fits the memory limit.")
+          .graph(),
+      choice("recompute.mode", &R::recompute, &Recompute::mode, recompute_modes())
+          .says("recompute", "", "What backward computes again instead of keeping it.")
+          .often()
+          .names({"nothing", "full: all of a layer", "selective: every second product",
+                  "as a budget allows"})
+          .graph("recompute"),
+      number("recompute.budget", &R::recompute, &Recompute::budget, kFraction)
+          .says("budget", "of activations",
+                "In mode budget: the part of the activations that is kept.")
+          .graph("recompute"),
+      choice("precision.param", &R::precision, &Precisions::param, precisions())
+          .says("parameters", "",
+                "What parameters are gathered and computed in; masters stay fp32.")
+          .often()
+          .names({"fp32", "bf16, masters in fp32"})
+          .graph(),
+      choice("precision.reduce", &R::precision, &Precisions::reduce, precisions())
+          .says("reduction", "", "What gradients are reduced in.")
+          .graph(),
+      choice("precision.float8", &R::precision, &Precisions::float8, float8s())
+          .says("float8", "",
+                "Linear layers in 8 bits, with a scale for each tensor or each row: for planning.")
+          .names({"none", "a scale a tensor", "a scale a row"})
+          .graph(),
+      override_field()
+          .says("exceptions", "", "Other recomputation for some modules.")
+          .drawn()
+          .graph("recompute"),
+      boolean("checkpoint.enabled", &R::checkpoint, &Checkpoint::enabled)
+          .says("save", "", "Whether the run writes checkpoints, from which it can be resumed.")
+          .often()
+          .names({"when a run stops and at its end", "never"}),
       text("checkpoint.folder", &R::checkpoint, &Checkpoint::folder,
-           "a folder, \"\" for the run directory's own"),
-      integer("checkpoint.every", &R::checkpoint, &Checkpoint::every, 0),
-      integer("checkpoint.keep", &R::checkpoint, &Checkpoint::keep, 1),
-      number("timeouts.start", &R::timeouts, &Timeouts::start, kPositive),
-      number("timeouts.step", &R::timeouts, &Timeouts::step, kNotNegative),
-      number("timeouts.checkpoint", &R::timeouts, &Timeouts::checkpoint, kPositive),
-      integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0),
-      text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name"),
-      integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMostRanks),
-      choice("hardware.device", &R::hardware, &Hardware::device, named({"auto", "cpu", "cuda"})),
-      boolean("hardware.overcommit", &R::hardware, &Hardware::overcommit),
+           "a folder, \"\" for the run directory's own")
+          .says("folder", "", "Where checkpoints are written.")
+          .often()
+          .files(kFolder)
+          .zero("in the run's own directory"),
+      integer("checkpoint.every", &R::checkpoint, &Checkpoint::every, 0)
+          .says("also every", "steps",
+                "Steps from one checkpoint to the next; 0: only when the run stops and at its end.")
+          .often()
+          .zero("off"),
+      integer("checkpoint.keep", &R::checkpoint, &Checkpoint::keep, 1)
+          .says("keep", "checkpoints", "So many of the newest checkpoints stay.")
+          .often()
+          .steps(Step::one),
+      number("timeouts.start", &R::timeouts, &Timeouts::start, kPositive)
+          .says("start", "s", "How long a rank may be silent from its start to its first step."),
+      number("timeouts.step", &R::timeouts, &Timeouts::step, kNotNegative)
+          .says("step", "s",
+                "How long a step may take; 0: 20 times the expected step, at least a minute."),
+      number("timeouts.checkpoint", &R::timeouts, &Timeouts::checkpoint, kPositive)
+          .says("checkpoint", "s", "How much longer a step that saves may take."),
+      integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0)
+          .says("timeline every", "steps", "Steps from one recorded timeline to the next; 0: none.")
+          .zero("never"),
+      text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name")
+          .says("hardware", "", "What the prediction is made for."),
+      integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMostRanks)
+          .says("ranks", "",
+                "Processes that train together, one a device; the degrees multiply to it.")
+          .often()
+          .steps(Step::doubling)
+          .graph(),
+      choice("hardware.device", &R::hardware, &Hardware::device, named({"auto", "cpu", "cuda"}))
+          .says("device", "", "What a rank computes on; auto: GPUs where there are any.")
+          .often(),
+      boolean("hardware.overcommit", &R::hardware, &Hardware::overcommit)
+          .says("overcommit", "", "Start even where memory or cores do not suffice."),
   };
-  for (Field& field : fields) field.info.fallback = field.write(Recipe{});
+  for (Field& field : fields) {
+    field.info.fallback = field.write(Recipe{});
+    field.info.group = group_of(field.info.key);
+  }
   return fields;
 }
 
 }  // namespace
+
+Field Field::says(std::string label, std::string unit, std::string help) && {
+  info.label = std::move(label);
+  info.unit = std::move(unit);
+  info.help = std::move(help);
+  return std::move(*this);
+}
+
+Field Field::often() && {
+  info.often = true;
+  return std::move(*this);
+}
+
+Field Field::drawn() && {
+  info.drawn = true;
+  return std::move(*this);
+}
+
+Field Field::zero(std::string stands_for) && {
+  info.zero = std::move(stands_for);
+  return std::move(*this);
+}
+
+Field Field::names(std::vector<std::string> of_choices) && {
+  info.names = std::move(of_choices);
+  return std::move(*this);
+}
+
+Field Field::files(std::string patterns) && {
+  info.files = std::move(patterns);
+  return std::move(*this);
+}
+
+Field Field::steps(Step step) && {
+  info.step = step;
+  return std::move(*this);
+}
+
+Field Field::graph(std::string from_pass) && {
+  info.graph = std::move(from_pass);
+  return std::move(*this);
+}
+
+std::vector<const KeyInfo*> keys_of(std::string_view title) {
+  std::vector<const KeyInfo*> found;
+  const auto group = std::ranges::find(group_table(), title, &Group::title);
+  if (group == group_table().end()) return found;
+  for (const std::string& section : group->sections)
+    for (const KeyInfo& info : keys())
+      if (info.key == section || section_of(info.key) == section) found.push_back(&info);
+  return found;
+}
+
+const std::vector<std::string>& groups() {
+  static const std::vector<std::string> titles = [] {
+    std::vector<std::string> all;
+    for (const Group& group : group_table()) all.push_back(group.title);
+    return all;
+  }();
+  return titles;
+}
 
 const std::vector<Field>& schema() {
   static const std::vector<Field> fields = make_schema();

@@ -19,6 +19,16 @@ struct Field {
   std::function<void(const toml::node&, Recipe&, const Complain&)> read;
   /// The recipe's value as TOML source.
   std::function<std::string(const Recipe&)> write;
+
+  // What a line of the table says of it for people; see KeyInfo.
+  Field says(std::string label, std::string unit, std::string help) &&;
+  Field often() &&;
+  Field drawn() &&;
+  Field zero(std::string stands_for) &&;
+  Field names(std::vector<std::string> of_choices) &&;
+  Field files(std::string patterns) &&;
+  Field steps(Step step) &&;
+  Field graph(std::string from_pass = "capture") &&;
 };
 
 /// All fields in the design's order. `override` is one field (a list of tables),

@@ -52,7 +52,7 @@ const Names<RecomputeMode>& recompute_modes() {
 
 Field preset_field() {
   const std::vector<std::string>& names = preset_names();
-  return {{"model.preset", "string", "", choices(names)},
+  return {{"model.preset", "string", "", choices(names), names},
           [names](const toml::node& node, Recipe& recipe, const Complain& complain) {
             if (node.value_exact<std::string>() == "") {
               recipe.model.preset.clear();
@@ -131,7 +131,7 @@ Field betas_field() {
 
 Field dp_shard_field() {
   const std::string valid = "-1 (what is left of the ranks) or 1 or more";
-  return {{"parallelism.dp_shard", "integer", "", valid},
+  return {{"parallelism.dp_shard", "integer", "", valid, {}, -1, kMostRanks},
           [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
             const auto value = node.value_exact<int64_t>();
             if (!value) {

@@ -23,52 +23,13 @@ using graph::Graph;
 
 constexpr const char* kCapture = "capture";
 
-/// What a step is made from, and the first pass that makes it part of the graph: until then another
-/// value is as good.
-struct Source {
-  const char* key;
-  const char* from = kCapture;
-};
-constexpr std::array kSources = {
-    Source{"hardware.ranks"},
-    Source{"model.dim"},
-    Source{"model.n_layers"},
-    Source{"model.n_heads"},
-    Source{"model.n_kv_heads"},
-    Source{"model.ffn_dim"},
-    Source{"model.vocab_size"},
-    Source{"model.norm_eps"},
-    Source{"model.tied_embeddings"},
-    Source{"data.seq_len"},
-    Source{"data.document_mask"},
-    Source{"training.local_batch"},
-    Source{"training.global_batch"},
-    Source{"training.max_norm"},
-    Source{"optimizer.name"},
-    Source{"optimizer.betas"},
-    Source{"optimizer.eps"},
-    Source{"optimizer.weight_decay"},
-    Source{"parallelism.dp_replicate"},
-    Source{"parallelism.dp_shard"},
-    Source{"parallelism.tp"},
-    Source{"parallelism.sequence_parallel"},
-    Source{"parallelism.tp_chunks"},
-    Source{"parallelism.pp"},
-    Source{"parallelism.microbatches"},
-    Source{"parallelism.cp"},
-    Source{"parallelism.cp_mode"},
-    Source{"wrapping.reduce_each"},
-    Source{"precision.param"},
-    Source{"precision.reduce"},
-    Source{"recompute.mode", "recompute"},
-    Source{"recompute.budget", "recompute"},
-    Source{"override", "recompute"},
-    Source{"wrapping.reshard_after_forward", "recompute"},
-    Source{"parallelism.pp_schedule", "stage"},
-    Source{"parallelism.stage_layers", "stage"},
-    Source{"wrapping.mode", "bucket"},
-    Source{"wrapping.buckets", "bucket"},
-};
+/// What a step is made from: until the pass that makes it part of the graph another value is as
+/// good.
+std::vector<recipe::KeyInfo> sources() {
+  std::vector<recipe::KeyInfo> all = recipe::keys();
+  std::erase_if(all, [](const recipe::KeyInfo& info) { return info.graph.empty(); });
+  return all;
+}
 
 /// 0 for a captured step, then a pass each; more for what is no pass.
 size_t position(std::string_view pass) {
@@ -110,8 +71,8 @@ class Check {
                                "rank needs its own; valid: a graph after capture or recompute",
                                after_));
     const auto recipe = made_from(recipe_);
-    for (const Source& source : kSources) {
-      if (position(source.from) > position(after_)) continue;
+    for (const recipe::KeyInfo& source : sources()) {
+      if (position(source.graph) > position(after_)) continue;
       const std::string note = fmt::format("note {} =", source.key);
       const std::string& wanted = recipe.at(source.key);
       const auto stated = graph_.notes.find(source.key);
@@ -252,7 +213,7 @@ std::map<std::string, std::string> made_from(const recipe::Recipe& recipe) {
   std::map<std::string, std::string> all;
   for (auto& [key, value] : recipe::flatten(recipe)) all.emplace(key, std::move(value));
   std::map<std::string, std::string> notes;
-  for (const Source& source : kSources) notes[source.key] = all.at(source.key);
+  for (const recipe::KeyInfo& source : sources()) notes[source.key] = all.at(source.key);
   // Left open it is the step, unless a memory limit forces each micro-batch.
   if (recipe.wrapping.reduce_each == recipe::ReduceEach::automatic)
     notes["wrapping.reduce_each"] = "\"step\"";

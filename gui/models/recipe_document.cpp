@@ -207,15 +207,42 @@ void RecipeDocument::setKey(const QString& key, const QString& value) {
   if (!already) setKeys({{key, value}}, key.section(QChar('.'), 1));
 }
 
-void RecipeDocument::setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what) {
+void RecipeDocument::refuse(const QString& why) {
+  Q_EMIT refused(why);
+  Q_EMIT changed();  // fields show the text again
+}
+
+const recipe::Fault* RecipeDocument::faultOf(const QString& key) const {
+  for (const auto* faults : {&faults_, &unsupported_}) {
+    const auto found = std::ranges::find(*faults, key.toStdString(), &recipe::Fault::key);
+    if (found != faults->end()) return &*found;
+  }
+  return nullptr;
+}
+
+std::vector<recipe::Offer> RecipeDocument::offers(const QString& key) const {
+  const recipe::Fault* fault = faultOf(key);
+  if (fault == nullptr || !readable_) return {};
+  recipe::Parsed parsed = recipe::parse(text_.toStdString(), "");
+  // A checkpoint's numbers are the model's, and its folder is not read again for each try.
+  parsed.recipe.model = resolved_.recipe.model;
+  return recipe::offers(parsed, *fault);
+}
+
+void RecipeDocument::setOverrides(const std::vector<recipe::Override>& overrides,
+                                  const QString& what) {
+  const auto edited = recipe::with_overrides(text_.toStdString(), overrides);
+  if (!edited) return refuse(QString::fromStdString(edited.error().message));
+  lastTyped_ = -1;
+  const QString after = QString::fromStdString(*edited);
+  if (after != text_) history_.push(new TextChange(*this, after, what, {}, edit_));
+}
+
+void RecipeDocument::setKeys(const KeyValues& pairs, const QString& what) {
   std::string text = text_.toStdString();
   for (const auto& [key, value] : pairs) {
     auto edited = recipe::with_key(text, key.toStdString(), value.toStdString());
-    if (!edited) {
-      Q_EMIT refused(QString::fromStdString(edited.error().message));
-      Q_EMIT changed();  // fields show the text again
-      return;
-    }
+    if (!edited) return refuse(QString::fromStdString(edited.error().message));
     text = std::move(*edited);
   }
   lastTyped_ = -1;

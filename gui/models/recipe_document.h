@@ -11,10 +11,14 @@
 #include <utility>
 
 #include "base/result.h"
+#include "engine/recipe/offers.h"
 #include "engine/recipe/parse.h"
 #include "gui/models/recipe_files.h"
 
 namespace heddle::gui {
+
+/// Keys and their values as TOML source; an empty one removes the key.
+using KeyValues = QList<std::pair<QString, QString>>;
 
 class RecipeDocument : public QObject {
   Q_OBJECT
@@ -51,6 +55,10 @@ class RecipeDocument : public QObject {
   const std::vector<recipe::Fault>& faults() const { return faults_; }
   /// What `train` cannot execute yet, of a recipe without faults.
   const std::vector<recipe::Fault>& unsupported() const { return unsupported_; }
+  /// The first fault of a key, or what `train` cannot do with it; null: neither.
+  const recipe::Fault* faultOf(const QString& key) const;
+  /// What would mend that.
+  std::vector<recipe::Offer> offers(const QString& key) const;
   bool canTrain() const { return faults_.empty() && unsupported_.empty(); }
 
   /// A key's value as TOML source: what is written, or its preset's, its checkpoint's or the
@@ -61,9 +69,11 @@ class RecipeDocument : public QObject {
 
   /// Sets keys (an empty value removes one) as one undoable edit. Edits of the same first key
   /// become one until `endEdit`. Emits `refused` if the text does not allow it.
-  void setKeys(const QList<std::pair<QString, QString>>& pairs, const QString& what);
+  void setKeys(const KeyValues& pairs, const QString& what);
   /// One key; what it has anyway, by preset or default, is not written.
   void setKey(const QString& key, const QString& value);
+  /// The exceptions by module, as one undoable edit.
+  void setOverrides(const std::vector<recipe::Override>& overrides, const QString& what);
   /// The text as the editor has it. Typing in one place becomes one undoable edit a line.
   void setText(const QString& text);
   /// The next edit is one of its own.
@@ -80,6 +90,7 @@ class RecipeDocument : public QObject {
  private:
   friend class TextChange;
   void replace(const QString& text);
+  void refuse(const QString& why);
   void read();
   Result<> write(const QString& file, const QString& text);
   void autosave();

@@ -1,5 +1,6 @@
 #include "gui/views/compose/bucket_bands.h"
 
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -24,16 +25,16 @@ BucketBands::BucketBands(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Buckets"));
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
-  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-  policy.setVerticalStretch(1000);  // before the stretch below it
-  setSizePolicy(policy);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void BucketBands::setBuckets(const BucketList& list) {
   list_ = list;
   current_ = std::min(current_, static_cast<int>(list.buckets.size()) - 1);
-  setMaximumHeight(static_cast<int>(kTallest) * static_cast<int>(list.buckets.size()));
+  const int count = static_cast<int>(list.buckets.size());
+  setMinimumHeight(static_cast<int>(kFlattest) * count);
+  setMaximumHeight(static_cast<int>(kTallest) * std::max(1, count));
   QStringList all;
   for (int bucket = 0; bucket < list.buckets.size(); ++bucket) all << words(bucket);
   setAccessibleDescription(all.join(QStringLiteral("; ")));
@@ -54,49 +55,28 @@ QString BucketBands::words(int bucket) const {
   return text;
 }
 
-BucketBands::Rows BucketBands::rows() const {
-  Rows rows;
-  const int count = static_cast<int>(list_.buckets.size());
-  const int room = std::max(3, static_cast<int>(height() / kFlattest));
-  rows.count = std::min(count, room);
-  if (rows.count < count) {
-    rows.folded = rows.count - 2;
-    rows.hidden = count - rows.count + 1;
-  }
-  rows.height =
-      rows.count == 0 ? 0 : std::min(kTallest, static_cast<double>(height()) / rows.count);
-  return rows;
+double BucketBands::bandHeight() const {
+  return list_.buckets.isEmpty()
+             ? kTallest
+             : std::clamp(static_cast<double>(height()) / static_cast<double>(list_.buckets.size()),
+                          kFlattest, kTallest);
 }
 
-int BucketBands::bucketOf(int row) const {
-  const Rows r = rows();
-  if (row < 0 || row >= r.count || row == r.folded) return -1;
-  return r.folded >= 0 && row > r.folded ? row + r.hidden - 1 : row;
-}
-
-int BucketBands::rowAt(double y) const {
-  const Rows r = rows();
-  return r.height > 0 && y < r.height * r.count ? static_cast<int>(y / r.height) : -1;
+int BucketBands::bucketAt(double y) const {
+  const int bucket = static_cast<int>(y / bandHeight());
+  return y >= 0 && bucket < list_.buckets.size() ? bucket : -1;
 }
 
 QRectF BucketBands::bandRect(int bucket) const {
-  const Rows r = rows();
-  for (int row = 0; row < r.count; ++row) {
-    if (bucketOf(row) == bucket) {
-      return {0, row * r.height, static_cast<double>(width()), r.height - kBetween};
-    }
-  }
-  return {};
+  return {0, bucket * bandHeight(), static_cast<double>(width()), bandHeight() - kBetween};
 }
 
 int BucketBands::edgeAt(double y) const {
   if (!list_.movable) return -1;
-  const Rows r = rows();
-  const int below = static_cast<int>(std::lround(y / std::max(1.0, r.height)));
-  if (below < 1 || below >= r.count || std::abs(y - below * r.height + kBetween / 2) > kReach)
-    return -1;
-  const int upper = bucketOf(below - 1);
-  return upper >= 0 && bucketOf(below) == upper + 1 ? upper : -1;
+  const int below = static_cast<int>(std::lround(y / bandHeight()));
+  const bool edge = below >= 1 && below < list_.buckets.size() &&
+                    std::abs(y - below * bandHeight() + kBetween / 2) <= kReach;
+  return edge ? below - 1 : -1;
 }
 
 QList<int> BucketBands::firsts() const {
@@ -105,14 +85,16 @@ QList<int> BucketBands::firsts() const {
   return all;
 }
 
-void BucketBands::moveEdge(int edge, int first) {
-  const Bucket& upper = list_.buckets[edge];
-  const Bucket& lower = list_.buckets[edge + 1];
-  const int wanted = std::clamp(first, upper.first + 1, lower.last);
-  if (wanted == lower.first) return;
-  QList<int> all = firsts();
-  all[edge + 1] = wanted;
-  Q_EMIT firstsChanged(all);
+/// Moves the edge after bucket `edge` of those that begin at `from` to the module `first`. A bucket
+/// that is left with nothing goes.
+void BucketBands::moveEdge(const QList<int>& from, int edge, int first) {
+  const int end = list_.buckets.last().last + 1;
+  const int most = edge + 2 < from.size() ? from[edge + 2] : end;
+  QList<int> all = from;
+  all[edge + 1] = std::clamp(first, from[edge], most);
+  if (all[edge + 1] == end) all.removeLast();
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  if (all != firsts()) Q_EMIT firstsChanged(all);
 }
 
 void BucketBands::split(int bucket) {
@@ -133,28 +115,18 @@ void BucketBands::join(int edge) {
   Q_EMIT moved();
 }
 
-void BucketBands::paintEvent(QPaintEvent*) {
+void BucketBands::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const Colors& c = colors();
-  const Rows r = rows();
-  for (int row = 0; row < r.count; ++row) {
-    const QRectF band(0, row * r.height, width(), r.height - kBetween);
-    if (row == r.folded) {
-      painter.setFont(font::text(12));
-      painter.setPen(c.muted);
-      painter.drawText(band.adjusted(40, 0, -8, 0), Qt::AlignVCenter | Qt::AlignLeft,
-                       tr("⋯ %1 more").arg(format::count(r.hidden)));
-    } else {
-      paintBand(painter, band, bucketOf(row));
-    }
+  for (int bucket = 0; bucket < list_.buckets.size(); ++bucket) {
+    if (event->region().intersects(bandRect(bucket).toAlignedRect()))
+      paintBand(painter, bandRect(bucket), bucket);
   }
   if (!list_.movable) return;
-  for (int row = 1; row < r.count; ++row) {
-    const int upper = bucketOf(row - 1);
-    if (upper < 0 || bucketOf(row) != upper + 1) continue;
-    const bool active = upper == dragged_ || (dragged_ < 0 && upper == hovered_);
-    const double y = row * r.height - kBetween / 2;
+  for (int edge = 0; edge + 1 < list_.buckets.size(); ++edge) {
+    const bool active = dragged_ < 0 && edge == hovered_;
+    const double y = (edge + 1) * bandHeight() - kBetween / 2;
     painter.setPen(Qt::NoPen);
     painter.setBrush(active ? c.accent : blend(c.window, c.muted, 0.6));
     if (active) painter.drawRect(QRectF(0, y - 1, width(), 2));
@@ -211,24 +183,21 @@ void BucketBands::mousePressEvent(QMouseEvent* event) {
   const double y = event->position().y();
   dragged_ = edgeAt(y);
   pressed_ = y;
-  if (dragged_ >= 0) {
-    pressedFirst_ = list_.buckets[dragged_ + 1].first;
-  } else {
-    current_ = bucketOf(rowAt(y));
-  }
+  pressedFirsts_ = firsts();
+  if (dragged_ < 0) current_ = bucketAt(y);
   update();
 }
 
 void BucketBands::mouseMoveEvent(QMouseEvent* event) {
   const double y = event->position().y();
-  if (dragged_ >= 0 && list_.movable && dragged_ + 1 < list_.buckets.size()) {
+  if (dragged_ >= 0 && list_.movable) {
     // A third of a band is a module: an edge is moved over many of them without a long way.
-    moveEdge(dragged_,
-             pressedFirst_ + static_cast<int>(std::lround((y - pressed_) / (rows().height / 3))));
+    const int modules = static_cast<int>(std::lround((y - pressed_) / (bandHeight() / 3)));
+    moveEdge(pressedFirsts_, dragged_, pressedFirsts_[dragged_ + 1] + modules);
     return;
   }
   const int edge = edgeAt(y);
-  const int bucket = bucketOf(rowAt(y));
+  const int bucket = bucketAt(y);
   setCursor(edge >= 0 ? Qt::SplitVCursor : Qt::ArrowCursor);
   setToolTip(
       edge >= 0 ? tr("Drag to move modules from one bucket to the other; double-click to join them")
@@ -252,7 +221,7 @@ void BucketBands::mouseDoubleClickEvent(QMouseEvent* event) {
   if (edge >= 0) {
     join(edge);
   } else {
-    split(bucketOf(rowAt(y)));
+    split(bucketAt(y));
   }
 }
 
@@ -261,7 +230,7 @@ void BucketBands::keyPressEvent(QKeyEvent* event) {
   const int step = event->key() == Qt::Key_Down ? 1 : event->key() == Qt::Key_Up ? -1 : 0;
   if (last < 0) return QWidget::keyPressEvent(event);
   if (step != 0 && event->modifiers() == Qt::AltModifier && list_.movable && current_ >= 1) {
-    moveEdge(current_ - 1, list_.buckets[current_].first + step);
+    moveEdge(firsts(), current_ - 1, list_.buckets[current_].first + step);
     Q_EMIT moved();
   } else if (step != 0) {
     current_ = std::clamp(current_ + step, 0, last);
@@ -273,6 +242,30 @@ void BucketBands::keyPressEvent(QKeyEvent* event) {
     return QWidget::keyPressEvent(event);
   }
   update();
+}
+
+void BucketBands::contextMenuEvent(QContextMenuEvent* event) {
+  if (!list_.movable) return;
+  const int bucket = bucketAt(event->pos().y());
+  QMenu menu(this);
+  QAction* parted = menu.addAction(tr("Split"), this, [this, bucket] { split(bucket); });
+  parted->setEnabled(bucket >= 0 && list_.buckets[bucket].first < list_.buckets[bucket].last);
+  QAction* joined =
+      menu.addAction(tr("Join with the next"), this, [this, bucket] { join(bucket); });
+  joined->setEnabled(bucket >= 0 && bucket + 1 < list_.buckets.size());
+  menu.addSeparator();
+  addEveryActions(menu, *this);
+  menu.exec(event->globalPos());
+}
+
+void addEveryActions(QMenu& menu, BucketBands& bands) {
+  for (const int layers : {1, 2, 3, 4, 6, 8, 9, 16}) {
+    const QString name = layers == 1 ? BucketBands::tr("A bucket a layer")
+                                     : BucketBands::tr("Every %1 layers").arg(layers);
+    QAction* action =
+        menu.addAction(name, &bands, [&bands, layers] { Q_EMIT bands.everyRequested(layers); });
+    action->setObjectName(QStringLiteral("every%1").arg(layers));
+  }
 }
 
 void BucketBands::leaveEvent(QEvent*) {

@@ -1,7 +1,8 @@
-// Buckets as bands, in the order in which forward gathers them. Where they are runs of whole
-// modules their edges can be dragged.
+// Buckets as bands, in the order in which forward gathers them; as tall as all of them need, to
+// scroll in. Where they are runs of whole modules their edges can be dragged.
 #pragma once
 
+#include <QMenu>
 #include <QWidget>
 
 #include "gui/views/compose/bucket_list.h"
@@ -15,7 +16,7 @@ class BucketBands : public QWidget {
   explicit BucketBands(QWidget* parent = nullptr);
 
   void setBuckets(const BucketList& list);
-  QSize minimumSizeHint() const override { return {190, 0}; }
+  QSize minimumSizeHint() const override { return {190, minimumHeight()}; }
   QSize sizeHint() const override { return {260, maximumHeight()}; }
   /// The edge between two bands, in the widget's coordinates; for tests.
   QRectF bandRect(int bucket) const;
@@ -25,6 +26,8 @@ class BucketBands : public QWidget {
   void firstsChanged(const QList<int>& firsts);
   /// The mouse was released: the next move is another edit.
   void moved();
+  /// Buckets of so many layers each are asked for.
+  void everyRequested(int layers);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -32,23 +35,16 @@ class BucketBands : public QWidget {
   void mouseMoveEvent(QMouseEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void leaveEvent(QEvent* event) override;
 
  private:
-  /// What the rows show: buckets, but for one row that stands for those that have no room.
-  struct Rows {
-    double height = 0;
-    int count = 0;
-    int folded = -1;  // the row that stands for `hidden` buckets; -1: none
-    int hidden = 0;
-  };
-  Rows rows() const;
-  int bucketOf(int row) const;
-  int rowAt(double y) const;
+  double bandHeight() const;
+  int bucketAt(double y) const;
   int edgeAt(double y) const;
   QList<int> firsts() const;
-  void moveEdge(int edge, int first);
+  void moveEdge(const QList<int>& from, int edge, int first);
   void split(int bucket);
   void join(int edge);
   QString words(int bucket) const;
@@ -57,9 +53,12 @@ class BucketBands : public QWidget {
   BucketList list_;
   int current_ = -1;  // by keyboard
   int hovered_ = -1;  // edge under the mouse
-  int dragged_ = -1;  // edge between bucket and the next
+  int dragged_ = -1;  // edge between a bucket and the next, as they were when it was pressed
   double pressed_ = 0;
-  int pressedFirst_ = 0;
+  QList<int> pressedFirsts_;
 };
+
+/// "Every layer", "Every 2 layers" …: a menu of what may be asked for.
+void addEveryActions(QMenu& menu, BucketBands& bands);
 
 }  // namespace heddle::gui

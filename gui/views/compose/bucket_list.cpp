@@ -6,7 +6,6 @@
 #include "engine/recipe/rank_share.h"
 
 namespace heddle::gui {
-namespace {
 
 using recipe::Model;
 using recipe::WrappingMode;
@@ -16,6 +15,8 @@ QString outerName(const Model& model, int module) {
   if (module <= model.n_layers) return QStringLiteral("layers.%1").arg(module - 1);
   return module == model.n_layers + 1 ? QStringLiteral("norm") : QStringLiteral("output");
 }
+
+namespace {
 
 int outerOf(const Model& model, const std::string& module) {
   if (module == "tok_embeddings") return 0;
@@ -37,13 +38,6 @@ QStringList runNames(const Model& model, int first, int last, const QString& lay
   return names;
 }
 
-QString runTitle(const Model& model, int first, int last) {
-  QString layers = QStringLiteral("layer ");
-  if (std::max(first, 1) < std::min<int>(last, static_cast<int>(model.n_layers)))
-    layers = "layers ";
-  return runNames(model, first, last, layers, QChar(0x2013)).join(QStringLiteral(" · "));
-}
-
 /// How many parameters are read before each outer module, and in all.
 std::vector<size_t> readsBefore(const Model& model) {
   std::vector<size_t> before(static_cast<size_t>(outerModules(model)) + 1, 0);
@@ -61,13 +55,14 @@ bool isRun(const recipe::Bucket& bucket, const std::vector<size_t>& before, int 
 
 }  // namespace
 
-int outerModules(const Model& model) { return static_cast<int>(model.n_layers) + 3; }
-
-QList<int> layerFirsts(const Model& model) {
-  QList<int> firsts;
-  for (int module = 0; module <= model.n_layers + 1; ++module) firsts << module;
-  return firsts;
+QString runTitle(const Model& model, int first, int last) {
+  QString layers = QStringLiteral("layer ");
+  if (std::max(first, 1) < std::min<int>(last, static_cast<int>(model.n_layers)))
+    layers = "layers ";
+  return runNames(model, first, last, layers, QChar(0x2013)).join(QStringLiteral(" · "));
 }
+
+int outerModules(const Model& model) { return static_cast<int>(model.n_layers) + 3; }
 
 qint64 Bucket::mostGathered() const {
   return gathered.isEmpty() ? 0 : *std::ranges::max_element(gathered);
@@ -79,7 +74,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   const WrappingMode mode = recipe.wrapping.mode;
   BucketList list;
   list.known = mode != WrappingMode::automatic;
-  list.movable = mode == WrappingMode::manual;
+  list.movable = model.n_layers > 0;
   int next = 0;
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;

@@ -10,6 +10,10 @@ namespace heddle::gui {
 
 /// A model's outermost modules in order: tok_embeddings, layers.0 …, norm, output.
 int outerModules(const recipe::Model& model);
+/// "layers.3" of 4.
+QString outerName(const recipe::Model& model, int module);
+/// The names of a run of them for people: "layers 0–3", "layer 3 · norm".
+QString runTitle(const recipe::Model& model, int first, int last);
 
 struct Bucket {
   QString name;            // "layers 2–3"
@@ -35,8 +39,5 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound);
 
 /// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.
 QString bucketsToml(const recipe::Model& model, const QList<int>& firsts);
-
-/// The firsts of one bucket a layer: what manual wrapping starts from.
-QList<int> layerFirsts(const recipe::Model& model);
 
 }  // namespace heddle::gui

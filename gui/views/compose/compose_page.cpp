@@ -149,14 +149,7 @@ void ComposePage::newRecipe() {
   loadFirst();
   if (!isVisible()) Q_EMIT session().pageRequested(name());
   if (!mayReplace()) return;
-  QFile text(QString::fromStdString(workbench::resources_folder()) +
-             QStringLiteral("/new-recipe.toml"));
-  if (!text.open(QIODevice::ReadOnly)) {
-    Q_EMIT session().message(tr("%1 cannot be read: %2").arg(text.fileName(), text.errorString()),
-                             Tone::bad);
-    return;
-  }
-  document_.load(tr("new recipe"), QString::fromUtf8(text.readAll()), {});
+  document_.load(tr("new recipe"), {}, {});
   view_->focusFirstFault();
 }
 

@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/views/compose/bucket_edits.h"
 #include "gui/views/compose/bucket_list.h"
+#include "gui/views/compose/layers_panel.h"
 
 namespace heddle::gui {
 namespace {
@@ -32,6 +35,17 @@ bool isLaidOut(const recipe::Recipe& recipe, const std::vector<recipe::Fault>& f
            return !fault.key.starts_with("data.") && !fault.key.starts_with("training.") &&
                   !fault.key.starts_with("validation.") && !fault.key.starts_with("schedule.");
          });
+}
+
+/// As tall as there is room, no wider than it.
+QScrollArea* scrolled(QWidget* widget) {
+  auto* area = new QScrollArea;
+  area->setFrameShape(QFrame::NoFrame);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  widget->setProperty("role", "page");
+  area->setWidget(widget);
+  return area;
 }
 
 /// A header row of 48 px.
@@ -71,13 +85,8 @@ QWidget* ComposeView::makeForm() {
   panel->setFixedWidth(kForm);
   auto* layout = new QVBoxLayout(panel);
   layout->setContentsMargins(0, 0, 0, 0);
-  formScroll_ = new QScrollArea;
-  formScroll_->setFrameShape(QFrame::NoFrame);
-  formScroll_->setWidgetResizable(true);
-  formScroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   form_ = new RecipeForm(document_);
-  form_->setProperty("role", "page");
-  formScroll_->setWidget(form_);
+  formScroll_ = scrolled(form_);
   layout->addWidget(formScroll_);
   return panel;
 }
@@ -112,6 +121,10 @@ QWidget* ComposeView::makeModel() {
   auto* left = new QVBoxLayout;
   model_ = new ModelView;
   left->addWidget(model_, 1);
+  auto* layers = new LayersPanel(document_);
+  left->addWidget(layers);
+  connect(model_, &ModelView::chosen, layers, &LayersPanel::choose);
+  connect(layers, &LayersPanel::rangeChanged, model_, &ModelView::setRange);
   left->addStretch(0);
   auto* right = new QVBoxLayout;
   right->setSpacing(8);
@@ -119,9 +132,18 @@ QWidget* ComposeView::makeModel() {
   bandsNote_ = caption({});
   bandsNote_->setWordWrap(true);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
-  right->addWidget(bands_);
+  right->addWidget(scrolled(bands_), 1);
+  every_ = new QToolButton;
+  every_->setObjectName(QStringLiteral("every"));
+  every_->setProperty("role", "button");
+  every_->setText(tr("Every N layers"));
+  every_->setIcon(icon(QStringLiteral("chevron-down"), Tone::muted));
+  every_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  every_->setPopupMode(QToolButton::InstantPopup);
+  every_->setMenu(new QMenu(every_));
+  addEveryActions(*every_->menu(), *bands_);
+  right->addWidget(every_, 0, Qt::AlignLeft);
   right->addWidget(bandsNote_);
-  right->addStretch(1);
 
   auto* body = new QHBoxLayout;
   body->setContentsMargins(16, 0, 16, 16);
@@ -135,10 +157,22 @@ QWidget* ComposeView::makeModel() {
 
   connect(wrapping_, &Segment::currentChanged, this, &ComposeView::chooseWrapping);
   connect(bands_, &BucketBands::firstsChanged, this, [this](const QList<int>& firsts) {
-    const QString toml = bucketsToml(document_.resolved().recipe.model, firsts);
-    document_.setKeys({{QStringLiteral("wrapping.buckets"), toml}}, tr("buckets"));
+    document_.setKeys(bucketsByHand(document_.resolved().recipe.model, firsts), tr("buckets"));
   });
   connect(bands_, &BucketBands::moved, this, [this] { document_.endEdit(); });
+  const auto edit = [this](const KeyValues& keys) {
+    document_.endEdit();
+    document_.setKeys(keys, tr("buckets"));
+    document_.endEdit();
+  };
+  connect(bands_, &BucketBands::everyRequested, this, [this, edit](int layers) {
+    const recipe::Model& model = document_.resolved().recipe.model;
+    edit(bucketsByHand(model, everyLayers(model, layers)));
+  });
+  connect(bandsNote_, &QLabel::linkActivated, this, [this, edit](const QString& link) {
+    edit(withAllPlaced(document_.resolved().recipe,
+                       link == QLatin1String("own") ? Place::ownBucket : Place::bucketBefore));
+  });
   return panel;
 }
 
@@ -202,6 +236,7 @@ void ComposeView::refreshBuckets() {
   wrapping_->setEnabled(document_.isReadable());
   const BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
   bands_->setBuckets(list);
+  every_->setEnabled(document_.isReadable() && recipe.model.n_layers > 0);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
   bandsNote_->setText(bucketsNote(recipe, list));
 }
@@ -210,11 +245,23 @@ QString ComposeView::bucketsNote(const recipe::Recipe& recipe, const BucketList&
   const auto& faults = document_.faults();
   QStringList wrong;
   for (const recipe::Fault& fault : faults)
-    if (fault.key.starts_with("wrapping.")) wrong << QString::fromStdString(fault.what);
+    if (fault.key.starts_with("wrapping."))
+      wrong << QString::fromStdString(fault.what).toHtmlEscaped();
   setTone(bandsNote_, wrong.isEmpty() ? "muted" : "bad");
-  if (!wrong.isEmpty()) return wrong.join(QChar('\n'));
+  if (!wrong.isEmpty()) {
+    if (!std::ranges::any_of(faults, [](const recipe::Fault& fault) {
+          return fault.what.starts_with("in no bucket");
+        }))
+      return wrong.join(QStringLiteral("<br>"));
+    const QString link = QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>");
+    const QString color = colors().accentText.name();
+    return wrong.join(QStringLiteral("<br>")) + QStringLiteral("<br>") +
+           link.arg(QStringLiteral("own"), color, tr("Give each a bucket")) +
+           QStringLiteral(" · ") +
+           link.arg(QStringLiteral("before"), color, tr("put each into the bucket before it"));
+  }
   static const QStringList notes = {
-      tr("The plan groups these. Take manual to group them by hand."), tr("A bucket a layer."),
+      tr("The plan groups these; drag an edge to group them by hand."), tr("A bucket a layer."),
       tr("Drag an edge to move layers from a bucket to the next. Double-click a bucket to split "
          "it, an edge to join two."),
       tr("Each parameter is gathered by itself.")};
@@ -234,12 +281,15 @@ QString ComposeView::bucketsNote(const recipe::Recipe& recipe, const BucketList&
 
 void ComposeView::chooseWrapping(int mode) {
   const recipe::Model& model = document_.resolved().recipe.model;
-  QString buckets;
-  if (modes()[mode] == QLatin1String("manual")) buckets = bucketsToml(model, layerFirsts(model));
   document_.endEdit();
-  document_.setKeys({{QStringLiteral("wrapping.mode"), QStringLiteral("\"%1\"").arg(modes()[mode])},
-                     {QStringLiteral("wrapping.buckets"), buckets}},
-                    tr("wrapping"));
+  if (modes()[mode] == QLatin1String("manual")) {
+    document_.setKeys(bucketsByHand(model, everyLayers(model, 1)), tr("wrapping"));
+  } else {
+    document_.setKeys(
+        {{QStringLiteral("wrapping.mode"), QStringLiteral("\"%1\"").arg(modes()[mode])},
+         {QStringLiteral("wrapping.buckets"), {}}},
+        tr("wrapping"));
+  }
   document_.endEdit();
 }
 

@@ -53,6 +53,7 @@ class ComposeView : public QWidget {
   QLabel* bucketCount_;
   ModelView* model_;
   BucketBands* bands_;
+  QToolButton* every_;
   QLabel* bandsNote_;
   FactTiles* facts_;
   ElidedLabel* fileName_;

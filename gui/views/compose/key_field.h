@@ -1,11 +1,10 @@
-// A field of the form: one widget bound to one key of the recipe, both ways.
+// A field of the form: one widget bound to one key of the recipe, both ways, made from what the
+// engine's table of keys says of the key.
 #pragma once
 
-#include <QComboBox>
-#include <QLineEdit>
-#include <QSpinBox>
-#include <QStringList>
+#include <QWidget>
 
+#include "engine/recipe/offers.h"
 #include "gui/models/recipe_document.h"
 
 namespace heddle::gui {
@@ -15,47 +14,38 @@ class KeyField : public QObject {
 
  public:
   const QString& key() const { return key_; }
+  const recipe::KeyInfo& info() const { return info_; }
   QWidget* editor() const { return editor_; }
   /// Shows the document's value, and a red border if it has a fault.
   void refresh();
   /// The first fault of the key and what would be right, empty if it has none.
   QString fault() const;
+  /// What would mend it; none of what is typed and not in the text yet.
+  std::vector<recipe::Offer> offers() const;
+  /// The widest that the editor shows: half a row suffices where there is room for it.
+  virtual int widestText() const = 0;
 
  protected:
-  KeyField(RecipeDocument& document, QString key, QWidget* editor);
+  KeyField(RecipeDocument& document, const recipe::KeyInfo& info, QWidget* editor);
   virtual void showValue(const QString& toml) = 0;
   RecipeDocument& document() const { return document_; }
+  /// Sets the key, and what depends on it: another number of layers has other buckets.
+  void take(const QString& toml);
   /// A fault of what is being typed and is not in the text yet.
   void setOwnFault(const QString& fault);
 
  private:
   RecipeDocument& document_;
+  const recipe::KeyInfo& info_;
   QString key_, ownFault_, valueAtFault_;
   QWidget* editor_;
 };
 
-/// A whole number. `lowest` may stand for something: then it is shown as `special`.
-KeyField* integerField(RecipeDocument& document, const QString& key, int lowest,
-                       const QString& special = {});
-/// A number with a fraction or an exponent, as it is typed.
-KeyField* numberField(RecipeDocument& document, const QString& key);
-/// One of a few words; `labels` stand for them on screen.
-KeyField* choiceField(RecipeDocument& document, const QString& key, const QStringList& words,
-                      const QStringList& labels);
-/// model.preset: choosing one drops the numbers that were written beside the old one; choosing
-/// "own numbers" writes them out.
-KeyField* presetField(RecipeDocument& document);
-/// true or false, in words of its own.
-KeyField* yesNoField(RecipeDocument& document, const QString& key, const QString& yes,
-                     const QString& no);
-/// A path with a button that opens a dialog; `empty` stands where there is none.
-KeyField* fileField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
-                    const QString& filter, const QString& empty);
-/// Paths joined by "; ".
-KeyField* filesField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
-                     const QString& filter, const QString& empty);
-KeyField* folderField(RecipeDocument& document, const QString& key, const QString& dialogTitle,
-                      const QString& empty);
+/// The field of any key that is not drawn.
+KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info);
+
+/// What a key is, for a tooltip: its help, its range and its default.
+QString helpOf(const recipe::KeyInfo& info);
 
 /// Leaves Ctrl+Z, Ctrl+Shift+Z and Ctrl+Y to the page, whose history is one for all, and the wheel
 /// to the scroll area unless the widget has the focus.

@@ -1,106 +1,214 @@
 #include "gui/views/compose/mesh_view.h"
 
-#include <QHelpEvent>
+#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
+#include <array>
 
+#include "gui/format.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr qint64 kMostCells = 2048;  // more ranks than can be told apart: the first are drawn
-constexpr int64_t kFills = 3;        // of a colour: more groups than colours differ in their fill
+constexpr int kLegend = 20, kNames = 52, kTallest = 200;
+constexpr qint64 kNumbered = 64;     // cells with their numbers, a row a node
+constexpr qint64 kMostCells = 4096;  // more cannot be told apart
+constexpr qint64 kFills = 3;         // of a colour: more groups than colours differ in their fill
+
+struct Dimension {
+  recipe::Dims bit;
+  const char* name;
+  int slot;  // of the runs' colours
+};
+constexpr std::array kDimensions = {
+    Dimension{recipe::kTp, "tp", 0}, Dimension{recipe::kCp, "cp", 4},
+    Dimension{recipe::kShard, "dp_shard", 2}, Dimension{recipe::kReplicate, "dp_replicate", 3},
+    Dimension{recipe::kPp, "pp", 1}};
+
+QColor slotColor(qint64 slot) {
+  return runStroke(static_cast<int>(slot % kRunColors), Theme::instance().scheme()).color;
+}
 
 }  // namespace
 
 MeshView::MeshView(QWidget* parent) : QWidget(parent) {
   setObjectName(QStringLiteral("mesh"));
   setAccessibleName(tr("Device mesh"));
+  setMouseTracking(true);
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
-void MeshView::setMesh(const recipe::Mesh& mesh, qint64 ranks, bool valid) {
+void MeshView::setMesh(const recipe::Mesh& mesh, qint64 ranks, qint64 ranksPerNode, bool valid) {
   mesh_ = mesh;
-  ranks_ = std::clamp<qint64>(ranks, 1, kMostCells);
+  ranks_ = std::max<qint64>(1, ranks);
+  perNode_ = std::max<qint64>(1, ranksPerNode);
   valid_ = valid;
-  setAccessibleDescription(tr("%n rank(s)", nullptr, static_cast<int>(ranks)));
+  hovered_ = -1;
+  setAccessibleDescription(format::plural(ranks_, tr("rank")));
   setFixedHeight(heightForWidth(width()));
   update();
 }
 
-int MeshView::columns() const {
-  return static_cast<int>(ranks_ <= 8     ? std::max<qint64>(ranks_, 4)
-                          : ranks_ <= 64  ? 8
-                          : ranks_ <= 256 ? 16
-                                          : 32);
+MeshView::Grid MeshView::gridFor(int width) const {
+  Grid grid;
+  const qint64 nodes = (ranks_ + perNode_ - 1) / perNode_;
+  if (ranks_ <= kNumbered) {
+    grid.columns = static_cast<int>(std::min({ranks_, perNode_, qint64{8}}));
+    grid.rows = static_cast<int>((std::min(ranks_, perNode_) + grid.columns - 1) / grid.columns);
+    grid.left = nodes > 1 ? kNames : 0;
+    grid.wide = std::max(8, (width - grid.left) / std::max(4, grid.columns) - 2);
+    grid.tall = ranks_ <= 32 ? 26 : 20;
+    grid.acrossGap = grid.downGap = 4;
+    grid.height = static_cast<int>(nodes) * (grid.rows * (grid.tall + 2) + 2);
+    return grid;
+  }
+  // A node is a block, then a cell: as large as leaves all of them in sight.
+  const bool blocks = ranks_ <= kMostCells / 2;
+  grid.perCell = blocks ? 1 : std::max(perNode_, (ranks_ + kMostCells - 1) / kMostCells);
+  const qint64 inBlock = blocks ? perNode_ : 1;
+  grid.columns = static_cast<int>(std::min<qint64>(4, inBlock));
+  grid.rows = static_cast<int>((inBlock + grid.columns - 1) / grid.columns);
+  const qint64 count = (cells(grid) + inBlock - 1) / inBlock;
+  for (int size = 12; size >= 2; --size) {
+    grid.wide = grid.tall = size;
+    grid.acrossGap = grid.downGap = blocks ? std::max(2, size / 2 + 1) : 1;
+    const int across = grid.columns * (size + 1) - 1 + grid.acrossGap;
+    const int down = grid.rows * (size + 1) - 1 + grid.downGap;
+    grid.blocks = std::max(1, (width + grid.acrossGap) / across);
+    // A power of two in a row reads as one: 8 nodes, 16 nodes.
+    while ((grid.blocks & (grid.blocks - 1)) != 0) grid.blocks &= grid.blocks - 1;
+    grid.height = static_cast<int>((count + grid.blocks - 1) / grid.blocks) * down;
+    if (grid.height <= kTallest) break;
+  }
+  return grid;
 }
 
-double MeshView::pitch(double width) const { return width / columns(); }
+int MeshView::heightForWidth(int width) const { return gridFor(width).height + kLegend; }
 
-double MeshView::cellHeight(double width) const {
-  return std::clamp(pitch(width) * 0.8, 6.0, 34.0);
+QRect MeshView::cellRect(const Grid& grid, qint64 cell) const {
+  const bool numbered = ranks_ <= kNumbered;
+  const qint64 inBlock = numbered ? std::min(ranks_, perNode_) : grid.perCell > 1 ? 1 : perNode_;
+  const int gap = numbered ? 2 : 1;
+  const qint64 block = cell / inBlock;
+  const int within = static_cast<int>(cell % inBlock);
+  const int across = grid.columns * (grid.wide + gap) - gap + grid.acrossGap;
+  const int down = grid.rows * (grid.tall + gap) - gap + grid.downGap;
+  return {grid.left + static_cast<int>(block % grid.blocks) * across +
+              within % grid.columns * (grid.wide + gap),
+          static_cast<int>(block / grid.blocks) * down + within / grid.columns * (grid.tall + gap),
+          grid.wide, grid.tall};
 }
 
-int MeshView::heightForWidth(int width) const {
-  const qint64 rows = (ranks_ + columns() - 1) / columns();
-  return static_cast<int>(static_cast<double>(rows) * (cellHeight(width) + 2));
+QRect MeshView::cellRect(qint64 rank) const {
+  const Grid grid = gridFor(width());
+  return cellRect(grid, rank / grid.perCell);
 }
 
-void MeshView::resizeEvent(QResizeEvent*) { setFixedHeight(heightForWidth(width())); }
+qint64 MeshView::rankAt(const QPoint& place) const {
+  const Grid grid = gridFor(width());
+  for (qint64 cell = 0; cell < cells(grid); ++cell)
+    if (cellRect(grid, cell).adjusted(-1, -1, 1, 1).contains(place)) return cell * grid.perCell;
+  return -1;
+}
+
+recipe::Dims MeshView::colored() const {
+  if (mesh_.size(recipe::kPp) > 1) return recipe::kPp;
+  return recipe::kWorld & ~recipe::kSharing;
+}
+
+recipe::Dims MeshView::groupOf(qint64 rank) const {
+  for (const Dimension& each : kDimensions) {
+    const recipe::Dims others = recipe::kWorld & ~each.bit;
+    if (mesh_.size(each.bit) > 1 && mesh_.index(rank, others) == mesh_.index(hovered_, others))
+      return each.bit;
+  }
+  return 0;
+}
 
 void MeshView::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
   const Colors& c = colors();
-  const double across = pitch(width());
-  const double tall = cellHeight(width());
+  const Grid grid = gridFor(width());
+  const bool numbered = ranks_ <= kNumbered;
   painter.setFont(font::mono(11));
-  for (qint64 rank = 0; rank < ranks_; ++rank) {
-    const QRectF cell(static_cast<double>(rank % columns()) * across,
-                      static_cast<double>(rank / columns()) * (tall + 2), across - 2, tall);
-    const int64_t group = mesh_.index(rank, recipe::kWorld & ~recipe::kSharing);
-    const int slot = static_cast<int>(group % kRunColors);
-    const auto round = static_cast<double>(group / kRunColors % kFills);
-    const QColor color = valid_ ? runStroke(slot, Theme::instance().scheme()).color : c.other;
-    painter.setPen(QPen(blend(c.surface, color, tall < 14 ? 0.5 : 0.85), 1));
-    painter.setBrush(blend(c.surface, color, 0.22 + 0.13 * round));
-    painter.drawRoundedRect(cell.adjusted(0.5, 0.5, -0.5, -0.5), tall < 14 ? 1 : 4,
-                            tall < 14 ? 1 : 4);
-    if (across < 26 || tall < 14) continue;
+  for (qint64 cell = 0; cell < cells(grid); ++cell) {
+    const qint64 rank = cell * grid.perCell;
+    const QRect box = cellRect(grid, cell);
+    const qint64 group = mesh_.index(rank, colored());
+    QColor color = valid_ ? slotColor(group) : c.other;
+    const double round = static_cast<double>(group / kRunColors % kFills);
+    double strength = numbered ? 0.22 + 0.13 * round : 0.75 - 0.2 * round;
+    if (hovered_ >= 0 && valid_) {
+      const recipe::Dims shared = groupOf(rank);
+      strength = shared != 0 || rank == hovered_ ? 0.85 : 0.12;
+      for (const Dimension& each : kDimensions)
+        if (each.bit == shared) color = slotColor(each.slot);
+      if (rank == hovered_) color = c.text;
+    }
+    painter.fillRect(box, blend(c.surface, color, strength));
+    if (!numbered) continue;
+    painter.setPen(blend(c.surface, color, std::max(strength, 0.85)));
+    painter.drawRect(box.adjusted(0, 0, -1, -1));
+    if (rank % perNode_ == 0 && grid.left > 0) {
+      painter.setPen(c.muted);
+      painter.drawText(QRect(0, box.top(), grid.left, box.height()),
+                       Qt::AlignVCenter | Qt::AlignLeft, tr("node %1").arg(rank / perNode_));
+    }
+    if (box.width() < 22) continue;
+    painter.setPen(strength > 0.5 ? c.window : c.text);
+    painter.drawText(box, Qt::AlignCenter, QString::number(rank));
+  }
+  paintLegend(painter);
+}
+
+void MeshView::paintLegend(QPainter& painter) const {
+  const Colors& c = colors();
+  const QRect line(0, height() - kLegend + 4, width(), kLegend - 4);
+  painter.setFont(font::text(11));
+  painter.setPen(c.muted);
+  if (!valid_) return;
+  if (hovered_ < 0) {
+    const Grid grid = gridFor(width());
+    QStringList words{colored() == recipe::kPp ? tr("a colour a pipeline stage")
+                                               : tr("a colour a group of shards")};
+    if (grid.perCell > 1) words << tr("a cell: %1 ranks").arg(format::count(grid.perCell));
+    if (ranks_ > kNumbered && grid.perCell == 1) words << tr("a block: a node of %1").arg(perNode_);
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, words.join(QStringLiteral(" · ")));
+    return;
+  }
+  int x = 0;
+  const auto word = [&](const QString& text, const QColor& color) {
+    painter.fillRect(QRect(x, line.center().y() - 4, 8, 8), color);
     painter.setPen(c.text);
-    painter.drawText(cell, Qt::AlignCenter, QString::number(rank));
+    painter.drawText(QRect(x + 12, line.top(), width(), line.height()),
+                     Qt::AlignVCenter | Qt::AlignLeft, text);
+    x += 12 + painter.fontMetrics().horizontalAdvance(text) + 10;
+  };
+  word(tr("rank %1").arg(hovered_), c.text);
+  for (const Dimension& each : kDimensions) {
+    if (mesh_.size(each.bit) == 1) continue;
+    word(QStringLiteral("%1 %2").arg(QLatin1String(each.name)).arg(mesh_.index(hovered_, each.bit)),
+         slotColor(each.slot));
   }
 }
 
-bool MeshView::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const qint64 column = static_cast<qint64>(help->x() / pitch(width()));
-    const qint64 rank =
-        static_cast<qint64>(help->y() / (cellHeight(width()) + 2)) * columns() + column;
-    if (rank < 0 || rank >= ranks_ || !valid_) {
-      QToolTip::hideText();
-      return true;
-    }
-    const auto at = [&](recipe::Dims dim) { return mesh_.index(rank, dim); };
-    QToolTip::showText(help->globalPos(),
-                       tr("rank %1: pp %2, dp_replicate %3, dp_shard %4, cp %5, tp %6")
-                           .arg(rank)
-                           .arg(at(recipe::kPp))
-                           .arg(at(recipe::kReplicate))
-                           .arg(at(recipe::kShard))
-                           .arg(at(recipe::kCp))
-                           .arg(at(recipe::kTp)),
-                       this);
-    return true;
-  }
-  return QWidget::event(event);
+void MeshView::mouseMoveEvent(QMouseEvent* event) {
+  const qint64 rank = valid_ ? rankAt(event->position().toPoint()) : -1;
+  if (rank == hovered_) return;
+  hovered_ = rank;
+  update();
 }
+
+void MeshView::leaveEvent(QEvent*) {
+  hovered_ = -1;
+  update();
+}
+
+void MeshView::resizeEvent(QResizeEvent*) { setFixedHeight(heightForWidth(width())); }
 
 }  // namespace heddle::gui

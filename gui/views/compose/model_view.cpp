@@ -1,5 +1,6 @@
 #include "gui/views/compose/model_view.h"
 
+#include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -149,34 +150,69 @@ void ModelView::setModel(const recipe::Model& model) {
   update();
 }
 
-void ModelView::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  painter.setRenderHint(QPainter::Antialiasing);
+void ModelView::setRange(const ModuleRange& range) {
+  range_ = range;
+  update();
+}
+
+bool ModelView::isChosen(int first, int last) const {
+  return !range_.isEmpty() && range_.first() <= first && range_.last() >= last;
+}
+
+ModelView::Places ModelView::places() const {
   const QRectF whole = QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5);
   const double outer = whole.height() < 360 ? 30 : 36;
   const double between = whole.height() < 360 ? 12 : 18;
   const QRectF top(whole.left(), whole.top(), whole.width(), outer);
   const QRectF bottom(whole.left(), whole.bottom() - outer, whole.width(), outer);
-  const QRectF card(whole.left(), top.bottom() + between, whole.width(),
-                    bottom.top() - top.bottom() - 2 * between);
+  return {top,
+          {whole.left(), top.bottom() + between, whole.width(),
+           bottom.top() - top.bottom() - 2 * between},
+          bottom};
+}
+
+void ModelView::mousePressEvent(QMouseEvent* event) {
+  const int layers = static_cast<int>(model_.n_layers);
+  if (event->button() != Qt::LeftButton || layers == 0) return;
+  const bool extend = event->modifiers() & Qt::ShiftModifier;
+  const Places at = places();
+  if (at.top.contains(event->position())) Q_EMIT chosen({0, 0}, extend);
+  if (at.card.contains(event->position())) Q_EMIT chosen({1, layers}, extend);
+  if (at.bottom.contains(event->position())) Q_EMIT chosen({layers + 1, layers + 2}, extend);
+}
+
+void ModelView::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (model_.n_layers == 0 || model_.dim == 0) {
+    painter.setFont(font::text(13));
+    painter.setPen(colors().muted);
+    painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
+                     tr("No model yet: choose a preset at the left, or give numbers"));
+    return;
+  }
+  const auto [top, card, bottom] = places();
+  const QRectF whole = top.united(bottom);
+  const int layers = static_cast<int>(model_.n_layers);
   const QString vocabulary =
       model_.vocab_size > 0 ? format::count(model_.vocab_size) : format::kNone;
   const qint64 embedding = model_.vocab_size * model_.dim;
   paintOuter(painter, top, QStringLiteral("tok_embeddings"),
-             QStringLiteral("%1 × %2").arg(vocabulary, format::count(model_.dim)), embedding);
+             QStringLiteral("%1 × %2").arg(vocabulary, format::count(model_.dim)), embedding,
+             isChosen(0, 0));
   paintOuter(painter, bottom,
              model_.tied_embeddings ? tr("norm · output, tied to tok_embeddings")
                                     : QStringLiteral("norm · output"),
              QStringLiteral("%1 × %2").arg(format::count(model_.dim), vocabulary),
-             model_.tied_embeddings ? 0 : embedding);
+             model_.tied_embeddings ? 0 : embedding, isChosen(layers + 1, layers + 2));
   arrow(painter, {whole.center().x(), top.bottom()}, {whole.center().x(), card.top()}, true);
   arrow(painter, {whole.center().x(), card.bottom()}, {whole.center().x(), bottom.top()}, true);
   paintLayer(painter, card);
 }
 
 void ModelView::paintOuter(QPainter& painter, const QRectF& rect, const QString& name,
-                           const QString& shape, qint64 elements) {
-  box(painter, rect, colors().line);
+                           const QString& shape, qint64 elements, bool isChosen) {
+  box(painter, rect, isChosen ? colors().accent : colors().line);
   const QRectF inner = rect.adjusted(12, 0, -12, 0);
   painter.setFont(font::text(13));
   painter.setPen(colors().text);

@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "engine/recipe/recipe.h"
+#include "gui/views/compose/layer_strip.h"
 
 namespace heddle::gui {
 
@@ -15,18 +16,32 @@ class ModelView : public QWidget {
 
   /// `model` with its vocabulary filled in; 0 leaves the embeddings' counts out.
   void setModel(const recipe::Model& model);
-  QSize minimumSizeHint() const override { return {380, 262}; }
+  /// What is chosen has an accent around it.
+  void setRange(const ModuleRange& range);
+  QSize minimumSizeHint() const override { return {300, 230}; }
   QSize sizeHint() const override { return {480, 470}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+
+ Q_SIGNALS:
+  /// A module was clicked, or the card that stands for all layers.
+  void chosen(const ModuleRange& range, bool extend);
 
  private:
+  /// tok_embeddings, the layers' card, norm and output.
+  struct Places {
+    QRectF top, card, bottom;
+  };
+  Places places() const;
+  bool isChosen(int first, int last) const;
   void paintOuter(QPainter& painter, const QRectF& box, const QString& name, const QString& shape,
-                  qint64 elements);
+                  qint64 elements, bool isChosen);
   void paintLayer(QPainter& painter, const QRectF& card);
 
   recipe::Model model_;
+  ModuleRange range_;
 };
 
 }  // namespace heddle::gui

@@ -1,6 +1,7 @@
 #include "gui/views/compose/recipe_form.h"
 
 #include <QApplication>
+#include <QCursor>
 #include <QHBoxLayout>
 #include <algorithm>
 
@@ -11,176 +12,193 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLeftLabel = 58, kRightLabel = 82;
+constexpr int kLabel = 82, kHalfEditor = 80, kButtons = 30;
+constexpr qint64 kRanksPerNode = 8;
+
+QString keyOf(const recipe::Offer& offer) { return QString::fromStdString(offer.key); }
+
+/// "tp 4", a value that can be clicked.
+QString linkOf(const recipe::Offer& offer) {
+  const recipe::KeyInfo* info = recipe::find_key(offer.key);
+  const QString value = QString::fromStdString(offer.value);
+  return QStringLiteral("<a href=\"%1=%2\" style=\"color:%3\">%4</a>")
+      .arg(keyOf(offer), value.toHtmlEscaped(), colors().accentText.name(),
+           QStringLiteral("%1 %2")
+               .arg(QString::fromStdString(info->label), QString(value).remove(QChar('"')))
+               .toHtmlEscaped()
+               .replace(QChar(' '), QStringLiteral("&nbsp;")));
+}
 
 }  // namespace
 
 RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
-    : QWidget(parent), document_(document), column_(new QVBoxLayout(this)) {
-  column_->setContentsMargins(16, 14, 16, 16);
+    : QWidget(parent),
+      document_(document),
+      column_(new QVBoxLayout(this)),
+      search_(new SearchField(tr("Search all keys"))) {
+  column_->setContentsMargins(14, 12, 14, 16);
   column_->setSpacing(8);
-  addModel();
-  addData();
-  addTraining();
-  addParallelism();
-  addMemory();
-  addCheckpoints();
+  search_->setObjectName(QStringLiteral("searchKeys"));
+  FieldFilter::install(search_);
+  column_->addWidget(search_);
+  for (const std::string& group : recipe::groups()) addGroup(QString::fromStdString(group));
   column_->addStretch(1);
   bubble_ = new QLabel(this);
   bubble_->setObjectName(QStringLiteral("bubble"));
   bubble_->setProperty("role", "bubble");
   bubble_->setWordWrap(true);
-  bubble_->setAttribute(Qt::WA_TransparentForMouseEvents);
+  bubble_->setTextFormat(Qt::RichText);
+  bubble_->installEventFilter(this);
   bubble_->hide();
+  connect(bubble_, &QLabel::linkActivated, this, &RecipeForm::takeOffer);
+  connect(search_, &QLineEdit::textChanged, this, &RecipeForm::arrange);
   connect(qApp, &QApplication::focusChanged, this, &RecipeForm::showBubble);
   connect(&document_, &RecipeDocument::changed, this, &RecipeForm::refresh);
   refresh();
 }
 
-void RecipeForm::addModel() {
-  beginSection(tr("Model"));
-  addWide(tr("preset"), presetField(document_));
-  addPair(tr("dim"), integer("model.dim", 1), tr("layers"), integer("model.n_layers", 1));
-  addPair(tr("heads"), integer("model.n_heads", 1), tr("kv heads"),
-          integer("model.n_kv_heads", 0, tr("all")));
-  addPair(tr("ffn"), integer("model.ffn_dim", 1), tr("vocabulary"),
-          integer("model.vocab_size", 0, tr("auto")));
-  addWide(tr("weights"), folderField(document_, QStringLiteral("model.checkpoint"),
-                                     tr("Weights to start from"), tr("random, from the seed")));
+void RecipeForm::addGroup(const QString& title) {
+  Group group;
+  group.title = title;
+  group.head = new QPushButton(title);
+  group.head->setObjectName(QStringLiteral("group:") + title);
+  group.head->setProperty("role", "fold");
+  group.head->setFocusPolicy(Qt::TabFocus);
+  group.head->setToolTip(tr("Show all keys of the group, or those that are used most"));
+  group.note = label({}, "mono");
+  auto* head = new QHBoxLayout;
+  head->addWidget(group.head);
+  head->addStretch(1);
+  head->addWidget(group.note);
+  column_->addLayout(head);
+  group.grid = new QGridLayout;
+  group.grid->setHorizontalSpacing(8);
+  group.grid->setVerticalSpacing(8);
+  group.grid->setColumnStretch(0, 1);
+  group.grid->setColumnStretch(1, 1);
+  column_->addLayout(group.grid);
+  for (const recipe::KeyInfo* info : recipe::keys_of(title.toStdString()))
+    if (!info->drawn) group.entries << entryOf(*info);
+  group.below = nullptr;
+  if (title == QLatin1String("Parallelism")) {
+    product_ = group.note;
+    product_->setObjectName(QStringLiteral("product"));
+    group.below = belowParallelism();
+  } else if (title == QLatin1String("Checkpoints")) {
+    checkpoints_ = caption({});
+    checkpoints_->setObjectName(QStringLiteral("checkpointsNote"));
+    group.below = checkpoints_;
+  }
+  if (group.below != nullptr) column_->addWidget(group.below);
+  column_->addSpacing(4);
+  const qsizetype index = groups_.size();
+  connect(group.head, &QPushButton::clicked, this, [this, index] {
+    groups_[index].unfolded = !groups_[index].unfolded;
+    arrange();
+  });
+  groups_ << group;
 }
 
-void RecipeForm::addData() {
-  beginSection(tr("Data"));
-  const QString texts = tr("Text (*.txt *.jsonl);;All files (*)");
-  addWide(tr("text"), filesField(document_, QStringLiteral("data.text"), tr("Text to train on"),
-                                 texts, tr("files or folders")));
-  addWide(tr("tokenizer"), fileField(document_, QStringLiteral("data.tokenizer"), tr("Tokenizer"),
-                                     tr("Tokenizer (*.json)"), tr("a tokenizer.json")));
-  addPair(tr("sequence"), integer("data.seq_len", 1), tr("seed"), integer("data.seed", 0));
-  addWide(tr("held out"), filesField(document_, QStringLiteral("validation.text"),
-                                     tr("Text to validate on"), texts, tr("none")));
-  addPair(tr("validate"), integer("validation.every", 0, tr("never")), tr("sample tokens"),
-          integer("validation.tokens", 0, tr("none")));
+RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
+  KeyField* field = fieldFor(document_, info);
+  QWidget* editor = field->editor();
+  auto* cell = new QWidget;
+  auto* row = new QHBoxLayout(cell);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(4);
+  QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
+  name->setToolTip(helpOf(info));
+  const bool wide =
+      name->sizeHint().width() > kLabel || field->widestText() > kHalfEditor - kButtons;
+  name->setMinimumWidth(kLabel);
+  row->addWidget(name);
+  row->addWidget(editor, 1);
+  editor->setMinimumWidth(kHalfEditor);
+  editor->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  editor->installEventFilter(this);
+  cell->hide();
+  return {field, cell, wide};
 }
 
-void RecipeForm::addTraining() {
-  beginSection(tr("Training"));
-  addPair(tr("steps"), integer("training.steps", 1), tr("batch a rank"),
-          integer("training.local_batch", 1));
-  addPair(tr("global"), integer("training.global_batch", 0, tr("auto")), tr("clip to norm"),
-          number("training.max_norm"));
-  addPair(tr("lr"), number("optimizer.lr"), tr("warm-up"), integer("schedule.warmup_steps", 0));
-  addPair(tr("decay"),
-          choice("schedule.decay", {"linear", "sqrt", "cosine", "none"},
-                 {tr("linear"), tr("sqrt"), tr("cosine"), tr("none")}),
-          tr("weight decay"), number("optimizer.weight_decay"));
-}
-
-void RecipeForm::addParallelism() {
-  product_ = label({}, "mono");
-  product_->setObjectName(QStringLiteral("product"));
-  beginSection(tr("Parallelism"), product_);
-  addPair(tr("dp_shard"), integer("parallelism.dp_shard", -1, tr("rest")), tr("dp_replicate"),
-          integer("parallelism.dp_replicate", 1));
-  addPair(tr("tp"), integer("parallelism.tp", 1), tr("cp"), integer("parallelism.cp", 1));
-  addPair(tr("pp"), integer("parallelism.pp", 1), tr("micro-batches"),
-          integer("parallelism.microbatches", 0, tr("auto")));
-  addWide(tr("schedule"),
-          choice("parallelism.pp_schedule", {"1f1b", "gpipe", "interleaved", "zero-bubble"},
-                 {tr("1F1B"), tr("GPipe"), tr("interleaved: several stages a rank"),
-                  tr("zero bubble")}));
-  addWide(tr("context"),
-          choice("parallelism.cp_mode", {"allgather", "ring", "ulysses"},
-                 {tr("gather keys and values"), tr("ring"), tr("Ulysses: exchange heads")}));
-  addPair(tr("ranks"), integer("hardware.ranks", 1), tr("device"),
-          choice("hardware.device", {"auto", "cpu", "cuda"},
-                 {tr("auto"), QStringLiteral("cpu"), QStringLiteral("cuda")}));
+QWidget* RecipeForm::belowParallelism() {
+  auto* all = new QWidget;
+  auto* column = new QVBoxLayout(all);
+  column->setContentsMargins(0, 8, 0, 0);
+  column->setSpacing(8);
+  auto* head = new QHBoxLayout;
+  head->addWidget(section(tr("Device mesh")));
+  head->addStretch(1);
   meshNote_ = caption({});
   meshNote_->setObjectName(QStringLiteral("meshNote"));
-  beginSection(tr("Device mesh"), meshNote_);
+  head->addWidget(meshNote_);
+  column->addLayout(head);
   mesh_ = new MeshView;
-  column_->addWidget(mesh_);
+  column->addWidget(mesh_);
+  return all;
 }
 
-void RecipeForm::addMemory() {
-  beginSection(tr("Memory"));
-  addWide(tr("recompute"), choice("recompute.mode", {"none", "selective", "full", "budget"},
-                                  {tr("nothing"), tr("selective: every second product"),
-                                   tr("full: all of a layer"), tr("as a budget allows")}));
-  addWide(tr("precision"),
-          choice("precision.param", {"fp32", "bf16"}, {tr("fp32"), tr("bf16, masters in fp32")}));
+bool RecipeForm::isShown(const Group& group, const Entry& entry) const {
+  const recipe::KeyInfo& info = entry.field->info();
+  const QString sought = search_->text().trimmed();
+  if (!sought.isEmpty()) {
+    const QString words = QString::fromStdString(info.key + " " + info.label + " " + info.help +
+                                                 " " + info.group + " " + info.valid);
+    return words.contains(sought, Qt::CaseInsensitive);
+  }
+  return info.often || group.unfolded || document_.isWritten(entry.field->key()) ||
+         !entry.field->fault().isEmpty();
 }
 
-void RecipeForm::addCheckpoints() {
-  beginSection(tr("Checkpoints"));
-  addWide(tr("save"), yesNoField(document_, QStringLiteral("checkpoint.enabled"),
-                                 tr("when a run stops and at its end"), tr("never")));
-  addPair(tr("keep"), integer("checkpoint.keep", 1), tr("every, steps"),
-          integer("checkpoint.every", 0, tr("off")));
-  addWide(tr("folder"), folderField(document_, QStringLiteral("checkpoint.folder"),
-                                    tr("Folder of checkpoints"), tr("in the run's own directory")));
-  checkpoints_ = caption({});
-  checkpoints_->setObjectName(QStringLiteral("checkpointsNote"));
-  column_->addWidget(checkpoints_);
-}
-
-KeyField* RecipeForm::integer(const char* key, int lowest, const QString& special) {
-  return integerField(document_, QLatin1String(key), lowest, special);
-}
-
-KeyField* RecipeForm::number(const char* key) { return numberField(document_, QLatin1String(key)); }
-
-KeyField* RecipeForm::choice(const char* key, const QStringList& words, const QStringList& labels) {
-  return choiceField(document_, QLatin1String(key), words, labels);
-}
-
-void RecipeForm::beginSection(const QString& title, QWidget* note) {
-  if (grid_ != nullptr) column_->addSpacing(10);
-  auto* head = new QHBoxLayout;
-  head->addWidget(section(title));
-  head->addStretch(1);
-  if (note != nullptr) head->addWidget(note);
-  column_->addLayout(head);
-  grid_ = new QGridLayout;
-  grid_->setHorizontalSpacing(8);
-  grid_->setVerticalSpacing(8);
-  grid_->setColumnMinimumWidth(0, kLeftLabel);
-  grid_->setColumnMinimumWidth(2, kRightLabel);
-  grid_->setColumnStretch(1, 1);
-  grid_->setColumnStretch(3, 1);
-  column_->addLayout(grid_);
-}
-
-void RecipeForm::addWide(const QString& name, KeyField* field) {
-  const int row = grid_->rowCount();
-  grid_->addWidget(fieldLabel(name, field->editor()), row, 0);
-  grid_->addWidget(field->editor(), row, 1, 1, 3);
-  add(field, name);
-}
-
-void RecipeForm::addPair(const QString& left, KeyField* leftField, const QString& right,
-                         KeyField* rightField) {
-  const int row = grid_->rowCount();
-  grid_->addWidget(fieldLabel(left, leftField->editor()), row, 0);
-  grid_->addWidget(leftField->editor(), row, 1);
-  grid_->addWidget(fieldLabel(right, rightField->editor()), row, 2);
-  grid_->addWidget(rightField->editor(), row, 3);
-  for (const auto& [name, field] : {std::pair(left, leftField), std::pair(right, rightField)}) {
-    field->editor()->setMinimumWidth(60);
-    field->editor()->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    add(field, name);
+void RecipeForm::arrange() {
+  const bool searching = !search_->text().trimmed().isEmpty();
+  for (Group& group : groups_) {
+    QList<QWidget*> shown;
+    qsizetype rare = 0;
+    for (const Entry& entry : group.entries) {
+      if (isShown(group, entry)) shown << entry.cell;
+      rare += entry.field->info().often ? 0 : 1;
+    }
+    const qsizetype hidden = group.entries.size() - shown.size();
+    group.head->setText(hidden == 0 || searching ? group.title
+                                                 : tr("%1   + %2").arg(group.title).arg(hidden));
+    group.head->setIcon(icon(hidden > 0 && !group.unfolded ? QStringLiteral("chevron-right")
+                                                           : QStringLiteral("chevron-down"),
+                             Tone::muted));
+    group.head->setEnabled(rare > 0 && !searching);
+    group.head->setVisible(!searching || !shown.isEmpty());
+    group.note->setVisible(!searching);
+    if (group.below != nullptr) group.below->setVisible(!searching);
+    if (shown == group.shown) continue;
+    group.shown = shown;
+    int row = 0, column = 0;
+    for (const Entry& entry : group.entries) {
+      group.grid->removeWidget(entry.cell);
+      entry.cell->setVisible(shown.contains(entry.cell));
+      if (!shown.contains(entry.cell)) continue;
+      if (entry.wide && column == 1) {
+        ++row;
+        column = 0;
+      }
+      group.grid->addWidget(entry.cell, row, column, 1, entry.wide ? 2 : 1);
+      column += entry.wide ? 2 : 1;
+      if (column >= 2) {
+        ++row;
+        column = 0;
+      }
+    }
   }
 }
 
-void RecipeForm::add(KeyField* field, const QString& name) {
-  field->editor()->setAccessibleName(name);
-  field->editor()->installEventFilter(this);
-  fields_ << field;
+QList<KeyField*> RecipeForm::fields() const {
+  QList<KeyField*> all;
+  for (const Group& group : groups_)
+    for (const Entry& entry : group.entries) all << entry.field;
+  return all;
 }
 
 void RecipeForm::refresh() {
   const bool saves = document_.value(QStringLiteral("checkpoint.enabled")) == QLatin1String("true");
-  for (KeyField* field : fields_) {
+  for (KeyField* field : fields()) {
     field->refresh();
     const QString& key = field->key();
     const bool idle = !saves && key.startsWith(QLatin1String("checkpoint.")) &&
@@ -191,19 +209,21 @@ void RecipeForm::refresh() {
                               : tr("A run that stops loses what it has trained."));
   setTone(checkpoints_, saves ? "muted" : "warn");
   refreshMesh();
+  arrange();
   showBubble();
 }
 
 QWidget* RecipeForm::firstFaulty() const {
-  const auto wrong = std::ranges::find_if(
-      fields_, [](const KeyField* field) { return !field->fault().isEmpty(); });
-  return wrong == fields_.end() ? nullptr : (*wrong)->editor();
+  for (const KeyField* field : fields())
+    if (!field->fault().isEmpty()) return field->editor();
+  return nullptr;
 }
 
 void RecipeForm::showBubble() {
   const QWidget* focused = QApplication::focusWidget();
   const KeyField* shown = nullptr;
-  for (const KeyField* field : fields_) {
+  for (const KeyField* field : fields()) {
+    if (!field->editor()->isVisible()) continue;
     const bool edited = focused != nullptr &&
                         (field->editor() == focused || field->editor()->isAncestorOf(focused));
     if (!edited && (shown != nullptr || field->editor() != pointed_)) continue;
@@ -211,19 +231,48 @@ void RecipeForm::showBubble() {
     if (shown == field && edited) break;
   }
   bubble_->setVisible(shown != nullptr);
-  if (shown == nullptr) return;
+  if (shown == nullptr) {
+    bubbleFor_.clear();
+    return;
+  }
+  const QString told = shown->key() + shown->fault() + document_.text();
+  if (told != bubbleFor_) {
+    bubbleFor_ = told;
+    QString text = shown->fault().toHtmlEscaped();
+    QStringList links;
+    for (const recipe::Offer& offer : shown->offers()) links << linkOf(offer);
+    if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
+    bubble_->setText(text);
+  }
   const int side = column_->contentsMargins().left();
   const int room = width() - 2 * side;
-  bubble_->setText(shown->fault());
-  const QPoint below = shown->editor()->mapTo(this, QPoint(0, shown->editor()->height() + 4));
+  // Close to its field: the mouse has to get from there to what is offered.
+  const QPoint below = shown->editor()->mapTo(this, QPoint(0, shown->editor()->height()));
   bubble_->setGeometry(side, below.y(), room, bubble_->heightForWidth(room));
   bubble_->raise();
 }
 
+void RecipeForm::takeOffer(const QString& link) {
+  const QString key = link.section(QChar('='), 0, 0);
+  document_.endEdit();
+  document_.setKeys({{key, link.section(QChar('='), 1)}}, key.section(QChar('.'), 1));
+  document_.endEdit();
+}
+
 bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
-  if (event->type() == QEvent::Enter || event->type() == QEvent::Leave) {
-    pointed_ = event->type() == QEvent::Enter ? static_cast<QWidget*>(watched) : nullptr;
+  const bool bubble = watched == bubble_;
+  if (event->type() == QEvent::Enter && !bubble) {
+    pointed_ = static_cast<QWidget*>(watched);
     showBubble();
+  } else if (event->type() == QEvent::Leave) {
+    const bool toBubble = !bubble && bubble_->isVisible() &&
+                          bubble_->rect().contains(bubble_->mapFromGlobal(QCursor::pos()));
+    if (!toBubble) pointed_ = nullptr;
+    showBubble();
+  } else if (event->type() == QEvent::MouseButtonRelease && bubble) {
+    // After a link has been taken; beside them a click closes it, since it covers other fields.
+    QMetaObject::invokeMethod(
+        this, [this] { bubble_->hide(); }, Qt::QueuedConnection);
   }
   return QWidget::eventFilter(watched, event);
 }
@@ -260,7 +309,7 @@ void RecipeForm::refreshMesh() {
                      : sharing == ranks
                          ? tr("one group of %1 shards").arg(format::count(sharing))
                          : tr("one colour to a group of %1 shards").arg(format::count(sharing)));
-  mesh_->setMesh(mesh, ranks, fits);
+  mesh_->setMesh(mesh, ranks, kRanksPerNode, fits);
 }
 
 }  // namespace heddle::gui

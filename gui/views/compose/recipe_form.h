@@ -1,17 +1,21 @@
-// The form: the keys that are edited most, in groups. What is wrong with a key stands in a bubble
-// under it while it is edited or pointed at, so that no other field moves.
+// The form: every key of the recipe in groups, made from the engine's table of keys. A group shows
+// what is used most until it is unfolded; a search shows what matches. What is wrong with a key
+// stands in a bubble under it while it is edited or pointed at, with values to click that would be
+// right, so that no other field moves.
 #pragma once
 
 #include <QGridLayout>
 #include <QLabel>
 #include <QList>
 #include <QPointer>
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <QWidget>
 
 #include "gui/models/recipe_document.h"
 #include "gui/views/compose/key_field.h"
 #include "gui/views/compose/mesh_view.h"
+#include "gui/widgets/search_field.h"
 
 namespace heddle::gui {
 
@@ -29,34 +33,45 @@ class RecipeForm : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void addModel();
-  void addData();
-  void addTraining();
-  void addParallelism();
-  void addMemory();
-  void addCheckpoints();
-  void beginSection(const QString& title, QWidget* note = nullptr);
-  void addWide(const QString& name, KeyField* field);
-  void addPair(const QString& left, KeyField* leftField, const QString& right,
-               KeyField* rightField);
-  void add(KeyField* field, const QString& name);
-  KeyField* integer(const char* key, int lowest, const QString& special = {});
-  KeyField* number(const char* key);
-  KeyField* choice(const char* key, const QStringList& words, const QStringList& labels);
+  /// A key's label and field, as wide as the form or half of it.
+  struct Entry {
+    KeyField* field;
+    QWidget* cell;
+    bool wide;
+  };
+  struct Group {
+    QString title;
+    QPushButton* head;
+    QLabel* note;
+    QGridLayout* grid;
+    QWidget* below;  // what belongs to it and is no key; may be null
+    QList<Entry> entries;
+    QList<QWidget*> shown;
+    bool unfolded = false;
+  };
+
+  void addGroup(const QString& title);
+  Entry entryOf(const recipe::KeyInfo& info);
+  QWidget* belowParallelism();
+  bool isShown(const Group& group, const Entry& entry) const;
+  void arrange();
   void refresh();
   void showBubble();
+  void takeOffer(const QString& link);
   void refreshMesh();
+  QList<KeyField*> fields() const;
 
   RecipeDocument& document_;
   QVBoxLayout* column_;
-  QGridLayout* grid_ = nullptr;  // of the section being built
-  QList<KeyField*> fields_;
+  SearchField* search_;
+  QList<Group> groups_;
   QPointer<QWidget> pointed_;  // the field under the mouse
+  QString bubbleFor_;          // key and fault that the bubble tells
   QLabel* bubble_;
-  QLabel* product_;
-  QLabel* meshNote_;
-  MeshView* mesh_;
-  QLabel* checkpoints_;
+  QLabel* product_ = nullptr;
+  QLabel* meshNote_ = nullptr;
+  MeshView* mesh_ = nullptr;
+  QLabel* checkpoints_ = nullptr;
 };
 
 }  // namespace heddle::gui

@@ -110,6 +110,55 @@ class RecipeEditTest : public QObject {
     }
   }
 
+  void exceptions_data() {
+    QTest::addColumn<QString>("before");
+    QTest::addColumn<QString>("wanted");  // "modules recompute" a line
+    QTest::addColumn<QString>("after");
+    const auto row = [](const char* name, const char* before, const char* wanted,
+                        const char* after) {
+      QTest::newRow(name) << QString(before) << QString(wanted) << QString(after);
+    };
+    const char* two =
+        "[[override]]\nmodules = [\"layers.0-1\"] # slow\nrecompute = \"full\"\n\n"
+        "[[override]]\nmodules = [\"norm\"]\nrecompute = \"none\"\n";
+    row("the first", "[training]\nsteps = 1\n[hardware]\nranks = 2\n", "layers.0-3 full",
+        "[training]\nsteps = 1\n\n[[override]]\nmodules = [\"layers.0-3\"]\nrecompute = \"full\"\n"
+        "[hardware]\nranks = 2\n");
+    row("in nothing", "", "layers.0 none",
+        "[[override]]\nmodules = [\"layers.0\"]\nrecompute = \"none\"\n");
+    row("another", two, "layers.0-1 full\nnorm none\nlayers.7 full",
+        "[[override]]\nmodules = [\"layers.0-1\"] # slow\nrecompute = \"full\"\n\n[[override]]\n"
+        "modules = [\"norm\"]\nrecompute = \"none\"\n\n[[override]]\nmodules = [\"layers.7\"]\n"
+        "recompute = \"full\"\n");
+    row("one changes", two, "layers.0-1 full\nnorm selective",
+        "[[override]]\nmodules = [\"layers.0-1\"] # slow\nrecompute = \"full\"\n\n[[override]]\n"
+        "modules = [\"norm\"]\nrecompute = \"selective\"\n");
+    row("one goes", two, "norm none", "[[override]]\nmodules = [\"norm\"]\nrecompute = \"none\"\n");
+    row("all go", "[training]\nsteps = 1\n\n[[override]]\nmodules = [\"norm\"]\n[hardware]\n", "",
+        "[training]\nsteps = 1\n[hardware]\n");
+  }
+
+  void exceptions() {
+    QFETCH(QString, before);
+    QFETCH(QString, wanted);
+    std::vector<Override> list;
+    for (const QString& line : wanted.split('\n', Qt::SkipEmptyParts)) {
+      const Parsed one =
+          parse("override = [{ modules = [\"" + line.section(' ', 0, 0).toStdString() +
+                    "\"], recompute = \"" + line.section(' ', 1).toStdString() + "\" }]",
+                "r");
+      list.push_back(one.recipe.overrides.at(0));
+    }
+    const auto after = with_overrides(before.toStdString(), list);
+    QVERIFY2(after.has_value(), after ? "" : after.error().message.c_str());
+    QTEST(QString::fromStdString(*after), "after");
+  }
+
+  void exceptions_are_refused_where_they_cannot_be_edited() {
+    QVERIFY(!with_overrides("[model\n", {}).has_value());
+    QVERIFY(!with_overrides("override = [{ modules = [\"norm\"] }]\n", {}).has_value());
+  }
+
   void refused_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("key");

@@ -49,14 +49,14 @@ class RecipeTest : public QObject {
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
     expected.parallelism = {
-        2, 4, 2, false, 2, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};
+        2, 4, 2, false, 2, true, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};
     expected.wrapping = {WrappingMode::manual,
                          {{"tok_embeddings"}, {"layers.0-3"}, {"norm", "output"}},
                          2,
                          int64_t{3} << 29,
                          ReduceEach::micro_batch};
     expected.recompute = {RecomputeMode::budget, 0.25};
-    expected.precision = {Precision::bf16, Precision::bf16};
+    expected.precision = {Precision::bf16, Precision::bf16, Float8::rowwise};
     expected.overrides = {{{"layers.0-1"}, RecomputeMode::full}, {{"layers.3"}, std::nullopt}};
     expected.checkpoint = {false, "out", 3, 1};
     expected.timeouts = {30, 20, 40};

@@ -41,7 +41,7 @@ class BucketListTest : public QObject {
     QTest::newRow("layers") << "mode = \"layers\""
                             << QStringList{"tok_embeddings", "layer 0", "layer 1",
                                            "layer 2",        "layer 3", "norm · output"}
-                            << false;
+                            << true;
     QTest::newRow("runs") << "mode = \"manual\"\nbuckets = [[\"tok_embeddings\", \"layers.0\"], "
                              "[\"layers.1-3\"], [\"norm\", \"output\"]]"
                           << QStringList{"tok_embeddings · layer 0", "layers 1–3", "norm · output"}

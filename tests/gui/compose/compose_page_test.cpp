@@ -4,6 +4,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QDialog>
 #include <QFile>
 #include <QLabel>
@@ -89,9 +90,14 @@ class ComposePageTest : public QObject {
     QVERIFY(page.document().file().isEmpty());
     QVERIFY(!page.document().isEdited());
     QVERIFY(!action(page, "launchRecipe")->isEnabled());
-    auto* text = page.findChild<QLineEdit*>("data.text");
-    QCOMPARE(QApplication::focusWidget(), text);
+    QVERIFY(page.document().text().isEmpty());
+    auto* preset = page.findChild<QComboBox*>("model.preset");
+    QCOMPARE(QApplication::focusWidget(), preset);
     QVERIFY(page.findChild<QLabel*>("bubble")->isVisible());
+    QVERIFY(page.findChild<QLabel*>("bubble")->text().contains("no model is named"));
+    QTest::keyClick(preset, Qt::Key_Down);
+    auto* text = page.findChild<QLineEdit*>("data.text");
+    text->setFocus();
     QVERIFY(page.findChild<QLabel*>("bubble")->text().contains("no data is named"));
     QTest::keyClicks(text, "/corpus.txt");
     auto* tokenizer = page.findChild<QLineEdit*>("data.tokenizer");

@@ -6,7 +6,6 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
-#include <QSet>
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
@@ -77,7 +76,7 @@ class ComposeViewTest : public QObject {
     QTest::keyClicks(editor, "[optimizer]");
     QTest::keyClick(editor, Qt::Key_Return);
     QTest::keyClicks(editor, "lr = 0.5");
-    QCOMPARE(field<QLineEdit>("optimizer.lr")->text(), QString("0.5"));
+    QCOMPARE(field<QDoubleSpinBox>("optimizer.lr")->text(), QString("0.5"));
     QCOMPARE(field<QLabel>("verdict")->text(), QString("✓ valid"));
   }
 
@@ -100,7 +99,7 @@ class ComposeViewTest : public QObject {
   }
 
   void undo_keys_are_left_to_the_page() {
-    for (const char* name : {"recipeText", "optimizer.lr", "data.tokenizer"}) {
+    for (const char* name : {"recipeText", "data.tokenizer", "searchKeys"}) {
       auto* widget = view_->findChild<QWidget*>(name);
       QVERIFY(widget);
       QKeyEvent undo(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
@@ -151,16 +150,18 @@ class ComposeViewTest : public QObject {
     retype(field<QSpinBox>("parallelism.tp"), "3");
     QVERIFY(field<QLabel>("bubble")->isVisible());
     QCOMPARE(places(), before);
-    // It is told while one is at the field, and lets a click on what it covers through.
-    auto* below = field<QSpinBox>("parallelism.pp");
-    QTest::mouseClick(below, Qt::LeftButton);
-    below->setFocus();
-    QVERIFY(!field<QLabel>("bubble")->isVisible());
-    QVERIFY(field<QLabel>("bubble")->testAttribute(Qt::WA_TransparentForMouseEvents));
+    // It is told while one is at the field; a click on it shows what it covers.
+    auto* bubble = field<QLabel>("bubble");
+    QTest::mouseClick(bubble, Qt::LeftButton, {}, QPoint(2, 2));
+    QTRY_VERIFY(!bubble->isVisible());
+    field<QSpinBox>("parallelism.pp")->setFocus();
+    QVERIFY(!bubble->isVisible());
+    field<QSpinBox>("parallelism.tp")->setFocus();
+    QVERIFY(bubble->isVisible());
   }
 
   void what_is_no_number_is_told_and_changes_nothing() {
-    auto* lr = field<QLineEdit>("optimizer.lr");
+    auto* lr = field<QDoubleSpinBox>("optimizer.lr")->findChild<QLineEdit*>();
     lr->setFocus();
     lr->selectAll();
     QTest::keyClicks(lr, "fast");
@@ -225,10 +226,7 @@ class ComposeViewTest : public QObject {
     QTest::mouseMove(bands, edge + QPoint(0, 40));
     QTest::mouseRelease(bands, Qt::LeftButton, {}, edge + QPoint(0, 40));
     QVERIFY(document_->faults().empty());
-    QVERIFY(text().contains("[\"layers.0\"],\n  [\"layers.1\"],"));  // one layer: nothing to give
-    // A bucket joined with the next, then its edge dragged back up.
-    const QPoint join(100, static_cast<int>(bands->bandRect(1).bottom()) + 1);
-    QTest::mouseDClick(bands, Qt::LeftButton, {}, join);
+    // An edge may empty its neighbour; then it is dragged back up.
     QVERIFY(text().contains("[\"layers.0-1\"],\n  [\"layers.2\"],"));
     const QPoint next(100, static_cast<int>(bands->bandRect(1).bottom()) + 1);
     QTest::mousePress(bands, Qt::LeftButton, {}, next);
@@ -237,6 +235,9 @@ class ComposeViewTest : public QObject {
     QVERIFY(text().contains("[\"layers.0\"],\n  [\"layers.1-2\"],"));
     QTest::mouseDClick(bands, Qt::LeftButton, {}, bands->bandRect(2).center().toPoint());
     QVERIFY(text().contains("[\"layers.1\"],\n  [\"layers.2\"],"));
+    const QPoint join(100, static_cast<int>(bands->bandRect(1).bottom()) + 1);
+    QTest::mouseDClick(bands, Qt::LeftButton, {}, join);
+    QVERIFY(text().contains("[\"layers.0-1\"],\n  [\"layers.2\"],"));
     QVERIFY(document_->faults().empty());
     QTest::mouseClick(wrapping->button(1), Qt::LeftButton);
     QVERIFY(text().contains("mode = \"layers\"\n"));
@@ -254,14 +255,68 @@ class ComposeViewTest : public QObject {
     QVERIFY(text().contains("[\"layers.0-1\"],"));
   }
 
+  void the_first_drag_works_from_any_mode_data() {
+    QTest::addColumn<QString>("mode");
+    QTest::newRow("auto") << "auto";
+    QTest::newRow("layers") << "layers";
+  }
+
+  void the_first_drag_works_from_any_mode() {
+    QFETCH(QString, mode);
+    document_->setKeys({{"wrapping.mode", '"' + mode + '"'}}, "test");
+    document_->history()->clear();
+    const QString before = text();
+    auto* bands = field<BucketBands>("buckets");
+    const QPoint edge(100, static_cast<int>(bands->bandRect(2).bottom()) + 1);
+    QTest::mousePress(bands, Qt::LeftButton, {}, edge);
+    QTest::mouseMove(bands, edge + QPoint(0, 20));
+    QVERIFY2(text().contains("mode = \"manual\"\nbuckets = [\n  [\"tok_embeddings\"],\n  "
+                             "[\"layers.0\"],\n  [\"layers.1-2\"],\n  [\"layers.3\"],"),
+             qPrintable(text()));
+    QTest::mouseMove(bands, edge);  // and back: the layer has its bucket again
+    QVERIFY(text().contains("[\"layers.1\"],\n  [\"layers.2\"],"));
+    QTest::mouseMove(bands, edge + QPoint(0, 20));
+    QTest::mouseRelease(bands, Qt::LeftButton, {}, edge + QPoint(0, 20));
+    QVERIFY(document_->faults().empty());
+    QCOMPARE(document_->history()->count(), 1);
+    document_->history()->undo();
+    QCOMPARE(text(), before);
+  }
+
+  void buckets_follow_the_preset() {
+    auto* bands = field<BucketBands>("buckets");
+    Q_EMIT bands->everyRequested(2);
+    QVERIFY(text().contains("[\"layers.0-1\"],\n  [\"layers.2-3\"],"));
+    choose(field<QComboBox>("model.preset"), "llama3-405b");
+    QVERIFY(document_->faults().empty());
+    QVERIFY(text().contains("[\"layers.124-125\"],\n  [\"norm\", \"output\"],"));
+    // All of them can be reached, at a height that can be hit.
+    QVERIFY(bands->height() > bands->parentWidget()->height());
+    QVERIFY(bands->bandRect(64).height() >= 16);
+    choose(field<QComboBox>("model.preset"), "llama3-8b");
+    QVERIFY(text().contains("[\"layers.30-31\"],\n  [\"norm\", \"output\"],"));
+    QVERIFY(!text().contains("layers.32"));
+  }
+
   void a_bad_bucket_is_told_beside_the_wrapping() {
     document_->setKeys({{"wrapping.mode", "\"manual\""}, {"wrapping.buckets", "[[\"layers.9\"]]"}},
                        "test");
     QVERIFY(field<QLabel>("bucketsNote")->text().contains("matches no module"));
     document_->setKeys({{"wrapping.buckets", "[[\"layers.0\"], [\"layers.2-3\", \"output\"]]"}},
                        "test");
-    QCOMPARE(field<QLabel>("bucketsNote")->text(),
-             QString("in no bucket: tok_embeddings, layers.1, norm"));
+    const auto* note = field<QLabel>("bucketsNote");
+    QVERIFY(note->text().startsWith("in no bucket: tok_embeddings, layers.1, norm"));
+    Q_EMIT const_cast<QLabel*>(note)->linkActivated("own");
+    QVERIFY(document_->faults().empty());
+    QVERIFY2(text().contains("buckets = [\n  [\"tok_embeddings\"],\n  [\"layers.0\"],\n  "
+                             "[\"layers.1\"],\n  [\"layers.2-3\", \"output\"],\n  [\"norm\"],\n]"),
+             qPrintable(text()));
+    document_->history()->undo();
+    Q_EMIT const_cast<QLabel*>(note)->linkActivated("before");
+    QVERIFY(document_->faults().empty());
+    QVERIFY2(text().contains("buckets = [\n  [\"tok_embeddings\", \"layers.0\", \"layers.1\"],\n  "
+                             "[\"layers.2-3\", \"output\", \"norm\"],\n]"),
+             qPrintable(text()));
   }
 
   void buckets_tell_what_a_rank_gathers() {
@@ -286,21 +341,6 @@ class ComposeViewTest : public QObject {
     QVERIFY(!bands->accessibleDescription().contains("gathers"));
   }
 
-  void groups_of_the_mesh_differ() {
-    constexpr int kGroups = 24;
-    recipe::Parallelism replicas;
-    replicas.dp_replicate = kGroups;
-    replicas.dp_shard = 1;
-    MeshView mesh;
-    mesh.resize(320, 10);
-    mesh.setMesh(recipe::Mesh(replicas), kGroups, true);
-    const QImage drawn = mesh.grab().toImage();
-    QSet<QRgb> fills;
-    for (int rank = 0; rank < kGroups; ++rank)  // eight in a row
-      fills.insert(drawn.pixel(rank % 8 * 40 + 8, rank / 8 * (drawn.height() / 3) + 6));
-    QCOMPARE(fills.size(), qsizetype(kGroups));
-  }
-
   void checkpoints_say_where_and_what_it_means_to_have_none() {
     const auto* note = field<QLabel>("checkpointsNote");
     auto* folder = field<QLineEdit>("checkpoint.folder");
@@ -312,23 +352,6 @@ class ComposeViewTest : public QObject {
     QVERIFY(!folder->isEnabled());
     choose(field<QComboBox>("checkpoint.enabled"), "when a run stops and at its end");
     QVERIFY(folder->isEnabled());
-  }
-
-  void words_in_fields_are_whole() {
-    for (const char* name :
-         {"parallelism.pp_schedule", "parallelism.cp_mode", "schedule.decay", "recompute.mode",
-          "precision.param", "hardware.device", "checkpoint.enabled", "model.preset"}) {
-      const auto* box = field<QComboBox>(name);
-      for (int i = 0; i < box->count(); ++i)
-        QVERIFY2(box->fontMetrics().horizontalAdvance(box->itemText(i)) <= box->width() - 30,
-                 qPrintable(QString("%1: %2").arg(name, box->itemText(i))));
-    }
-    for (const auto* box : view_->findChildren<QSpinBox*>()) {
-      if (box->specialValueText().isEmpty()) continue;
-      const auto* line = box->findChild<QLineEdit*>();
-      QVERIFY2(line->fontMetrics().horizontalAdvance(box->specialValueText()) <= line->width(),
-               qPrintable(box->objectName()));
-    }
   }
 
   void every_size_and_theme_is_drawn_data() {

@@ -1,0 +1,223 @@
+#include "gui/views/compose/layers_panel.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QScrollArea>
+#include <QToolButton>
+#include <algorithm>
+
+#include "gui/views/compose/bucket_edits.h"
+#include "gui/views/compose/bucket_list.h"
+#include "gui/views/compose/key_field.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+namespace {
+
+using recipe::RecomputeMode;
+
+constexpr RecomputeMode kModes[] = {RecomputeMode::full, RecomputeMode::selective,
+                                    RecomputeMode::none};
+
+}  // namespace
+
+LayersPanel::LayersPanel(RecipeDocument& document, QWidget* parent)
+    : QWidget(parent), document_(document), strip_(new LayerStrip) {
+  setObjectName(QStringLiteral("layersPanel"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 8, 0, 0);
+  column->setSpacing(4);
+  column->addWidget(strip_);
+  column->addWidget(makeBar());
+  exceptions_ = new QVBoxLayout;
+  exceptions_->setContentsMargins(0, 0, 0, 0);
+  exceptions_->setSpacing(8);
+  column->addLayout(exceptions_);
+  connect(strip_, &LayerStrip::rangeChosen, this,
+          [this](const ModuleRange& range) { choose(range, false); });
+  connect(strip_, &LayerStrip::menuRequested, this,
+          [this](const QPoint& at) { QMenu::exec(actions_, at, nullptr, this); });
+  connect(&document_, &RecipeDocument::changed, this, &LayersPanel::refresh);
+  refresh();
+}
+
+QWidget* LayersPanel::makeBar() {
+  auto* bar = new QWidget;
+  auto* column = new QVBoxLayout(bar);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  chosen_ = caption({});
+  chosen_->setObjectName(QStringLiteral("chosenLayers"));
+  column->addWidget(chosen_);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(4);
+  actions_ = makeActions();
+  for (QAction* action : actions_) {
+    auto* button = new QToolButton;
+    button->setObjectName(action->objectName());
+    button->setProperty("role", "button");
+    button->setDefaultAction(action);
+    row->addWidget(button);
+    if (action == actions_[1]) row->addSpacing(8);
+  }
+  row->addStretch(1);
+  column->addLayout(row);
+  return bar;
+}
+
+QList<QAction*> LayersPanel::makeActions() {
+  QList<QAction*> all;
+  const auto add = [&](const QString& text, const QString& name, const QString& tip) {
+    auto* action = new QAction(text, this);
+    action->setObjectName(name);
+    action->setToolTip(tip);
+    all << action;
+    return action;
+  };
+  connect(add(tr("Wrap"), QStringLiteral("wrapTogether"), tr("Wrap together: one bucket")),
+          &QAction::triggered, this, [this] { wrap(true); });
+  connect(add(tr("Split"), QStringLiteral("splitUp"), tr("A bucket each")), &QAction::triggered,
+          this, [this] { wrap(false); });
+  const QStringList names = {tr("Full"), tr("Selective"), tr("None")};
+  for (qsizetype i = 0; i < names.size(); ++i) {
+    const RecomputeMode mode = kModes[i];
+    connect(add(names[i], QStringLiteral("recompute:") + wordOf(mode),
+                tr("Recompute %1 in these layers").arg(wordOf(mode))),
+            &QAction::triggered, this, [this, mode] { recompute(mode); });
+  }
+  return all;
+}
+
+void LayersPanel::choose(const ModuleRange& range, bool extend) {
+  const ModuleRange next =
+      extend && !range_.isEmpty()
+          ? ModuleRange{range_.anchor, range.last() > range_.anchor ? range.last() : range.first()}
+          : range;
+  if (next == range_) return;
+  range_ = next;
+  strip_->setRange(range_);
+  refreshBar();
+  Q_EMIT rangeChanged(range_);
+}
+
+void LayersPanel::wrap(bool together) {
+  const recipe::Recipe& recipe = document_.resolved().recipe;
+  document_.endEdit();
+  document_.setKeys(
+      bucketsByHand(recipe.model, regrouped(recipe, range_.first(), range_.last(), together)),
+      together ? tr("wrap together") : tr("split"));
+  document_.endEdit();
+}
+
+void LayersPanel::recompute(RecomputeMode mode) {
+  document_.endEdit();
+  setLayers(document_.resolved().recipe, range_.first() - 1, range_.last() - 1, mode);
+  document_.endEdit();
+}
+
+void LayersPanel::setLayers(const recipe::Recipe& of, int first, int last,
+                            std::optional<RecomputeMode> mode) {
+  document_.setOverrides(withLayers(of, first, last, mode), tr("exceptions"));
+}
+
+void LayersPanel::refresh() {
+  const recipe::Recipe& recipe = document_.resolved().recipe;
+  strip_->setRecipe(recipe);
+  if (!range_.isEmpty() && range_.last() >= outerModules(recipe.model)) choose({}, false);
+  refreshBar();
+  refreshRows();
+}
+
+void LayersPanel::refreshBar() {
+  const recipe::Model& model = document_.resolved().recipe.model;
+  const bool any = !range_.isEmpty() && document_.isReadable();
+  setVisible(model.n_layers > 0);
+  chosen_->setText(range_.isEmpty() ? tr("Click or drag over layers to choose some")
+                                    : tr("%1: wrap in buckets, or recompute")
+                                          .arg(runTitle(model, range_.first(), range_.last())));
+  for (QAction* action : actions_) action->setEnabled(any);
+  const bool layers = any && range_.last() >= 1 && range_.first() <= model.n_layers;
+  for (qsizetype i = 2; i < actions_.size(); ++i) actions_[i]->setEnabled(layers);
+  actions_[1]->setEnabled(any && range_.first() < range_.last());
+  actions_[0]->setEnabled(any && range_.first() < range_.last());
+}
+
+LayersPanel::Row LayersPanel::addRow() {
+  Row row;
+  row.whole = new QWidget;
+  auto* column = new QVBoxLayout(row.whole);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  auto* head = new QHBoxLayout;
+  row.name = label({});
+  row.mode = new QComboBox;
+  row.mode->setObjectName(QStringLiteral("exceptionMode"));
+  for (const RecomputeMode mode : kModes)
+    row.mode->addItem(tr("recompute %1").arg(wordOf(mode)), static_cast<int>(mode));
+  row.mode->addItem(tr("recompute by budget"), static_cast<int>(RecomputeMode::budget));
+  FieldFilter::install(row.mode);
+  auto* remove = linkButton(tr("remove"));
+  remove->setObjectName(QStringLiteral("removeException"));
+  head->addWidget(row.name, 1);
+  head->addWidget(row.mode);
+  head->addWidget(remove);
+  row.slider = new LayerSlider;
+  column->addLayout(head);
+  column->addWidget(row.slider);
+  exceptions_->addWidget(row.whole);
+
+  const int index = static_cast<int>(rows_.size());
+  const auto exception = [this, index] {
+    return layerExceptions(document_.resolved().recipe).value(index);
+  };
+  connect(remove, &QPushButton::clicked, this, [this, exception] {
+    document_.endEdit();
+    setLayers(document_.resolved().recipe, exception().first, exception().last, std::nullopt);
+    document_.endEdit();
+  });
+  connect(row.mode, &QComboBox::activated, this, [this, exception, mode = row.mode] {
+    document_.endEdit();
+    setLayers(document_.resolved().recipe, exception().first, exception().last,
+              static_cast<RecomputeMode>(mode->currentData().toInt()));
+    document_.endEdit();
+  });
+  connect(row.slider, &LayerSlider::pressed, this, [this, index] {
+    document_.endEdit();
+    before_ = document_.resolved().recipe;
+    dragged_ = index;
+  });
+  connect(row.slider, &LayerSlider::moved, this, [this, index](int first, int last) {
+    const LayerException was = layerExceptions(*before_).value(index);
+    recipe::Recipe without = *before_;
+    without.overrides = withLayers(*before_, was.first, was.last, std::nullopt);
+    rows_[index].name->setText(runTitle(without.model, first + 1, last + 1));
+    setLayers(without, first, last, was.mode);
+  });
+  connect(row.slider, &LayerSlider::released, this, [this] {
+    document_.endEdit();
+    before_.reset();
+    dragged_ = -1;
+    refreshRows();
+  });
+  return row;
+}
+
+void LayersPanel::refreshRows() {
+  // What is dragged stays where it is until it is let go, even where it covers another.
+  if (dragged_ >= 0) return;
+  const recipe::Recipe& recipe = document_.resolved().recipe;
+  const QList<LayerException> all = layerExceptions(recipe);
+  while (rows_.size() < all.size()) rows_ << addRow();
+  for (qsizetype i = 0; i < rows_.size(); ++i) {
+    rows_[i].whole->setVisible(i < all.size());
+    if (i >= all.size()) continue;
+    rows_[i].name->setText(runTitle(recipe.model, all[i].first + 1, all[i].last + 1));
+    rows_[i].mode->setCurrentIndex(rows_[i].mode->findData(static_cast<int>(all[i].mode)));
+    rows_[i].slider->setException(all[i], static_cast<int>(recipe.model.n_layers));
+    rows_[i].whole->setEnabled(document_.isReadable());
+  }
+}
+
+}  // namespace heddle::gui

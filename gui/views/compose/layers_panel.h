@@ -1,0 +1,63 @@
+// Under the model's picture: its layers to choose from, what can be done with those chosen, and the
+// exceptions by layers.
+#pragma once
+
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <QWidget>
+#include <optional>
+
+#include "gui/models/recipe_document.h"
+#include "gui/views/compose/layer_slider.h"
+#include "gui/views/compose/layer_strip.h"
+
+namespace heddle::gui {
+
+class LayersPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit LayersPanel(RecipeDocument& document, QWidget* parent = nullptr);
+
+  const ModuleRange& range() const { return range_; }
+  /// Chooses modules; with `extend` from where the choice began.
+  void choose(const ModuleRange& range, bool extend);
+
+ Q_SIGNALS:
+  void rangeChanged(const ModuleRange& range);
+
+ private:
+  struct Row {
+    QWidget* whole;
+    QLabel* name;
+    QComboBox* mode;
+    LayerSlider* slider;
+  };
+
+  void refresh();
+  void refreshBar();
+  void refreshRows();
+  Row addRow();
+  QWidget* makeBar();
+  /// All that can be done with what is chosen: for the bar and the menu.
+  QList<QAction*> makeActions();
+  void wrap(bool together);
+  void recompute(recipe::RecomputeMode mode);
+  void setLayers(const recipe::Recipe& of, int first, int last,
+                 std::optional<recipe::RecomputeMode> mode);
+
+  RecipeDocument& document_;
+  LayerStrip* strip_;
+  QLabel* chosen_;
+  QList<QAction*> actions_;
+  QVBoxLayout* exceptions_;
+  QList<Row> rows_;
+  ModuleRange range_;
+  // While an end is dragged: the recipe as it was, and the row that it belongs to.
+  std::optional<recipe::Recipe> before_;
+  int dragged_ = -1;
+};
+
+}  // namespace heddle::gui

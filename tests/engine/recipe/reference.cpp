@@ -1,0 +1,45 @@
+#include "reference.h"
+
+#include <fmt/format.h>
+
+#include "engine/recipe/parse.h"
+
+namespace heddle::recipe {
+namespace {
+
+/// A bar within a cell would end it.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
+}
+
+std::string meaning(const KeyInfo& info) {
+  std::string text = info.help;
+  if (!info.unit.empty()) text += fmt::format(" Unit: {}.", info.unit);
+  return text;
+}
+
+}  // namespace
+
+std::string reference() {
+  std::string text =
+      "# The recipe: all keys\n\n"
+      "Written from the engine's table of keys (`engine/recipe/schema.cpp`) by `recipe_reference`, "
+      "a\n"
+      "program that is built with the tests; a test holds this file to it. Every key has a "
+      "default;\n"
+      "paths are relative to the recipe's file; `--set key=value` sets any of them.\n";
+  for (const std::string& group : groups()) {
+    text += fmt::format("\n## {}\n\n| key | default | valid | what it is |\n|---|---|---|---|\n",
+                        group);
+    for (const KeyInfo* each : keys_of(group)) {
+      const KeyInfo& info = *each;
+      text += fmt::format("| `{}` | `{}` | {} | {} |\n", info.key, info.fallback, cell(info.valid),
+                          cell(meaning(info)));
+    }
+  }
+  return text;
+}
+
+}  // namespace heddle::recipe

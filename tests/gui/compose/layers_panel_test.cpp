@@ -1,0 +1,175 @@
+// Layers chosen by mouse and keyboard, and what is done with them.
+#include "gui/views/compose/layers_panel.h"
+
+#include <QComboBox>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+#include "gui/theme/theme.h"
+#include "gui/views/compose/layer_exceptions.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+using recipe::RecomputeMode;
+
+class LayersPanelTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void init() {
+    document_ = std::make_unique<RecipeDocument>();
+    document_->load("mine", kText, {});
+    panel_ = std::make_unique<LayersPanel>(*document_);
+    panel_->resize(420, 300);
+    panel_->show();
+    QVERIFY(QTest::qWaitForWindowActive(panel_.get()));
+  }
+
+  void cleanup() {
+    panel_.reset();
+    document_.reset();
+  }
+
+  void layers_are_chosen_by_mouse() {
+    auto* strip = panel_->findChild<LayerStrip*>();
+    click(strip, 3);
+    QCOMPARE(panel_->range(), (ModuleRange{4, 4}));
+    click(strip, 7, Qt::ShiftModifier);
+    QCOMPARE(panel_->range(), (ModuleRange{4, 8}));
+    click(strip, 1, Qt::ShiftModifier);
+    QCOMPARE(panel_->range(), (ModuleRange{4, 2}));
+    panel_->choose({0, 0}, true);  // the embedding, in the model's picture
+    QCOMPARE(panel_->range().first(), 0);
+    QCOMPARE(panel_->range().last(), 4);
+  }
+
+  void layers_are_chosen_by_keyboard() {
+    auto* strip = panel_->findChild<LayerStrip*>();
+    strip->setFocus();
+    QTest::keyClick(strip, Qt::Key_Right);
+    QCOMPARE(panel_->range(), (ModuleRange{1, 1}));
+    QTest::keyClick(strip, Qt::Key_Right);
+    QTest::keyClick(strip, Qt::Key_Right, Qt::ShiftModifier);
+    QCOMPARE(panel_->range(), (ModuleRange{2, 3}));
+    QTest::keyClick(strip, Qt::Key_End, Qt::ShiftModifier);
+    QCOMPARE(panel_->range(), (ModuleRange{2, 32}));
+    QTest::keyClick(strip, Qt::Key_A, Qt::ControlModifier);
+    QCOMPARE(panel_->range(), (ModuleRange{1, 32}));
+    QTest::keyClick(strip, Qt::Key_Escape);
+    QVERIFY(panel_->range().isEmpty());
+  }
+
+  void wrapped_together_and_split() {
+    choose(1, 4);
+    press("wrapTogether");
+    QVERIFY2(document_->text().contains("mode = \"manual\"\nbuckets = [\n  [\"tok_embeddings\"],\n"
+                                        "  [\"layers.0-3\"],\n  [\"layers.4\"],"),
+             qPrintable(document_->text()));
+    choose(2, 3);
+    press("splitUp");
+    QVERIFY(document_->text().contains(
+        "[\"layers.0\"],\n  [\"layers.1\"],\n  [\"layers.2\"],\n  [\"layers.3\"],"));
+    QVERIFY(document_->faults().empty());
+    document_->history()->undo();
+    document_->history()->undo();
+    QCOMPARE(document_->text(), kText);
+  }
+
+  void exceptions_are_made_moved_and_removed() {
+    choose(1, 16);
+    press("recompute:full");
+    QVERIFY(document_->text().contains(
+        "\n[[override]]\nmodules = [\"layers.0-15\"]\nrecompute = \"full\"\n"));
+    auto* slider = panel_->findChild<LayerSlider*>();
+    QVERIFY(slider->isVisible());
+    // The right end, by two layers and back by one: one edit.
+    const int edits = document_->history()->count();
+    const QPoint end(static_cast<int>(slider->bar().right()), 9);
+    const int layer = slider->width() / 32;
+    drag(slider, end, {end + QPoint(2 * layer, 0), end + QPoint(layer, 0)});
+    QVERIFY2(document_->text().contains("modules = [\"layers.0-16\"]"),
+             qPrintable(document_->text()));
+    QCOMPARE(document_->history()->count(), edits + 1);
+    auto* mode = panel_->findChild<QComboBox*>("exceptionMode");
+    mode->setCurrentIndex(1);
+    Q_EMIT mode->activated(1);
+    QVERIFY(document_->text().contains("recompute = \"selective\""));
+    QTest::mouseClick(panel_->findChild<QPushButton*>("removeException"), Qt::LeftButton);
+    QCOMPARE(document_->text(), kText);
+    QVERIFY(!slider->isVisible());
+    while (document_->history()->canUndo()) document_->history()->undo();
+    QCOMPARE(document_->text(), kText);
+  }
+
+  void exceptions_of_layers_data() {
+    QTest::addColumn<QString>("written");
+    QTest::addColumn<QString>("runs");
+    QTest::newRow("none") << ""
+                          << "";
+    QTest::newRow("the first that names a layer counts")
+        << "{ modules = [\"layers.0-3\"], recompute = \"full\" }, { modules = [\"layers.2-5\"], "
+           "recompute = \"none\" }"
+        << "0-3 full, 4-5 none";
+    QTest::newRow("neighbours are one")
+        << "{ modules = [\"layers.0\", \"layers.1-2\"], recompute = \"full\" }"
+        << "0-2 full";
+    QTest::newRow("other modules are left alone")
+        << "{ modules = [\"layers.0.attention\"], recompute = \"full\" }"
+        << "";
+    QTest::newRow("a layer that is not there")
+        << "{ modules = [\"layers.31-40\"], recompute = \"full\" }"
+        << "31-31 full";
+  }
+
+  void exceptions_of_layers() {
+    QFETCH(QString, written);
+    const auto parsed = recipe::parse(
+        ("override = [" + written + "]\nmodel.preset = \"llama3-8b\"\n").toStdString(), "r");
+    QVERIFY(parsed.ok());
+    QStringList runs;
+    for (const LayerException& run : layerExceptions(parsed.recipe))
+      runs << QString("%1-%2 %3").arg(run.first).arg(run.last).arg(wordOf(run.mode));
+    QTEST(runs.join(", "), "runs");
+  }
+
+  void what_the_recipe_does_anyway_is_no_exception() {
+    auto parsed = recipe::parse(
+        "model.preset = \"llama3-8b\"\nrecompute.mode = \"full\"\n[[override]]\nmodules = "
+        "[\"norm\"]\n",
+        "r");
+    QCOMPARE(withLayers(parsed.recipe, 0, 3, RecomputeMode::full).size(), size_t{1});
+    parsed.recipe.overrides = withLayers(parsed.recipe, 0, 3, RecomputeMode::none);
+    QCOMPARE(parsed.recipe.overrides.size(), size_t{2});
+    parsed.recipe.overrides = withLayers(parsed.recipe, 1, 2, RecomputeMode::full);
+    QCOMPARE(parsed.recipe.overrides.size(), size_t{3});
+    QCOMPARE(parsed.recipe.overrides[2].modules.at(0), std::string("layers.3"));
+  }
+
+ private:
+  static inline const QString kText =
+      "[model]\npreset = \"llama3-8b\"\n[data]\ntoken_ids = \"a\"\n";
+
+  static void click(LayerStrip* strip, int layer, Qt::KeyboardModifiers with = {}) {
+    QTest::mouseClick(strip, Qt::LeftButton, with, strip->cellRect(layer).center().toPoint());
+  }
+
+  static void drag(QWidget* widget, const QPoint& from, const QList<QPoint>& by) {
+    QTest::mousePress(widget, Qt::LeftButton, {}, from);
+    for (const QPoint& at : by) QTest::mouseMove(widget, at);
+    QTest::mouseRelease(widget, Qt::LeftButton, {}, by.last());
+  }
+
+  void choose(int first, int last) { panel_->choose({first, last}, false); }
+  void press(const char* name) {
+    QTest::mouseClick(panel_->findChild<QToolButton*>(name), Qt::LeftButton);
+  }
+
+  std::unique_ptr<RecipeDocument> document_;
+  std::unique_ptr<LayersPanel> panel_;
+};
+
+QTEST_MAIN(LayersPanelTest)
+#include "layers_panel_test.moc"
