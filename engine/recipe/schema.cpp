@@ -410,7 +410,9 @@ std::vector<Field> make_schema() {
           .says("timeline every", "steps", "Steps from one recorded timeline to the next; 0: none.")
           .zero("never"),
       text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name")
-          .says("hardware", "", "What the prediction is made for."),
+          .says("hardware", "",
+                "What the prediction is made for: this machine, or nodes of the catalogue.")
+          .often(),
       integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMostRanks)
           .says("ranks", "",
                 "Processes that train together, one a device; the degrees multiply to it.")

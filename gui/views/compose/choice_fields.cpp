@@ -90,6 +90,26 @@ class RopeScalingField : public ChoiceField {
   }
 };
 
+/// This machine, the catalogue's nodes, and what is written if it is none of them.
+class HardwareField : public ChoiceField {
+ public:
+  HardwareField(RecipeDocument& document, const recipe::KeyInfo& info)
+      : ChoiceField(document, info) {
+    add(tr("this machine"), quoted(QLatin1String(hardware::kThisMachine)));
+    for (const auto& [name, node] : catalogue().nodes) {
+      add(QString::fromStdString(name), quoted(QString::fromStdString(name)));
+      combo()->setItemData(combo()->count() - 1, QString::fromStdString(node.title),
+                           Qt::ToolTipRole);
+    }
+  }
+
+ protected:
+  void showValue(const QString& toml) override {
+    if (combo()->findData(toml) < 0) add(unquoted(toml), toml);
+    ChoiceField::showValue(toml);
+  }
+};
+
 class ReshardField : public ChoiceField {
  public:
   using ChoiceField::ChoiceField;
@@ -123,6 +143,15 @@ KeyField* presetField(RecipeDocument& document, const recipe::KeyInfo& info) {
 
 KeyField* ropeScalingField(RecipeDocument& document, const recipe::KeyInfo& info) {
   return new RopeScalingField(document, info);
+}
+
+KeyField* hardwareField(RecipeDocument& document, const recipe::KeyInfo& info) {
+  return new HardwareField(document, info);
+}
+
+const hardware::Catalogue& catalogue() {
+  static const hardware::Catalogue all = hardware::load_catalogue();
+  return all;
 }
 
 KeyField* reshardField(RecipeDocument& document, const recipe::KeyInfo& info) {

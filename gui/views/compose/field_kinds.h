@@ -1,6 +1,7 @@
 // The kinds of fields that the form is made of; see key_field.h.
 #pragma once
 
+#include "engine/hardware/catalogue.h"
 #include "gui/views/compose/key_field.h"
 
 namespace heddle::gui {
@@ -17,6 +18,9 @@ KeyField* choiceField(RecipeDocument& document, const recipe::KeyInfo& info);
 KeyField* presetField(RecipeDocument& document, const recipe::KeyInfo& info);
 /// Those of the published models.
 KeyField* ropeScalingField(RecipeDocument& document, const recipe::KeyInfo& info);
+KeyField* hardwareField(RecipeDocument& document, const recipe::KeyInfo& info);
+/// What ships with Heddle and the user's own, as it was when it was first asked for.
+const hardware::Catalogue& catalogue();
 /// Yes, no, or a group's size out of those that divide the shards.
 KeyField* reshardField(RecipeDocument& document, const recipe::KeyInfo& info);
 

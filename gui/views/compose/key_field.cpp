@@ -35,10 +35,11 @@ void KeyField::refresh() {
   const QString found = fault();
   // A path is longer than its field.
   const QString path = info_.files.empty() ? QString() : document_.value(key_);
-  editor_->setToolTip(!found.isEmpty() ? QString()
+  const QString tip = !found.isEmpty() ? QString()
                       : path.size() > 2
                           ? QStringLiteral("<p>%1</p>").arg(path.toHtmlEscaped()) + helpOf(info_)
-                          : helpOf(info_));
+                          : helpOf(info_);
+  if (editor_->toolTip() != tip) editor_->setToolTip(tip);
   if (editor_->property("invalid").toBool() == !found.isEmpty()) return;
   editor_->setProperty("invalid", !found.isEmpty());
   editor_->style()->unpolish(editor_);
@@ -68,6 +69,7 @@ void KeyField::setOwnFault(const QString& fault) {
 KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info) {
   if (info.key == "model.preset") return presetField(document, info);
   if (info.key == "model.rope_scaling") return ropeScalingField(document, info);
+  if (info.key == "hardware.name") return hardwareField(document, info);
   if (info.key == "wrapping.reshard_after_forward") return reshardField(document, info);
   if (info.key == "wrapping.memory_limit") return sizeField(document, info);
   if (!info.choices.empty()) return choiceField(document, info);

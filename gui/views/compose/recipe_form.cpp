@@ -7,13 +7,21 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/views/compose/field_kinds.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kLabel = 82, kHalfEditor = 80, kButtons = 30;
-constexpr qint64 kRanksPerNode = 8;
+constexpr qint64 kUsualNode = 8;
+
+/// Ranks of a node of the recipe's hardware.
+qint64 ranksPerNode(const recipe::Hardware& hardware) {
+  if (const auto entry = catalogue().find(hardware.name)) return entry->node.devices;
+  const bool here = hardware.name == hardware::kThisMachine && hardware.ranks <= kUsualNode * 8;
+  return here ? hardware.ranks : kUsualNode;
+}
 
 QString keyOf(const recipe::Offer& offer) { return QString::fromStdString(offer.key); }
 
@@ -159,11 +167,14 @@ void RecipeForm::arrange() {
       rare += entry.field->info().often ? 0 : 1;
     }
     const qsizetype hidden = group.entries.size() - shown.size();
-    group.head->setText(hidden == 0 || searching ? group.title
-                                                 : tr("%1   + %2").arg(group.title).arg(hidden));
-    group.head->setIcon(icon(hidden > 0 && !group.unfolded ? QStringLiteral("chevron-right")
-                                                           : QStringLiteral("chevron-down"),
-                             Tone::muted));
+    const QString title =
+        hidden == 0 || searching ? group.title : tr("%1   + %2").arg(group.title).arg(hidden);
+    if (group.head->text() != title || group.head->icon().isNull()) {
+      group.head->setText(title);
+      group.head->setIcon(icon(
+          title != group.title ? QStringLiteral("chevron-right") : QStringLiteral("chevron-down"),
+          Tone::muted));
+    }
     group.head->setEnabled(rare > 0 && !searching);
     group.head->setVisible(!searching || !shown.isEmpty());
     group.note->setVisible(!searching);
@@ -309,7 +320,7 @@ void RecipeForm::refreshMesh() {
                      : sharing == ranks
                          ? tr("one group of %1 shards").arg(format::count(sharing))
                          : tr("one colour to a group of %1 shards").arg(format::count(sharing)));
-  mesh_->setMesh(mesh, ranks, kRanksPerNode, fits);
+  mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
 }
 
 }  // namespace heddle::gui

@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QLabel>
 #include <QListView>
 #include <QMenu>
 #include <QPushButton>
