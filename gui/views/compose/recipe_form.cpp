@@ -13,7 +13,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLabel = 82, kHalfEditor = 80, kButtons = 30;
+constexpr int kLabel = 78, kHalfEditor = 86, kButtons = 34;
 constexpr qint64 kUsualNode = 8;
 
 /// Ranks of a node of the recipe's hardware.
@@ -44,7 +44,7 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
       document_(document),
       column_(new QVBoxLayout(this)),
       search_(new SearchField(tr("Search all keys"))) {
-  column_->setContentsMargins(14, 12, 14, 16);
+  column_->setContentsMargins(12, 12, 12, 16);
   column_->setSpacing(8);
   search_->setObjectName(QStringLiteral("searchKeys"));
   FieldFilter::install(search_);
@@ -110,7 +110,7 @@ void RecipeForm::addGroup(const QString& title) {
 RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
   KeyField* field = fieldFor(document_, info);
   QWidget* editor = field->editor();
-  auto* cell = new QWidget;
+  auto* cell = new QWidget(this);
   auto* row = new QHBoxLayout(cell);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
