@@ -70,8 +70,8 @@ QList<int> regrouped(const recipe::Recipe& recipe, int first, int last, bool tog
 }
 
 KeyValues bucketsByHand(const Model& model, const QList<int>& firsts) {
-  return {{QStringLiteral("wrapping.mode"), QStringLiteral("\"manual\"")},
-          {QStringLiteral("wrapping.buckets"), bucketsToml(model, firsts)}};
+  return {{QStringLiteral("wrapping.buckets"), bucketsToml(model, firsts)},
+          {QStringLiteral("wrapping.mode"), QStringLiteral("\"manual\"")}};
 }
 
 KeyValues withBuckets(const RecipeDocument& document, KeyValues pairs) {

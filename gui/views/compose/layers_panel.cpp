@@ -24,9 +24,12 @@ constexpr RecomputeMode kModes[] = {RecomputeMode::full, RecomputeMode::selectiv
 }  // namespace
 
 LayersPanel::LayersPanel(RecipeDocument& document, QWidget* parent)
-    : QWidget(parent), document_(document), strip_(new LayerStrip) {
+    : QWidget(parent), document_(document), content_(new QWidget), strip_(new LayerStrip) {
   setObjectName(QStringLiteral("layersPanel"));
-  auto* column = new QVBoxLayout(this);
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->addWidget(content_);
+  auto* column = new QVBoxLayout(content_);
   column->setContentsMargins(0, 8, 0, 0);
   column->setSpacing(4);
   column->addWidget(strip_);
@@ -133,7 +136,7 @@ void LayersPanel::refresh() {
 void LayersPanel::refreshBar() {
   const recipe::Model& model = document_.resolved().recipe.model;
   const bool any = !range_.isEmpty() && document_.isReadable();
-  setVisible(model.n_layers > 0);
+  content_->setVisible(model.n_layers > 0);
   chosen_->setText(range_.isEmpty() ? tr("Click or drag over layers to choose some")
                                     : tr("%1: wrap in buckets, or recompute")
                                           .arg(runTitle(model, range_.first(), range_.last())));

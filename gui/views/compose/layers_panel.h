@@ -49,6 +49,7 @@ class LayersPanel : public QWidget {
                  std::optional<recipe::RecomputeMode> mode);
 
   RecipeDocument& document_;
+  QWidget* content_;
   LayerStrip* strip_;
   QLabel* chosen_;
   QList<QAction*> actions_;

@@ -65,6 +65,9 @@ RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
   refresh();
 }
 
+// The field with the focus loses it when it goes, after all that a slot of this could look at.
+RecipeForm::~RecipeForm() { disconnect(qApp, nullptr, this, nullptr); }
+
 void RecipeForm::addGroup(const QString& title) {
   Group group;
   group.title = title;

@@ -24,6 +24,7 @@ class RecipeForm : public QWidget {
 
  public:
   explicit RecipeForm(RecipeDocument& document, QWidget* parent = nullptr);
+  ~RecipeForm() override;
 
   /// The first field that has a fault; null: none has.
   QWidget* firstFaulty() const;

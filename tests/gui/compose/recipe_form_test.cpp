@@ -132,7 +132,7 @@ class RecipeFormTest : public QObject {
     auto* lr = form_->findChild<QDoubleSpinBox*>("optimizer.lr");
     lr->stepUp();
     QCOMPARE(document_->value("optimizer.lr"), QString("4e-4"));
-    for (int i = 0; i < 6; ++i) lr->stepDown();
+    for (int i = 0; i < 5; ++i) lr->stepDown();
     QCOMPARE(document_->value("optimizer.lr"), QString("8e-5"));
     unfoldAll();
     auto* limit = form_->findChild<QDoubleSpinBox*>("wrapping.memory_limit");
