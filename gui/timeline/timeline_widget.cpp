@@ -145,7 +145,10 @@ void TimelineWidget::paintEvent(QPaintEvent*) {
   }
 }
 
-void TimelineWidget::resizeEvent(QResizeEvent*) { relayout(); }
+void TimelineWidget::resizeEvent(QResizeEvent*) {
+  relayout();
+  Q_EMIT viewChanged();
+}
 
 void TimelineWidget::scrollContentsBy(int, int) { invalidate(); }
 

@@ -56,6 +56,7 @@ class TimelineWidget : public QAbstractScrollArea {
 
  Q_SIGNALS:
   void selectionChanged();
+  /// Of the axis: what it shows, or on which pixels.
   void viewChanged();
   void currentChanged();
 

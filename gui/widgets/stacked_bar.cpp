@@ -28,6 +28,11 @@ void StackedBar::setParts(QVector<Part> parts, double whole) {
   update();
 }
 
+void StackedBar::setMark(double value) {
+  mark_ = value;
+  update();
+}
+
 QRectF StackedBar::rectOf(qsizetype part) const {
   double before = 0;
   for (qsizetype i = 0; i < part; ++i) before += parts_[i].value;
@@ -45,6 +50,8 @@ void StackedBar::paintEvent(QPaintEvent*) {
     const QRectF part = rectOf(i);
     painter.fillRect(i + 1 < parts_.size() ? part.adjusted(0, 0, -1, 0) : part, parts_[i].color);
   }
+  if (mark_ > 0 && mark_ <= whole_)
+    painter.fillRect(QRectF(width() * mark_ / whole_ - 1, 0, 2, height()), colors().bad);
 }
 
 bool StackedBar::event(QEvent* event) {
@@ -58,6 +65,11 @@ bool StackedBar::event(QEvent* event) {
 
 Swatch::Swatch(const QColor& color, QWidget* parent) : QWidget(parent), color_(color) {
   setFixedSize(10, 10);
+}
+
+void Swatch::setColor(const QColor& color) {
+  color_ = color;
+  update();
 }
 
 void Swatch::paintEvent(QPaintEvent*) {

@@ -21,6 +21,8 @@ class StackedBar : public QWidget {
   explicit StackedBar(int height = 14, QWidget* parent = nullptr);
   /// `whole` 0: the parts' sum. Larger: the rest stays empty.
   void setParts(QVector<Part> parts, double whole = 0);
+  /// A line at this value, in the colour of what is bad: a limit. 0: none.
+  void setMark(double value);
 
  protected:
   void paintEvent(QPaintEvent*) override;
@@ -31,6 +33,7 @@ class StackedBar : public QWidget {
 
   QVector<Part> parts_;
   double whole_ = 1;
+  double mark_ = 0;
 };
 
 /// A small coloured square, for legends.
@@ -39,6 +42,7 @@ class Swatch : public QWidget {
 
  public:
   explicit Swatch(const QColor& color, QWidget* parent = nullptr);
+  void setColor(const QColor& color);
 
  protected:
   void paintEvent(QPaintEvent*) override;

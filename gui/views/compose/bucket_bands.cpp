@@ -16,6 +16,8 @@ namespace {
 
 // A band as tall as kTwoLines tells its parameters too.
 constexpr double kTwoLines = 38;
+constexpr double kTime = 64;   // a gather's time: "16.6 ms"
+constexpr double kBoth = 240;  // a band at least that wide has room for bytes and time
 constexpr double kTallest = 52, kFlattest = 20, kBetween = 2, kReach = 4;
 
 }  // namespace
@@ -52,6 +54,9 @@ QString BucketBands::words(int bucket) const {
                 ? tr(", a rank gathers %1").arg(size)
                 : tr(", a rank of pipeline rank %1 gathers %2").arg(rank).arg(size);
   }
+  if (b.gatherSeconds > 0) text += tr(" in %1").arg(format::seconds(b.gatherSeconds));
+  if (b.exposedSeconds > 0)
+    text += tr(", %1 of its transfers exposed").arg(format::seconds(b.exposedSeconds));
   return text;
 }
 
@@ -156,12 +161,19 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
     painter.drawText(QRectF(band.left() + 6, band.top(), 26, band.height()),
                      Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
   }
-  const QString size = shown.gathered.isEmpty()
+  const bool timed = list_.isTimed();
+  const QString size = shown.gathered.isEmpty() || (timed && band.width() < kBoth)
                            ? QString()
                            : format::bytes(static_cast<double>(shown.mostGathered()));
-  painter.drawText(band.adjusted(0, 0, -10, 0), Qt::AlignVCenter | Qt::AlignRight, size);
+  QRectF right = band.adjusted(0, 0, -10, 0);
+  if (timed) {
+    painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight,
+                     shown.gatherSeconds > 0 ? format::seconds(shown.gatherSeconds) : QString());
+    right.setRight(right.right() - kTime);
+  }
+  painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight, size);
   const double left = band.left() + (list_.known ? 42 : 14);
-  const double room = band.right() - 18 - painter.fontMetrics().horizontalAdvance(size) - left;
+  const double room = right.right() - 8 - painter.fontMetrics().horizontalAdvance(size) - left;
   painter.setFont(font::text(12));
   painter.setPen(c.text);
   const bool two = band.height() >= kTwoLines;
@@ -173,9 +185,10 @@ void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
   if (!two || shown.elements == 0) return;
   painter.setFont(font::text(11));
   painter.setPen(blend(c.surface, c.text, 0.75));
-  painter.drawText(
-      line.translated(0, 17), Qt::AlignVCenter | Qt::AlignLeft,
-      tr("%1 parameters").arg(format::shortCount(static_cast<double>(shown.elements))));
+  const QString count =
+      tr("%1 parameters").arg(format::shortCount(static_cast<double>(shown.elements)));
+  painter.drawText(line.translated(0, 17), Qt::AlignVCenter | Qt::AlignLeft,
+                   painter.fontMetrics().elidedText(count, Qt::ElideRight, static_cast<int>(room)));
 }
 
 void BucketBands::mousePressEvent(QMouseEvent* event) {

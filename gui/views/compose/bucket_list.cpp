@@ -68,6 +68,10 @@ qint64 Bucket::mostGathered() const {
   return gathered.isEmpty() ? 0 : *std::ranges::max_element(gathered);
 }
 
+bool BucketList::isTimed() const {
+  return std::ranges::any_of(buckets, [](const Bucket& each) { return each.gatherSeconds > 0; });
+}
+
 BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   const Model& model = recipe.model;
   const std::vector<size_t> before = readsBefore(model);
@@ -101,6 +105,26 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   }
   list.movable = list.movable && next == outerModules(model);
   return list;
+}
+
+void addPredicted(BucketList& list, const plan::Document& document) {
+  if (!list.known) {
+    list.known = true;
+    list.buckets.clear();
+    for (const plan::BucketFigures& figures : document.buckets) {
+      Bucket bucket;
+      bucket.name = QString::fromStdString(figures.name);
+      if (figures.gather_bytes > 0) bucket.gathered << figures.gather_bytes;
+      list.buckets << bucket;
+    }
+  }
+  // One and the same recipe lists them in one and the same order.
+  if (static_cast<size_t>(list.buckets.size()) != document.buckets.size()) return;
+  for (qsizetype i = 0; i < list.buckets.size(); ++i) {
+    const plan::BucketFigures& figures = document.buckets[static_cast<size_t>(i)];
+    list.buckets[i].gatherSeconds = figures.gather_seconds;
+    list.buckets[i].exposedSeconds = figures.exposed_seconds;
+  }
 }
 
 QString bucketsToml(const Model& model, const QList<int>& firsts) {

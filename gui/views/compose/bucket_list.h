@@ -4,6 +4,7 @@
 #include <QList>
 #include <QString>
 
+#include "engine/plan/document.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::gui {
@@ -21,6 +22,8 @@ struct Bucket {
   QList<qint64> gathered;  // bytes by pipeline rank; empty: not known, or nothing is gathered
   int first = 0;           // the outer modules that it reaches into
   int last = 0;
+  double gatherSeconds = 0;   // predicted; 0: not known, or nothing is gathered
+  double exposedSeconds = 0;  // of all its transfers in a step
 
   /// Of the pipeline rank that gathers most of it; 0: none.
   qint64 mostGathered() const;
@@ -31,11 +34,18 @@ struct BucketList {
   bool movable =
       false;  // each bucket is a run of whole outer modules, in order: its edges can move
   QList<Bucket> buckets;
+
+  /// Whether it is known of any how long its gather takes.
+  bool isTimed() const;
 };
 
 /// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and
 /// mesh have no faults and its vocabulary is filled in, so that sizes follow.
 BucketList bucketsOf(const recipe::Recipe& recipe, bool sound);
+
+/// Takes what the plan of the same recipe says of them; where the recipe leaves the buckets to the
+/// plan they are the plan's.
+void addPredicted(BucketList& list, const plan::Document& document);
 
 /// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.
 QString bucketsToml(const recipe::Model& model, const QList<int>& firsts);

@@ -30,7 +30,10 @@ bool isSample(const QString& file) {
 }  // namespace
 
 ComposePage::ComposePage(Session& session, QWidget* parent)
-    : Page(session, parent), view_(new ComposeView(document_)) {
+    : Page(session, parent),
+      planner_(QString::fromStdString(workbench::engine_path())),
+      prediction_(document_, planner_),
+      view_(new ComposeView(document_, prediction_)) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(view_);
@@ -118,7 +121,10 @@ QString ComposePage::subtitle() const {
   return document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
 }
 
-void ComposePage::activated() { loadFirst(); }
+void ComposePage::activated() {
+  loadFirst();
+  prediction_.start();
+}
 
 void ComposePage::showEvent(QShowEvent*) { refresh(); }
 void ComposePage::hideEvent(QHideEvent*) { refresh(); }

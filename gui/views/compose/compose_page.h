@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "gui/models/recipe_document.h"
+#include "gui/models/recipe_prediction.h"
 #include "gui/page.h"
 
 namespace heddle::gui {
@@ -25,7 +26,9 @@ class ComposePage : public Page {
   QWidget* headerWidget() override { return header_; }
   QList<QAction*> pageActions() override;
   void activated() override;
-  bool isReady() const override { return !document_.files().isReading(); }
+  bool isReady() const override {
+    return !document_.files().isReading() && !prediction_.isPlanning();
+  }
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
 
@@ -50,6 +53,8 @@ class ComposePage : public Page {
   void refresh();
 
   RecipeDocument document_;
+  PlanClient planner_;
+  RecipePrediction prediction_;
   bool loaded_ = false;
   QWidget* header_;
   QToolButton* recipes_;

@@ -20,8 +20,11 @@ namespace {
 
 constexpr int kForm = 372;
 constexpr int kText = 440;
-constexpr int kSideBySide = 1320;  // from this width on the text stands beside the model
-constexpr int kRoomForFacts = 520;
+constexpr int kNarrowPanel = 296, kPanel = 336, kWidePanel = 400;
+constexpr int kUsual = 1480,
+              kWide = 2200;          // from these widths on the prediction has the wider ones
+constexpr int kRoomForModel = 1180;  // and the model's picture has room
+constexpr double kBottom = 0.38;     // of the height
 
 const QStringList& modes() {
   static const QStringList words = {"auto", "layers", "manual", "none"};
@@ -61,22 +64,49 @@ QHBoxLayout* headRow(QVBoxLayout* column, int right) {
 
 }  // namespace
 
-ComposeView::ComposeView(RecipeDocument& document, QWidget* parent)
-    : QWidget(parent), document_(document), splitter_(new QSplitter(Qt::Horizontal)) {
-  auto* row = new QHBoxLayout(this);
+ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction, QWidget* parent)
+    : QWidget(parent),
+      document_(document),
+      prediction_(prediction),
+      rows_(new QSplitter(Qt::Vertical)),
+      bottom_(new QSplitter(Qt::Horizontal)) {
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(0, 0, 0, 0);
+  whole->setSizeConstraint(QLayout::SetNoConstraint);
+  whole->addWidget(rows_);
+  bottom_->addWidget(new PredictedTimeline(prediction_));
+  bottom_->addWidget(makeText());
+  bottom_->setStretchFactor(0, 1);
+  rows_->addWidget(makeTop());
+  rows_->addWidget(bottom_);
+  rows_->setStretchFactor(0, 62);
+  rows_->setStretchFactor(1, 38);
+  for (QSplitter* splitter : {rows_, bottom_}) {
+    splitter->setHandleWidth(1);
+    splitter->setChildrenCollapsible(false);
+  }
+  connect(&document_, &RecipeDocument::changed, this, &ComposeView::refresh);
+  connect(&prediction_, &RecipePrediction::changed, this, &ComposeView::refreshBuckets);
+  connect(panel_, &PredictionPanel::hardwareChosen, this, [this](const QString& name) {
+    document_.endEdit();
+    document_.setKey(QStringLiteral("hardware.name"), QStringLiteral("\"%1\"").arg(name));
+    document_.endEdit();
+  });
+  refresh();
+}
+
+QWidget* ComposeView::makeTop() {
+  auto* top = new QWidget;
+  auto* row = new QHBoxLayout(top);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
-  row->setSizeConstraint(QLayout::SetNoConstraint);
+  panel_ = new PredictionPanel(prediction_);
   row->addWidget(makeForm());
   row->addWidget(line(Qt::Vertical));
-  splitter_->setHandleWidth(1);
-  splitter_->setChildrenCollapsible(false);
-  splitter_->addWidget(makeModel());
-  splitter_->addWidget(makeText());
-  splitter_->setStretchFactor(0, 1);
-  row->addWidget(splitter_, 1);
-  connect(&document_, &RecipeDocument::changed, this, &ComposeView::refresh);
-  refresh();
+  row->addWidget(makeModel(), 1);
+  row->addWidget(line(Qt::Vertical));
+  row->addWidget(panel_);
+  return top;
 }
 
 QWidget* ComposeView::makeForm() {
@@ -114,11 +144,14 @@ QWidget* ComposeView::makeModel() {
   bucketCount_ = label({}, "mono-muted");
   head->addWidget(heading(tr("Model")));
   head->addWidget(parameters_, 1);
-  head->addWidget(muted(tr("wrapping")));
+  wrappingLabel_ = muted(tr("wrapping"));
+  head->addWidget(wrappingLabel_);
   head->addWidget(wrapping_);
   head->addWidget(bucketCount_);
 
-  auto* left = new QVBoxLayout;
+  auto* modules = new QWidget;
+  auto* left = new QVBoxLayout(modules);
+  left->setContentsMargins(0, 0, 0, 0);
   model_ = new ModelView;
   left->addWidget(model_, 1);
   auto* layers = new LayersPanel(document_);
@@ -148,12 +181,9 @@ QWidget* ComposeView::makeModel() {
   auto* body = new QHBoxLayout;
   body->setContentsMargins(16, 0, 16, 16);
   body->setSpacing(20);
-  body->addLayout(left, 62);
+  body->addWidget(scrolled(modules), 62);
   body->addLayout(right, 38);
   column->addLayout(body, 1);
-  facts_ = new FactTiles;
-  facts_->setContentsMargins(16, 0, 16, 16);
-  column->addWidget(facts_);
 
   connect(wrapping_, &Segment::currentChanged, this, &ComposeView::chooseWrapping);
   connect(bands_, &BucketBands::firstsChanged, this, [this](const QList<int>& firsts) {
@@ -217,7 +247,6 @@ void ComposeView::refresh() {
   parameters_->setFullText(
       counted ? tr("%1 parameters").arg(format::count(recipe::parameter_count(recipe.model)))
               : tr("size unknown: no vocabulary"));
-  facts_->setFacts(faults.empty() && counted ? factsOf(recipe) : QList<Fact>());
   fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
                                                     : QFileInfo(document_.file()).fileName());
   verdict_->setText(!faults.empty()
@@ -234,7 +263,9 @@ void ComposeView::refreshBuckets() {
   const int mode = static_cast<int>(recipe.wrapping.mode);
   wrapping_->setCurrent(mode);
   wrapping_->setEnabled(document_.isReadable());
-  const BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
+  BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
+  if (prediction_.shown() && !prediction_.isStale())
+    addPredicted(list, prediction_.shown()->document);
   bands_->setBuckets(list);
   every_->setEnabled(document_.isReadable() && recipe.model.n_layers > 0);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
@@ -295,17 +326,15 @@ void ComposeView::chooseWrapping(int mode) {
 
 void ComposeView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  const Qt::Orientation wanted = width() >= kSideBySide ? Qt::Horizontal : Qt::Vertical;
-  const bool turned = splitter_->orientation() != wanted || !event->oldSize().isValid();
-  splitter_->setOrientation(wanted);
-  facts_->setVisible(wanted == Qt::Horizontal && height() >= kRoomForFacts);
-  if (!turned) return;
-  const int room = width() - kForm - 2;
-  if (wanted == Qt::Horizontal) {
-    splitter_->setSizes({room - kText, kText});
-  } else {
-    splitter_->setSizes({height() * 58 / 100, height() * 42 / 100});
-  }
+  panel_->setFixedWidth(width() >= kWide ? kWidePanel : width() >= kUsual ? kPanel : kNarrowPanel);
+  const bool roomy = width() >= kRoomForModel;
+  for (QWidget* each : {static_cast<QWidget*>(model_), static_cast<QWidget*>(parameters_),
+                        static_cast<QWidget*>(wrappingLabel_), static_cast<QWidget*>(bucketCount_)})
+    each->setVisible(roomy);
+  if (event->oldSize().isValid()) return;
+  const int low = static_cast<int>(height() * kBottom);
+  rows_->setSizes({height() - low, low});
+  bottom_->setSizes({width() - kText, kText});
 }
 
 }  // namespace heddle::gui

@@ -1,5 +1,5 @@
-// Everything on the Compose page: form, model, buckets, facts, the recipe's text. One document
-// behind all of them.
+// Everything on the Compose page: form, model, buckets, prediction, timeline, the recipe's text.
+// One document behind all of them.
 #pragma once
 
 #include <QLabel>
@@ -8,10 +8,12 @@
 #include <QWidget>
 
 #include "gui/models/recipe_document.h"
+#include "gui/models/recipe_prediction.h"
 #include "gui/views/compose/bucket_bands.h"
-#include "gui/views/compose/fact_tiles.h"
 #include "gui/views/compose/fault_list.h"
 #include "gui/views/compose/model_view.h"
+#include "gui/views/compose/predicted_timeline.h"
+#include "gui/views/compose/prediction_panel.h"
 #include "gui/views/compose/recipe_editor.h"
 #include "gui/views/compose/recipe_form.h"
 #include "gui/widgets/basics.h"
@@ -23,10 +25,11 @@ class ComposeView : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ComposeView(RecipeDocument& document, QWidget* parent = nullptr);
+  /// `prediction` is of `document`.
+  ComposeView(RecipeDocument& document, RecipePrediction& prediction, QWidget* parent = nullptr);
   /// Goes to the first field that has a fault, where there is one.
   void focusFirstFault();
-  /// As small as the columns go when the text stands under the model.
+  /// As small as it goes without the model's picture.
   QSize minimumSizeHint() const override { return {960, 560}; }
 
  protected:
@@ -35,6 +38,7 @@ class ComposeView : public QWidget {
  private:
   QWidget* makeForm();
   QWidget* makeModel();
+  QWidget* makeTop();
   QWidget* makeText();
   void refresh();
   void refreshBuckets();
@@ -45,17 +49,20 @@ class ComposeView : public QWidget {
   QString bucketsNote(const recipe::Recipe& recipe, const BucketList& list) const;
 
   RecipeDocument& document_;
-  QSplitter* splitter_;
+  RecipePrediction& prediction_;
+  QSplitter* rows_;    // what the recipe is, above what comes of it
+  QSplitter* bottom_;  // timeline and text
   RecipeForm* form_;
   QScrollArea* formScroll_;
   ElidedLabel* parameters_;
+  QLabel* wrappingLabel_;
   Segment* wrapping_;
   QLabel* bucketCount_;
   ModelView* model_;
   BucketBands* bands_;
   QToolButton* every_;
   QLabel* bandsNote_;
-  FactTiles* facts_;
+  PredictionPanel* panel_;
   ElidedLabel* fileName_;
   QLabel* verdict_;
   RecipeEditor* editor_;

@@ -10,7 +10,9 @@
 #include <QSpinBox>
 #include <QTest>
 #include <QTextBlock>
+#include <QToolButton>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_bands.h"
 #include "gui/views/compose/mesh_view.h"
@@ -45,7 +47,9 @@ class ComposeViewTest : public QObject {
   void init() {
     document_ = std::make_unique<RecipeDocument>();
     document_->load("mine", kText, {});
-    view_ = std::make_unique<ComposeView>(*document_);
+    planner_ = std::make_unique<PlanClient>(QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine"));
+    prediction_ = std::make_unique<RecipePrediction>(*document_, *planner_);
+    view_ = std::make_unique<ComposeView>(*document_, *prediction_);
     view_->resize(1536, 924);
     view_->show();
     QVERIFY(QTest::qWaitForWindowActive(view_.get()));
@@ -53,6 +57,8 @@ class ComposeViewTest : public QObject {
 
   void cleanup() {
     view_.reset();
+    prediction_.reset();
+    planner_.reset();
     document_.reset();
   }
 
@@ -381,33 +387,87 @@ class ComposeViewTest : public QObject {
     }
   }
 
-  void facts_follow_by_arithmetic() {
-    const auto resolved = recipe::resolve(
-        recipe::parse_file(HEDDLE_SOURCE_DIR "/resources/recipes/llama3-8b-8xh100.toml"));
-    const QList<Fact> facts = factsOf(resolved.recipe);
-    QCOMPARE(facts[0].value, QString("1.00 B"));  // 8,030,261,248 / 8
-    QCOMPARE(facts[1].value, QString("16"));
-    QCOMPARE(facts[1].note, QString("2 × 8 ranks × 1 pass"));
-    QCOMPARE(facts[2].value, QString("131,072"));
-    QCOMPARE(facts[3].value, QString("57.9 GFLOP"));  // 57,914,449,920
+  void nothing_is_planned_before_the_page_is_shown() {
+    QCOMPARE(planner_->pid(), qint64{0});
+    QVERIFY(field<QLabel>("noPrediction")->isVisible());
   }
 
-  void a_rank_has_what_the_engine_gives_it() {
-    const auto fact = [](const char* recipe, std::vector<std::string> sets) {
-      sets.insert(sets.begin(), "parallelism.dp_shard=-1");
-      const auto resolved = recipe::resolve(recipe::parse_file(
-          std::string(HEDDLE_SOURCE_DIR "/resources/recipes/") + recipe + ".toml", sets));
-      for (const auto& fault : resolved.faults) qWarning("%s", fault.str().c_str());
-      const Fact found = factsOf(resolved.recipe)[0];
-      return found.value + ", " + found.note;
-    };
-    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.cp=2"}), QString("1.00 B, 1 of 8 shards"));
-    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.dp_replicate=2"}),
-             QString("2.01 B, 1 of 4 shards"));
-    QCOMPARE(fact("llama3-8b-8xh100", {"parallelism.dp_shard=1", "parallelism.dp_replicate=8"}),
-             QString("8.03 B, nothing is sharded"));
-    // The stages in the middle have a layer more.
-    QCOMPARE(fact("llama3-405b-512xh100", {}), QString("797 M, largest of 512 shards"));
+  void numbers_follow_an_edit() {
+    predict();
+    QVERIFY2(prediction_->shown(), qPrintable(prediction_->staleReason()));
+    QVERIFY(!field<QLabel>("noPrediction")->isVisible());
+    const plan::Document before = prediction_->shown()->document;
+    QVERIFY(before.peak_bytes > 0);
+    QCOMPARE(field<QLabel>("memoryTotal")->text(),
+             format::bytes(static_cast<double>(before.peak_bytes)));
+    retype(field<QSpinBox>("training.local_batch"), "8");
+    settle();
+    const plan::Document& after = prediction_->shown()->document;
+    QVERIFY(after.tokens_per_step > before.tokens_per_step);
+    QVERIFY(field<QLabel>("memoryTotal")->text() ==
+            format::bytes(static_cast<double>(after.peak_bytes)));
+    QCOMPARE(tile(Figure::step)->figure().note,
+             QString("%1 tokens").arg(format::count(after.tokens_per_step)));
+  }
+
+  void a_fault_keeps_the_last_prediction_and_says_so() {
+    predict();
+    QVERIFY(prediction_->shown());
+    const QString total = field<QLabel>("memoryTotal")->text();
+    retype(field<QSpinBox>("parallelism.tp"), "3");
+    settle();
+    auto* reason = field<QLabel>("staleReason");
+    QVERIFY(reason->isVisible());
+    QVERIFY2(reason->text().contains("parallelism.tp"), qPrintable(reason->text()));
+    QCOMPARE(field<QLabel>("memoryTotal")->text(), total);
+    QVERIFY(!field<TimelineWidget>("predictedSteps")->rows().empty());
+    document_->history()->undo();
+    settle();
+    QVERIFY(!reason->isVisible());
+  }
+
+  void a_pinned_prediction_is_what_numbers_are_held_against() {
+    predict();
+    auto* pin = field<QToolButton>("pin");
+    QTest::mouseClick(pin, Qt::LeftButton);
+    QVERIFY(field<QLabel>("pinnedName")->text().contains("mine"));
+    QCOMPARE(tile(Figure::step)->difference().text, QString("as pinned"));
+    retype(field<QSpinBox>("training.local_batch"), "8");
+    settle();
+    const Difference longer = tile(Figure::step)->difference();
+    QVERIFY2(longer.text.startsWith('+'), qPrintable(longer.text));
+    QCOMPARE(longer.tone, Tone::bad);
+    QTest::mouseClick(pin, Qt::LeftButton);
+    QVERIFY(tile(Figure::step)->difference().text.isEmpty());
+  }
+
+  void a_number_opens_why() {
+    predict();
+    QTest::mouseClick(tile(Figure::step), Qt::LeftButton);
+    const auto* why = view_->findChild<QFrame*>("why");
+    QVERIFY(why);
+    QVERIFY(why->isVisible());
+    QCOMPARE(why->findChild<QLabel*>("formula")->text(),
+             QString("step = compute + exposed + bubble + idle"));
+  }
+
+  void hardware_is_chosen_from_the_catalogue() {
+    predict();
+    auto* hardware = field<QComboBox>("hardware");
+    QTRY_VERIFY_WITH_TIMEOUT(hardware->findData("h100-sxm") >= 0, 60000);
+    const int index = hardware->findData("h100-sxm");
+    hardware->setCurrentIndex(index);
+    Q_EMIT hardware->activated(index);
+    QVERIFY2(text().contains("name = \"h100-sxm\""), qPrintable(text()));
+    settle();
+    QVERIFY2(!prediction_->isStale(), qPrintable(prediction_->staleReason()));
+    QCOMPARE(QString::fromStdString(prediction_->shown()->document.hardware), QString("h100-sxm"));
+    QVERIFY(tile(Figure::mfu)->isVisible());
+    const QString convention = field<ElidedLabel>("convention")->fullText();
+    QTest::mouseClick(field<QPushButton>("nextConvention"), Qt::LeftButton);
+    QVERIFY(field<ElidedLabel>("convention")->fullText() != convention);
+    document_->history()->undo();
+    QVERIFY(!text().contains("h100"));
   }
 
  private:
@@ -434,7 +494,25 @@ class ComposeViewTest : public QObject {
     Q_EMIT box->activated(index);
   }
 
+  /// Has the recipe planned by the engine, with a vocabulary that needs no tokenizer's file.
+  void predict() {
+    QString text = kText;
+    document_->load("mine", text.replace("n_layers = 4\n", "n_layers = 4\nvocab_size = 512\n"), {});
+    prediction_->start();
+    settle();
+  }
+
+  void settle() { QTRY_VERIFY_WITH_TIMEOUT(!prediction_->isPlanning(), 60000); }
+
+  FigureTile* tile(Figure figure) {
+    for (auto* tile : view_->findChildren<FigureTile*>())
+      if (tile->property("figure").toInt() == static_cast<int>(figure)) return tile;
+    qFatal("there is no such tile");
+  }
+
   std::unique_ptr<RecipeDocument> document_;
+  std::unique_ptr<PlanClient> planner_;
+  std::unique_ptr<RecipePrediction> prediction_;
   std::unique_ptr<ComposeView> view_;
 };
 

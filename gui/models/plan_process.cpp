@@ -1,0 +1,132 @@
+#include "gui/models/plan_process.h"
+
+#include <algorithm>
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kAttempts = 2;  // a question that ends the process twice is not asked again
+constexpr int kEndMilliseconds = 500;
+constexpr quint64 kProbe = 0;  // no question has this id
+
+}  // namespace
+
+PlanProcess::PlanProcess(QString engine, int patience)
+    : engine_(std::move(engine)),
+      patience_(patience),
+      process_(new QProcess(this)),
+      watch_(new QTimer(this)) {
+  process_->setProgram(engine_);
+  process_->setArguments({QStringLiteral("plan"), QStringLiteral("--serve")});
+  watch_->setInterval(std::max(10, patience_ / 20));
+  connect(watch_, &QTimer::timeout, this, &PlanProcess::watch);
+  connect(process_, &QProcess::started, this, [this] { Q_EMIT started(process_->processId()); });
+  connect(process_, &QProcess::readyReadStandardOutput, this, &PlanProcess::readLines);
+  connect(process_, &QProcess::readyReadStandardError, this, [this] {
+    const QByteArray said = process_->readAllStandardError().trimmed();
+    if (!said.isEmpty()) lastError_ = said.mid(said.lastIndexOf('\n') + 1);
+  });
+  connect(process_, &QProcess::finished, this, &PlanProcess::finished);
+  connect(process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart) return;  // the others end in `finished`
+    for (const quint64 id : open_.keys())
+      giveUp(id, tr("the planner cannot be started: %1: %2").arg(engine_, process_->errorString()));
+  });
+}
+
+void PlanProcess::ask(quint64 id, const QString& key, const QByteArray& line) {
+  const bool waits = !open_.isEmpty();
+  if (!key.isEmpty()) open_.removeIf([&](const auto& each) { return each.value().key == key; });
+  open_.insert(id, {key, line});
+  if (process_->state() == QProcess::NotRunning) return start();
+  ++open_[id].attempts;
+  process_->write(line);
+  if (!waits) silent_.start();
+  watch_->start();
+}
+
+void PlanProcess::end() {
+  ending_ = true;
+  process_->kill();
+  process_->waitForFinished(kEndMilliseconds);
+}
+
+void PlanProcess::start() {
+  buffer_.clear();
+  lastError_.clear();
+  searched_ = 0;
+  probed_ = hangs_ = useful_ = false;
+  process_->start();
+  for (auto each = open_.begin(); each != open_.end(); ++each) {
+    ++each->attempts;
+    process_->write(each->line);
+  }
+  silent_.start();
+  watch_->start();
+}
+
+void PlanProcess::readLines() {
+  buffer_ += process_->readAllStandardOutput();
+  silent_.start();
+  probed_ = false;
+  useful_ = true;
+  for (;;) {
+    const qsizetype end = buffer_.indexOf('\n', searched_);
+    if (end < 0) break;
+    const QByteArray line = buffer_.left(end);
+    buffer_.remove(0, end + 1);
+    searched_ = 0;
+    readLine(line);
+  }
+  searched_ = buffer_.size();
+}
+
+void PlanProcess::readLine(const QByteArray& line) {
+  // An answer that nobody waits for any more may be long: it is not read.
+  const auto open = open_.constFind(answerId(line));
+  if (open == open_.constEnd()) return;
+  const PlanAnswer answer = readAnswer(line);
+  open_.erase(open);
+  Q_EMIT answered(answer);
+}
+
+void PlanProcess::watch() {
+  if (open_.isEmpty() || hangs_) return watch_->stop();
+  if (silent_.elapsed() < patience_ / 2) return;
+  if (!probed_) {
+    probed_ = true;
+    process_->write(catalogueLine(kProbe));
+  } else if (silent_.elapsed() >= patience_) {
+    hangs_ = true;
+    process_->kill();
+  }
+}
+
+void PlanProcess::finished(int code, QProcess::ExitStatus status) {
+  watch_->stop();
+  if (ending_) return;
+  const QString why =
+      hangs_ ? tr("did not answer for %1 s").arg(patience_ / 1000.0)
+      : status == QProcess::CrashExit
+          ? tr("was ended by signal %1").arg(code)
+          : tr("ended with exit code %1%2")
+                .arg(code)
+                .arg(lastError_.isEmpty() ? QString()
+                                          : QStringLiteral(": ") + QString::fromUtf8(lastError_));
+  for (const quint64 id : open_.keys())
+    if (open_[id].attempts >= kAttempts) giveUp(id, tr("the planner %1").arg(why));
+  // One that never said a word is started again only where somebody asks.
+  if (open_.isEmpty() && !useful_) return;
+  Q_EMIT restarted(why);
+  start();
+}
+
+void PlanProcess::giveUp(quint64 id, const QString& why) {
+  open_.remove(id);
+  PlanAnswer answer;
+  answer.id = id;
+  answer.error = why;
+  Q_EMIT answered(answer);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,23 @@
+// A plan document as pages show it: read and indexed where it arrives, shared from there on.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "engine/plan/document.h"
+#include "gui/timeline/timeline_data.h"
+
+namespace heddle::gui {
+
+/// Immutable once made. The document's spans have moved into `timelines`; its memory curves have
+/// stayed.
+struct Prediction {
+  plan::Document document;
+  std::vector<std::shared_ptr<const Timeline>> timelines;  // of document.timelines
+};
+
+/// Any thread; it takes a while for large plans. Throws nlohmann::json::exception.
+std::shared_ptr<const Prediction> readPrediction(const nlohmann::json& plan);
+
+}  // namespace heddle::gui

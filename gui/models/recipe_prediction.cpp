@@ -1,0 +1,96 @@
+#include "gui/models/recipe_prediction.h"
+
+#include "gui/format.h"
+
+namespace heddle::gui {
+namespace {
+
+const QString kKey = QStringLiteral("compose");
+
+/// "line 14: parallelism.tp: 8 ranks do not divide …; valid: 1, 2, 4, 8".
+QString words(int line, const QString& key, const QString& text, const QString& valid) {
+  QString words = line > 0 ? QObject::tr("line %1: ").arg(line) : QString();
+  if (!key.isEmpty()) words += key + QStringLiteral(": ");
+  words += text;
+  if (!valid.isEmpty()) words += QObject::tr("; valid: %1").arg(valid);
+  return words;
+}
+
+QString andMore(const QString& first, qsizetype count) {
+  return count > 1 ? QObject::tr("%1 (and %2)")
+                         .arg(first, format::plural(count - 1, QObject::tr("other")))
+                   : first;
+}
+
+}  // namespace
+
+RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client, QObject* parent)
+    : QObject(parent), document_(document), client_(client) {
+  connect(&document_, &RecipeDocument::changed, this, &RecipePrediction::ask);
+  connect(&client_, &PlanClient::catalogueChanged, this, &RecipePrediction::changed);
+  connect(&client_, &PlanClient::troubleChanged, this, &RecipePrediction::changed);
+  connect(&client_, &PlanClient::planned, this,
+          [this](const QString& key, const std::shared_ptr<const Prediction>& prediction) {
+            if (key != kKey) return;
+            shown_ = prediction;
+            setStale({});
+          });
+  connect(&client_, &PlanClient::faulty, this,
+          [this](const QString& key, const QList<PlanFault>& faults) {
+            if (key != kKey) return;
+            const PlanFault& first = faults.first();
+            setStale(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
+          });
+  connect(&client_, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
+    if (key == kKey) setStale(why);
+  });
+}
+
+void RecipePrediction::start() {
+  if (std::exchange(started_, true)) return;
+  ask();
+}
+
+void RecipePrediction::ask() {
+  if (!started_) return;
+  const QString of = document_.name() + QChar('\n') + document_.file();
+  if (std::exchange(shownOf_, of) != of) shown_.reset();
+  if (!document_.faults().empty()) {
+    client_.drop(kKey);
+    const recipe::Fault& first = document_.faults().front();
+    return setStale(
+        andMore(words(first.line, QString::fromStdString(first.key),
+                      QString::fromStdString(first.what), QString::fromStdString(first.valid)),
+                static_cast<qsizetype>(document_.faults().size())));
+  }
+  PlanQuestion question;
+  question.recipe = document_.text();
+  question.file =
+      document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml") : document_.file();
+  client_.ask(kKey, question);
+  setStale({});
+}
+
+void RecipePrediction::setStale(const QString& reason) {
+  staleReason_ = reason;
+  Q_EMIT changed();
+}
+
+void RecipePrediction::pin() {
+  pinned_ = shown_;
+  pinnedName_ = document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
+  Q_EMIT changed();
+}
+
+void RecipePrediction::unpin() {
+  pinned_.reset();
+  Q_EMIT changed();
+}
+
+void RecipePrediction::nextConvention() {
+  if (!shown_ || shown_->document.mfu.empty()) return;
+  convention_ = (convention_ + 1) % shown_->document.mfu.size();
+  Q_EMIT changed();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,63 @@
+// The prediction of the recipe being composed: asked anew after every edit, kept while the recipe
+// has faults, held against a pinned one. No widgets. GUI thread only.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "gui/models/plan_client.h"
+#include "gui/models/recipe_document.h"
+
+namespace heddle::gui {
+
+class RecipePrediction : public QObject {
+  Q_OBJECT
+
+ public:
+  RecipePrediction(RecipeDocument& document, PlanClient& client, QObject* parent = nullptr);
+
+  /// From now on edits are predicted. Before that nothing is started.
+  void start();
+
+  const RecipeDocument& document() const { return document_; }
+  const QList<HardwareEntry>& catalogue() const { return client_.catalogue(); }
+  /// The last one that could be made of this recipe; none at first.
+  const std::shared_ptr<const Prediction>& shown() const { return shown_; }
+  /// Why `shown` is not what the recipe says now: a fault of it, or the planner's. Empty: it is,
+  /// or will be as soon as it has been planned.
+  const QString& staleReason() const { return staleReason_; }
+  bool isStale() const { return shown_ && !staleReason_.isEmpty(); }
+  /// What the planner has gone through lately; empty: nothing.
+  const QString& trouble() const { return client_.trouble(); }
+  bool isPlanning() const { return client_.isBusy(); }
+
+  /// From now on numbers show their difference to what is shown now.
+  void pin();
+  void unpin();
+  const std::shared_ptr<const Prediction>& pinned() const { return pinned_; }
+  /// Of which recipe it is: "debug, edited".
+  const QString& pinnedName() const { return pinnedName_; }
+
+  /// By which of the document's conventions FLOPs are counted.
+  size_t convention() const { return convention_; }
+  void nextConvention();
+
+ Q_SIGNALS:
+  /// Anything of the above.
+  void changed();
+
+ private:
+  void ask();
+  void setStale(const QString& reason);
+
+  RecipeDocument& document_;
+  PlanClient& client_;
+  bool started_ = false;
+  std::shared_ptr<const Prediction> shown_, pinned_;
+  QString shownOf_;  // which recipe, by name and file
+  QString staleReason_, pinnedName_;
+  size_t convention_ = 0;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,37 @@
+#include "gui/views/compose/exposed_list.h"
+
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+
+ExposedList::ExposedList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayout(this)) {
+  setObjectName(QStringLiteral("exposed"));
+  rows_->setContentsMargins(0, 8, 0, 0);
+  rows_->setSpacing(2);
+}
+
+void ExposedList::display(const plan::Document& document, int most, bool stale) {
+  clear(rows_);
+  const auto count = static_cast<int>(document.exposed.size());
+  rows_->addWidget(
+      section(count == 0 ? tr("Compute hides every transfer") : tr("Compute waits longest for")));
+  for (int i = 0; i < std::min(count, most); ++i) {
+    const plan::Exposed& each = document.exposed[static_cast<size_t>(i)];
+    auto* node = new ElidedLabel(QString::fromStdString(each.node));
+    QLabel* time = mono(format::seconds(each.seconds));
+    setTone(time, stale ? "muted" : "bad");
+    auto* line = new QHBoxLayout;
+    line->setContentsMargins(0, 6, 0, 0);
+    line->setSpacing(8);
+    line->addWidget(node, 1);
+    line->addWidget(time);
+    rows_->addLayout(line);
+    rows_->addWidget(new ElidedLabel(QString::fromStdString(each.why), "caption"));
+  }
+  if (count > most) rows_->addWidget(caption(tr("and %1 shorter ones").arg(count - most)));
+}
+
+}  // namespace heddle::gui

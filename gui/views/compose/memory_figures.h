@@ -1,0 +1,45 @@
+// Predicted memory of the rank that needs most: a bar against the device's limit, a row a category.
+#pragma once
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QWidget>
+#include <array>
+
+#include "gui/models/prediction.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/stacked_bar.h"
+
+namespace heddle::gui {
+
+class MemoryFigures : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit MemoryFigures(QWidget* parent = nullptr);
+
+  /// `pinned` may be null: what the rows are held against.
+  void display(const plan::Document& document, const plan::Document* pinned, bool stale);
+  /// Rows stand closer together.
+  void setCompact(bool compact);
+
+ Q_SIGNALS:
+  void whyRequested();
+
+ protected:
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  struct Row {
+    Swatch* swatch;
+    QLabel *bytes, *share;
+  };
+
+  QLabel *total_, *limit_, *room_;
+  StackedBar* bar_;
+  QGridLayout* grid_;
+  std::array<Row, plan::kCategories> rows_;
+  ElidedLabel* stage_;
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,46 @@
+// The step that the recipe would make: the timeline of a rank, or of each that differs, with its
+// memory under it.
+#pragma once
+
+#include <QComboBox>
+#include <QFrame>
+#include <QLabel>
+
+#include "gui/models/recipe_prediction.h"
+#include "gui/timeline/exposed_notes.h"
+#include "gui/timeline/memory_curve.h"
+#include "gui/timeline/timeline_widget.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+
+class PredictedTimeline : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit PredictedTimeline(RecipePrediction& prediction, QWidget* parent = nullptr);
+  TimelineWidget* timeline() const { return timeline_; }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void refresh();
+  void refreshChoice();
+  void refreshRows();
+  void shareAxis();
+  void showStatistics();
+
+  RecipePrediction& prediction_;
+  std::shared_ptr<const Prediction> displayed_;  // in the rows
+  ElidedLabel* note_;
+  QWidget* legend_;
+  QComboBox* rank_;  // data: the rank; −1: all that differ
+  TimelineWidget* timeline_;
+  ExposedNotes* notes_;
+  MemoryCurve* memory_;
+  ElidedLabel* statistics_;
+  QList<QLabel*> hints_;
+};
+
+}  // namespace heddle::gui

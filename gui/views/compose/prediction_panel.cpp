@@ -1,0 +1,250 @@
+#include "gui/views/compose/prediction_panel.h"
+
+#include <QHBoxLayout>
+#include <QResizeEvent>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "gui/format.h"
+#include "gui/theme/theme.h"
+#include "gui/views/compose/why_popup.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr int kSide = 16;
+constexpr int kSlowMilliseconds = 200;  // what takes no longer is not announced
+constexpr int kRoomy = 520;             // a column at least this high has its rows further apart
+constexpr int kForExposed = 600;        // what is higher lists transfers
+constexpr int kExposed = 44;            // the height of one
+
+QLabel* wrapped(const char* name, const char* role) {
+  QLabel* words = label({}, role);
+  words->setObjectName(QLatin1String(name));
+  words->setWordWrap(true);
+  return words;
+}
+
+}  // namespace
+
+PredictionPanel::PredictionPanel(RecipePrediction& prediction, QWidget* parent)
+    : QFrame(parent), prediction_(prediction) {
+  setObjectName(QStringLiteral("prediction"));
+  setProperty("role", "panel");
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addWidget(makeHead());
+  auto* scroll = new QScrollArea;
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setWidget(makeNumbers());
+  column->addWidget(scroll, 1);
+  slow_.setSingleShot(true);
+  slow_.setInterval(kSlowMilliseconds);
+  connect(&slow_, &QTimer::timeout, this, [this] { activity_->setText(tr("planning …")); });
+  connect(&prediction_, &RecipePrediction::changed, this, &PredictionPanel::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &PredictionPanel::refresh);
+  refresh();
+}
+
+QWidget* PredictionPanel::makeHead() {
+  auto* head = new QWidget;
+  auto* column = new QVBoxLayout(head);
+  column->setContentsMargins(kSide, 0, kSide, 8);
+  column->setSpacing(4);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  activity_ = caption({});
+  activity_->setObjectName(QStringLiteral("planning"));
+  pin_ = iconButton(QStringLiteral("pin"),
+                    tr("Pin this prediction: numbers then show their difference to it"));
+  pin_->setObjectName(QStringLiteral("pin"));
+  pin_->setCheckable(true);
+  QLabel* title = heading(tr("Prediction"));
+  title->setFixedHeight(44);
+  row->addWidget(title);
+  row->addWidget(activity_, 1);
+  row->addWidget(pin_);
+  column->addLayout(row);
+  hardware_ = new QComboBox;
+  hardware_->setObjectName(QStringLiteral("hardware"));
+  hardware_->setAccessibleName(tr("Hardware"));
+  hardware_->setToolTip(tr("What the recipe is planned for"));
+  hardware_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  column->addWidget(hardware_);
+  state_ = wrapped("staleReason", "caption");
+  pinned_ = wrapped("pinnedName", "caption");
+  column->addWidget(state_);
+  column->addWidget(pinned_);
+  connect(pin_, &QToolButton::clicked, this, [this](bool on) {
+    if (on)
+      prediction_.pin();
+    else
+      prediction_.unpin();
+  });
+  connect(hardware_, &QComboBox::activated, this,
+          [this](int index) { Q_EMIT hardwareChosen(hardware_->itemData(index).toString()); });
+  return head;
+}
+
+QWidget* PredictionPanel::makeNumbers() {
+  auto* page = new QWidget;
+  page->setProperty("role", "page");
+  auto* whole = new QVBoxLayout(page);
+  whole->setContentsMargins(kSide, 4, kSide, 12);
+  empty_ = wrapped("noPrediction", "muted");
+  whole->addWidget(empty_);
+  numbers_ = new QWidget;
+  auto* column = new QVBoxLayout(numbers_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(10);
+  memory_ = new MemoryFigures;
+  column->addWidget(memory_);
+  grid_ = new QGridLayout;
+  grid_->setSpacing(8);
+  for (size_t i = 0; i < kFigures.size(); ++i) {
+    tiles_[i] = new FigureTile;
+    tiles_[i]->setProperty("figure", static_cast<int>(kFigures[i]));
+    connect(tiles_[i], &FigureTile::clicked, this, [this, i] {
+      open(whyOf(kFigures[i], prediction_.shown()->document, recipe(), prediction_.convention()),
+           tiles_[i]);
+    });
+  }
+  column->addLayout(grid_);
+  conventionRow_ = new QWidget;
+  auto* convention = new QHBoxLayout(conventionRow_);
+  convention->setContentsMargins(0, 0, 0, 0);
+  convention->setSpacing(8);
+  convention_ = new ElidedLabel({}, "caption");
+  convention_->setObjectName(QStringLiteral("convention"));
+  QPushButton* next = linkButton(tr("count otherwise"));
+  next->setObjectName(QStringLiteral("nextConvention"));
+  next->setToolTip(tr("MFU by the next of the conventions there are"));
+  convention->addWidget(convention_, 1);
+  convention->addWidget(next);
+  column->addWidget(conventionRow_);
+  certainty_ = wrapped("certainty", "caption");
+  remarks_ = wrapped("remarks", "caption");
+  column->addWidget(certainty_);
+  column->addWidget(remarks_);
+  exposed_ = new ExposedList;
+  column->addWidget(exposed_);
+  whole->addWidget(numbers_);
+  whole->addStretch(1);
+  connect(next, &QPushButton::clicked, &prediction_, &RecipePrediction::nextConvention);
+  connect(memory_, &MemoryFigures::whyRequested, this,
+          [this] { open(whyMemory(prediction_.shown()->document, recipe()), memory_); });
+  return page;
+}
+
+void PredictionPanel::open(const Why& why, const QWidget* at) {
+  (new WhyPopup(why, this))->open(at);
+}
+
+void PredictionPanel::refresh() {
+  refreshHardware();
+  refreshState();
+  refreshNumbers();
+}
+
+void PredictionPanel::refreshHardware() {
+  const QString name = QString::fromStdString(recipe().hardware.name);
+  const QString ranks = QStringLiteral("%1 × ").arg(format::count(recipe().hardware.ranks));
+  hardware_->clear();
+  for (const HardwareEntry& entry : prediction_.catalogue())
+    hardware_->addItem(ranks + entry.words, entry.name);
+  int at = hardware_->findData(name);
+  if (at < 0) {  // until the catalogue has come, or what is in none
+    hardware_->insertItem(0, ranks + name, name);
+    at = 0;
+  }
+  hardware_->setCurrentIndex(at);
+  hardware_->setEnabled(prediction_.document().isReadable());
+}
+
+void PredictionPanel::refreshState() {
+  if (!prediction_.isPlanning()) {
+    slow_.stop();
+    activity_->clear();
+  } else if (!slow_.isActive()) {
+    slow_.start();
+  }
+  QStringList lines;
+  if (prediction_.isStale()) lines << tr("Not of this recipe: %1").arg(prediction_.staleReason());
+  if (!prediction_.trouble().isEmpty()) lines << prediction_.trouble();
+  state_->setText(lines.join(QChar('\n')));
+  state_->setVisible(!lines.isEmpty());
+  setTone(state_, "warn");
+  const bool pinned = prediction_.pinned() != nullptr;
+  pin_->setChecked(pinned);
+  pin_->setEnabled(prediction_.shown() != nullptr);
+  pin_->setIcon(icon(QStringLiteral("pin"), pinned ? Tone::accent : Tone::muted));
+  pinned_->setVisible(pinned);
+  pinned_->setText(tr("Differences to %1, as pinned").arg(prediction_.pinnedName()));
+}
+
+void PredictionPanel::refreshNumbers() {
+  const auto& shown = prediction_.shown();
+  numbers_->setVisible(shown != nullptr);
+  empty_->setVisible(shown == nullptr);
+  empty_->setText(!prediction_.staleReason().isEmpty()
+                      ? tr("No prediction: %1").arg(prediction_.staleReason())
+                      : tr("The step is being planned …"));
+  if (!shown) return;
+  const plan::Document& d = shown->document;
+  memory_->display(d, prediction_.pinned() ? &prediction_.pinned()->document : nullptr,
+                   prediction_.isStale());
+  refreshTiles();
+  refreshExposed();
+  certainty_->setText(certaintyOf(d));
+  QStringList remarks;
+  for (const std::string& remark : d.remarks) remarks << QString::fromStdString(remark);
+  remarks_->setText(remarks.join(QChar('\n')));
+  remarks_->setVisible(!remarks.isEmpty());
+}
+
+void PredictionPanel::refreshTiles() {
+  const plan::Document& d = prediction_.shown()->document;
+  const size_t convention = prediction_.convention();
+  std::vector<FigureTile*> known;
+  for (size_t i = 0; i < kFigures.size(); ++i) {
+    FigureTile* tile = tiles_[i];
+    const bool told = isKnown(kFigures[i], d);
+    grid_->removeWidget(tile);
+    tile->setVisible(told);
+    if (!told) continue;
+    known.push_back(tile);
+    tile->setFigure(textOf(kFigures[i], d, convention));
+    tile->setDifference(
+        prediction_.pinned()
+            ? differenceOf(kFigures[i], d, prediction_.pinned()->document, convention)
+            : Difference{});
+    tile->setStale(prediction_.isStale());
+  }
+  for (size_t i = 0; i < known.size(); ++i) {
+    const bool alone = i % 2 == 0 && i + 1 == known.size();
+    grid_->addWidget(known[i], static_cast<int>(i / 2), static_cast<int>(i % 2), 1, alone ? 2 : 1);
+  }
+  const bool counted = isKnown(Figure::mfu, d);
+  conventionRow_->setVisible(counted);
+  if (!counted) return;
+  convention_->setFullText(tr("MFU: %1").arg(
+      QString::fromStdString(d.mfu[std::min(convention, d.mfu.size() - 1)].convention)));
+}
+
+void PredictionPanel::refreshExposed() {
+  const int room = height() - kForExposed;
+  exposed_->setVisible(room >= 2 * kExposed);
+  if (prediction_.shown() && room >= 2 * kExposed)
+    exposed_->display(prediction_.shown()->document, room / kExposed, prediction_.isStale());
+}
+
+void PredictionPanel::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  memory_->setCompact(height() < kRoomy);
+  refreshExposed();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,284 @@
+#include "gui/views/compose/prediction_words.h"
+
+#include <QObject>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/recipe/mesh.h"
+#include "engine/recipe/rank_share.h"
+#include "gui/format.h"
+
+namespace heddle::gui {
+namespace {
+
+using plan::Category;
+using plan::Document;
+
+constexpr qsizetype kMostRows = 60;
+
+QString tr(const char* text) { return QObject::tr(text); }
+
+QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
+
+/// Of floating-point operations as the field counts them: 57.9 GFLOP, 989 TFLOP.
+QString flop(double count) {
+  static constexpr std::array kUnits = {" FLOP",  " kFLOP", " MFLOP", " GFLOP",
+                                        " TFLOP", " PFLOP", " EFLOP", " ZFLOP"};
+  size_t unit = 0;
+  for (; count >= 999.5 && unit + 1 < kUnits.size(); ++unit) count /= 1000;
+  return format::significant(count) + QLatin1String(kUnits[unit]);
+}
+
+double shareOf(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+const plan::Mfu* mfuOf(const Document& document, size_t convention) {
+  if (document.mfu.empty() || document.peak_flops <= 0) return nullptr;
+  return &document.mfu[std::min(convention, document.mfu.size() - 1)];
+}
+
+double numberOf(Figure figure, const Document& d, size_t convention) {
+  switch (figure) {
+    case Figure::throughput:
+      return d.tokens_per_second_per_rank;
+    case Figure::mfu: {
+      const plan::Mfu* mfu = mfuOf(d, convention);
+      return mfu == nullptr ? NAN : mfu->mfu;
+    }
+    case Figure::exposed:
+      return shareOf(d.exposed_seconds, d.step_seconds);
+    case Figure::bubble:
+      return shareOf(d.bubble_seconds, d.step_seconds);
+    case Figure::step:
+      return d.step_seconds;
+  }
+  return NAN;
+}
+
+/// Of all ranks together: "53,120 tok/s", "3.40 M tok/s".
+QString rateOfAll(const Document& d) {
+  const double rate = d.tokens_per_second_per_rank * static_cast<double>(d.ranks);
+  return rate < 1e6 ? format::tokensPerSecond(rate) : format::shortCount(rate) + tr(" tok/s");
+}
+
+/// Value and unit of "6,640 tok/s" apart.
+FigureText cut(const QString& name, const QString& text, const QString& note) {
+  const qsizetype space = text.lastIndexOf(QChar(' '));
+  return {name, space < 0 ? text : text.left(space), space < 0 ? QString() : text.mid(space + 1),
+          note};
+}
+
+/// The table of the ranks: how the time of each is spent.
+void addTimes(Why& why, const Document& d) {
+  why.head = {tr("rank"), tr("compute"), tr("exposed"), tr("bubble"), tr("idle"), tr("step")};
+  for (const plan::RankFigures& rank : d.ranks_shown)
+    why.rows << QStringList{nameOf(d, rank),
+                            format::seconds(rank.compute_seconds),
+                            format::seconds(rank.exposed_seconds),
+                            format::seconds(rank.bubble_seconds),
+                            format::seconds(rank.idle_seconds),
+                            format::seconds(rank.step_seconds)};
+}
+
+void addExposed(Why& why, const Document& d) {
+  why.head = {tr("transfer"), tr("exposed"), tr("why")};
+  for (const plan::Exposed& each : d.exposed) {
+    if (why.rows.size() == kMostRows) break;
+    why.rows << QStringList{QString::fromStdString(each.node), format::seconds(each.seconds),
+                            QString::fromStdString(each.why)};
+  }
+  const auto left = static_cast<qsizetype>(d.exposed.size()) - why.rows.size();
+  if (left > 0) why.foot = tr("and %1 shorter ones").arg(left);
+  if (d.exposed.empty()) why.foot = tr("Compute hides every transfer.");
+}
+
+QString tokensFormula(const Document& d, const recipe::Recipe& recipe) {
+  const int64_t sequence = std::max<int64_t>(1, recipe.data.seq_len);
+  return tr("%1 tokens a step = %2 sequences × %3")
+      .arg(format::count(d.tokens_per_step), format::count(d.tokens_per_step / sequence),
+           format::count(sequence));
+}
+
+}  // namespace
+
+QString nameOf(Category category) {
+  if (category == Category::communication) return tr("communication buffers");
+  return QString::fromLatin1(plan::kCategoryNames[static_cast<size_t>(category)]);
+}
+
+QString nameOf(const Document& document, const plan::RankFigures& rank) {
+  const bool stages =
+      std::ranges::any_of(document.ranks_shown, [](const auto& each) { return each.stage > 0; });
+  const QString more =
+      rank.ranks > 1 ? tr(" and %1 more").arg(format::count(rank.ranks - 1)) : QString();
+  return (stages ? tr("stage %1, rank %2").arg(rank.stage).arg(rank.rank)
+                 : tr("rank %1").arg(rank.rank)) +
+         more;
+}
+
+QString certaintyOf(const Document& d) {
+  const QString words = QString::fromStdString(d.uncertain_words);
+  if (d.uncertain <= 0) return words.isEmpty() ? tr("never held against a measured run") : words;
+  const QString share = tr("± %1 %").arg(format::significant(d.uncertain * 100, 2));
+  return words.isEmpty() ? share : share + QStringLiteral(": ") + words;
+}
+
+bool isKnown(Figure figure, const Document& d) {
+  if (figure == Figure::mfu) return mfuOf(d, 0) != nullptr;
+  if (figure != Figure::bubble) return true;
+  return d.bubble_seconds > 0 ||
+         std::ranges::any_of(d.ranks_shown, [](const auto& rank) { return rank.stage > 0; });
+}
+
+FigureText textOf(Figure figure, const Document& d, size_t convention) {
+  const double number = numberOf(figure, d, convention);
+  switch (figure) {
+    case Figure::throughput: {
+      FigureText text =
+          cut(tr("Throughput"), format::tokensPerSecond(number), tr("%1 in all").arg(rateOfAll(d)));
+      text.unit = tr("tok/s a rank");
+      return text;
+    }
+    case Figure::mfu: {
+      const QString peak = mfuOf(d, convention) == nullptr
+                               ? tr("the device's peak is unknown")
+                               : tr("%1 of %2 TFLOPS")
+                                     .arg(format::significant(number * d.peak_flops * 1e-12),
+                                          format::significant(d.peak_flops * 1e-12));
+      return cut(tr("MFU"), format::percent(number), peak);
+    }
+    case Figure::exposed: {
+      FigureText text = cut(
+          tr("Exposed"), format::percent(number),
+          tr("%1 of %2").arg(format::seconds(d.exposed_seconds), format::seconds(d.step_seconds)));
+      text.unit = tr("% of a step");
+      text.tone = number >= 0.02 ? Tone::bad : Tone::text;
+      return text;
+    }
+    case Figure::bubble: {
+      FigureText text = cut(
+          tr("Bubble"), format::percent(number),
+          tr("%1 of %2").arg(format::seconds(d.bubble_seconds), format::seconds(d.step_seconds)));
+      text.unit = tr("% of a step");
+      return text;
+    }
+    case Figure::step:
+      return cut(tr("Step"), format::seconds(number),
+                 tr("%1 tokens").arg(format::count(d.tokens_per_step)));
+  }
+  return {};
+}
+
+Difference differenceOf(Figure figure, const Document& now, const Document& before,
+                        size_t convention) {
+  const double a = numberOf(figure, now, convention), b = numberOf(figure, before, convention);
+  if (!std::isfinite(a) || !std::isfinite(b)) return {format::kNone, Tone::muted};
+  const bool more = figure == Figure::throughput || figure == Figure::mfu;
+  const double by = a - b;
+  QString text;
+  if (figure == Figure::throughput || figure == Figure::step) {
+    const QString size = figure == Figure::step ? format::seconds(std::abs(by))
+                                                : format::tokensPerSecond(std::abs(by));
+    text = format::signedValue(size, by < 0);
+    if (b > 0)
+      text += QStringLiteral(" (%1)").arg(
+          format::signedValue(format::percent(std::abs(by) / b), by < 0));
+  } else {
+    text = tr("%1 points")
+               .arg(format::signedValue(QString::number(std::abs(by) * 100, 'f', 1), by < 0));
+  }
+  const bool same = std::abs(by) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+  if (same) return {tr("as pinned"), Tone::muted};
+  return {text, (by > 0) == more ? Tone::good : Tone::bad};
+}
+
+Difference differenceOf(int64_t now, int64_t before) {
+  if (now == before) return {tr("as pinned"), Tone::muted};
+  return {format::signedValue(bytes(std::abs(now - before)), now < before),
+          now < before ? Tone::good : Tone::bad};
+}
+
+Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t convention) {
+  Why why;
+  const QString step = format::seconds(d.step_seconds);
+  const QString rate = format::tokensPerSecond(d.tokens_per_second_per_rank);
+  switch (figure) {
+    case Figure::throughput:
+      why.title = tr("Tokens a second and rank");
+      why.formula << tokensFormula(d, recipe)
+                  << tr("%1 = %2 tokens ÷ %3 ÷ %4")
+                         .arg(rate, format::count(d.tokens_per_step), step,
+                              format::plural(d.ranks, tr("rank")));
+      addTimes(why, d);
+      break;
+    case Figure::mfu: {
+      why.title = tr("Model FLOPs utilisation");
+      if (const plan::Mfu* mfu = mfuOf(d, convention))
+        why.formula << tr("%1 = %2 a token × %3 ÷ %4/s at the device's peak")
+                           .arg(format::percent(mfu->mfu), flop(mfu->flops_per_token), rate,
+                                flop(d.peak_flops));
+      else
+        why.formula << tr("The peak of this device is not known.");
+      why.head = {tr("what is counted"), tr("a token"), tr("MFU")};
+      for (const plan::Mfu& each : d.mfu)
+        why.rows << QStringList{QString::fromStdString(each.convention), flop(each.flops_per_token),
+                                format::percent(each.mfu)};
+      break;
+    }
+    case Figure::exposed:
+      why.title = tr("Transfers that compute waits for");
+      why.formula << tr("%1 of %2 = %3; %4 in a step")
+                         .arg(format::seconds(d.exposed_seconds), step,
+                              format::percent(numberOf(figure, d, convention)),
+                              format::plural(d.collectives, tr("collective")));
+      addExposed(why, d);
+      break;
+    case Figure::bubble:
+      why.title = tr("Waiting for other pipeline stages");
+      why.formula << tr("%1 of %2 = %3")
+                         .arg(format::seconds(d.bubble_seconds), step,
+                              format::percent(numberOf(figure, d, convention)))
+                  << tr("%1, %2").arg(format::plural(recipe.parallelism.pp, tr("stage")),
+                                      tr("%1 micro-batches").arg(recipe.parallelism.microbatches));
+      addTimes(why, d);
+      break;
+    case Figure::step:
+      why.title = tr("What a step is made of");
+      why.formula << tr("step = compute + exposed + bubble + idle");
+      addTimes(why, d);
+      break;
+  }
+  return why;
+}
+
+Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
+  Why why;
+  why.title = tr("Memory at its peak");
+  why.formula << tr("%1 of %2 on %3")
+                     .arg(bytes(d.peak_bytes),
+                          d.limit_bytes > 0 ? bytes(d.limit_bytes) : format::kNone,
+                          QString::fromStdString(d.hardware_words));
+  for (const plan::RankFigures& rank : d.ranks_shown) {
+    if (rank.rank != d.peak_rank) continue;
+    const std::vector<int64_t> held = recipe::stored_elements(recipe);
+    const auto stage = static_cast<size_t>(std::clamp<int64_t>(
+        rank.stage, 0, std::max<int64_t>(0, static_cast<int64_t>(held.size()) - 1)));
+    if (stage < held.size())
+      why.formula << tr("%1 parameters a rank of %2 (%3), in fp32")
+                         .arg(format::shortCount(static_cast<double>(held[stage])),
+                              format::plural(recipe::Mesh(recipe.parallelism).size(recipe::kModel),
+                                             tr("shard")),
+                              bytes(held[stage] * 4));
+  }
+  why.head = {tr("rank")};
+  for (size_t i = 0; i < plan::kCategories; ++i)
+    why.head << nameOf(static_cast<Category>(i)).section(QChar(' '), 0, 0);
+  why.head << tr("peak");
+  for (const plan::RankFigures& rank : d.ranks_shown) {
+    QStringList row{nameOf(d, rank)};
+    for (const int64_t each : rank.memory.bytes) row << bytes(each);
+    why.rows << (row << bytes(rank.peak_bytes));
+  }
+  return why;
+}
+
+}  // namespace heddle::gui
