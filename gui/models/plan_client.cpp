@@ -40,11 +40,6 @@ void PlanClient::ask(const QString& key, const PlanQuestion& question) {
   soon_.start();
 }
 
-void PlanClient::drop(const QString& key) {
-  asked_.remove(key);
-  waiting_.remove(key);
-}
-
 void PlanClient::send() {
   const auto post = [this](quint64 id, const QString& key, const QByteArray& line) {
     QMetaObject::invokeMethod(process_, [=, this] { process_->ask(id, key, line); });

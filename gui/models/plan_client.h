@@ -26,8 +26,6 @@ class PlanClient : public QObject {
   /// Answered by one of `planned`, `faulty` and `failed`, unless a newer question with the same key
   /// takes its place. Questions of a few milliseconds are one.
   void ask(const QString& key, const PlanQuestion& question);
-  /// No answer is wanted any more.
-  void drop(const QString& key);
   bool isBusy() const { return !waiting_.isEmpty(); }
 
   /// Empty until the planner has told it, after the first question.

@@ -5,7 +5,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kAttempts = 2;  // a question that ends the process twice is not asked again
+constexpr int kAttempts = 2;         // a question that ends the process twice is not asked again
+constexpr int kPatienceOfPlans = 6;  // times that of the smallest question
 constexpr int kEndMilliseconds = 500;
 constexpr quint64 kProbe = 0;  // no question has this id
 
@@ -39,8 +40,7 @@ void PlanProcess::ask(quint64 id, const QString& key, const QByteArray& line) {
   if (!key.isEmpty()) open_.removeIf([&](const auto& each) { return each.value().key == key; });
   open_.insert(id, {key, line});
   if (process_->state() == QProcess::NotRunning) return start();
-  ++open_[id].attempts;
-  process_->write(line);
+  write(open_[id]);
   if (!waits) silent_.start();
   watch_->start();
 }
@@ -57,12 +57,15 @@ void PlanProcess::start() {
   searched_ = 0;
   probed_ = hangs_ = useful_ = false;
   process_->start();
-  for (auto each = open_.begin(); each != open_.end(); ++each) {
-    ++each->attempts;
-    process_->write(each->line);
-  }
+  for (Open& each : open_) write(each);
   silent_.start();
   watch_->start();
+}
+
+void PlanProcess::write(Open& question) {
+  ++question.attempts;
+  question.age.start();
+  process_->write(question.line);
 }
 
 void PlanProcess::readLines() {
@@ -92,13 +95,17 @@ void PlanProcess::readLine(const QByteArray& line) {
 
 void PlanProcess::watch() {
   if (open_.isEmpty() || hangs_) return watch_->stop();
-  if (silent_.elapsed() < patience_ / 2) return;
-  if (!probed_) {
-    probed_ = true;
-    process_->write(catalogueLine(kProbe));
-  } else if (silent_.elapsed() >= patience_) {
+  // One that hears but never answers hangs too; a large plan may take its time.
+  const bool deaf = probed_ && silent_.elapsed() >= patience_;
+  const bool endless = std::ranges::any_of(open_, [this](const Open& each) {
+    return each.age.elapsed() >= qint64{patience_} * kPatienceOfPlans;
+  });
+  if (deaf || endless) {
     hangs_ = true;
     process_->kill();
+  } else if (!probed_ && silent_.elapsed() >= patience_ / 2) {
+    probed_ = true;
+    process_->write(catalogueLine(kProbe));
   }
 }
 
@@ -106,7 +113,7 @@ void PlanProcess::finished(int code, QProcess::ExitStatus status) {
   watch_->stop();
   if (ending_) return;
   const QString why =
-      hangs_ ? tr("did not answer for %1 s").arg(patience_ / 1000.0)
+      hangs_ ? tr("did not answer in time")
       : status == QProcess::CrashExit
           ? tr("was ended by signal %1").arg(code)
           : tr("ended with exit code %1%2")

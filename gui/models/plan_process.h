@@ -41,9 +41,11 @@ class PlanProcess : public QObject {
     QString key;
     QByteArray line;
     int attempts = 0;
+    QElapsedTimer age;  // since the last one
   };
 
   void start();
+  void write(Open& question);
   void readLines();
   void readLine(const QByteArray& line);
   void watch();

@@ -54,21 +54,17 @@ void RecipePrediction::start() {
 void RecipePrediction::ask() {
   if (!started_) return;
   const QString of = document_.name() + QChar('\n') + document_.file();
-  if (std::exchange(shownOf_, of) != of) shown_.reset();
-  if (!document_.faults().empty()) {
-    client_.drop(kKey);
-    const recipe::Fault& first = document_.faults().front();
-    return setStale(
-        andMore(words(first.line, QString::fromStdString(first.key),
-                      QString::fromStdString(first.what), QString::fromStdString(first.valid)),
-                static_cast<qsizetype>(document_.faults().size())));
+  if (std::exchange(shownOf_, of) != of) {
+    shown_.reset();
+    staleReason_.clear();
   }
+  // With faults too: the planner knows which of them matter to it.
   PlanQuestion question;
   question.recipe = document_.text();
   question.file =
       document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml") : document_.file();
   client_.ask(kKey, question);
-  setStale({});
+  Q_EMIT changed();
 }
 
 void RecipePrediction::setStale(const QString& reason) {

@@ -2,6 +2,7 @@
 
 #include <QStringList>
 #include <algorithm>
+#include <map>
 
 #include "engine/recipe/rank_share.h"
 
@@ -82,6 +83,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   int next = 0;
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;
+    bucket.modules = each.modules;
     const bool counted =  // not what has the vocabulary's rows while that is unknown
         std::ranges::all_of(each.parameters, [](const auto& p) { return p.elements() > 0; });
     for (const recipe::Parameter& parameter : each.parameters)
@@ -114,16 +116,20 @@ void addPredicted(BucketList& list, const plan::Document& document) {
     for (const plan::BucketFigures& figures : document.buckets) {
       Bucket bucket;
       bucket.name = QString::fromStdString(figures.name);
+      bucket.modules = figures.modules;
       if (figures.gather_bytes > 0) bucket.gathered << figures.gather_bytes;
       list.buckets << bucket;
     }
   }
-  // One and the same recipe lists them in one and the same order.
-  if (static_cast<size_t>(list.buckets.size()) != document.buckets.size()) return;
-  for (qsizetype i = 0; i < list.buckets.size(); ++i) {
-    const plan::BucketFigures& figures = document.buckets[static_cast<size_t>(i)];
-    list.buckets[i].gatherSeconds = figures.gather_seconds;
-    list.buckets[i].exposedSeconds = figures.exposed_seconds;
+  // One that reaches over two pipeline stages is gathered in each of them.
+  std::map<std::vector<std::string>, Bucket*> byModules;
+  for (Bucket& bucket : list.buckets) byModules[bucket.modules] = &bucket;
+  for (const plan::BucketFigures& figures : document.buckets) {
+    const auto found = byModules.find(figures.modules);
+    if (found == byModules.end()) continue;
+    Bucket& bucket = *found->second;
+    bucket.gatherSeconds = std::max(bucket.gatherSeconds, figures.gather_seconds);
+    bucket.exposedSeconds += figures.exposed_seconds;
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <QList>
 #include <QString>
+#include <string>
+#include <vector>
 
 #include "engine/plan/document.h"
 #include "engine/recipe/recipe.h"
@@ -17,8 +19,9 @@ QString outerName(const recipe::Model& model, int module);
 QString runTitle(const recipe::Model& model, int first, int last);
 
 struct Bucket {
-  QString name;            // "layers 2–3"
-  qint64 elements = 0;     // of the whole parameters that its modules read; 0: not known
+  QString name;                      // "layers 2–3"
+  std::vector<std::string> modules;  // one by one, as the plan's bucket has them
+  qint64 elements = 0;               // of the whole parameters that its modules read; 0: not known
   QList<qint64> gathered;  // bytes by pipeline rank; empty: not known, or nothing is gathered
   int first = 0;           // the outer modules that it reaches into
   int last = 0;

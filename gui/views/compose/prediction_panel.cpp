@@ -4,6 +4,7 @@
 #include <QResizeEvent>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
@@ -151,16 +152,18 @@ void PredictionPanel::refresh() {
 
 void PredictionPanel::refreshHardware() {
   const QString name = QString::fromStdString(recipe().hardware.name);
+  QList<HardwareEntry> entries = prediction_.catalogue();
+  if (std::ranges::find(entries, name, &HardwareEntry::name) == entries.end())
+    entries.prepend({name, name});  // until the catalogue has come, or what is in none
   const QString ranks = QStringLiteral("%1 × ").arg(format::count(recipe().hardware.ranks));
-  hardware_->clear();
-  for (const HardwareEntry& entry : prediction_.catalogue())
-    hardware_->addItem(ranks + entry.words, entry.name);
-  int at = hardware_->findData(name);
-  if (at < 0) {  // until the catalogue has come, or what is in none
-    hardware_->insertItem(0, ranks + name, name);
-    at = 0;
+  // An open list stays open.
+  while (hardware_->count() > entries.size()) hardware_->removeItem(hardware_->count() - 1);
+  for (int i = 0; i < entries.size(); ++i) {
+    if (i == hardware_->count()) hardware_->addItem({});
+    hardware_->setItemText(i, ranks + entries[i].words);
+    hardware_->setItemData(i, entries[i].name);
   }
-  hardware_->setCurrentIndex(at);
+  hardware_->setCurrentIndex(hardware_->findData(name));
   hardware_->setEnabled(prediction_.document().isReadable());
 }
 

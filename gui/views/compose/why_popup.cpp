@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kWidest = 760, kHighest = 460, kReason = 300;
+constexpr int kWidest = 920, kHighest = 460, kReason = 300;
 
 /// Text on the left, numbers on the right, a last column of words as wide as it may be.
 QWidget* makeTable(const Why& why) {
