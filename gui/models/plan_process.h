@@ -41,7 +41,7 @@ class PlanProcess : public QObject {
     QString key;
     QByteArray line;
     int attempts = 0;
-    QElapsedTimer age;  // since the last one
+    QElapsedTimer age = {};  // since the last one
   };
 
   void start();

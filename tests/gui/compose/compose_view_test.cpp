@@ -451,6 +451,25 @@ class ComposeViewTest : public QObject {
              QString("step = compute + exposed + bubble + idle"));
   }
 
+  void hardware_is_chosen_from_the_catalogue() {
+    predict();
+    auto* hardware = field<QComboBox>("hardware");
+    QTRY_VERIFY_WITH_TIMEOUT(hardware->findData("h100-sxm") >= 0, 60000);
+    const int index = hardware->findData("h100-sxm");
+    hardware->setCurrentIndex(index);
+    Q_EMIT hardware->activated(index);
+    QVERIFY2(text().contains("name = \"h100-sxm\""), qPrintable(text()));
+    settle();
+    QVERIFY2(!prediction_->isStale(), qPrintable(prediction_->staleReason()));
+    QCOMPARE(QString::fromStdString(prediction_->shown()->document.hardware), QString("h100-sxm"));
+    QVERIFY(tile(Figure::mfu)->isVisible());
+    const QString convention = field<ElidedLabel>("convention")->fullText();
+    QTest::mouseClick(field<QPushButton>("nextConvention"), Qt::LeftButton);
+    QVERIFY(field<ElidedLabel>("convention")->fullText() != convention);
+    document_->history()->undo();
+    QVERIFY(!text().contains("h100"));
+  }
+
  private:
   template <typename T>
   T* field(const char* name) {

@@ -65,6 +65,10 @@ class PlanClientTest : public QObject {
     QCOMPARE(predictions_[0]->timelines.size(), document.timelines.size());
     QVERIFY(!predictions_[0]->timelines[0]->empty());
     QVERIFY(!document.timelines[0].memory.empty());
+    QTRY_VERIFY_WITH_TIMEOUT(!client_->catalogue().isEmpty(), kLong);
+    QVERIFY(std::ranges::any_of(client_->catalogue(), [](const HardwareEntry& entry) {
+      return entry.name == QLatin1String("this-machine");
+    }));
   }
 
   void faults_have_their_lines() {
