@@ -307,7 +307,7 @@ std::vector<Field> make_schema() {
           .graph("stage"),
       integer("parallelism.microbatches", &R::parallelism, &Parallelism::microbatches, 0,
               kMostTokens)
-          .says("micro-batches", "",
+          .says("microbatches", "",
                 "Parts of a rank's batch that go through the pipeline one after the other; 0: as "
                 "many as stages.")
           .often()

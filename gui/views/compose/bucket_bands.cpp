@@ -96,7 +96,7 @@ void BucketBands::moveEdge(const QList<int>& from, int edge, int first) {
   const int end = list_.buckets.last().last + 1;
   const int most = edge + 2 < from.size() ? from[edge + 2] : end;
   QList<int> all = from;
-  all[edge + 1] = std::clamp(first, from[edge], most);
+  all[edge + 1] = draggedTo_ = std::clamp(first, from[edge], most);
   if (all[edge + 1] == end) all.removeLast();
   all.erase(std::unique(all.begin(), all.end()), all.end());
   if (all != firsts()) Q_EMIT firstsChanged(all);
@@ -130,7 +130,8 @@ void BucketBands::paintEvent(QPaintEvent* event) {
   }
   if (!list_.movable) return;
   for (int edge = 0; edge + 1 < list_.buckets.size(); ++edge) {
-    const bool active = dragged_ < 0 && edge == hovered_;
+    const bool active =
+        dragged_ >= 0 ? list_.buckets[edge + 1].first == draggedTo_ : edge == hovered_;
     const double y = (edge + 1) * bandHeight() - kBetween / 2;
     painter.setPen(Qt::NoPen);
     painter.setBrush(active ? c.accent : blend(c.window, c.muted, 0.6));
@@ -197,6 +198,7 @@ void BucketBands::mousePressEvent(QMouseEvent* event) {
   dragged_ = edgeAt(y);
   pressed_ = y;
   pressedFirsts_ = firsts();
+  if (dragged_ >= 0) draggedTo_ = pressedFirsts_[dragged_ + 1];
   if (dragged_ < 0) current_ = bucketAt(y);
   update();
 }

@@ -51,9 +51,10 @@ class BucketBands : public QWidget {
   void paintBand(QPainter& painter, const QRectF& band, int bucket);
 
   BucketList list_;
-  int current_ = -1;  // by keyboard
-  int hovered_ = -1;  // edge under the mouse
-  int dragged_ = -1;  // edge between a bucket and the next, as they were when it was pressed
+  int current_ = -1;    // by keyboard
+  int hovered_ = -1;    // edge under the mouse
+  int dragged_ = -1;    // edge between a bucket and the next, as they were when it was pressed
+  int draggedTo_ = -1;  // the module that it stands before now
   double pressed_ = 0;
   QList<int> pressedFirsts_;
 };

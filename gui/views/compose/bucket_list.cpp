@@ -80,6 +80,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   BucketList list;
   list.known = mode != WrappingMode::automatic;
   list.movable = model.n_layers > 0;
+  if (!list.movable) return list;
   int next = 0;
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;

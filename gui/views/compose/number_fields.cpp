@@ -55,7 +55,9 @@ class RealField : public KeyField {
   }
 
   int widestText() const override {
-    return editor()->fontMetrics().horizontalAdvance(QStringLiteral("500000"));
+    const QString usual = QString::fromStdString(info().fallback);
+    return editor()->fontMetrics().horizontalAdvance(usual.size() > 6 ? usual
+                                                                      : QStringLiteral("0.0001"));
   }
 
  protected:

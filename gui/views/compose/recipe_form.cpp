@@ -13,7 +13,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLabel = 78, kHalfEditor = 86, kButtons = 34;
+constexpr int kLabel = 78, kHalf = 170, kSmallest = 60, kButtons = 34;
 constexpr qint64 kUsualNode = 8;
 
 /// Ranks of a node of the recipe's hardware.
@@ -119,12 +119,13 @@ RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
   row->setSpacing(4);
   QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
   name->setToolTip(helpOf(info));
-  const bool wide =
-      name->sizeHint().width() > kLabel || field->widestText() > kHalfEditor - kButtons;
+  const int needed =
+      std::max(kLabel, name->sizeHint().width()) + 4 + field->widestText() + kButtons;
+  const bool wide = needed > kHalf;
   name->setMinimumWidth(kLabel);
   row->addWidget(name);
   row->addWidget(editor, 1);
-  editor->setMinimumWidth(kHalfEditor);
+  editor->setMinimumWidth(kSmallest);
   editor->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   editor->installEventFilter(this);
   cell->hide();
