@@ -110,17 +110,26 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   return list;
 }
 
-void addPredicted(BucketList& list, const plan::Document& document) {
+void addPredicted(BucketList& list, const plan::Document& document, const Model& model) {
   if (!list.known) {
-    list.known = true;
-    list.buckets.clear();
+    list = {.known = true, .movable = list.movable, .buckets = {}};
+    int next = 0;
     for (const plan::BucketFigures& figures : document.buckets) {
+      if (figures.modules.empty()) continue;
       Bucket bucket;
-      bucket.name = QString::fromStdString(figures.name);
       bucket.modules = figures.modules;
+      bucket.first = outerOf(model, figures.modules.front());
+      bucket.last = outerOf(model, figures.modules.back());
+      bucket.name = runTitle(model, bucket.first, bucket.last);
       if (figures.gather_bytes > 0) bucket.gathered << figures.gather_bytes;
+      // Whole modules, and none left out.
+      const auto run = static_cast<size_t>(bucket.last - bucket.first + 1);
+      list.movable = list.movable && bucket.first == next && figures.modules.size() == run;
+      if (!list.movable) bucket.name = QString::fromStdString(figures.name);
+      next = bucket.last + 1;
       list.buckets << bucket;
     }
+    list.movable = list.movable && next == outerModules(model);
   }
   // One that reaches over two pipeline stages is gathered in each of them.
   std::map<std::vector<std::string>, Bucket*> byModules;

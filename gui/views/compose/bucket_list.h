@@ -47,8 +47,8 @@ struct BucketList {
 BucketList bucketsOf(const recipe::Recipe& recipe, bool sound);
 
 /// Takes what the plan of the same recipe says of them; where the recipe leaves the buckets to the
-/// plan they are the plan's.
-void addPredicted(BucketList& list, const plan::Document& document);
+/// plan they are the plan's. `model` is the recipe's.
+void addPredicted(BucketList& list, const plan::Document& document, const recipe::Model& model);
 
 /// The TOML of `wrapping.buckets` for runs of outer modules, each given by its first; a line each.
 QString bucketsToml(const recipe::Model& model, const QList<int>& firsts);

@@ -265,7 +265,7 @@ void ComposeView::refreshBuckets() {
   wrapping_->setEnabled(document_.isReadable());
   BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
   if (prediction_.shown() && !prediction_.isStale())
-    addPredicted(list, prediction_.shown()->document);
+    addPredicted(list, prediction_.shown()->document, recipe.model);
   bands_->setBuckets(list);
   every_->setEnabled(document_.isReadable() && recipe.model.n_layers > 0);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());
