@@ -1,5 +1,6 @@
 #include "gui/models/prediction.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,9 +9,10 @@ namespace heddle::gui {
 std::shared_ptr<const Prediction> readPrediction(const nlohmann::json& plan) {
   auto prediction = std::make_shared<Prediction>();
   prediction->document = plan::from_json(plan);
+  const auto step = static_cast<int64_t>(std::llround(prediction->document.step_seconds * 1e6));
   for (plan::RankTimeline& rank : prediction->document.timelines)
     prediction->timelines.push_back(
-        std::make_shared<const Timeline>(std::exchange(rank.spans, {})));
+        std::make_shared<const Timeline>(std::exchange(rank.spans, {}), step));
   return prediction;
 }
 

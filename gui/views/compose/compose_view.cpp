@@ -74,7 +74,7 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
   whole->setContentsMargins(0, 0, 0, 0);
   whole->setSizeConstraint(QLayout::SetNoConstraint);
   whole->addWidget(rows_);
-  bottom_->addWidget(new PredictedTimeline(prediction_));
+  bottom_->addWidget(new StepPanel(prediction_));
   bottom_->addWidget(makeText());
   bottom_->setStretchFactor(0, 1);
   rows_->addWidget(makeTop());

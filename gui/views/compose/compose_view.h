@@ -12,10 +12,10 @@
 #include "gui/views/compose/bucket_bands.h"
 #include "gui/views/compose/fault_list.h"
 #include "gui/views/compose/model_view.h"
-#include "gui/views/compose/predicted_timeline.h"
 #include "gui/views/compose/prediction_panel.h"
 #include "gui/views/compose/recipe_editor.h"
 #include "gui/views/compose/recipe_form.h"
+#include "gui/views/compose/step_panel.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/segment.h"
 

@@ -14,11 +14,11 @@
 
 namespace heddle::gui {
 
-class PredictedTimeline : public QFrame {
+class StepPanel : public QFrame {
   Q_OBJECT
 
  public:
-  explicit PredictedTimeline(RecipePrediction& prediction, QWidget* parent = nullptr);
+  explicit StepPanel(RecipePrediction& prediction, QWidget* parent = nullptr);
   TimelineWidget* timeline() const { return timeline_; }
 
  protected:

@@ -1,4 +1,4 @@
-#include "gui/views/compose/predicted_timeline.h"
+#include "gui/views/compose/step_panel.h"
 
 #include <QHBoxLayout>
 #include <QResizeEvent>
@@ -20,7 +20,7 @@ constexpr int kRoomForLegend = 760, kRoomForHints = 900;
 
 }  // namespace
 
-PredictedTimeline::PredictedTimeline(RecipePrediction& prediction, QWidget* parent)
+StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
     : QFrame(parent), prediction_(prediction) {
   setObjectName(QStringLiteral("predictedTimeline"));
   setProperty("role", "panel");
@@ -66,17 +66,17 @@ PredictedTimeline::PredictedTimeline(RecipePrediction& prediction, QWidget* pare
   column->addWidget(memory_, 2);
   column->addLayout(foot);
 
-  connect(&prediction_, &RecipePrediction::changed, this, &PredictedTimeline::refresh);
+  connect(&prediction_, &RecipePrediction::changed, this, &StepPanel::refresh);
   connect(rank_, &QComboBox::activated, this, [this] {
     refreshRows();
     showStatistics();
   });
-  connect(timeline_, &TimelineWidget::viewChanged, this, &PredictedTimeline::shareAxis);
-  connect(timeline_, &TimelineWidget::selectionChanged, this, &PredictedTimeline::showStatistics);
+  connect(timeline_, &TimelineWidget::viewChanged, this, &StepPanel::shareAxis);
+  connect(timeline_, &TimelineWidget::selectionChanged, this, &StepPanel::showStatistics);
   refresh();
 }
 
-void PredictedTimeline::refresh() {
+void StepPanel::refresh() {
   timeline_->setEmptyText(prediction_.staleReason().isEmpty() ? tr("The step is being planned …")
                                                               : tr("No prediction"));
   if (displayed_ != prediction_.shown()) {
@@ -87,7 +87,7 @@ void PredictedTimeline::refresh() {
   showStatistics();
 }
 
-void PredictedTimeline::refreshChoice() {
+void StepPanel::refreshChoice() {
   if (!displayed_) return rank_->hide();
   const plan::Document& d = displayed_->document;
   const QVariant before = rank_->currentData();
@@ -105,7 +105,7 @@ void PredictedTimeline::refreshChoice() {
   rank_->setVisible(rank_->count() > 1);
 }
 
-void PredictedTimeline::refreshRows() {
+void StepPanel::refreshRows() {
   if (!displayed_) {
     timeline_->setRows({});
     notes_->setTimeline(nullptr);
@@ -134,12 +134,12 @@ void PredictedTimeline::refreshRows() {
   shareAxis();
 }
 
-void PredictedTimeline::shareAxis() {
+void StepPanel::shareAxis() {
   memory_->setAxis(timeline_->axis());
   notes_->setAxis(timeline_->axis());
 }
 
-void PredictedTimeline::showStatistics() {
+void StepPanel::showStatistics() {
   if (timeline_->rows().empty()) {
     note_->setFullText({});
     return statistics_->setFullText({});
@@ -158,7 +158,7 @@ void PredictedTimeline::showStatistics() {
                                .arg(duration(s.communication), format::percent(s.overlap())));
 }
 
-void PredictedTimeline::resizeEvent(QResizeEvent* event) {
+void StepPanel::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
   legend_->setVisible(event->size().width() >= kRoomForLegend);
   for (QLabel* hint : hints_) hint->setVisible(event->size().width() >= kRoomForHints);
