@@ -39,12 +39,15 @@ struct Link {
   CollectiveTimes activations = {}, all_reduce = {}, all_to_all = {}, to_neighbour = {};
 };
 
+/// The operator whose rate stands for all that only move bytes and were not measured.
+inline constexpr const char* kMovesBytes = "aten.add.Tensor";
+
 /// The speed of an operator for operands of about this shape.
 struct OperatorRate {
   std::string op;                     // "aten.mm"
   std::string dtype;                  // "f32", "bf16": of what it reads
   std::array<int64_t, 3> shape = {};  // mm: m, k, n; attention: B·H, S, D; others: zeros
-  double per_second = 0;              // FLOP where passes::flops counts them, else bytes
+  double per_second = 0;              // FLOP where its traits count them, else bytes
 };
 
 /// What was measured with so many ranks on one host, all of them busy.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "engine/graph/operators.h"
 #include "engine/passes/node_cost.h"
 
 namespace heddle::cost {
@@ -32,10 +32,6 @@ Duration of(const CollectiveTimes& times, int64_t bytes) {
           at_bytes(times.lost, bytes)};
 }
 
-bool makes_nothing(const Node& node) {
-  return !graph::find_operator(node.op) || graph::is_view(node.op);
-}
-
 }  // namespace
 
 int64_t whole_bytes(const Graph& graph, const Node& collective) {
@@ -51,19 +47,12 @@ int64_t whole_bytes(const Graph& graph, const Node& collective) {
 
 OperatorRate rate_class(const Graph& graph, const Node& node) {
   OperatorRate rate;
-  rate.op = node.op;
-  std::vector<const graph::Value*> reads;
-  graph::for_each_use(node,
-                      [&](const graph::Use& use) { reads.push_back(&graph.values[use.value]); });
-  if (!reads.empty()) rate.dtype = short_name(reads.front()->dtype);
-  if (passes::flops(graph, node) == 0.0) return rate;
-  if (const auto first = passes::first_factor(node)) {
-    rate.op = "aten.mm";  // what it adds to takes next to nothing
-    rate.shape = {reads[*first]->sizes[0], reads[*first]->sizes[1], reads[*first + 1]->sizes[1]};
-  } else {  // attention, whose backward has the gradient before q
-    const graph::Sizes q = reads[node.op == "heddle.attention" ? 0 : 1]->sizes;
-    rate.shape = {q[0] * q[2], q[1], q[3]};
-  }
+  rate.op = node.op->rate_of.empty() ? node.op.text() : std::string(node.op->rate_of);
+  bool first = true;
+  graph::for_each_use(node, [&](const graph::Use& use) {
+    if (std::exchange(first, false)) rate.dtype = short_name(graph.values[use.value].dtype);
+  });
+  if (node.op->rate_shape) rate.shape = node.op->rate_shape(graph, node);
   return rate;
 }
 
@@ -74,12 +63,12 @@ CostModel::CostModel(const Rates& rates)
       device_(rates.device) {
   for (const OperatorRate& rate : rates.operators) {
     rates_[rate.op].push_back(rate);
-    if (rate.op == "aten.add.Tensor") bytes_per_second_ = rate.per_second;
+    if (rate.op == kMovesBytes) bytes_per_second_ = rate.per_second;
   }
 }
 
 double CostModel::seconds(const Graph& graph, const Node& node) const {
-  if (graph::is_collective(node) || makes_nothing(node)) return 0.0;
+  if (graph::is_collective(node) || graph::is_view(node)) return 0.0;
   if (device_) return device_seconds(graph, node);
   const double flops = passes::flops(graph, node);
   const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));

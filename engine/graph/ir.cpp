@@ -1,26 +1,8 @@
 #include "engine/graph/ir.h"
 
-#include <algorithm>
 #include <array>
 
 namespace heddle::graph {
-namespace {
-
-const Name kAllGather = "heddle.all_gather";
-const Name kReduceScatter = "heddle.reduce_scatter";
-const Name kAllReduce = "heddle.all_reduce";
-const Name kWait = "heddle.wait";
-const Name kActivationGather = "heddle.activation_gather";
-const Name kActivationScatter = "heddle.activation_scatter";
-const Name kActivationSend = "heddle.activation_send";
-const Name kActivationReceive = "heddle.activation_receive";
-const std::array<Name, 7> kExchanges = {kActivationGather,         kActivationScatter,
-                                        "heddle.activation_sum",   "heddle.activation_all_to_all",
-                                        "heddle.activation_shift", kActivationSend,
-                                        kActivationReceive};
-
-}  // namespace
-
 int64_t Value::bytes() const {
   int64_t count = static_cast<int64_t>(c10::elementSize(dtype));
   for (int64_t size : sizes) count *= size;
@@ -36,25 +18,6 @@ ValueId Graph::add_value(Sizes sizes, c10::ScalarType dtype) {
   values.push_back(Value{sizes, dtype, {}});
   return static_cast<ValueId>(values.size()) - 1;
 }
-
-bool is_all_gather(const Node& node) { return node.op == kAllGather; }
-bool is_reduce_scatter(const Node& node) { return node.op == kReduceScatter; }
-bool is_all_reduce(const Node& node) { return node.op == kAllReduce; }
-bool is_wait(const Node& node) { return node.op == kWait; }
-
-bool is_exchange(const Node& node) {
-  return std::find(kExchanges.begin(), kExchanges.end(), node.op) != kExchanges.end();
-}
-
-bool is_collective(const Node& node) {
-  return is_all_gather(node) || is_reduce_scatter(node) || is_all_reduce(node) || is_exchange(node);
-}
-
-bool is_send(const Node& node) { return node.op == kActivationSend; }
-bool is_receive(const Node& node) { return node.op == kActivationReceive; }
-
-bool gathers(const Node& node) { return is_all_gather(node) || node.op == kActivationGather; }
-bool scatters(const Node& node) { return is_reduce_scatter(node) || node.op == kActivationScatter; }
 
 const std::string& group_of(const Node& collective) {
   return std::get<c10::IValue>(collective.args.back()).toStringRef();

@@ -1,5 +1,17 @@
 // The captured training step: values and nodes, in execution order.
 // Plain data; passes are functions from graph to graph; the text form is in text.h.
+//
+// What holds of a captured graph and after every pass (passes/verify.h):
+// 1. Every value is made once, by an input, a state or a node, and before it is read. What a
+//    `next_step` node makes is there for all others when a step begins.
+// 2. Every collective is waited for exactly once, by one node that takes all that it makes in its
+//    order; nothing else reads that.
+// 3. What has been written to is no longer read as what it was before: neither itself nor a view of
+//    it, nor by a collective until it has been waited for.
+// 4. Where every value has its place in memory: nothing reads what something else was put over, and
+//    a collective has all of its memory for itself until it has been waited for.
+// 5. The ranks of a group start its collectives in one order, alike in kind and size, and no rank
+//    waits for one that waits for it.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -14,6 +26,7 @@
 
 #include "engine/graph/name.h"
 #include "engine/graph/sizes.h"
+#include "engine/graph/traits.h"
 
 namespace heddle::graph {
 
@@ -48,7 +61,7 @@ using Arg = std::variant<c10::IValue, Use, Uses>;
 using Args = c10::SmallVector<Arg, 4>;
 
 struct Node {
-  Name op;    // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
+  Op op;      // "aten.mm", "heddle.all_gather", "aten.add.Tensor": name and overload
   Args args;  // those at the end that are the schema's defaults may be missing
   c10::SmallVector<ValueId, 2> outputs;
   Name module;  // "layers.3.attention.wq"; empty: the step itself
@@ -92,22 +105,36 @@ void for_each_use(NodeType& node, Visit&& visit) {
   }
 }
 
-/// True for the nodes that start a collective ("heddle.all_gather", "heddle.reduce_scatter", …).
-bool is_collective(const Node& node);
-bool is_all_gather(const Node& node);      // of parameters
-bool is_reduce_scatter(const Node& node);  // of gradients
-bool is_all_reduce(const Node& node);
-bool is_exchange(const Node& node);  // of activations
-bool is_wait(const Node& node);
+/// The value that an argument reads: it is a tensor, and there.
+inline const Value& argument(const Graph& graph, const Node& node, size_t i) {
+  return graph.values[std::get<Use>(node.args[i]).value];
+}
+
+/// True for the nodes that start a collective.
+inline bool is_collective(const Node& node) { return node.op->role > Role::wait; }
+inline bool is_wait(const Node& node) { return node.op->role == Role::wait; }
+/// True where the results are memory that was there before.
+inline bool is_view(const Node& node) {
+  return node.op->role == Role::view || node.op->role == Role::wait;
+}
+
+/// True for collectives of activations.
+inline bool is_exchange(const Node& node) { return node.op->of_activations; }
 
 /// True for the two ends of a transfer between pipeline stages.
-bool is_send(const Node& node);
-bool is_receive(const Node& node);
+inline bool is_send(const Node& node) { return node.op->role == Role::send; }
+inline bool is_receive(const Node& node) { return node.op->role == Role::receive; }
 
-/// True for collectives whose results are all ranks' rows, or this rank's rows of the sum, whatever
-/// they are on.
-bool gathers(const Node& collective);
-bool scatters(const Node& collective);
+/// True for collectives whose results are all ranks' rows, this rank's rows of the sum, or the
+/// whole sum or maximum, whatever they are on.
+inline bool gathers(const Node& node) { return node.op->role == Role::all_gather; }
+inline bool scatters(const Node& node) { return node.op->role == Role::reduce_scatter; }
+inline bool reduces(const Node& node) { return node.op->role == Role::all_reduce; }
+
+/// Of parameters, of gradients, and of gradients or numbers of the whole step.
+inline bool is_all_gather(const Node& node) { return gathers(node) && !is_exchange(node); }
+inline bool is_reduce_scatter(const Node& node) { return scatters(node) && !is_exchange(node); }
+inline bool is_all_reduce(const Node& node) { return reduces(node) && !is_exchange(node); }
 
 /// The name of a collective's process group, and how many ranks it has.
 const std::string& group_of(const Node& collective);

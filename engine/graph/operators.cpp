@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 namespace heddle::graph {
-
 namespace {
 
 std::optional<c10::OperatorHandle> look_up(const std::string& node_name) {
@@ -18,24 +17,13 @@ std::optional<c10::OperatorHandle> look_up(const std::string& node_name) {
 
 }  // namespace
 
-std::optional<c10::OperatorHandle> find_operator(Name node_name) {
-  // Passes ask for every node of graphs with hundreds of thousands of them.
-  thread_local std::unordered_map<Name, c10::OperatorHandle> found;
-  if (const auto known = found.find(node_name); known != found.end()) return known->second;
-  auto op = look_up(node_name);
-  if (op) found.emplace(node_name, *op);
-  return op;
-}
-
-bool is_view(Name node_name) {
-  thread_local std::unordered_map<Name, bool> found = {{"heddle.wait", true},
-                                                       {"aten._unsafe_view", true}};
-  if (const auto known = found.find(node_name); known != found.end()) return known->second;
-  const auto op = find_operator(node_name);
-  if (!op) return false;
-  const auto& returns = op->schema().returns();
-  return found[node_name] = !returns.empty() && returns.front().alias_info() &&
-                            !returns.front().alias_info()->isWrite();
+std::optional<c10::OperatorHandle> find_operator(Op op) {
+  // Asked for every node of graphs with hundreds of thousands of them.
+  thread_local std::unordered_map<Op, c10::OperatorHandle> found;
+  if (const auto known = found.find(op); known != found.end()) return known->second;
+  auto handle = look_up(op.text());
+  if (handle) found.emplace(op, *handle);
+  return handle;
 }
 
 bool takes_tensors(const c10::Argument& argument) {

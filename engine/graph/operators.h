@@ -7,19 +7,14 @@
 #include <optional>
 
 #include "engine/graph/ir.h"
-#include "engine/graph/name.h"
 
 namespace heddle::graph {
 
 /// The operator that a node names ("aten.add.Tensor"), or nullopt if there is none.
-std::optional<c10::OperatorHandle> find_operator(Name node_name);
+std::optional<c10::OperatorHandle> find_operator(Op op);
 
 /// True if the schema's argument takes a tensor, an optional tensor or a list of them.
 bool takes_tensors(const c10::Argument& argument);
-
-/// True for the name of an operator whose results are its arguments' memory seen in another way:
-/// "heddle.wait", and views, `_unsafe_view` too, which its schema does not tell.
-bool is_view(Name node_name);
 
 /// True for a constant or an absent tensor that the operator's schema has as its default.
 bool is_default(const Arg& arg, const c10::Argument& declared);

@@ -16,11 +16,9 @@ namespace {
 
 Recorder* current_recorder = nullptr;
 
-const char* plain_name(const std::string& qualified) { return qualified.c_str(); }
-
 // "aten::mm" + "" is aten.mm; "aten::add" + "Tensor" is aten.add.Tensor.
 std::string node_name(const c10::OperatorName& name) {
-  std::string text = plain_name(name.name);
+  std::string text = name.name;
   if (size_t colons = text.find("::"); colons != std::string::npos) text.replace(colons, 2, ".");
   if (!name.overload_name.empty()) text += "." + name.overload_name;
   return text;
@@ -142,6 +140,10 @@ void Recorder::record(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
   Node node;
   node.op = node_name(op.operator_name());
+  TORCH_CHECK(
+      node.op.has_entry(), node.op,
+      " is not in the table of operators (engine/graph/traits.h), so that no pass knows what "
+      "it does");
   node.phase = phase_;
   node.module = current_module();
   std::vector<Arg> args;

@@ -315,8 +315,10 @@ class Parser {
       line.failed(fmt::format("there is no operator \"{}\"", node.op));
       return;
     }
-    if (op->schema().argumentIndexWithName("filename"))
-      line.failed(fmt::format("{} touches files, which no step does", node.op));
+    if (!node.op.has_entry()) {
+      line.failed(fmt::format("{} is not in the table of operators: no step has it", node.op));
+      return;
+    }
     line.expect("(");
     if (!line.ok()) return;
     arguments(line, op->schema(), node);

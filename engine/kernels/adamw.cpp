@@ -3,6 +3,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -84,6 +85,10 @@ void adamw_meta(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_s
                 double, double) {
   check_lists(parameters, exp_avgs, exp_avg_sqs, grads);
 }
+
+const graph::OperatorEntries entries = {
+    {"heddle.adamw_", {.merges = true, .scratch = &contiguous_copies}},
+};
 
 }  // namespace
 

@@ -14,8 +14,10 @@
 #include <optional>
 #include <vector>
 
+#include "engine/kernels/documents.h"
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 #include "engine/kernels/sight.h"
 
 namespace heddle::kernels {
@@ -30,7 +32,8 @@ using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&
                                                     const Optional&, const Optional&,
                                                     const Optional&, double);
 
-constexpr int64_t kRows = kAttentionRows;
+// Query rows that are scored at a time: fastest of 32 to 256 at 512 and at 2,048 tokens.
+constexpr int64_t kRows = 64;
 
 // Rows of a matrix that lies inside a tensor, `stride` apart.
 struct Matrix {
@@ -307,6 +310,77 @@ struct Attention : torch::autograd::Function<Attention> {
                                 context->saved_data["scale"].toDouble());
     return {dq, dk, dv, {}, {}, {}, {}};
   }
+};
+
+using graph::Graph;
+using graph::Node;
+using graph::Value;
+using graph::Workplace;
+
+// q [B, S, H, D], k [B, N, K, D]: two products of S × N × D a head, half of it unseen.
+template <size_t Q>
+double products(const Graph& graph, const Node& node) {
+  const graph::Sizes q = graph::argument(graph, node, Q).sizes,
+                     k = graph::argument(graph, node, Q + 1).sizes;
+  return 2.0 * static_cast<double>(q[0]) * static_cast<double>(q[1]) * static_cast<double>(k[1]) *
+         static_cast<double>(q[2]) * static_cast<double>(q[3]);
+}
+
+// Makes the scores again and has four products more (arXiv 2205.14135).
+double backward_flops(const Graph& graph, const Node& node) {
+  return 2.5 * products<1>(graph, node);
+}
+
+template <size_t Q>
+std::array<int64_t, 3> rate_shape(const Graph& graph, const Node& node) {
+  const graph::Sizes q = graph::argument(graph, node, Q).sizes;
+  return {q[0] * q[2], q[1], q[3]};
+}
+
+constexpr int64_t kSeeds = 4096;  // what takes the place of a GPU's random state; documents
+
+// A block of score rows for each thread, and fp32 copies of what is bf16.
+int64_t forward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  const Value &q = graph::argument(graph, node, 0), &k = graph::argument(graph, node, 1);
+  const int64_t copies = contiguous_copies(graph, node);
+  if (place.gpu) return copies + kSeeds;
+  return copies + aligned(place.threads * kRows * k.sizes[1] * 4) +
+         (converts(q) ? 2 * float_bytes(q) + 2 * float_bytes(k) : 0);
+}
+
+// Flash attention's backward: fp32 sums of dq, and a number a row; with grouped heads dk and dv of
+// each query head as well (flash_api.cpp of LibTorch).
+int64_t flash_backward(const Graph& graph, const Node& node) {
+  constexpr int64_t kTokens = 128, kHeadDim = 32;  // what sizes are rounded up to
+  const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  const Value &q = graph::argument(graph, node, 1), &k = graph::argument(graph, node, 2);
+  if (!converts(q)) return 0;
+  const int64_t b = q.sizes[0], heads = q.sizes[2], d = q.sizes[3];
+  const auto* first_key = node.args.size() > 6 ? std::get_if<graph::Use>(&node.args[6]) : nullptr;
+  const bool documents = first_key && first_key->value != graph::kNoValue;
+  const int64_t more = documents ? kTokens * cuda::kDocuments : 0;
+  const int64_t rows = b * (rounded(q.sizes[1], kTokens) + more) * heads;
+  const int64_t expanded = k.sizes[2] == heads ? 0 : 2 * aligned(b * k.sizes[1] * heads * d * 2);
+  return aligned(rows * 4) + aligned(rows * rounded(d, kHeadDim) * 4) + expanded;
+}
+
+// Two blocks of score rows for each thread; fp32 copies of q, dout, out, dq, and of k, v, dk, dv.
+int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  const Value &q = graph::argument(graph, node, 1), &k = graph::argument(graph, node, 2);
+  const int64_t copies = contiguous_copies(graph, node);
+  if (place.gpu) return copies + kSeeds + flash_backward(graph, node);
+  return copies + aligned(2 * place.threads * kRows * k.sizes[1] * 4) +
+         (converts(q) ? 4 * float_bytes(q) + 4 * float_bytes(k) : 0);
+}
+
+const graph::OperatorEntries entries = {
+    {"heddle.attention",
+     {.selective = graph::Selective::kept,
+      .flops = &products<0>,
+      .rate_shape = &rate_shape<0>,
+      .scratch = &forward_scratch}},
+    {"heddle.attention_backward",
+     {.flops = &backward_flops, .rate_shape = &rate_shape<1>, .scratch = &backward_scratch}},
 };
 
 }  // namespace

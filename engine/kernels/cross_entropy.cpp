@@ -7,6 +7,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -119,6 +120,11 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
     const auto saved = context->get_saved_variables();
     return {op.call(grads[0], saved[0], saved[1], saved[2]), {}};
   }
+};
+
+const graph::OperatorEntries entries = {
+    {"heddle.cross_entropy", {.scratch = &contiguous_copies}},
+    {"heddle.cross_entropy_backward", {.takes = {{1}}, .scratch = &contiguous_copies}},
 };
 
 }  // namespace

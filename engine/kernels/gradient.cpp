@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "engine/kernels/kernel.h"
+#include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -116,6 +118,26 @@ Tensor total_norm_meta(at::TensorList squared_norms) {
 Tensor clip_factor_meta(const Tensor& norm, double) {
   return at::empty({}, norm.options().dtype(at::kFloat));
 }
+
+// On a GPU one fp64 number for each block of each tensor.
+int64_t norms_scratch(const graph::Graph& graph, const graph::Node& node,
+                      const graph::Workplace& place) {
+  constexpr int64_t kChunk = cuda::kListChunk;
+  int64_t bytes = 0;
+  for (const graph::Use& use : graph::list_of(node)) {
+    const graph::Value& value = graph.values[use.value];
+    const int64_t elements = value.bytes() / static_cast<int64_t>(c10::elementSize(value.dtype));
+    bytes += (elements + kChunk - 1) / kChunk * 8;
+  }
+  return contiguous_copies(graph, node) + (place.gpu ? aligned(bytes) : 0);
+}
+
+const graph::OperatorEntries entries = {
+    {"heddle.accumulate_", {.sum = graph::Sum::added_to, .scratch = &contiguous_copies}},
+    {"heddle.squared_norms", {.merges = true, .scratch = &norms_scratch}},
+    {"heddle.total_norm", {.scratch = &contiguous_copies}},
+    {"heddle.clip_factor", {.scratch = &contiguous_copies}},
+};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -58,6 +59,10 @@ std::tuple<Tensor, Tensor> merge_meta(const Tensor& out_a, const Tensor& lse_a, 
   return {at::empty_like(out_a, at::MemoryFormat::Contiguous),
           at::empty_like(lse_a, at::MemoryFormat::Contiguous)};
 }
+
+const graph::OperatorEntries entries = {
+    {"heddle.merge_attention", {.scratch = &contiguous_copies}},
+};
 
 }  // namespace
 

@@ -14,12 +14,6 @@
 
 namespace heddle::kernels {
 
-/// Query rows that attention's CPU kernel scores at a time: fastest of 32 to 256 at 512 and at
-/// 2,048 tokens.
-inline constexpr int64_t kAttentionRows = 64;
-/// Rows that rms_norm's backward sums into one partial sum.
-inline constexpr int64_t kNormRows = 64;
-
 /// y = x / rms(x) · weight over the last dimension. x [T, dim], weight [dim].
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 

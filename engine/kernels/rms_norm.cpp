@@ -7,6 +7,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 using Forward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, double);
 using Backward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&,
                                                     const at::Tensor&, const at::Tensor&);
+
+// Rows that backward sums into one partial sum; these are added in order: the result does not
+// depend on the threads.
+constexpr int64_t kBlock = 64;
 
 template <typename T>
 HEDDLE_VECTORIZED void forward_row(const T* x, const float* weight, T* y, float* rstd, int64_t n,
@@ -86,8 +91,6 @@ std::tuple<at::Tensor, at::Tensor> backward_cpu(const at::Tensor& dy_in, const a
                    weight = weight_in.to(at::kFloat).contiguous();
   const int64_t rows = x.size(0), n = x.size(1);
   at::Tensor dx = at::empty_like(x);
-  // One partial sum a block of rows, added in order: the result does not depend on the threads.
-  constexpr int64_t kBlock = kNormRows;
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
   at::Tensor partial = at::zeros({blocks, n}, at::kFloat);
   by_type(x, [&]<typename T>(T) {
@@ -135,6 +138,29 @@ struct RmsNorm : torch::autograd::Function<RmsNorm> {
     auto [dx, dw] = op.call(grads[0], saved[0], saved[1], saved[2]);
     return {dx, dw, {}};
   }
+};
+
+using graph::Graph;
+using graph::Node;
+using graph::Workplace;
+
+int64_t forward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  const graph::Value& weight = graph::argument(graph, node, 1);
+  return contiguous_copies(graph, node) +
+         (!place.gpu && converts(weight) ? float_bytes(weight) : 0);
+}
+
+int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  const graph::Value& x = graph::argument(graph, node, 1);
+  const graph::Value& weight = graph::argument(graph, node, 2);
+  const int64_t partial = aligned((x.sizes[0] + kBlock - 1) / kBlock * x.sizes[1] * 4);
+  return contiguous_copies(graph, node) + partial +
+         (!place.gpu && converts(weight) ? 2 * float_bytes(weight) : 0);
+}
+
+const graph::OperatorEntries entries = {
+    {"heddle.rms_norm", {.takes = {{0}}, .scratch = &forward_scratch}},
+    {"heddle.rms_norm_backward", {.takes = {{0, 1}}, .scratch = &backward_scratch}},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -91,6 +92,10 @@ struct Rope : torch::autograd::Function<Rope> {
     const auto saved = context->get_saved_variables();
     return {op.call(grads[0], saved[0], saved[1], true), {}, {}};
   }
+};
+
+const graph::OperatorEntries entries = {
+    {"heddle.rope", {.takes = {{0}}, .scratch = &contiguous_copies}},
 };
 
 }  // namespace

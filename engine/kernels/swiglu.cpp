@@ -3,6 +3,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -114,6 +115,11 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
     auto [dgate, dup] = op.call(grads[0], saved[0], saved[1]);
     return {dgate, dup};
   }
+};
+
+const graph::OperatorEntries entries = {
+    {"heddle.swiglu", {.takes = {{0, 1}}, .scratch = &contiguous_copies}},
+    {"heddle.swiglu_backward", {.takes = {{1, 0}, {2, 0}}, .scratch = &contiguous_copies}},
 };
 
 }  // namespace

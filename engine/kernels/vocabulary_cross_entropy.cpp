@@ -9,6 +9,7 @@
 
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
+#include "engine/kernels/scratch.h"
 
 namespace heddle::kernels {
 namespace {
@@ -145,6 +146,12 @@ Tensor backward_meta(const Tensor&, const Tensor& logits, const Tensor& labels, 
   check(logits, labels);
   return at::empty_like(logits, at::MemoryFormat::Contiguous);
 }
+
+const graph::OperatorEntries entries = {
+    {"heddle.vocabulary_statistics", {.scratch = &contiguous_copies}},
+    {"heddle.joined_cross_entropy", {.scratch = &contiguous_copies}},
+    {"heddle.vocabulary_cross_entropy_backward", {.takes = {{1}}, .scratch = &contiguous_copies}},
+};
 
 }  // namespace
 

@@ -14,10 +14,9 @@ using graph::Node;
 using graph::Use;
 using graph::Uses;
 
-// Operators that take lists, whose elements have nothing to do with each other.
+// A wait as what it waits for.
 bool works_on_lists(const Node& node, const Node* collective) {
-  if (collective) return !graph::is_exchange(*collective);
-  return node.op == "heddle.squared_norms" || node.op == "heddle.adamw_";
+  return (collective ? *collective : node).op->merges;
 }
 
 // What a collective's or its wait's members must agree on: operator and group.
@@ -43,7 +42,7 @@ void append(Node& merged, const Node& node) {
 }
 
 Kind kind_of(const Node& node) {
-  Kind kind{node.op};
+  Kind kind{graph::Name(node.op.text())};
   for (const Arg& arg : node.args)
     if (const auto* constant = std::get_if<c10::IValue>(&arg); constant && constant->isString())
       kind.emplace_back(constant->toStringRef());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/graph/operators.h"
 #include "engine/passes/in_place.h"
 #include "engine/passes/lists.h"
 
@@ -103,7 +102,7 @@ class Planner {
       graph::for_each_use(node, [&](const Use& use) {
         if (use.written != kNoValue) root(use.written) = root(use.value);
       });
-      if (!graph::is_view(node.op) && !works_in_place(node)) continue;
+      if (!graph::is_view(node) && !works_in_place(node)) continue;
       if (graph::is_wait(node) || works_in_place(node)) {
         const auto& pending = graph::list_of(node);
         for (size_t i = 0; i < node.outputs.size(); ++i)

@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "engine/graph/operators.h"
 #include "engine/passes/lists.h"
 
 namespace heddle::passes {
@@ -34,7 +33,7 @@ std::vector<graph::ValueId> viewed(const Graph& graph) {
   std::vector<graph::ValueId> roots(graph.values.size());
   for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<graph::ValueId>(i);
   for (const graph::Node& node : graph.nodes) {
-    if (!graph::is_view(node.op) || graph::is_wait(node)) continue;
+    if (node.op->role != graph::Role::view) continue;
     const auto* base = std::get_if<Use>(&node.args.front());
     if (!base || base->value == graph::kNoValue) continue;
     for (graph::ValueId output : node.outputs)

@@ -379,8 +379,7 @@ class Overlapper {
     graph::for_each_use(graph_.nodes[node], [&](const Use& use) {
       turns[use.value] = std::min(turns[use.value], turn);
       const int32_t maker = made_by_[use.value];
-      if (maker >= 0 && graph_.nodes[maker].op == "aten._to_copy")
-        collect_versions(maker, turn, turns);
+      if (maker >= 0 && graph_.nodes[maker].op->casts) collect_versions(maker, turn, turns);
     });
   }
 

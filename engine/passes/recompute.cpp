@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/graph/cleanup.h"
-#include "engine/graph/operators.h"
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/node_cost.h"
 
@@ -17,6 +16,7 @@ using graph::kNoValue;
 using graph::Name;
 using graph::Node;
 using graph::Phase;
+using graph::Selective;
 using graph::Use;
 using graph::ValueId;
 
@@ -35,7 +35,7 @@ class Recomputer {
   void run() {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
-      view_[i] = graph::is_view(node.op);
+      view_[i] = graph::is_view(node);
       forward_[i] = node.phase == Phase::forward;
       block_[i] = block_of_module(node.module);
     }
@@ -119,13 +119,11 @@ class Recomputer {
       if (!forward(i) || block.empty() || graph::is_all_gather(node) || graph::is_wait(node))
         continue;
       const Recompute mode = options_.mode(block.text());
-      const int product = node.op == "aten.mm" ? products[block]++ : 0;
+      const Selective selective = node.op->selective;
+      const bool second = selective == Selective::every_second_kept && products[block]++ % 2 != 0;
       if (mode == Recompute::none || leaves[i] || again_[i]) continue;
       again_[i] = true;
-      if (mode == Recompute::selective)
-        again_[i] = node.op != "heddle.attention" &&
-                    !(graph::is_exchange(node) && scatters(node)) &&
-                    (node.op != "aten.mm" || product % 2 == 0);
+      if (mode == Recompute::selective) again_[i] = selective != Selective::kept && !second;
       if (mode == Recompute::budget && !view_[i]) candidates.push_back(i);
     }
     spend_budget(candidates);

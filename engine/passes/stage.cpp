@@ -73,7 +73,7 @@ class Cutter {
       int64_t& stage = stages_[i];
       stage = options_.stage_of(node.module.text());
       if (stage < 0) stage = std::max<int64_t>(latest, 0);
-      const bool sum = node.op == "aten.add.Tensor" && node.phase == Phase::backward;
+      const bool sum = node.op->adds && node.phase == Phase::backward;
       if (sum && earliest == latest && latest > stage) stage = latest;
     }
   }

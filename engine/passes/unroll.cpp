@@ -14,11 +14,9 @@ using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
 using graph::Phase;
+using graph::Sum;
 using graph::Use;
 using graph::ValueId;
-
-const graph::Name kAccumulate = "heddle.accumulate_";
-const graph::Name kZero = "aten.zero_";
 
 // For each value the state that it is a version of, as it enters or after a node that writes to it.
 std::vector<ValueId> states_by_version(const Graph& graph) {
@@ -37,10 +35,10 @@ std::unordered_set<ValueId> step_sums(const Graph& graph, const std::vector<Valu
   for (const Node& node : graph.nodes)
     graph::for_each_use(node, [&](const Use& use) {
       if (use.written == kNoValue || state_of[use.value] == kNoValue) return;
-      if (node.op == kZero) {
+      if (node.op->sum == Sum::zeroed) {
         ++zeroed[state_of[use.value]];
       } else {
-        ++(node.op == kAccumulate ? accumulated : others)[state_of[use.value]];
+        ++(node.op->sum == Sum::added_to ? accumulated : others)[state_of[use.value]];
       }
     });
   std::unordered_set<ValueId> sums;
@@ -177,8 +175,8 @@ class Unroller {
 
   void add(Node node, int64_t m) {
     node.micro_batch = static_cast<int32_t>(m);
-    if (is_sum(node, kZero)) return;
-    if (is_sum(node, kAccumulate) && first_value(node, m)) return;
+    if (is_sum(node, Sum::zeroed)) return;
+    if (is_sum(node, Sum::added_to) && first_value(node, m)) return;
     graph::for_each_use(node, [&](Use& use) {
       const ValueId state = state_of_[use.value];
       use.value = now(use.value, m);
@@ -206,8 +204,8 @@ class Unroller {
     under_way_.erase(found);
   }
 
-  bool is_sum(const Node& node, graph::Name op) const {
-    if (node.op != op) return false;
+  bool is_sum(const Node& node, Sum sum) const {
+    if (node.op->sum != sum) return false;
     return sums_.contains(state_of_[std::get<Use>(node.args[0]).value]);
   }
 

@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "engine/kernels/kernel.h"
+#include "engine/kernels/scratch.h"
 #include "engine/runtime/process_groups.h"
+#include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
 namespace {
@@ -160,6 +162,55 @@ Tensors same_meta(at::TensorList values, c10::string_view group_name) {
   return all_reduce_meta(values, "sum", group_name);
 }
 Tensors wait_meta(at::TensorList results) { return results.vec(); }
+
+using graph::Graph;
+using graph::Node;
+using graph::Role;
+using graph::Workplace;
+
+// What is received from other hosts before it is summed.
+int64_t scatter_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  int64_t share = 0;
+  for (graph::ValueId shard : node.outputs) share += graph.values[shard].bytes();
+  return place.remote_ranks * kernels::aligned(share);
+}
+
+// And the copy that a small sum is taken from.
+int64_t reduce_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  if (place.gpu) return 0;
+  constexpr int64_t kLine = 64;
+  const int64_t ranks = graph::ranks_of(graph, node);
+  int64_t bytes = 0, share = 0;
+  for (const graph::Use& use : graph::list_of(node)) {
+    const int64_t whole = graph.values[use.value].bytes();
+    const int64_t lines = (whole + kLine - 1) / kLine;
+    bytes += whole;
+    share += (lines + ranks - 1) / ranks * kLine;
+  }
+  return bytes <= transport::kWholeBytes
+             ? transport::kWholeBytes + place.remote_ranks * kernels::aligned(bytes)
+             : place.remote_ranks * kernels::aligned(share);
+}
+
+const graph::OperatorEntries entries = {
+    {"heddle.all_gather", {.role = Role::all_gather, .merges = true}},
+    {"heddle.reduce_scatter",
+     {.role = Role::reduce_scatter, .merges = true, .scratch = &scatter_scratch}},
+    {"heddle.all_reduce", {.role = Role::all_reduce, .merges = true, .scratch = &reduce_scratch}},
+    {"heddle.activation_gather", {.role = Role::all_gather, .of_activations = true}},
+    {"heddle.activation_scatter",
+     {.role = Role::reduce_scatter,
+      .of_activations = true,
+      .selective = graph::Selective::kept,
+      .scratch = &scatter_scratch}},
+    {"heddle.activation_sum",
+     {.role = Role::all_reduce, .of_activations = true, .scratch = &reduce_scratch}},
+    {"heddle.activation_all_to_all", {.role = Role::all_to_all, .of_activations = true}},
+    {"heddle.activation_shift", {.role = Role::shift, .of_activations = true}},
+    {"heddle.activation_send", {.role = Role::send, .of_activations = true}},
+    {"heddle.activation_receive", {.role = Role::receive, .of_activations = true}},
+    {"heddle.wait", {.role = Role::wait}},
+};
 
 }  // namespace
 

@@ -244,28 +244,30 @@ void Executor::start(const Start& start, const Node& node, size_t index) {
   const Placing placing(start.placement);
   c10::intrusive_ptr<c10d::Work> work;
   switch (start.kind) {
-    case Start::Kind::all_gather:
+    case graph::Role::all_gather:
       work = group.allgather_into_tensor_coalesced(to, from);
       break;
-    case Start::Kind::reduce_scatter:
+    case graph::Role::reduce_scatter:
       work = group.reduce_scatter_tensor_coalesced(to, from);
       break;
-    case Start::Kind::all_to_all:
+    case graph::Role::all_to_all:
       work = start_all_to_all(to.front(), from.front(), start.group);
       break;
-    case Start::Kind::shift:
+    case graph::Role::shift:
       work = start_shift(to.front(), from.front(), start.group);
       break;
-    case Start::Kind::send:
+    case graph::Role::send:
       work = start_send(from.front(), start.group);
       break;
-    case Start::Kind::receive:
+    case graph::Role::receive:
       work = start_receive(to.front(), start.group);
       break;
-    case Start::Kind::all_reduce:
+    case graph::Role::all_reduce:
       for (size_t i = 0; i < to.size(); ++i)
         if (!to[i].is_same(from[i])) to[i].copy_(from[i]);
       work = start_all_reduce(to, start.reduction, start.group);
+      break;
+    default:  // no collective
       break;
   }
   under_way_[start.slot] = {std::move(work), index, false};

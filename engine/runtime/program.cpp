@@ -98,7 +98,7 @@ class Lowering {
     });
     torch::jit::Stack arguments = graph::arguments_of(
         node, op->schema(), [&](ValueId id) { return value(id); }, device_);
-    if (graph::is_view(node.op)) return view(node, *op, std::move(arguments));
+    if (node.op->role == graph::Role::view) return view(node, *op, std::move(arguments));
 
     Call call{*op, std::move(arguments), {}, {}, {}};
     const auto& returns = op->schema().returns();
@@ -167,23 +167,18 @@ class Lowering {
     start.placement.scratch = scratch(index);
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;
-    start.kind = graph::gathers(node)                        ? Start::Kind::all_gather
-                 : graph::scatters(node)                     ? Start::Kind::reduce_scatter
-                 : node.op == "heddle.activation_all_to_all" ? Start::Kind::all_to_all
-                 : node.op == "heddle.activation_shift"      ? Start::Kind::shift
-                 : graph::is_send(node)                      ? Start::Kind::send
-                                                             : Start::Kind::all_reduce;
-    if (start.kind == Start::Kind::all_reduce)
+    start.kind = node.op->role;
+    if (start.kind == graph::Role::all_reduce)
       start.reduction =
           graph::is_exchange(node) ? "sum" : std::get<c10::IValue>(node.args[1]).toStringRef();
     for (size_t i = 0; i < uses.size(); ++i) {
       at::Tensor from = value(uses[i].value), to = value(node.outputs[i]);
-      if (start.kind == Start::Kind::all_gather) {
+      if (start.kind == graph::Role::all_gather) {
         auto whole = padded(node.outputs[i], from.size(0) * ranks);
         if (!whole) return fail(whole);
         value(node.outputs[i]) = whole->narrow(0, 0, shape(node.outputs[i]).sizes[0]);
         to = *whole;
-      } else if (start.kind == Start::Kind::reduce_scatter) {
+      } else if (start.kind == graph::Role::reduce_scatter) {
         auto whole = padded(uses[i].value, to.size(0) * ranks);
         if (!whole) return fail(whole);
         if (whole->size(0) > from.size(0))
@@ -203,7 +198,7 @@ class Lowering {
   Result<> receive(int32_t index) {
     const Node& node = program_.graph.nodes[index];
     Start start;
-    start.kind = Start::Kind::receive;
+    start.kind = graph::Role::receive;
     start.group = graph::group_of(node);
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;

@@ -31,16 +31,7 @@ struct Call {
 
 /// Starts a collective; `slot` is where its work is kept until it is waited for.
 struct Start {
-  enum class Kind : uint8_t {
-    all_gather,
-    reduce_scatter,
-    all_reduce,
-    all_to_all,
-    shift,
-    send,
-    receive
-  };
-  Kind kind;
+  graph::Role kind;  // of a collective
   std::string group, reduction;
   Tensors from, to;  // padded whole tensors, and shards
   Tensors tails;     // padding of what is scattered, zeroed first

@@ -11,7 +11,6 @@
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
-#include "engine/runtime/scratch.h"
 #include "engine/train/graph_file.h"
 #include "engine/train/held_out.h"
 #include "engine/train/staging.h"
@@ -55,13 +54,14 @@ passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
 }
 
 passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
-  if (recipe.hardware.device == "cuda") return runtime::gpu_scratch_bytes;
-  return [remote_ranks = rates.remote_ranks, threads = rates.threads](const graph::Graph& graph,
-                                                                      const graph::Node& node) {
-    if (!graph::is_collective(node)) return runtime::scratch_bytes(graph, node, threads);
-    const auto of_group = remote_ranks.find(graph::group_of(node));
-    return runtime::collective_scratch_bytes(graph, node,
-                                             of_group == remote_ranks.end() ? 0 : of_group->second);
+  return [gpu = recipe.hardware.device == "cuda", remote_ranks = rates.remote_ranks,
+          threads = rates.threads](const graph::Graph& graph, const graph::Node& node) {
+    if (!node.op->scratch) return int64_t{0};
+    graph::Workplace place{.gpu = gpu, .threads = threads};
+    if (graph::is_collective(node))
+      if (const auto group = remote_ranks.find(graph::group_of(node)); group != remote_ranks.end())
+        place.remote_ranks = group->second;
+    return node.op->scratch(graph, node, place);
   };
 }
 

@@ -99,7 +99,7 @@ class LlamaPlanTest : public QObject {
       for (ValueId output : node.outputs) {
         bool computed_with = false;
         for (size_t reader : readers(plan, plan.memory.root[output])) {
-          computed_with = computed_with || !graph::is_view(plan.graph.nodes[reader].op);
+          computed_with = computed_with || !graph::is_view(plan.graph.nodes[reader]);
           first = std::min(first, reader);
         }
         QVERIFY2(computed_with, qPrintable("nobody computes with a gather of " +

@@ -13,7 +13,6 @@
 #include "engine/passes/pipeline.h"
 #include "engine/runtime/executor.h"
 #include "engine/runtime/process_groups.h"
-#include "engine/runtime/scratch.h"
 
 namespace {
 
@@ -77,7 +76,8 @@ void run(const std::string& how, const std::string& folder, int rank) {
   passes::PlanOptions options;
   options.buckets = passes::by_block(toy);
   options.scratch_bytes = [](const graph::Graph& graph, const graph::Node& node) {
-    return runtime::scratch_bytes(graph, node, at::get_num_threads());
+    return node.op->scratch ? node.op->scratch(graph, node, {.threads = at::get_num_threads()})
+                            : int64_t{0};
   };
   toy.micro_batches = 2;
   passes::Plan plan = passes::plan(std::move(toy), options);

@@ -1,0 +1,113 @@
+// The table of operators against LibTorch's schemas, and what happens to an operator without an
+// entry.
+#include "engine/graph/operators.h"
+
+#include <QDir>
+#include <QFile>
+#include <QRegularExpression>
+#include <QTest>
+
+#include "engine/graph/error_text.h"
+#include "toy.h"
+
+using namespace heddle::graph;
+
+class OperatorsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // Only what is used does the linker take in, and with it its entries.
+  void initTestCase() {
+    namespace kernels = heddle::kernels;
+    static const void* volatile used;
+    const auto use = [](auto* function) { used = reinterpret_cast<const void*>(function); };
+    use(&kernels::rms_norm);
+    use(&kernels::rope);
+    use(&kernels::attention);
+    use(&kernels::merge_attention);
+    use(&kernels::swiglu);
+    use(&kernels::cross_entropy);
+    use(&kernels::vocabulary_statistics);
+    use(&kernels::squared_norms);
+    use(&kernels::adamw_);
+    use(&capture_toy);
+    QVERIFY(used);
+    QVERIFY(Op("heddle.rms_norm").has_entry());
+  }
+
+  void every_entry_is_true_of_its_operator_data() {
+    QTest::addColumn<QString>("name");
+    for (const Op op : all_operators()) QTest::addRow("%s", op.text().c_str()) << op.text().c_str();
+  }
+  void every_entry_is_true_of_its_operator() {
+    QFETCH(QString, name);
+    const Op op = name.toStdString();
+    QVERIFY(op.has_entry());
+    const auto handle = find_operator(op);
+    QVERIFY2(handle, "LibTorch knows no such operator");
+    const c10::FunctionSchema& schema = handle->schema();
+
+    const auto& returns = schema.returns();
+    const bool shares =
+        !returns.empty() && returns[0].alias_info() && !returns[0].alias_info()->isWrite();
+    // The schemas of these two do not tell.
+    const bool untold = name == "aten._unsafe_view" || name == "heddle.wait";
+    QCOMPARE(op->role == Role::view || op->role == Role::wait, shares || untold);
+
+    QVERIFY(op->takes.size() <= returns.size());
+    for (const auto& positions : op->takes)
+      for (const size_t position : positions)
+        QVERIFY(takes_tensors(schema.arguments().at(position)));
+    const bool writes_first = !schema.arguments().empty() && schema.arguments()[0].alias_info() &&
+                              schema.arguments()[0].alias_info()->isWrite();
+    QVERIFY(op->sum == Sum::none || writes_first);
+    if (op->merges) QVERIFY(schema.arguments()[0].type()->kind() == c10::TypeKind::ListType);
+    const bool has_group = schema.argumentIndexWithName("group").has_value();
+    QCOMPARE(op->role > Role::wait, has_group);
+    QCOMPARE(op->flops == nullptr, op->rate_shape == nullptr);
+    if (!op->rate_of.empty()) QVERIFY(Op(op->rate_of).has_entry());
+  }
+
+  void an_operator_without_an_entry_is_refused_at_capture() {
+    register_trace_kernels();
+    Recorder recorder;
+    const at::Tensor x = recorder.input("x", {4}, at::kFloat);
+    try {
+      x.cosh();
+    } catch (const c10::Error& error) {
+      QVERIFY2(QString(error.what()).contains("aten.cosh is not in the table of operators"),
+               error.what());
+      return;
+    }
+    QFAIL("cosh was captured");
+  }
+
+  // What they ask of an operator is in the table, so that a new one touches its kernel's file
+  // alone.
+  void passes_cost_and_executor_compare_no_names() {
+    const QRegularExpression compares("\\bop\\s*(==|!=)\\s*\"");
+    int files = 0;
+    for (const char* folder : {"passes", "cost", "runtime"}) {
+      const QDir sources(QString(HEDDLE_SOURCE_DIR) + "/engine/" + folder);
+      for (const QString& name : sources.entryList({"*.cpp", "*.h"})) {
+        QFile file(sources.filePath(name));
+        QVERIFY(file.open(QFile::ReadOnly));
+        ++files;
+        QVERIFY2(!QString::fromUtf8(file.readAll()).contains(compares), qPrintable(name));
+      }
+    }
+    QVERIFY(files > 50);
+  }
+
+  void names_are_one() {
+    const Op op = "aten.add.Tensor";
+    QVERIFY(op == Op(std::string("aten.add.Tensor")));
+    QVERIFY(op == "aten.add.Tensor");
+    QVERIFY(!(op == Op("aten.add.Scalar")));
+    QVERIFY(!Op("aten.no_such_operator").has_entry());
+    QVERIFY(Op().text().empty());
+  }
+};
+
+QTEST_GUILESS_MAIN(OperatorsTest)
+#include "operators_test.moc"
