@@ -62,5 +62,5 @@ function(heddle_test name)
   target_link_libraries(${name} PRIVATE Qt6::Test ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen")
+                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1")
 endfunction()

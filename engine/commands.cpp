@@ -71,6 +71,12 @@ int log(launch::LogOptions options) {
   return launch::print_log(options);
 }
 
+std::vector<std::string> graph_stages() {
+  std::vector<std::string> stages = passes::pass_names();
+  stages.insert(stages.begin(), "capture");
+  return stages;
+}
+
 int graph(const RecipeOptions& options, const GraphOptions& what) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
   if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
@@ -87,7 +93,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   }
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
   const auto captured_nodes = captured->graph.nodes.size();
-  passes::Plan plan{std::move(captured->graph), {}, {}};
+  passes::Plan plan{std::move(captured->graph)};
   const auto begin = Clock::now();
   if (what.stats || what.after != "capture") {
     const cost::Rates rates = train::rates_here(parsed.recipe);
@@ -102,11 +108,14 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   }
   if (what.stats) {
     const double planning = seconds_since(begin);
+    nlohmann::ordered_json passes;
+    for (const auto& [pass, seconds] : plan.seconds) passes[pass] = seconds;
     const nlohmann::ordered_json json = {{"nodes", captured_nodes},
                                          {"capture_seconds", captured->seconds},
                                          {"planned_nodes", plan.graph.nodes.size()},
                                          {"collectives", graph::collectives_per_step(plan.graph)},
                                          {"plan_seconds", planning},
+                                         {"pass_seconds", std::move(passes)},
                                          {"arena_bytes", plan.memory.arena_bytes},
                                          {"live_bytes", plan.memory.live_bytes},
                                          {"plan", plan.graph.notes["plan"]},

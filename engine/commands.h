@@ -29,6 +29,9 @@ struct GraphOptions {
   bool stats = false;             // figures as JSON instead of the graph
 };
 
+/// What `--after` takes: "capture", and the passes in their order.
+std::vector<std::string> graph_stages();
+
 /// `graph`: the text of the step behind a pass (or "capture"), or with `stats` its size, memory and
 /// the time it took as JSON.
 int graph(const RecipeOptions& recipe, const GraphOptions& what);

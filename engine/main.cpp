@@ -84,11 +84,8 @@ int run(int argc, char** argv) {
   auto* graph_command =
       app.add_subcommand("graph", "the captured step as text; allocates no weights");
   add_recipe_options(graph_command, recipe);
-  graph_command
-      ->add_option("--after", graph.after,
-                   "the step after a pass: recompute, stage, unroll, bucket, overlap or memory")
-      ->check(CLI::IsMember(
-          {"capture", "recompute", "stage", "unroll", "bucket", "overlap", "memory"}));
+  graph_command->add_option("--after", graph.after, "the step as captured, or after a pass")
+      ->check(CLI::IsMember(engine::graph_stages()));
   graph_command->add_option("--rank", graph.rank, "with a pipeline: the rank whose step it is");
   graph_command->add_flag("--stats", graph.stats,
                           "nodes, collectives and capture seconds as JSON instead");

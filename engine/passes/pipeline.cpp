@@ -1,10 +1,14 @@
 #include "engine/passes/pipeline.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
+#include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/passes/bucket.h"
 #include "engine/passes/unroll.h"
+#include "engine/passes/verify.h"
 
 namespace heddle::passes {
 namespace {
@@ -27,43 +31,85 @@ bool has_backward(const graph::Graph& graph) {
                      [](const graph::Node& node) { return node.phase == graph::Phase::backward; });
 }
 
-}  // namespace
-
-bool comes_before(std::string_view a, std::string_view b) {
-  const auto position = [](std::string_view pass) {
-    const auto found = std::find(kPasses.begin(), kPasses.end(), pass);
-    return found == kPasses.end() ? -1 : found - kPasses.begin();
-  };
-  return position(a) < position(b);
+void run_recompute(Plan& plan, const PlanOptions& options) {
+  RecomputeOptions what = options.recompute;
+  if (options.gather_once) what.reshard = false;
+  if (what.reshard && !options.stages) what.stay = last_bucket(plan.graph, options.buckets);
+  recompute(plan.graph, what);
 }
 
-Plan plan(graph::Graph captured, PlanOptions options, const std::string& after) {
-  Plan plan{std::move(captured), {}, options.buckets};
-  // Whether a pass is to be run, and whether it is the last one.
-  const auto runs = [&](const char* pass) { return comes_before(options.done, pass); };
-  const auto ends = [&](const char* pass) { return after == pass; };
-  if (options.gather_once) options.recompute.reshard = false;
-  if (runs("recompute")) {
-    if (options.recompute.reshard && !options.stages)
-      options.recompute.stay = last_bucket(plan.graph, options.buckets);
-    recompute(plan.graph, options.recompute);
-  }
-  if (ends("recompute")) return plan;
+void run_stage(Plan& plan, const PlanOptions& options) {
+  if (options.stages) keep_stages(plan.graph, *options.stages);
+}
+
+void run_unroll(Plan& plan, const PlanOptions& options) {
   UnrollOptions order{{}, options.gather_once};
   if (options.stages) {
-    if (runs("stage")) keep_stages(plan.graph, *options.stages);
     order.actions = actions_of(options.stages->pipeline, options.stages->rank);
     if (!has_backward(plan.graph))
       std::erase_if(order.actions, [](const Action& a) { return a.part != Part::forward; });
   }
-  if (ends("stage")) return plan;
-  if (runs("unroll")) unroll(plan.graph, order);
-  if (ends("unroll")) return plan;
-  if (runs("bucket")) bucket(plan.graph, options.buckets);
-  if (ends("bucket")) return plan;
-  if (runs("overlap")) overlap(plan.graph, options.overlap);
-  if (ends("overlap")) return plan;
+  unroll(plan.graph, order);
+}
+
+void run_bucket(Plan& plan, const PlanOptions& options) { bucket(plan.graph, options.buckets); }
+
+void run_overlap(Plan& plan, const PlanOptions& options) { overlap(plan.graph, options.overlap); }
+
+void run_memory(Plan& plan, const PlanOptions& options) {
   plan.memory = plan_memory(plan.graph, options.scratch_bytes);
+}
+
+constexpr std::array kPasses = {
+    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},     Pass{"unroll", &run_unroll},
+    Pass{"bucket", &run_bucket},       Pass{"overlap", &run_overlap}, Pass{"memory", &run_memory},
+};
+
+bool verifies() {
+#ifdef NDEBUG
+  static const bool asked = std::getenv("HEDDLE_VERIFY") != nullptr;
+  return asked;
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+size_t position_of(std::string_view pass) {
+  if (pass.empty() || pass == "capture") return 0;
+  size_t position = 1;
+  for (const Pass& each : kPasses) {
+    if (pass == each.name) break;
+    ++position;
+  }
+  return position;
+}
+
+Plan plan(graph::Graph captured, const PlanOptions& options, const std::string& after) {
+  Plan plan{.graph = std::move(captured), .buckets = options.buckets};
+  for (const Pass& pass : kPasses) {
+    const bool done = position_of(options.done) >= position_of(pass.name);
+    if (!done || &pass == &kPasses.back()) {
+      const auto begin = Clock::now();
+      pass.run(plan, options);
+      plan.seconds.emplace_back(pass.name, seconds_since(begin));
+      if (verifies()) {
+        const auto kept = verify(plan.graph, plan.memory);
+        TORCH_CHECK(kept, "after the pass ", pass.name, " the graph breaks rule ",
+                    kept ? "" : kept.error().message);
+      }
+    }
+    if (after == pass.name) break;
+  }
   return plan;
 }
 

@@ -1,10 +1,12 @@
 // All passes in order: from the captured step to the planned one.
 #pragma once
 
-#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/memory.h"
@@ -19,26 +21,36 @@ struct PlanOptions {
   BucketPlan buckets;
   std::optional<StageOptions> stages;  // with pipeline parallelism
   bool gather_once = false;            // see UnrollOptions
-  RecomputeOptions recompute;          // `stay` is filled in: the last bucket of forward
+  RecomputeOptions recompute;          // the last bucket of forward stays as well
   OverlapOptions overlap;
   ScratchBytes scratch_bytes = [](const graph::Graph&, const graph::Node&) { return int64_t{0}; };
 };
 
 struct Plan {
   graph::Graph graph;
-  MemoryPlan memory;   // empty before the memory pass
-  BucketPlan buckets;  // what is gathered together
+  MemoryPlan memory = {};                                    // empty before the memory pass
+  BucketPlan buckets = {};                                   // what is gathered together
+  std::vector<std::pair<const char*, double>> seconds = {};  // of each pass that was run
 };
 
-/// The passes by name, in order.
-inline constexpr std::array<const char*, 6> kPasses = {"recompute", "stage",   "unroll",
-                                                       "bucket",    "overlap", "memory"};
+/// A pass by its name: makes of a plan the next one.
+struct Pass {
+  const char* name;
+  void (*run)(Plan& plan, const PlanOptions& options);
+};
 
-/// Whether pass `a` comes before pass `b`; "" and "capture" come before all.
-bool comes_before(std::string_view a, std::string_view b);
+/// All passes, in order.
+std::span<const Pass> all_passes();
+std::vector<std::string> pass_names();
 
-/// Runs the passes that are not done yet, up to and including `after` (empty: all).
-Plan plan(graph::Graph captured, PlanOptions options, const std::string& after = "");
+/// Where in that order a pass stands, from 1; 0 for "capture" and "", which come before all; more
+/// than there are passes for any other name.
+size_t position_of(std::string_view pass);
+
+/// Runs the passes that are not done yet, up to and including `after` (empty: all); memory always,
+/// since no text has its places. Throws c10::Error. In debug builds and where the environment has
+/// HEDDLE_VERIFY, as in tests, the rules of graph/ir.h are looked at after each pass.
+Plan plan(graph::Graph captured, const PlanOptions& options, const std::string& after = "");
 
 /// The graph as text; behind the memory pass with the place of each buffer, as comments.
 std::string to_text(const Plan& plan);

@@ -31,12 +31,7 @@ std::vector<recipe::KeyInfo> sources() {
   return all;
 }
 
-/// 0 for a captured step, then a pass each; more for what is no pass.
-size_t position(std::string_view pass) {
-  if (pass == kCapture) return 0;
-  return 1 + static_cast<size_t>(std::find(passes::kPasses.begin(), passes::kPasses.end(), pass) -
-                                 passes::kPasses.begin());
-}
+using passes::position_of;
 
 /// A sum of gradients or losses within one step: a planned step need not keep it.
 bool is_sum(const std::string& state) { return state == "loss_sum" || state.ends_with(".grad"); }
@@ -61,18 +56,18 @@ class Check {
 
  private:
   void notes() {
-    if (position(after_) > passes::kPasses.size())
+    if (position_of(after_) > passes::all_passes().size())
       return fault("note after =", kAfter,
                    fmt::format("\"{}\" is no pass; valid: capture, {}", after_,
-                               fmt::join(passes::kPasses, ", ")));
-    if (recipe_.parallelism.pp > 1 && position(after_) >= position("stage"))
+                               fmt::join(passes::pass_names(), ", ")));
+    if (recipe_.parallelism.pp > 1 && position_of(after_) >= position_of("stage"))
       return fault("note after =", kAfter,
                    fmt::format("the graph is one rank's of a pipeline after the pass {}, and every "
                                "rank needs its own; valid: a graph after capture or recompute",
                                after_));
     const auto recipe = made_from(recipe_);
     for (const recipe::KeyInfo& source : sources()) {
-      if (position(source.graph) > position(after_)) continue;
+      if (position_of(source.graph) > position_of(after_)) continue;
       const std::string note = fmt::format("note {} =", source.key);
       const std::string& wanted = recipe.at(source.key);
       const auto stated = graph_.notes.find(source.key);
@@ -112,7 +107,7 @@ class Check {
   }
 
   void inputs(const Graph& recipe) {
-    const bool unrolled = position(after_) >= position("unroll");
+    const bool unrolled = position_of(after_) >= position_of("unroll");
     const int64_t micro_batches = recipe_.micro_batches();
     if (graph_.micro_batches != (unrolled ? 1 : micro_batches))
       fault("micro_batches =", "micro_batches",
@@ -223,8 +218,8 @@ std::map<std::string, std::string> made_from(const recipe::Recipe& recipe) {
 std::string captured_from(const recipe::Recipe& recipe) {
   const auto notes = made_from(recipe);
   std::string text;
-  for (const Source& source : kSources)
-    if (source.from == kCapture) text += fmt::format("{} = {}\n", source.key, notes.at(source.key));
+  for (const recipe::KeyInfo& source : sources())
+    if (source.graph == kCapture) text += fmt::format("{} = {}\n", source.key, notes.at(source.key));
   return text;
 }
 

@@ -176,9 +176,9 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   passes::PlanOptions options = plan_options(recipe, rank, captured);
   options.done = stands_after(captured);
   options.scratch_bytes = scratch(recipe, rates);
-  const bool bucketed = !passes::comes_before(options.done, "bucket");
+  const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");
   if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
-      passes::comes_before(options.done, "recompute"))
+      passes::position_of(options.done) == 0)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
   beside += checkpoint_bytes(recipe, rank, captured);
   const int64_t asked = recipe.wrapping.memory_limit;
@@ -208,7 +208,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
     choice.plan = passes::plan(std::move(captured), options, after);
   }
   choice.plan.graph.notes["plan"] = in_words(choice, rates);
-  choice.plan.graph.notes[kAfter] = after.empty() ? passes::kPasses.back() : after;
+  choice.plan.graph.notes[kAfter] = after.empty() ? passes::all_passes().back().name : after;
   return std::move(choice.plan);
 } catch (const std::exception& error) {
   return fail("the step cannot be planned: {}", graph::error_text(error));

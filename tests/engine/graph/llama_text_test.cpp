@@ -78,9 +78,10 @@ class LlamaTextTest : public QObject {
     recipe.recompute.mode = recipe::RecomputeMode::full;
     const auto captured = train::capture_step(recipe);
     QVERIFY2(captured.has_value(), captured ? "" : captured.error().message.c_str());
-    for (const char* pass : passes::kPasses) {
-      const passes::Plan plan =
-          passes::plan(captured->graph, train::plan_options(recipe, 0, captured->graph), pass);
+    for (const std::string& pass : passes::pass_names()) {
+      const passes::Plan plan = passes::plan(
+          captured->graph, train::plan_options(recipe, 0, captured->graph),
+          pass);
       const auto read = graph::parse_text(passes::to_text(plan), pass);
       QVERIFY2(read.has_value(), read ? "" : read.error().message.c_str());
       const graph::Graph& step = plan.graph;

@@ -1,0 +1,347 @@
+#include "engine/passes/verify.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "engine/passes/in_place.h"
+
+namespace heddle::passes {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Use;
+using graph::ValueId;
+
+std::string text(const Node& node, size_t index) {
+  return fmt::format("node {} ({}{}{})", index, node.op, node.module.empty() ? "" : " @",
+                     node.module);
+}
+
+// The first fault that was found.
+class Fault {
+ public:
+  template <typename... Args>
+  void operator()(fmt::format_string<Args...> format, Args&&... args) {
+    if (!what_) what_ = fmt::format(format, std::forward<Args>(args)...);
+  }
+  explicit operator bool() const { return what_.has_value(); }
+  Result<> result() const { return what_ ? Result<>(fail("{}", *what_)) : Result<>(); }
+
+ private:
+  std::optional<std::string> what_;
+};
+
+// What a collective and its wait are to each other.
+struct Pairs {
+  std::vector<int32_t> started;  // by value: the collective that makes it, or −1
+  std::vector<int32_t> waited;   // by node: a collective's wait, or −1
+};
+
+constexpr int32_t kNone = -1;
+
+Pairs pairs_of(const Graph& graph, Fault& fault) {
+  Pairs pairs{std::vector(graph.values.size(), kNone), std::vector(graph.nodes.size(), kNone)};
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph::is_collective(graph.nodes[i]))
+      for (ValueId output : graph.nodes[i].outputs) pairs.started[output] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!graph::is_wait(node)) {
+      graph::for_each_use(node, [&](const Use& use) {
+        if (pairs.started[use.value] != kNone)
+          fault("2: {} reads %{}, which has not been waited for", text(node, i), use.value);
+      });
+      continue;
+    }
+    const auto& pending = graph::list_of(node);
+    const int32_t start = pending.empty() ? kNone : pairs.started[pending.front().value];
+    if (start == kNone) {
+      fault("2: {} waits for what no collective makes", text(node, i));
+      continue;
+    }
+    const Node& collective = graph.nodes[start];
+    const bool all = std::equal(pending.begin(), pending.end(), collective.outputs.begin(),
+                                collective.outputs.end(),
+                                [](const Use& use, ValueId made) { return use.value == made; });
+    if (!all)
+      fault("2: {} does not take all that {} makes", text(node, i), text(collective, start));
+    if (pairs.waited[start] != kNone)
+      fault("2: {} is waited for a second time by {}", text(collective, start), text(node, i));
+    pairs.waited[start] = static_cast<int32_t>(i);
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph::is_collective(graph.nodes[i]) && pairs.waited[i] == kNone)
+      fault("2: {} is never waited for", text(graph.nodes[i], i));
+  return pairs;
+}
+
+// Rule 1.
+void check_makers(const Graph& graph, Fault& fault) {
+  std::vector<bool> made(graph.values.size(), false), before(made);
+  const auto make = [&](ValueId value, const std::string& by) {
+    if (made[value]) fault("1: {} makes %{}, which was there before", by, value);
+    made[value] = true;
+  };
+  for (const auto* bindings : {&graph.inputs, &graph.states})
+    for (const graph::Binding& binding : *bindings) make(binding.value, binding.name);
+  for (const Node& node : graph.nodes)
+    if (node.next_step)
+      for (ValueId output : node.outputs) before[output] = true;
+  for (size_t i = 0; i < graph.nodes.size() && !fault; ++i) {
+    const Node& node = graph.nodes[i];
+    graph::for_each_use(node, [&](const Use& use) {
+      if (!made[use.value] && !(before[use.value] && !node.next_step))
+        fault("1: {} reads %{} before it is made", text(node, i), use.value);
+    });
+    graph::for_each_use(node, [&](const Use& use) {
+      if (use.written != kNoValue) make(use.written, text(node, i));
+    });
+    for (ValueId output : node.outputs)
+      if (output != kNoValue) make(output, text(node, i));
+  }
+  for (const graph::Binding& output : graph.outputs)
+    if (!made[output.value]) fault("1: nothing makes the output {}", output.name);
+}
+
+// Rule 3: each write to a tensor makes another version of it and all of its views.
+class Versions {
+ public:
+  Versions(const Graph& graph, const Pairs& pairs, Fault& fault)
+      : graph_(graph),
+        pairs_(pairs),
+        fault_(fault),
+        root_(graph.values.size()),
+        of_(graph.values.size(), 0),
+        newest_(graph.values.size(), 0) {
+    for (size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ValueId>(i);
+  }
+
+  void check() {
+    for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
+      const Node& node = graph_.nodes[i];
+      read(node, i);
+      if (graph::is_wait(node)) {
+        const size_t start = pairs_.started[graph::list_of(node).front().value];
+        // One of the step before read what states were when this one began.
+        if (graph_.nodes[start].next_step) {
+          unwritten(graph_.nodes[start], start);
+        } else {
+          read(graph_.nodes[start], start);
+        }
+      }
+      make(node);
+    }
+    for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i)
+      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i]))
+        read(graph_.nodes[i], i);
+  }
+
+ private:
+  void read(const Node& node, size_t index) {
+    graph::for_each_use(node, [&](const Use& use) {
+      if (of_[use.value] != newest_[root_[use.value]])
+        fault_("3: {} reads %{}, which has been written to since", text(node, index), use.value);
+    });
+  }
+
+  void unwritten(const Node& node, size_t index) {
+    graph::for_each_use(node, [&](const Use& use) {
+      if (newest_[root_of_later(use.value)] != 0)
+        fault_("3: {} still reads %{} of the step before when it is written to", text(node, index),
+               use.value);
+    });
+  }
+
+  // The root of a version that is made later in the step.
+  ValueId root_of_later(ValueId value) {
+    if (later_.empty()) {
+      later_.resize(graph_.values.size());
+      for (size_t i = 0; i < later_.size(); ++i) later_[i] = static_cast<ValueId>(i);
+      for (const Node& node : graph_.nodes)
+        graph::for_each_use(node, [&](const Use& use) {
+          if (use.written != kNoValue) later_[use.written] = later_[use.value];
+        });
+    }
+    return later_[value];
+  }
+
+  void make(const Node& node) {
+    graph::for_each_use(node, [&](const Use& use) {
+      if (use.written == kNoValue) return;
+      root_[use.written] = root_[use.value];
+      of_[use.written] = ++newest_[root_[use.value]];
+    });
+    if (node.op->role != graph::Role::view) return;
+    const auto* base = std::get_if<Use>(&node.args.front());
+    if (!base || base->value == kNoValue) return;
+    for (ValueId output : node.outputs) {
+      if (output == kNoValue) continue;
+      root_[output] = root_[base->value];
+      of_[output] = of_[base->value];
+    }
+  }
+
+  const Graph& graph_;
+  const Pairs& pairs_;
+  Fault& fault_;
+  std::vector<ValueId> root_;         // by value: whose memory it is
+  std::vector<int32_t> of_, newest_;  // by value, by root: versions
+  std::vector<ValueId> later_;
+};
+
+// Rule 4: who was the last to put something into each part of the arena.
+class Places {
+ public:
+  Places(const Graph& graph, const MemoryPlan& memory, const Pairs& pairs, Fault& fault)
+      : graph_(graph), memory_(memory), pairs_(pairs), fault_(fault) {}
+
+  void check() {
+    for (const Node& node : graph_.nodes)
+      if (node.next_step)
+        for (ValueId output : node.outputs) put(output);
+    for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
+      const Node& node = graph_.nodes[i];
+      reads(node, i);
+      if (graph::is_wait(node)) {
+        const size_t start = pairs_.started[graph::list_of(node).front().value];
+        reads(graph_.nodes[start], i);
+        if (!graph_.nodes[start].next_step) has_scratch(start, i);
+      }
+      put_scratch(i);
+      reads(node, i);
+      put_results(node, i);
+      for (ValueId output : node.outputs)
+        if (output != kNoValue) read(output, node, i);
+      has_scratch(i, i);
+    }
+    const size_t end = graph_.nodes.size();
+    for (size_t i = 0; i < end && !fault_; ++i)
+      if (graph_.nodes[i].next_step && graph::is_collective(graph_.nodes[i]))
+        reads(graph_.nodes[i], i);
+    for (const graph::Binding& output : graph_.outputs)
+      if (const auto by = other_owner(output.value))
+        fault_("4: the output {} lies where {} was put", output.name, *by);
+  }
+
+ private:
+  struct Range {
+    int64_t end;
+    int64_t owner;  // a root; −1 − node: a node's scratch
+  };
+
+  ValueId root(ValueId value) const { return memory_.root[value]; }
+  bool in_arena(ValueId value) const {
+    return memory_.place[root(value)] >= 0 && memory_.bytes[root(value)] > 0;
+  }
+
+  void put(int64_t begin, int64_t bytes, int64_t owner) {
+    const int64_t end = begin + bytes;
+    auto range = ranges_.lower_bound(begin);
+    if (range != ranges_.begin() && std::prev(range)->second.end > begin) --range;
+    while (range != ranges_.end() && range->first < end) {
+      const auto [at, old] = *range;
+      range = ranges_.erase(range);
+      if (at < begin) ranges_[at] = {begin, old.owner};
+      if (old.end > end) range = ranges_.emplace(end, Range{old.end, old.owner}).first;
+    }
+    ranges_[begin] = {end, owner};
+  }
+
+  void put(ValueId value) {
+    if (in_arena(value)) put(memory_.place[root(value)], memory_.bytes[root(value)], root(value));
+  }
+
+  void put_scratch(size_t index) {
+    if (memory_.scratch_bytes[index] > 0)
+      put(memory_.scratch_place[index], memory_.scratch_bytes[index], scratch(index));
+  }
+
+  static int64_t scratch(size_t index) { return -1 - static_cast<int64_t>(index); }
+
+  std::optional<std::string> other_owner(int64_t begin, int64_t bytes, int64_t owner) const {
+    const auto range = ranges_.find(begin);
+    if (range != ranges_.end() && range->second.owner == owner &&
+        range->second.end == begin + bytes)
+      return std::nullopt;
+    for (auto each = ranges_.upper_bound(begin + bytes - 1); each != ranges_.begin();) {
+      --each;
+      if (each->second.end <= begin) break;
+      const int64_t other = each->second.owner;
+      if (other != owner)
+        return other >= 0 ? fmt::format("%{}", other)
+                          : fmt::format("the scratch memory of node {}", -1 - other);
+    }
+    return "nothing";
+  }
+  std::optional<std::string> other_owner(ValueId value) const {
+    if (!in_arena(value)) return std::nullopt;
+    return other_owner(memory_.place[root(value)], memory_.bytes[root(value)], root(value));
+  }
+
+  void read(ValueId value, const Node& node, size_t index) {
+    if (const auto by = other_owner(value))
+      fault_("4: {} needs %{}, where {} was put", text(node, index), value, *by);
+  }
+  void reads(const Node& node, size_t index) {
+    graph::for_each_use(node, [&](const Use& use) { read(use.value, node, index); });
+  }
+  void has_scratch(size_t of, size_t index) {
+    if (memory_.scratch_bytes[of] == 0) return;
+    if (const auto by =
+            other_owner(memory_.scratch_place[of], memory_.scratch_bytes[of], scratch(of)))
+      fault_("4: {} needs its scratch memory until node {}, where {} was put",
+             text(graph_.nodes[of], of), index, *by);
+  }
+
+  // A result may lie where an argument lay that its operator lets it take.
+  void put_results(const Node& node, size_t index) {
+    for (size_t j = 0; j < node.outputs.size(); ++j) {
+      const ValueId output = node.outputs[j];
+      if (output == kNoValue || root(output) != output || !in_arena(output)) continue;
+      const auto takes = may_take(graph_, node, j);
+      for (size_t position = 0; position < node.args.size(); ++position) {
+        const auto check = [&](const Use& use) {
+          if (use.value == kNoValue || !overlap(use.value, output)) return;
+          const bool may = std::find(takes.begin(), takes.end(), position) != takes.end();
+          if (!may)
+            fault_("4: {} puts %{} where it reads %{}", text(node, index), output, use.value);
+        };
+        if (const auto* use = std::get_if<Use>(&node.args[position])) check(*use);
+        if (const auto* uses = std::get_if<graph::Uses>(&node.args[position]))
+          for (const Use& use : *uses) check(use);
+      }
+      put(output);
+    }
+  }
+
+  bool overlap(ValueId a, ValueId b) const {
+    if (!in_arena(a) || root(a) == root(b)) return false;
+    const int64_t at = memory_.place[root(a)], other = memory_.place[root(b)];
+    return at < other + memory_.bytes[root(b)] && other < at + memory_.bytes[root(a)];
+  }
+
+  const Graph& graph_;
+  const MemoryPlan& memory_;
+  const Pairs& pairs_;
+  Fault& fault_;
+  std::map<int64_t, Range> ranges_;  // by where they begin
+};
+
+}  // namespace
+
+Result<> verify(const Graph& graph, const MemoryPlan& memory) {
+  Fault fault;
+  check_makers(graph, fault);
+  if (fault) return fault.result();
+  const Pairs pairs = pairs_of(graph, fault);
+  if (fault) return fault.result();
+  Versions(graph, pairs, fault).check();
+  if (!fault && !memory.root.empty()) Places(graph, memory, pairs, fault).check();
+  return fault.result();
+}
+
+}  // namespace heddle::passes
