@@ -32,10 +32,10 @@ constexpr std::array kInLayer = {
 std::string hugging_face_module(std::string_view module) {
   for (const Names& names : kOutsideLayers)
     if (module == names.heddle) return std::string(names.hugging_face);
-  const size_t layer_end = module.find('.', std::string_view("layers.").size());
-  for (const Names& names : kInLayer)
-    if (module.substr(layer_end + 1) == names.heddle)
-      return fmt::format("model.{}.{}", module.substr(0, layer_end), names.hugging_face);
+  if (const auto in = recipe::in_layers(module))
+    for (const Names& names : kInLayer)
+      if (in->rest == names.heddle)
+        return fmt::format("model.layers.{}.{}", in->layer, names.hugging_face);
   return std::string(module);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/passes/stage.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::cost {
 namespace {
@@ -36,7 +36,7 @@ class Meetings {
     const auto [known, added] = numbers_.try_emplace(name, static_cast<int>(groups_.size()));
     if (added) {
       // Transfers and the two ends are pairs; other groups reach along the whole pipeline.
-      const bool pair = name.starts_with("pp stage ") || name == passes::kEndsGroup;
+      const bool pair = name.starts_with("pp stage ") || name == recipe::kEndsGroup;
       groups_.push_back({pair ? 2 : ranks_, {}});
     }
     return known->second;

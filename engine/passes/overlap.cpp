@@ -6,7 +6,7 @@
 
 #include "engine/passes/node_cost.h"
 #include "engine/passes/order.h"
-#include "engine/passes/stage.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::passes {
 namespace {
@@ -58,7 +58,7 @@ class Overlapper {
   // The sum of a tied matrix's gradients at both ends of a pipeline, which are ready at different
   // times.
   static bool joins_ends(const Node& collective) {
-    return graph::group_of(collective) == kEndsGroup;
+    return graph::group_of(collective) == recipe::kEndsGroup;
   }
 
   // An all-reduce of whole gradients, where nothing is sharded, takes the place of the scatter.

@@ -1,7 +1,5 @@
 #include "engine/passes/stage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "engine/graph/cleanup.h"
+#include "engine/recipe/mesh.h"
 
 namespace heddle::passes {
 namespace {
@@ -116,7 +115,7 @@ class Cutter {
     node.module = maker.module;
     node.phase = maker.phase;
     node.stage = static_cast<int32_t>(at);
-    const std::string group = transfer_group(from, to);
+    const std::string group = recipe::transfer_group(from, to);
     graph_.groups[group] = 2;
     node.args.emplace_back(c10::IValue(group));
     return node;
@@ -193,9 +192,12 @@ class Cutter {
       graph::for_each_use(node, [&](Use& use) {
         const auto state = state_of_.find(use.value);
         if (state == state_of_.end()) return;
-        ValueId& version = newest.try_emplace(state->second, state->second).first->second;
-        use.value = version;
-        if (use.written != kNoValue) version = use.written;
+        use.value = newest.try_emplace(state->second, state->second).first->second;
+      });
+      graph::for_each_use(node, [&](const Use& use) {
+        if (const auto state = state_of_.find(use.value);
+            use.written != kNoValue && state != state_of_.end())
+          newest[state->second] = use.written;
       });
       bool whole = true;
       for (Arg& arg : node.args)
@@ -230,10 +232,6 @@ class Cutter {
 };
 
 }  // namespace
-
-std::string transfer_group(int64_t from, int64_t to) {
-  return fmt::format("pp stage {} to {}", from, to);
-}
 
 void keep_stages(Graph& graph, const StageOptions& options) { Cutter(graph, options).run(); }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <string_view>
 
 #include "engine/graph/ir.h"
@@ -16,13 +15,6 @@ struct StageOptions {
   /// The stage of a module; −1 for what belongs to none.
   std::function<int64_t(std::string_view module)> stage_of;
 };
-
-/// The process group of the two ranks that have the first and the last stage.
-inline constexpr const char* kEndsGroup = "pp ends";
-
-/// The process group of two ranks that takes activations from stage `from` to stage `to`, which
-/// come one behind the other, or their gradients the other way.
-std::string transfer_group(int64_t from, int64_t to);
 
 /// Keeps the nodes of the rank's stages, and of the optimizer's those of their parameters and of
 /// the step as a whole. A value that another stage reads is sent as soon as it is made, and

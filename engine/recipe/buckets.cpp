@@ -5,9 +5,10 @@
 namespace heddle::recipe {
 namespace {
 
-std::string layer_of(const std::string& module) {
-  constexpr std::string_view kLayers = "layers.";
-  return module.starts_with(kLayers) ? module.substr(0, module.find('.', kLayers.size())) : "";
+// "layers.3"; empty for what is in no layer.
+std::string layer_with(const std::string& module) {
+  const auto layer = layer_of(module);
+  return layer ? layer_name(*layer) : "";
 }
 
 Bucket single(Parameter parameter) {
@@ -21,7 +22,7 @@ std::vector<Bucket> by_layer(std::vector<Parameter> reads) {
   std::vector<Bucket> buckets;
   std::string before;
   for (Parameter& parameter : reads) {
-    const std::string layer = layer_of(parameter.module);
+    const std::string layer = layer_with(parameter.module);
     if (buckets.empty() || layer != before) buckets.push_back({});
     Bucket& bucket = buckets.back();
     const std::string& name = layer.empty() ? parameter.module : layer;

@@ -1,5 +1,7 @@
 #include "engine/recipe/mesh.h"
 
+#include <fmt/format.h>
+
 namespace heddle::recipe {
 namespace {
 
@@ -7,6 +9,10 @@ constexpr std::array<const char*, kDimensions> kNames = {"pp", "dp_replicate", "
                                                          "tp"};
 
 }  // namespace
+
+std::string transfer_group(int64_t from, int64_t to) {
+  return fmt::format("pp stage {} to {}", from, to);
+}
 
 Mesh::Mesh(const Parallelism& p) : sizes_{p.pp, p.dp_replicate, p.dp_shard, p.cp, p.tp} {}
 

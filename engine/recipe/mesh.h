@@ -31,6 +31,12 @@ inline constexpr std::array kGroups = {
     kSharing, kReplicate, kReplicate | kTp, kTokens, kTokens | kPp, kModel, kCp,
     kTp,      kPp,        kStage,           kWorld};
 
+/// The group of the two ranks of a pipeline that take activations from stage `from` to stage `to`,
+/// which come one after the other, or their gradients the other way.
+std::string transfer_group(int64_t from, int64_t to);
+/// The group of the two ranks that have the first and the last stage.
+inline constexpr const char* kEndsGroup = "pp ends";
+
 class Mesh {
  public:
   Mesh() = default;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <limits>
@@ -50,7 +51,7 @@ int64_t Parameter::elements() const {
 std::vector<Parameter> parameters(const Model& model) {
   std::vector<Parameter> all = {{"tok_embeddings", {model.vocab_size, model.dim}}};
   for (int64_t layer = 0; layer < model.n_layers; ++layer) {
-    for (Parameter& parameter : layer_parameters(model, fmt::format("layers.{}", layer))) {
+    for (Parameter& parameter : layer_parameters(model, layer_name(layer))) {
       all.push_back(std::move(parameter));
     }
   }
@@ -121,7 +122,7 @@ Modules::Modules(const Model& model) : parameters_(recipe::parameters(model)) {
     for (size_t dot = module.find('.');; dot = module.find('.', dot + 1)) {
       const std::string name = module.substr(0, dot);
       auto& indices = under_[name];
-      const bool sample = name.find("layers.") != 0 || name.find("layers.0") == 0;
+      const bool sample = layer_of(name).value_or(0) == 0;
       if (indices.empty() && sample) sample_names_.push_back(name);
       indices.push_back(i);
       if (dot == std::string::npos) break;
@@ -149,21 +150,31 @@ bool Modules::contains(const std::string& name) const {
   return !names.empty();
 }
 
-std::vector<std::string> expand_range(std::string_view name) {
+std::optional<InLayers> in_layers(std::string_view name) {
   constexpr std::string_view kLayers = "layers.";
-  const size_t end = name.find('.', kLayers.size());
-  const size_t dash = name.find('-');
-  if (!name.starts_with(kLayers) || dash == std::string_view::npos || dash > end) {
-    return {std::string(name)};
-  }
-  const auto first = number(name.substr(kLayers.size(), dash - kLayers.size()));
-  const auto last = number(name.substr(dash + 1, end == name.npos ? end : end - dash - 1));
+  if (!name.starts_with(kLayers)) return std::nullopt;
+  name.remove_prefix(kLayers.size());
+  const size_t end = std::min(name.find('.'), name.size());
+  return InLayers{name.substr(0, end), name.substr(std::min(end + 1, name.size()))};
+}
+
+std::optional<int64_t> layer_of(std::string_view module) {
+  const auto in = in_layers(module);
+  return in ? number(in->layer) : std::nullopt;
+}
+
+std::string layer_name(int64_t layer) { return fmt::format("layers.{}", layer); }
+
+std::vector<std::string> expand_range(std::string_view name) {
+  const auto in = in_layers(name);
+  const size_t dash = in ? in->layer.find('-') : std::string_view::npos;
+  if (dash == std::string_view::npos) return {std::string(name)};
+  const auto first = number(in->layer.substr(0, dash)), last = number(in->layer.substr(dash + 1));
   if (!first || !last || *last - *first > kLongestRange) return {};
-  const std::string_view rest = end == name.npos ? std::string_view() : name.substr(end);
+  const auto rest = static_cast<size_t>(in->layer.data() + in->layer.size() - name.data());
   std::vector<std::string> result;
-  for (int64_t layer = *first; layer <= *last; ++layer) {
-    result.push_back(fmt::format("layers.{}{}", layer, rest));
-  }
+  for (int64_t layer = *first; layer <= *last; ++layer)
+    result.push_back(layer_name(layer) + std::string(name.substr(rest)));
   return result;
 }
 

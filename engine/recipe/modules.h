@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,18 @@ class Modules {
   std::unordered_map<std::string, std::vector<size_t>> under_;
   std::vector<std::string> sample_names_;
 };
+
+/// A name under "layers": "layers.2-3.attention" is {"2-3", "attention"}.
+struct InLayers {
+  std::string_view layer;  // as it is written
+  std::string_view rest;   // within the layer; empty: the layer itself
+};
+std::optional<InLayers> in_layers(std::string_view name);
+
+/// The layer that a module is in: 3 for "layers.3" and "layers.3.attention.wq"; none for others.
+std::optional<int64_t> layer_of(std::string_view module);
+/// "layers.3"
+std::string layer_name(int64_t layer);
 
 /// "layers.2-3.attention" to {"layers.2.attention", "layers.3.attention"}; a name without a range
 /// to itself; a range that runs backwards to nothing.

@@ -4,9 +4,8 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/recipe/mesh.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/rank_share.h"
-#include "engine/recipe/stages.h"
 
 namespace heddle::recipe {
 namespace {
@@ -23,8 +22,8 @@ struct Stage {
   bool first = false, last = false;
 };
 
-std::vector<Stage> stages_of(const Recipe& recipe) {
-  const std::vector<int64_t> layers = layers_of_stages(recipe);
+std::vector<Stage> stages_of(const Recipe& recipe, const Layout& layout) {
+  const std::vector<int64_t>& layers = layout.stage_layers();
   const int64_t ranks = recipe.parallelism.pp;
   std::vector<Stage> stages(static_cast<size_t>(ranks));
   for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
@@ -70,7 +69,7 @@ LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
 }
 
 RecomputeMode mode_of(const Recipe& recipe, int64_t layer) {
-  const std::string name = "layers." + std::to_string(layer);
+  const std::string name = layer_name(layer);
   for (const Override& each : recipe.overrides)
     for (const std::string& range : each.modules)
       for (const std::string& module : expand_range(range))
@@ -158,11 +157,11 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
 }  // namespace
 
 Needs needs_of(const Recipe& recipe) {
-  const Mesh mesh(recipe.parallelism);
+  const Layout layout(recipe);
   const int64_t bucket = two_buckets(recipe);
   Needs most;
-  for (const Stage& stage : stages_of(recipe)) {
-    const Needs needs = needs_of_stage(recipe, mesh, stage, bucket);
+  for (const Stage& stage : stages_of(recipe, layout)) {
+    const Needs needs = needs_of_stage(recipe, layout.mesh(), stage, bucket);
     if (needs.on_device() + needs.staging > most.on_device() + most.staging) most = needs;
   }
   return most;

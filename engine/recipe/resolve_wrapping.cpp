@@ -20,17 +20,15 @@ void check_name(const Modules& modules, const Model& model, const std::string& n
   if (modules.contains(name)) return;
   // Suggest with the layer that was written: "layers.3.atention" is near "layers.3.attention".
   std::vector<std::string> candidates = modules.sample_names();
-  const size_t from = std::string("layers.").size();
-  const size_t to = name.starts_with("layers.") ? std::min(name.find('.', from), name.size()) : 0;
-  if (to > from) {
-    const std::string layer = name.substr(from, to - from);
-    if (!modules.contains("layers." + layer)) {
+  if (const auto in = in_layers(name); in && !in->layer.empty()) {
+    const auto from = static_cast<size_t>(in->layer.data() - name.data());
+    if (!modules.contains(name.substr(0, from + in->layer.size()))) {
       checks.fault_at(place, key, fmt::format("\"{}\" matches no module", name),
                       fmt::format("layers.0 to layers.{}", model.n_layers - 1));
       return;
     }
     for (std::string& candidate : candidates) {
-      if (candidate.starts_with("layers.0")) candidate.replace(from, 1, layer);
+      if (candidate.starts_with(layer_name(0))) candidate.replace(from, 1, in->layer);
     }
   }
   checks.fault_at(place, key, fmt::format("\"{}\" matches no module", name), kValidNames,
@@ -47,10 +45,10 @@ std::vector<std::string> summary(const Modules& modules, const std::vector<bool>
   std::vector<std::string> names;
   if (all_of("tok_embeddings")) names.push_back("tok_embeddings");
   for (int64_t layer = 0; layer < layers; ++layer) {
-    const std::string name = fmt::format("layers.{}", layer);
+    const std::string name = layer_name(layer);
     if (all_of(name)) {
       int64_t last = layer;
-      while (last + 1 < layers && all_of(fmt::format("layers.{}", last + 1))) ++last;
+      while (last + 1 < layers && all_of(layer_name(last + 1))) ++last;
       names.push_back(last == layer ? name : fmt::format("layers.{}-{}", layer, last));
       layer = last;
       continue;

@@ -1,7 +1,5 @@
 #include "engine/recipe/stages.h"
 
-#include <charconv>
-
 namespace heddle::recipe {
 namespace {
 
@@ -35,22 +33,6 @@ std::vector<int64_t> layers_of_stages(const Recipe& recipe) {
   const bool two =
       p.pp_schedule == PipelineSchedule::interleaved && recipe.model.n_layers >= 2 * p.pp;
   return balanced(recipe.model.n_layers, two ? 2 * p.pp : p.pp);
-}
-
-int64_t stage_of(std::string_view module, const std::vector<int64_t>& layers) {
-  constexpr std::string_view kLayers = "layers.";
-  if (module.starts_with(kLayers)) {
-    int64_t layer = 0;
-    std::from_chars(module.data() + kLayers.size(), module.data() + module.size(), layer);
-    for (size_t stage = 0; stage < layers.size(); ++stage) {
-      if (layer < layers[stage]) return static_cast<int64_t>(stage);
-      layer -= layers[stage];
-    }
-    return -1;
-  }
-  if (module == "tok_embeddings") return 0;
-  const bool last = module == "norm" || module == "output" || module == "loss";
-  return last ? static_cast<int64_t>(layers.size()) - 1 : -1;
 }
 
 }  // namespace heddle::recipe

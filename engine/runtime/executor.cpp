@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/passes/stage.h"
 #include "engine/passes/unroll.h"
+#include "engine/recipe/mesh.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/transport/host_backend.h"
@@ -237,7 +237,7 @@ void Executor::start(const Start& start, const Node& node, size_t index) {
   Tensors from = start.from, to = start.to;
   // The same on all ranks of the group: those of different stages call it differently.
   const bool transfers = graph::is_send(node) || graph::is_receive(node);
-  const bool ends = start.group == passes::kEndsGroup;
+  const bool ends = start.group == recipe::kEndsGroup;
   const std::string what = transfers ? "transfer" : node.op.text();
   transport::label_next_collective(node.module.empty() || ends ? what
                                                                : what + " " + node.module.text());

@@ -17,7 +17,6 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/launch/rendezvous.h"
-#include "engine/passes/stage.h"
 #include "engine/runtime/device.h"
 #include "engine/transport/host_backend.h"
 
@@ -78,35 +77,23 @@ c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context,
   return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
 }
 
-void make_groups(const launch::RankContext& context, const recipe::Mesh& mesh, int64_t stages,
+void make_groups(const launch::RankContext& context, const recipe::Layout& layout,
                  c10::Device device, const std::string& address,
                  std::chrono::milliseconds timeout) {
   const auto store = open_store(context, timeout);
-  const auto add = [&](const std::string& name, const std::vector<int>& ranks) {
+  for (const recipe::Group& group : layout.groups()) {
+    const std::vector<int> ranks = layout.members(context.rank, group);
     const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
-    if (own == ranks.end()) return;
+    if (own == ranks.end()) continue;
     const transport::GroupOptions options{
-        .group = name, .ranks = ranks, .host = {}, .address = address, .timeout = timeout};
+        .group = group.name, .ranks = ranks, .host = {}, .address = address, .timeout = timeout};
     // Groups of one name have no rank in common: the first one tells them apart.
-    const auto prefix = fmt::format("{}.{}", name, ranks.front());
-    groups()[name] =
+    const auto prefix = fmt::format("{}.{}", group.name, ranks.front());
+    groups()[group.name] =
         make_group(device, c10::make_intrusive<c10d::PrefixStore>(prefix, store),
                    static_cast<int>(own - ranks.begin()), static_cast<int>(ranks.size()), options);
-  };
-  for (const recipe::Dims dims : recipe::kGroups) {
-    const std::string name = mesh.name(dims);
-    if (name.empty() || groups().contains(name)) continue;
-    add(name, mesh.group(context.rank, dims));
   }
-  const std::vector<int> pipeline = mesh.group(context.rank, recipe::kPp);
-  const auto ranks = static_cast<int64_t>(pipeline.size());
-  for (int64_t stage = 0; stage + 1 < stages && ranks > 1; ++stage) {
-    const int here = pipeline[stage % ranks], next = pipeline[(stage + 1) % ranks];
-    add(passes::transfer_group(stage, stage + 1), {here, next});
-    add(passes::transfer_group(stage + 1, stage), {next, here});
-  }
-  if (ranks > 1) add(passes::kEndsGroup, {pipeline.front(), pipeline.back()});
-  world() = mesh.name(recipe::kWorld);
+  world() = layout.mesh().name(recipe::kWorld);
   groups_device = device;
 }
 
@@ -118,12 +105,11 @@ const transport::HostBackend* host_group(const std::string& name) {
 
 }  // namespace
 
-Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             int64_t stages, c10::Device device,
-                             std::chrono::milliseconds timeout) {
+Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
+                             c10::Device device, std::chrono::milliseconds timeout) {
   const launch::Launch& launch = context.launch;
-  if (mesh.size() != launch.world_size)
-    return fail("a mesh of {} ranks is not one of {}", mesh.size(), launch.world_size);
+  if (layout.mesh().size() != launch.world_size)
+    return fail("a mesh of {} ranks is not one of {}", layout.mesh().size(), launch.world_size);
   if (launch.world_size == 1) {
     if (context.listen_fd >= 0) close(context.listen_fd);
     return {};
@@ -133,7 +119,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::M
                                           : local_address(launch.rendezvous_host, context.port);
   if (!address) return fail(address);
   try {
-    make_groups(context, mesh, stages, device, *address, timeout);
+    make_groups(context, layout, device, *address, timeout);
   } catch (const std::exception& error) {
     const std::string place = on_one_host(context)
                                   ? launch::rendezvous_file(context.run_dir)

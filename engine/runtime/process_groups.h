@@ -9,17 +9,16 @@
 
 #include "base/result.h"
 #include "engine/launch/launch.h"
-#include "engine/recipe/mesh.h"
+#include "engine/recipe/layout.h"
 
 namespace heddle::runtime {
 
-/// Meets the other ranks at the run's rendezvous and makes the groups along the mesh
-/// (`recipe::kGroups`), each by its name there, and between the `stages` of a pipeline
-/// (`passes::transfer_group`, `passes::kEndsGroup`): through a file of the run directory where all
-/// ranks are of this host, which then needs no network. Call once a process, before the first
-/// collective; with one rank there is nothing to make. `timeout`: how long others are waited for.
-Result<> init_process_groups(const launch::RankContext& context, const recipe::Mesh& mesh,
-                             int64_t stages, c10::Device device,
+/// Meets the other ranks at the run's rendezvous and makes the layout's groups: through a file of
+/// the run directory where all ranks are of this host, which then needs no network. Call once a
+/// process, before the first collective; with one rank there is nothing to make. `timeout`: how
+/// long others are waited for.
+Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
+                             c10::Device device,
                              std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
 /// How long the collectives of all groups wait for the other ranks, from the next ones on.

@@ -5,7 +5,6 @@
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
 #include "engine/model/llama.h"
-#include "engine/passes/stage.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
 #include "engine/train/graph_file.h"
@@ -49,10 +48,9 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   captured.graph = recorder.finish();
   captured.nodes = static_cast<int64_t>(captured.graph.nodes.size());
   captured.graph.micro_batches = settings.micro_batches;
-  for (const recipe::Dims dims : recipe::kGroups)
-    if (const std::string group = settings.mesh.name(dims); !group.empty())
-      captured.graph.groups[group] = settings.mesh.size(dims);
-  if (settings.parallelism.ends_apart) captured.graph.groups[passes::kEndsGroup] = 2;
+  for (const recipe::Group& group : settings.layout.groups())
+    if (!group.is_pair() || (group.name == recipe::kEndsGroup && settings.layout.ends_apart()))
+      captured.graph.groups[group.name] = group.ranks;
   captured.graph.notes = made_from(recipe);
   captured.graph.notes[kAfter] = "capture";
   captured.model_forward_calls = model.forward_calls();

@@ -76,7 +76,7 @@ Result<> write(const std::string& path,
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device) {
   const StepSettings settings = settings_of(recipe);
-  const Feed feed = make_feed(recipe, loader, 0, context.rank, device);
+  const Feed feed = make_feed(recipe, settings.layout, loader, 0, context.rank, device);
   const auto outputs = runner.run(feed.micro_batches, feed.step, nullptr);
 
   std::vector<std::pair<checkpoint::TensorInfo, at::Tensor>> tensors;
@@ -84,7 +84,7 @@ Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& conte
     tensors.push_back({{name, checkpoint::Dtype::f32, std::move(shape)}, tensor});
   };
   add("logits", {recipe.training.global_batch, recipe.data.seq_len, recipe.model.vocab_size},
-      whole_logits(outputs, recipe, settings.mesh));
+      whole_logits(outputs, recipe, settings.layout.mesh()));
   add("loss", {}, outputs.at("loss"));
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
     const at::Tensor grad = whole(parameter, outputs, "grad." + parameter.name, settings);

@@ -5,7 +5,6 @@
 
 #include "engine/optim/schedule.h"
 #include "engine/parallel/context_parallel.h"
-#include "engine/recipe/layout.h"
 #include "engine/train/agreement.h"
 
 namespace heddle::train {
@@ -62,9 +61,9 @@ std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& r
   return inputs;
 }
 
-runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch batch, int64_t rank,
-                                    c10::Device device) {
-  const recipe::Mesh mesh(recipe.parallelism);
+runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                    data::Batch batch, int64_t rank, c10::Device device) {
+  const recipe::Mesh& mesh = layout.mesh();
   const Part part(recipe, mesh, rank, device);
   const int64_t s = recipe.data.seq_len;
   const auto begin = [&](int64_t sequence, int64_t token) {
@@ -85,9 +84,9 @@ runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch ba
   return tensors;
 }
 
-runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, int64_t rank,
-                                   c10::Device device) {
-  const recipe::Mesh mesh(recipe.parallelism);
+runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                   int64_t step, int64_t rank, c10::Device device) {
+  const recipe::Mesh& mesh = layout.mesh();
   const double lr =
       recipe.optimizer.lr * optim::lr_factor(recipe.schedule, recipe.training.steps, step);
   // Packed samples have no padding: every label counts.
@@ -113,15 +112,15 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, i
   return tensors;
 }
 
-Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
-               int64_t rank, c10::Device device) {
-  const int64_t data_rank =
-      recipe::Mesh(recipe.parallelism).index(rank, recipe::kReplicate | recipe::kShard);
+Feed make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
+               const data::DataLoader& loader, int64_t step, int64_t rank, c10::Device device) {
+  const int64_t data_rank = layout.mesh().index(rank, recipe::kReplicate | recipe::kShard);
   Feed feed;
   for (int64_t m = 0; m < recipe.micro_batches(); ++m)
-    feed.micro_batches.push_back(batch_tensors(
-        recipe, loader.next(step, m, data_rank, recipe.data_parallel_ranks()), rank, device));
-  feed.step = step_tensors(recipe, step, rank, device);
+    feed.micro_batches.push_back(
+        batch_tensors(recipe, layout, loader.next(step, m, data_rank, recipe.data_parallel_ranks()),
+                      rank, device));
+  feed.step = step_tensors(recipe, layout, step, rank, device);
   return feed;
 }
 

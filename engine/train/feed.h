@@ -7,6 +7,7 @@
 
 #include "engine/data/text_loader.h"
 #include "engine/model/llama.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 #include "engine/runtime/executor.h"
 
@@ -21,17 +22,17 @@ struct Feed {
 std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe);
 
 /// A batch of whole sequences, as a rank reads it.
-runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, data::Batch batch, int64_t rank,
-                                    c10::Device device);
+runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                    data::Batch batch, int64_t rank, c10::Device device);
 /// What a rank reads in a step besides: token_count, lr, step, asked (nothing), and what tells its
 /// place.
-runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, int64_t step, int64_t rank,
-                                   c10::Device device);
+runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                   int64_t step, int64_t rank, c10::Device device);
 
 /// Step `step` (0-based) of rank `rank`, on `device`; numbers stay on the CPU, from where operators
 /// of any device take them.
-Feed make_feed(const recipe::Recipe& recipe, const data::DataLoader& loader, int64_t step,
-               int64_t rank, c10::Device device);
+Feed make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
+               const data::DataLoader& loader, int64_t step, int64_t rank, c10::Device device);
 
 /// What the model reads, by name.
 model::Batch batch_of(const runtime::NamedTensors& tensors);

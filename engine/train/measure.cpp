@@ -170,7 +170,8 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
       runtime::Program::create(std::move(plan->graph), std::move(plan->memory), states, at::kCPU);
   if (!program) return fail(program);
   runtime::Executor executor(std::move(*program));
-  const runtime::NamedTensors step_inputs = step_tensors(recipe, 0, 0, at::kCPU);
+  const runtime::NamedTensors step_inputs =
+      step_tensors(recipe, recipe::Layout(recipe), 0, 0, at::kCPU);
   const runtime::NamedTensors batch = random_batch(recipe);
   executor.run({batch}, step_inputs);
   std::vector<std::vector<double>> seconds(executor.program().instructions.size());

@@ -8,8 +8,8 @@
 #include "engine/graph/error_text.h"
 #include "engine/passes/budget.h"
 #include "engine/recipe/buckets.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/mesh.h"
-#include "engine/recipe/stages.h"
 #include "engine/recipe/units.h"
 #include "engine/train/graph_file.h"
 #include "engine/train/held_out.h"
@@ -43,14 +43,12 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
   return plan;
 }
 
-passes::StageOptions stages(const recipe::Recipe& recipe, int64_t rank,
-                            const graph::Graph& captured) {
-  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
-  return {
-      .pipeline = {pipeline_schedule(recipe), recipe.parallelism.pp,
-                   static_cast<int64_t>(layers.size()), captured.micro_batches},
-      .rank = recipe::Mesh(recipe.parallelism).index(rank, recipe::kPp),
-      .stage_of = [layers](std::string_view module) { return recipe::stage_of(module, layers); }};
+passes::StageOptions stages(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                            int64_t rank, const graph::Graph& captured) {
+  return {.pipeline = {pipeline_schedule(recipe), recipe.parallelism.pp, layout.stages(),
+                       captured.micro_batches},
+          .rank = layout.mesh().index(rank, recipe::kPp),
+          .stage_of = [layout](std::string_view module) { return layout.stage_of(module); }};
 }
 
 passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
@@ -119,10 +117,10 @@ passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe) {
   return passes::PipelineSchedule::one_f_one_b;
 }
 
-passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
-                                 const graph::Graph& captured) {
+passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                 int64_t rank, const graph::Graph& captured) {
   passes::PlanOptions options;
-  if (recipe.parallelism.pp > 1) options.stages = stages(recipe, rank, captured);
+  if (recipe.parallelism.pp > 1) options.stages = stages(recipe, layout, rank, captured);
   options.gather_once = recipe.wrapping.reshard_after_forward == 0;
   options.buckets = buckets(recipe, captured);
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
@@ -143,16 +141,15 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
 int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured) {
   // On a GPU's host it takes nothing of the GPU.
   if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
-  const recipe::Mesh mesh(recipe.parallelism);
-  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
+  const recipe::Layout layout(recipe);
   runtime::NamedTensors states;
   for (const graph::Binding& state : captured.states) {
     const std::string module = state.name.substr(0, state.name.find(".weight"));
     if (recipe.parallelism.pp == 1 ||
-        recipe::stage_of(module, layers) % recipe.parallelism.pp == mesh.index(rank, recipe::kPp))
+        layout.stage_of(module) % recipe.parallelism.pp == layout.mesh().index(rank, recipe::kPp))
       states.emplace(state.name, at::Tensor());
   }
-  return staging_bytes(recipe, mesh.group(rank, recipe::kStage).front(), states);
+  return staging_bytes(recipe, layout.mesh().group(rank, recipe::kStage).front(), states);
 }
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
@@ -173,7 +170,8 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
                                const cost::Rates& rates, const std::string& after,
                                int64_t beside) try {
   const cost::CostModel model(rates);
-  passes::PlanOptions options = plan_options(recipe, rank, captured);
+  const recipe::Layout layout(recipe);
+  passes::PlanOptions options = plan_options(recipe, layout, rank, captured);
   options.done = stands_after(captured);
   options.scratch_bytes = scratch(recipe, rates);
   const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");

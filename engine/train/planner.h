@@ -4,14 +4,15 @@
 #include "base/result.h"
 #include "engine/cost/rates.h"
 #include "engine/passes/pipeline.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 #include "engine/train/capture.h"
 
 namespace heddle::train {
 
-/// What the recipe asks of the passes, for a rank. `captured`: the recipe's step.
-passes::PlanOptions plan_options(const recipe::Recipe& recipe, int64_t rank,
-                                 const graph::Graph& captured);
+/// What the recipe asks of the passes, for a rank. `layout`: the recipe's; `captured`: its step.
+passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                 int64_t rank, const graph::Graph& captured);
 
 /// The recipe's pipeline schedule, as passes know it.
 passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe);

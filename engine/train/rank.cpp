@@ -11,7 +11,6 @@
 #include "engine/graph/error_text.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "engine/launch/process.h"
-#include "engine/recipe/stages.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
@@ -133,13 +132,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   const recipe::Recipe& recipe = inputs->recipe;
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
   if (!device) return bad_input(device.error().message);
-  const recipe::Mesh mesh(recipe.parallelism);
-  const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
-  if (const auto met = runtime::init_process_groups(context, mesh, stages, *device,
+  const recipe::Layout layout(recipe);
+  if (const auto met = runtime::init_process_groups(context, layout, *device,
                                                     in_milliseconds(recipe.timeouts.start));
       !met)
     return failed(met.error().message);
-  const auto rates = agree_on_rates(recipe, context.launch, *device);
+  const auto rates = agree_on_rates(recipe, layout, context.launch, *device);
   if (!rates) return failed(rates.error().message);
   auto runner = make_runner(recipe, context, *rates, *device);
   if (!runner) return bad_input(runner.error().message);
@@ -160,7 +158,8 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     if ((*runner)->facts.predicted_peak_bytes > 0 && device->is_cpu())
       (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
   }
-  if (const auto agreed = agree_on_plan((*runner)->facts.plan, mesh, context.rank); !agreed)
+  if (const auto agreed = agree_on_plan((*runner)->facts.plan, layout.mesh(), context.rank);
+      !agreed)
     return failed(agreed.error().message);
   (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)

@@ -17,20 +17,20 @@
 namespace heddle::train {
 namespace {
 
+// The layout's groups. All along a pipeline travels as the group of its ranks does.
 template <typename KindOf>
-cost::GroupKinds kinds_of(const recipe::Recipe& recipe, const KindOf& kind_of) {
-  cost::GroupKinds kinds;
-  const recipe::Mesh mesh(recipe.parallelism);
-  for (const auto& [name, group] : cost::groups_of(recipe)) {
-    if (!group.stages) {
-      kinds[name] = kind_of(name, mesh.size(group.dims));
+cost::GroupKinds groups_of(const recipe::Layout& layout, const KindOf& kind_of) {
+  cost::GroupKinds groups;
+  for (const recipe::Group& group : layout.groups()) {
+    if (!group.is_pair()) {
+      groups[group.name] = kind_of(group.name, group.ranks);
       continue;
     }
-    // All along a pipeline travels as the group of its ranks does.
-    kinds[name] = kind_of(mesh.name(group.dims), 2);
-    kinds[name].remote_ranks = std::min<int64_t>(kinds[name].remote_ranks, 1);
+    cost::GroupKind pair = kind_of(layout.mesh().name(recipe::kPp), group.ranks);
+    pair.remote_ranks = std::min<int64_t>(pair.remote_ranks, 1);
+    groups[group.name] = pair;
   }
-  return kinds;
+  return groups;
 }
 
 cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKinds& groups,
@@ -56,14 +56,14 @@ struct View {
   std::map<std::string, size_t> rank;  // by group: the first of those that see it so
 };
 
-std::vector<View> views_of_ranks(const recipe::Recipe& recipe, int64_t ranks) {
+std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
   const auto as_met = [](const std::string& name, int64_t size) {
     return cost::GroupKind{.transport = runtime::transport_name(name),
                            .ranks = size,
                            .remote_ranks = runtime::remote_ranks(name)};
   };
   nlohmann::json mine = {{"threads", at::get_num_threads()}, {"groups", nlohmann::json::object()}};
-  for (const auto& [name, kind] : kinds_of(recipe, as_met))
+  for (const auto& [name, kind] : groups_of(layout, as_met))
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
   for (const std::string& text : gather_texts(mine.dump(), ranks)) {
@@ -116,13 +116,13 @@ cost::Rates rates_here(const recipe::Recipe& recipe) {
     return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
   };
   return kept_rates(local_ranks, launch::threads_of_rank(local_ranks),
-                    kinds_of(recipe, on_one_host), gpu);
+                    groups_of(recipe::Layout(recipe), on_one_host), gpu);
 }
 
-Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
-                                   c10::Device device) try {
+Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                                   const launch::Launch& launch, c10::Device device) try {
   at::NoGradGuard no_grad;
-  const View all = agreed(views_of_ranks(recipe, launch.world_size));
+  const View all = agreed(views_of_ranks(layout, launch.world_size));
   cost::Rates rates = kept_rates(launch.local_ranks, all.threads, all.groups, device.is_cuda());
   if (launch.world_size == 1) return rates;
   rates = of_ranks(rates, launch.world_size).front();
@@ -130,17 +130,15 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
   bool measured = false;
   for (auto& [name, link] : rates.links) {
     if (!link.estimated || !between_hosts(link.transport)) continue;
-    if (name.starts_with("pp ")) continue;  // of two of the pipeline's ranks: as all of them
+    if (layout.group(name)->is_pair()) continue;  // as all of the pipeline's ranks
     link = measure_link(runtime::process_group(name), link.transport, few_sizes());
     measured = true;
   }
   if (!measured) return rates;
   const std::vector<cost::Rates> of_each = of_ranks(rates, launch.world_size);
   for (auto& [name, link] : rates.links) link = of_each[all.rank.at(name)].links.at(name);
-  if (const std::string pipeline = recipe::Mesh(recipe.parallelism).name(recipe::kPp);
-      !pipeline.empty())
-    for (auto& [name, link] : rates.links)
-      if (name.starts_with("pp ")) link = rates.links.at(pipeline);
+  for (auto& [name, link] : rates.links)
+    if (layout.group(name)->is_pair()) link = rates.links.at(layout.mesh().name(recipe::kPp));
   return rates;
 } catch (const std::exception& error) {
   return fail("the ranks cannot agree on rates: {}", graph::error_text(error));
@@ -149,11 +147,11 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
 Result<> calibrate(const launch::RankContext& context) {
   const int32_t ranks = context.launch.world_size;
   // Half of the ranks are a group as well, where that is more than one.
-  recipe::Parallelism all;
-  all.dp_replicate = ranks > 2 && ranks % 2 == 0 ? 2 : 1;
-  all.dp_shard = ranks / all.dp_replicate;
-  const recipe::Mesh mesh(all);
-  if (const auto met = runtime::init_process_groups(context, mesh, 1, at::kCPU); !met) return met;
+  recipe::Recipe all;
+  all.parallelism.dp_replicate = ranks > 2 && ranks % 2 == 0 ? 2 : 1;
+  all.parallelism.dp_shard = ranks / all.parallelism.dp_replicate;
+  const recipe::Layout layout(all);
+  if (const auto met = runtime::init_process_groups(context, layout, at::kCPU); !met) return met;
   cost::Calibration calibration{.host = host_name(),
                                 .ranks = ranks,
                                 .threads = at::get_num_threads(),
@@ -170,7 +168,7 @@ Result<> calibrate(const launch::RankContext& context) {
         measure_link(runtime::process_group(group), runtime::transport_name(group), sizes));
   };
   if (ranks > 1) measure(runtime::world_group());
-  if (all.dp_replicate > 1) measure(mesh.name(recipe::kShard));
+  if (all.parallelism.dp_replicate > 1) measure(layout.mesh().name(recipe::kShard));
   auto operators = measure_operators();
   if (!operators) return fail(operators);
   calibration.operators = std::move(*operators);

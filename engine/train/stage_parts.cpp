@@ -9,7 +9,7 @@
 
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/schedule.h"
-#include "engine/recipe/stages.h"
+#include "engine/recipe/layout.h"
 #include "engine/train/planner.h"
 
 namespace heddle::train {
@@ -65,7 +65,7 @@ class KindMaker {
     kind.micro_batches = std::min(kPlanned, recipe_.micro_batches());
     recipe::Recipe few = recipe_;
     few.parallelism.stage_layers =
-        pp > 1 ? recipe::layers_of_stages(recipe_) : std::vector<int64_t>{};
+        pp > 1 ? recipe::Layout(recipe_).stage_layers() : std::vector<int64_t>{};
     few.parallelism.pp_schedule = recipe::PipelineSchedule::gpipe;
     const int64_t rank = pipeline_rank * (recipe_.hardware.ranks / pp);
     const auto capture = [&](const recipe::Recipe& of, Work work) {
@@ -359,7 +359,8 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
                                                 const PredictOptions& options,
                                                 int64_t validation_bytes) {
   const int64_t pp = recipe.parallelism.pp;
-  const std::vector<int64_t> layers = recipe::layers_of_stages(recipe);
+  const recipe::Layout layout(recipe);
+  const std::vector<int64_t>& layers = layout.stage_layers();
   KindMaker maker(recipe, machine, options, validation_bytes);
   std::map<std::vector<int64_t>, Kind> kinds;
   std::vector<const Kind*> kind_of;

@@ -58,11 +58,12 @@ void initialise(const recipe::Recipe& recipe, const checkpoint::Parameter& param
 std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t rank,
                                        const runtime::NamedTensors& states) {
   const StepSettings settings = settings_of(recipe);
-  const recipe::Mesh& mesh = settings.mesh;
+  const recipe::Layout& layout = settings.layout;
+  const recipe::Mesh& mesh = layout.mesh();
   std::vector<StoredState> stored;
   for (const checkpoint::Parameter& parameter : checkpoint::parameters(recipe.model)) {
     const recipe::Cut cut = recipe::cut_of(parameter.name);
-    const recipe::Box box = recipe::stored_box(parameter.shape, cut, mesh, rank);
+    const recipe::Box box = layout.stored_box(parameter.name, parameter.shape, rank);
     const bool first_replica = mesh.index(rank, recipe::kReplicate) == 0;
     const bool first_alike = cut != recipe::Cut::none || mesh.index(rank, recipe::kTp) == 0;
     const auto add = [&](const std::string& name, bool writes) {
@@ -130,18 +131,16 @@ at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group&
 at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
                  const std::string& name, const StepSettings& settings) {
   at::NoGradGuard no_grad;
-  const recipe::Cut cut = recipe::cut_of(parameter.name);
+  const auto [cut, local, sizes] = settings.layout.part_of(parameter.name, parameter.shape);
   const auto& [sharding, tensor, context, ends_apart] = settings.parallelism;
   const parallel::Group& tp = tensor.group;
-  const std::vector<int64_t> local = recipe::local_shape(parameter.shape, cut, tp.ranks);
-  std::vector<int64_t> sizes = local;
-  sizes[0] = sharding.shard_rows(local[0]);
   // Of a pipeline's ranks one has it; the others add zeros.
   const auto found = shards.find(name);
   at::Tensor shard = found == shards.end() ? at::zeros(sizes, at::kFloat) : found->second.detach();
-  if (settings.mesh.size(recipe::kPp) > 1)
+  if (settings.layout.mesh().size(recipe::kPp) > 1)
     shard =
-        runtime::wait(runtime::all_reduce({shard}, "sum", settings.mesh.name(recipe::kPp))).front();
+        runtime::wait(runtime::all_reduce({shard}, "sum", settings.layout.mesh().name(recipe::kPp)))
+            .front();
   const at::Tensor part = gathered(shard, local[0], {sharding.ranks, sharding.group});
   if (cut == recipe::Cut::none || tp.ranks == 1) return part;
   const at::Tensor parts = gathered(part, local[0] * tp.ranks, tp);

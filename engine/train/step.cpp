@@ -5,7 +5,6 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "engine/graph/recorder.h"
-#include "engine/passes/stage.h"
 #include "engine/runtime/collectives.h"
 
 namespace heddle::train {
@@ -27,12 +26,13 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
   auto dtype = [](recipe::Precision precision) {
     return precision == recipe::Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
   };
-  const recipe::Mesh mesh(recipe.parallelism);
+  const recipe::Layout layout(recipe);
+  const recipe::Mesh& mesh = layout.mesh();
   return {.micro_batches = recipe.micro_batches(),
           .max_norm = recipe.training.max_norm,
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
-          .mesh = mesh,
+          .layout = layout,
           .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
                                        dtype(recipe.precision.param)},
                           .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},
@@ -40,7 +40,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                                      recipe.parallelism.tp_chunks},
                           .context = {{mesh.size(recipe::kCp), mesh.name(recipe::kCp)},
                                       recipe.parallelism.cp_mode},
-                          .ends_apart = recipe.model.tied_embeddings && recipe.parallelism.pp > 1},
+                          .ends_apart = layout.ends_apart()},
           .reduce = dtype(recipe.precision.reduce),
           .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
           .work = Work::train};
@@ -113,7 +113,7 @@ void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count)
 // Sums a whole gradient over the ranks that share the parameter; each gets its shard.
 at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
   const model::Sharding& sharding = settings_.parallelism.sharding;
-  if (settings_.mesh.size(recipe::kTokens) > 1) grad = grad.to(settings_.reduce);
+  if (settings_.layout.mesh().size(recipe::kTokens) > 1) grad = grad.to(settings_.reduce);
   if (sharding.ranks == 1) return grad;
   return runtime::wait(runtime::reduce_scatter({grad.contiguous()},
                                                {state.parameter->shard.size(0)}, sharding.group))
@@ -125,25 +125,26 @@ at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
 at::Tensor Step::summed(const State& state, at::Tensor shard) const {
   if (settings_.parallelism.ends_apart && is_end(*state.parameter))
     shard =
-        runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", passes::kEndsGroup))
+        runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", recipe::kEndsGroup))
             .front();
   const bool part = settings_.parallelism.tensor.spreads_tokens() && !state.parameter->is_cut;
   const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
-  if (settings_.mesh.size(dims) == 1) return shard.to(at::kFloat);
+  if (settings_.layout.mesh().size(dims) == 1) return shard.to(at::kFloat);
   return all_reduced(shard.to(settings_.reduce), "sum", dims).to(at::kFloat);
 }
 
 at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction,
                              recipe::Dims dims) const {
-  if (settings_.mesh.size(dims) == 1) return value;
-  return runtime::wait(runtime::all_reduce({value}, reduction, settings_.mesh.name(dims))).front();
+  if (settings_.layout.mesh().size(dims) == 1) return value;
+  return runtime::wait(runtime::all_reduce({value}, reduction, settings_.layout.mesh().name(dims)))
+      .front();
 }
 
 // Of the whole gradient. Each element counts once: replicas hold the same shards, and
 // tensor-parallel ranks the same of what is not cut.
 at::Tensor Step::norm() const {
   std::vector<at::Tensor> cut, whole;
-  const int64_t tp = settings_.mesh.size(recipe::kTp);
+  const int64_t tp = settings_.layout.mesh().size(recipe::kTp);
   for (const State& state : states_) {
     const graph::ModuleScope scope(state.parameter->module());
     // The other end of a pipeline has it too.
@@ -167,7 +168,7 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
     }
   }
   const at::Tensor norm = this->norm();
-  const auto ranks = static_cast<double>(settings_.mesh.size(recipe::kTokens));
+  const auto ranks = static_cast<double>(settings_.layout.mesh().size(recipe::kTokens));
   runtime::NamedTensors outputs;
   outputs["grad_norm"] = norm;
   outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();

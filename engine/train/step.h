@@ -9,7 +9,7 @@
 
 #include "engine/kernels/operators.h"
 #include "engine/model/llama.h"
-#include "engine/recipe/mesh.h"
+#include "engine/recipe/layout.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
@@ -23,7 +23,7 @@ struct StepSettings {
   int64_t micro_batches = 1;
   double max_norm = 1.0;  // 0: no clipping
   kernels::AdamW adamw;
-  recipe::Mesh mesh;
+  recipe::Layout layout;
   model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients

@@ -45,6 +45,7 @@ class Trainer {
           const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
           Validator* validator, telemetry::LogWriter& log, c10::Device device)
       : recipe_(recipe),
+        layout_(recipe),
         context_(context),
         runner_(runner),
         loader_(loader),
@@ -113,7 +114,7 @@ class Trainer {
   Result<> one_step(int64_t step) {
     const auto begin = Clock::now();
     const double time = now();
-    Feed feed = make_feed(recipe_, loader_, step, context_.rank, device_);
+    Feed feed = make_feed(recipe_, layout_, loader_, step, context_.rank, device_);
     feed.step["asked"] = tensor_of(of_this_rank(), device_);
     const double data_seconds = seconds_since(begin);
 
@@ -268,6 +269,7 @@ class Trainer {
   }
 
   const recipe::Recipe& recipe_;
+  const recipe::Layout layout_;
   const launch::RankContext& context_;
   Runner& runner_;
   const data::DataLoader& loader_;

@@ -27,6 +27,7 @@ int32_t drawn(const at::Tensor& logits, double temperature, double number) {
 Validator::Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t rank,
                      c10::Device device)
     : recipe_(validation_recipe(recipe)),
+      layout_(recipe_),
       sequences_(recipe.validation.batches * recipe.training.global_batch),
       held_out_(std::move(held_out)),
       rank_(rank),
@@ -34,7 +35,7 @@ Validator::Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t ran
 
 double Validator::loss(Runner& runner) const {
   const data::DataLoader& text = held_out_.loader;
-  const recipe::Mesh mesh(recipe_.parallelism);
+  const recipe::Mesh& mesh = layout_.mesh();
   const int64_t at_once = recipe_.training.global_batch, mine = recipe_.micro_batch_size();
   const int64_t all = text.samples_once(), end = sequences_ == 0 ? all : std::min(all, sequences_);
   double sum = 0;
@@ -42,9 +43,9 @@ double Validator::loss(Runner& runner) const {
   for (int64_t first = 0; first < end; first += at_once) {
     const int64_t own = first + mesh.index(rank_, recipe::kReplicate | recipe::kShard) * mine;
     const int64_t count = text.labels_once(first, std::min(end, first + at_once));
-    runtime::NamedTensors step = step_tensors(recipe_, 0, rank_, device_);
+    runtime::NamedTensors step = step_tensors(recipe_, layout_, 0, rank_, device_);
     step["token_count"] = at::scalar_tensor(static_cast<double>(count), at::kFloat);
-    const auto batch = batch_tensors(recipe_, text.once(own, mine, end), rank_, device_);
+    const auto batch = batch_tensors(recipe_, layout_, text.once(own, mine, end), rank_, device_);
     sum += runner.validate(batch, step).at("loss").item<double>() * static_cast<double>(count);
     tokens += count;
   }
@@ -53,13 +54,14 @@ double Validator::loss(Runner& runner) const {
 
 // Of the token behind `tokens`, [vocabulary], on every rank: the one that has them gives them.
 at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& tokens) const {
-  const recipe::Mesh mesh(recipe_.parallelism);
+  const recipe::Mesh& mesh = layout_.mesh();
   const int64_t s = recipe_.data.seq_len, count = recipe_.micro_batch_size() * s;
   data::Batch batch{std::vector<int64_t>(count, 0), std::vector<int64_t>(count, 0),
                     std::vector<int64_t>(count, 0)};
   std::copy(tokens.begin(), tokens.end(), batch.tokens.begin());
-  const auto outputs = runner.validate(batch_tensors(recipe_, std::move(batch), rank_, device_),
-                                       step_tensors(recipe_, 0, rank_, device_));
+  const auto outputs =
+      runner.validate(batch_tensors(recipe_, layout_, std::move(batch), rank_, device_),
+                      step_tensors(recipe_, layout_, 0, rank_, device_));
   at::NoGradGuard no_grad;
   const int64_t vocabulary = recipe_.model.vocab_size, tp = mesh.size(recipe::kTp);
   const int64_t width = recipe::local_shape({vocabulary}, recipe::Cut::rows, tp).front();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
 #include "engine/train/held_out.h"
 #include "engine/train/runner.h"
@@ -31,7 +32,8 @@ class Validator {
   at::Tensor logits_at(Runner& runner, const std::vector<int32_t>& tokens) const;
 
   recipe::Recipe recipe_;  // of what the ranks do at once
-  int64_t sequences_;      // of the text at most; 0: all
+  recipe::Layout layout_;
+  int64_t sequences_;  // of the text at most; 0: all
   HeldOut held_out_;
   int64_t rank_;
   c10::Device device_;

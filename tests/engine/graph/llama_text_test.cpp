@@ -80,7 +80,7 @@ class LlamaTextTest : public QObject {
     QVERIFY2(captured.has_value(), captured ? "" : captured.error().message.c_str());
     for (const std::string& pass : passes::pass_names()) {
       const passes::Plan plan = passes::plan(
-          captured->graph, train::plan_options(recipe, 0, captured->graph),
+          captured->graph, train::plan_options(recipe, recipe::Layout(recipe), 0, captured->graph),
           pass);
       const auto read = graph::parse_text(passes::to_text(plan), pass);
       QVERIFY2(read.has_value(), read ? "" : read.error().message.c_str());

@@ -7,10 +7,8 @@
 #include <map>
 
 #include "engine/recipe/layout.h"
-#include "engine/recipe/mesh.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
-#include "engine/recipe/stages.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
 #include "engine/train/rates.h"
@@ -61,10 +59,11 @@ Bytes counted(const graph::Graph& graph) {
 // The formulas, for a rank of a stage.
 Bytes expected(const recipe::Recipe& r, int64_t stage) {
   const recipe::Parallelism& p = r.parallelism;
-  const recipe::Mesh mesh(p);
+  const recipe::Layout layout(r);
+  const recipe::Mesh& mesh = layout.mesh();
   const auto shards = static_cast<double>(mesh.size(recipe::kSharing));
   const auto tp = static_cast<double>(p.tp), cp = static_cast<double>(p.cp);
-  const auto layers = recipe::layers_of_stages(r);
+  const auto& layers = layout.stage_layers();
   const bool first = stage == 0, last = stage + 1 == static_cast<int64_t>(layers.size());
   const double width = r.precision.param == recipe::Precision::bf16 ? 2 : 4;
   const auto micro_batches = static_cast<double>(r.micro_batches());
@@ -73,7 +72,7 @@ Bytes expected(const recipe::Recipe& r, int64_t stage) {
   // other.
   double whole = 0, uncut = 0, again = 0;
   for (const recipe::Parameter& parameter : recipe::parameters(r.model)) {
-    if (recipe::stage_of(parameter.module, layers) != stage) continue;
+    if (layout.stage_of(parameter.module) != stage) continue;
     const recipe::Cut cut = recipe::cut_of(parameter.name());
     std::vector<int64_t> local = recipe::local_shape(parameter.shape, cut, p.tp);
     const auto rows = static_cast<double>(local[0]);
@@ -161,7 +160,7 @@ class LlamaBytesTest : public QObject {
       const int64_t rank = stage * (recipe.hardware.ranks / stages);
       auto captured = train::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
-      auto options = train::plan_options(recipe, rank, captured->graph);
+      auto options = train::plan_options(recipe, recipe::Layout(recipe), rank, captured->graph);
       const auto plan = passes::plan(std::move(captured->graph), options, "unroll");
       Bytes found = counted(plan.graph);
       found.erase("sent");

@@ -6,9 +6,8 @@
 #include <map>
 
 #include "engine/graph/ir.h"
-#include "engine/recipe/mesh.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
-#include "engine/recipe/stages.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
 
@@ -63,12 +62,12 @@ std::map<std::string, int64_t> gathered(const graph::Graph& graph) {
 
 /// Elements of the parameters that the graph of a pipeline rank keeps.
 int64_t stored(const graph::Graph& graph, const recipe::Recipe& recipe, int64_t pipeline_rank) {
-  const auto layers = recipe::layers_of_stages(recipe);
+  const recipe::Layout layout(recipe);
   int64_t elements = 0;
   for (const graph::Binding& state : graph.states) {
     if (!state.name.ends_with(".weight")) continue;
     const std::string module = state.name.substr(0, state.name.rfind('.'));
-    if (recipe::stage_of(module, layers) % recipe.parallelism.pp != pipeline_rank) continue;
+    if (layout.stage_of(module) % recipe.parallelism.pp != pipeline_rank) continue;
     elements += graph.values[state.value].bytes() / 4;
   }
   return elements;
@@ -135,8 +134,8 @@ class RankShareTest : public QObject {
       auto captured = train::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
       QCOMPARE(holds[rank], stored(captured->graph, recipe, rank));
-      const auto options =
-          train::plan_options(recipe, rank * (recipe.hardware.ranks / pp), captured->graph);
+      const auto options = train::plan_options(
+          recipe, recipe::Layout(recipe), rank * (recipe.hardware.ranks / pp), captured->graph);
       std::map<std::string, int64_t> told;
       for (const recipe::Bucket& bucket : buckets) {
         const int64_t bytes = recipe::gathered_bytes(recipe, bucket)[rank];

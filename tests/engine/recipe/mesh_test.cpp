@@ -5,7 +5,6 @@
 
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
-#include "engine/recipe/stages.h"
 
 using namespace heddle::recipe;
 
@@ -99,13 +98,13 @@ class MeshTest : public QObject {
     const Parsed parsed = resolve(parse(text, "stages.toml"));
     QVERIFY2(parsed.ok(), parsed.ok() ? "" : parsed.faults[0].str().c_str());
     QStringList found;
-    const std::vector<int64_t> stages = heddle::recipe::layers_of_stages(parsed.recipe);
-    for (const int64_t each : stages) found << QString::number(each);
+    const Layout layout(parsed.recipe);
+    for (const int64_t each : layout.stage_layers()) found << QString::number(each);
     QCOMPARE(found.join(' '), expected);
-    QCOMPARE(stage_of("tok_embeddings", stages), 0);
-    QCOMPARE(stage_of("output", stages), static_cast<int64_t>(stages.size()) - 1);
-    QCOMPARE(stage_of("layers.0.attention.wq", stages), 0);
-    QCOMPARE(stage_of("", stages), -1);
+    QCOMPARE(layout.stage_of("tok_embeddings"), 0);
+    QCOMPARE(layout.stage_of("output"), layout.stages() - 1);
+    QCOMPARE(layout.stage_of("layers.0.attention.wq"), 0);
+    QCOMPARE(layout.stage_of(""), -1);
   }
 };
 

@@ -65,10 +65,9 @@ void run(const std::string& how, const std::string& folder, int rank) {
   context.run_dir = folder;
   context.rank = rank;
   context.launch.world_size = context.launch.local_ranks = 2;
-  recipe::Parallelism parallelism;
-  parallelism.dp_shard = 2;
-  if (const auto met =
-          runtime::init_process_groups(context, recipe::Mesh(parallelism), 1, at::kCPU);
+  recipe::Recipe recipe;
+  recipe.parallelism.dp_shard = 2;
+  if (const auto met = runtime::init_process_groups(context, recipe::Layout(recipe), at::kCPU);
       !met)
     throw std::runtime_error(met.error().message);
 

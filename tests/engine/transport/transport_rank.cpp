@@ -285,11 +285,12 @@ void mesh(const Arguments& a) {
   context.launch.world_size = context.launch.local_ranks = a.size;
   const int64_t shard = a.size / 2;
   using namespace heddle::recipe;
-  Parallelism parallelism;
-  parallelism.dp_replicate = 2;
-  parallelism.dp_shard = shard;
-  const Mesh mesh(parallelism);
-  const auto met = heddle::runtime::init_process_groups(context, mesh, 1, at::kCPU);
+  Recipe recipe;
+  recipe.parallelism.dp_replicate = 2;
+  recipe.parallelism.dp_shard = shard;
+  const Layout layout(recipe);
+  const Mesh& mesh = layout.mesh();
+  const auto met = heddle::runtime::init_process_groups(context, layout, at::kCPU);
   require(met.has_value(), met ? "" : met.error().message);
   std::string line;
   for (const Dims dims : {kSharing, kReplicate, kTokens}) {
