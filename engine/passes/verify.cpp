@@ -90,7 +90,8 @@ void check_makers(const Graph& graph, Fault& fault) {
     for (const graph::Binding& binding : *bindings) make(binding.value, binding.name);
   for (const Node& node : graph.nodes)
     if (node.next_step)
-      for (ValueId output : node.outputs) before[output] = true;
+      for (ValueId output : node.outputs)
+        if (output != kNoValue) before[output] = true;
   for (size_t i = 0; i < graph.nodes.size() && !fault; ++i) {
     const Node& node = graph.nodes[i];
     graph::for_each_use(node, [&](const Use& use) {
@@ -202,7 +203,8 @@ class Places {
   void check() {
     for (const Node& node : graph_.nodes)
       if (node.next_step)
-        for (ValueId output : node.outputs) put(output);
+        for (ValueId output : node.outputs)
+          if (output != kNoValue) put(output);
     for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
       const Node& node = graph_.nodes[i];
       reads(node, i);
