@@ -47,8 +47,13 @@ class Page : public QWidget {
     Q_UNUSED(toml)
     Q_UNUSED(file)
   }
-  /// Takes on the layout of the last time (columns, splitters), and from now on keeps it in the
-  /// settings as it changes. A picture is rendered without.
+  /// Marks a place of the recipe's text, 1-based (Compose).
+  virtual void showPlace(int line, int column) {
+    Q_UNUSED(line)
+    Q_UNUSED(column)
+  }
+  /// The window begins: takes on the layout of the last time (columns, splitters), and from now on
+  /// keeps it in the settings as it changes. A picture is rendered without.
   virtual void keepLayout() {}
   /// True when nothing asked for is still being loaded: the picture is complete.
   virtual bool isReady() const { return true; }

@@ -88,14 +88,16 @@ class Session : public QObject {
   /// "compose" or "launch"; see Page::showRecipe.
   void recipeRequested(const QString& page, const QString& name, const QString& toml,
                        const QString& file);
+  /// Compose shows that place of the recipe's text, 1-based.
+  void placeRequested(int line, int column);
   void continueRequested(qint64 run, bool fork);  // the dialog that says what will happen
   void trainingRequested();  // of the sample recipe on this machine, right away
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});
   /// What was said of the subject no longer holds.
   void messageSettled(const QString& subject);
-  /// A toast with the button "Undo".
-  void undoOffered(const QString& text, const std::function<void()>& undo);
+  /// A toast with a button, such as "Undo", which does `act`.
+  void offered(const QString& text, const QString& button, const std::function<void()>& act);
 
  private:
   template <typename Task>

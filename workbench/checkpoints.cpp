@@ -148,8 +148,9 @@ std::optional<recipe::Fault> folder_in_use(storage::Reader& reader,
                     checkpoint.folder, run ? fmt::format(" of {}", whose) : "", names.front());
   fault.valid = "\"\" (the run directory's own), or another folder";
   if (run && !running && !locked)
-    fault.valid +=
-        fmt::format("; to go on with {0}: heddle launch --resume {0}, or --fork {0}", run->name);
+    fault.valid += fmt::format(
+        "; to go on with {0}: Resume or Fork (heddle launch --resume {0}, or --fork {0})",
+        run->name);
   return fault;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_text.h"
 #include "engine/recipe/parse.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
@@ -63,6 +64,19 @@ std::string what_kill_does(const storage::RunDetail& run) {
                        "What was trained since step {}, the newest checkpoint, is lost; Stop "
                        "writes one more.",
                        checkpoints->saved().front().step);
+}
+
+std::string what_stop_left(const storage::RunDetail& run) {
+  const std::string after =
+      fmt::format("after step {}; ", count_text(static_cast<double>(run.summary.steps)));
+  if (!stop_keeps(run)) return after + "it keeps no checkpoints (checkpoint.enabled is false)";
+  const auto checkpoints = RunCheckpoints::open(run);
+  if (!checkpoints) return after + "its checkpoints cannot be seen: " + checkpoints.error().message;
+  if (checkpoints->saved().empty()) return after + "no checkpoint was written";
+  const remote::Host& host = checkpoints->place().target.hosts[0];
+  return after + fmt::format("checkpoint {} is in {}{}", checkpoints->saved().front().name,
+                             checkpoints->folder(),
+                             host.is_this_machine() ? "" : " on " + host.name);
 }
 
 }  // namespace heddle::workbench

@@ -5,12 +5,12 @@
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QSaveFile>
 #include <QUndoCommand>
 #include <algorithm>
 #include <filesystem>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "gui/models/text_file.h"
 
 namespace heddle::gui {
 
@@ -100,17 +100,14 @@ void RecipeDocument::load(const QString& name, const QString& text, const QStrin
 }
 
 Result<> RecipeDocument::open(const QString& file) {
-  QFile source(file);
-  if (!source.open(QIODevice::ReadOnly)) {
-    return fail("{} cannot be read: {}", file.toStdString(), source.errorString().toStdString());
-  }
-  load(QFileInfo(file).completeBaseName(), QString::fromUtf8(source.readAll()),
-       QFileInfo(file).absoluteFilePath());
+  const Result<QString> text = readText(file);
+  if (!text) return fail(text);
+  load(QFileInfo(file).completeBaseName(), *text, QFileInfo(file).absoluteFilePath());
   return {};
 }
 
 Result<> RecipeDocument::save() {
-  if (auto written = write(file_, text_); !written) return written;
+  if (auto written = writeText(file_, text_); !written) return written;
   saved_ = text_;
   autosave();
   Q_EMIT changed();
@@ -132,7 +129,7 @@ Result<> RecipeDocument::saveAs(const QString& file) {
       }
     }
   }
-  if (auto written = write(file, text); !written) return written;
+  if (auto written = writeText(file, text); !written) return written;
   file_ = QFileInfo(file).absoluteFilePath();
   name_ = QFileInfo(file).completeBaseName();
   saved_ = text;
@@ -146,16 +143,6 @@ Result<> RecipeDocument::saveAs(const QString& file) {
   return {};
 }
 
-Result<> RecipeDocument::write(const QString& file, const QString& text) {
-  QSaveFile target(file);
-  const QByteArray bytes = text.toUtf8();
-  if (!target.open(QIODevice::WriteOnly) || target.write(bytes) != bytes.size() ||
-      !target.commit()) {
-    return fail("{} cannot be written: {}", file.toStdString(), target.errorString().toStdString());
-  }
-  return {};
-}
-
 void RecipeDocument::autosave() {
   autosaveTimer_.stop();
   if (autosaveFile_.isEmpty()) return;
@@ -165,7 +152,7 @@ void RecipeDocument::autosave() {
   }
   QDir().mkpath(QFileInfo(autosaveFile_).absolutePath());
   const QJsonObject kept{{"name", name_}, {"file", file_}, {"saved", saved_}, {"text", text_}};
-  const auto written = write(autosaveFile_, QString::fromUtf8(QJsonDocument(kept).toJson()));
+  const auto written = writeText(autosaveFile_, QString::fromUtf8(QJsonDocument(kept).toJson()));
   if (!written) Q_EMIT refused(QString::fromStdString(written.error().message));
 }
 

@@ -43,6 +43,12 @@ class RecipeDocument : public QObject {
   const QString& name() const { return name_; }
   const QString& file() const { return file_; }
   bool isEdited() const { return text_ != saved_; }
+  /// The text as it was saved or loaded last; can be undone.
+  void discardChanges() {
+    endEdit();
+    setText(saved_);
+    endEdit();
+  }
   /// Each key that means something else than what is saved, with both values: "training.steps  10
   /// → 20". Empty if only the text differs, or is no TOML.
   QStringList unsavedChanges() const;
@@ -92,7 +98,6 @@ class RecipeDocument : public QObject {
   void replace(const QString& text);
   void refuse(const QString& why);
   void read();
-  Result<> write(const QString& file, const QString& text);
   void autosave();
 
   RecipeFiles files_;

@@ -21,7 +21,8 @@ std::optional<double> RunPace::remaining() const {
 
 Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run) {
   RunPace pace;
-  pace.step = run.steps;
+  // One that goes on from another's checkpoint has its first step still to end.
+  pace.step = std::max(run.steps, run.lineage ? run.lineage->step : 0);
   const auto planned = reader.recipe_values(run.id);
   if (!planned) return fail(planned);
   if (const auto found = planned->find("training.steps"); found != planned->end())

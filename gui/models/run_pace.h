@@ -10,7 +10,7 @@
 namespace heddle::gui {
 
 struct RunPace {
-  int64_t step = 0;        // the last one that ended
+  int64_t step = 0;        // the last one that ended, here or in the run it goes on from
   int64_t steps = 0;       // 0: the recipe does not say
   double stepSeconds = 0;  // rank 0's, median of the last steps; 0: none yet
 

@@ -6,10 +6,13 @@
 #include <QJsonObject>
 #include <algorithm>
 
+#include "storage/open_files.h"
+
 namespace heddle::gui {
 
 qint64 tokenizerSize(const QString& file) {
   constexpr qint64 kLargestFile = qint64{64} << 20;
+  if (!storage::may_open(file.toStdString())) return 0;
   QFile source(file);
   if (source.size() > kLargestFile || !source.open(QIODevice::ReadOnly)) return 0;
   const QJsonObject tokenizer = QJsonDocument::fromJson(source.readAll()).object();

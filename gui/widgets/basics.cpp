@@ -142,6 +142,26 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   painter.drawText(contentsRect(), static_cast<int>(alignment() | Qt::TextSingleLine), shown);
 }
 
+Symbol::Symbol(int size, const QString& iconName, Tone tone)
+    : size_(size), name_(iconName), tone_(tone) {
+  setFixedSize(size, size);
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void Symbol::set(const QString& iconName, Tone tone) {
+  name_ = iconName;
+  tone_ = tone;
+  update();
+}
+
+void Symbol::paintEvent(QPaintEvent*) {
+  if (name_.isEmpty()) return;
+  QPainter painter(this);
+  QRect place(0, 0, size_, size_);
+  place.moveCenter(rect().center());
+  painter.drawPixmap(place, iconPixmap(name_, size_, colorOf(tone_), devicePixelRatioF()));
+}
+
 StatusDot::StatusDot(Tone tone, bool filled, QWidget* parent)
     : QWidget(parent), tone_(tone), filled_(filled) {
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);

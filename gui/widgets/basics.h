@@ -60,6 +60,24 @@ class ElidedLabel : public QLabel {
   Qt::TextElideMode mode_;
 };
 
+/// An icon of `size` px, in its tone of whatever theme is in use.
+class Symbol : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit Symbol(int size, const QString& iconName = {}, Tone tone = Tone::text);
+  void set(const QString& iconName, Tone tone);
+  QSize sizeHint() const override { return {size_, size_}; }
+
+ protected:
+  void paintEvent(QPaintEvent*) override;
+
+ private:
+  int size_;
+  QString name_;
+  Tone tone_;
+};
+
 /// A coloured dot of 8 px: a state at a glance, always beside its word.
 class StatusDot : public QWidget {
   Q_OBJECT

@@ -1,5 +1,8 @@
 #include "gui/widgets/dialog.h"
 
+#include <QEvent>
+#include <QScreen>
+
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -13,11 +16,7 @@ Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget
   auto* row = new QHBoxLayout(head);
   row->setContentsMargins(metric::edge, 0, metric::group, 0);
   row->setSpacing(8);
-  if (!iconName.isEmpty()) {
-    auto* symbol = new QLabel;
-    symbol->setPixmap(iconPixmap(iconName, 18, colorOf(tone), devicePixelRatioF()));
-    row->addWidget(symbol);
-  }
+  if (!iconName.isEmpty()) row->addWidget(new Symbol(18, iconName, tone));
   title_ = heading({});
   row->addWidget(title_, 1);
   setTitle(title);
@@ -44,6 +43,21 @@ Dialog::Dialog(const QString& title, const QString& iconName, Tone tone, QWidget
 void Dialog::setTitle(const QString& title) {
   setWindowTitle(title);
   title_->setText(title);
+}
+
+bool Dialog::event(QEvent* event) {
+  const bool taken = QDialog::event(event);
+  // Only now: widgets that were just added are hidden until the event loop shows them, and a layout
+  // counts none that is hidden.
+  if (layout() && (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize))
+    fit();
+  return taken;
+}
+
+void Dialog::fit() {
+  const int needed = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width())
+                                                   : layout()->totalSizeHint().height();
+  setMinimumHeight(std::min(needed, screen()->availableGeometry().height()));
 }
 
 void Dialog::addButton(QPushButton* button) { foot_->addWidget(button); }

@@ -1,4 +1,5 @@
-// A modal dialog in Heddle's look: title, body, buttons at the foot.
+// A modal dialog in Heddle's look: title, body, buttons at the foot. It is never lower than what it
+// shows needs at its width, also where that comes later.
 #pragma once
 
 #include <QDialog>
@@ -22,7 +23,12 @@ class Dialog : public QDialog {
   /// Buttons stand at the right, in the order in which they are added.
   void addButton(QPushButton* button);
 
+ protected:
+  bool event(QEvent* event) override;
+
  private:
+  void fit();
+
   QLabel* title_;
   QVBoxLayout* body_;
   QHBoxLayout* foot_;

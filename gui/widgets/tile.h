@@ -25,6 +25,7 @@ class Tile : public QFrame {
   bool isStale() const { return stale_; }
   QString value() const;
   QString unit() const;
+  QString note() const { return note_->fullText(); }
 
  private:
   void showTone();

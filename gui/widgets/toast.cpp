@@ -62,9 +62,7 @@ Toast::Toast(QWidget* window, const Message& message, QPushButton* button)
     : QFrame(window), message_(message) {
   setObjectName(QStringLiteral("toast"));
   setProperty("role", "toast");
-  auto* symbol = new QLabel;
-  symbol->setPixmap(
-      iconPixmap(signOf(message.tone), 16, colorOf(message.tone), devicePixelRatioF()));
+  auto* symbol = new Symbol(16, signOf(message.tone), message.tone);
   auto* text = new QLabel(message.text);
   text->setWordWrap(true);
   text->setTextInteractionFlags(Qt::TextSelectableByMouse);

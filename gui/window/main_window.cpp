@@ -7,6 +7,7 @@
 #include <QMimeData>
 #include <QScreen>
 
+#include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/compare_page.h"
 #include "gui/views/compose/compose_page.h"
@@ -153,6 +154,9 @@ void MainWindow::connectSession() {
           wanted->showRecipe(recipe, toml, file);
         }
       });
+  connect(&session_, &Session::placeRequested, this, [this](int line, int column) {
+    page(QStringLiteral("compose"))->showPlace(line, column);
+  });
   connect(&session_, &Session::continueRequested, this, [this](qint64 run, bool fork) {
     auto* dialog = new ContinueDialog(
         session_, run, fork ? storage::Lineage::Kind::fork : storage::Lineage::Kind::resume, this);
@@ -165,9 +169,9 @@ void MainWindow::connectSession() {
           [this](const QString& subject) { settleToasts(this, subject); });
   connect(status_, &StatusBar::messagesClicked, this, [this] { messages_->open(status_); });
   connect(messages_, &MessageList::countChanged, status_, &StatusBar::setMessages);
-  connect(&session_, &Session::undoOffered, this,
-          [this](const QString& text, const std::function<void()>& undo) {
-            showToast(this, text, tr("Undo"), undo);
+  connect(&session_, &Session::offered, this,
+          [this](const QString& text, const QString& button, const std::function<void()>& act) {
+            showToast(this, text, button, act);
           });
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });
   connect(status_, &StatusBar::runClicked, this,
@@ -211,12 +215,11 @@ void MainWindow::switchTo(Page* page) {
 bool MainWindow::isReady() const { return currentPage()->isReady() && status_->isReady(); }
 
 void MainWindow::openRecipe(const QString& file) {
-  QFile recipe(file);
-  if (!recipe.open(QIODevice::ReadOnly))
-    return say(tr("%1 cannot be read: %2").arg(file, recipe.errorString()), Tone::bad);
+  const Result<QString> text = readText(file);
+  if (!text) return say(QString::fromStdString(text.error().message), Tone::bad);
   Page* compose = page(QStringLiteral("compose"));
   switchTo(compose);
-  compose->showRecipe(QFileInfo(file).completeBaseName(), QString::fromUtf8(recipe.readAll()),
+  compose->showRecipe(QFileInfo(file).completeBaseName(), *text,
                       QFileInfo(file).absoluteFilePath());
 }
 

@@ -115,6 +115,18 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
+  // Any other dialog would open what it lists, the store too: see the header.
+  void files_are_chosen_in_one_dialog() {
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!repository::is_cpp(path) || !path.startsWith("gui/")) continue;
+      if (path.startsWith("gui/widgets/file_dialog.")) continue;
+      if (repository::text_of(path).contains(QRegularExpression("\\bQFile(Dialog|SystemModel)\\b")))
+        faults << path + " uses Qt's file dialog or model; gui/widgets/file_dialog.h is the one";
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
   void cpp_is_formatted() {
     QStringList cpp = files_;
     cpp.removeIf([](const QString& path) { return !repository::is_cpp(path); });

@@ -1,14 +1,15 @@
 #include "gui/views/compose/compose_page.h"
 
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
 
+#include "gui/models/text_file.h"
 #include "gui/session.h"
 #include "gui/views/compose/compose_view.h"
 #include "gui/views/compose/unsaved_dialog.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/file_dialog.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -134,10 +135,27 @@ void ComposePage::loadFirst() {
   loaded_ = true;
   // A picture of the window (heddle render) leaves the unsaved recipe alone.
   const bool picture = window()->testAttribute(Qt::WA_DontShowOnScreen);
-  if (!picture && document_.keepUnsavedIn(autosaveFile(session().storePath()))) return;
+  if (!picture && document_.keepUnsavedIn(autosaveFile(session().storePath())))
+    return sayBroughtBack();
   const auto opened = document_.open(samples() + QStringLiteral("/debug.toml"));
   if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
 }
+
+void ComposePage::keepLayout() {
+  if (QFileInfo::exists(autosaveFile(session().storePath()))) loadFirst();
+}
+
+void ComposePage::sayBroughtBack() {
+  const QString file = document_.file();
+  const QString what = file.isEmpty() ? document_.name() : QFileInfo(file).fileName();
+  Q_EMIT session().offered(
+      tr("The unsaved text of %1 was brought back: it stands in Compose").arg(what), tr("Discard"),
+      [this, name = document_.name(), file] {
+        if (document_.name() == name && document_.file() == file) document_.discardChanges();
+      });
+}
+
+void ComposePage::showPlace(int line, int column) { view_->showPlace(line, column); }
 
 void ComposePage::showRecipe(const QString& name, const QString& toml, const QString& file) {
   loadFirst();
@@ -162,8 +180,8 @@ void ComposePage::newRecipe() {
 void ComposePage::chooseFile() {
   const QString folder =
       document_.file().isEmpty() ? QDir::homePath() : QFileInfo(document_.file()).absolutePath();
-  const QString file = QFileDialog::getOpenFileName(this, tr("Open recipe"), folder,
-                                                    tr("Recipes (*.toml);;All files (*)"));
+  const QString file = FileDialog::fileToOpen(this, tr("Open recipe"), folder,
+                                              tr("Recipes (*.toml);;All files (*)"));
   if (!file.isEmpty()) openFile(file);
 }
 
@@ -182,7 +200,7 @@ bool ComposePage::save() {
 bool ComposePage::saveAs() {
   const QString folder =
       hasOwnFile() ? QFileInfo(document_.file()).absolutePath() : QDir::homePath();
-  const QString file = QFileDialog::getSaveFileName(
+  const QString file = FileDialog::fileToSave(
       this, tr("Save recipe as"), folder + QChar('/') + document_.name() + QStringLiteral(".toml"),
       tr("Recipes (*.toml)"));
   if (file.isEmpty()) return false;

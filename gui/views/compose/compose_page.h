@@ -31,6 +31,9 @@ class ComposePage : public Page {
   }
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
+  void showPlace(int line, int column) override;
+  /// Brings unsaved text back at once, and says so.
+  void keepLayout() override;
 
   RecipeDocument& document() { return document_; }
 
@@ -42,6 +45,7 @@ class ComposePage : public Page {
   void makeActions();
   void makeHeader();
   void loadFirst();
+  void sayBroughtBack();
   void newRecipe();
   void openFile(const QString& file);
   void chooseFile();

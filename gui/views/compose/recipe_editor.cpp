@@ -46,6 +46,11 @@ RecipeEditor::RecipeEditor(RecipeDocument& document, QWidget* parent)
     }
   });
   connect(this, &QPlainTextEdit::cursorPositionChanged, gutter_, qOverload<>(&QWidget::update));
+  connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] {
+    if (marked_ == 0 || textCursor().blockNumber() + 1 == marked_) return;
+    marked_ = 0;
+    markFaults();
+  });
   connect(this, &QPlainTextEdit::blockCountChanged, this,
           [this] { setViewportMargins(gutterWidth(), 8, 0, 0); });
   connect(&recipe_, &RecipeDocument::changed, this, &RecipeEditor::showText);
@@ -86,17 +91,19 @@ void RecipeEditor::showText() {
 
 void RecipeEditor::markFaults() {
   QList<QTextEdit::ExtraSelection> marks;
-  const auto mark = [&](const std::vector<recipe::Fault>& faults, const QColor& color) {
-    for (const recipe::Fault& fault : faults) {
-      const QTextBlock block = QPlainTextEdit::document()->findBlockByNumber(fault.line - 1);
-      if (fault.line == 0 || !block.isValid()) continue;
-      QTextEdit::ExtraSelection line;
-      line.cursor = QTextCursor(block);
-      line.format.setBackground(blend(colors().window, color, 0.12));
-      line.format.setProperty(QTextFormat::FullWidthSelection, true);
-      marks.append(line);
-    }
+  const auto markLine = [&](int number, const QColor& color) {
+    const QTextBlock block = QPlainTextEdit::document()->findBlockByNumber(number - 1);
+    if (number == 0 || !block.isValid()) return;
+    QTextEdit::ExtraSelection line;
+    line.cursor = QTextCursor(block);
+    line.format.setBackground(blend(colors().window, color, 0.12));
+    line.format.setProperty(QTextFormat::FullWidthSelection, true);
+    marks.append(line);
   };
+  const auto mark = [&](const std::vector<recipe::Fault>& faults, const QColor& color) {
+    for (const recipe::Fault& fault : faults) markLine(fault.line, color);
+  };
+  markLine(marked_, colors().accent);
   mark(recipe_.unsupported(), colors().warn);
   mark(recipe_.faults(), colors().bad);
   setExtraSelections(marks);
@@ -121,8 +128,10 @@ void RecipeEditor::goTo(int line, int column) {
   if (block.isValid()) {
     QTextCursor cursor(block);
     cursor.setPosition(block.position() + std::clamp(column - 1, 0, block.length() - 1));
+    marked_ = block.blockNumber() + 1;
     setTextCursor(cursor);
     centerCursor();
+    markFaults();
   }
   setFocus();
 }

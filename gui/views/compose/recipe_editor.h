@@ -14,7 +14,8 @@ class RecipeEditor : public QPlainTextEdit {
  public:
   explicit RecipeEditor(RecipeDocument& document, QWidget* parent = nullptr);
 
-  /// Puts the cursor at a 1-based line and column and gives the editor the focus.
+  /// Puts the cursor at a 1-based line and column, gives the editor the focus, and marks the line
+  /// until the cursor leaves it.
   void goTo(int line, int column);
   int gutterWidth() const;
 
@@ -34,6 +35,7 @@ class RecipeEditor : public QPlainTextEdit {
 
   RecipeDocument& recipe_;
   QWidget* gutter_;
+  int marked_ = 0;  // 1-based; 0: no line
 };
 
 }  // namespace heddle::gui

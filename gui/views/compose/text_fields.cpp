@@ -1,6 +1,5 @@
 #include <QAction>
 #include <QDir>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -10,6 +9,7 @@
 #include "engine/recipe/text.h"
 #include "gui/theme/icons.h"
 #include "gui/views/compose/field_kinds.h"
+#include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
 namespace {
@@ -111,11 +111,11 @@ class PathField : public TextField {
     const QString filter = tr("%1;;All files (*)").arg(QStringLiteral("(%1)").arg(patterns));
     QStringList chosen;
     if (folder) {
-      chosen << QFileDialog::getExistingDirectory(line(), title, start);
+      chosen << FileDialog::folder(line(), title, start);
     } else if (list_) {
-      chosen = QFileDialog::getOpenFileNames(line(), title, start, filter);
+      chosen = FileDialog::filesToOpen(line(), title, start, filter);
     } else {
-      chosen << QFileDialog::getOpenFileName(line(), title, start, filter);
+      chosen << FileDialog::fileToOpen(line(), title, start, filter);
     }
     chosen.removeAll(QString());
     if (chosen.isEmpty()) return;

@@ -33,8 +33,7 @@ class FindingRow : public QWidget {
  public:
   explicit FindingRow(const workbench::Finding& finding) : status_(finding.status) {
     const StateLook look = lookOf(finding.status);
-    auto* symbol = new QLabel;
-    symbol->setPixmap(iconPixmap(look.icon, 14, colorOf(look.tone), devicePixelRatioF()));
+    auto* symbol = new Symbol(14, look.icon, look.tone);
     symbol->setFixedSize(16, 18);
     const QString name = QString::fromStdString(finding.name);
     auto* what =

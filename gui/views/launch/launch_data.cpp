@@ -8,6 +8,7 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
+#include "gui/models/text_file.h"
 #include "workbench/continuation.h"
 #include "workbench/paths.h"
 
@@ -136,6 +137,9 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
       (choice.file.isEmpty() ? choice.name + QStringLiteral(".toml") : choice.file).toStdString();
   const recipe::Parsed resolved = checkpoint::load_recipe(choice.toml.toStdString(), file, sets);
   RecipeCheck check;
+  check.file = QString::fromStdString(file);
+  const Result<QString> saved = readText(choice.file);
+  check.unsaved = !saved || *saved != choice.toml;
   check.ranks = resolved.recipe.hardware.ranks;
   check.facts = factsOf(resolved.recipe);
   check.faults = resolved.faults;
@@ -147,6 +151,14 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
   const auto folder = workbench::folder_fault(store.toStdString(), resolved, target->target);
   if (folder && *folder) check.faults.push_back(**folder);
   return check;
+}
+
+QString faultLine(const RecipeCheck& check, const recipe::Fault& fault) {
+  recipe::Fault shown = fault;
+  if (shown.file == "--set") shown.file = tr("change").toStdString();  // of this page's fields
+  if (check.unsaved && shown.file == check.file.toStdString())
+    shown.file = tr("%1, unsaved").arg(QFileInfo(check.file).fileName()).toStdString();
+  return QString::fromStdString(shown.str());
 }
 
 Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,

@@ -35,6 +35,8 @@ struct RecipeCheck {
   QVector<QPair<QString, QString>> facts;    // what it trains, in words
   std::vector<recipe::Fault> faults;         // empty: the recipe itself can be trained
   std::vector<workbench::Finding> findings;  // where and with what; empty: not looked for
+  QString file;                              // as faults name it
+  bool unsaved = false;                      // the file has another text
 };
 
 /// `ranks` 0: the recipe's own. Where the target is known, says too whether the recipe can be
@@ -42,6 +44,10 @@ struct RecipeCheck {
 /// the input files: not on the GUI thread.
 RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
                         const std::optional<workbench::TargetNow>& target, const QString& store);
+
+/// A fault's line as it is shown: "debug.toml, unsaved:12:1: …" where the file does not have that
+/// text, so that nobody looks for the line there.
+QString faultLine(const RecipeCheck& check, const recipe::Fault& fault);
 
 /// On screen, and what its run is called at first; never empty.
 QString fileName(const RecipeChoice& recipe);

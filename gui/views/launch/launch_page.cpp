@@ -1,13 +1,14 @@
 #include "gui/views/launch/launch_page.h"
 
 #include <QApplication>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QPointer>
 #include <QSignalBlocker>
 
 #include "gui/format.h"
+#include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
 namespace {
@@ -90,20 +91,20 @@ QWidget* LaunchPage::buildRecipe() {
   connect(recipes_, &QComboBox::currentIndexChanged, this, &LaunchPage::recipeChosen);
   connect(open, &QToolButton::clicked, this, [this] {
     const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open a recipe"), {}, tr("Recipes (*.toml)"));
+        FileDialog::fileToOpen(this, tr("Open a recipe"), {}, tr("Recipes (*.toml)"));
     if (path.isEmpty()) return;
-    QFile file(path);
-    if (!file.open(QIODevice::ReadOnly)) {
-      Q_EMIT session().message(tr("%1: %2").arg(path, file.errorString()), Tone::bad);
-      return;
-    }
-    showRecipe(QFileInfo(path).completeBaseName(), QString::fromUtf8(file.readAll()), path);
+    const Result<QString> text = readText(path);
+    if (text) return showRecipe(QFileInfo(path).completeBaseName(), *text, path);
+    Q_EMIT session().message(QString::fromStdString(text.error().message), Tone::bad);
   });
   connect(edit_, &QPushButton::clicked, this, [this] {
     const RecipeChoice* choice = recipe();
-    if (choice)
-      Q_EMIT session().recipeRequested(QStringLiteral("compose"), choice->name, choice->toml,
-                                       choice->file);
+    if (!choice) return;
+    const auto check = check_;  // asking for the page may change what is shown here
+    Q_EMIT session().recipeRequested(QStringLiteral("compose"), choice->name, choice->toml,
+                                     choice->file);
+    if (!check || check->faults.empty() || check->faults.front().line == 0) return;
+    Q_EMIT session().placeRequested(check->faults.front().line, check->faults.front().column);
   });
   return card;
 }
@@ -379,7 +380,7 @@ void LaunchPage::showCheck(RecipeCheck check) {
     facts_->addWidget(text, row++, 1);
   }
   QStringList lines;
-  for (const recipe::Fault& fault : check_->faults) lines << QString::fromStdString(fault.str());
+  for (const recipe::Fault& fault : check_->faults) lines << faultLine(*check_, fault);
   faults_->setText(lines.join(QLatin1Char('\n')));
   faults_->setVisible(!lines.isEmpty());
   edit_->setText(lines.isEmpty() ? tr("Edit in Compose") : tr("Fix in Compose"));
@@ -487,9 +488,14 @@ QString LaunchPage::obstacle() const {
   if (!target) return tr("Choose a target");
   const QString name = QString::fromStdString(target->target.name);
   if (!check_) return tr("Checking %1 …").arg(fileName(*recipe()));
-  if (!check_->faults.empty())
-    return tr("The recipe has %1: see there")
-        .arg(format::plural(static_cast<qint64>(check_->faults.size()), tr("fault")));
+  if (!check_->faults.empty()) {
+    const recipe::Fault& first = check_->faults.front();
+    const QString what = first.key.empty() ? QString::fromStdString(first.what)
+                                           : tr("%1: %2").arg(QString::fromStdString(first.key),
+                                                              QString::fromStdString(first.what));
+    const auto more = static_cast<qint64>(check_->faults.size()) - 1;
+    return more == 0 ? what : tr("%1; and %2").arg(what, format::plural(more, tr("more fault")));
+  }
   if (check_->findings.empty()) return tr("Looking at %1 …").arg(name);
   QStringList failing;
   for (const workbench::Finding& finding : check_->findings)

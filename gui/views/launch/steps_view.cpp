@@ -32,15 +32,14 @@ void StepsView::add(const LaunchStep& step) {
   auto* line = new QHBoxLayout(row);
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(8);
-  auto* sign = new QLabel;
-  sign->setFixedSize(16, 20);
   const bool failed = step.state == LaunchStep::State::failed;
   const bool done = step.state == LaunchStep::State::done;
   const QString name = failed ? QStringLiteral("fail")
                        : done ? QStringLiteral("check")
                               : QStringLiteral("clock");
   const Tone tone = failed ? Tone::bad : done ? Tone::good : Tone::accent;
-  sign->setPixmap(iconPixmap(name, 16, colorOf(tone), devicePixelRatioF()));
+  auto* sign = new Symbol(16, name, tone);
+  sign->setFixedSize(16, 20);
   QString text = step.what;
   text[0] = text[0].toUpper();
   auto* what = new ElidedLabel(text);

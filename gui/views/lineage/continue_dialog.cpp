@@ -147,7 +147,6 @@ void ContinueDialog::offer(Look look) {
   // A run that is done trains as many steps again; what that means stands below.
   steps_->setValue(static_cast<int>(
       std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMostSteps)));
-  name_->setPlaceholderText(wordsOf(look_->parent.summary.name));
   edit_->setEnabled(!look_->saved.empty());
   plan();
 }
@@ -171,7 +170,8 @@ void ContinueDialog::plan() {
   workbench::ContinueRequest request{.kind = kind_,
                                      .parent = look_->parent,
                                      .checkpoint = checkpoint().toStdString(),
-                                     .sets = sets()};
+                                     .sets = sets(),
+                                     .sets_called = tr("change").toStdString()};
   session_.work(
       planning_,
       [request](workbench::Workbench& workbench) -> Result<workbench::Continuation> {
@@ -190,10 +190,10 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
   if (!plan) {
     fault_->setText(wordsOf(plan.error().message));
     fault_->setVisible(true);
-    fit();
     return;
   }
   plan_ = *plan;
+  name_->setPlaceholderText(wordsOf(plan_->name));
   int row = 0;
   const auto add = [&](const QString& name, const QString& value) {
     facts_->addWidget(muted(name), row, 0, Qt::AlignTop);
@@ -215,13 +215,6 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
   for (const std::string& note : plan_->notes) notes << wordsOf(note);
   fault_->setText(notes.join(QLatin1Char('\n')));
   fault_->setVisible(!notes.isEmpty());
-  fit();
-}
-
-void ContinueDialog::fit() {
-  layout()->activate();
-  const int needed = std::max(layout()->totalHeightForWidth(width()), sizeHint().height());
-  setMinimumHeight(std::max(minimumHeight(), needed));
 }
 
 QString ContinueDialog::text() const {
@@ -269,7 +262,8 @@ void ContinueDialog::start() {
 
 void ContinueDialog::editFirst() {
   if (!look_) return;
-  const auto edited = workbench::forked_recipe(look_->parent.recipe, sets());
+  const auto edited =
+      workbench::forked_recipe(look_->parent.recipe, sets(), tr("change").toStdString());
   if (!edited) return display(fail(edited));
   Q_EMIT session_.recipeRequested(QStringLiteral("compose"),
                                   forkName({wordsOf(look_->parent.summary.name),

@@ -48,7 +48,6 @@ class ContinueDialog : public Dialog {
   void offer(Look look);
   void plan();
   void display(const Result<workbench::Continuation>& plan);
-  void fit();  // as high as what is shown needs
   void start();
   void editFirst();
   std::vector<std::string> sets() const;

@@ -40,7 +40,8 @@ LivePage::LivePage(Session& session, QWidget* parent)
     : Page(session, parent),
       job_(session.readingThread(), this),
       controlling_(session.workingThreads(), this),
-      checkpointing_(session.workingThreads(), this) {
+      checkpointing_(session.workingThreads(), this),
+      leaving_(session.workingThreads(), this) {
   makeActions();
   build();
   connect(picker_, &RunPicker::picked, this, &LivePage::showRun);
@@ -204,6 +205,8 @@ void LivePage::restart(storage::RunId run) {
   rankWarning_.reset();
   stepTime_ = 0;
   asked_.clear();
+  leaving_.drop();
+  left_.clear();
   tiles_->clear();
   for (LineChart* chart : {loss_, throughput_, memory_}) {
     chart->setSeries(0, {});
@@ -264,6 +267,7 @@ void LivePage::take(LiveUpdate update) {
       stepCard_->setTimelines(*update.timelines);
     }
     showRanks();
+    if (run_->summary.state == storage::RunState::stopped && left_.isEmpty()) findLeft();
     if (first) {
       if (const auto peak = run_->results.find("predicted_peak_bytes");
           peak != run_->results.end()) {
@@ -286,6 +290,16 @@ void LivePage::take(LiveUpdate update) {
   }
   if (picked_ || !run_ || !storage::has_ended(run_->summary.state)) return;
   if (going) restart(going);
+}
+
+/// What a stop has kept is seen on the run's hosts, which may take a while.
+void LivePage::findLeft() {
+  left_ = tr("after step %1").arg(format::count(run_->summary.steps));
+  leaving_.start([run = *run_] { return workbench::what_stop_left(run); },
+                 [this](const std::string& words) {
+                   left_ = QString::fromStdString(words);
+                   showContact();
+                 });
 }
 
 void LivePage::drawSteps(const std::vector<StepPoint>& points) {
@@ -366,7 +380,7 @@ void LivePage::showContact() {
   if (!run_) return banner_->hide();
   const ContactLook look = lookOf(contact_, unixNow());
   const bool banner = banner_->isVisible();
-  banner_->setRun(*run_, gaps_, contact_, look, heldUp());
+  banner_->setRun(*run_, gaps_, contact_, look, heldUp(), left_);
   // All below it moves, and nobody else paints what lies between the cards.
   if (banner_->isVisible() != banner) banner_->parentWidget()->update();
   tiles_->setStale(!look.fresh());

@@ -44,6 +44,7 @@ class LivePage : public Page {
   void refresh();
   void restart(storage::RunId run);
   void take(LiveUpdate update);
+  void findLeft();
   void drawSteps(const std::vector<StepPoint>& points);
   void showRanks();
   void showState();
@@ -85,6 +86,7 @@ class LivePage : public Page {
   Job job_;
   Job controlling_;
   Job checkpointing_;
+  Job leaving_;
   LiveCursor cursor_;
   StepPoints steps_;
   std::optional<storage::RunDetail> run_;
@@ -96,6 +98,7 @@ class LivePage : public Page {
   bool picked_ = false;                          // by the user: the page does not move on by itself
   bool again_ = false;                           // something changed while a question was under way
   bool loaded_ = false;
+  QString left_;   // what a stopped run has kept; empty: not looked for
   QString asked_;  // "stopping", "killing": until the run has ended
 };
 

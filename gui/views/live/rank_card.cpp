@@ -1,8 +1,14 @@
 #include "gui/views/live/rank_card.h"
 
+#include <QEvent>
 #include <QScrollArea>
 
 namespace heddle::gui {
+namespace {
+
+constexpr int kLowest = 8;  // below the rows
+
+}  // namespace
 
 RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   bars_ = new RankBars;
@@ -10,8 +16,9 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   facts_->setHorizontalSpacing(8);
   facts_->setVerticalSpacing(4);
   facts_->setColumnStretch(0, 1);
-  auto* inside = new QWidget;
-  auto* rows = new QVBoxLayout(inside);
+  inside_ = new QWidget;
+  inside_->installEventFilter(this);
+  auto* rows = new QVBoxLayout(inside_);
   rows->setContentsMargins(0, 0, 4, 0);
   rows->setSpacing(8);
   rows->addWidget(bars_);
@@ -19,13 +26,13 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   rows->addLayout(facts_);
   rows->addStretch(1);
   auto* scroll = new QScrollArea;
-  scroll->setWidget(inside);
+  scroll->setWidget(inside_);
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->viewport()->setAutoFillBackground(false);
-  inside->setAutoFillBackground(false);
-  setBodyMargins(16, 0, 8, 8);
+  inside_->setAutoFillBackground(false);
+  setBodyMargins(16, 0, 8, kLowest);
   body()->addWidget(scroll, 1);
 }
 
@@ -38,6 +45,28 @@ void RankCard::setBars(const QString& what, std::vector<int32_t> ranks, std::vec
                        const std::vector<int>& stages) {
   setNote(what);
   bars_->setValues(std::move(ranks), std::move(seconds), stages);
+}
+
+void RankCard::resizeEvent(QResizeEvent* event) {
+  Card::resizeEvent(event);
+  fit();
+}
+
+bool RankCard::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == inside_ && event->type() == QEvent::Resize) fit();
+  return Card::eventFilter(watched, event);
+}
+
+void RankCard::fit() {
+  const int room = body()->geometry().height() - kLowest;
+  int shown = room;
+  if (inside_->layout()->totalSizeHint().height() > room) {
+    for (int row = 0; row < facts_->rowCount(); ++row) {
+      const int bottom = facts_->cellRect(row, 0).bottom() + 1;
+      if (bottom > 1 && bottom <= room) shown = bottom;
+    }
+  }
+  setBodyMargins(16, 0, 8, kLowest + room - shown);
 }
 
 void RankCard::setStale(bool stale) {

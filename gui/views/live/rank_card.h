@@ -22,7 +22,14 @@ class RankCard : public Card {
   void setStale(bool stale);
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
+  void fit();  // where not all is seen, at least no half row
+
+  QWidget* inside_;
   RankBars* bars_;
   QGridLayout* facts_;
 };

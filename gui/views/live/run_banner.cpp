@@ -50,7 +50,7 @@ QString silence(const Contact& contact, const ContactLook& look) {
 
 RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
   setObjectName(QStringLiteral("banner"));
-  sign_ = new QLabel;
+  sign_ = new Symbol(18);
   sign_->setFixedSize(20, 20);
   title_ = section({});
   cause_ = label({});
@@ -71,7 +71,8 @@ RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
 QString RunBanner::text() const { return title_->text() + QStringLiteral(": ") + cause_->text(); }
 
 void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
-                       const Contact& contact, const ContactLook& heard, const QString& heldUp) {
+                       const Contact& contact, const ContactLook& heard, const QString& heldUp,
+                       const QString& left) {
   using storage::RunState;
   const RunState state = run.summary.state;
   QString title;
@@ -83,6 +84,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   if (!title.isEmpty() && !run.summary.cause.empty()) {
     causes << QString::fromStdString(run.summary.cause);
   }
+  if (state == RunState::stopped && !left.isEmpty()) causes << left;
   if (!heard.fresh()) {
     title = heard.title;
     look = lookOf(state, heard);
@@ -104,7 +106,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   cause_->setText(causes.join(QLatin1Char('\n')));
   recipe_->setVisible(state == RunState::failed || state == RunState::lost);
   tone_ = look.tone;
-  sign_->setPixmap(iconPixmap(look.icon, 18, colorOf(tone_), devicePixelRatioF()));
+  sign_->set(look.icon, tone_);
   setAccessibleName(text());
   setVisible(true);
   update();

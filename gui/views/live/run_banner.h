@@ -14,10 +14,11 @@ class RunBanner : public QFrame {
 
  public:
   explicit RunBanner(QWidget* parent = nullptr);
-  /// Hides itself when there is nothing to say. `heldUp`: which rank the others wait for; may be
-  /// empty.
+  /// Hides itself when there is nothing to say. `heldUp`: which rank the others wait for; `left`:
+  /// what a stopped run has kept; both may be empty.
   void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
-              const Contact& contact, const ContactLook& look, const QString& heldUp);
+              const Contact& contact, const ContactLook& look, const QString& heldUp,
+              const QString& left);
   QString text() const;
 
  Q_SIGNALS:
@@ -28,7 +29,7 @@ class RunBanner : public QFrame {
 
  private:
   Tone tone_ = Tone::muted;
-  QLabel* sign_;
+  Symbol* sign_;
   QLabel* title_;
   QLabel* cause_;
   QPushButton* recipe_;

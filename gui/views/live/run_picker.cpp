@@ -1,5 +1,7 @@
 #include "gui/views/live/run_picker.h"
 
+#include <QStyleOption>
+#include <QStylePainter>
 #include <algorithm>
 
 namespace heddle::gui {
@@ -22,11 +24,32 @@ void RunPicker::setRuns(std::vector<storage::RunSummary> runs, storage::RunId sh
   if (current == runs_.end()) return;
   const QString name = QString::fromStdString(current->name);
   if (itemText(0) != name) setItemText(0, name);
+  setToolTip(name);
   setItemData(0, static_cast<qlonglong>(shown));
   setLook(lookOf(current->state));
 }
 
 void RunPicker::setLook(const StateLook& look) { setItemIcon(0, icon(look.icon, look.tone)); }
+
+QString RunPicker::shownName() const {
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  const int room =
+      style()
+          ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this)
+          .width() -
+      iconSize().width() - 8;  // styles put 4 between icon and text, and 4 after it
+  return fontMetrics().elidedText(itemText(0), Qt::ElideMiddle, room);
+}
+
+void RunPicker::paintEvent(QPaintEvent*) {
+  QStyleOptionComboBox option;
+  initStyleOption(&option);
+  option.currentText = shownName();
+  QStylePainter painter(this);
+  painter.drawComplexControl(QStyle::CC_ComboBox, option);
+  painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+}
 
 void RunPicker::showPopup() {
   if (!list_) {

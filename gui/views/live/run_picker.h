@@ -21,9 +21,15 @@ class RunPicker : public QComboBox {
   void setLook(const StateLook& look);
 
   void showPopup() override;
+  /// The current run's name as there is room for it: cut in the middle, since the ends of names
+  /// tell siblings apart.
+  QString shownName() const;
 
  Q_SIGNALS:
   void picked(qint64 run);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   std::vector<storage::RunSummary> runs_;

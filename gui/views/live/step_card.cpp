@@ -1,5 +1,7 @@
 #include "gui/views/live/step_card.h"
 
+#include <QEvent>
+#include <QTextDocument>
 #include <algorithm>
 
 #include "gui/format.h"
@@ -9,8 +11,6 @@
 
 namespace heddle::gui {
 namespace {
-
-constexpr int kAllStatistics = 680;  // a card at least that wide shows all of them
 
 QString colored(const QString& text, const QColor& color) {
   return QStringLiteral("<span style=\"font-family:'JetBrains Mono'; color:%1\">%2</span>")
@@ -73,6 +73,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   statistics_ = new QLabel;
   statistics_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statistics_->setObjectName(QStringLiteral("statistics"));
+  statistics_->installEventFilter(this);
   row->addWidget(statistics_, 1);
   for (const auto& [key, means] :
        {std::pair(tr("W S"), tr("zoom")), std::pair(tr("A D"), tr("pan")),
@@ -205,17 +206,34 @@ void StepCard::showStatistics() {
                            ? tr("selection %1").arg(duration(timeline_->selection()->length()))
                        : ranks_.size() > 1 ? tr("mean of %1 ranks").arg(ranks_.size())
                                            : tr("rank %1").arg(ranks_.front());
-  QStringList parts{QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over),
-                    part(tr("compute"), s.compute, c.text),
-                    part(tr("communication"), s.communication, c.text),
-                    part(tr("hidden"), s.overlapped, c.text),
-                    part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text),
-                    part(tr("of it waiting"), s.waiting, c.text),
-                    part(tr("idle"), s.idle, c.text)};
+  // What goes first where there is no room for all; exposed is what the page is for.
+  QList<QPair<int, QString>> parts{
+      {0, QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over)},
+      {1, part(tr("compute"), s.compute, c.text)},
+      {5, part(tr("communication"), s.communication, c.text)},
+      {3, part(tr("hidden"), s.overlapped, c.text)},
+      {0, part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text)},
+      {2, part(tr("of it waiting"), s.waiting, c.text)},
+      {4, part(tr("idle"), s.idle, c.text)}};
   if (s.waiting == 0) parts.removeAt(5);
-  if (width() < kAllStatistics) parts.removeAt(2);  // communication: hidden and exposed stay
-  statistics_->setText(QStringLiteral("<span style=\"font-size:12px\">%1</span>")
-                           .arg(parts.join(QStringLiteral(" &nbsp;&nbsp; "))));
+  const auto text = [&parts] {
+    QStringList texts;
+    for (const auto& one : parts) texts << one.second;
+    return QStringLiteral("<span style=\"font-size:12px\">%1</span>")
+        .arg(texts.join(QStringLiteral(" &nbsp;&nbsp; ")));
+  };
+  const auto width = [this](const QString& html) {
+    QTextDocument document;
+    document.setDefaultFont(statistics_->font());
+    document.setDocumentMargin(0);
+    document.setHtml(html);
+    return document.idealWidth();
+  };
+  const QString all = text();
+  while (parts.size() > 2 && width(text()) > statistics_->width())
+    parts.erase(std::ranges::max_element(parts, {}, &QPair<int, QString>::first));
+  statistics_->setText(text());
+  statistics_->setToolTip(text() == all ? QString() : all);
 }
 
 void StepCard::resizeEvent(QResizeEvent* event) {
@@ -223,7 +241,11 @@ void StepCard::resizeEvent(QResizeEvent* event) {
   search_->setVisible(isWide());
   for (QLabel* hint : hints_) hint->setVisible(isWide());
   showHead();
-  showStatistics();
+}
+
+bool StepCard::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == statistics_ && event->type() == QEvent::Resize) showStatistics();
+  return Card::eventFilter(watched, event);
 }
 
 }  // namespace heddle::gui

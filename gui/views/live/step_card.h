@@ -41,6 +41,7 @@ class StepCard : public Card {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void go(int direction);

@@ -1,11 +1,14 @@
 #include "gui/views/runs/removal_dialog.h"
 
-#include <QScrollArea>
+#include <QEvent>
+#include <QSet>
 
 #include "gui/format.h"
 
 namespace heddle::gui {
 namespace {
+
+constexpr int kHighestList = 360;  // a longer one is scrolled
 
 QString textOf(const workbench::RunFolder& folder) {
   const QString path = QString::fromStdString(folder.path);
@@ -73,12 +76,13 @@ RemovalDialog::RemovalDialog(Session& session, QList<NamedRun> runs, QWidget* pa
   list_ = new QVBoxLayout(content);
   list_->setContentsMargins(0, 0, 0, 0);
   list_->setSpacing(4);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidget(content);
-  scroll->setMinimumHeight(120);
-  body()->addWidget(scroll, 1);
+  scroll_ = new QScrollArea;
+  scroll_->setWidgetResizable(true);
+  scroll_->setFrameShape(QFrame::NoFrame);
+  scroll_->setWidget(content);
+  content->installEventFilter(this);
+  body()->addWidget(scroll_, 1);
+  body()->addWidget(line());
   body()->addWidget(muted(tr("This cannot be undone.")));
   QPushButton* cancel = quietButton(tr("Cancel"));
   go_ = dangerButton(tr("Delete for good"));
@@ -109,6 +113,17 @@ RemovalDialog::RemovalDialog(Session& session, QList<NamedRun> runs, QWidget* pa
       });
 }
 
+bool RemovalDialog::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == scroll_->widget() &&
+      (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize)) {
+    const int needed = list_->hasHeightForWidth()
+                           ? list_->totalHeightForWidth(scroll_->viewport()->width())
+                           : list_->totalSizeHint().height();
+    scroll_->setMinimumHeight(std::min(needed, kHighestList));
+  }
+  return Dialog::eventFilter(watched, event);
+}
+
 void RemovalDialog::display(const Found& found) {
   std::vector<workbench::Removal> removals;
   for (size_t i = 0; i < found.size(); ++i) {
@@ -129,7 +144,7 @@ void RemovalDialog::display(const Found& found) {
       why->setWordWrap(true);
       list_->addWidget(why);
     }
-    list_->addSpacing(8);
+    if (i + 1 < found.size()) list_->addSpacing(8);
   }
   list_->addStretch(1);
   summary_->setText(removals.empty() ? tr("Nothing can be deleted now.") : totalOf(removals));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QList>
+#include <QScrollArea>
 #include <QString>
 #include <vector>
 
@@ -32,11 +33,13 @@ class RemovalDialog : public Dialog {
   using Found = std::vector<Result<workbench::Removal>>;
 
   void display(const Found& found);
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
   Job asking_;
   QList<NamedRun> runs_;
   QList<qint64> removable_;
   QLabel* summary_;
+  QScrollArea* scroll_;
   QVBoxLayout* list_;
   QPushButton* go_;
 };

@@ -3,6 +3,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <algorithm>
+#include <ranges>
 
 #include "gui/settings.h"
 
@@ -90,6 +91,13 @@ void RunColumns::fit() {
     if (hidden[column] || columns_[column].shown == Shown::always) continue;
     hidden[column] = true;
     needed -= widthOf(column);
+  }
+  // A wide one that went last may have left room for one that went before it.
+  for (const RunsModel::Column column : kSpared | std::views::reverse) {
+    if (!hidden[column] || columns_[column].shown != Shown::whereThereIsRoom) continue;
+    if (needed + widthOf(column) > room) continue;
+    hidden[column] = false;
+    needed += widthOf(column);
   }
   fitting_ = true;
   for (int column = 0; column < RunsModel::ColumnCount; ++column) {

@@ -223,11 +223,19 @@ void RunDrawer::showResults(const RunFacts& facts) {
     if (const auto found = facts.detail.environment.find(key);
         found != facts.detail.environment.end())
       add(QLatin1String(key), found->second);
-  if (const auto& lineage = facts.detail.summary.lineage)
-    add(lineage->kind == storage::Lineage::Kind::resume ? tr("resumes") : tr("fork of"),
-        tr("%1, after step %2")
-            .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step))
-            .toStdString());
+  if (const auto& lineage = facts.detail.summary.lineage) {
+    // Whole: the end of a name is what tells it from its siblings.
+    QLabel* text =
+        mono(tr("%1, after step %2")
+                 .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step)));
+    text->setObjectName(QStringLiteral("lineage"));
+    text->setWordWrap(true);
+    text->setAlignment(Qt::AlignRight | Qt::AlignTop);
+    results_->addWidget(
+        muted(lineage->kind == storage::Lineage::Kind::resume ? tr("resumes") : tr("fork of")), row,
+        0, Qt::AlignTop);
+    results_->addWidget(text, row++, 1);
+  }
   add(tr("ranks"), double(facts.detail.ranks.size()));
 }
 

@@ -1,13 +1,11 @@
 #include "gui/views/runs/run_import.h"
 
-#include <QFileDialog>
 #include <QFileInfo>
-#include <QListView>
 #include <QMimeData>
-#include <QTreeView>
 #include <QUrl>
 
 #include "gui/format.h"
+#include "gui/widgets/file_dialog.h"
 
 namespace heddle::gui {
 
@@ -22,16 +20,8 @@ QStringList RunImport::foldersIn(const QMimeData* data) {
 }
 
 void RunImport::choose() {
-  // Of several folders at a time only Qt's own dialog knows, once its lists are told.
-  QFileDialog dialog(page_, tr("Run directories to take in, or folders with such below them"));
-  dialog.setFileMode(QFileDialog::Directory);
-  dialog.setOption(QFileDialog::DontUseNativeDialog);
-  dialog.setOption(QFileDialog::ShowDirsOnly);
-  dialog.setLabelText(QFileDialog::Accept, tr("Import"));
-  for (QAbstractItemView* list : dialog.findChildren<QAbstractItemView*>())
-    if (qobject_cast<QListView*>(list) || qobject_cast<QTreeView*>(list))
-      list->setSelectionMode(QAbstractItemView::ExtendedSelection);
-  if (dialog.exec() == QDialog::Accepted) take(dialog.selectedFiles());
+  take(FileDialog::folders(page_, tr("Run directories to take in, or folders with such below them"),
+                           tr("Import")));
 }
 
 void RunImport::take(const QStringList& folders) {

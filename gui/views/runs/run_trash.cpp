@@ -36,7 +36,7 @@ void RunTrash::act(const QList<qint64>& runs, Change change, const QString& done
         if (!changed)
           Q_EMIT session_.message(QString::fromStdString(changed.error().message), Tone::bad);
         else if (undo)
-          Q_EMIT session_.undoOffered(done, undo);
+          Q_EMIT session_.offered(done, tr("Undo"), undo);
         else
           Q_EMIT session_.message(done, Tone::good);
         Q_EMIT this->changed();

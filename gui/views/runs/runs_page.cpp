@@ -1,7 +1,6 @@
 #include "gui/views/runs/runs_page.h"
 
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QHeaderView>
 #include <QMenu>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
+#include "gui/widgets/file_dialog.h"
 #include "storage/export.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -94,10 +94,8 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   drawer_ = new RunDrawer(session);
   drawer_->hide();
   connect(drawer_, &RunDrawer::closed, this, &RunsPage::closeDrawer);
-  connect(drawer_, &RunDrawer::menuRequested, this, [this](const QPoint& globalPosition) {
-    if (!selectedRuns().contains(drawer_->run())) showRuns({drawer_->run()});
-    showMenu(globalPosition);
-  });
+  connect(drawer_, &RunDrawer::menuRequested, this,
+          [this](const QPoint& globalPosition) { showMenu(globalPosition, drawer_->run()); });
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -222,8 +220,11 @@ QWidget* RunsPage::makeTable() {
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT session().runRequested(QStringLiteral("live"), proxy_.row(index).summary.id);
   });
-  connect(table_, &QTableView::customContextMenuRequested, this,
-          [this](const QPoint& position) { showMenu(table_->viewport()->mapToGlobal(position)); });
+  connect(table_, &QTableView::customContextMenuRequested, this, [this](const QPoint& position) {
+    const QModelIndex at = table_->indexAt(position);
+    if (!at.isValid()) return;
+    showMenu(table_->viewport()->mapToGlobal(position), proxy_.row(at).summary.id);
+  });
 
   auto* card = new QFrame;
   card->setProperty("role", "card");
@@ -340,6 +341,11 @@ void RunsPage::selectionChanged() {
   }
   delegate_->setSlots(std::move(chosen));
   table_->viewport()->update();
+  describeActions();
+}
+
+void RunsPage::describeActions() {
+  const QList<qint64> runs = selectedRuns();
   QList<qint64> running;
   for (const qint64 run : runs)
     if (const int row = model_.indexOf(run);
@@ -440,12 +446,23 @@ void RunsPage::closeDrawer() {
   table_->setFocus();
 }
 
-void RunsPage::showMenu(const QPoint& globalPosition) {
+void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
+  if (!selection_->runs().contains(run)) menuOf_ = run;
+  describeActions();
   QMenu menu(this);
-  menu.addActions({compare_, resume_, fork_, stop_, export_, weights_});
+  menu.setObjectName(QStringLiteral("runMenu"));
+  // The action's own icon is drawn for its button, which has the accent's colour.
+  QAction* compare = menu.addAction(icon(QStringLiteral("compare")), compare_->text());
+  compare->setObjectName(QStringLiteral("menuCompare"));
+  compare->setEnabled(compare_->isEnabled());
+  compare->setVisible(compare_->isVisible());
+  connect(compare, &QAction::triggered, compare_, &QAction::trigger);
+  menu.addActions({resume_, fork_, stop_, export_, weights_});
   menu.addSeparator();
   menu.addActions({discard_, restore_, remove_});
   menu.exec(globalPosition);
+  menuOf_.reset();
+  describeActions();
 }
 
 void RunsPage::dragEnterEvent(QDragEnterEvent* event) {
@@ -501,7 +518,7 @@ void RunsPage::confirmStop(const storage::RunDetail& run) {
 }
 
 void RunsPage::exportRuns() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
+  const QString folder = FileDialog::folder(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
   session().act(
       exporting_,
@@ -524,7 +541,7 @@ void RunsPage::exportRuns() {
 }
 
 void RunsPage::exportWeights() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("The folder to export into"));
+  const QString folder = FileDialog::folder(this, tr("The folder to export into"));
   if (folder.isEmpty()) return;
   session().act(
       converting_,

@@ -41,7 +41,8 @@ class RunsPage : public Page {
   bool isReady() const override;
 
   /// Ids of the selected runs, in the order of the table; those that the filter hides come last.
-  QList<qint64> selectedRuns() const { return selection_->runs(); }
+  /// While the menu of a run is open that is not among them: that run.
+  QList<qint64> selectedRuns() const { return menuOf_ ? QList{*menuOf_} : selection_->runs(); }
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -59,7 +60,9 @@ class RunsPage : public Page {
   void showTrash(bool trash);
   void applyFilter();
   void selectionChanged();
-  void showMenu(const QPoint& globalPosition);
+  void describeActions();
+  /// Of the selected runs where `run` is one of them, else of that run alone, which stays as it is.
+  void showMenu(const QPoint& globalPosition, qint64 run);
   void stopRuns();
   void confirmStop(const storage::RunDetail& run);
   void exportRuns();
@@ -99,6 +102,7 @@ class RunsPage : public Page {
   QString weightsReason_;       // why it has no weights to export; empty: it has
   bool weightsAreOld_ = false;  // the store has changed since
   QList<qint64> wanted_;        // to be selected once their rows are there
+  std::optional<qint64> menuOf_;
   QAction* train_;
   QAction* import_;
   QAction* compare_;

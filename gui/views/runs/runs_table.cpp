@@ -33,6 +33,10 @@ QItemSelectionModel::SelectionFlags RunsTable::selectionCommand(const QModelInde
   const bool space = event && event->type() == QEvent::KeyPress &&
                      static_cast<const QKeyEvent*>(event)->key() == Qt::Key_Space;
   if (space) return Model::Toggle | Model::Rows;
+  const bool click = event && (event->type() == QEvent::MouseButtonPress ||
+                               event->type() == QEvent::MouseButtonRelease);
+  if (click && static_cast<const QMouseEvent*>(event)->button() == Qt::RightButton)
+    return Model::NoUpdate;
   if (!onBox_ || !event) return QTableView::selectionCommand(index, event);
   switch (event->type()) {
     case QEvent::MouseButtonPress:

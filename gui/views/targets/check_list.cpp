@@ -13,8 +13,7 @@ class CheckRow : public QWidget {
  public:
   explicit CheckRow(const probe::Check& check) : status_(check.status) {
     const StateLook look = lookOf(check.status);
-    auto* symbol = new QLabel;
-    symbol->setPixmap(iconPixmap(look.icon, 16, colorOf(look.tone), devicePixelRatioF()));
+    auto* symbol = new Symbol(16, look.icon, look.tone);
     symbol->setAccessibleName(QString::fromStdString(std::string(probe::word(check.status))));
     symbol->setFixedSize(16, 20);
     auto* name = new ElidedLabel(QString::fromStdString(check.name));

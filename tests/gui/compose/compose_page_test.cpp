@@ -9,6 +9,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -162,10 +163,36 @@ class ComposePageTest : public QObject {
       text = page.document().text();
     }
     Session session(folder.filePath("store.sqlite"));
+    QSignalSpy offered(&session, &Session::offered);
     ComposePage page(session);
-    page.activated();
+    page.keepLayout();  // the window begins, with whichever page
     QCOMPARE(page.document().text(), text);
     QCOMPARE(page.subtitle(), QString("debug, edited"));
+    page.activated();
+    QCOMPARE(offered.count(), 1);
+    QCOMPARE(offered[0][0].toString(),
+             QString("The unsaved text of debug.toml was brought back: it stands in Compose"));
+    QCOMPARE(offered[0][1].toString(), QString("Discard"));
+    offered[0][2].value<std::function<void()>>()();
+    QVERIFY(!page.document().isEdited());
+    page.document().history()->undo();  // after all
+    QCOMPARE(page.document().text(), text);
+  }
+
+  void a_place_is_marked_until_the_cursor_leaves_it() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.resize(1400, 900);
+    page.show();
+    page.activated();
+    auto* editor = page.findChild<QPlainTextEdit*>();
+    QVERIFY(editor->extraSelections().isEmpty());
+    page.showPlace(3, 1);
+    QCOMPARE(editor->textCursor().blockNumber(), 2);
+    QCOMPARE(editor->extraSelections().size(), 1);
+    editor->moveCursor(QTextCursor::Start);
+    QVERIFY(editor->extraSelections().isEmpty());
   }
 
   void a_picture_leaves_the_unsaved_text_alone() {

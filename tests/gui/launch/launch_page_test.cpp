@@ -4,7 +4,9 @@
 
 #include <QDir>
 #include <QFile>
+#include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -93,8 +95,24 @@ class LaunchPageTest : public QObject {
     shown.showRecipe("[training]\nstep = 5\n");
     auto* faults = shown.page->findChild<QLabel*>("faults");
     QTRY_VERIFY_WITH_TIMEOUT(faults->isVisible(), 20000);
-    QVERIFY2(faults->text().contains("debug.toml:9:1: training.step"), qPrintable(faults->text()));
+    // Nobody has saved that text: no file has such a line.
+    QVERIFY2(faults->text().startsWith("debug.toml, unsaved:9:1: training.step"),
+             qPrintable(faults->text()));
     QVERIFY(!shown.launchButton()->isEnabled());
+    QVERIFY2(shown.launchButton()->toolTip().startsWith("training.step: unknown key"),
+             qPrintable(shown.launchButton()->toolTip()));
+    // Compose is asked for the place.
+    QSignalSpy places(shown.session.get(), &Session::placeRequested);
+    for (auto* button : shown.page->findChildren<QPushButton*>())
+      if (button->isVisible() && button->text() == "Fix in Compose") button->click();
+    QCOMPARE(places.count(), 1);
+    QCOMPARE(places[0], (QVariantList{9, 1}));
+    // Saved, the file has it.
+    shown.write("debug.toml", shown.page->findChild<QPlainTextEdit*>()->toPlainText().toUtf8());
+    shown.page->activated();
+    shown.showRecipe("[training]\nstep = 5\n");
+    QTRY_VERIFY2_WITH_TIMEOUT(faults->text().contains("/debug.toml:9:1: training.step"),
+                              qPrintable(faults->text()), 20000);
   }
 
   void more_ranks_are_checked_at_once() {
@@ -181,8 +199,8 @@ class LaunchPageTest : public QObject {
     QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("/nowhere/engine"),
                               qPrintable(shown.stepsText()), 60000);
     shown.showRecipe("[training]\nstep = 5\n");
-    QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("1 fault"), qPrintable(shown.stepsText()),
-                              20000);
+    QTRY_VERIFY2_WITH_TIMEOUT(shown.stepsText().contains("training.step: unknown"),
+                              qPrintable(shown.stepsText()), 20000);
     QVERIFY2(!shown.stepsText().contains("/nowhere/engine"), qPrintable(shown.stepsText()));
     QVERIFY2(!shown.stepsText().contains("this-machine"), qPrintable(shown.stepsText()));
   }
@@ -229,6 +247,30 @@ class LaunchPageTest : public QObject {
     QCOMPARE(fileName({"", "", "/home/ada/.toml"}), QString(".toml"));
     QCOMPARE(runName({"", "", ""}), QString("run"));
     QCOMPARE(fileName({"", "", ""}), QString("recipe"));
+  }
+
+  void symbols_follow_the_theme() {
+    FindingsView view;
+    view.setFindings({{"disk", probe::Status::pass, "12 GiB free"}});
+    view.resize(300, 60);
+    view.show();
+    const auto drawn = [&] { return view.findChild<Symbol*>()->grab().toImage(); };
+    const auto has = [](const QImage& image, const QColor& color) {
+      for (int y = 0; y < image.height(); ++y)
+        for (int x = 0; x < image.width(); ++x)
+          if (const QColor at = image.pixelColor(x, y); std::abs(at.red() - color.red()) +
+                                                            std::abs(at.green() - color.green()) +
+                                                            std::abs(at.blue() - color.blue()) <
+                                                        40)
+            return true;
+      return false;
+    };
+    const QColor dark = colorOf(Tone::good);
+    QVERIFY(has(drawn(), dark));
+    Theme::instance().setMode(Theme::Mode::light);
+    const auto back = qScopeGuard([] { Theme::instance().setMode(Theme::Mode::dark); });
+    QVERIFY(colorOf(Tone::good) != dark);
+    QVERIFY(has(drawn(), colorOf(Tone::good)));
   }
 
   void the_focus_goes_to_launch_once_it_may_be_pressed() {

@@ -5,6 +5,7 @@
 #include "gui/models/fork_name.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
+#include "tests/support/geometry.h"
 #include "tests/workbench/run_fixture.h"
 
 using namespace heddle;
@@ -81,6 +82,34 @@ class ContinueDialogTest : public QObject {
     QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::resume, parent_, "debug", 20}));
   }
 
+  // A plan comes when the dialog is on screen already, and again with each change.
+  void all_of_a_plan_is_seen() {
+    for (const Kind kind : {Kind::resume, Kind::fork}) {
+      const auto dialog = shown(kind);
+      QVERIFY(comes(*dialog, "/checkpoints/step-20"));
+      QTRY_COMPARE(misplaced(*dialog), QStringList());
+      const int low = dialog->height();
+      part<QPlainTextEdit>(*dialog, "changes")
+          ->setPlainText("optimizer.lr=1e-4\nrecompute.mode=full\ncheckpoint.keep=9");
+      QVERIFY2(comes(*dialog, "9 instead of"), qPrintable(dialog->text()));
+      QTRY_COMPARE(misplaced(*dialog), QStringList());
+      QVERIFY(dialog->height() > low);
+      part<QPlainTextEdit>(*dialog, "changes")->setPlainText("optimizer.lrr=1");
+      QVERIFY(comes(*dialog, "lrr"));
+      QTRY_COMPARE(misplaced(*dialog), QStringList());
+    }
+  }
+
+  void the_name_that_the_run_will_get_is_shown() {
+    const auto dialog = shown(Kind::fork);
+    QVERIFY(comes(*dialog, "debug after step 20"));
+    QCOMPARE(part<QLineEdit>(*dialog, "runName")->placeholderText(), QString("debug-2"));
+    QTest::mouseClick(part<QPushButton>(*dialog, "start"), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 20000));
+    QCOMPARE(fixture_->detail(opened_).summary.name, std::string("debug-2"));
+    QVERIFY(fixture_->ends(opened_));
+  }
+
   void what_speaks_against_it_is_said_and_nothing_starts() {
     const auto dialog = shown(Kind::resume);
     QVERIFY(comes(*dialog, "to step 40"));
@@ -90,10 +119,16 @@ class ContinueDialogTest : public QObject {
     QVERIFY2(comes(*dialog, "its n_layers is 6, the recipe's 3"), qPrintable(dialog->text()));
     QVERIFY(!start->isEnabled());
     changes->setPlainText("optimizer.lrr=1");
-    QVERIFY2(comes(*dialog, "optimizer.lrr"), qPrintable(dialog->text()));
+    QVERIFY2(comes(*dialog, "change: optimizer.lrr: "), qPrintable(dialog->text()));
+    QVERIFY2(!dialog->text().contains("--set"), qPrintable(dialog->text()));
+    changes->setPlainText("optimizer.lr");
+    QVERIFY2(comes(*dialog, "change: optimizer.lr: "), qPrintable(dialog->text()));
+    QVERIFY2(!dialog->text().contains("--set"), qPrintable(dialog->text()));
     changes->clear();
     part<QSpinBox>(*dialog, "steps")->setValue(20);
     QVERIFY2(comes(*dialog, "has trained 20 steps"), qPrintable(dialog->text()));
+    QVERIFY2(dialog->text().contains("for instance change training.steps=40"),
+             qPrintable(dialog->text()));
     part<QSpinBox>(*dialog, "steps")->setValue(21);
     QVERIFY(comes(*dialog, "to step 21"));
     QVERIFY(start->isEnabled());

@@ -10,11 +10,13 @@
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextDocument>
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
 #include "storage/store.h"
 #include "storage/writer.h"
+#include "tests/support/geometry.h"
 #include "tests/support/results.h"
 #include "workbench/launch.h"
 
@@ -208,6 +210,99 @@ class LivePageTest : public QObject {
                             20000));
     QCOMPARE(shown.tile("lossTile")->value(), QString("NaN"));
     QVERIFY(shown.messages.isEmpty());
+  }
+
+  // Before its own first step has ended.
+  void a_continuation_begins_where_its_parent_was() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun parent;
+    parent.name = "long-run-to-stop";
+    const storage::RunId first = must(writer->create_run(parent).get()).id;
+    must(writer->set_state(first, storage::RunState::stopped).get());
+    storage::NewRun wanted = parent;
+    wanted.recipe_values = {{"training.steps", "1290"}};
+    wanted.lineage = storage::Lineage{storage::Lineage::Kind::resume, first, parent.name, 1266};
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    shown.show();
+    QCOMPARE(shown.tile("timeTile")->note(), QString("step 1,266 of 1,290"));
+    auto reader = must(storage::Reader::open(shown.path));
+    QCOMPARE(must(readPace(reader, must(reader.run(run)).summary)).step, int64_t(1266));
+  }
+
+  // A window of 1100 x 700: names and words are cut where one sees it, or not at all.
+  void nothing_is_cut_in_a_small_window() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::RunId run = 0;
+    for (int i = 0; i < 2; ++i) {
+      storage::NewRun wanted;
+      wanted.name = "long-run-to-stop-and-to-go-on-with";
+      run = must(writer->create_run(wanted).get()).id;
+    }
+    must(writer->set_state(run, storage::RunState::running).get());
+    RankLog first(*writer, run, 0), second(*writer, run, 1);
+    for (RankLog* log : {&first, &second}) {
+      log->step(1, 4);
+      log->spans(1, log == &first ? 100'000 : 160'000);
+      log->feed();
+    }
+    storage::LogLine line;
+    line.level = telemetry::Level::warning;
+    line.time = 2e9;
+    line.text =
+        "rank 1 (process 77) has been stopped by SIGSTOP for 2.0 s, and all the others of its "
+        "group have been waiting for it since step 1, in the reduction of the gradients of "
+        "layers.11.feed_forward";
+    must(writer->add_line(run, line).get());
+    shown.page->resize(1040, 620);
+    shown.show();
+    auto* banner = shown.page->findChild<RunBanner*>();
+    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
+    QTRY_COMPARE(misplaced(*banner), QStringList());
+
+    auto* picker = qobject_cast<RunPicker*>(shown.page->headerWidget());
+    picker->setParent(nullptr);
+    picker->resize(150, 30);
+    picker->show();
+    QVERIFY2(picker->shownName().startsWith("long") && picker->shownName().endsWith("-2") &&
+                 picker->shownName().contains(QChar(0x2026)),
+             qPrintable(picker->shownName()));
+    QCOMPARE(picker->toolTip(), QString("long-run-to-stop-and-to-go-on-with-2"));
+    picker->setParent(shown.page.get());
+
+    auto* statistics = shown.page->findChild<QLabel*>("statistics");
+    QTRY_VERIFY(statistics->text().contains("exposed"));
+    QTextDocument text;
+    text.setDefaultFont(statistics->font());
+    text.setDocumentMargin(0);
+    text.setHtml(statistics->text());
+    QVERIFY2(text.idealWidth() <= statistics->width(), qPrintable(text.toPlainText()));
+  }
+
+  void no_row_of_facts_is_cut_in_half() {
+    RankCard card;
+    card.setBars("compute", {0, 1}, {1.0, 1.1});
+    QVector<QPair<QString, QString>> facts;
+    for (int i = 0; i < 8; ++i) facts.append({QString("fact %1").arg(i), "1"});
+    card.setFacts(facts);
+    card.show();
+    auto* area = card.findChild<QScrollArea*>();
+    for (const int height : {700, 260, 251, 242, 233, 224}) {
+      card.resize(280, height);
+      QCoreApplication::processEvents();
+      const int bottom = area->viewport()->height();
+      for (const QLabel* label : area->widget()->findChildren<QLabel*>()) {
+        const QRect at = label->geometry();
+        QVERIFY2(at.bottom() < bottom || at.top() >= bottom,
+                 qPrintable(QString("%1 at %2").arg(label->text()).arg(height)));
+      }
+    }
   }
 
   // The oldest of very many, too, and by a part of its name.
@@ -431,7 +526,12 @@ class LivePageTest : public QObject {
     QVERIFY(shown.page->subtitle().contains("stopping"));
     QVERIFY(QTest::qWaitFor([&] { return !shown.action("stop")->isVisible(); }, 60000));
     auto reader = must(storage::Reader::open(shown.path));
-    QCOMPARE(must(reader.run(launched->id)).summary.state, storage::RunState::stopped);
+    const storage::RunSummary stopped = must(reader.run(launched->id)).summary;
+    QCOMPARE(stopped.state, storage::RunState::stopped);
+    auto* banner = shown.page->findChild<RunBanner*>();
+    const QString left =
+        QString("Stopped: after step %1; checkpoint step-%1 is in ").arg(stopped.steps);
+    QVERIFY(QTest::qWaitFor([&] { return banner->text().startsWith(left); }, 20000));
     // What it has kept can be gone on from.
     std::pair<qint64, bool> asked;
     connect(shown.session.get(), &Session::continueRequested, this, [&](qint64 run, bool fork) {

@@ -1,4 +1,5 @@
 // Choosing rows of the runs table with the mouse, and the columns that a person has arranged.
+#include <QContextMenuEvent>
 #include <QHeaderView>
 #include <QMenu>
 #include <QSignalSpy>
@@ -119,6 +120,77 @@ class RunChoosingTest : public QObject {
     QCOMPARE(chosen(), QSet<qint64>{store_.runs.unwrapped});
   }
 
+  // Resume of one run by its menu, then two others ticked: they are two.
+  void theMenuIsOfTheRowItPointsAt() {
+    QSignalSpy asked(session_.get(), &Session::continueRequested);
+    inMenuOf(store_.runs.whole, [](QMenu* menu) {
+      QAction* compare = menu->findChild<QAction*>(QStringLiteral("menuCompare"));
+      QVERIFY(compare && !compare->isEnabled());
+      for (QAction* one : menu->actions())
+        if (one->objectName() == QStringLiteral("resumeRun")) one->trigger();
+    });
+    QCOMPARE(asked.count(), 1);
+    QCOMPARE(asked[0][0].toLongLong(), store_.runs.whole);
+    QVERIFY(chosen().isEmpty());
+    tick(store_.runs.failed);
+    tick(store_.runs.stopped);
+    QCOMPARE(action("discardRuns")->text(), QStringLiteral("Move 2 runs to the trash"));
+    // Of a chosen one it is the menu of all that are chosen.
+    inMenuOf(store_.runs.failed, [](QMenu* menu) {
+      QCOMPARE(menu->findChild<QAction*>(QStringLiteral("menuCompare"))->text(),
+               QStringLiteral("Compare 2"));
+    });
+    inMenuOf(store_.runs.whole, [this](QMenu*) {
+      QCOMPARE(action("discardRuns")->text(), QStringLiteral("Move to the trash"));
+    });
+    QCOMPARE(chosen(), (QSet<qint64>{store_.runs.failed, store_.runs.stopped}));
+  }
+
+  void theMenusIconsAreSeen_data() {
+    QTest::addColumn<int>("mode");
+    QTest::newRow("light") << int(Theme::Mode::light);
+    QTest::newRow("dark") << int(Theme::Mode::dark);
+  }
+
+  void theMenusIconsAreSeen() {
+    QFETCH(int, mode);
+    Theme::instance().setMode(static_cast<Theme::Mode>(mode));
+    const auto back = qScopeGuard([] { Theme::instance().setMode(Theme::Mode::dark); });
+    tick(store_.runs.whole);
+    tick(store_.runs.failed);
+    inMenuOf(store_.runs.failed, [](QMenu* menu) {
+      for (const QAction* one : menu->actions()) {
+        if (one->icon().isNull() || !one->isEnabled()) continue;
+        const QImage drawn = one->icon().pixmap(16, 16).toImage();
+        double best = 1;
+        for (int y = 0; y < drawn.height(); ++y)
+          for (int x = 0; x < drawn.width(); ++x)
+            if (drawn.pixelColor(x, y).alpha() > 200)
+              best = std::max(best, contrast(drawn.pixelColor(x, y), colors().surface));
+        QVERIFY2(best >= 3, qPrintable(one->text()));
+      }
+    });
+  }
+
+  // As wide as the page is in a window of 1100.
+  void theTrashAndBackLeavesTheColumns() {
+    page_->resize(1040, 620);
+    QTRY_VERIFY(page_->isReady());
+    QCoreApplication::processEvents();
+    const QStringList before = columns();
+    auto* where = page_->findChild<Segment*>(QStringLiteral("where"));
+    for (const int at : {1, 0}) {
+      where->button(at)->click();
+      QTRY_VERIFY(page_->isReady());
+      QTest::qWait(50);
+    }
+    QCOMPARE(columns(), before);
+    int needed = 0;
+    for (int column = 0; column < RunsModel::ColumnCount; ++column)
+      if (!table()->isColumnHidden(column)) needed += table()->columnWidth(column);
+    QCOMPARE(needed, table()->viewport()->width());
+  }
+
   void noTextIsCutWhileThereIsRoom_data() {
     QTest::addColumn<int>("width");
     QTest::newRow("narrow") << 1000;
@@ -197,6 +269,31 @@ class RunChoosingTest : public QObject {
         return table()->visualRect(table()->model()->index(row, column)).center();
     return {};
   }
+  /// The columns that are shown.
+  QStringList columns() const {
+    QStringList shown;
+    for (int column = 0; column < RunsModel::ColumnCount; ++column)
+      if (!table()->isColumnHidden(column)) shown << RunsModel::keyOf(column);
+    return shown;
+  }
+
+  /// Presses the right button on a row and looks at the menu that opens.
+  void inMenuOf(qint64 run, const std::function<void(QMenu*)>& look) {
+    const QPoint at = nameOf(run);
+    QTest::mouseClick(table()->viewport(), Qt::RightButton, {}, at);
+    bool looked = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      QVERIFY(menu);
+      looked = true;
+      look(menu);
+      menu->close();
+    });
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, table()->viewport()->mapToGlobal(at));
+    QCoreApplication::sendEvent(table()->viewport(), &event);
+    QVERIFY(looked);
+  }
+
   QPoint boxOf(qint64 run) const { return cellOf(run, RunsModel::Check); }
   QPoint nameOf(qint64 run) const { return cellOf(run, RunsModel::Name); }
   void tick(qint64 run) { QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, boxOf(run)); }

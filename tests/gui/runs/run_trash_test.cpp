@@ -3,6 +3,8 @@
 #include <QLabel>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -10,6 +12,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/views/runs/runs_page.h"
+#include "tests/support/geometry.h"
 #include "tests/support/sample_runs.h"
 #include "workbench/place.h"
 
@@ -45,14 +48,14 @@ class RunTrashTest : public QObject {
   }
 
   void deleteMovesToTheTrashAndUndoBringsBack() {
-    QSignalSpy offered(session_.get(), &Session::undoOffered);
+    QSignalSpy offered(session_.get(), &Session::offered);
     select({store_->runs.whole, store_->runs.failed});
     QCOMPARE(action("discardRuns")->text(), QStringLiteral("Move 2 runs to the trash"));
     QTest::keyClick(table(), Qt::Key_Delete);
     QTRY_COMPARE(offered.count(), 1);
     QCOMPARE(offered[0][0].toString(), QStringLiteral("2 runs are in the trash"));
     QTRY_COMPARE(rows(), 3);
-    offered[0][1].value<std::function<void()>>()();
+    offered[0][2].value<std::function<void()>>()();
     QTRY_COMPARE(rows(), 5);
 
     select({store_->runs.failed});
@@ -110,6 +113,11 @@ class RunTrashTest : public QObject {
       QCOMPARE(dialog->windowTitle(), QStringLiteral("Delete 2 runs for good?"));
       auto* go = dialog->findChild<QPushButton*>(QStringLiteral("deleteForGood"));
       QCOMPARE(go->text(), QStringLiteral("Delete 2 runs for good"));
+      QTRY_COMPARE(misplaced(*dialog), QStringList());
+      // All of both is seen at once.
+      const auto* scroll = dialog->findChild<QScrollArea*>();
+      QVERIFY(scroll->widget()->findChildren<QLabel*>().size() >= 4);
+      QCOMPARE(scroll->verticalScrollBar()->maximum(), 0);
       go->click();
     });
     action("removeRuns")->trigger();

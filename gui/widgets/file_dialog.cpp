@@ -1,0 +1,113 @@
+#include "gui/widgets/file_dialog.h"
+
+#include <QAbstractFileIconProvider>
+#include <QApplication>
+#include <QFileInfo>
+#include <QListView>
+#include <QStyle>
+#include <QTemporaryDir>
+#include <QTreeView>
+
+namespace heddle::gui {
+namespace {
+
+/// Also called on the thread on which Qt lists folders; the icons are made before.
+class NamesOnly : public QAbstractFileIconProvider {
+ public:
+  NamesOnly()
+      : folder_(QApplication::style()->standardIcon(QStyle::SP_DirIcon)),
+        file_(QApplication::style()->standardIcon(QStyle::SP_FileIcon)) {}
+  QIcon icon(IconType type) const override { return type == IconType::File ? file_ : folder_; }
+  QIcon icon(const QFileInfo& info) const override { return info.isDir() ? folder_ : file_; }
+  QString type(const QFileInfo& info) const override {
+    if (info.isDir()) return FileDialog::tr("Folder");
+    return info.suffix().isEmpty() ? FileDialog::tr("File")
+                                   : FileDialog::tr("%1 file").arg(info.suffix());
+  }
+
+ private:
+  QIcon folder_;
+  QIcon file_;
+};
+
+/// Where dialogs begin: a new one lists its folder before it can be told how.
+QString emptyFolder() {
+  static const QTemporaryDir folder;
+  return folder.path();
+}
+
+QString chosen(FileDialog& dialog) {
+  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+}
+
+QString& lastFolder() {
+  static QString folder;
+  return folder;
+}
+
+}  // namespace
+
+FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& start)
+    : QFileDialog(parent, title, emptyFolder()) {
+  static NamesOnly names;
+  setOption(DontUseNativeDialog);
+  setOption(DontUseCustomDirectoryIcons);
+  setIconProvider(&names);
+  setHistory({});
+  const QFileInfo about(start);
+  if (start.isEmpty()) {
+    setDirectory(lastFolder().isEmpty() ? QDir::homePath() : lastFolder());
+  } else if (about.isDir()) {
+    setDirectory(start);
+  } else {
+    setDirectory(about.absolutePath());
+    selectFile(about.fileName());
+  }
+  connect(this, &QDialog::accepted, this, [this] { lastFolder() = directory().absolutePath(); });
+}
+
+QString FileDialog::fileToOpen(QWidget* parent, const QString& title, const QString& start,
+                               const QString& filter) {
+  FileDialog dialog(parent, title, start);
+  dialog.setFileMode(ExistingFile);
+  dialog.setNameFilter(filter);
+  return chosen(dialog);
+}
+
+QStringList FileDialog::filesToOpen(QWidget* parent, const QString& title, const QString& start,
+                                    const QString& filter) {
+  FileDialog dialog(parent, title, start);
+  dialog.setFileMode(ExistingFiles);
+  dialog.setNameFilter(filter);
+  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
+}
+
+QString FileDialog::fileToSave(QWidget* parent, const QString& title, const QString& start,
+                               const QString& filter) {
+  FileDialog dialog(parent, title, start);
+  dialog.setAcceptMode(AcceptSave);
+  dialog.setFileMode(AnyFile);
+  dialog.setNameFilter(filter);
+  return chosen(dialog);
+}
+
+QString FileDialog::folder(QWidget* parent, const QString& title, const QString& start) {
+  FileDialog dialog(parent, title, start);
+  dialog.setFileMode(Directory);
+  dialog.setOption(ShowDirsOnly);
+  return chosen(dialog);
+}
+
+QStringList FileDialog::folders(QWidget* parent, const QString& title, const QString& accept) {
+  FileDialog dialog(parent, title, {});
+  dialog.setFileMode(Directory);
+  dialog.setOption(ShowDirsOnly);
+  dialog.setLabelText(Accept, accept);
+  // Of several at a time Qt's dialog knows once its lists are told.
+  for (QAbstractItemView* list : dialog.findChildren<QAbstractItemView*>())
+    if (qobject_cast<QListView*>(list) || qobject_cast<QTreeView*>(list))
+      list->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,29 @@
+// The window's only dialogs for files and folders. They never open what they list: a dialog of Qt
+// or of the desktop looks into each file for its icon, and closing it again would drop the locks of
+// a store in that folder (`storage/open_files.h`). So they are Qt's own, with icons by name alone.
+#pragma once
+
+#include <QFileDialog>
+
+namespace heddle::gui {
+
+class FileDialog : public QFileDialog {
+  Q_OBJECT
+
+ public:
+  /// `start`: a folder, or a file in it that is chosen at first; empty: the one shown last.
+  FileDialog(QWidget* parent, const QString& title, const QString& start);
+
+  // Empty: nothing was chosen.
+  static QString fileToOpen(QWidget* parent, const QString& title, const QString& start,
+                            const QString& filter);
+  static QStringList filesToOpen(QWidget* parent, const QString& title, const QString& start,
+                                 const QString& filter);
+  static QString fileToSave(QWidget* parent, const QString& title, const QString& start,
+                            const QString& filter);
+  static QString folder(QWidget* parent, const QString& title, const QString& start = {});
+  /// Several at a time. `accept` is the button's text.
+  static QStringList folders(QWidget* parent, const QString& title, const QString& accept);
+};
+
+}  // namespace heddle::gui

@@ -1,0 +1,140 @@
+// Dialogs over the folder of an open store: its locks stay, whatever is listed, typed or read.
+#include "gui/widgets/file_dialog.h"
+
+#include <fcntl.h>
+
+#include <QCompleter>
+#include <QFileSystemModel>
+#include <QLineEdit>
+#include <QTest>
+
+#include "gui/models/text_file.h"
+#include "gui/models/tokenizer_size.h"
+#include "gui/theme/theme.h"
+#include "storage/queries.h"
+#include "tests/support/results.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+/// A store that this process has open, and a look at its locks.
+class OpenStore {
+ public:
+  OpenStore()
+      : reader_(must(storage::Reader::open(store.path().toStdString()))),
+        // Never closed: that would drop the locks.
+        look_(open(store.path().toUtf8().constData(), O_RDWR | O_CLOEXEC)) {}
+
+  /// Asked of the kernel as another process would: for an open file description, not a process.
+  bool isLocked() const {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(look_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  }
+  QString path() const { return store.path(); }
+  QString folder() const { return store.folder.path(); }
+
+  samples::SampleStore store;
+
+ private:
+  storage::Reader reader_;
+  int look_;
+};
+
+/// Opens the dialog on the folder and goes through it as a person may.
+void walk(QFileDialog& dialog, const OpenStore& store) {
+  dialog.setViewMode(QFileDialog::Detail);
+  dialog.setDirectory(store.folder());
+  dialog.show();
+  auto* model = dialog.findChild<QFileSystemModel*>();
+  QVERIFY(model);
+  // The type stands there once all of a file was looked at.
+  const auto typed = [&] {
+    const QModelIndex index = model->index(store.path(), 2);
+    return index.isValid() && !index.data().toString().isEmpty();
+  };
+  QTRY_VERIFY(typed());
+  auto* name = dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+  QVERIFY(name);
+  name->setFocus();
+  name->clear();
+  QTest::keyClicks(name, store.folder() + QStringLiteral("/run"));
+  QVERIFY(name->completer());
+  name->completer()->setCompletionPrefix(name->text());
+  QTRY_VERIFY(name->completer()->completionCount() > 0);
+  name->clear();
+  dialog.selectFile(store.path());
+  QTest::qWait(50);
+}
+
+}  // namespace
+
+class FileDialogTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  // What this is about; the look at the locks can tell.
+  void qtsOwnDialogDropsTheLocks() {
+    const OpenStore store;
+    QVERIFY(store.isLocked());
+    QFileDialog dialog(nullptr, QString(), store.folder());
+    dialog.setOption(QFileDialog::DontUseNativeDialog);
+    dialog.show();
+    QTRY_VERIFY(!store.isLocked());
+  }
+
+  void theWindowsDialogKeepsThem_data() {
+    QTest::addColumn<int>("mode");
+    QTest::addColumn<bool>("save");
+    QTest::newRow("open") << int(QFileDialog::ExistingFile) << false;
+    QTest::newRow("save") << int(QFileDialog::AnyFile) << true;
+    QTest::newRow("folder") << int(QFileDialog::Directory) << false;
+  }
+
+  void theWindowsDialogKeepsThem() {
+    QFETCH(int, mode);
+    QFETCH(bool, save);
+    const OpenStore store;
+    {
+      FileDialog dialog(nullptr, QString(), store.path());
+      dialog.setFileMode(static_cast<QFileDialog::FileMode>(mode));
+      if (save) dialog.setAcceptMode(QFileDialog::AcceptSave);
+      walk(dialog, store);
+      QVERIFY(store.isLocked());
+      for (QFileSystemModel* model : dialog.findChildren<QFileSystemModel*>())
+        QCOMPARE(model->iconProvider(), dialog.iconProvider());
+    }
+    // The next one begins where the last was, before it is told anything.
+    FileDialog next(nullptr, QString(), store.folder());
+    next.show();
+    QTest::qWait(50);
+    QVERIFY(store.isLocked());
+  }
+
+  void theStoreIsNotReadAsAFile() {
+    const OpenStore store;
+    for (const char* end : {"", "-wal", "-shm"}) {
+      const QString file = store.path() + QLatin1String(end);
+      const auto text = readText(file);
+      QVERIFY(!text);
+      QVERIFY2(text.error().message.find("belongs to the open store") != std::string::npos,
+               text.error().message.c_str());
+      QVERIFY(!writeText(file, QStringLiteral("seed = 1")));
+      QCOMPARE(tokenizerSize(file), 0);
+    }
+    QVERIFY(store.isLocked());
+    const QString other = store.folder() + QStringLiteral("/recipe.toml");
+    must(writeText(other, QStringLiteral("seed = 1")));
+    QCOMPARE(must(readText(other)), QStringLiteral("seed = 1"));
+    QVERIFY(store.isLocked());
+  }
+};
+
+QTEST_MAIN(FileDialogTest)
+#include "file_dialog_test.moc"
