@@ -90,11 +90,9 @@ double CostModel::device_seconds(const Graph& graph, const Node& node) const {
   if (flops == 0.0)
     return bytes_seconds(*device_, static_cast<double>(passes::bytes_moved(graph, node)),
                          node.op.text());
-  if (!passes::first_factor(node))
-    return attention_seconds(
-        *device_, flops,
-        node.phase == graph::Phase::backward && node.op == "heddle.attention_backward");
   const OperatorRate product = rate_class(graph, node);
+  const bool multiplies = product.op.ends_with(".mm");
+  if (!multiplies) return attention_seconds(*device_, flops, node.op.text().ends_with("_backward"));
   const auto [m, k, n] = product.shape;
   // The logits are too large a sum for 8 bits.
   return product_seconds(*device_, m, k, n, product.dtype == "f32", node.module != "output");
@@ -105,9 +103,9 @@ Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const int64_t bytes = whole_bytes(graph, collective);
   for (const auto& [is_one, times] :
        {std::pair(graph::is_send(collective) || graph::is_receive(collective) ||
-                      collective.op == "heddle.activation_shift",
+                      collective.op->role == graph::Role::shift,
                   &travels.to_neighbour),
-        std::pair(collective.op == "heddle.activation_all_to_all", &travels.all_to_all),
+        std::pair(collective.op->role == graph::Role::all_to_all, &travels.all_to_all),
         std::pair(graph::is_exchange(collective) &&
                       (graph::gathers(collective) || graph::scatters(collective)),
                   &travels.activations),

@@ -219,7 +219,8 @@ std::string captured_from(const recipe::Recipe& recipe) {
   const auto notes = made_from(recipe);
   std::string text;
   for (const recipe::KeyInfo& source : sources())
-    if (source.graph == kCapture) text += fmt::format("{} = {}\n", source.key, notes.at(source.key));
+    if (source.graph == kCapture)
+      text += fmt::format("{} = {}\n", source.key, notes.at(source.key));
   return text;
 }
 

@@ -119,8 +119,8 @@ RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
   row->setSpacing(4);
   QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
   name->setToolTip(helpOf(info));
-  const int needed =
-      std::max(kLabel, name->sizeHint().width()) + 4 + field->widestText() + kButtons;
+  const int needed = std::max(kLabel, name->sizeHint().width()) + row->spacing() +
+                     std::max(kSmallest, field->widestText() + kButtons);
   const bool wide = needed > kHalf;
   name->setMinimumWidth(kLabel);
   row->addWidget(name);

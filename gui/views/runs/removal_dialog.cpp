@@ -1,7 +1,6 @@
 #include "gui/views/runs/removal_dialog.h"
 
 #include <QEvent>
-#include <QSet>
 
 #include "gui/format.h"
 
