@@ -1,4 +1,5 @@
-// `heddle-engine calibrate`: starts ranks that measure, keeps and prints what they found.
+// `heddle-engine calibrate`: starts ranks that measure, one number of them after the other; keeps
+// and prints what they found.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,12 @@
 #include "engine/cost/calibration.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_ranks.h"
+#include "engine/launch/spawn.h"
 
 namespace heddle::engine {
 namespace {
+
+constexpr int32_t kMostCalibrated = 64;
 
 // Runs the ranks in a folder of their own; the calibration is in its results.json then.
 Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
@@ -50,10 +54,15 @@ void print(const char* collective, const cost::CollectiveTimes& times) {
 }
 
 void print(const cost::Calibration& calibration) {
-  const cost::Link& link = calibration.link;
-  fmt::print("{}, {} ranks over {}\n", calibration.host, link.ranks, link.transport);
-  print("all-gather", link.all_gather);
-  print("reduce-scatter", link.reduce_scatter);
+  fmt::print("{}: {} rank{} of {} thread{} on {} cores, {:.0f} GFLOP/s and {:.1f} GB/s in all\n",
+             calibration.host, calibration.ranks, calibration.ranks == 1 ? "" : "s",
+             calibration.threads, calibration.threads == 1 ? "" : "s", calibration.cores,
+             calibration.speed.flops_per_second * 1e-9, calibration.speed.bytes_per_second * 1e-9);
+  for (const cost::Link& link : calibration.links) {
+    fmt::print("\n{} of its ranks over {}\n", link.ranks, link.transport);
+    print("all-gather", link.all_gather);
+    print("reduce-scatter", link.reduce_scatter);
+  }
   fmt::print("\n{:<34} {:<5} {:<18} {:>16}\n", "operator", "dtype", "shape", "GFLOP/s or GB/s");
   for (const cost::OperatorRate& rate : calibration.operators) {
     const auto [a, b, c] = rate.shape;
@@ -62,33 +71,51 @@ void print(const cost::Calibration& calibration) {
   }
 }
 
+// With a rank alone, a rank for each core, and twice as many.
+std::vector<int32_t> usual_ranks() {
+  const auto cores = static_cast<int32_t>(launch::usable_cores());
+  std::vector<int32_t> ranks = {1, cores, std::min(2 * cores, kMostCalibrated)};
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+Result<cost::Calibration> calibrate_with(int32_t ranks) {
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return fail("{}: {}", folder, strerror(errno));
+  const cost::MachineSpeed speed = cost::measure_machine_speed();
+  auto calibration = measure(folder, ranks);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  if (!calibration) return calibration;
+  calibration->speed = speed;
+  if (const auto kept = cost::keep_calibration(cost::calibration_file(), *calibration); !kept)
+    return fail(kept);
+  return calibration;
+}
+
 }  // namespace
 
 int calibrate(int32_t ranks, bool json) {
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    fmt::print(stderr, "{}: {}\n", folder, strerror(errno));
-    return 1;
+  nlohmann::json all = nlohmann::json::array();
+  for (const int32_t each : ranks > 0 ? std::vector{ranks} : usual_ranks()) {
+    const auto calibration = calibrate_with(each);
+    if (!calibration) {
+      fmt::print(stderr, "{}\n", calibration.error().message);
+      return 1;
+    }
+    if (json) {
+      all.push_back(cost::to_json(*calibration));
+    } else {
+      print(*calibration);
+      fmt::print("\n");
+      fflush(stdout);
+    }
   }
-  const auto calibration = measure(folder, ranks);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  if (!calibration) {
-    fmt::print(stderr, "{}\n", calibration.error().message);
-    return 1;
-  }
-  const std::string file = cost::calibration_file();
-  if (const auto kept = cost::keep_calibration(file, *calibration); !kept) {
-    fmt::print(stderr, "{}\n", kept.error().message);
-    return 1;
-  }
-  if (json) {
-    fmt::print("{}\n", cost::to_json(*calibration).dump());
-  } else {
-    print(*calibration);
-    fmt::print("\nkept in {}\n", file);
-  }
+  if (json)
+    fmt::print("{}\n", nlohmann::json{{"calibrations", std::move(all)}}.dump());
+  else
+    fmt::print("kept in {}\n", cost::calibration_file());
   return 0;
 }
 

@@ -47,8 +47,8 @@ int plan(const RecipeOptions& recipe, const PlanOptions& what);
 /// newer request of the same key cancels the older one.
 int serve_plans();
 
-/// `calibrate`: measures this machine with `ranks` ranks, keeps the result, and prints it as a
-/// table or as JSON.
+/// `calibrate`: measures this machine with `ranks` ranks, or with the usual numbers of them (0);
+/// keeps the results, and prints them as tables or as JSON.
 int calibrate(int32_t ranks, bool json);
 
 /// `convert`: see engine/checkpoint/convert.h.

@@ -111,10 +111,13 @@ int run(int argc, char** argv) {
                          "answer requests on stdin, a line of JSON each, until it ends");
 
   bool json = false;
-  int32_t ranks = 2;
+  int32_t ranks = 0;
   auto* calibrate_command = app.add_subcommand(
       "calibrate", "measure this machine: communication at many sizes, operators");
-  calibrate_command->add_option("--ranks", ranks, "ranks that share this machine (default: 2)")
+  calibrate_command
+      ->add_option(
+          "--ranks", ranks,
+          "ranks that share this machine (default: one, as many as cores, and twice as many)")
       ->check(CLI::Range(1, 64));
   calibrate_command->add_flag("--json", json, "as JSON");
 

@@ -1,6 +1,7 @@
 #include "engine/cost/calibration.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
+constexpr std::array kFurtherTimes = {
+    std::pair("activations", &Link::activations), std::pair("all_reduce", &Link::all_reduce),
+    std::pair("all_to_all", &Link::all_to_all), std::pair("to_neighbour", &Link::to_neighbour)};
 
 json to_json(const Curve& curve) {
   json points = json::array();
@@ -55,16 +59,25 @@ double at_bytes(const Curve& curve, int64_t bytes) {
 }
 
 json to_json(const Link& link) {
-  return {{"transport", link.transport},
-          {"ranks", link.ranks},
-          {"estimated", link.estimated},
-          {"all_gather", to_json(link.all_gather)},
-          {"reduce_scatter", to_json(link.reduce_scatter)}};
+  json written = {{"transport", link.transport},
+                  {"ranks", link.ranks},
+                  {"estimated", link.estimated},
+                  {"all_gather", to_json(link.all_gather)},
+                  {"reduce_scatter", to_json(link.reduce_scatter)}};
+  for (const auto& [name, member] : kFurtherTimes)
+    if (!(link.*member).alone.empty()) written[name] = to_json(link.*member);
+  return written;
 }
 
 Link link_from_json(const json& read) {
-  return {read.at("transport"), read.at("ranks"), times_from_json(read.at("all_gather")),
-          times_from_json(read.at("reduce_scatter")), read.at("estimated")};
+  Link link{.transport = read.at("transport"),
+            .ranks = read.at("ranks"),
+            .all_gather = times_from_json(read.at("all_gather")),
+            .reduce_scatter = times_from_json(read.at("reduce_scatter")),
+            .estimated = read.at("estimated")};
+  for (const auto& [name, member] : kFurtherTimes)
+    if (read.contains(name)) link.*member = times_from_json(read.at(name));
+  return link;
 }
 
 json to_json(const OperatorRate& rate) {
@@ -79,15 +92,34 @@ OperatorRate rate_from_json(const json& read) {
 }
 
 json to_json(const Calibration& calibration) {
-  json operators = json::array();
+  json operators = json::array(), links = json::array();
   for (const OperatorRate& rate : calibration.operators) operators.push_back(to_json(rate));
+  for (const Link& link : calibration.links) links.push_back(to_json(link));
   return {{"host", calibration.host},
-          {"link", to_json(calibration.link)},
+          {"ranks", calibration.ranks},
+          {"threads", calibration.threads},
+          {"cores", calibration.cores},
+          {"time", calibration.time},
+          {"engine", calibration.engine},
+          {"flops_per_second", calibration.speed.flops_per_second},
+          {"bytes_per_second", calibration.speed.bytes_per_second},
+          {"links", std::move(links)},
           {"operators", std::move(operators)}};
 }
 
 Calibration calibration_from_json(const json& read) {
-  Calibration calibration{read.at("host"), link_from_json(read.at("link")), {}};
+  Calibration calibration{
+      .host = read.at("host"),
+      .ranks = read.at("ranks"),
+      .threads = read.at("threads"),
+      .cores = read.at("cores"),
+      .time = read.at("time"),
+      .engine = read.at("engine"),
+      .speed = {read.at("flops_per_second"), read.at("bytes_per_second")},
+      .links = {},
+      .operators = {},
+  };
+  for (const json& link : read.at("links")) calibration.links.push_back(link_from_json(link));
   for (const json& rate : read.at("operators"))
     calibration.operators.push_back(rate_from_json(rate));
   return calibration;
@@ -119,8 +151,8 @@ Result<std::vector<Calibration>> read_calibrations(const std::string& path) {
 Result<> keep_calibration(const std::string& path, const Calibration& calibration) {
   std::vector<Calibration> all = read_calibrations(path).value_or(std::vector<Calibration>{});
   std::erase_if(all, [&](const Calibration& old) {
-    return old.host == calibration.host && old.link.transport == calibration.link.transport &&
-           old.link.ranks == calibration.link.ranks;
+    return old.host == calibration.host && old.ranks == calibration.ranks &&
+           old.threads == calibration.threads;
   });
   all.push_back(calibration);
   json entries = json::array();

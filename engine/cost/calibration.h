@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/cost/machine_speed.h"
 
 namespace heddle::cost {
 
@@ -31,8 +32,11 @@ struct CollectiveTimes {
 struct Link {
   std::string transport;  // "memory", "memory + tcp", "tcp", "nccl"
   int64_t ranks = 0;
-  CollectiveTimes all_gather = {}, reduce_scatter = {};
-  bool estimated = false;  // by formula, not measured
+  CollectiveTimes all_gather = {}, reduce_scatter = {};  // of buckets, with what copies they need
+  bool estimated = false;                                // by formula, not measured
+  /// Where they differ from what the two make: gathers and scatters of activations, sums,
+  /// all-to-all exchanges, and what one rank sends to another. Empty: a gather, a scatter, or both.
+  CollectiveTimes activations = {}, all_reduce = {}, all_to_all = {}, to_neighbour = {};
 };
 
 /// The speed of an operator for operands of about this shape.
@@ -43,10 +47,17 @@ struct OperatorRate {
   double per_second = 0;              // FLOP where passes::flops counts them, else bytes
 };
 
+/// What was measured with so many ranks on one host, all of them busy.
 struct Calibration {
   std::string host;
-  Link link;
-  std::vector<OperatorRate> operators;  // with all `link.ranks` ranks busy
+  int64_t ranks = 1, threads = 1;  // threads of each
+  int64_t cores = 1;               // that were there
+  double time = 0;                 // Unix seconds
+  std::string engine;              // its version
+  MachineSpeed speed;              // just before
+  /// Of all ranks; and of half of them, while the others do the same.
+  std::vector<Link> links;
+  std::vector<OperatorRate> operators;
 };
 
 /// $XDG_CACHE_HOME/heddle/calibration.json.
@@ -55,7 +66,7 @@ std::string calibration_file();
 /// All that a file holds; nothing where there is none. Errors: damaged, or of another version.
 Result<std::vector<Calibration>> read_calibrations(const std::string& file);
 
-/// Puts it into the file in place of the one of the same host, transport and ranks. A file that
+/// Puts it into the file in place of the one of the same host, ranks and threads. A file that
 /// cannot be read is replaced.
 Result<> keep_calibration(const std::string& file, const Calibration& calibration);
 

@@ -70,7 +70,8 @@ OperatorRate rate_class(const Graph& graph, const Node& node) {
 CostModel::CostModel(const Rates& rates)
     : links_(rates.links),
       flops_per_second_(rates.flops_per_second),
-      bytes_per_second_(rates.bytes_per_second) {
+      bytes_per_second_(rates.bytes_per_second),
+      device_(rates.device) {
   for (const OperatorRate& rate : rates.operators) {
     rates_[rate.op].push_back(rate);
     if (rate.op == "aten.add.Tensor") bytes_per_second_ = rate.per_second;
@@ -79,6 +80,7 @@ CostModel::CostModel(const Rates& rates)
 
 double CostModel::seconds(const Graph& graph, const Node& node) const {
   if (graph::is_collective(node) || makes_nothing(node)) return 0.0;
+  if (device_) return device_seconds(graph, node);
   const double flops = passes::flops(graph, node);
   const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
   double rate = flops > 0 ? flops_per_second_ : bytes_per_second_;
@@ -94,9 +96,35 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
   return kCallSeconds + work / rate;
 }
 
+double CostModel::device_seconds(const Graph& graph, const Node& node) const {
+  const double flops = passes::flops(graph, node);
+  if (flops == 0.0)
+    return bytes_seconds(*device_, static_cast<double>(passes::bytes_moved(graph, node)),
+                         node.op.text());
+  if (!passes::first_factor(node))
+    return attention_seconds(
+        *device_, flops,
+        node.phase == graph::Phase::backward && node.op == "heddle.attention_backward");
+  const OperatorRate product = rate_class(graph, node);
+  const auto [m, k, n] = product.shape;
+  // The logits are too large a sum for 8 bits.
+  return product_seconds(*device_, m, k, n, product.dtype == "f32", node.module != "output");
+}
+
 Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const Link& travels = link(graph::group_of(collective));
   const int64_t bytes = whole_bytes(graph, collective);
+  for (const auto& [is_one, times] :
+       {std::pair(graph::is_send(collective) || graph::is_receive(collective) ||
+                      collective.op == "heddle.activation_shift",
+                  &travels.to_neighbour),
+        std::pair(collective.op == "heddle.activation_all_to_all", &travels.all_to_all),
+        std::pair(graph::is_exchange(collective) &&
+                      (graph::gathers(collective) || graph::scatters(collective)),
+                  &travels.activations),
+        std::pair(!graph::gathers(collective) && !graph::scatters(collective),
+                  &travels.all_reduce)})
+    if (is_one && !times->alone.empty()) return of(*times, bytes);
   const Duration gather = of(travels.all_gather, bytes),
                  scatter = of(travels.reduce_scatter, bytes);
   const bool passes_on = graph::is_send(collective) || graph::is_receive(collective);

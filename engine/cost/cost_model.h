@@ -30,9 +30,12 @@ class CostModel {
   const Link& link(const std::string& group) const { return links_.at(group); }
 
  private:
+  double device_seconds(const graph::Graph& graph, const graph::Node& node) const;
+
   std::map<std::string, Link> links_;
   std::unordered_map<std::string, std::vector<OperatorRate>> rates_;  // by operator
   double flops_per_second_, bytes_per_second_;                        // of other operators
+  std::optional<DeviceRates> device_;
 };
 
 /// Bytes of a collective's whole tensors.

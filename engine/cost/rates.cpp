@@ -38,37 +38,6 @@ Link formula_link(const std::string& transport, int64_t ranks) {
   return {transport, ranks, times, times, true};
 }
 
-Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,
-               int64_t local_ranks, const GroupKinds& groups) {
-  Rates rates;
-  const Calibration* nearest = nullptr;
-  for (const Calibration& each : calibrations) {
-    if (each.host != host) continue;
-    const auto apart = [&](const Calibration& other) {
-      return std::abs(other.link.ranks - local_ranks);
-    };
-    if (!nearest || apart(each) < apart(*nearest)) nearest = &each;
-  }
-  if (nearest) rates.operators = nearest->operators;
-  if (!nearest) {
-    rates.remarks.push_back("operators are guessed, not calibrated");
-  } else if (nearest->link.ranks != local_ranks) {
-    rates.remarks.push_back(
-        fmt::format("operators were calibrated with {} ranks", nearest->link.ranks));
-  }
-  for (const auto& [name, kind] : groups) {
-    const auto measured =
-        std::find_if(calibrations.begin(), calibrations.end(), [&](const Calibration& each) {
-          return each.host == host && each.link.transport == kind.transport &&
-                 each.link.ranks == kind.ranks;
-        });
-    rates.links[name] =
-        measured != calibrations.end() ? measured->link : formula_link(kind.transport, kind.ranks);
-    rates.remote_ranks[name] = kind.remote_ranks;
-  }
-  return rates;
-}
-
 Rates gpu_rates(const GroupKinds& groups) {
   Rates rates;
   rates.flops_per_second = 4e14;  // an H100's, in bf16
@@ -93,13 +62,15 @@ nlohmann::json to_json(const Rates& rates) {
   for (const auto& [group, link] : rates.links) links[group] = to_json(link);
   nlohmann::json operators = nlohmann::json::array();
   for (const OperatorRate& rate : rates.operators) operators.push_back(to_json(rate));
-  return {{"links", links},
-          {"remote_ranks", rates.remote_ranks},
-          {"threads", rates.threads},
-          {"operators", operators},
-          {"flops_per_second", rates.flops_per_second},
-          {"bytes_per_second", rates.bytes_per_second},
-          {"remarks", rates.remarks}};
+  nlohmann::json written = {{"links", links},
+                            {"remote_ranks", rates.remote_ranks},
+                            {"threads", rates.threads},
+                            {"operators", operators},
+                            {"flops_per_second", rates.flops_per_second},
+                            {"bytes_per_second", rates.bytes_per_second},
+                            {"remarks", rates.remarks}};
+  if (rates.device) written["device"] = to_json(*rates.device);
+  return written;
 }
 
 Rates rates_from_json(const nlohmann::json& read) {
@@ -112,6 +83,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");
   rates.remarks = read.at("remarks");
+  if (read.contains("device")) rates.device = device_rates_from_json(read.at("device"));
   return rates;
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/cost/calibration.h"
+#include "engine/cost/device_rates.h"
 
 namespace heddle::cost {
 
@@ -16,6 +18,8 @@ struct Rates {
   std::vector<OperatorRate> operators;
   /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;
+  /// Of the catalogue: in place of all that is measured or guessed of operators.
+  std::optional<DeviceRates> device;
   std::vector<std::string> remarks;  // what is wrong with them, in words
 };
 
@@ -31,10 +35,29 @@ struct GroupKind {
 /// The process groups of a run, by name.
 using GroupKinds = std::map<std::string, GroupKind>;
 
-/// Of a run on CPUs of `host`, `local_ranks` of whose ranks are there. A calibration for another
-/// number of ranks serves for operators, with a remark.
-Rates rates_of(const std::vector<Calibration>& calibrations, const std::string& host,
-               int64_t local_ranks, const GroupKinds& groups);
+/// Where and when a run on CPUs takes place.
+struct Host {
+  std::string name;
+  int64_t ranks = 1, threads = 1;  // ranks that are there, threads of each
+  int64_t cores = 1;
+  double time = 0;     // Unix seconds
+  std::string engine;  // its version
+};
+
+/// The calibration with as many ranks and threads, if there is one. Else operators are between
+/// those of the calibrations with the next more and the next less of a core for each rank, or by
+/// its share of cores from the nearest; a group that was not measured is taken from the one of the
+/// nearest number of ranks that was, by the ring's formula and by how many ranks share a core. What
+/// was done so is said, and so are age and version of a calibration that is old.
+Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
+               const GroupKinds& groups);
+
+/// "calibrated 3 hours ago, and the machine is slower now: steps may take 24 % longer …": nothing
+/// where it is within a tenth of what it was.
+std::string speed_remark(const Calibration& calibration, const MachineSpeed& now, double time);
+
+/// The newest of a host.
+const Calibration* newest(const std::vector<Calibration>& calibrations, const std::string& host);
 
 /// Of a run on GPUs: nothing is measured.
 Rates gpu_rates(const GroupKinds& groups);

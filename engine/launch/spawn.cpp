@@ -81,12 +81,15 @@ Result<ProcessId> spawn(const Program& program) {
   return id;
 }
 
+int usable_cores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? std::max(1, CPU_COUNT(&cores)) : 1;
+}
+
 int threads_of_rank(int local_ranks) {
   if (const char* set = std::getenv("OMP_NUM_THREADS"))
     if (const int threads = std::atoi(set); threads > 0) return threads;
-  cpu_set_t cores;
-  const int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
-  return std::max(1, count / local_ranks);
+  return std::max(1, usable_cores() / local_ranks);
 }
 
 std::vector<std::string> rank_environment(int local_ranks) {

@@ -20,6 +20,9 @@ struct Program {
 /// dies with the thread that started it. An error when it cannot be executed.
 Result<ProcessId> spawn(const Program& program);
 
+/// The cores that this process may use.
+int usable_cores();
+
 /// Threads of a rank that shares this host with others: OMP_NUM_THREADS, or its share of the cores.
 int threads_of_rank(int local_ranks);
 

@@ -196,17 +196,26 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
   return {};
 }
 
-}  // namespace
-
-Sizes many_sizes() {
-  constexpr int kSizes = 40;
-  Sizes sizes{.alone = {}, .beside = {}, .rounds = 15};
-  for (int i = 0; i < kSizes; ++i) {
-    sizes.alone.push_back(std::llround(4096.0 * std::pow(2.0, 15.0 * i / (kSizes - 1))));
-    if (i % 3 == 0) sizes.beside.push_back(sizes.alone.back());
-  }
+// Sizes from 4 KiB to 128 MiB, each by the same factor more.
+std::vector<int64_t> spread(int count) {
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < count; ++i)
+    sizes.push_back(std::llround(4096.0 * std::pow(2.0, 15.0 * i / (count - 1))));
   return sizes;
 }
+
+// One in so many of them, the last one too.
+std::vector<int64_t> every(size_t step, const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> some;
+  for (size_t i = (sizes.size() - 1) % step; i < sizes.size(); i += step) some.push_back(sizes[i]);
+  return some;
+}
+
+}  // namespace
+
+Sizes many_sizes() { return {.alone = spread(40), .beside = every(3, spread(40)), .rounds = 15}; }
+
+Sizes some_sizes() { return {.alone = spread(16), .beside = every(2, spread(16)), .rounds = 9}; }
 
 Sizes few_sizes() { return {{4096, 256 << 10, 1 << 20, 4 << 20}, {4096, 1 << 20}, 7}; }
 

@@ -9,12 +9,14 @@
 namespace heddle::train {
 
 /// Bytes of the whole tensors to measure, while compute stands still and beside it: 40 and 14 of
-/// them from 4 KiB to 128 MiB; or few, for the start of a run whose link may be slow.
+/// them from 4 KiB to 128 MiB; or some, 16 and 8; or few, for the start of a run whose link may be
+/// slow.
 struct Sizes {
   std::vector<int64_t> alone, beside;  // ascending; the second ones are among the first
   int64_t rounds = 0;                  // beside compute, at most
 };
 Sizes many_sizes();
+Sizes some_sizes();
 Sizes few_sizes();
 
 /// Gathers and scatters of whole tensors of these sizes, and what they take from compute beside

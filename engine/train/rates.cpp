@@ -6,11 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "engine/cost/groups.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
-#include "engine/passes/stage.h"
-#include "engine/recipe/stages.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/measure.h"
@@ -18,31 +17,34 @@
 namespace heddle::train {
 namespace {
 
-// The groups that the recipe's step has, each of more than one rank.
 template <typename KindOf>
-cost::GroupKinds groups_of(const recipe::Recipe& recipe, const KindOf& kind_of) {
-  cost::GroupKinds groups;
+cost::GroupKinds kinds_of(const recipe::Recipe& recipe, const KindOf& kind_of) {
+  cost::GroupKinds kinds;
   const recipe::Mesh mesh(recipe.parallelism);
-  for (const recipe::Dims dims : recipe::kGroups)
-    if (const std::string name = mesh.name(dims); !name.empty())
-      groups[name] = kind_of(name, mesh.size(dims));
-  // All along a pipeline travels as the group of its ranks does.
-  if (recipe.parallelism.pp == 1) return groups;
-  cost::GroupKind pair = kind_of(mesh.name(recipe::kPp), 2);
-  pair.remote_ranks = std::min<int64_t>(pair.remote_ranks, 1);
-  const auto stages = static_cast<int64_t>(recipe::layers_of_stages(recipe).size());
-  for (int64_t stage = 0; stage + 1 < stages; ++stage)
-    groups[passes::transfer_group(stage, stage + 1)] =
-        groups[passes::transfer_group(stage + 1, stage)] = pair;
-  groups[passes::kEndsGroup] = pair;
-  return groups;
+  for (const auto& [name, group] : cost::groups_of(recipe)) {
+    if (!group.stages) {
+      kinds[name] = kind_of(name, mesh.size(group.dims));
+      continue;
+    }
+    // All along a pipeline travels as the group of its ranks does.
+    kinds[name] = kind_of(mesh.name(group.dims), 2);
+    kinds[name].remote_ranks = std::min<int64_t>(kinds[name].remote_ranks, 1);
+  }
+  return kinds;
 }
 
-cost::Rates kept_rates(int64_t local_ranks, const cost::GroupKinds& groups, bool gpu) {
+cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKinds& groups,
+                       bool gpu) {
   if (gpu) return cost::gpu_rates(groups);
   const auto kept = cost::read_calibrations(cost::calibration_file());
-  cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host_name(),
-                                     local_ranks, groups);
+  const cost::Host host{.name = host_name(),
+                        .ranks = local_ranks,
+                        .threads = threads,
+                        .cores = launch::usable_cores(),
+                        .time = launch::now(),
+                        .engine = HEDDLE_VERSION};
+  cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host, groups);
+  rates.threads = threads;
   if (!kept) rates.remarks.push_back(kept.error().message);
   return rates;
 }
@@ -61,7 +63,7 @@ std::vector<View> views_of_ranks(const recipe::Recipe& recipe, int64_t ranks) {
                            .remote_ranks = runtime::remote_ranks(name)};
   };
   nlohmann::json mine = {{"threads", at::get_num_threads()}, {"groups", nlohmann::json::object()}};
-  for (const auto& [name, kind] : groups_of(recipe, as_met))
+  for (const auto& [name, kind] : kinds_of(recipe, as_met))
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
   for (const std::string& text : gather_texts(mine.dump(), ranks)) {
@@ -113,17 +115,15 @@ cost::Rates rates_here(const recipe::Recipe& recipe) {
   const auto on_one_host = [=](const std::string&, int64_t ranks) {
     return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
   };
-  cost::Rates rates = kept_rates(local_ranks, groups_of(recipe, on_one_host), gpu);
-  rates.threads = launch::threads_of_rank(local_ranks);
-  return rates;
+  return kept_rates(local_ranks, launch::threads_of_rank(local_ranks),
+                    kinds_of(recipe, on_one_host), gpu);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::Launch& launch,
                                    c10::Device device) try {
   at::NoGradGuard no_grad;
   const View all = agreed(views_of_ranks(recipe, launch.world_size));
-  cost::Rates rates = kept_rates(launch.local_ranks, all.groups, device.is_cuda());
-  rates.threads = all.threads;
+  cost::Rates rates = kept_rates(launch.local_ranks, all.threads, all.groups, device.is_cuda());
   if (launch.world_size == 1) return rates;
   rates = of_ranks(rates, launch.world_size).front();
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic) return rates;
@@ -148,16 +148,29 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const launch::L
 
 Result<> calibrate(const launch::RankContext& context) {
   const int32_t ranks = context.launch.world_size;
+  // Half of the ranks are a group as well, where that is more than one.
   recipe::Parallelism all;
-  all.dp_shard = ranks;
+  all.dp_replicate = ranks > 2 && ranks % 2 == 0 ? 2 : 1;
+  all.dp_shard = ranks / all.dp_replicate;
   const recipe::Mesh mesh(all);
   if (const auto met = runtime::init_process_groups(context, mesh, 1, at::kCPU); !met) return met;
-  cost::Calibration calibration;
-  calibration.host = host_name();
-  calibration.link = {.transport = runtime::transport_name(runtime::world_group()), .ranks = ranks};
-  if (ranks > 1)
-    calibration.link = measure_link(runtime::process_group(runtime::world_group()),
-                                    calibration.link.transport, many_sizes());
+  cost::Calibration calibration{.host = host_name(),
+                                .ranks = ranks,
+                                .threads = at::get_num_threads(),
+                                .cores = launch::usable_cores(),
+                                .time = launch::now(),
+                                .engine = HEDDLE_VERSION,
+                                .speed = {},
+                                .links = {},
+                                .operators = {}};
+  // Ranks that share cores take turns, and so take longer.
+  const Sizes sizes = ranks > calibration.cores ? some_sizes() : many_sizes();
+  const auto measure = [&](const std::string& group) {
+    calibration.links.push_back(
+        measure_link(runtime::process_group(group), runtime::transport_name(group), sizes));
+  };
+  if (ranks > 1) measure(runtime::world_group());
+  if (all.dp_replicate > 1) measure(mesh.name(recipe::kShard));
   auto operators = measure_operators();
   if (!operators) return fail(operators);
   calibration.operators = std::move(*operators);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/cost/peak_flops.h"
+#include "engine/hardware/catalogue.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/recipe/modules.h"
@@ -61,7 +61,10 @@ class Trainer {
     results_.flops_per_token =
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
     if (runner.executor()) gpu_ = runner.executor()->device().name();
-    results_.peak_flops = cost::peak_flops(gpu_);
+    if (gpu_.empty()) return;
+    const hardware::Catalogue catalogue = hardware::load_catalogue();
+    if (const hardware::Device* known = catalogue.of_driver(gpu_))
+      results_.peak_flops = known->bf16_peak_tflops.value * 1e12;
   }
 
   Result<Outcome> run() {

@@ -46,7 +46,11 @@ class CalibrateTest : public QObject {
   void calibrate_measures_and_keeps() {
     const auto run = run_engine({"calibrate", "--json", "--ranks", "2"});
     QVERIFY2(run.exit_code == 0, run.err.constData());
-    const QJsonObject link = run.results()["link"].toObject();
+    const QJsonObject kept = run.results()["calibrations"].toArray().at(0).toObject();
+    QCOMPARE(kept["ranks"].toInt(), 2);
+    QVERIFY(!kept["engine"].toString().isEmpty());
+    QVERIFY(kept["flops_per_second"].toDouble() > 0 && kept["bytes_per_second"].toDouble() > 0);
+    const QJsonObject link = kept["links"].toArray().at(0).toObject();
     QCOMPARE(link["ranks"].toInt(), 2);
     for (const char* collective : {"all_gather", "reduce_scatter"}) {
       for (const auto& [curve, sizes] :
@@ -64,7 +68,7 @@ class CalibrateTest : public QObject {
       }
     }
     QSet<QString> products;
-    for (const QJsonValue rate : run.results()["operators"].toArray())
+    for (const QJsonValue rate : kept["operators"].toArray())
       if (rate["op"] == "aten.mm") products << rate["dtype"].toString();
     QCOMPARE(products, QSet<QString>({"f32", "bf16"}));
 

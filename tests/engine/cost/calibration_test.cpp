@@ -10,13 +10,34 @@ using namespace heddle;
 namespace {
 
 cost::Calibration calibration(const std::string& host, int64_t ranks, double lost) {
-  return {host,
-          {"memory",
-           ranks,
-           {{{4096, 1e-4}, {8192, 3e-4}}, {{4096, 5e-4}}, {{4096, lost}}},
-           {{{4096, 2e-4}}, {{4096, 6e-4}}, {{4096, 7e-4}}},
-           false},
-          {{"aten.mm", "f32", {1024, 512, 256}, 5e10}, {"heddle.rope", "bf16", {}, 2e9}}};
+  return {
+      .host = host,
+      .ranks = ranks,
+      .threads = 1,
+      .cores = 4,
+      .time = 1e9,
+      .engine = "1",
+      .speed = {1e11, 1e10},
+      .links = {{"memory",
+                 ranks,
+                 {{{4096, 1e-4}, {8192, 3e-4}}, {{4096, 5e-4}}, {{4096, lost}}},
+                 {{{4096, 2e-4}}, {{4096, 6e-4}}, {{4096, 7e-4}}},
+                 false}},
+      .operators = {{"aten.mm", "f32", {1024, 512, 256}, 5e10}, {"heddle.rope", "bf16", {}, 2e9}}};
+}
+
+// A moment after such a calibration, by the same engine.
+cost::Host host(const std::string& name, int64_t ranks, int64_t threads = 1) {
+  return {.name = name,
+          .ranks = ranks,
+          .threads = threads,
+          .cores = 4,
+          .time = 1e9 + 60,
+          .engine = "1"};
+}
+
+QString remarks(const cost::Rates& rates) {
+  return QString::fromStdString(cost::shortcomings(rates));
 }
 
 }  // namespace
@@ -45,13 +66,20 @@ class CalibrationTest : public QObject {
     QVERIFY(read && read->size() == 3);
     const cost::Calibration& last = read->back();
     QCOMPARE(last.host, std::string("a"));
-    QCOMPARE(last.link.ranks, int64_t{2});
-    QCOMPARE(last.link.all_gather.alone.back().bytes, int64_t{8192});
-    QCOMPARE(last.link.all_gather.alone.back().seconds, 3e-4);
-    QCOMPARE(last.link.all_gather.beside_compute.back().seconds, 5e-4);
-    QCOMPARE(last.link.all_gather.lost.back().seconds, 0.4);
-    QCOMPARE(last.link.reduce_scatter.alone.back().seconds, 2e-4);
-    QCOMPARE(last.link.reduce_scatter.lost.back().seconds, 7e-4);
+    QCOMPARE(last.ranks, int64_t{2});
+    QCOMPARE(last.threads, int64_t{1});
+    QCOMPARE(last.cores, int64_t{4});
+    QCOMPARE(last.time, 1e9);
+    QCOMPARE(last.engine, std::string("1"));
+    QCOMPARE(last.speed, (cost::MachineSpeed{1e11, 1e10}));
+    const cost::Link& link = last.links.at(0);
+    QCOMPARE(link.ranks, int64_t{2});
+    QCOMPARE(link.all_gather.alone.back().bytes, int64_t{8192});
+    QCOMPARE(link.all_gather.alone.back().seconds, 3e-4);
+    QCOMPARE(link.all_gather.beside_compute.back().seconds, 5e-4);
+    QCOMPARE(link.all_gather.lost.back().seconds, 0.4);
+    QCOMPARE(link.reduce_scatter.alone.back().seconds, 2e-4);
+    QCOMPARE(link.reduce_scatter.lost.back().seconds, 7e-4);
     QCOMPARE(last.operators.front().shape[2], int64_t{256});
     QCOMPARE(last.operators.back().per_second, 2e9);
   }
@@ -59,10 +87,10 @@ class CalibrationTest : public QObject {
   void what_cannot_be_read_is_told_and_replaced_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("told");
-    QTest::newRow("cut off") << QByteArray("{\"version\": 3, \"calibr") << "damaged";
-    QTest::newRow("no numbers") << QByteArray("{\"version\": 3, \"calibrations\": [{\"host\": 1}]}")
+    QTest::newRow("cut off") << QByteArray("{\"version\": 4, \"calibr") << "damaged";
+    QTest::newRow("no numbers") << QByteArray("{\"version\": 4, \"calibrations\": [{\"host\": 1}]}")
                                 << "damaged";
-    QTest::newRow("older") << QByteArray("{\"version\": 2, \"calibrations\": []}") << "version 2";
+    QTest::newRow("older") << QByteArray("{\"version\": 3, \"calibrations\": []}") << "version 3";
   }
   void what_cannot_be_read_is_told_and_replaced() {
     QFETCH(QByteArray, content);
@@ -86,20 +114,17 @@ class CalibrationTest : public QObject {
     const cost::GroupKinds groups = {{"dp_shard", {"memory", 2}}, {"dp_replicate", {"tcp", 2}}};
     const std::vector<cost::Calibration> all = {calibration("a", 2, 0.1), calibration("a", 4, 0.2)};
 
-    const cost::Rates known = cost::rates_of(all, "a", 2, {{"dp_shard", {"memory", 2}}});
-    QCOMPARE(cost::shortcomings(known), std::string());
+    const cost::Rates known = cost::rates_of(all, host("a", 2), {{"dp_shard", {"memory", 2}}});
+    QCOMPARE(remarks(known), QString());
     QCOMPARE(known.links.at("dp_shard").all_gather.lost.back().seconds, 0.1);
 
-    const cost::Rates half = cost::rates_of(all, "a", 2, groups);
+    const cost::Rates half = cost::rates_of(all, host("a", 2), groups);
     QVERIFY(half.links.at("dp_replicate").estimated && !half.links.at("dp_shard").estimated);
-    QVERIFY(QString::fromStdString(cost::shortcomings(half)).contains("tcp between the 2 ranks"));
+    QVERIFY(remarks(half).contains("tcp between the 2 ranks"));
 
-    const cost::Rates others = cost::rates_of(all, "a", 3, {});
-    QVERIFY(QString::fromStdString(cost::shortcomings(others)).contains("calibrated with"));
-
-    const cost::Rates none = cost::rates_of(all, "b", 2, groups);
+    const cost::Rates none = cost::rates_of(all, host("b", 2), groups);
     QVERIFY(none.operators.empty());
-    QVERIFY(QString::fromStdString(cost::shortcomings(none)).contains("operators are guessed"));
+    QVERIFY(remarks(none).contains("operators are guessed"));
     // The formula: (ranks − 1) · latency, and (ranks − 1) / ranks of the bytes on the wire.
     const cost::Link two = cost::formula_link("memory", 2), four = cost::formula_link("memory", 4);
     const auto per_byte = [](const cost::Link& link) {
@@ -107,6 +132,93 @@ class CalibrationTest : public QObject {
       return (b.seconds - a.seconds) / static_cast<double>(b.bytes - a.bytes);
     };
     QVERIFY(std::abs(per_byte(four) / per_byte(two) - 1.5) < 1e-9);
+  }
+
+  // One rank alone has all cores, eight share four.
+  void operators_go_by_the_cores_that_a_rank_has() {
+    std::vector<cost::Calibration> all = {calibration("a", 4, 0.1), calibration("a", 16, 0.1)};
+    all[1].operators[0].per_second = 5e10 / 16;
+    const auto product = [&](const cost::Host& of) {
+      return cost::rates_of(all, of, {}).operators.at(0).per_second;
+    };
+    const auto is = [](double value, double wanted) { return std::abs(value / wanted - 1) < 1e-9; };
+    QVERIFY(is(product(host("a", 4)), 5e10));
+    QVERIFY(is(product(host("a", 16)), 5e10 / 16));
+    QVERIFY(is(product(host("a", 8)), 5e10 / 4));        // between both, by octaves
+    QVERIFY(is(product(host("a", 1, 4)), 4 * 5e10));     // beyond: four cores instead of one
+    QVERIFY(is(product(host("a", 2, 1)), 5e10));         // a core each, as with four
+    QVERIFY(is(product(host("a", 32)), 5e10 / 16 / 2));  // beyond: half as much of a core
+    QVERIFY(remarks(cost::rates_of(all, host("a", 8), {}))
+                .contains("operators were calibrated with 4 and with 16 ranks"));
+    QVERIFY(remarks(cost::rates_of(all, host("a", 1, 4), {}))
+                .contains("operators were calibrated with 4 ranks"));
+  }
+
+  void a_part_of_the_ranks_has_the_link_of_the_nearest() {
+    std::vector<cost::Calibration> all = {calibration("a", 2, 0.1), calibration("a", 4, 0.2)};
+    const auto gather = [&](const cost::Host& of, int64_t ranks) {
+      return cost::rates_of(all, of, {{"tp", {"memory", ranks}}})
+          .links.at("tp")
+          .all_gather.alone.front()
+          .seconds;
+    };
+    QCOMPARE(gather(host("a", 4), 2), 1e-4);
+    QCOMPARE(gather(host("a", 4), 4), 1e-4);
+    // Two of eight ranks on four cores: each has half of a core.
+    QCOMPARE(gather(host("a", 8), 2), 2e-4);
+    // Eight ranks send 7/8 of a whole, four 3/4.
+    QVERIFY(std::abs(gather(host("a", 4), 8) / (1e-4 * 7 / 6) - 1) < 1e-9);
+    // Measured as two of four: that counts.
+    all[1].links.push_back(all[1].links.front());
+    all[1].links.back().ranks = 2;
+    all[1].links.back().all_gather.alone.front().seconds = 9e-4;
+    all[0].cores = 1;
+    QCOMPARE(gather(host("a", 4), 2), 9e-4);
+  }
+
+  void an_old_calibration_is_said() {
+    std::vector<cost::Calibration> all = {calibration("a", 2, 0.1)};
+    cost::Host later = host("a", 2);
+    later.time += 30 * 86400.0;
+    later.engine = "2";
+    const QString said = remarks(cost::rates_of(all, later, {}));
+    QVERIFY2(said.contains("calibrated 30 days ago"), qPrintable(said));
+    QVERIFY2(said.contains("calibrated by version 1, and this is 2"), qPrintable(said));
+  }
+
+  void a_machine_that_is_slower_now_is_said_data() {
+    QTest::addColumn<double>("flops");
+    QTest::addColumn<double>("bytes");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("as then") << 1e11 << 1e10 << "";
+    QTest::newRow("nearly") << 0.95e11 << 1e10 << "";
+    QTest::newRow("half") << 5e10 << 5e9
+                          << "calibrated 3 hours ago, and the machine is slower now: steps may "
+                             "take 100 % longer than predicted; heddle-engine calibrate measures";
+    QTest::newRow("memory alone") << 1e11 << 5e9 << "50 % longer";
+    QTest::newRow("twice as fast") << 2e11 << 2e10 << "is faster now: steps may take 50 % less";
+  }
+  void a_machine_that_is_slower_now_is_said() {
+    QFETCH(double, flops);
+    QFETCH(double, bytes);
+    QFETCH(QString, said);
+    const QString remark = QString::fromStdString(
+        cost::speed_remark(calibration("a", 2, 0.1), {flops, bytes}, 1e9 + 3 * 3600));
+    QVERIFY2(said.isEmpty() ? remark.isEmpty() : remark.contains(said), qPrintable(remark));
+  }
+
+  void the_newest_of_a_host_is_found() {
+    std::vector<cost::Calibration> all = {calibration("a", 2, 0.1), calibration("a", 4, 0.2),
+                                          calibration("b", 8, 0.2)};
+    all[1].time += 1;
+    all[2].time += 2;
+    QCOMPARE(cost::newest(all, "a")->ranks, int64_t{4});
+    QVERIFY(!cost::newest(all, "c"));
+  }
+
+  void a_machine_has_a_speed() {
+    const cost::MachineSpeed speed = cost::measure_machine_speed();
+    QVERIFY(speed.flops_per_second > 1e8 && speed.bytes_per_second > 1e8);
   }
 };
 

@@ -1,0 +1,18 @@
+// How fast this machine is at this moment: to tell whether a calibration still holds.
+#pragma once
+
+namespace heddle::cost {
+
+/// Of all cores together.
+struct MachineSpeed {
+  double flops_per_second = 0;  // multiply-adds on what the caches hold
+  double bytes_per_second = 0;  // copied, read and written, of what they do not
+
+  bool operator==(const MachineSpeed&) const = default;
+};
+
+/// Measures it for about half a second, on every core that this process may use. What else runs
+/// meanwhile takes its part, as it does of training.
+MachineSpeed measure_machine_speed();
+
+}  // namespace heddle::cost
