@@ -49,6 +49,7 @@ DeviceRates device_rates(const hardware::Device& device, Executor executor, Floa
       kTera * (heddle ? device.attention_forward_tflops : device.sdpa_forward_tflops).value;
   rates.attention_backward_flops =
       kTera * (heddle ? device.attention_backward_tflops : device.sdpa_backward_tflops).value;
+  rates.sustained_share = device.sustained_share.value;
   rates.bytes_per_second = device.memory_gb_per_s.value * 1e9 * device.memory_reach.value;
   rates.launch_seconds = device.graph_launch_us.value * kMicro;
   rates.least_seconds = heddle ? 0.0 : device.framework_launch_us.value * kMicro;
@@ -74,11 +75,13 @@ double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n
 
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool full,
                        bool eight_bits) {
-  if (full) return launched(rates, product_seconds(rates, m, k, n, rates.fp32_flops, 4, 4));
-  const double bf16 = launched(rates, product_seconds(rates, m, k, n, rates.bf16_flops, 2, 2));
+  const double kept = rates.sustained_share;
+  if (full) return launched(rates, product_seconds(rates, m, k, n, kept * rates.fp32_flops, 4, 4));
+  const double bf16 =
+      launched(rates, product_seconds(rates, m, k, n, kept * rates.bf16_flops, 2, 2));
   if (!eight_bits || rates.float8 == Float8::none) return bf16;
   // Scales by row are applied while the product runs.
-  const double flops = rates.fp8_flops * (rates.float8 == Float8::rowwise ? 0.9 : 1.0);
+  const double flops = kept * rates.fp8_flops * (rates.float8 == Float8::rowwise ? 0.9 : 1.0);
   const double casts = static_cast<double>(m * k + k * n) * cast_bytes(rates.float8) /
                        rates.bytes_per_second * (rates.executor == Executor::eager ? 2.0 : 1.0);
   return launched(rates, product_seconds(rates, m, k, n, flops, 1, 2)) + casts +
@@ -92,8 +95,9 @@ double bytes_seconds(const DeviceRates& rates, double bytes, std::string_view op
 }
 
 double attention_seconds(const DeviceRates& rates, double flops, bool backward) {
-  return launched(
-      rates, flops / (backward ? rates.attention_backward_flops : rates.attention_forward_flops));
+  return launched(rates,
+                  flops / rates.sustained_share /
+                      (backward ? rates.attention_backward_flops : rates.attention_forward_flops));
 }
 
 double bucket_copy_seconds(const DeviceRates& rates, double whole_bytes) {
@@ -110,6 +114,7 @@ nlohmann::json to_json(const DeviceRates& rates) {
           {"fp32_flops", rates.fp32_flops},
           {"attention_forward_flops", rates.attention_forward_flops},
           {"attention_backward_flops", rates.attention_backward_flops},
+          {"sustained_share", rates.sustained_share},
           {"bytes_per_second", rates.bytes_per_second},
           {"launch_seconds", rates.launch_seconds},
           {"least_seconds", rates.least_seconds}};
@@ -124,6 +129,7 @@ DeviceRates device_rates_from_json(const nlohmann::json& read) {
           read.at("fp32_flops"),
           read.at("attention_forward_flops"),
           read.at("attention_backward_flops"),
+          read.at("sustained_share"),
           read.at("bytes_per_second"),
           read.at("launch_seconds"),
           read.at("least_seconds")};

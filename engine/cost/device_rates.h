@@ -19,6 +19,7 @@ struct DeviceRates {
   int64_t multiprocessors = 1;
   double bf16_flops = 0, fp8_flops = 0, fp32_flops = 0;  // of the best product
   double attention_forward_flops = 0, attention_backward_flops = 0;
+  double sustained_share = 1;   // of all these that long training keeps
   double bytes_per_second = 0;  // that kernels of one pass reach
   double launch_seconds = 0;    // of a kernel of a graph, on top of what it does
   double least_seconds = 0;     // from one kernel's launch to the next one's
@@ -41,8 +42,8 @@ DeviceRates device_rates(const hardware::Device& device, Executor executor, Floa
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, double flops,
                        double operand_bytes, double result_bytes);
 
-/// A product as the executor does it: in 8 bits where `eight_bits`, with what the casts of both
-/// operands read and write then.
+/// A product among many, as the executor does it: in 8 bits where `eight_bits`, with what the casts
+/// of both operands read and write then.
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool full,
                        bool eight_bits);
 

@@ -18,11 +18,13 @@ struct Device {
   std::string file;  // that says so
 
   Number multiprocessors;
-  Number memory_gib;                        // that a program can have
-  Number memory_gb_per_s;                   // at most
-  Number memory_reach;                      // the share of it that a kernel of one pass reaches
-  Number bf16_peak_tflops;                  // dense
-  Number bf16_best_tflops;                  // of the best matrix product that was measured
+  Number memory_gib;        // that a program can have
+  Number memory_gb_per_s;   // at most
+  Number memory_reach;      // the share of it that a kernel of one pass reaches
+  Number bf16_peak_tflops;  // dense
+  Number bf16_best_tflops;  // of the best matrix product that was measured
+  Number
+      sustained_share;  // of it (and of what follows) that long training keeps: power has a limit
   Number fp8_peak_tflops, fp8_best_tflops;  // not known: it has no such units
   Number fp32_peak_tflops;
   Number attention_forward_tflops, attention_backward_tflops;  // by the best library, causal

@@ -10,6 +10,7 @@ const std::vector<NumberField<Device>>& numbers(const Device*) {
       {"memory_reach", &Device::memory_reach, 0.05, 1, "a share"},
       {"bf16_peak_tflops", &Device::bf16_peak_tflops, 0.01, 1e5, "TFLOP/s"},
       {"bf16_best_tflops", &Device::bf16_best_tflops, 0.01, 1e5, "TFLOP/s"},
+      {"sustained_share", &Device::sustained_share, 0.05, 1, "a share"},
       {"fp8_peak_tflops", &Device::fp8_peak_tflops, 0.01, 1e5, "TFLOP/s", false},
       {"fp8_best_tflops", &Device::fp8_best_tflops, 0.01, 1e5, "TFLOP/s", false},
       {"fp32_peak_tflops", &Device::fp32_peak_tflops, 0.01, 1e5, "TFLOP/s"},

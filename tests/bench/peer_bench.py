@@ -143,7 +143,7 @@ def peer(flags):
 
 adopt_orphans()
 if a.only != "peer":
-    run([f"{a.build}/heddle-engine", "calibrate"])
+    run([f"{a.build}/heddle-engine", "calibrate", "--ranks", "2"])
 runs = {}
 modes = []
 if a.only != "peer":

@@ -149,7 +149,7 @@ def program(wrapping):
 
 
 if a.calibrate:
-    run([f"{a.build}/heddle-engine", "calibrate"])
+    run([f"{a.build}/heddle-engine", "calibrate", "--ranks", "2"])
 programs = {name: program(wrapping) for name, wrapping in PLANS.items()}
 for name in [name for name in PLANS if programs[name] and name != "auto" and programs[name] == programs["auto"]]:
     print(f"{name}: the same program as auto's, byte for byte")

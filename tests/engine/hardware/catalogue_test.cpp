@@ -30,6 +30,7 @@ graph_launch_us = { value = 2, from = "guess", source = "s" }
 framework_launch_us = { value = 7, from = "guess", source = "s" }
 transfer_multiprocessors = { value = 2, from = "guess", source = "s" }
 transfer_slowdown = { value = 0.1, from = "guess", source = "s" }
+sustained_share = { value = 0.9, from = "guess", source = "s" }
 context_gib = { value = 1, from = "guess", source = "s" }
 [network.thread]
 title = "a thread"
@@ -176,7 +177,7 @@ class CatalogueTest : public QObject {
         "link_gb_per_s = { value = 5e3,",
         "node.loom.link_gb_per_s: 5000 is more than memory_gb_per_s of loom, which is 500");
     row("unknown device", "device = \"loom\"", "device = \"lom\"",
-        "mine.toml:27:10: node.loom.device: \"lom\" is no device; valid: loom (did you mean loom)");
+        "mine.toml:28:10: node.loom.device: \"lom\" is no device; valid: loom (did you mean loom)");
     row("unknown network", "network = \"thread\"", "network = \"rope\"",
         "node.loom.network: \"rope\" is no network; valid: thread");
     row("like nothing", "title = \"Loom 1\"", "title = \"Loom 1\"\nlike = \"lomo\"",
@@ -184,11 +185,11 @@ class CatalogueTest : public QObject {
     row("like itself", "title = \"Loom 1\"", "title = \"Loom 1\"\nlike = \"loom\"",
         "mine.toml:3:8: device.loom.like: loom has a fault itself, or is like this one");
     row("unknown section", "[network.thread]", "[netwrk.thread]",
-        "mine.toml:20:1: netwrk: unknown section; valid: [device.NAME], [node.NAME], "
+        "mine.toml:21:1: netwrk: unknown section; valid: [device.NAME], [node.NAME], "
         "[network.NAME] (did you mean network)");
     row("a name that cannot be", "[network.thread]", "[network.\"a@b\"]",
-        "mine.toml:20:1: network.a@b: cannot be a name");
-    row("no TOML", "[network.thread]", "[network.thread", "mine.toml:20:");
+        "mine.toml:21:1: network.a@b: cannot be a name");
+    row("no TOML", "[network.thread]", "[network.thread", "mine.toml:21:");
   }
   void what_is_wrong_is_told_with_its_place() {
     QFETCH(QByteArray, line);

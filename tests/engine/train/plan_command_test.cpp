@@ -1,4 +1,5 @@
 // `heddle-engine plan` and `plan --serve`, as a user and as the workbench start them.
+#include <QDir>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -146,6 +147,62 @@ class PlanCommandTest : public QObject {
     QVERIFY(most > 0.9 * plan["peak_bytes"].toDouble());
   }
 
+  // The recipe of 8B, without its texts.
+  QJsonObject planned_8b(const QStringList& arguments) {
+    const QString recipe = QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/llama3-8b-8xh100.toml";
+    const auto run = run_engine(
+        QStringList{"plan", recipe, "--json", "--set", "model.vocab_size=128256"} + arguments);
+    if (run.exit_code != 0) qWarning("%s", run.err.constData());
+    return run.results();
+  }
+
+  void hardware_of_the_catalogue_is_planned_for() {
+    const QJsonObject own = planned_8b({});
+    QCOMPARE(own["hardware"].toString(), QString("h100-sxm"));
+    QVERIFY(own["hardware_words"].toString().startsWith("8 × NVIDIA H100 SXM 80 GB, NVSwitch"));
+    QVERIFY(own["sources"].toArray().first().toString().startsWith("measured: "));
+    // A step of 8B has at least the FLOPs of its parameters, and no GPU does more than its peak.
+    const double mfu = own["mfu"].toDouble();
+    QVERIFY2(mfu > 0.2 && mfu < 0.8, qPrintable(QString::number(mfu)));
+    const auto step = [&](const QStringList& arguments) {
+      return planned_8b(arguments)["step_seconds"].toDouble();
+    };
+    const double heddle = own["step_seconds"].toDouble(),
+                 compiled = step({"--executor", "compiled"}), eager = step({"--executor", "eager"});
+    QVERIFY2(heddle < compiled && compiled < eager,
+             qPrintable(QString("%1 %2 %3").arg(heddle).arg(compiled).arg(eager)));
+    QVERIFY(step({"--hardware", "a100-80"}) > heddle);
+    QVERIFY(step({"--hardware", "h100-sxm@ethernet-10g", "--set", "parallelism.dp_shard=-1",
+                  "--ranks", "16"}) >
+            step({"--hardware", "h100-sxm", "--set", "parallelism.dp_shard=-1", "--ranks", "16"}));
+  }
+
+  void hardware_of_a_users_own_is_planned_for() {
+    const QTemporaryDir config;
+    QVERIFY(QDir(config.path()).mkpath("heddle/hardware"));
+    const auto write = [&](const char* name, const QByteArray& text) {
+      QFile file(config.filePath(QString("heddle/hardware/") + name));
+      QVERIFY(file.open(QFile::WriteOnly) && file.write(text) == text.size());
+    };
+    write("mine.toml",
+          "[device.mine]\nlike = \"h100-sxm\"\ntitle = \"Mine\"\n"
+          "memory_gib = { value = 20, from = \"guess\", source = \"mine\" }\n"
+          "[node.mine]\nlike = \"h100-sxm\"\ntitle = \"a box\"\ndevice = \"mine\"\n");
+    write("wrong.toml", "[network.slow]\ntitle = \"slow\"\n");
+    qputenv("XDG_CONFIG_HOME", config.path().toUtf8());
+    const QJsonObject plan = planned_8b({"--hardware", "mine"});
+    const auto faulty = run_engine({"plan", kRecipe, "--hardware", "h100-sxm@slow"});
+    qunsetenv("XDG_CONFIG_HOME");
+    QCOMPARE(plan["hardware"].toString(), QString("mine"));
+    QCOMPARE(plan["limit_bytes"].toDouble(), 20.0 * (1 << 30));
+    QCOMPARE(plan["fits"].toBool(), false);
+    const QString remark = plan["remarks"].toArray().first().toString();
+    QVERIFY2(remark.contains("wrong.toml:1:1: network.slow.gb_per_s: is missing"),
+             qPrintable(remark));
+    QCOMPARE(faulty.exit_code, 2);
+    QVERIFY2(faulty.err.contains("wrong.toml:1:1: network.slow"), faulty.err.constData());
+  }
+
   void what_is_wrong_is_said_in_a_line() {
     const auto faulty = run_engine({"plan", kRecipe, "--set", "parallelism.tp=3"});
     QCOMPARE(faulty.exit_code, 2);
@@ -154,6 +211,8 @@ class PlanCommandTest : public QObject {
     QCOMPARE(unknown.exit_code, 2);
     QVERIFY2(unknown.err.contains("abacus") && unknown.err.contains("valid:"),
              unknown.err.constData());
+    const auto mistyped = run_engine({"plan", kRecipe, "--hardware", "h100-smx"});
+    QVERIFY2(mistyped.err.contains("did you mean h100-sxm"), mistyped.err.constData());
     const auto nothing = run_engine({"plan"});
     QCOMPARE(nothing.exit_code, 2);
     const auto missing = run_engine({"plan", "no-such-file.toml"});
