@@ -246,9 +246,10 @@ class HardwareRatesTest : public QObject {
   void buckets_of_fsdp2_are_copied_and_that_takes_from_compute() {
     const graph::Graph& graph = step_of_8b();
     const cost::Placements groups = {{"dp_shard", {8, 1}}};
-    const auto found = std::ranges::find_if(graph.nodes, graph::is_all_gather);
-    QVERIFY(found != graph.nodes.end());
-    const graph::Node& gather = *found;
+    const auto bytes_of = [&](const graph::Node& node) {
+      return graph::is_all_gather(node) ? cost::whole_bytes(graph, node) : 0;
+    };
+    const graph::Node& gather = *std::ranges::max_element(graph.nodes, {}, bytes_of);
     const auto transfer = [&](Executor executor) {
       return cost::CostModel(cost::catalogue_rates(entry("h100-sxm"), groups, {executor}))
           .transfer(graph, gather);
