@@ -256,7 +256,6 @@ void ContinueDialog::start() {
           widget->setEnabled(true);  // what failed may do the next time
         setRole(fault_, "error");
         fault_->setText(wordsOf(run.error().message));
-        fit();
       });
 }
 

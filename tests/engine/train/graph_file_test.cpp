@@ -148,7 +148,7 @@ mode = "full"
     QByteArrayList lines = printed().split('\n');
     lines.removeIf([](const QByteArray& line) { return line.startsWith("note "); });
     QVERIFY(refused(train_by(lines.join('\n')),
-                    {"step.graph: hardware.ranks: the graph does not say what it was made with"}));
+                    {"step.graph: model.dim: the graph does not say what it was made with"}));
   }
 
   void the_eager_mode_reads_no_graph() {
