@@ -65,8 +65,9 @@ std::vector<OperatorEntry> libtorch_operators() {
       {"aten.masked_fill.Scalar", {.scratch = &number_scratch}},
   };
   for (const char* name :
-       {"aten._unsafe_view", "aten.alias", "aten.detach", "aten.expand", "aten.permute",
-        "aten.select.int", "aten.slice.Tensor", "aten.split.Tensor", "aten.squeeze.dim", "aten.t",
+       {"aten._reshape_alias", "aten._unsafe_view", "aten.alias", "aten.as_strided", "aten.detach",
+        "aten.expand", "aten.permute", "aten.select.int", "aten.slice.Tensor", "aten.split.Tensor",
+        "aten.split_with_sizes", "aten.squeeze.dim", "aten.t", "aten.unbind.int",
         "aten.transpose.int", "aten.unsqueeze", "aten.view"})
     entries.push_back({name, {.role = Role::view}});
   // Each element by itself, or copied.

@@ -155,7 +155,7 @@ void PredictionPanel::refreshHardware() {
   QList<HardwareEntry> entries = prediction_.catalogue();
   if (std::ranges::find(entries, name, &HardwareEntry::name) == entries.end())
     entries.prepend({name, name});  // until the catalogue has come, or what is in none
-  const QString ranks = QStringLiteral("%1 × ").arg(format::count(recipe().hardware.ranks));
+  const QString ranks = tr("%1 ranks on ").arg(format::count(recipe().hardware.ranks));
   // An open list stays open.
   while (hardware_->count() > entries.size()) hardware_->removeItem(hardware_->count() - 1);
   for (int i = 0; i < entries.size(); ++i) {

@@ -296,11 +296,11 @@ class WindowTest : public QObject {
 
   void anUndoStaysBesideWhatIsSaidNext() {
     window_->showPage(QStringLiteral("runs"));
-    Q_EMIT session_->undoOffered(QStringLiteral("in the trash"), [] {});
+    Q_EMIT session_->offered(QStringLiteral("in the trash"), QStringLiteral("Undo"), [] {});
     Q_EMIT session_->message(QStringLiteral("exported"), Tone::good);
     auto* undo = window_->findChild<QPushButton*>(QStringLiteral("toastAction"));
     QVERIFY(undo && undo->isVisible());
-    Q_EMIT session_->undoOffered(QStringLiteral("another is, too"), [] {});
+    Q_EMIT session_->offered(QStringLiteral("another is, too"), QStringLiteral("Undo"), [] {});
     QVERIFY(!undo->isVisible());
   }
 
