@@ -245,14 +245,16 @@ void RecipeForm::showBubble() {
     if (!field->fault().isEmpty()) shown = field;
     if (shown == field && edited) break;
   }
-  bubble_->setVisible(shown != nullptr);
   if (shown == nullptr) {
+    bubble_->hide();
     bubbleFor_.clear();
     return;
   }
   const QString told = shown->key() + shown->fault() + document_.text();
+  bubble_->setVisible(told != bubbleFor_ || !closed_);
   if (told != bubbleFor_) {
     bubbleFor_ = told;
+    closed_ = false;
     QString text = shown->fault().toHtmlEscaped();
     QStringList links;
     for (const recipe::Offer& offer : shown->offers()) links << linkOf(offer);
@@ -287,7 +289,12 @@ bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
   } else if (event->type() == QEvent::MouseButtonRelease && bubble) {
     // After a link has been taken; beside them a click closes it, since it covers other fields.
     QMetaObject::invokeMethod(
-        this, [this] { bubble_->hide(); }, Qt::QueuedConnection);
+        this,
+        [this] {
+          closed_ = true;
+          bubble_->hide();
+        },
+        Qt::QueuedConnection);
   }
   return QWidget::eventFilter(watched, event);
 }

@@ -68,6 +68,7 @@ class RecipeForm : public QWidget {
   QList<Group> groups_;
   QPointer<QWidget> pointed_;  // the field under the mouse
   QString bubbleFor_;          // key and fault that the bubble tells
+  bool closed_ = false;        // what it says has been read
   QLabel* bubble_;
   QLabel* product_ = nullptr;
   QLabel* meshNote_ = nullptr;

@@ -53,7 +53,9 @@ void RankCard::resizeEvent(QResizeEvent* event) {
 }
 
 bool RankCard::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == inside_ && event->type() == QEvent::Resize) fit();
+  // The rows find their new places after the event.
+  if (watched == inside_ && event->type() == QEvent::Resize)
+    QMetaObject::invokeMethod(this, &RankCard::fit, Qt::QueuedConnection);
   return Card::eventFilter(watched, event);
 }
 

@@ -374,8 +374,10 @@ class ComposeViewTest : public QObject {
       QCoreApplication::processEvents();
       const QImage picture = view_->grab().toImage();
       QCOMPARE(picture.size(), size * picture.devicePixelRatio());
-      // The model is drawn in the theme's colours.
+      // The model is drawn in the theme's colours, where there is room for it.
       const QWidget* model = view_->findChild<QWidget*>("model");
+      QVERIFY(model->isVisible() || size.width() < 1200);
+      if (!model->isVisible()) continue;
       const QPoint corner = model->mapTo(view_.get(), QPoint(4, 8));
       QCOMPARE(picture.pixelColor(corner), colors().raised);
     }

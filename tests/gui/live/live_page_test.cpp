@@ -296,11 +296,12 @@ class LivePageTest : public QObject {
     for (const int height : {700, 260, 251, 242, 233, 224}) {
       card.resize(280, height);
       QCoreApplication::processEvents();
-      const int bottom = area->viewport()->height();
       for (const QLabel* label : area->widget()->findChildren<QLabel*>()) {
-        const QRect at = label->geometry();
-        QVERIFY2(at.bottom() < bottom || at.top() >= bottom,
-                 qPrintable(QString("%1 at %2").arg(label->text()).arg(height)));
+        const auto whole = [&] {
+          const int bottom = area->viewport()->height();
+          return label->geometry().bottom() < bottom || label->geometry().top() >= bottom;
+        };
+        QTRY_VERIFY2(whole(), qPrintable(QString("%1 at %2").arg(label->text()).arg(height)));
       }
     }
   }
