@@ -59,7 +59,7 @@ RECIPES = [  # name, ranks, keys
     ("4 ranks, hsdp 2 x 2", 4, {"parallelism.dp_replicate": 2, **LAYERS}),
 ]
 BASE = {"model.dim": 512, "model.n_layers": 6, "model.n_heads": 8, "model.n_kv_heads": 8, "model.ffn_dim": 1536,
-        "data.seq_len": 512, "training.local_batch": 2, "training.steps": a.steps}
+        "data.seq_len": 512, "training.local_batch": 2, "training.steps": a.steps, "checkpoint.enabled": "false"}
 
 
 def engine(*arguments):
