@@ -89,10 +89,11 @@ double CostModel::device_seconds(const Graph& graph, const Node& node) const {
   const double flops = passes::flops(graph, node);
   if (flops == 0.0)
     return bytes_seconds(*device_, static_cast<double>(passes::bytes_moved(graph, node)),
-                         node.op.text());
+                         node.op->unfused);
+  if (node.op->arithmetic != graph::Arithmetic::product)
+    return attention_seconds(*device_, flops,
+                             node.op->arithmetic == graph::Arithmetic::attention_backward);
   const OperatorRate product = rate_class(graph, node);
-  const bool multiplies = product.op.ends_with(".mm");
-  if (!multiplies) return attention_seconds(*device_, flops, node.op.text().ends_with("_backward"));
   const auto [m, k, n] = product.shape;
   // The logits are too large a sum for 8 bits.
   return product_seconds(*device_, m, k, n, product.dtype == "f32", node.module != "output");

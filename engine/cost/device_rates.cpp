@@ -88,10 +88,10 @@ double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n
          2 * rates.launch_seconds;
 }
 
-double bytes_seconds(const DeviceRates& rates, double bytes, std::string_view op) {
-  const Kernels kernels = kernels_of(rates.executor, op);
-  const double each = bytes * kernels.bytes / kernels.count / rates.bytes_per_second;
-  return kernels.count * launched(rates, each);
+double bytes_seconds(const DeviceRates& rates, double bytes, const graph::Unfused& unfused) {
+  const auto [times, kernels] =
+      rates.executor == Executor::eager ? unfused : graph::Unfused{.bytes = 1, .kernels = 1};
+  return kernels * launched(rates, bytes * times / kernels / rates.bytes_per_second);
 }
 
 double attention_seconds(const DeviceRates& rates, double flops, bool backward) {

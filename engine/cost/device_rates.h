@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/cost/executor.h"
+#include "engine/graph/traits.h"
 #include "engine/hardware/entry.h"
 
 namespace heddle::cost {
@@ -47,8 +48,8 @@ double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool full,
                        bool eight_bits);
 
-/// One of Heddle's operators that memory limits.
-double bytes_seconds(const DeviceRates& rates, double bytes, std::string_view op);
+/// One of Heddle's operators that memory limits; `unfused`: what it is to PyTorch.
+double bytes_seconds(const DeviceRates& rates, double bytes, const graph::Unfused& unfused);
 
 /// Attention, by the FLOPs of what is seen.
 double attention_seconds(const DeviceRates& rates, double flops, bool backward);

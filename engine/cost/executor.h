@@ -18,11 +18,4 @@ std::optional<Executor> executor_of(std::string_view name);
 /// For people: "torch.compile and FSDP2".
 std::string_view words(Executor executor);
 
-/// What an executor makes of one of Heddle's operators: so many kernels that move so many times the
-/// bytes of it.
-struct Kernels {
-  double bytes = 1, count = 1;
-};
-Kernels kernels_of(Executor executor, std::string_view op);
-
 }  // namespace heddle::cost

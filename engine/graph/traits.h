@@ -41,6 +41,15 @@ enum class Selective : uint8_t { made_again, kept, every_second_kept };
 /// What an operator does to a sum over micro-batches, its first argument.
 enum class Sum : uint8_t { none, added_to, zeroed };
 
+/// What an operator's floating-point operations are spent on: devices are not as fast at all of it.
+enum class Arithmetic : uint8_t { product, attention, attention_backward };
+
+/// What PyTorch's own operators make of one of Heddle's: so many kernels, which read and write so
+/// many times the bytes of it.
+struct Unfused {
+  double bytes = 1, kernels = 1;
+};
+
 /// Where an operator runs.
 struct Workplace {
   bool gpu = false;
@@ -65,12 +74,15 @@ struct Traits {
 
   /// Floating-point operations; none: its time is that of the bytes that it moves.
   double (*flops)(const Graph&, const Node&) = nullptr;
+  Arithmetic arithmetic = Arithmetic::product;
   /// Sizes by which its rate goes, where it has `flops`.
   std::array<int64_t, 3> (*rate_shape)(const Graph&, const Node&) = nullptr;
   /// The operator whose rate is its own; empty: itself.
   std::string_view rate_of = {};
   /// Bytes that it reads and writes; none: all of its arguments and results.
   int64_t (*bytes)(const Graph&, const Node&) = nullptr;
+  /// Done by PyTorch without torch.compile, in bf16.
+  Unfused unfused = {};
   /// Bytes that it allocates besides its results, each buffer rounded up to 64; none: nothing.
   /// Workspaces of cuBLAS and cuDNN are not counted.
   int64_t (*scratch)(const Graph&, const Node&, const Workplace&) = nullptr;

@@ -377,10 +377,14 @@ const graph::OperatorEntries entries = {
     {"heddle.attention",
      {.selective = graph::Selective::kept,
       .flops = &products<0>,
+      .arithmetic = graph::Arithmetic::attention,
       .rate_shape = &rate_shape<0>,
       .scratch = &forward_scratch}},
     {"heddle.attention_backward",
-     {.flops = &backward_flops, .rate_shape = &rate_shape<1>, .scratch = &backward_scratch}},
+     {.flops = &backward_flops,
+      .arithmetic = graph::Arithmetic::attention_backward,
+      .rate_shape = &rate_shape<1>,
+      .scratch = &backward_scratch}},
 };
 
 }  // namespace

@@ -159,8 +159,13 @@ int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& 
 }
 
 const graph::OperatorEntries entries = {
-    {"heddle.rms_norm", {.takes = {{0}}, .scratch = &forward_scratch}},
-    {"heddle.rms_norm_backward", {.takes = {{0, 1}}, .scratch = &backward_scratch}},
+    // To fp32 (r W), square (R W), mean (R), times its root (R W), to bf16 (R w), weight (r w): 36
+    // bytes for 4; capitals are fp32.
+    {"heddle.rms_norm",
+     {.takes = {{0}}, .unfused = {.bytes = 9.0, .kernels = 7}, .scratch = &forward_scratch}},
+    // The same backwards, with two products and a sum more: about 60 for 8.
+    {"heddle.rms_norm_backward",
+     {.takes = {{0, 1}}, .unfused = {.bytes = 7.5, .kernels = 11}, .scratch = &backward_scratch}},
 };
 
 }  // namespace

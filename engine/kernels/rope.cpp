@@ -95,7 +95,9 @@ struct Rope : torch::autograd::Function<Rope> {
 };
 
 const graph::OperatorEntries entries = {
-    {"heddle.rope", {.takes = {{0}}, .scratch = &contiguous_copies}},
+    // To fp32 (r W), complex product (R W), to bf16 (R w): 20 bytes for 4; capitals are fp32.
+    {"heddle.rope",
+     {.takes = {{0}}, .unfused = {.bytes = 5.0, .kernels = 3}, .scratch = &contiguous_copies}},
 };
 
 }  // namespace

@@ -118,8 +118,14 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
 };
 
 const graph::OperatorEntries entries = {
-    {"heddle.swiglu", {.takes = {{0, 1}}, .scratch = &contiguous_copies}},
-    {"heddle.swiglu_backward", {.takes = {{1, 0}, {2, 0}}, .scratch = &contiguous_copies}},
+    // silu (r w), product (2 r w): 10 bytes for 6.
+    {"heddle.swiglu",
+     {.takes = {{0, 1}}, .unfused = {.bytes = 1.67, .kernels = 2}, .scratch = &contiguous_copies}},
+    // Two products (2 r w each), silu backward (2 r w): 18 for 10.
+    {"heddle.swiglu_backward",
+     {.takes = {{1, 0}, {2, 0}},
+      .unfused = {.bytes = 1.8, .kernels = 3},
+      .scratch = &contiguous_copies}},
 };
 
 }  // namespace

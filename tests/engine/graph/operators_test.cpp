@@ -65,6 +65,8 @@ class OperatorsTest : public QObject {
     const bool has_group = schema.argumentIndexWithName("group").has_value();
     QCOMPARE(op->role > Role::wait, has_group);
     QCOMPARE(op->flops == nullptr, op->rate_shape == nullptr);
+    QVERIFY(op->arithmetic == Arithmetic::product || op->flops);
+    QVERIFY(op->unfused.kernels >= 1 && op->unfused.bytes >= 1);
     if (!op->rate_of.empty()) QVERIFY(Op(op->rate_of).has_entry());
   }
 
