@@ -16,24 +16,8 @@ class OperatorsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  // Only what is used does the linker take in, and with it its entries.
-  void initTestCase() {
-    namespace kernels = heddle::kernels;
-    static const void* volatile used;
-    const auto use = [](auto* function) { used = reinterpret_cast<const void*>(function); };
-    use(&kernels::rms_norm);
-    use(&kernels::rope);
-    use(&kernels::attention);
-    use(&kernels::merge_attention);
-    use(&kernels::swiglu);
-    use(&kernels::cross_entropy);
-    use(&kernels::vocabulary_statistics);
-    use(&kernels::squared_norms);
-    use(&kernels::adamw_);
-    use(&capture_toy);
-    QVERIFY(used);
-    QVERIFY(Op("heddle.rms_norm").has_entry());
-  }
+  // The linker takes in all of the kernels, but of the collectives only what is used.
+  void initTestCase() { capture_toy(); }
 
   void every_entry_is_true_of_its_operator_data() {
     QTest::addColumn<QString>("name");

@@ -7,9 +7,7 @@
 
 #include "../graph/toy.h"
 #include "engine/graph/text.h"
-#include "engine/passes/bucket.h"
-#include "engine/passes/overlap.h"
-#include "engine/passes/stage.h"
+#include "engine/passes/pipeline.h"
 #include "engine/passes/verify.h"
 
 using namespace heddle;
@@ -21,9 +19,8 @@ constexpr const char* kBegins = "heddle graph 1\n";
 
 struct Case {
   std::string pass, fails;
-  passes::BucketPlan buckets;
-  passes::OverlapOptions overlap;
-  passes::StageOptions stages;
+  passes::PlanOptions plan;
+  passes::StageOptions stages;  // of the plan, once there are ranks
   std::map<std::string, int64_t, std::less<>> stage_of;
 };
 
@@ -33,9 +30,9 @@ Case options_of(const QString& text) {
     QStringList words = line.split(' ');
     const QString key = words.takeFirst();
     if (key == "pass") options.pass = words[0].toStdString();
-    if (key == "gathers") options.overlap.gathers_in_flight = words[0].toInt();
-    if (key == "scatters") options.overlap.scatters_in_flight = words[0].toInt();
-    if (key == "across") options.overlap.across_phases = true;
+    if (key == "gathers") options.plan.overlap.gathers_in_flight = words[0].toInt();
+    if (key == "scatters") options.plan.overlap.scatters_in_flight = words[0].toInt();
+    if (key == "across") options.plan.overlap.across_phases = true;
     if (key == "fails") options.fails = words.join(' ').toStdString();
     if (key == "stage") options.stage_of[words[0].toStdString()] = words[1].toInt();
     if (key == "ranks") {
@@ -45,21 +42,26 @@ Case options_of(const QString& text) {
     if (key == "bucket") {
       std::vector<std::string> modules;
       for (const QString& module : words) modules.push_back(module.toStdString());
-      options.buckets.push_back({passes::bucket_name(modules), modules});
+      options.plan.buckets.push_back({passes::bucket_name(modules), modules});
     }
   }
   options.stages.stage_of = [stages = options.stage_of](std::string_view module) -> int64_t {
     const auto found = stages.find(module);
     return found == stages.end() ? -1 : found->second;
   };
+  options.plan.stages = options.stages;
   return options;
 }
 
-void run(graph::Graph& graph, const Case& options) {
-  if (options.pass == "bucket") return passes::bucket(graph, options.buckets);
-  if (options.pass == "overlap") return passes::overlap(graph, options.overlap);
-  if (options.pass == "stage") return passes::keep_stages(graph, options.stages);
-  throw std::runtime_error("no pass " + options.pass);
+graph::Graph made_by(const std::string& name, graph::Graph graph,
+                     const passes::PlanOptions& options) {
+  for (const passes::Pass& pass : passes::all_passes())
+    if (pass.name == name) {
+      passes::Plan plan{.graph = std::move(graph), .buckets = options.buckets};
+      pass.run(plan, options);
+      return std::move(plan.graph);
+    }
+  throw std::runtime_error("no pass " + name);
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ class RulesTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  // Text names operators, but only calls make the linker take their files in.
+  // Text names collectives, but only calls make the linker take their file in.
   void initTestCase() { capture_toy(); }
 
   void the_rule_holds_data() {
@@ -88,7 +90,7 @@ class RulesTest : public QObject {
     const auto sound = [](const graph::Graph& graph) { return passes::verify(graph); };
     if (const auto kept = sound(*graph); !kept) QFAIL(kept.error().message.c_str());
     try {
-      run(*graph, options);
+      *graph = made_by(options.pass, std::move(*graph), options.plan);
     } catch (const c10::Error& error) {
       QCOMPARE(error.what_without_backtrace(), options.fails);
       return;
