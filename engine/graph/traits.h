@@ -50,6 +50,15 @@ struct Unfused {
   double bytes = 1, kernels = 1;
 };
 
+/// Two operators that one does in one go: `second` reads the first result of `first` as its
+/// argument `argument`, a sum as either of its first two. The one takes the arguments of `first`,
+/// then the others of `second`; it makes what `second` makes, then what `first` makes, its first
+/// result among that or not. The numbers are the same bits.
+struct Fuses {
+  std::string_view first = {}, second = {};
+  size_t argument = 0;
+};
+
 /// Where an operator runs.
 struct Workplace {
   bool gpu = false;
@@ -71,6 +80,7 @@ struct Traits {
   /// By result: the arguments whose memory it may take, best first; those that the operator reads
   /// element by element, or row by row, before it writes there.
   std::vector<c10::SmallVector<size_t, 2>> takes = {};
+  Fuses fuses = {};
 
   /// Floating-point operations; none: its time is that of the bytes that it moves.
   double (*flops)(const Graph&, const Node&) = nullptr;

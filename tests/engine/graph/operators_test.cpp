@@ -12,6 +12,30 @@
 
 using namespace heddle::graph;
 
+namespace {
+
+// The operator takes and makes what its two do.
+void check_fused(const c10::FunctionSchema& schema, const Fuses& fuses) {
+  const Op first = fuses.first, second = fuses.second;
+  QVERIFY(first.has_entry() && second.has_entry());
+  const auto &one = find_operator(first)->schema(), &other = find_operator(second)->schema();
+  std::vector<c10::Argument> arguments = one.arguments();
+  // Of a sum without a factor.
+  std::erase_if(arguments, [](const auto& argument) { return argument.kwarg_only(); });
+  for (size_t i = 0; i < other.arguments().size(); ++i)
+    if (i != fuses.argument && !other.arguments()[i].kwarg_only())
+      arguments.push_back(other.arguments()[i]);
+  QCOMPARE(schema.arguments().size(), arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    QVERIFY(*schema.arguments()[i].type() == *arguments[i].type());
+    QVERIFY(!schema.arguments()[i].alias_info());
+  }
+  const size_t all = one.returns().size() + other.returns().size();
+  QVERIFY(schema.returns().size() == all || schema.returns().size() == all - 1);
+}
+
+}  // namespace
+
 class OperatorsTest : public QObject {
   Q_OBJECT
 
@@ -49,6 +73,7 @@ class OperatorsTest : public QObject {
     const bool has_group = schema.argumentIndexWithName("group").has_value();
     QCOMPARE(op->role > Role::wait, has_group);
     QCOMPARE(op->flops == nullptr, op->rate_shape == nullptr);
+    if (!op->fuses.first.empty()) check_fused(schema, op->fuses);
     QVERIFY(op->arithmetic == Arithmetic::product || op->flops);
     QVERIFY(op->unfused.kernels >= 1 && op->unfused.bytes >= 1);
     if (!op->rate_of.empty()) QVERIFY(Op(op->rate_of).has_entry());
