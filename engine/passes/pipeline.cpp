@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/passes/bucket.h"
+#include "engine/passes/fuse.h"
 #include "engine/passes/unroll.h"
 #include "engine/passes/verify.h"
 
@@ -42,6 +43,8 @@ void run_stage(Plan& plan, const PlanOptions& options) {
   if (options.stages) keep_stages(plan.graph, *options.stages);
 }
 
+void run_fuse(Plan& plan, const PlanOptions&) { fuse(plan.graph); }
+
 void run_unroll(Plan& plan, const PlanOptions& options) {
   UnrollOptions order{{}, options.gather_once};
   if (options.stages) {
@@ -61,8 +64,9 @@ void run_memory(Plan& plan, const PlanOptions& options) {
 }
 
 constexpr std::array kPasses = {
-    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},     Pass{"unroll", &run_unroll},
-    Pass{"bucket", &run_bucket},       Pass{"overlap", &run_overlap}, Pass{"memory", &run_memory},
+    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},   Pass{"fuse", &run_fuse},
+    Pass{"unroll", &run_unroll},       Pass{"bucket", &run_bucket}, Pass{"overlap", &run_overlap},
+    Pass{"memory", &run_memory},
 };
 
 bool verifies() {

@@ -58,6 +58,14 @@ void compare(const Operator& ours, const Operator& reference, std::vector<Tensor
   }
 }
 
+// The results of an operator.
+template <typename... Arguments>
+torch::jit::Stack run(const char* name, Arguments... arguments) {
+  torch::jit::Stack stack{c10::IValue(arguments)...};
+  c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
+  return stack;
+}
+
 void add_types() {
   QTest::addColumn<int>("type");
   QTest::newRow("fp32") << int(at::kFloat);
@@ -81,6 +89,30 @@ class KernelsTest : public QObject {
     compare([](auto& in) { return kernels::rms_norm(in[0], in[1], 1e-5); },
             [](auto& in) { return in[0] * (in[0].pow(2).mean(-1, true) + 1e-5).rsqrt() * in[1]; },
             {at::randn({1031, 37}), at::randn({37})}, type_of_row());
+  }
+
+  // With a sum before it or after backward, a weight of either type, and a summand that is given
+  // once for all rows, which no single loop takes.
+  void rms_norm_and_a_sum_in_one_are_the_two_bit_for_bit_data() { add_types(); }
+  void rms_norm_and_a_sum_in_one_are_the_two_bit_for_bit() {
+    const Tensor x = at::randn({1031, 37}).to(type_of_row()), dy = at::randn_like(x);
+    for (const Tensor& other : {at::randn_like(x), at::randn({1, 37}).to(x.scalar_type())})
+      for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+        const Tensor weight = at::randn({37}).to(type);
+        const torch::jit::Stack one = run("heddle::add_rms_norm", x, other, weight, 1e-5);
+        const Tensor sum = x + other;
+        const torch::jit::Stack two = run("heddle::rms_norm", sum, weight, 1e-5);
+        const auto same = [](const c10::IValue& a, const Tensor& b) {
+          return at::equal(a.toTensor(), b);
+        };
+        const Tensor rstd = two[1].toTensor();
+        QVERIFY(same(one[0], two[0].toTensor()) && same(one[1], rstd) && same(one[2], sum));
+
+        const torch::jit::Stack back =
+            run("heddle::rms_norm_backward_add", dy, x, weight, rstd, other);
+        const torch::jit::Stack norm = run("heddle::rms_norm_backward", dy, x, weight, rstd);
+        QVERIFY(same(back[0], other + norm[0].toTensor()) && same(back[1], norm[1].toTensor()));
+      }
   }
 
   void swiglu_data() { add_types(); }
@@ -255,11 +287,6 @@ class KernelsTest : public QObject {
     const double tolerance = type == at::kBFloat16 ? 0.008 : 1e-4;  // both round once
     auto randn = [&](at::IntArrayRef sizes) { return at::randn(sizes).to(type); };
     namespace composite = kernels::composite;
-    auto run = [](const char* name, auto... arguments) {
-      torch::jit::Stack stack{c10::IValue(arguments)...};
-      c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
-      return stack;
-    };
     auto same = [&](const torch::jit::Stack& ours, const std::vector<Tensor>& theirs) {
       for (size_t i = 0; i < theirs.size(); ++i) {
         QCOMPARE(ours[i].toTensor().scalar_type(), theirs[i].scalar_type());
