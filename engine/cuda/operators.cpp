@@ -1,4 +1,5 @@
 // Heddle's operators on a GPU: tensors in, kernels of engine/kernels put in the current stream.
+#include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAException.h>
@@ -47,11 +48,15 @@ Tensor floats(at::IntArrayRef sizes, const Tensor& like) {
   return at::empty(sizes, like.options().dtype(at::kFloat));
 }
 
-std::tuple<Tensor, Tensor> rms_norm(const Tensor& x_in, const Tensor& weight_in, double eps) {
-  const Tensor x = x_in.contiguous(), weight = weight_in.contiguous();
+void check_norm(const Tensor& x, const Tensor& weight) {
   TORCH_CHECK(x.dim() == 2 && weight.dim() == 1 && weight.size(0) == x.size(1),
               "rms_norm takes x [T, dim] and weight [dim], not ", x.sizes(), " and ",
               weight.sizes());
+}
+
+std::tuple<Tensor, Tensor> rms_norm(const Tensor& x_in, const Tensor& weight_in, double eps) {
+  const Tensor x = x_in.contiguous(), weight = weight_in.contiguous();
+  check_norm(x, weight);
   Tensor y = at::empty_like(x), rstd = floats({x.size(0)}, x);
   start([&] {
     launch::rms_norm(type_of(x), type_of(weight), x.const_data_ptr(), weight.const_data_ptr(),
@@ -59,6 +64,31 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& x_in, const Tensor& weight_in,
                      eps, stream());
   });
   return {y, rstd};
+}
+
+// Other sums than of two alike are made by themselves.
+bool add_rows(const Tensor& a, const Tensor& b) {
+  return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() && a.is_contiguous() &&
+         b.is_contiguous();
+}
+
+std::tuple<Tensor, Tensor, Tensor> add_rms_norm(const Tensor& x, const Tensor& other,
+                                                const Tensor& weight_in, double eps) {
+  if (!add_rows(x, other)) {
+    const Tensor sum = at::add(x, other);
+    const auto [y, rstd] = rms_norm(sum, weight_in, eps);
+    return {y, rstd, sum};
+  }
+  const Tensor weight = weight_in.contiguous();
+  check_norm(x, weight);
+  Tensor y = at::empty_like(x), rstd = floats({x.size(0)}, x), sum = at::empty_like(x);
+  start([&] {
+    launch::add_rms_norm(type_of(x), type_of(weight), x.const_data_ptr(), other.const_data_ptr(),
+                         weight.const_data_ptr(), y.mutable_data_ptr(),
+                         rstd.mutable_data_ptr<float>(), sum.mutable_data_ptr(), x.size(0),
+                         x.size(1), eps, stream());
+  });
+  return {y, rstd, sum};
 }
 
 std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy_in, const Tensor& x_in,
@@ -73,6 +103,28 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy_in, const Tensor& 
                               weight.const_data_ptr(), rstd.const_data_ptr<float>(),
                               dx.mutable_data_ptr(), dweight.mutable_data_ptr(),
                               partial.mutable_data_ptr<float>(), x.size(0), x.size(1), stream());
+  });
+  return {dx, dweight};
+}
+
+std::tuple<Tensor, Tensor> rms_norm_backward_add(const Tensor& dy_in, const Tensor& x,
+                                                 const Tensor& weight_in, const Tensor& rstd_in,
+                                                 const Tensor& other) {
+  if (!add_rows(x, other)) {
+    const auto [dx, dweight] = rms_norm_backward(dy_in, x, weight_in, rstd_in);
+    return {at::add(other, dx), dweight};
+  }
+  const Tensor dy = dy_in.contiguous(), weight = weight_in.contiguous(),
+               rstd = rstd_in.contiguous();
+  check_same("rms_norm_backward_add", dy, x);
+  Tensor dx = at::empty_like(x), dweight = at::empty_like(weight);
+  Tensor partial = floats({launch::rms_norm_blocks(x.size(0)), x.size(1)}, x);
+  start([&] {
+    launch::rms_norm_backward_add(
+        type_of(x), type_of(weight), dy.const_data_ptr(), x.const_data_ptr(),
+        weight.const_data_ptr(), rstd.const_data_ptr<float>(), other.const_data_ptr(),
+        dx.mutable_data_ptr(), dweight.mutable_data_ptr(), partial.mutable_data_ptr<float>(),
+        x.size(0), x.size(1), stream());
   });
   return {dx, dweight};
 }
@@ -310,6 +362,8 @@ void adamw_(TensorList parameters, TensorList exp_avgs, TensorList exp_avg_sqs, 
 TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("rms_norm", &rms_norm);
   library.impl("rms_norm_backward", &rms_norm_backward);
+  library.impl("add_rms_norm", &add_rms_norm);
+  library.impl("rms_norm_backward_add", &rms_norm_backward_add);
   library.impl("rope", &rope);
   library.impl("attention", &attention);
   library.impl("attention_backward", &attention_backward);

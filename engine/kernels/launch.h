@@ -21,6 +21,15 @@ void rms_norm_backward(Type type, Type weight_type, const void* dy, const void* 
                        const void* weight, const float* rstd, void* dx, void* dweight,
                        float* partial, int64_t rows, int64_t n, cudaStream_t stream);
 int64_t rms_norm_blocks(int64_t rows);
+/// The norm of `sum`, which is made too: x and `other`, both `type` [rows, n].
+void add_rms_norm(Type type, Type weight_type, const void* x, const void* other, const void* weight,
+                  void* y, float* rstd, void* sum, int64_t rows, int64_t n, double eps,
+                  cudaStream_t stream);
+/// `other`, `type` [rows, n], is added to dx.
+void rms_norm_backward_add(Type type, Type weight_type, const void* dy, const void* x,
+                           const void* weight, const float* rstd, const void* other, void* dx,
+                           void* dweight, float* partial, int64_t rows, int64_t n,
+                           cudaStream_t stream);
 
 /// x, y [tokens, heads, d]; table fp32 [table_rows, d/2, 2]; positions [tokens].
 void rope(Type type, const void* x, const float* table, const int64_t* positions, void* y,

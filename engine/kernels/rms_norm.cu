@@ -6,16 +6,29 @@ namespace {
 // Rows that a block of backward adds into one partial sum of dweight.
 constexpr int64_t kRows = 64;
 
-// A block is a row.
+// A block is a row. With `other` it is the norm of `total`, the sum of x and that; else total is x.
 template <typename T, typename W, int V>
-__global__ void forward(const T* x, const W* weight, T* y, float* rstd, int64_t n, double eps) {
+__global__ void forward(const T* x, const T* other, T* total, const W* weight, T* y, float* rstd,
+                        int64_t n, double eps) {
   const int64_t row = blockIdx.x;
   x += row * n;
   y += row * n;
+  if (other) {
+    other += row * n;
+    total += row * n;
+  }
   float sum = 0;
   for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) {
     float v[V];
     load<V>(x + i, v);
+    if (other) {
+      float w[V];
+      load<V>(other + i, w);
+#pragma unroll
+      for (int j = 0; j < V; ++j) v[j] += w[j];
+      store<V>(total + i, v);
+      load<V>(total + i, v);  // as it was rounded
+    }
 #pragma unroll
     for (int j = 0; j < V; ++j) sum += v[j] * v[j];
   }
@@ -25,7 +38,7 @@ __global__ void forward(const T* x, const W* weight, T* y, float* rstd, int64_t 
   if (threadIdx.x == 0) rstd[row] = r;
   for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) {
     float v[V], w[V];
-    load<V>(x + i, v);
+    load<V>(other ? total + i : x + i, v);
     load<V>(weight + i, w);
 #pragma unroll
     for (int j = 0; j < V; ++j) v[j] *= r * w[j];
@@ -33,11 +46,11 @@ __global__ void forward(const T* x, const W* weight, T* y, float* rstd, int64_t 
   }
 }
 
-// dx = r·(w·dy − x·r²·mean(w·dy·x)); a block is kRows rows, and each thread keeps its own columns
-// of Σ dy·x·r, which no other thread touches.
+// dx = r·(w·dy − x·r²·mean(w·dy·x)), and `other` added to it where that is given; a block is kRows
+// rows, and each thread keeps its own columns of Σ dy·x·r, which no other thread touches.
 template <typename T, typename W, int V>
-__global__ void backward(const T* dy, const T* x, const W* weight, const float* rstd, T* dx,
-                         float* partial, int64_t rows, int64_t n) {
+__global__ void backward(const T* dy, const T* x, const W* weight, const float* rstd,
+                         const T* other, T* dx, float* partial, int64_t rows, int64_t n) {
   partial += blockIdx.x * n;
   for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V)
     for (int j = 0; j < V; ++j) partial[i + j] = 0;
@@ -67,6 +80,11 @@ __global__ void backward(const T* dy, const T* x, const W* weight, const float* 
       }
 #pragma unroll
       for (int j = 0; j < V; ++j) partial[i + j] = sums[j];
+      if (other) {
+        load<V>(other + row * n + i, v);
+#pragma unroll
+        for (int j = 0; j < V; ++j) d[j] = __fadd_rn(v[j], to_float(from_float<T>(d[j])));
+      }
       store<V>(dx + row * n + i, d);
     }
   }
@@ -86,16 +104,41 @@ __global__ void sum_partial(const float* partial, W* dweight, int64_t blocks, in
 
 int64_t rms_norm_blocks(int64_t rows) { return blocks_for(rows, kRows); }
 
-void rms_norm(Type type, Type weight_type, const void* x, const void* weight, void* y, float* rstd,
-              int64_t rows, int64_t n, double eps, cudaStream_t stream) {
+void add_rms_norm(Type type, Type weight_type, const void* x, const void* other, const void* weight,
+                  void* y, float* rstd, void* sum, int64_t rows, int64_t n, double eps,
+                  cudaStream_t stream) {
   if (rows == 0) return;
   by_type(type, [&]<typename T>() {
     by_type(weight_type, [&]<typename W>() {
-      by_pack<T>(packs<T>(n, x, weight, y), [&]<typename, int V>() {
+      by_pack<T>(packs<T>(n, x, other, weight, y, sum), [&]<typename, int V>() {
         forward<T, W, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-            static_cast<const T*>(x), static_cast<const W*>(weight), static_cast<T*>(y), rstd, n,
-            eps);
+            static_cast<const T*>(x), static_cast<const T*>(other), static_cast<T*>(sum),
+            static_cast<const W*>(weight), static_cast<T*>(y), rstd, n, eps);
       });
+    });
+  });
+}
+
+void rms_norm(Type type, Type weight_type, const void* x, const void* weight, void* y, float* rstd,
+              int64_t rows, int64_t n, double eps, cudaStream_t stream) {
+  add_rms_norm(type, weight_type, x, nullptr, weight, y, rstd, nullptr, rows, n, eps, stream);
+}
+
+void rms_norm_backward_add(Type type, Type weight_type, const void* dy, const void* x,
+                           const void* weight, const float* rstd, const void* other, void* dx,
+                           void* dweight, float* partial, int64_t rows, int64_t n,
+                           cudaStream_t stream) {
+  const int64_t blocks = rms_norm_blocks(rows);
+  by_type(type, [&]<typename T>() {
+    by_type(weight_type, [&]<typename W>() {
+      if (blocks > 0)
+        by_pack<T>(packs<T>(n, dy, x, weight, other, dx), [&]<typename, int V>() {
+          backward<T, W, V><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
+              static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<const W*>(weight),
+              rstd, static_cast<const T*>(other), static_cast<T*>(dx), partial, rows, n);
+        });
+      sum_partial<W><<<static_cast<unsigned>(blocks_for(n, kThreads)), kThreads, 0, stream>>>(
+          partial, static_cast<W*>(dweight), blocks, n);
     });
   });
 }
@@ -103,19 +146,8 @@ void rms_norm(Type type, Type weight_type, const void* x, const void* weight, vo
 void rms_norm_backward(Type type, Type weight_type, const void* dy, const void* x,
                        const void* weight, const float* rstd, void* dx, void* dweight,
                        float* partial, int64_t rows, int64_t n, cudaStream_t stream) {
-  const int64_t blocks = rms_norm_blocks(rows);
-  by_type(type, [&]<typename T>() {
-    by_type(weight_type, [&]<typename W>() {
-      if (blocks > 0)
-        by_pack<T>(packs<T>(n, dy, x, weight, dx), [&]<typename, int V>() {
-          backward<T, W, V><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
-              static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<const W*>(weight),
-              rstd, static_cast<T*>(dx), partial, rows, n);
-        });
-      sum_partial<W><<<static_cast<unsigned>(blocks_for(n, kThreads)), kThreads, 0, stream>>>(
-          partial, static_cast<W*>(dweight), blocks, n);
-    });
-  });
+  rms_norm_backward_add(type, weight_type, dy, x, weight, rstd, nullptr, dx, dweight, partial, rows,
+                        n, stream);
 }
 
 }  // namespace heddle::kernels::cuda
