@@ -124,13 +124,17 @@ std::vector<Operator> operators(const at::TensorOptions& type) {
   const Tensor x = at::randn({kTokens, kDim}, type), dy = at::randn_like(x),
                weight = at::randn({kDim}, type);
   const Tensor rstd = call("heddle::rms_norm", {x, weight, 1e-5})[1].toTensor();
-  all.push_back(
-      {"rms_norm", 2 * kLayers + 1, 2 * hidden, [=] { kernels::rms_norm(x, weight, 1e-5); }});
-  all.push_back({"rms_norm_backward", 2 * kLayers + 1, 3 * hidden, [=] {
+  all.push_back({"rms_norm", 1, 2 * hidden, [=] { kernels::rms_norm(x, weight, 1e-5); }});
+  all.push_back({"rms_norm_backward", 1, 3 * hidden, [=] {
                    call("heddle::rms_norm_backward", {dy, x, weight, rstd});
                  }});
-  // Residuals, and the sums of their gradients.
-  all.push_back({"add", 4 * kLayers, 3 * hidden, [=] { x + dy; }});
+  // With the residuals, and the sums of their gradients.
+  all.push_back({"add_rms_norm", 2 * kLayers, 4 * hidden, [=] {
+                   call("heddle::add_rms_norm", {x, dy, weight, 1e-5});
+                 }});
+  all.push_back({"rms_norm_backward_add", 2 * kLayers, 4 * hidden, [=] {
+                   call("heddle::rms_norm_backward_add", {dy, x, weight, rstd, dy});
+                 }});
 
   const Tensor gate = at::randn({kTokens, kFfn}, type), up = at::randn_like(gate),
                dffn = at::randn_like(gate);
