@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
 
 #include "engine/hardware/fields.h"
 
@@ -12,7 +15,8 @@ namespace {
 class Checks {
  public:
   // `smaller` must not be above `larger`.
-  void ordered(const char* smaller, const Number& low, const char* larger, const Number& high) {
+  void ordered(const std::string& smaller, const Number& low, const std::string& larger,
+               const Number& high) {
     if (low.known() && high.known() && low.value > high.value)
       found.push_back(
           {smaller,
@@ -31,29 +35,32 @@ class Checks {
   std::vector<Contradiction> found;
 };
 
+template <typename T>
+std::string key_of(Number T::*member) {
+  const auto& fields = numbers(static_cast<const T*>(nullptr));
+  return std::find_if(fields.begin(), fields.end(),
+                      [&](const auto& field) { return field.member == member; })
+      ->key;
+}
+
 }  // namespace
 
 std::vector<Contradiction> contradictions(const Device& device) {
   Checks checks;
-  checks.ordered("bf16_best_tflops", device.bf16_best_tflops, "bf16_peak_tflops",
-                 device.bf16_peak_tflops);
-  checks.ordered("fp8_best_tflops", device.fp8_best_tflops, "fp8_peak_tflops",
-                 device.fp8_peak_tflops);
-  checks.ordered("bf16_peak_tflops", device.bf16_peak_tflops, "fp8_peak_tflops",
-                 device.fp8_peak_tflops);
-  checks.ordered("attention_forward_tflops", device.attention_forward_tflops, "bf16_peak_tflops",
-                 device.bf16_peak_tflops);
-  checks.ordered("attention_backward_tflops", device.attention_backward_tflops, "bf16_peak_tflops",
-                 device.bf16_peak_tflops);
-  checks.ordered("sdpa_forward_tflops", device.sdpa_forward_tflops, "bf16_peak_tflops",
-                 device.bf16_peak_tflops);
-  checks.ordered("sdpa_backward_tflops", device.sdpa_backward_tflops, "bf16_peak_tflops",
-                 device.bf16_peak_tflops);
-  checks.ordered("graph_launch_us", device.graph_launch_us, "framework_launch_us",
-                 device.framework_launch_us);
-  checks.ordered("transfer_multiprocessors", device.transfer_multiprocessors, "multiprocessors",
-                 device.multiprocessors);
-  checks.ordered("context_gib", device.context_gib, "memory_gib", device.memory_gib);
+  using Member = Number Device::*;
+  constexpr std::array<std::pair<Member, Member>, 10> kOrdered = {
+      {{&Device::bf16_best_tflops, &Device::bf16_peak_tflops},
+       {&Device::fp8_best_tflops, &Device::fp8_peak_tflops},
+       {&Device::bf16_peak_tflops, &Device::fp8_peak_tflops},
+       {&Device::attention_forward_tflops, &Device::bf16_peak_tflops},
+       {&Device::attention_backward_tflops, &Device::bf16_peak_tflops},
+       {&Device::sdpa_forward_tflops, &Device::bf16_peak_tflops},
+       {&Device::sdpa_backward_tflops, &Device::bf16_peak_tflops},
+       {&Device::graph_launch_us, &Device::framework_launch_us},
+       {&Device::transfer_multiprocessors, &Device::multiprocessors},
+       {&Device::context_gib, &Device::memory_gib}}};
+  for (const auto& [smaller, larger] : kOrdered)
+    checks.ordered(key_of(smaller), device.*smaller, key_of(larger), device.*larger);
   if (device.fp8_peak_tflops.known() != device.fp8_best_tflops.known())
     checks.found.push_back(
         {device.fp8_peak_tflops.known() ? "fp8_best_tflops" : "fp8_peak_tflops",
@@ -92,8 +99,8 @@ std::vector<Contradiction> contradictions(const Network& network) {
 
 std::vector<Contradiction> contradictions(const Node& node, const Device& device) {
   Checks checks;
-  checks.ordered("link_gb_per_s", node.link_gb_per_s,
-                 fmt::format("memory_gb_per_s of {}", device.name).c_str(), device.memory_gb_per_s);
+  checks.ordered(key_of(&Node::link_gb_per_s), node.link_gb_per_s,
+                 key_of(&Device::memory_gb_per_s) + " of " + device.name, device.memory_gb_per_s);
   return checks.found;
 }
 
