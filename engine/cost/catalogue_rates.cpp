@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "engine/cost/groups.h"
-
 namespace heddle::cost {
 namespace {
 
@@ -51,33 +49,20 @@ Link link_of(const Placement& placement, const hardware::Entry& entry, const Dev
 
 }  // namespace
 
-Placements placements(const recipe::Recipe& recipe, int64_t devices_per_node) {
-  Placements all;
-  const recipe::Mesh mesh(recipe.parallelism);
+Placements placements(const recipe::Layout& layout, int64_t devices_per_node) {
   // Where groups do not fill nodes evenly, some lie over a border that others do not.
-  const auto widest = [&](recipe::Dims dims) {
-    constexpr int64_t kNodesToAsk = 16;
-    Placement found;
-    for (int64_t node = 0; node < kNodesToAsk && node * devices_per_node < mesh.size(); ++node)
+  constexpr int64_t kNodesToAsk = 16;
+  const int64_t all_ranks = layout.mesh().size();
+  Placements all;
+  for (const recipe::Group& group : layout.groups()) {
+    Placement& widest = all[group.name];
+    for (int64_t node = 0; node < kNodesToAsk && node * devices_per_node < all_ranks; ++node)
       for (const int64_t rank : {node * devices_per_node, (node + 1) * devices_per_node - 1}) {
-        if (rank >= mesh.size()) continue;
-        const Placement other = placed(mesh.group(rank, dims), devices_per_node);
-        if (other.nodes > found.nodes || found.ranks == 1) found = other;
+        if (rank >= all_ranks) continue;
+        const Placement other = placed(layout.members(rank, group), devices_per_node);
+        if (other.nodes > widest.nodes || widest.ranks == 1) widest = other;
       }
-    return found;
-  };
-  const int64_t pp = recipe.parallelism.pp;
-  const int64_t stride = mesh.size() / pp;
-  const auto pair = [&](int64_t a, int64_t b) {
-    Placement placement{2, 1};
-    for (int64_t rank = 0; rank < stride && placement.nodes == 1; ++rank)
-      if ((a * stride + rank) / devices_per_node != (b * stride + rank) / devices_per_node)
-        placement.nodes = 2;
-    return placement;
-  };
-  for (const auto& [name, group] : groups_of(recipe))
-    all[name] = group.stages ? pair(group.stages->first % pp, group.stages->second % pp)
-                             : widest(group.dims);
+  }
   return all;
 }
 

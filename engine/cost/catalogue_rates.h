@@ -6,16 +6,16 @@
 
 #include "engine/cost/collective_time.h"
 #include "engine/cost/rates.h"
-#include "engine/recipe/recipe.h"
+#include "engine/recipe/layout.h"
 
 namespace heddle::cost {
 
 /// By process group, the pipeline's pairs among them.
 using Placements = std::map<std::string, Placement>;
 
-/// Of a resolved recipe's groups, whose ranks fill nodes of so many devices in their order: a group
-/// that lies in several ways counts as where it is on most nodes.
-Placements placements(const recipe::Recipe& recipe, int64_t devices_per_node);
+/// Of a layout's groups, whose ranks fill nodes of so many devices in their order: a group that
+/// lies in several ways counts as where it is on most nodes.
+Placements placements(const recipe::Layout& layout, int64_t devices_per_node);
 
 /// How the step is run.
 struct Terms {

@@ -78,7 +78,7 @@ Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& co
 }  // namespace
 
 int64_t process_bytes(const passes::Plan& plan) {
-  int64_t bytes = recipe::kOwnBytes + recipe::kSharedBytes + plan.memory.arena_bytes;
+  int64_t bytes = kProcessBytes + plan.memory.arena_bytes;
   for (const auto* bindings : {&plan.graph.states, &plan.graph.inputs})
     for (const graph::Binding& binding : *bindings)
       bytes += plan.graph.values[binding.value].bytes();

@@ -8,11 +8,15 @@
 #include "engine/cost/cost_model.h"
 #include "engine/cost/simulate.h"
 #include "engine/passes/pipeline.h"
+#include "engine/recipe/needs.h"
 
 namespace heddle::cost {
 
-/// Bytes of a rank's process that trains by a plan: states, inputs, the arena, and what LibTorch
-/// and the program take besides (recipe/needs.h).
+/// Bytes of a CPU rank's process that no plan decides: what LibTorch and the program take.
+inline constexpr int64_t kProcessBytes = recipe::kOwnBytes + recipe::kSharedBytes;
+
+/// Bytes of a rank's process that trains by a plan: states, inputs, the arena, and
+/// `kProcessBytes`.
 int64_t process_bytes(const passes::Plan& plan);
 
 /// What is decided: the rest of the options is the recipe's.

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "base/host_name.h"
 #include "base/number_text.h"
 #include "engine/cost/catalogue_rates.h"
+#include "engine/cost/choose_plan.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/probe/report.h"
-#include "engine/recipe/needs.h"
 #include "engine/train/rates.h"
 #include "engine/train/speed_now.h"
 
@@ -19,7 +20,7 @@ Machine this_machine(const recipe::Recipe& recipe) {
   Machine machine;
   machine.name = "this-machine";
   machine.rates = rates_here(recipe);
-  machine.beyond_bytes = recipe::kOwnBytes + recipe::kSharedBytes;
+  machine.beyond_bytes = cost::kProcessBytes;
   machine.words = fmt::format("this machine, {} ranks", recipe.hardware.ranks);
   if (const auto host = probe::memory_of_this_machine()) {
     machine.limit_bytes = host->memory_bytes / std::max<int64_t>(recipe.hardware.ranks, 1);
@@ -32,6 +33,18 @@ Machine this_machine(const recipe::Recipe& recipe) {
   return machine;
 }
 
+cost::Float8 float8_of(recipe::Float8 float8) {
+  switch (float8) {
+    case recipe::Float8::none:
+      return cost::Float8::none;
+    case recipe::Float8::tensorwise:
+      return cost::Float8::tensorwise;
+    case recipe::Float8::rowwise:
+      return cost::Float8::rowwise;
+  }
+  return cost::Float8::none;
+}
+
 Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
                      cost::Executor executor) {
   constexpr double kGiB = 1 << 30;
@@ -39,25 +52,36 @@ Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
   machine.name = entry.name;
   machine.words = hardware::words(entry);
   machine.gpu = true;
-  machine.rates = cost::catalogue_rates(entry, cost::placements(recipe, entry.node.devices),
-                                        {.executor = executor});
+  machine.rates =
+      cost::catalogue_rates(entry, cost::placements(recipe::Layout(recipe), entry.node.devices),
+                            {.executor = executor, .float8 = float8_of(recipe.precision.float8)});
+  machine.node_devices = entry.node.devices;
+  machine.eight_bits = machine.rates.device->float8 != cost::Float8::none;
   machine.limit_bytes = static_cast<int64_t>(entry.device.memory_gib.value * kGiB);
   machine.beyond_bytes =
       static_cast<int64_t>((entry.device.context_gib.value +
                             (recipe.hardware.ranks > 1 ? entry.node.buffers_gib.value : 0.0)) *
                            kGiB);
-  machine.peak_flops = entry.device.bf16_peak_tflops.value * 1e12;
+  machine.peak_flops =
+      1e12 *
+      (machine.eight_bits ? entry.device.fp8_peak_tflops : entry.device.bf16_peak_tflops).value;
   machine.sources = hardware::sources(entry);
   machine.remarks = machine.rates.remarks;
-  if (const int64_t last = recipe.hardware.ranks % entry.node.devices;
-      last != 0 && recipe.hardware.ranks > entry.node.devices)
-    machine.remarks.push_back(
-        fmt::format("{} ranks fill nodes of {} but for the last, which has {}",
-                    recipe.hardware.ranks, entry.node.devices, last));
   return machine;
 }
 
 }  // namespace
+
+Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates) {
+  Machine machine;
+  machine.name = recipe.hardware.name;
+  machine.words = host_name();
+  machine.gpu = recipe.hardware.device == "cuda";
+  machine.rates = rates;
+  machine.beyond_bytes = machine.gpu ? 0 : cost::kProcessBytes;
+  machine.remarks = rates.remarks;
+  return machine;
+}
 
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
                            const std::string& executor) {

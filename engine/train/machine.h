@@ -18,12 +18,17 @@ struct Machine {
   cost::Rates rates;
   int64_t limit_bytes = 0;   // of a rank; 0: not known
   int64_t beyond_bytes = 0;  // of a rank, besides states and arena
-  double peak_flops = 0;     // of a rank's device, at the recipe's precision; 0: not known
+  int64_t node_devices = 0;  // of a cluster's nodes, each for one rank; 0: no cluster
+  double peak_flops = 0;     // of a rank's device, in bf16 or `eight_bits`; 0: not known
+  bool eight_bits = false;   // products are
   double uncertain = 0;      // see plan::Document
   std::string uncertain_words;
   std::vector<std::string> sources;
   std::vector<std::string> remarks;
 };
+
+/// The machine that a run is on, by the rates that its ranks have agreed on.
+Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates);
 
 /// The machine called `name` for a resolved recipe, as an `executor` ("heddle", "compiled",
 /// "eager") uses it. Errors: no such name, a damaged catalogue.

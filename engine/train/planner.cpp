@@ -138,10 +138,10 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Lay
   return options;
 }
 
-int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured) {
+int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& layout, int64_t rank,
+                         const graph::Graph& captured) {
   // On a GPU's host it takes nothing of the GPU.
   if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
-  const recipe::Layout layout(recipe);
   runtime::NamedTensors states;
   for (const graph::Binding& state : captured.states) {
     const std::string module = state.name.substr(0, state.name.find(".weight"));
@@ -178,7 +178,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
       passes::position_of(options.done) == 0)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
-  beside += checkpoint_bytes(recipe, rank, captured);
+  beside += checkpoint_bytes(recipe, layout, rank, captured);
   const int64_t asked = recipe.wrapping.memory_limit;
   const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
   const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic && !bucketed;

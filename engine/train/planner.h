@@ -32,7 +32,8 @@ Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
 
 /// Bytes of the copy that checkpoints are written from, on the rank of the stage that writes most:
 /// all of the stage must plan alike. 0 where it takes nothing of the memory that is planned.
-int64_t checkpoint_bytes(const recipe::Recipe& recipe, int64_t rank, const graph::Graph& captured);
+int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& layout, int64_t rank,
+                         const graph::Graph& captured);
 
 /// The plan of a validation batch's forward pass; empty where the recipe does not validate.
 Result<passes::Plan> plan_validation(const recipe::Recipe& recipe, int64_t rank,

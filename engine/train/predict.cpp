@@ -22,6 +22,7 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
                                              const PredictOptions& options,
                                              int64_t validation_bytes) {
   const cost::CostModel model(machine.rates);
+  const recipe::Layout layout(recipe);
   const int64_t pp = recipe.parallelism.pp;
   std::vector<SimulatedRank> ranks;
   std::vector<cost::RankProgram> programs;
@@ -33,7 +34,7 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
                                     options.capture);
     if (!planned) return fail(planned);
     const int64_t beyond = machine.beyond_bytes + validation_bytes +
-                           checkpoint_bytes(recipe, rank, planned->plan.graph);
+                           checkpoint_bytes(recipe, layout, rank, planned->plan.graph);
     ranks.push_back({rank, stage, std::move(planned->plan), {}, {}});
     ranks.back().memory = cost::memory_use(ranks.back().plan, beyond);
     programs.push_back(cost::program_of(ranks.back().plan.graph, model));
@@ -74,7 +75,7 @@ void add(plan::Document& document, RankOutcome outcome, int64_t ranks) {
   if (!outcome.timeline.spans.empty()) document.timelines.push_back(std::move(outcome.timeline));
 }
 
-void add_throughput(plan::Document& document, const recipe::Recipe& recipe) {
+void add_throughput(plan::Document& document, const recipe::Recipe& recipe, bool eight_bits) {
   document.tokens_per_step = recipe.training.global_batch * recipe.data.seq_len;
   if (document.step_seconds <= 0) return;
   document.tokens_per_second_per_rank = static_cast<double>(document.tokens_per_step) /
@@ -82,8 +83,9 @@ void add_throughput(plan::Document& document, const recipe::Recipe& recipe) {
   if (document.peak_flops <= 0) return;
   for (const recipe::FlopsConvention& each : recipe::flops_conventions()) {
     const double flops = each.flops_per_token(recipe.model, recipe.data.seq_len);
-    document.mfu.push_back(
-        {each.words, flops, flops * document.tokens_per_second_per_rank / document.peak_flops});
+    const std::string of = eight_bits ? "; of the peak of products in 8 bits" : "";
+    document.mfu.push_back({each.words + of, flops,
+                            flops * document.tokens_per_second_per_rank / document.peak_flops});
   }
 }
 
@@ -136,7 +138,7 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   std::stable_sort(document.exposed.begin(), document.exposed.end(),
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   document.exposed.resize(std::min(document.exposed.size(), kMostExposed));
-  add_throughput(document, recipe);
+  add_throughput(document, recipe, machine.eight_bits);
   document.plan_seconds = seconds_since(begin);
   return document;
 }

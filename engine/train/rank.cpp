@@ -183,10 +183,10 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   }
   std::optional<Validator> validator;
   if (inputs->held_out)
-    validator.emplace(recipe, std::move(*inputs->held_out), context.rank, *device);
+    validator.emplace(recipe, layout, std::move(*inputs->held_out), context.rank, *device);
   const auto outcome =
-      train(recipe, context, **runner, inputs->loader, *beginning, saver ? &*saver : nullptr,
-            validator ? &*validator : nullptr, log, *device);
+      train(recipe, layout, context, **runner, inputs->loader, *beginning,
+            saver ? &*saver : nullptr, validator ? &*validator : nullptr, log, *device);
   if (!outcome) return failed(outcome.error().message);
   return *outcome;
 }

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
-#include "engine/cost/groups.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"

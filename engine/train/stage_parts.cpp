@@ -51,9 +51,10 @@ int64_t planned_as(const Kind& kind, int64_t number, int64_t count) {
 
 class KindMaker {
  public:
-  KindMaker(const recipe::Recipe& recipe, const Machine& machine, const PredictOptions& options,
-            int64_t validation_bytes)
+  KindMaker(const recipe::Recipe& recipe, const recipe::Layout& layout, const Machine& machine,
+            const PredictOptions& options, int64_t validation_bytes)
       : recipe_(recipe),
+        layout_(layout),
         machine_(machine),
         options_(options),
         validation_bytes_(validation_bytes),
@@ -64,8 +65,7 @@ class KindMaker {
     Kind kind;
     kind.micro_batches = std::min(kPlanned, recipe_.micro_batches());
     recipe::Recipe few = recipe_;
-    few.parallelism.stage_layers =
-        pp > 1 ? recipe::Layout(recipe_).stage_layers() : std::vector<int64_t>{};
+    few.parallelism.stage_layers = pp > 1 ? layout_.stage_layers() : std::vector<int64_t>{};
     few.parallelism.pp_schedule = recipe::PipelineSchedule::gpipe;
     const int64_t rank = pipeline_rank * (recipe_.hardware.ranks / pp);
     const auto capture = [&](const recipe::Recipe& of, Work work) {
@@ -77,7 +77,7 @@ class KindMaker {
         capture_and_plan(few, rank, machine_.rates, Work::train, validation_bytes_, capture);
     if (!planned) return fail(planned);
     const int64_t beyond = machine_.beyond_bytes + validation_bytes_ +
-                           checkpoint_bytes(few, rank, planned->plan.graph);
+                           checkpoint_bytes(few, layout_, rank, planned->plan.graph);
     kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
     kind.rank.memory = cost::memory_use(kind.rank.plan, beyond);
     kind.rank.simulated = cost::simulate(program(kind.rank.plan.graph));
@@ -184,6 +184,7 @@ class KindMaker {
   }
 
   const recipe::Recipe& recipe_;
+  const recipe::Layout& layout_;
   const Machine& machine_;
   const PredictOptions& options_;
   int64_t validation_bytes_;
@@ -361,7 +362,7 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
   const int64_t pp = recipe.parallelism.pp;
   const recipe::Layout layout(recipe);
   const std::vector<int64_t>& layers = layout.stage_layers();
-  KindMaker maker(recipe, machine, options, validation_bytes);
+  KindMaker maker(recipe, layout, machine, options, validation_bytes);
   std::map<std::vector<int64_t>, Kind> kinds;
   std::vector<const Kind*> kind_of;
   for (int64_t rank = 0; rank < pp; ++rank) {

@@ -41,11 +41,12 @@ std::string take_name(const launch::RankContext& context) {
 
 class Trainer {
  public:
-  Trainer(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-          const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
-          Validator* validator, telemetry::LogWriter& log, c10::Device device)
+  Trainer(const recipe::Recipe& recipe, const recipe::Layout& layout,
+          const launch::RankContext& context, Runner& runner, const data::DataLoader& loader,
+          const Beginning& beginning, Saver* saver, Validator* validator, telemetry::LogWriter& log,
+          c10::Device device)
       : recipe_(recipe),
-        layout_(recipe),
+        layout_(layout),
         context_(context),
         runner_(runner),
         loader_(loader),
@@ -269,7 +270,7 @@ class Trainer {
   }
 
   const recipe::Recipe& recipe_;
-  const recipe::Layout layout_;
+  const recipe::Layout& layout_;
   const launch::RankContext& context_;
   Runner& runner_;
   const data::DataLoader& loader_;
@@ -287,11 +288,12 @@ class Trainer {
 
 }  // namespace
 
-Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
-                      Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
-                      Saver* saver, Validator* validator, telemetry::LogWriter& log,
-                      c10::Device device) {
-  return Trainer(recipe, context, runner, loader, beginning, saver, validator, log, device).run();
+Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                      const launch::RankContext& context, Runner& runner,
+                      const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
+                      Validator* validator, telemetry::LogWriter& log, c10::Device device) {
+  return Trainer(recipe, layout, context, runner, loader, beginning, saver, validator, log, device)
+      .run();
 }
 
 }  // namespace heddle::train

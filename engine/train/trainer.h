@@ -24,9 +24,9 @@ struct Outcome {
 /// when it ends. `saver`: nullptr where the run keeps no checkpoints; `validator`: nullptr where it
 /// does not validate. The process groups exist and the runner's states are loaded. An error ends
 /// the run as failed.
-Result<Outcome> train(const recipe::Recipe& recipe, const launch::RankContext& context,
-                      Runner& runner, const data::DataLoader& loader, const Beginning& beginning,
-                      Saver* saver, Validator* validator, telemetry::LogWriter& log,
-                      c10::Device device);
+Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                      const launch::RankContext& context, Runner& runner,
+                      const data::DataLoader& loader, const Beginning& beginning, Saver* saver,
+                      Validator* validator, telemetry::LogWriter& log, c10::Device device);
 
 }  // namespace heddle::train

@@ -11,10 +11,11 @@
 
 namespace heddle::train {
 
-/// Every rank has one and calls it at the same steps, under any layout.
+/// Every rank has one and calls it at the same steps, under any layout, which outlives it.
 class Validator {
  public:
-  Validator(const recipe::Recipe& recipe, HeldOut held_out, int64_t rank, c10::Device device);
+  Validator(const recipe::Recipe& recipe, const recipe::Layout& layout, HeldOut held_out,
+            int64_t rank, c10::Device device);
 
   /// The mean loss over the tokens of as many of the text's samples as the recipe says; over all
   /// that have one before them in their sample where it says 0. The same under any layout.
@@ -32,7 +33,7 @@ class Validator {
   at::Tensor logits_at(Runner& runner, const std::vector<int32_t>& tokens) const;
 
   recipe::Recipe recipe_;  // of what the ranks do at once
-  recipe::Layout layout_;
+  const recipe::Layout& layout_;
   int64_t sequences_;  // of the text at most; 0: all
   HeldOut held_out_;
   int64_t rank_;

@@ -221,7 +221,7 @@ class HardwareRatesTest : public QObject {
 
   void heddle_is_no_slower_than_compiled_and_that_than_eager() {
     const graph::Graph& graph = step_of_8b();
-    const cost::Placements groups = cost::placements(resolved("", 8), 8);
+    const cost::Placements groups = cost::placements(recipe::Layout(resolved("", 8)), 8);
     std::vector<double> steps;
     for (const Executor executor : {Executor::heddle, Executor::compiled, Executor::eager}) {
       const cost::CostModel model(cost::catalogue_rates(entry("h100-sxm"), groups, {executor}));
@@ -267,7 +267,8 @@ class HardwareRatesTest : public QObject {
 
   void ranks_fill_nodes_in_order() {
     const auto placed = [](const char* keys, int64_t ranks) {
-      return cost::placements(resolved(QString("[parallelism]\n") + keys, ranks), 8);
+      return cost::placements(recipe::Layout(resolved(QString("[parallelism]\n") + keys, ranks)),
+                              8);
     };
     QCOMPARE(placed("", 8).at("dp_shard"), (Placement{8, 1}));
     QCOMPARE(placed("", 64).at("dp_shard"), (Placement{64, 8}));
@@ -283,7 +284,7 @@ class HardwareRatesTest : public QObject {
     QCOMPARE(pipeline.at("pp ends"), (Placement{2, 2}));
     QCOMPARE(pipeline.at("tp"), (Placement{2, 1}));
     // Groups of four on nodes of six: some lie on two.
-    QCOMPARE(cost::placements(resolved("[parallelism]\ntp = 4", 12), 6).at("tp"),
+    QCOMPARE(cost::placements(recipe::Layout(resolved("[parallelism]\ntp = 4", 12)), 6).at("tp"),
              (Placement{4, 2}));
   }
 
