@@ -31,6 +31,27 @@ void print_memory(const plan::Document& plan) {
                  share(static_cast<double>(bytes), static_cast<double>(plan.peak_bytes)));
 }
 
+std::string in_words(const plan::Variant& variant, int64_t ranks) {
+  std::string text;
+  if (variant.ranks != ranks) text += fmt::format("--ranks {} ", variant.ranks);
+  for (const std::string& set : variant.sets) text += fmt::format("--set {} ", set);
+  text.back() = ':';
+  return fmt::format("{} {} of {}, step {}", text, text_of(variant.peak_bytes),
+                     text_of(variant.limit_bytes), seconds_text(variant.step_seconds));
+}
+
+void print(const plan::Shortfall& shortfall, const plan::Document& plan) {
+  fmt::print("\nit lacks {} on rank {}, most of whose memory is for {}\n", text_of(shortfall.bytes),
+             plan.peak_rank, plan::kCategoryNames[static_cast<size_t>(shortfall.largest)]);
+  for (const plan::Variant& variant : shortfall.closed_by)
+    fmt::print("would close it: {}\n", in_words(variant, plan.ranks));
+  if (shortfall.least)
+    fmt::print("nothing that was tried on {} ranks closes it; least lacks {}: {}\n", plan.ranks,
+               text_of(shortfall.least->lacks()), in_words(*shortfall.least, plan.ranks));
+  else if (shortfall.closed_by.empty())
+    fmt::print("nothing that was tried closes it, or lacks less\n");
+}
+
 void print(const plan::Document& plan) {
   fmt::print("{}: {} ranks of {}", plan.recipe, plan.ranks, plan.hardware_words);
   if (plan.executor != "heddle") fmt::print(", as {}", plan.executor);
@@ -46,6 +67,7 @@ void print(const plan::Document& plan) {
                share(plan.bubble_seconds, plan.step_seconds));
   fmt::print("\n\n");
   print_memory(plan);
+  if (plan.shortfall) print(*plan.shortfall, plan);
   if (!plan.exposed.empty()) fmt::print("\nwhat compute waits for:\n");
   for (const plan::Exposed& each : plan.exposed)
     fmt::print("  {:>10}  rank {}: {}: {}\n", seconds_text(each.seconds), each.rank, each.node,

@@ -1,10 +1,14 @@
 #include "engine/planning.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
+#include "engine/shortfall.h"
 #include "engine/train/graph_file.h"
 #include "engine/train/predict.h"
 
@@ -13,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostCaptured = 6;
+// What is being edited, and variants of it.
+constexpr size_t kMostCaptured = 12;
 
 /// Whether planning works with the key: the rest may be wrong, or missing as yet.
 bool matters(const std::string& key) {
@@ -28,40 +33,87 @@ int64_t changed(const std::string& file) {
   return unknown ? 0 : time.time_since_epoch().count();
 }
 
+recipe::Fault fault_at(const recipe::Parsed& parsed, const std::string& key, std::string what,
+                       std::string valid) {
+  recipe::Fault fault{.file = parsed.file,
+                      .key = key,
+                      .what = std::move(what),
+                      .valid = std::move(valid),
+                      .suggestion = ""};
+  if (const auto place = parsed.places.find(key); place != parsed.places.end()) {
+    fault.line = place->second.line;
+    fault.column = place->second.column;
+  }
+  return fault;
+}
+
+/// Of ranks that are more than a node and no whole nodes.
+std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
+                                                int64_t node_devices) {
+  const int64_t ranks = parsed.recipe.hardware.ranks;
+  if (node_devices == 0 || ranks <= node_devices || ranks % node_devices == 0) return std::nullopt;
+  const int64_t below = ranks / node_devices * node_devices;
+  return fault_at(parsed, "hardware.ranks",
+                  fmt::format("{} ranks do not fill nodes of {} devices: the last has {}", ranks,
+                              node_devices, ranks - below),
+                  fmt::format("{} or {}", below, below + node_devices));
+}
+
 }  // namespace
 
 PlanAnswer Planning::answer(const PlanRequest& request, const std::function<bool()>& cancelled) {
+  recipe::Parsed parsed = read(request);
+  if (!parsed.ok()) return std::move(parsed.faults);
+  return planned(request, parsed, cancelled);
+}
+
+recipe::Parsed Planning::read(const PlanRequest& request) {
   recipe::Parsed parsed =
       checkpoint::load_recipe(request.text, request.file, request.sets, request.ranks);
   std::erase_if(parsed.faults, [](const recipe::Fault& fault) { return !matters(fault.key); });
-  if (!parsed.ok()) return std::move(parsed.faults);
-  recipe::Recipe& recipe = parsed.recipe;
+  if (!parsed.ok()) return parsed;
   // What is held out is read from texts that need not be there.
-  recipe.validation.every = 0;
-  if (const auto words = vocabulary(recipe)) {
-    recipe.model.vocab_size = *words;
+  parsed.recipe.validation.every = 0;
+  if (const auto words = vocabulary(parsed.recipe)) {
+    parsed.recipe.model.vocab_size = *words;
   } else {
-    recipe::Fault fault{.file = request.file,
-                        .key = "data.tokenizer",
-                        .what = words.error().message,
-                        .valid = "a tokenizer.json, or model.vocab_size",
-                        .suggestion = ""};
-    if (const auto place = parsed.places.find(fault.key); place != parsed.places.end()) {
-      fault.line = place->second.line;
-      fault.column = place->second.column;
-    }
-    return std::vector{std::move(fault)};
+    parsed.faults.push_back(fault_at(parsed, "data.tokenizer", words.error().message,
+                                     "a tokenizer.json, or model.vocab_size"));
   }
-  auto document =
-      train::predict(recipe, {.hardware = request.hardware,
-                              .executor = request.executor,
-                              .timeline = request.timeline,
-                              .cancelled = cancelled,
-                              .capture = [this](const recipe::Recipe& of, train::Work work) {
-                                return capture(of, work);
-                              }});
+  return parsed;
+}
+
+PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& parsed,
+                             const std::function<bool()>& cancelled) {
+  const recipe::Recipe& recipe = parsed.recipe;
+  const auto machine = train::machine_of(
+      recipe, request.hardware.empty() ? recipe.hardware.name : request.hardware, request.executor);
+  if (!machine) return machine.error();
+  if (auto fault = partly_filled_node(parsed, machine->node_devices))
+    return std::vector{std::move(*fault)};
+  auto document = train::predict(recipe, *machine,
+                                 {.hardware = {},
+                                  .executor = request.executor,
+                                  .timeline = request.timeline,
+                                  .cancelled = cancelled,
+                                  .capture = [this](const recipe::Recipe& of, train::Work work) {
+                                    return capture(of, work);
+                                  }});
   if (!document) return document.error();
   document->recipe = fs::path(request.file).filename().string();
+  if (document->fits() || !request.closes) return std::move(*document);
+  const Variants variants{.read = [&](const PlanRequest& variant) -> std::optional<recipe::Recipe> {
+                            recipe::Parsed other = read(variant);
+                            if (cancelled() || !other.ok()) return std::nullopt;
+                            return std::move(other.recipe);
+                          },
+                          .plan = [&](const PlanRequest& variant) -> std::optional<plan::Document> {
+                            PlanAnswer other = answer(variant, cancelled);
+                            auto* plan = std::get_if<plan::Document>(&other);
+                            return plan ? std::optional(std::move(*plan)) : std::nullopt;
+                          }};
+  document->shortfall = shortfall_of(*document, request, parsed, machine->node_devices, variants);
+  if (cancelled()) return Error{train::kCancelled};
   return std::move(*document);
 }
 

@@ -25,6 +25,7 @@ struct PlanRequest {
   std::string hardware;  // empty: the recipe's
   std::string executor = "heddle";
   bool timeline = false;
+  bool closes = true;  // where the plan does not fit: with what would close it
 };
 
 /// A plan; or what is wrong with the recipe; or why it cannot be planned.
@@ -40,6 +41,9 @@ class Planning {
       const PlanRequest& request, const std::function<bool()>& cancelled = [] { return false; });
 
  private:
+  recipe::Parsed read(const PlanRequest& request);
+  PlanAnswer planned(const PlanRequest& request, const recipe::Parsed& parsed,
+                     const std::function<bool()>& cancelled);
   Result<train::Captured> capture(const recipe::Recipe& recipe, train::Work work);
   Result<int64_t> vocabulary(const recipe::Recipe& recipe);
 

@@ -84,7 +84,8 @@ class Server {
                       .ranks = asked.value("ranks", int64_t{0}),
                       .hardware = asked.value("hardware", ""),
                       .executor = asked.value("executor", "heddle"),
-                      .timeline = asked.value("timeline", false)};
+                      .timeline = asked.value("timeline", false),
+                      .closes = asked.value("closes", true)};
       put(std::move(job));
     } catch (const std::exception& error) {
       say({{"id", id},

@@ -69,6 +69,23 @@ BucketFigures bucket_from(const Json& json) {
           .exposed_seconds = json.value("exposed_seconds", 0.0)};
 }
 
+OrderedJson variant_json(const Variant& variant) {
+  return {{"sets", variant.sets},
+          {"ranks", variant.ranks},
+          {"peak_bytes", variant.peak_bytes},
+          {"limit_bytes", variant.limit_bytes},
+          {"lacks_bytes", variant.lacks()},
+          {"step_seconds", variant.step_seconds}};
+}
+
+Variant variant_from(const Json& json) {
+  return {.sets = json.value("sets", std::vector<std::string>{}),
+          .ranks = json.value("ranks", int64_t{0}),
+          .peak_bytes = json.value("peak_bytes", int64_t{0}),
+          .limit_bytes = json.value("limit_bytes", int64_t{0}),
+          .step_seconds = json.value("step_seconds", 0.0)};
+}
+
 // Spans by column, and each text once: there are tens of thousands of them.
 OrderedJson timeline_json(const RankTimeline& timeline) {
   std::vector<std::string> strings;
@@ -154,6 +171,26 @@ auto list_from(const Json& json, const char* key, const FromJson& from_json) {
   return list;
 }
 
+OrderedJson shortfall_json(const Shortfall& shortfall, int64_t rank, const MemoryBytes& memory) {
+  OrderedJson json = {{"bytes", shortfall.bytes},
+                      {"rank", rank},
+                      {"category", kCategoryNames[static_cast<size_t>(shortfall.largest)]},
+                      {"category_bytes", memory[shortfall.largest]},
+                      {"closed_by", list_json(shortfall.closed_by, variant_json)}};
+  if (shortfall.least) json["least"] = variant_json(*shortfall.least);
+  return json;
+}
+
+Shortfall shortfall_from(const Json& json) {
+  Shortfall shortfall{.bytes = json.value("bytes", int64_t{0})};
+  for (size_t i = 0; i < kCategories; ++i)
+    if (json.value("category", "") == kCategoryNames[i])
+      shortfall.largest = static_cast<Category>(i);
+  shortfall.closed_by = list_from(json, "closed_by", variant_from);
+  if (json.contains("least")) shortfall.least = variant_from(json["least"]);
+  return shortfall;
+}
+
 }  // namespace
 
 OrderedJson to_json(const Document& document) {
@@ -202,6 +239,8 @@ OrderedJson to_json(const Document& document) {
       {"choice", document.choice},
       {"plan_hash", document.plan_hash},
       {"plan_seconds", document.plan_seconds}};
+  if (document.shortfall)
+    json["shortfall"] = shortfall_json(*document.shortfall, document.peak_rank, document.memory);
   if (!document.timelines.empty()) json["timelines"] = list_json(document.timelines, timeline_json);
   return json;
 }
@@ -244,6 +283,7 @@ Document from_json(const Json& json) {
                    each.value("bucket", int64_t{-1}), each.value("seconds", 0.0),
                    each.value("why", "")};
   });
+  if (json.contains("shortfall")) document.shortfall = shortfall_from(json["shortfall"]);
   document.timelines = list_from(json, "timelines", timeline_from);
   return document;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,29 @@ struct Mfu {
   bool operator==(const Mfu&) const = default;
 };
 
+/// Another way to run the recipe: what is changed, and what it comes to.
+struct Variant {
+  std::vector<std::string> sets;  // "parallelism.tp = 8", as in the recipe
+  int64_t ranks = 0;
+  int64_t peak_bytes = 0;
+  int64_t limit_bytes = 0;
+  double step_seconds = 0;
+
+  int64_t lacks() const { return peak_bytes > limit_bytes ? peak_bytes - limit_bytes : 0; }
+  bool operator==(const Variant&) const = default;
+};
+
+/// What a plan lacks that does not fit, and what would close it: a few variants, planned.
+struct Shortfall {
+  int64_t bytes = 0;                        // on `peak_rank`
+  Category largest = Category::parameters;  // what most of that rank's memory is for
+  std::vector<Variant> closed_by = {};      // the mildest first
+  /// Where no variant on these ranks closes it: the one of them that lacks least.
+  std::optional<Variant> least = {};
+
+  bool operator==(const Shortfall&) const = default;
+};
+
 /// The document. Bytes and seconds; `peak_bytes` is of the rank that needs most, as reserved on the
 /// device.
 struct Document {
@@ -92,8 +116,9 @@ struct Document {
   double bubble_seconds = 0;   // of all ranks, in the mean
   int64_t peak_bytes = 0;
   int64_t limit_bytes = 0;
-  int64_t peak_rank = 0;  // of `ranks_shown`: which needs most
-  MemoryBytes memory;     // of that rank at its peak
+  int64_t peak_rank = 0;               // of `ranks_shown`: which needs most
+  MemoryBytes memory;                  // of that rank at its peak
+  std::optional<Shortfall> shortfall;  // where it does not fit
   std::vector<RankFigures> ranks_shown;
   std::vector<BucketFigures> buckets;
   int64_t collectives = 0;

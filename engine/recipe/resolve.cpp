@@ -94,6 +94,14 @@ const std::vector<std::string> kDegrees = {"parallelism.dp_shard", "parallelism.
                                            "parallelism.tp",       "parallelism.pp",
                                            "parallelism.cp",       "hardware.ranks"};
 
+/// "8 or 16 ranks": the nearest that divide into parts of so many.
+std::string nearest_ranks(int64_t ranks, int64_t parts) {
+  const int64_t below = ranks / parts * parts;
+  if (below == 0 || below > std::numeric_limits<int64_t>::max() - parts)
+    return fmt::format("{} ranks", parts);
+  return fmt::format("{} or {} ranks", below, below + parts);
+}
+
 /// Fills dp_shard and checks that the degrees multiply to the ranks. False if nothing can follow.
 bool check_mesh(Recipe& recipe, Checks& checks) {
   if (!checks.sound(kDegrees)) return false;
@@ -116,7 +124,8 @@ bool check_mesh(Recipe& recipe, Checks& checks) {
           at,
           fmt::format("{} ranks do not divide by dp_replicate {} × tp {} × pp {} × cp {} = {}",
                       ranks, p.dp_replicate, p.tp, p.pp, p.cp, others),
-          fmt::format("degrees whose product divides {}", ranks));
+          fmt::format("{}, or degrees whose product divides {}", nearest_ranks(ranks, others),
+                      ranks));
       return false;
     }
     p.dp_shard = ranks / others;

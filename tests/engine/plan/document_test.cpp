@@ -31,6 +31,10 @@ Document sample() {
   document.buckets = {bucket};
   document.bytes_by_group = {{"dp_shard", 12}};
   document.exposed = {{"all_gather layers.0 (forward)", 4, 0, 0.01, "its compute is shorter"}};
+  Shortfall shortfall{.bytes = 5, .largest = Category::activations};
+  shortfall.closed_by = {{{"recompute.mode = \"full\""}, 8, 70, 80, 2.5}};
+  shortfall.least = Variant{{"training.local_batch = 1"}, 8, 90, 80, 3.0};
+  document.shortfall = shortfall;
   document.plan_hash = "0123";
   RankTimeline timeline{4, {{"mm", "layers.0.attention.wq", 10, 20, 0, 1, 7}}, {{5, {}}}};
   timeline.memory.front().bytes[Category::workspace] = 9;
@@ -53,6 +57,8 @@ class DocumentTest : public QObject {
     QCOMPARE(read.exposed, document.exposed);
     QCOMPARE(read.mfu, document.mfu);
     QCOMPARE(read.memory, document.memory);
+    QVERIFY(read.shortfall == document.shortfall);
+    QCOMPARE(read.shortfall->least->lacks(), int64_t{10});
     const RankTimeline& timeline = read.timelines.front();
     QCOMPARE(timeline.spans.front().module, std::string("layers.0.attention.wq"));
     QCOMPARE(timeline.spans.front().node, 7);

@@ -177,6 +177,110 @@ class PlanCommandTest : public QObject {
             step({"--hardware", "h100-sxm", "--set", "parallelism.dp_shard=-1", "--ranks", "16"}));
   }
 
+  void products_in_8_bits_have_their_own_rates_and_peak() {
+    const QJsonObject bf16 = planned_8b({}),
+                      fp8 = planned_8b({"--set", "precision.float8=rowwise"});
+    QVERIFY(fp8["step_seconds"].toDouble() < 0.95 * bf16["step_seconds"].toDouble());
+    QCOMPARE(bf16["peak_flops"].toDouble(), 989e12);
+    QCOMPARE(fp8["peak_flops"].toDouble(), 1979e12);
+    QVERIFY(!bf16["mfu_convention"].toString().contains("8 bits"));
+    QVERIFY(fp8["mfu_convention"].toString().endsWith("; of the peak of products in 8 bits"));
+    // An A100 has no units for them.
+    const QStringList a100{"--hardware", "a100-80", "--set", "precision.float8=rowwise"};
+    const QJsonObject none = planned_8b(a100);
+    QCOMPARE(none["peak_flops"].toDouble(), 312e12);
+    QCOMPARE(none["step_seconds"], planned_8b({"--hardware", "a100-80"})["step_seconds"]);
+    QVERIFY(none["remarks"].toArray().first().toString().contains("no units for 8 bits"));
+  }
+
+  void a_cluster_that_does_not_divide_is_told_with_the_nearest_that_does_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("into nodes")
+        << QStringList{"--hardware", "h100-sxm", "--ranks", "12"}
+        << QByteArray(
+               "hardware.ranks: 12 ranks do not fill nodes of 8 devices: the last has 4; "
+               "valid: 8 or 16");
+    QTest::newRow("into the mesh")
+        << QStringList{"--ranks", "10", "--set", "parallelism.tp=4"}
+        << QByteArray("valid: 8 or 12 ranks, or degrees whose product divides 10");
+    QTest::newRow("into a mesh that is larger")
+        << QStringList{"--ranks", "2", "--set", "parallelism.tp=4"}
+        << QByteArray("valid: 4 ranks, or degrees whose product divides 2");
+  }
+  void a_cluster_that_does_not_divide_is_told_with_the_nearest_that_does() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, says);
+    const auto run = run_engine(QStringList{"plan", kRecipe} + arguments);
+    QCOMPARE(run.exit_code, 2);
+    QVERIFY2(run.err.contains(says), run.err.constData());
+  }
+
+  void a_cluster_that_does_not_divide_is_a_fault_to_servers() {
+    Server server;
+    server.ask(1, QString(kSmall).replace("ranks = 2", "ranks = 20\nname = \"h100-sxm\""));
+    const QJsonObject fault = server.answer()["faults"].toArray().first().toObject();
+    QCOMPARE(fault["key"].toString(), QString("hardware.ranks"));
+    QCOMPARE(fault["line"].toInt(), 12);
+    QCOMPARE(fault["valid"].toString(), QString("16 or 24"));
+  }
+
+  // 70B on eight GPUs fits on no layout, 8B with a large batch on others; each way that is named is
+  // planned again, by itself.
+  void what_does_not_fit_is_told_with_what_would_close_it_data() {
+    QTest::addColumn<QString>("recipe");
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("category");
+    QTest::addColumn<bool>("fits_on_these_ranks");
+    QTest::newRow("too few ranks")
+        << "llama3-70b-256xh100" << QStringList{"--ranks", "8", "--set", "parallelism.dp_shard=1"}
+        << "optimizer" << false;
+    QTest::newRow("a large batch")
+        << "llama3-8b-8xh100" << QStringList{"--set", "training.local_batch=16"} << "activations"
+        << true;
+  }
+  void what_does_not_fit_is_told_with_what_would_close_it() {
+    QFETCH(QString, recipe);
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, category);
+    QFETCH(bool, fits_on_these_ranks);
+    const QStringList base =
+        QStringList{"plan", QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/" + recipe + ".toml",
+                    "--set", "model.vocab_size=128256"} +
+        arguments;
+    const auto run = run_engine(base + QStringList{"--json"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QJsonObject plan = run.results(), lacks = plan["shortfall"].toObject();
+    QCOMPARE(plan["fits"].toBool(), false);
+    QCOMPARE(lacks["bytes"].toDouble(),
+             plan["peak_bytes"].toDouble() - plan["limit_bytes"].toDouble());
+    QCOMPARE(lacks["rank"], plan["peak_rank"]);
+    QCOMPARE(lacks["category"].toString(), category);
+    QCOMPARE(lacks["category_bytes"], plan["memory"].toObject()[category]);
+    const QJsonArray ways = lacks["closed_by"].toArray();
+    QVERIFY(!ways.isEmpty());
+    QCOMPARE(ways.first().toObject()["ranks"] == plan["ranks"], fits_on_these_ranks);
+    QCOMPARE(lacks.contains("least"), !fits_on_these_ranks);
+    for (const QJsonValue each : ways) {
+      const QJsonObject way = each.toObject();
+      QStringList again = base + QStringList{"--json"};
+      for (const QJsonValue set : way["sets"].toArray()) again << "--set" << set.toString();
+      if (const qsizetype ranks = again.indexOf("--ranks"); way["ranks"] != plan["ranks"]) {
+        if (ranks >= 0) again.remove(ranks, 2);
+        again << "--ranks" << QString::number(way["ranks"].toInt());
+      }
+      const auto closed = run_engine(again);
+      QVERIFY2(closed.exit_code == 0, closed.err.constData());
+      QCOMPARE(closed.results()["fits"].toBool(), true);
+      QVERIFY(!closed.results().contains("shortfall"));
+      QCOMPARE(closed.results()["peak_bytes"], way["peak_bytes"]);
+      QCOMPARE(closed.results()["step_seconds"], way["step_seconds"]);
+    }
+    const auto text = run_engine(base);
+    QVERIFY2(text.out.contains("\nit lacks ") && text.out.contains("\nwould close it: --"),
+             text.out.constData());
+  }
+
   void hardware_of_a_users_own_is_planned_for() {
     const QTemporaryDir config;
     QVERIFY(QDir(config.path()).mkpath("heddle/hardware"));
