@@ -1,8 +1,10 @@
 // A plan document as pages show it: read and indexed where it arrives, shared from there on.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "engine/plan/document.h"
@@ -15,6 +17,7 @@ namespace heddle::gui {
 struct Prediction {
   plan::Document document;
   std::vector<std::shared_ptr<const Timeline>> timelines;  // of document.timelines
+  std::map<std::string, double> moduleSeconds;             // see moduleTimes
 };
 
 /// Any thread; it takes a while for large plans. Throws nlohmann::json::exception.

@@ -225,20 +225,25 @@ void RecipeDocument::setOverrides(const std::vector<recipe::Override>& overrides
   if (after != text_) history_.push(new TextChange(*this, after, what, {}, edit_));
 }
 
-void RecipeDocument::setKeys(const KeyValues& pairs, const QString& what) {
+Result<QString> RecipeDocument::textWith(const KeyValues& pairs) const {
   std::string text = text_.toStdString();
   for (const auto& [key, value] : pairs) {
     auto edited = recipe::with_key(text, key.toStdString(), value.toStdString());
-    if (!edited) return refuse(QString::fromStdString(edited.error().message));
+    if (!edited) return fail(edited);
     text = std::move(*edited);
   }
+  return QString::fromStdString(text);
+}
+
+void RecipeDocument::setKeys(const KeyValues& pairs, const QString& what) {
+  const Result<QString> after = textWith(pairs);
+  if (!after) return refuse(QString::fromStdString(after.error().message));
   lastTyped_ = -1;
-  const QString after = QString::fromStdString(text);
-  if (after == text_) return;
+  if (*after == text_) return;
   // A value of several lines says nothing in one.
   const auto& [key, value] = pairs.first();
   history_.push(
-      new TextChange(*this, after, what, value.contains(QChar('\n')) ? QString() : key, edit_));
+      new TextChange(*this, *after, what, value.contains(QChar('\n')) ? QString() : key, edit_));
 }
 
 void RecipeDocument::setText(const QString& text) {

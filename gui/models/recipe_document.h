@@ -76,6 +76,8 @@ class RecipeDocument : public QObject {
   /// Sets keys (an empty value removes one) as one undoable edit. Edits of the same first key
   /// become one until `endEdit`. Emits `refused` if the text does not allow it.
   void setKeys(const KeyValues& pairs, const QString& what);
+  /// What the text would be after that; an error if it does not allow it.
+  Result<QString> textWith(const KeyValues& pairs) const;
   /// One key; what it has anyway, by preset or default, is not written.
   void setKey(const QString& key, const QString& value);
   /// The exceptions by module, as one undoable edit.

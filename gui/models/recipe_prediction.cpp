@@ -33,16 +33,17 @@ RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client,
           [this](const QString& key, const std::shared_ptr<const Prediction>& prediction) {
             if (key != kKey) return;
             shown_ = prediction;
-            setStale({});
+            setAnswered({});
           });
-  connect(&client_, &PlanClient::faulty, this,
-          [this](const QString& key, const QList<PlanFault>& faults) {
-            if (key != kKey) return;
-            const PlanFault& first = faults.first();
-            setStale(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
-          });
+  connect(
+      &client_, &PlanClient::faulty, this,
+      [this](const QString& key, const QList<PlanFault>& faults) {
+        if (key != kKey) return;
+        const PlanFault& first = faults.first();
+        setAnswered(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
+      });
   connect(&client_, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
-    if (key == kKey) setStale(why);
+    if (key == kKey) setAnswered(why);
   });
 }
 
@@ -59,16 +60,36 @@ void RecipePrediction::ask() {
     staleReason_.clear();
   }
   // With faults too: the planner knows which of them matter to it.
-  PlanQuestion question;
-  question.recipe = document_.text();
-  question.file =
-      document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml") : document_.file();
-  client_.ask(kKey, question);
+  behind_ = true;
+  client_.ask(kKey, questionOf(document_.text()));
   Q_EMIT changed();
 }
 
-void RecipePrediction::setStale(const QString& reason) {
-  staleReason_ = reason;
+PlanQuestion RecipePrediction::questionOf(const QString& text) const {
+  PlanQuestion question;
+  question.recipe = text;
+  question.file =
+      document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml") : document_.file();
+  question.executor = executor_;
+  return question;
+}
+
+const QStringList& RecipePrediction::executors() {
+  static const QStringList words = {QStringLiteral("heddle"), QStringLiteral("compiled"),
+                                    QStringLiteral("eager")};
+  return words;
+}
+
+void RecipePrediction::setExecutor(const QString& executor) {
+  if (executor == executor_ || !executors().contains(executor)) return;
+  executor_ = executor;
+  ask();
+  Q_EMIT executorChanged();
+}
+
+void RecipePrediction::setAnswered(const QString& staleReason) {
+  staleReason_ = staleReason;
+  behind_ = false;
   Q_EMIT changed();
 }
 

@@ -31,6 +31,17 @@ class RecipePrediction : public QObject {
   /// What the planner has gone through lately; empty: nothing.
   const QString& trouble() const { return client_.trouble(); }
   bool isPlanning() const { return client_.isBusy(); }
+  /// Whether what is shown is of an earlier text, and the answer for this one is under way.
+  bool isBehind() const { return behind_; }
+
+  /// Whose way of running a step is predicted. Another word than these is ignored.
+  static const QStringList& executors();
+  const QString& executor() const { return executor_; }
+  void setExecutor(const QString& executor);
+
+  /// What the planner is asked for a text in place of the document's, for the same executor.
+  PlanQuestion questionOf(const QString& text) const;
+  PlanClient& client() const { return client_; }
 
   /// From now on numbers show their difference to what is shown now.
   void pin();
@@ -46,14 +57,17 @@ class RecipePrediction : public QObject {
  Q_SIGNALS:
   /// Anything of the above.
   void changed();
+  void executorChanged();
 
  private:
   void ask();
-  void setStale(const QString& reason);
+  void setAnswered(const QString& staleReason);
 
   RecipeDocument& document_;
   PlanClient& client_;
   bool started_ = false;
+  bool behind_ = false;
+  QString executor_ = executors().first();
   std::shared_ptr<const Prediction> shown_, pinned_;
   QString shownOf_;  // which recipe, by name and file
   QString staleReason_, pinnedName_;

@@ -8,16 +8,12 @@
 #include <cmath>
 
 #include "gui/format.h"
-#include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
+#include "gui/views/compose/bucket_painter.h"
 
 namespace heddle::gui {
 namespace {
 
-// A band as tall as kTwoLines tells its parameters too.
-constexpr double kTwoLines = 38;
-constexpr double kTime = 64;   // a gather's time: "16.6 ms"
-constexpr double kBoth = 240;  // a band at least that wide has room for bytes and time
 constexpr double kTallest = 52, kFlattest = 20, kBetween = 2, kReach = 4;
 
 }  // namespace
@@ -41,6 +37,21 @@ void BucketBands::setBuckets(const BucketList& list) {
   for (int bucket = 0; bucket < list.buckets.size(); ++bucket) all << words(bucket);
   setAccessibleDescription(all.join(QStringLiteral("; ")));
   update();
+  if (dragged_ >= 0) tellDrag();
+}
+
+void BucketBands::tellDrag() {
+  const auto& all = list_.buckets;
+  const auto above = std::ranges::find(all, draggedTo_ - 1, &Bucket::last);
+  const auto below = std::ranges::find(all, draggedTo_, &Bucket::first);
+  QStringList words;
+  for (const auto& each : {above, below})
+    if (each != all.end()) words << each->name;
+  QString text = words.join(QStringLiteral("  |  "));
+  if (above != all.end() && above->gatherSeconds > 0 && pressedGather_ > 0)
+    text += tr("   gather %1 → %2")
+                .arg(format::seconds(pressedGather_), format::seconds(above->gatherSeconds));
+  Q_EMIT dragged(text, pointer_);
 }
 
 QString BucketBands::words(int bucket) const {
@@ -126,7 +137,7 @@ void BucketBands::paintEvent(QPaintEvent* event) {
   const Colors& c = colors();
   for (int bucket = 0; bucket < list_.buckets.size(); ++bucket) {
     if (event->region().intersects(bandRect(bucket).toAlignedRect()))
-      paintBand(painter, bandRect(bucket), bucket);
+      paintBucket(painter, bandRect(bucket), list_, bucket, bucket == current_ && hasFocus());
   }
   if (!list_.movable) return;
   for (int edge = 0; edge + 1 < list_.buckets.size(); ++edge) {
@@ -140,66 +151,20 @@ void BucketBands::paintEvent(QPaintEvent* event) {
   }
 }
 
-void BucketBands::paintBand(QPainter& painter, const QRectF& band, int bucket) {
-  const Colors& c = colors();
-  const Bucket& shown = list_.buckets[bucket];
-  static constexpr int kSlots[] = {0, 4, 3};
-  const QColor color =
-      list_.known ? runStroke(kSlots[bucket % 3], Theme::instance().scheme()).color : c.other;
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(blend(c.surface, color, 0.16));
-  painter.drawRoundedRect(band, 3, 3);
-  painter.setBrush(color);
-  painter.drawRect(QRectF(band.left(), band.top(), 4, band.height()));
-  if (bucket == current_ && hasFocus()) {
-    painter.setPen(QPen(c.accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(band.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
-  }
-  painter.setFont(font::mono(11));
-  painter.setPen(blend(c.surface, c.text, 0.75));
-  if (list_.known) {
-    painter.drawText(QRectF(band.left() + 6, band.top(), 26, band.height()),
-                     Qt::AlignVCenter | Qt::AlignRight, QString::number(bucket + 1));
-  }
-  const bool timed = list_.isTimed();
-  const QString size = shown.gathered.isEmpty() || (timed && band.width() < kBoth)
-                           ? QString()
-                           : format::bytes(static_cast<double>(shown.mostGathered()));
-  QRectF right = band.adjusted(0, 0, -10, 0);
-  if (timed) {
-    painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight,
-                     shown.gatherSeconds > 0 ? format::seconds(shown.gatherSeconds) : QString());
-    right.setRight(right.right() - kTime);
-  }
-  painter.drawText(right, Qt::AlignVCenter | Qt::AlignRight, size);
-  const double left = band.left() + (list_.known ? 42 : 14);
-  const double room = right.right() - 8 - painter.fontMetrics().horizontalAdvance(size) - left;
-  painter.setFont(font::text(12));
-  painter.setPen(c.text);
-  const bool two = band.height() >= kTwoLines;
-  const QRectF line(left, two ? band.center().y() - 17 : band.top(), room,
-                    two ? 17 : band.height());
-  painter.drawText(
-      line, Qt::AlignVCenter | Qt::AlignLeft,
-      painter.fontMetrics().elidedText(shown.name, Qt::ElideMiddle, static_cast<int>(room)));
-  if (!two || shown.elements == 0) return;
-  painter.setFont(font::text(11));
-  painter.setPen(blend(c.surface, c.text, 0.75));
-  const QString count =
-      tr("%1 parameters").arg(format::shortCount(static_cast<double>(shown.elements)));
-  painter.drawText(line.translated(0, 17), Qt::AlignVCenter | Qt::AlignLeft,
-                   painter.fontMetrics().elidedText(count, Qt::ElideRight, static_cast<int>(room)));
-}
-
 void BucketBands::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   const double y = event->position().y();
   dragged_ = edgeAt(y);
-  pressed_ = y;
+  pressedY_ = y;
   pressedFirsts_ = firsts();
-  if (dragged_ >= 0) draggedTo_ = pressedFirsts_[dragged_ + 1];
-  if (dragged_ < 0) current_ = bucketAt(y);
+  if (dragged_ >= 0) {
+    draggedTo_ = pressedFirsts_[dragged_ + 1];
+    pressedGather_ = list_.buckets[dragged_].gatherSeconds;
+    Q_EMIT pressed();
+  } else {
+    current_ = bucketAt(y);
+    if (current_ >= 0) Q_EMIT chosen(list_.buckets[current_]);
+  }
   update();
 }
 
@@ -207,9 +172,10 @@ void BucketBands::mouseMoveEvent(QMouseEvent* event) {
   const double y = event->position().y();
   if (dragged_ >= 0 && list_.movable) {
     // A third of a band is a module: an edge is moved over many of them without a long way.
-    const int modules = static_cast<int>(std::lround((y - pressed_) / (bandHeight() / 3)));
+    const int modules = static_cast<int>(std::lround((y - pressedY_) / (bandHeight() / 3)));
+    pointer_ = event->globalPosition().toPoint();
     moveEdge(pressedFirsts_, dragged_, pressedFirsts_[dragged_ + 1] + modules);
-    return;
+    return tellDrag();
   }
   const int edge = edgeAt(y);
   const int bucket = bucketAt(y);

@@ -16,12 +16,18 @@ class BucketBands : public QWidget {
   explicit BucketBands(QWidget* parent = nullptr);
 
   void setBuckets(const BucketList& list);
-  QSize minimumSizeHint() const override { return {190, minimumHeight()}; }
+  QSize minimumSizeHint() const override { return {180, minimumHeight()}; }
   QSize sizeHint() const override { return {260, maximumHeight()}; }
   /// The edge between two bands, in the widget's coordinates; for tests.
   QRectF bandRect(int bucket) const;
 
  Q_SIGNALS:
+  /// A bucket was clicked.
+  void chosen(const heddle::gui::Bucket& bucket);
+  /// The mouse is down on an edge; then what the edge has come to stand between, and where the
+  /// pointer is.
+  void pressed();
+  void dragged(const QString& words, const QPoint& pointer);
   /// The first module of each bucket, after an edge was moved, or a bucket split or joined.
   void firstsChanged(const QList<int>& firsts);
   /// The mouse was released: the next move is another edit.
@@ -48,14 +54,16 @@ class BucketBands : public QWidget {
   void split(int bucket);
   void join(int edge);
   QString words(int bucket) const;
-  void paintBand(QPainter& painter, const QRectF& band, int bucket);
+  void tellDrag();
 
   BucketList list_;
   int current_ = -1;    // by keyboard
   int hovered_ = -1;    // edge under the mouse
   int dragged_ = -1;    // edge between a bucket and the next, as they were when it was pressed
   int draggedTo_ = -1;  // the module that it stands before now
-  double pressed_ = 0;
+  double pressedY_ = 0;
+  double pressedGather_ = 0;  // seconds, of the bucket above the edge
+  QPoint pointer_;            // on the screen
   QList<int> pressedFirsts_;
 };
 

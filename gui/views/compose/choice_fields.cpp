@@ -8,6 +8,8 @@
 namespace heddle::gui {
 namespace {
 
+constexpr int kFew = 6;  // choices of which each is a neighbour of each
+
 class ChoiceField : public KeyField {
  public:
   ChoiceField(RecipeDocument& document, const recipe::KeyInfo& info)
@@ -32,6 +34,15 @@ class ChoiceField : public KeyField {
       widest = std::max(widest, editor()->fontMetrics().horizontalAdvance(combo()->itemText(i)));
     return widest;
   }
+  QString shownValue() const override { return combo()->currentText(); }
+  QList<KeyValue> nextValues() const override {
+    QList<KeyValue> all;
+    const int now = combo()->currentIndex();
+    for (int i = 0; i < combo()->count(); ++i)
+      if (i != now && (combo()->count() <= kFew || std::abs(i - now) == 1))
+        all << KeyValue{combo()->itemText(i), combo()->itemData(i).toString()};
+    return all;
+  }
 
  protected:
   virtual void choose(const QString& toml) { take(toml); }
@@ -48,8 +59,7 @@ class PresetField : public ChoiceField {
     combo()->insertItem(0, tr("own numbers"), quoted({}));
   }
 
- protected:
-  void choose(const QString& toml) override {
+  KeyValues pairsFor(const QString& toml) const override {
     const bool own = toml == quoted({});
     KeyValues pairs;
     for (const recipe::KeyInfo& info : recipe::keys()) {
@@ -63,8 +73,11 @@ class PresetField : public ChoiceField {
       pairs.append({key, needed ? value : QString()});
     }
     pairs.prepend({key(), own ? QString() : toml});
-    document().setKeys(withBuckets(document(), pairs), tr("preset"));
+    return withBuckets(document(), pairs);
   }
+
+ protected:
+  void choose(const QString& toml) override { document().setKeys(pairsFor(toml), tr("preset")); }
 };
 
 class RopeScalingField : public ChoiceField {

@@ -6,6 +6,7 @@
 
 #include "gui/models/text_file.h"
 #include "gui/session.h"
+#include "gui/settings.h"
 #include "gui/views/compose/compose_view.h"
 #include "gui/views/compose/unsaved_dialog.h"
 #include "gui/widgets/basics.h"
@@ -14,6 +15,8 @@
 
 namespace heddle::gui {
 namespace {
+
+const QString kExecutor = QStringLiteral("compose/executor");
 
 /// Beside the store, so that another store has another unsaved recipe.
 QString autosaveFile(const QString& store) {
@@ -127,15 +130,25 @@ void ComposePage::activated() {
   prediction_.start();
 }
 
+void ComposePage::rememberExecutor() {
+  // A picture of the window (heddle render) is of what the recipe says.
+  if (!isPicture())
+    prediction_.setExecutor(openSettings()->value(kExecutor, prediction_.executor()).toString());
+  connect(&prediction_, &RecipePrediction::executorChanged, this,
+          [this] { openSettings()->setValue(kExecutor, prediction_.executor()); });
+}
+
+bool ComposePage::isPicture() const { return window()->testAttribute(Qt::WA_DontShowOnScreen); }
+
 void ComposePage::showEvent(QShowEvent*) { refresh(); }
 void ComposePage::hideEvent(QHideEvent*) { refresh(); }
 
 void ComposePage::loadFirst() {
   if (loaded_) return;
   loaded_ = true;
-  // A picture of the window (heddle render) leaves the unsaved recipe alone.
-  const bool picture = window()->testAttribute(Qt::WA_DontShowOnScreen);
-  if (!picture && document_.keepUnsavedIn(autosaveFile(session().storePath())))
+  rememberExecutor();
+  // A picture of the window leaves the unsaved recipe alone.
+  if (!isPicture() && document_.keepUnsavedIn(autosaveFile(session().storePath())))
     return sayBroughtBack();
   const auto opened = document_.open(samples() + QStringLiteral("/debug.toml"));
   if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);

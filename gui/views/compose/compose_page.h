@@ -45,6 +45,9 @@ class ComposePage : public Page {
   void makeActions();
   void makeHeader();
   void loadFirst();
+  /// From one start to the next: it is the window's, not the recipe's.
+  void rememberExecutor();
+  bool isPicture() const;
   void sayBroughtBack();
   void newRecipe();
   void openFile(const QString& file);

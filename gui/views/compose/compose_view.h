@@ -9,15 +9,13 @@
 
 #include "gui/models/recipe_document.h"
 #include "gui/models/recipe_prediction.h"
-#include "gui/views/compose/bucket_bands.h"
 #include "gui/views/compose/fault_list.h"
-#include "gui/views/compose/model_view.h"
+#include "gui/views/compose/neighbours.h"
 #include "gui/views/compose/prediction_panel.h"
 #include "gui/views/compose/recipe_editor.h"
 #include "gui/views/compose/recipe_form.h"
 #include "gui/views/compose/step_panel.h"
 #include "gui/widgets/basics.h"
-#include "gui/widgets/segment.h"
 
 namespace heddle::gui {
 
@@ -39,32 +37,24 @@ class ComposeView : public QWidget {
 
  private:
   QWidget* makeForm();
-  QWidget* makeModel();
   QWidget* makeTop();
   QWidget* makeText();
   void refresh();
-  void refreshBuckets();
-  void chooseWrapping(int mode);
-  /// The resolved recipe with the tokenizer's vocabulary where it names none.
-  recipe::Recipe shown() const;
-  /// What stands under the buckets: a fault of the wrapping, or what can be done with them.
-  QString bucketsNote(const recipe::Recipe& recipe, const BucketList& list) const;
+  /// What a field's next values would give; what other modes of an exception would.
+  void showNeighbours(const KeyField& field);
+  void showNeighbours(const LayerException& exception, const QString& name, const QWidget* at);
+  void openNeighbours(const QString& title, const QString& now, const QList<Neighbour>& neighbours,
+                      const QString& edit, const QWidget* at);
 
   RecipeDocument& document_;
   RecipePrediction& prediction_;
   QSplitter* rows_;    // what the recipe is, above what comes of it
   QSplitter* bottom_;  // timeline and text
   RecipeForm* form_;
+  QFrame* formFrame_;
   QScrollArea* formScroll_;
-  ElidedLabel* parameters_;
-  QLabel* wrappingLabel_;
-  Segment* wrapping_;
-  QLabel* bucketCount_;
-  ModelView* model_;
-  BucketBands* bands_;
-  QToolButton* every_;
-  QLabel* bandsNote_;
   PredictionPanel* panel_;
+  StepPanel* step_;
   ElidedLabel* fileName_;
   QLabel* verdict_;
   RecipeEditor* editor_;

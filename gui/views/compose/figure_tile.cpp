@@ -14,6 +14,11 @@ QColor textColor(Tone tone) {
   return tone == Tone::good ? c.goodText : tone == Tone::bad ? c.badText : c.muted;
 }
 
+/// The shorter one where the other has no room.
+QString fitting(const QPainter& painter, int room, const QString& text, const QString& shorter) {
+  return painter.fontMetrics().horizontalAdvance(text) <= room ? text : shorter;
+}
+
 }  // namespace
 
 FigureTile::FigureTile(QWidget* parent) : QAbstractButton(parent) {
@@ -70,14 +75,15 @@ void FigureTile::paintEvent(QPaintEvent*) {
   painter.setPen(c.muted);
   const QRect unit = middle.adjusted(digits + 5, 2, 0, 2);
   painter.drawText(unit, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(figure_.unit, Qt::ElideRight, unit.width()));
+                   fitting(painter, unit.width(), figure_.unit, figure_.shortUnit));
 
   const bool differs = !difference_.text.isEmpty();
   painter.setFont(font::mono(11));
   painter.setPen(differs && !stale_ ? textColor(difference_.tone) : c.muted);
   painter.drawText(inner, Qt::AlignLeft | Qt::AlignBottom,
-                   painter.fontMetrics().elidedText(differs ? difference_.text : figure_.note,
-                                                    Qt::ElideRight, inner.width()));
+                   differs
+                       ? fitting(painter, inner.width(), difference_.text, difference_.shortText)
+                       : fitting(painter, inner.width(), figure_.note, figure_.shortNote));
 }
 
 }  // namespace heddle::gui

@@ -22,7 +22,11 @@ KeyField::KeyField(RecipeDocument& document, const recipe::KeyInfo& info, QWidge
 
 void KeyField::take(const QString& toml) {
   if (!document_.isWritten(key_) && document_.value(key_) == toml) return;
-  document_.setKeys(withBuckets(document_, {{key_, toml}}), key_.section(QChar('.'), 1));
+  document_.setKeys(pairsFor(toml), key_.section(QChar('.'), 1));
+}
+
+KeyValues KeyField::pairsFor(const QString& toml) const {
+  return withBuckets(document_, {{key_, toml}});
 }
 
 void KeyField::refresh() {

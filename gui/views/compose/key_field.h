@@ -9,6 +9,12 @@
 
 namespace heddle::gui {
 
+/// A value of a key: in words, and as TOML source.
+struct KeyValue {
+  QString words;
+  QString toml;
+};
+
 class KeyField : public QObject {
   Q_OBJECT
 
@@ -24,6 +30,13 @@ class KeyField : public QObject {
   std::vector<recipe::Offer> offers() const;
   /// The widest that the editor shows: half a row suffices where there is room for it.
   virtual int widestText() const = 0;
+  /// What it has, in words.
+  virtual QString shownValue() const { return {}; }
+  /// What it could have instead: one step up and one down, or the other choices where these are
+  /// few. None: it is free text.
+  virtual QList<KeyValue> nextValues() const { return {}; }
+  /// What changes in the recipe when it gets a value: the key, and what depends on it.
+  virtual KeyValues pairsFor(const QString& toml) const;
 
  protected:
   KeyField(RecipeDocument& document, const recipe::KeyInfo& info, QWidget* editor);

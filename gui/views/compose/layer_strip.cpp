@@ -7,12 +7,14 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "gui/views/compose/bucket_list.h"
 #include "gui/views/compose/layer_exceptions.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kNarrowest = 7, kTall = 16, kRow = 18;
+constexpr int kNote = 68, kLongNote = 166;  // after a lane: "56.4 GiB", "56.4 GiB, bubble 28.9 %"
+constexpr int kRoomy = 420;                 // a strip at least that wide has the longer ones
 
 }  // namespace
 
@@ -36,19 +38,28 @@ LayerStrip::LayerStrip(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Layers"));
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
-  QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void LayerStrip::setRecipe(const recipe::Recipe& recipe) {
+  recipe_ = recipe;
   modes_.assign(static_cast<size_t>(std::max<int64_t>(0, recipe.model.n_layers)),
                 recipe.recompute.mode);
   for (const LayerException& run : layerExceptions(recipe))
     for (int layer = run.first; layer <= run.last; ++layer)
       modes_[static_cast<size_t>(layer)] = run.mode;
-  setFixedHeight(heightForWidth(width()));
+  place();
+}
+
+void LayerStrip::setNotes(const QList<LaneNote>& notes) {
+  notes_ = notes;
+  update();
+}
+
+void LayerStrip::place() {
+  places_ = LayerLanes(recipe_, width(), width() >= kRoomy ? kLongNote : kNote);
+  setFixedHeight(std::max(1, places_.height()));
   update();
 }
 
@@ -57,29 +68,7 @@ void LayerStrip::setRange(const ModuleRange& range) {
   update();
 }
 
-int LayerStrip::columns(int width) const {
-  const int most = std::max(1, width / kNarrowest);
-  const int rows = (layers() + most - 1) / most;
-  return rows == 0 ? 1 : (layers() + rows - 1) / rows;
-}
-
-int LayerStrip::heightForWidth(int width) const {
-  const int across = columns(width);
-  return std::max(1, (layers() + across - 1) / across) * kRow;
-}
-
-QRectF LayerStrip::cellRect(int layer) const {
-  const int across = columns(width());
-  const double pitch = static_cast<double>(width()) / across;
-  return {layer % across * pitch, static_cast<double>(layer / across * kRow), pitch - 1, kTall};
-}
-
-int LayerStrip::moduleAt(const QPointF& place) const {
-  const int across = columns(width());
-  const int column = static_cast<int>(place.x() * across / std::max(1, width()));
-  const int row = std::clamp(static_cast<int>(place.y() / kRow), 0, height() / kRow - 1);
-  return 1 + std::clamp(row * across + std::clamp(column, 0, across - 1), 0, layers() - 1);
-}
+QRectF LayerStrip::cellRect(int layer) const { return places_.cell(layer + 1); }
 
 void LayerStrip::choose(const ModuleRange& range) {
   if (range == range_) return;
@@ -90,11 +79,14 @@ void LayerStrip::choose(const ModuleRange& range) {
 void LayerStrip::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Colors& c = colors();
-  for (int layer = 0; layer < layers(); ++layer) {
-    const QRectF cell = cellRect(layer);
-    painter.fillRect(cell, colorOf(modes_[static_cast<size_t>(layer)]));
-    const bool chosen =
-        !range_.isEmpty() && layer + 1 >= range_.first() && layer + 1 <= range_.last();
+  for (int lane = 0; lane < places_.lanes(); ++lane) paintLane(painter, lane);
+  for (int module = 0; module < places_.modules(); ++module) {
+    const QRectF cell = places_.cell(module);
+    if (cell.isNull()) continue;
+    const bool layer = module >= 1 && module <= layers();
+    painter.fillRect(cell, layer ? colorOf(modes_[static_cast<size_t>(module - 1)])
+                                 : blend(c.surface, c.accent, 0.35));
+    const bool chosen = !range_.isEmpty() && module >= range_.first() && module <= range_.last();
     if (!chosen) continue;
     painter.fillRect(QRectF(cell.left(), cell.bottom() - 3, cell.width() + 1, 3), c.accent);
     painter.fillRect(QRectF(cell.left(), cell.top(), cell.width() + 1, 2), c.accent);
@@ -105,9 +97,25 @@ void LayerStrip::paintEvent(QPaintEvent*) {
   }
 }
 
+void LayerStrip::paintLane(QPainter& painter, int lane) const {
+  const Colors& c = colors();
+  const QRectF whole = places_.lane(lane);
+  if (lane % 2 == 0) painter.fillRect(whole, blend(c.window, c.raised, 0.6));
+  painter.setFont(font::text(11));
+  painter.setPen(c.muted);
+  painter.drawText(whole.adjusted(4, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                   tr("stage %1").arg(lane));
+  if (lane >= notes_.size()) return;
+  const LaneNote& note = notes_[lane];
+  painter.setFont(font::mono(11));
+  painter.setPen(note.over ? c.badText : c.muted);
+  painter.drawText(whole.adjusted(0, 0, -4, 0), Qt::AlignVCenter | Qt::AlignRight,
+                   width() >= kRoomy ? note.text : note.shortText);
+}
+
 void LayerStrip::mousePressEvent(QMouseEvent* event) {
   if (layers() == 0) return;
-  const int module = moduleAt(event->position());
+  const int module = places_.at(event->position());
   const bool within = !range_.isEmpty() && module >= range_.first() && module <= range_.last();
   if (event->button() == Qt::RightButton && within) return;  // a menu for what is chosen
   const bool extends = event->modifiers() & Qt::ShiftModifier && !range_.isEmpty();
@@ -116,16 +124,17 @@ void LayerStrip::mousePressEvent(QMouseEvent* event) {
 
 void LayerStrip::mouseMoveEvent(QMouseEvent* event) {
   if (layers() == 0) return;
-  const int module = moduleAt(event->position());
-  setToolTip(tr("layer %1: recompute %2")
-                 .arg(module - 1)
-                 .arg(wordOf(modes_[static_cast<size_t>(module - 1)])));
+  const int module = places_.at(event->position());
+  setToolTip(module >= 1 && module <= layers()
+                 ? tr("layer %1: recompute %2")
+                       .arg(module - 1)
+                       .arg(wordOf(modes_[static_cast<size_t>(module - 1)]))
+                 : outerName(recipe_.model, module));
   if (event->buttons() & Qt::LeftButton) choose({range_.anchor, module});
 }
 
 void LayerStrip::keyPressEvent(QKeyEvent* event) {
   if (layers() == 0) return QWidget::keyPressEvent(event);
-  const int across = columns(width());
   const int now = range_.isEmpty() ? 1 : range_.end;
   int next = now;
   switch (event->key()) {
@@ -136,10 +145,10 @@ void LayerStrip::keyPressEvent(QKeyEvent* event) {
       next = now + 1;
       break;
     case Qt::Key_Up:
-      next = now - across;
+      next = places_.at(places_.cell(now).center() - QPointF(0, places_.cell(now).height()));
       break;
     case Qt::Key_Down:
-      next = now + across;
+      next = places_.at(places_.cell(now).center() + QPointF(0, places_.cell(now).height()));
       break;
     case Qt::Key_Home:
       next = 1;
@@ -164,6 +173,6 @@ void LayerStrip::contextMenuEvent(QContextMenuEvent* event) {
   if (!range_.isEmpty()) Q_EMIT menuRequested(event->globalPos());
 }
 
-void LayerStrip::resizeEvent(QResizeEvent*) { setFixedHeight(heightForWidth(width())); }
+void LayerStrip::resizeEvent(QResizeEvent*) { place(); }
 
 }  // namespace heddle::gui

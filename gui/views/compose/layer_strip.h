@@ -1,10 +1,12 @@
-// All layers as cells, coloured by what backward computes again: chosen by click, shift-click,
-// dragging over them and the arrow keys.
+// All layers as cells, coloured by what backward computes again, those of a pipeline stage in a
+// lane of its own: chosen by click, shift-click, dragging over them and the arrow keys.
 #pragma once
 
+#include <QList>
 #include <QWidget>
 
 #include "engine/recipe/recipe.h"
+#include "gui/views/compose/layer_lanes.h"
 
 namespace heddle::gui {
 
@@ -20,6 +22,12 @@ struct ModuleRange {
 
 QColor colorOf(recipe::RecomputeMode mode);
 
+/// What stands after a pipeline rank's lane.
+struct LaneNote {
+  QString text, shortText;
+  bool over = false;  // it needs more memory than there is
+};
+
 class LayerStrip : public QWidget {
   Q_OBJECT
 
@@ -28,10 +36,9 @@ class LayerStrip : public QWidget {
 
   void setRecipe(const recipe::Recipe& recipe);
   void setRange(const ModuleRange& range);
-  bool hasHeightForWidth() const override { return true; }
-  int heightForWidth(int width) const override;
-  QSize sizeHint() const override { return {300, heightForWidth(300)}; }
-  QSize minimumSizeHint() const override { return {120, heightForWidth(width())}; }
+  void setNotes(const QList<LaneNote>& notes);
+  QSize sizeHint() const override { return {300, places_.height()}; }
+  QSize minimumSizeHint() const override { return {120, places_.height()}; }
   QRectF cellRect(int layer) const;
 
  Q_SIGNALS:
@@ -47,13 +54,15 @@ class LayerStrip : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  int columns(int width) const;
   int layers() const { return static_cast<int>(modes_.size()); }
-  /// The outer module of the layer at a place; of the nearest one.
-  int moduleAt(const QPointF& place) const;
+  void place();
+  void paintLane(QPainter& painter, int lane) const;
   void choose(const ModuleRange& range);
 
+  recipe::Recipe recipe_;
   std::vector<recipe::RecomputeMode> modes_;
+  LayerLanes places_;
+  QList<LaneNote> notes_;
   ModuleRange range_;
 };
 

@@ -164,7 +164,11 @@ LayersPanel::Row LayersPanel::addRow() {
   auto* remove = linkButton(tr("remove"));
   remove->setObjectName(QStringLiteral("removeException"));
   head->addWidget(row.name, 1);
+  auto* whatIf = linkButton(tr("what if"));
+  whatIf->setObjectName(QStringLiteral("whatIf"));
+  whatIf->setToolTip(tr("What other modes of these layers would give, and the recipe without it"));
   head->addWidget(row.mode);
+  head->addWidget(whatIf);
   head->addWidget(remove);
   row.slider = new LayerSlider;
   column->addLayout(head);
@@ -180,6 +184,9 @@ LayersPanel::Row LayersPanel::addRow() {
     setLayers(document_.resolved().recipe, exception().first, exception().last, std::nullopt);
     document_.endEdit();
   });
+  connect(whatIf, &QPushButton::clicked, this, [this, exception, whatIf, name = row.name] {
+    Q_EMIT neighboursRequested(exception(), name->text(), whatIf);
+  });
   connect(row.mode, &QComboBox::activated, this, [this, exception, mode = row.mode] {
     document_.endEdit();
     setLayers(document_.resolved().recipe, exception().first, exception().last,
@@ -190,6 +197,7 @@ LayersPanel::Row LayersPanel::addRow() {
     document_.endEdit();
     before_ = document_.resolved().recipe;
     dragged_ = index;
+    Q_EMIT dragBegun();
   });
   connect(row.slider, &LayerSlider::moved, this, [this, index](int first, int last) {
     const LayerException was = layerExceptions(*before_).value(index);
@@ -197,9 +205,11 @@ LayersPanel::Row LayersPanel::addRow() {
     without.overrides = withLayers(*before_, was.first, was.last, std::nullopt);
     rows_[index].name->setText(runTitle(without.model, first + 1, last + 1));
     setLayers(without, first, last, was.mode);
+    Q_EMIT dragged(tr("%1: recompute %2").arg(rows_[index].name->text(), wordOf(was.mode)));
   });
   connect(row.slider, &LayerSlider::released, this, [this] {
     document_.endEdit();
+    Q_EMIT dragEnded();
     before_.reset();
     dragged_ = -1;
     refreshRows();

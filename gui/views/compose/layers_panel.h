@@ -24,9 +24,18 @@ class LayersPanel : public QWidget {
   const ModuleRange& range() const { return range_; }
   /// Chooses modules; with `extend` from where the choice began.
   void choose(const ModuleRange& range, bool extend);
+  /// What is predicted of each pipeline rank.
+  void setNotes(const QList<LaneNote>& notes) { strip_->setNotes(notes); }
 
  Q_SIGNALS:
   void rangeChanged(const ModuleRange& range);
+  /// An end of an exception is being dragged; what it has come to.
+  void dragBegun();
+  void dragged(const QString& words);
+  void dragEnded();
+  /// What would other modes of an exception, or none, give?
+  void neighboursRequested(const heddle::gui::LayerException& exception, const QString& name,
+                           const QWidget* at);
 
  private:
   struct Row {

@@ -24,7 +24,7 @@ QString stageWords(const plan::Document& d) {
   const auto most = of(d.peak_rank);
   if (d.ranks_shown.size() < 2 || most == d.ranks_shown.end()) return {};
   const auto least = std::ranges::min_element(d.ranks_shown, {}, &plan::RankFigures::peak_bytes);
-  return QObject::tr("stage %1 needs most; stage %2 least: %3")
+  return QObject::tr("stage %1 needs most, stage %2 least: %3")
       .arg(most->stage)
       .arg(least->stage)
       .arg(bytes(least->peak_bytes));
@@ -45,21 +45,22 @@ MemoryFigures::MemoryFigures(QWidget* parent) : QWidget(parent), grid_(new QGrid
   limit_ = label({}, "mono-muted");
   auto* head = new QHBoxLayout;
   head->setSpacing(6);
-  head->addWidget(new ElidedLabel(tr("Memory a rank"), "muted"), 1);
+  QLabel* name = muted(tr("Memory a rank"));
+  name->setStyleSheet(QStringLiteral("font-size: 12px;"));
+  head->addWidget(name, 1, Qt::AlignBottom);
   head->addWidget(total_, 0, Qt::AlignBottom);
   head->addWidget(limit_, 0, Qt::AlignBottom);
   column->addLayout(head);
   bar_ = new StackedBar(22);
   column->addWidget(bar_);
-  stage_ = new ElidedLabel({}, "caption");
+  stage_ = caption({});
+  stage_->setWordWrap(true);
   stage_->setObjectName(QStringLiteral("memoryStage"));
   room_ = label({}, "mono-muted");
   room_->setObjectName(QStringLiteral("memoryRoom"));
   room_->setStyleSheet(QStringLiteral("font-size: 11px;"));
-  auto* under = new QHBoxLayout;
-  under->addWidget(stage_, 1);
-  under->addWidget(room_);
-  column->addLayout(under);
+  column->addWidget(room_, 0, Qt::AlignRight);
+  column->addWidget(stage_);
   grid_->setContentsMargins(0, 2, 0, 0);
   grid_->setHorizontalSpacing(8);
   grid_->setColumnStretch(1, 1);
@@ -68,7 +69,7 @@ MemoryFigures::MemoryFigures(QWidget* parent) : QWidget(parent), grid_(new QGrid
     const auto category = static_cast<plan::Category>(i);
     rows_[i] = {new Swatch(colorOf(category)), mono({}), label({}, "mono-muted")};
     grid_->addWidget(rows_[i].swatch, row, 0);
-    grid_->addWidget(new ElidedLabel(nameOf(category)), row, 1);
+    grid_->addWidget(label(nameOf(category)), row, 1);
     grid_->addWidget(rows_[i].bytes, row, 2, Qt::AlignRight);
     grid_->addWidget(rows_[i].share, row, 3, Qt::AlignRight);
   }
@@ -108,7 +109,8 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
   }
   bar_->setParts(parts, std::max(peak, limit / kLimitAt));
   bar_->setMark(limit);
-  stage_->setFullText(stageWords(d));
+  stage_->setText(stageWords(d));
+  stage_->setVisible(!stage_->text().isEmpty());
   QString room = d.limit_bytes == 0 ? QString()
                  : d.fits()         ? tr("%1 free").arg(bytes(d.limit_bytes - d.peak_bytes))
                             : tr("%1 over the limit").arg(bytes(d.peak_bytes - d.limit_bytes));

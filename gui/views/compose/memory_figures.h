@@ -35,11 +35,10 @@ class MemoryFigures : public QWidget {
     QLabel *bytes, *share;
   };
 
-  QLabel *total_, *limit_, *room_;
+  QLabel *total_, *limit_, *room_, *stage_;
   StackedBar* bar_;
   QGridLayout* grid_;
   std::array<Row, plan::kCategories> rows_;
-  ElidedLabel* stage_;
 };
 
 }  // namespace heddle::gui

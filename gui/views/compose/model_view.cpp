@@ -8,122 +8,12 @@
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/views/compose/module_boxes.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr double kGap = 12;  // room for an arrow between two modules
-
-void arrow(QPainter& painter, const QPointF& from, const QPointF& to, bool head) {
-  painter.setPen(QPen(colors().muted, 1));
-  painter.drawLine(from, to);
-  if (!head) return;
-  const QPointF along = to - from;
-  const double length = std::max(1.0, std::hypot(along.x(), along.y()));
-  const QPointF unit = along / length;
-  const QPointF side(-unit.y(), unit.x());
-  QPainterPath tip(to);
-  tip.lineTo(to - unit * 5 + side * 3);
-  tip.lineTo(to - unit * 5 - side * 3);
-  painter.fillPath(tip, colors().muted);
-}
-
-void box(QPainter& painter, const QRectF& rect, const QColor& border) {
-  painter.setPen(QPen(border, 1));
-  painter.setBrush(colors().raised);
-  painter.drawRoundedRect(rect, metric::radius, metric::radius);
-}
-
-/// A module: its name over its count, or beside it when it is flat.
-void module(QPainter& painter, const QRectF& rect, const QString& name, const QString& note) {
-  box(painter, rect, colors().line);
-  const bool flat = rect.height() < 36;
-  const double side = flat ? 7 : 3;
-  const QRectF inner = rect.adjusted(side, 0, -side, 0);
-  painter.setFont(font::text(rect.height() < 44 ? 11 : 12, QFont::Medium));
-  painter.setPen(colors().text);
-  const QFontMetricsF names(painter.font());
-  if (flat) {
-    painter.drawText(inner, Qt::AlignVCenter | Qt::AlignLeft, name);
-  } else {
-    painter.drawText(QRectF(inner.left(), rect.center().y() - 16, inner.width(), 16),
-                     Qt::AlignCenter, names.elidedText(name, Qt::ElideRight, inner.width()));
-  }
-  painter.setFont(font::mono(10));
-  painter.setPen(colors().muted);
-  const QFontMetricsF notes(painter.font());
-  if (flat) {
-    const double room = inner.width() - names.horizontalAdvance(name) - 6;
-    if (notes.horizontalAdvance(note) <= room) {
-      painter.drawText(inner, Qt::AlignVCenter | Qt::AlignRight, note);
-    }
-  } else {
-    painter.drawText(QRectF(inner.left(), rect.center().y() + 1, inner.width(), 15),
-                     Qt::AlignCenter, notes.elidedText(note, Qt::ElideRight, inner.width()));
-  }
-}
-
-void plus(QPainter& painter, const QPointF& centre) {
-  painter.setPen(QPen(colors().muted, 1));
-  painter.setBrush(colors().surface);
-  painter.drawEllipse(centre, 7, 7);
-  painter.drawLine(centre - QPointF(4, 0), centre + QPointF(4, 0));
-  painter.drawLine(centre - QPointF(0, 4), centre + QPointF(0, 4));
-}
-
-struct Part {
-  QString name;
-  QString note;
-};
-
-/// norm → (parallel matrices) → what joins them → last matrix → ⊕, in one row.
-void row(QPainter& painter, const QRectF& area, const Part& norm, const QList<Part>& matrices,
-         const Part& join, const Part& last) {
-  const double plusRoom = 16;
-  const double width = area.width() - 3 * kGap - plusRoom - 8;
-  const double normWidth = std::min(118.0, width * 0.31);
-  const double matrixWidth = std::min(112.0, width * 0.25);
-  const double lastWidth = std::min(96.0, width * 0.19);
-  const double joinWidth = std::min(112.0, width * 0.25);
-  const double slack = std::max(0.0, width - normWidth - matrixWidth - lastWidth - joinWidth) / 3;
-  const double tall = std::clamp(area.height() * 0.3, 38.0, 64.0);
-  const double y = area.center().y();
-  double x = area.left();
-  const QRectF normBox(x, y - tall / 2, normWidth, tall);
-  x = normBox.right() + kGap + slack;
-  const QRectF matrixColumn(x, area.top(), matrixWidth, area.height());
-  x = matrixColumn.right() + kGap + slack;
-  const QRectF joinBox(x, y - tall / 2, joinWidth, tall);
-  x = joinBox.right() + kGap + slack;
-  const QRectF lastBox(x, y - tall / 2, lastWidth, tall);
-  const QPointF sum(area.right() - 8, y);
-
-  const double pitch = area.height() / static_cast<double>(matrices.size());
-  const double flat = std::clamp(pitch - 8, 22.0, 38.0);
-  const double split = normBox.right() + (matrixColumn.left() - normBox.right()) / 2;
-  const double merge = matrixColumn.right() + (joinBox.left() - matrixColumn.right()) / 2;
-  double first = 0, end = 0;
-  for (int i = 0; i < matrices.size(); ++i) {
-    const double centre =
-        y + (i - (static_cast<double>(matrices.size()) - 1) / 2) * std::min(pitch, flat * 1.5);
-    if (i == 0) first = centre;
-    end = centre;
-    arrow(painter, {split, centre}, {matrixColumn.left(), centre}, false);
-    arrow(painter, {matrixColumn.right(), centre}, {merge, centre}, false);
-    module(painter, {matrixColumn.left(), centre - flat / 2, matrixWidth, flat}, matrices[i].name,
-           matrices[i].note);
-  }
-  arrow(painter, {normBox.right(), y}, {split, y}, false);
-  arrow(painter, {split, first}, {split, end}, false);
-  arrow(painter, {merge, first}, {merge, end}, false);
-  arrow(painter, {merge, y}, {joinBox.left(), y}, true);
-  arrow(painter, {joinBox.right(), y}, {lastBox.left(), y}, true);
-  arrow(painter, {lastBox.right(), y}, sum - QPointF(7, 0), true);
-  module(painter, normBox, norm.name, norm.note);
-  module(painter, joinBox, join.name, join.note);
-  module(painter, lastBox, last.name, last.note);
-  plus(painter, sum);
-}
+constexpr double kRoomForTimes = 480;  // for the words about them
 
 }  // namespace
 
@@ -148,6 +38,19 @@ void ModelView::setModel(const recipe::Model& model) {
   setAccessibleDescription(
       tr("%1 layers; %2").arg(model.n_layers).arg(parts.join(QStringLiteral(", "))));
   update();
+}
+
+void ModelView::setTimes(const std::map<std::string, double>& seconds) {
+  seconds_ = seconds;
+  longest_ = 0;
+  for (const auto& [module, time] : seconds_)
+    if (module != "loss") longest_ = std::max(longest_, time);
+  update();
+}
+
+double ModelView::secondsOf(const char* module) const {
+  const auto found = seconds_.find(module);
+  return found == seconds_.end() ? 0 : found->second;
 }
 
 void ModelView::setRange(const ModuleRange& range) {
@@ -199,32 +102,40 @@ void ModelView::paintEvent(QPaintEvent*) {
   const qint64 embedding = model_.vocab_size * model_.dim;
   paintOuter(painter, top, QStringLiteral("tok_embeddings"),
              QStringLiteral("%1 × %2").arg(vocabulary, format::count(model_.dim)), embedding,
-             isChosen(0, 0));
+             secondsOf("tok_embeddings"), isChosen(0, 0));
   paintOuter(painter, bottom,
              model_.tied_embeddings ? tr("norm · output, tied to tok_embeddings")
                                     : QStringLiteral("norm · output"),
              QStringLiteral("%1 × %2").arg(format::count(model_.dim), vocabulary),
-             model_.tied_embeddings ? 0 : embedding, isChosen(layers + 1, layers + 2));
-  arrow(painter, {whole.center().x(), top.bottom()}, {whole.center().x(), card.top()}, true);
-  arrow(painter, {whole.center().x(), card.bottom()}, {whole.center().x(), bottom.top()}, true);
+             model_.tied_embeddings ? 0 : embedding, secondsOf("norm") + secondsOf("output"),
+             isChosen(layers + 1, layers + 2));
+  paintArrow(painter, {whole.center().x(), top.bottom()}, {whole.center().x(), card.top()}, true);
+  paintArrow(painter, {whole.center().x(), card.bottom()}, {whole.center().x(), bottom.top()},
+             true);
   paintLayer(painter, card);
 }
 
 void ModelView::paintOuter(QPainter& painter, const QRectF& rect, const QString& name,
-                           const QString& shape, qint64 elements, bool isChosen) {
-  box(painter, rect, isChosen ? colors().accent : colors().line);
+                           const QString& shape, qint64 elements, double seconds, bool isChosen) {
+  paintBox(painter, rect, isChosen ? colors().accent : colors().line);
+  paintTime(painter, rect, seconds, longest_);
   const QRectF inner = rect.adjusted(12, 0, -12, 0);
   painter.setFont(font::text(13));
   painter.setPen(colors().text);
   painter.drawText(inner, Qt::AlignVCenter | Qt::AlignLeft, name);
   const double room = inner.width() - painter.fontMetrics().horizontalAdvance(name) - 16;
-  const QString count =
-      elements > 0 ? format::shortCount(static_cast<double>(elements)) : QString();
-  const QString both = count.isEmpty() ? shape : shape + QStringLiteral("   ") + count;
   painter.setFont(font::mono(11));
   painter.setPen(colors().muted);
-  const bool fits = painter.fontMetrics().horizontalAdvance(both) <= room;
-  painter.drawText(inner, Qt::AlignVCenter | Qt::AlignRight, fits ? both : count);
+  // What there is room for, the most telling last.
+  QString told;
+  for (const QString& each :
+       {elements > 0 ? format::shortCount(static_cast<double>(elements)) : QString(), shape,
+        seconds > 0 ? format::seconds(seconds) : QString()}) {
+    if (each.isEmpty()) continue;
+    const QString more = told.isEmpty() ? each : each + QStringLiteral("   ") + told;
+    if (painter.fontMetrics().horizontalAdvance(more) <= room) told = more;
+  }
+  painter.drawText(inner, Qt::AlignVCenter | Qt::AlignRight, told);
 }
 
 void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
@@ -249,8 +160,11 @@ void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
   painter.drawText(pill, Qt::AlignCenter, times);
   painter.setFont(font::text(12));
   painter.setPen(c.muted);
-  painter.drawText(QRectF(pill.right() + 10, head.top(), 100, head.height()),
-                   Qt::AlignVCenter | Qt::AlignLeft, tr("drawn once"));
+  const QString once = longest_ > 0 && card.width() >= kRoomForTimes
+                           ? tr("drawn once; bars: compute of a step in all layers")
+                           : tr("drawn once");
+  painter.drawText(QRectF(pill.right() + 10, head.top(), card.width(), head.height()),
+                   Qt::AlignVCenter | Qt::AlignLeft, once);
   painter.setFont(font::mono(11));
   const double each = static_cast<double>(recipe::layer_parameter_count(model_));
   painter.drawText(head, Qt::AlignVCenter | Qt::AlignRight,
@@ -280,16 +194,24 @@ void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
   painter.setPen(QPen(c.muted, 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawPath(back);
-  arrow(painter, {lower.left() - 8, lower.center().y()}, {lower.left(), lower.center().y()}, true);
-  row(painter, upper, {QStringLiteral("attention_norm"), dim},
-      {{QStringLiteral("wq"), count(heads)},
-       {QStringLiteral("wk"), count(kv)},
-       {QStringLiteral("wv"), count(kv)}},
-      {QStringLiteral("attention"), shared}, {QStringLiteral("wo"), count(heads)});
-  row(painter, lower, {QStringLiteral("ffn_norm"), dim},
-      {{QStringLiteral("w1"), count(ffn)}, {QStringLiteral("w3"), count(ffn)}},
-      {QStringLiteral("SwiGLU"), QStringLiteral("silu(w1)·w3")},
-      {QStringLiteral("w2"), count(ffn)});
+  paintArrow(painter, {lower.left() - 8, lower.center().y()}, {lower.left(), lower.center().y()},
+             true);
+  paintModules(painter, upper,
+               {{QStringLiteral("attention_norm"), dim, secondsOf("attention_norm")},
+                {{QStringLiteral("wq"), count(heads), secondsOf("attention.wq")},
+                 {QStringLiteral("wk"), count(kv), secondsOf("attention.wk")},
+                 {QStringLiteral("wv"), count(kv), secondsOf("attention.wv")}},
+                {QStringLiteral("attention"), shared, secondsOf("attention")},
+                {QStringLiteral("wo"), count(heads), secondsOf("attention.wo")},
+                longest_});
+  paintModules(
+      painter, lower,
+      {{QStringLiteral("ffn_norm"), dim, secondsOf("ffn_norm")},
+       {{QStringLiteral("w1"), count(ffn), secondsOf("feed_forward.w1")},
+        {QStringLiteral("w3"), count(ffn), secondsOf("feed_forward.w3")}},
+       {QStringLiteral("SwiGLU"), QStringLiteral("silu(w1)·w3"), secondsOf("feed_forward")},
+       {QStringLiteral("w2"), count(ffn), secondsOf("feed_forward.w2")},
+       longest_});
 }
 
 }  // namespace heddle::gui

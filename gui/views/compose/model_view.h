@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QWidget>
+#include <map>
+#include <string>
 
 #include "engine/recipe/recipe.h"
 #include "gui/views/compose/layer_strip.h"
@@ -16,10 +18,12 @@ class ModelView : public QWidget {
 
   /// `model` with its vocabulary filled in; 0 leaves the embeddings' counts out.
   void setModel(const recipe::Model& model);
+  /// Seconds of a step that are computed in each module, see moduleTimes; empty: not known.
+  void setTimes(const std::map<std::string, double>& seconds);
   /// What is chosen has an accent around it.
   void setRange(const ModuleRange& range);
-  QSize minimumSizeHint() const override { return {300, 230}; }
-  QSize sizeHint() const override { return {480, 470}; }
+  QSize minimumSizeHint() const override { return {290, 280}; }
+  QSize sizeHint() const override { return {480, 290}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -37,10 +41,14 @@ class ModelView : public QWidget {
   Places places() const;
   bool isChosen(int first, int last) const;
   void paintOuter(QPainter& painter, const QRectF& box, const QString& name, const QString& shape,
-                  qint64 elements, bool isChosen);
+                  qint64 elements, double seconds, bool isChosen);
   void paintLayer(QPainter& painter, const QRectF& card);
 
+  double secondsOf(const char* module) const;
+
   recipe::Model model_;
+  std::map<std::string, double> seconds_;
+  double longest_ = 0;  // of them
   ModuleRange range_;
 };
 

@@ -25,6 +25,19 @@ class IntegerField : public KeyField {
     return std::max(metrics.horizontalAdvance(QStringLiteral("131,072")),
                     metrics.horizontalAdvance(box()->specialValueText()));
   }
+  QString shownValue() const override { return box()->text(); }
+  QList<KeyValue> nextValues() const override {
+    QList<KeyValue> all;
+    for (const int direction : {1, -1}) {
+      const int value = box()->next(direction);
+      if (value == box()->value()) continue;
+      const bool absent = value < info().low;
+      const bool special = !box()->specialValueText().isEmpty() && value == box()->minimum();
+      all << KeyValue{absent || special ? box()->specialValueText() : box()->textFromValue(value),
+                      absent ? QString() : QString::number(value)};
+    }
+    return all;
+  }
 
  protected:
   void showValue(const QString& toml) override {
@@ -58,6 +71,16 @@ class RealField : public KeyField {
     const QString usual = QString::fromStdString(info().fallback);
     return editor()->fontMetrics().horizontalAdvance(usual.size() > 6 ? usual
                                                                       : QStringLiteral("0.0001"));
+  }
+  QString shownValue() const override { return box()->text(); }
+  QList<KeyValue> nextValues() const override {
+    QList<KeyValue> all;
+    for (const int direction : {1, -1}) {
+      const double value = box()->next(direction);
+      const QString text = box()->textFromValue(value);
+      if (value != box()->value()) all << KeyValue{text, toToml(text)};
+    }
+    return all;
   }
 
  protected:

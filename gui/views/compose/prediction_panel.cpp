@@ -74,7 +74,23 @@ QWidget* PredictionPanel::makeHead() {
   hardware_->setAccessibleName(tr("Hardware"));
   hardware_->setToolTip(tr("What the recipe is planned for"));
   hardware_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  column->addWidget(hardware_);
+  executor_ = new QComboBox;
+  executor_->setObjectName(QStringLiteral("executor"));
+  executor_->setAccessibleName(tr("Executor"));
+  executor_->setToolTip(
+      tr("Whose way of running the step is predicted: Heddle's, that of "
+         "torch.compile, or that of FSDP2 in plain PyTorch. Training is always "
+         "Heddle's; the recipe does not change."));
+  const QStringList words = {tr("Heddle"), tr("torch.compile"), tr("eager FSDP2")};
+  for (int i = 0; i < words.size(); ++i)
+    executor_->addItem(words[i], RecipePrediction::executors()[i]);
+  auto* choices = new QHBoxLayout;
+  choices->setSpacing(8);
+  choices->addWidget(hardware_, 1);
+  choices->addWidget(executor_);
+  column->addLayout(choices);
+  hardwareWords_ = wrapped("hardwareWords", "caption");
+  column->addWidget(hardwareWords_);
   state_ = wrapped("staleReason", "caption");
   pinned_ = wrapped("pinnedName", "caption");
   column->addWidget(state_);
@@ -87,6 +103,8 @@ QWidget* PredictionPanel::makeHead() {
   });
   connect(hardware_, &QComboBox::activated, this,
           [this](int index) { Q_EMIT hardwareChosen(hardware_->itemData(index).toString()); });
+  connect(executor_, &QComboBox::activated, this,
+          [this](int index) { prediction_.setExecutor(executor_->itemData(index).toString()); });
   return head;
 }
 
@@ -118,13 +136,12 @@ QWidget* PredictionPanel::makeNumbers() {
   auto* convention = new QHBoxLayout(conventionRow_);
   convention->setContentsMargins(0, 0, 0, 0);
   convention->setSpacing(8);
-  convention_ = new ElidedLabel({}, "caption");
-  convention_->setObjectName(QStringLiteral("convention"));
-  QPushButton* next = linkButton(tr("count otherwise"));
+  convention_ = wrapped("convention", "caption");
+  QPushButton* next = linkButton(tr("other"));
   next->setObjectName(QStringLiteral("nextConvention"));
   next->setToolTip(tr("MFU by the next of the conventions there are"));
   convention->addWidget(convention_, 1);
-  convention->addWidget(next);
+  convention->addWidget(next, 0, Qt::AlignTop);
   column->addWidget(conventionRow_);
   certainty_ = wrapped("certainty", "caption");
   remarks_ = wrapped("remarks", "caption");
@@ -155,16 +172,21 @@ void PredictionPanel::refreshHardware() {
   QList<HardwareEntry> entries = prediction_.catalogue();
   if (std::ranges::find(entries, name, &HardwareEntry::name) == entries.end())
     entries.prepend({name, name});  // until the catalogue has come, or what is in none
-  const QString ranks = tr("%1 ranks on ").arg(format::count(recipe().hardware.ranks));
   // An open list stays open.
   while (hardware_->count() > entries.size()) hardware_->removeItem(hardware_->count() - 1);
   for (int i = 0; i < entries.size(); ++i) {
     if (i == hardware_->count()) hardware_->addItem({});
-    hardware_->setItemText(i, ranks + entries[i].words);
+    hardware_->setItemText(i, entries[i].name);
     hardware_->setItemData(i, entries[i].name);
+    hardware_->setItemData(i, entries[i].words, Qt::ToolTipRole);
   }
-  hardware_->setCurrentIndex(hardware_->findData(name));
+  const int current = hardware_->findData(name);
+  hardware_->setCurrentIndex(current);
   hardware_->setEnabled(prediction_.document().isReadable());
+  hardwareWords_->setText(
+      tr("%1 on %2")
+          .arg(format::plural(recipe().hardware.ranks, tr("rank")), entries[current].words));
+  executor_->setCurrentIndex(executor_->findData(prediction_.executor()));
 }
 
 void PredictionPanel::refreshState() {
@@ -233,7 +255,7 @@ void PredictionPanel::refreshTiles() {
   const bool counted = isKnown(Figure::mfu, d);
   conventionRow_->setVisible(counted);
   if (!counted) return;
-  convention_->setFullText(tr("MFU: %1").arg(
+  convention_->setText(tr("MFU: %1").arg(
       QString::fromStdString(d.mfu[std::min(convention, d.mfu.size() - 1)].convention)));
 }
 

@@ -45,7 +45,8 @@ class PredictionPanel : public QFrame {
   QTimer slow_;
   QLabel* activity_;
   QToolButton* pin_;
-  QComboBox* hardware_;
+  QComboBox *hardware_, *executor_;
+  QLabel* hardwareWords_;
   QLabel* state_;  // stale, and why; or what the planner went through
   QLabel* pinned_;
   QWidget* numbers_;
@@ -54,8 +55,7 @@ class PredictionPanel : public QFrame {
   QGridLayout* grid_;
   std::array<FigureTile*, kFigures.size()> tiles_;
   QWidget* conventionRow_;
-  ElidedLabel* convention_;
-  QLabel *certainty_, *remarks_;
+  QLabel *convention_, *certainty_, *remarks_;
   ExposedList* exposed_;
 };
 

@@ -88,7 +88,7 @@ void addExposed(Why& why, const Document& d) {
   }
   const auto left = static_cast<qsizetype>(d.exposed.size()) - why.rows.size();
   if (left > 0) why.foot = tr("and %1 shorter ones").arg(left);
-  if (d.exposed.empty()) why.foot = tr("Compute hides every transfer.");
+  if (d.exposed.empty()) why.foot = noneExposed(d);
 }
 
 QString tokensFormula(const Document& d, const recipe::Recipe& recipe) {
@@ -101,7 +101,6 @@ QString tokensFormula(const Document& d, const recipe::Recipe& recipe) {
 }  // namespace
 
 QString nameOf(Category category) {
-  if (category == Category::communication) return tr("communication buffers");
   return QString::fromLatin1(plan::kCategoryNames[static_cast<size_t>(category)]);
 }
 
@@ -113,6 +112,11 @@ QString nameOf(const Document& document, const plan::RankFigures& rank) {
   return (stages ? tr("stage %1, rank %2").arg(rank.stage).arg(rank.rank)
                  : tr("rank %1").arg(rank.rank)) +
          more;
+}
+
+QString noneExposed(const Document& d) {
+  return d.exposed_seconds > 0 ? tr("Transfers are not told one by one for a plan this large")
+                               : tr("Compute hides every transfer");
 }
 
 QString certaintyOf(const Document& d) {
@@ -131,36 +135,41 @@ bool isKnown(Figure figure, const Document& d) {
 
 FigureText textOf(Figure figure, const Document& d, size_t convention) {
   const double number = numberOf(figure, d, convention);
+  const auto ofStep = [&](const QString& name, double seconds) {
+    FigureText text =
+        cut(name, format::percent(number),
+            tr("%1 of %2").arg(format::seconds(seconds), format::seconds(d.step_seconds)));
+    text.unit = tr("% of a step");
+    text.shortUnit = tr("% of step");
+    text.shortNote = format::seconds(seconds);
+    return text;
+  };
   switch (figure) {
     case Figure::throughput: {
       FigureText text =
           cut(tr("Throughput"), format::tokensPerSecond(number), tr("%1 in all").arg(rateOfAll(d)));
       text.unit = tr("tok/s a rank");
+      text.shortUnit = tr("tok/s");
+      text.shortNote = QString(text.note).remove(tr(" tok/s"));
       return text;
     }
     case Figure::mfu: {
-      const QString peak = mfuOf(d, convention) == nullptr
-                               ? tr("the device's peak is unknown")
-                               : tr("%1 of %2 TFLOPS")
-                                     .arg(format::significant(number * d.peak_flops * 1e-12),
-                                          format::significant(d.peak_flops * 1e-12));
-      return cut(tr("MFU"), format::percent(number), peak);
+      if (mfuOf(d, convention) == nullptr)
+        return cut(tr("MFU"), format::percent(number), tr("the device's peak is unknown"));
+      const QString peak = format::significant(d.peak_flops * 1e-12);
+      FigureText text =
+          cut(tr("MFU"), format::percent(number),
+              tr("%1 of %2 TFLOPS").arg(format::significant(number * d.peak_flops * 1e-12), peak));
+      text.shortNote = tr("of %1 TFLOPS").arg(peak);
+      return text;
     }
     case Figure::exposed: {
-      FigureText text = cut(
-          tr("Exposed"), format::percent(number),
-          tr("%1 of %2").arg(format::seconds(d.exposed_seconds), format::seconds(d.step_seconds)));
-      text.unit = tr("% of a step");
+      FigureText text = ofStep(tr("Exposed"), d.exposed_seconds);
       text.tone = number >= 0.02 ? Tone::bad : Tone::text;
       return text;
     }
-    case Figure::bubble: {
-      FigureText text = cut(
-          tr("Bubble"), format::percent(number),
-          tr("%1 of %2").arg(format::seconds(d.bubble_seconds), format::seconds(d.step_seconds)));
-      text.unit = tr("% of a step");
-      return text;
-    }
+    case Figure::bubble:
+      return ofStep(tr("Bubble"), d.bubble_seconds);
     case Figure::step:
       return cut(tr("Step"), format::seconds(number),
                  tr("%1 tokens").arg(format::count(d.tokens_per_step)));
@@ -174,21 +183,23 @@ Difference differenceOf(Figure figure, const Document& now, const Document& befo
   if (!std::isfinite(a) || !std::isfinite(b)) return {format::kNone, Tone::muted};
   const bool more = figure == Figure::throughput || figure == Figure::mfu;
   const double by = a - b;
-  QString text;
+  QString text, brief;
   if (figure == Figure::throughput || figure == Figure::step) {
     const QString size = figure == Figure::step ? format::seconds(std::abs(by))
                                                 : format::tokensPerSecond(std::abs(by));
-    text = format::signedValue(size, by < 0);
-    if (b > 0)
-      text += QStringLiteral(" (%1)").arg(
-          format::signedValue(format::percent(std::abs(by) / b), by < 0));
+    text = brief = format::signedValue(size, by < 0);
+    if (b > 0) {
+      brief = format::signedValue(format::percent(std::abs(by) / b), by < 0);
+      text += QStringLiteral(" (%1)").arg(brief);
+    }
   } else {
-    text = tr("%1 points")
-               .arg(format::signedValue(QString::number(std::abs(by) * 100, 'f', 1), by < 0));
+    text = brief =
+        tr("%1 points")
+            .arg(format::signedValue(QString::number(std::abs(by) * 100, 'f', 1), by < 0));
   }
   const bool same = std::abs(by) <= 1e-9 * std::max(std::abs(a), std::abs(b));
   if (same) return {tr("as pinned"), Tone::muted};
-  return {text, (by > 0) == more ? Tone::good : Tone::bad};
+  return {text, (by > 0) == more ? Tone::good : Tone::bad, brief};
 }
 
 Difference differenceOf(int64_t now, int64_t before) {

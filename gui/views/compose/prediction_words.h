@@ -17,9 +17,11 @@ enum class Figure { throughput, mfu, exposed, bubble, step };
 inline constexpr std::array kFigures = {Figure::throughput, Figure::mfu, Figure::exposed,
                                         Figure::bubble, Figure::step};
 
+/// `shortUnit` and `shortNote` say the same in a narrow place.
 struct FigureText {
   QString name, value, unit, note;
   Tone tone = Tone::text;
+  QString shortUnit = unit, shortNote = note;
 };
 
 /// `convention`: index into the document's `mfu`.
@@ -31,6 +33,7 @@ bool isKnown(Figure figure, const plan::Document& document);
 struct Difference {
   QString text;
   Tone tone = Tone::muted;
+  QString shortText = text;
 };
 Difference differenceOf(Figure figure, const plan::Document& now, const plan::Document& before,
                         size_t convention);
@@ -52,10 +55,14 @@ Why whyOf(Figure figure, const plan::Document& document, const recipe::Recipe& r
           size_t convention);
 Why whyMemory(const plan::Document& document, const recipe::Recipe& recipe);
 
-/// "communication buffers".
+/// "communication": the buffers of it.
 QString nameOf(plan::Category category);
 /// What a rank of the table is called: "stage 3, rank 192 and 63 more", "rank 0".
 QString nameOf(const plan::Document& document, const plan::RankFigures& rank);
+
+/// Of a document that names no exposed transfer: that there is none, or that the steps of a plan so
+/// large are put together from parts and single transfers are not told.
+QString noneExposed(const plan::Document& document);
 
 /// "within 4 % of 12 measured runs", or that nothing is known.
 QString certaintyOf(const plan::Document& document);

@@ -1,64 +1,48 @@
 #include "gui/views/compose/recipe_form.h"
 
 #include <QApplication>
-#include <QCursor>
 #include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLineEdit>
 #include <algorithm>
+#include <utility>
 
 #include "gui/format.h"
-#include "gui/theme/theme.h"
+#include "gui/theme/icons.h"
 #include "gui/views/compose/field_kinds.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kLabel = 78, kHalf = 170, kSmallest = 60, kButtons = 34;
-constexpr qint64 kUsualNode = 8;
-
-/// Ranks of a node of the recipe's hardware.
-qint64 ranksPerNode(const recipe::Hardware& hardware) {
-  if (const auto entry = catalogue().find(hardware.name)) return entry->node.devices;
-  const bool here = hardware.name == hardware::kThisMachine && hardware.ranks <= kUsualNode * 8;
-  return here ? hardware.ranks : kUsualNode;
-}
-
-QString keyOf(const recipe::Offer& offer) { return QString::fromStdString(offer.key); }
-
-/// "tp 4", a value that can be clicked.
-QString linkOf(const recipe::Offer& offer) {
-  const recipe::KeyInfo* info = recipe::find_key(offer.key);
-  const QString value = QString::fromStdString(offer.value);
-  return QStringLiteral("<a href=\"%1=%2\" style=\"color:%3\">%4</a>")
-      .arg(keyOf(offer), value.toHtmlEscaped(), colors().accentText.name(),
-           QStringLiteral("%1 %2")
-               .arg(QString::fromStdString(info->label), QString(value).remove(QChar('"')))
-               .toHtmlEscaped()
-               .replace(QChar(' '), QStringLiteral("&nbsp;")));
-}
+constexpr int kLabel = 78, kHalf = 170, kSmallest = 60, kButtons = 34, kSide = 12;
+// What stands in the second column, where there are two.
+constexpr std::array kSecondColumn = {"Parallelism", "Memory"};
 
 }  // namespace
 
 RecipeForm::RecipeForm(RecipeDocument& document, QWidget* parent)
-    : QWidget(parent),
-      document_(document),
-      column_(new QVBoxLayout(this)),
-      search_(new SearchField(tr("Search all keys"))) {
-  column_->setContentsMargins(12, 12, 12, 16);
-  column_->setSpacing(8);
+    : QWidget(parent), document_(document), search_(new SearchField(tr("Search all keys"))) {
+  auto* whole = new QVBoxLayout(this);
+  whole->setContentsMargins(kSide, kSide, kSide, 16);
+  whole->setSpacing(8);
   search_->setObjectName(QStringLiteral("searchKeys"));
   FieldFilter::install(search_);
-  column_->addWidget(search_);
+  whole->addWidget(search_);
+  row_ = new QHBoxLayout;
+  row_->setSpacing(2 * kSide);
+  for (QVBoxLayout*& column : columns_) {
+    column = new QVBoxLayout;
+    column->setSpacing(12);
+    column->setAlignment(Qt::AlignTop);
+    row_->addLayout(column, 1);
+  }
+  whole->addLayout(row_);
+  whole->addStretch(1);
   for (const std::string& group : recipe::groups()) addGroup(QString::fromStdString(group));
-  column_->addStretch(1);
-  bubble_ = new QLabel(this);
-  bubble_->setObjectName(QStringLiteral("bubble"));
-  bubble_->setProperty("role", "bubble");
-  bubble_->setWordWrap(true);
-  bubble_->setTextFormat(Qt::RichText);
+  setColumns(1);
+  bubble_ = new FaultBubble(document_, this);
   bubble_->installEventFilter(this);
-  bubble_->hide();
-  connect(bubble_, &QLabel::linkActivated, this, &RecipeForm::takeOffer);
   connect(search_, &QLineEdit::textChanged, this, &RecipeForm::arrange);
   connect(qApp, &QApplication::focusChanged, this, &RecipeForm::showBubble);
   connect(&document_, &RecipeDocument::changed, this, &RecipeForm::refresh);
@@ -71,6 +55,10 @@ RecipeForm::~RecipeForm() { disconnect(qApp, nullptr, this, nullptr); }
 void RecipeForm::addGroup(const QString& title) {
   Group group;
   group.title = title;
+  group.whole = new QWidget(this);
+  auto* column = new QVBoxLayout(group.whole);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
   group.head = new QPushButton(title);
   group.head->setObjectName(QStringLiteral("group:") + title);
   group.head->setProperty("role", "fold");
@@ -81,27 +69,25 @@ void RecipeForm::addGroup(const QString& title) {
   head->addWidget(group.head);
   head->addStretch(1);
   head->addWidget(group.note);
-  column_->addLayout(head);
+  column->addLayout(head);
   group.grid = new QGridLayout;
   group.grid->setHorizontalSpacing(8);
   group.grid->setVerticalSpacing(8);
   group.grid->setColumnStretch(0, 1);
   group.grid->setColumnStretch(1, 1);
-  column_->addLayout(group.grid);
+  column->addLayout(group.grid);
   for (const recipe::KeyInfo* info : recipe::keys_of(title.toStdString()))
-    if (!info->drawn) group.entries << entryOf(*info);
+    if (!info->drawn) group.entries << entryOf(*info, group.whole);
   group.below = nullptr;
   if (title == QLatin1String("Parallelism")) {
-    product_ = group.note;
-    product_->setObjectName(QStringLiteral("product"));
-    group.below = belowParallelism();
+    group.note->setObjectName(QStringLiteral("product"));
+    group.below = mesh_ = new MeshPanel(document_, group.note);
   } else if (title == QLatin1String("Checkpoints")) {
     checkpoints_ = caption({});
     checkpoints_->setObjectName(QStringLiteral("checkpointsNote"));
     group.below = checkpoints_;
   }
-  if (group.below != nullptr) column_->addWidget(group.below);
-  column_->addSpacing(4);
+  if (group.below != nullptr) column->addWidget(group.below);
   const qsizetype index = groups_.size();
   connect(group.head, &QPushButton::clicked, this, [this, index] {
     groups_[index].unfolded = !groups_[index].unfolded;
@@ -110,15 +96,32 @@ void RecipeForm::addGroup(const QString& title) {
   groups_ << group;
 }
 
-RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
+void RecipeForm::setColumns(int columns) {
+  if (std::exchange(columnCount_, columns) == columns) return;
+  row_->setStretch(1, columns > 1 ? 1 : 0);  // an empty one takes no room
+  for (const Group& group : groups_) {
+    const bool second =
+        columns > 1 && std::ranges::find(kSecondColumn, group.title) != kSecondColumn.end();
+    columns_[second ? 1 : 0]->addWidget(group.whole);
+  }
+}
+
+RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info, QWidget* group) {
   KeyField* field = fieldFor(document_, info);
   QWidget* editor = field->editor();
-  auto* cell = new QWidget(this);
+  auto* cell = new QWidget(group);
   auto* row = new QHBoxLayout(cell);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(4);
   QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
   name->setToolTip(helpOf(info));
+  if (qobject_cast<QLineEdit*>(editor) == nullptr) {  // free text has no neighbours
+    name->setToolTip(name->toolTip() +
+                     tr("<p>Click: what its neighbours would give (Alt+Enter)</p>"));
+    name->setCursor(Qt::PointingHandCursor);
+    name->setProperty("key", field->key());
+    name->installEventFilter(this);
+  }
   const int needed = std::max(kLabel, name->sizeHint().width()) + row->spacing() +
                      std::max(kSmallest, field->widestText() + kButtons);
   const bool wide = needed > kHalf;
@@ -130,23 +133,6 @@ RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info) {
   editor->installEventFilter(this);
   cell->hide();
   return {field, cell, wide};
-}
-
-QWidget* RecipeForm::belowParallelism() {
-  auto* all = new QWidget;
-  auto* column = new QVBoxLayout(all);
-  column->setContentsMargins(0, 8, 0, 0);
-  column->setSpacing(8);
-  auto* head = new QHBoxLayout;
-  head->addWidget(section(tr("Device mesh")));
-  head->addStretch(1);
-  meshNote_ = caption({});
-  meshNote_->setObjectName(QStringLiteral("meshNote"));
-  head->addWidget(meshNote_);
-  column->addLayout(head);
-  mesh_ = new MeshView;
-  column->addWidget(mesh_);
-  return all;
 }
 
 bool RecipeForm::isShown(const Group& group, const Entry& entry) const {
@@ -180,7 +166,7 @@ void RecipeForm::arrange() {
           Tone::muted));
     }
     group.head->setEnabled(rare > 0 && !searching);
-    group.head->setVisible(!searching || !shown.isEmpty());
+    group.whole->setVisible(!searching || !shown.isEmpty());
     group.note->setVisible(!searching);
     if (group.below != nullptr) group.below->setVisible(!searching);
     if (shown == group.shown) continue;
@@ -223,7 +209,7 @@ void RecipeForm::refresh() {
   checkpoints_->setText(saves ? tr("What a stopped run is resumed from.")
                               : tr("A run that stops loses what it has trained."));
   setTone(checkpoints_, saves ? "muted" : "warn");
-  refreshMesh();
+  mesh_->refresh();
   arrange();
   showBubble();
 }
@@ -245,56 +231,32 @@ void RecipeForm::showBubble() {
     if (!field->fault().isEmpty()) shown = field;
     if (shown == field && edited) break;
   }
-  if (shown == nullptr) {
-    bubble_->hide();
-    bubbleFor_.clear();
-    return;
-  }
-  const QString told = shown->key() + shown->fault() + document_.text();
-  bubble_->setVisible(told != bubbleFor_ || !closed_);
-  if (told != bubbleFor_) {
-    bubbleFor_ = told;
-    closed_ = false;
-    QString text = shown->fault().toHtmlEscaped();
-    QStringList links;
-    for (const recipe::Offer& offer : shown->offers()) links << linkOf(offer);
-    if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
-    bubble_->setText(text);
-  }
-  const int side = column_->contentsMargins().left();
-  const int room = width() - 2 * side;
-  // Close to its field: the mouse has to get from there to what is offered.
-  const QPoint below = shown->editor()->mapTo(this, QPoint(0, shown->editor()->height()));
-  bubble_->setGeometry(side, below.y(), room, bubble_->heightForWidth(room));
-  bubble_->raise();
+  bubble_->tell(shown);
 }
 
-void RecipeForm::takeOffer(const QString& link) {
-  const QString key = link.section(QChar('='), 0, 0);
-  document_.endEdit();
-  document_.setKeys({{key, link.section(QChar('='), 1)}}, key.section(QChar('.'), 1));
-  document_.endEdit();
+bool RecipeForm::asksForNeighbours(QObject* watched, const QEvent* event) const {
+  if (event->type() == QEvent::MouseButtonRelease) return watched->property("key").isValid();
+  if (event->type() != QEvent::KeyPress) return false;
+  const auto* key = static_cast<const QKeyEvent*>(event);
+  return key->modifiers() == Qt::AltModifier &&
+         (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter);
 }
 
 bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
+  if (asksForNeighbours(watched, event)) {
+    for (KeyField* field : fields())
+      if (field->editor() == watched || field->key() == watched->property("key").toString())
+        Q_EMIT neighboursRequested(field);
+    return true;
+  }
   const bool bubble = watched == bubble_;
+  if (!bubble && watched->property("key").isValid()) return QWidget::eventFilter(watched, event);
   if (event->type() == QEvent::Enter && !bubble) {
     pointed_ = static_cast<QWidget*>(watched);
     showBubble();
   } else if (event->type() == QEvent::Leave) {
-    const bool toBubble = !bubble && bubble_->isVisible() &&
-                          bubble_->rect().contains(bubble_->mapFromGlobal(QCursor::pos()));
-    if (!toBubble) pointed_ = nullptr;
+    if (bubble || !bubble_->isUnderMouse()) pointed_ = nullptr;
     showBubble();
-  } else if (event->type() == QEvent::MouseButtonRelease && bubble) {
-    // After a link has been taken; beside them a click closes it, since it covers other fields.
-    QMetaObject::invokeMethod(
-        this,
-        [this] {
-          closed_ = true;
-          bubble_->hide();
-        },
-        Qt::QueuedConnection);
   }
   return QWidget::eventFilter(watched, event);
 }
@@ -302,36 +264,6 @@ bool RecipeForm::eventFilter(QObject* watched, QEvent* event) {
 void RecipeForm::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   showBubble();
-}
-
-void RecipeForm::refreshMesh() {
-  const recipe::Parallelism& p = document_.resolved().recipe.parallelism;
-  const qint64 ranks = document_.resolved().recipe.hardware.ranks;
-  const bool rest = p.dp_shard < 1;  // could not be filled in
-  recipe::Parallelism degrees = p;
-  degrees.dp_shard = std::max<int64_t>(1, p.dp_shard);
-  const recipe::Mesh mesh(degrees);
-  const qint64 product = mesh.size();
-  const bool fits = !rest && product == ranks;
-  product_->setText(QStringLiteral("%1·%2·%3·%4·%5 = %6")
-                        .arg(p.pp)
-                        .arg(p.dp_replicate)
-                        .arg(rest ? QStringLiteral("?") : QString::number(p.dp_shard))
-                        .arg(p.cp)
-                        .arg(p.tp)
-                        .arg(rest ? format::plural(ranks, tr("rank")) + QStringLiteral(" ✗")
-                                  : format::plural(product, tr("rank")) +
-                                        (fits ? QStringLiteral(" ✓") : QStringLiteral(" ✗"))));
-  product_->setToolTip(tr("pp × dp_replicate × dp_shard × cp × tp, outermost first; there are %1")
-                           .arg(format::plural(ranks, tr("rank"))));
-  setTone(product_, fits ? "good" : "bad");
-  const qint64 sharing = mesh.size(recipe::kSharing);
-  meshNote_->setText(!fits          ? QString()
-                     : sharing == 1 ? tr("nothing is sharded")
-                     : sharing == ranks
-                         ? tr("one group of %1 shards").arg(format::count(sharing))
-                         : tr("one colour to a group of %1 shards").arg(format::count(sharing)));
-  mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
 }
 
 }  // namespace heddle::gui

@@ -11,10 +11,12 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <QWidget>
+#include <array>
 
 #include "gui/models/recipe_document.h"
+#include "gui/views/compose/fault_bubble.h"
 #include "gui/views/compose/key_field.h"
-#include "gui/views/compose/mesh_view.h"
+#include "gui/views/compose/mesh_panel.h"
 #include "gui/widgets/search_field.h"
 
 namespace heddle::gui {
@@ -26,8 +28,14 @@ class RecipeForm : public QWidget {
   explicit RecipeForm(RecipeDocument& document, QWidget* parent = nullptr);
   ~RecipeForm() override;
 
+  /// One, or two next to each other.
+  void setColumns(int columns);
   /// The first field that has a fault; null: none has.
   QWidget* firstFaulty() const;
+
+ Q_SIGNALS:
+  /// The name of a field was clicked, or Alt+Enter pressed in it: what would the next values give?
+  void neighboursRequested(heddle::gui::KeyField* field);
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -42,6 +50,7 @@ class RecipeForm : public QWidget {
   };
   struct Group {
     QString title;
+    QWidget* whole;
     QPushButton* head;
     QLabel* note;
     QGridLayout* grid;
@@ -52,27 +61,23 @@ class RecipeForm : public QWidget {
   };
 
   void addGroup(const QString& title);
-  Entry entryOf(const recipe::KeyInfo& info);
-  QWidget* belowParallelism();
+  Entry entryOf(const recipe::KeyInfo& info, QWidget* group);
   bool isShown(const Group& group, const Entry& entry) const;
   void arrange();
   void refresh();
   void showBubble();
-  void takeOffer(const QString& link);
-  void refreshMesh();
+  bool asksForNeighbours(QObject* watched, const QEvent* event) const;
   QList<KeyField*> fields() const;
 
   RecipeDocument& document_;
-  QVBoxLayout* column_;
+  QHBoxLayout* row_;
+  std::array<QVBoxLayout*, 2> columns_;
+  int columnCount_ = 0;
   SearchField* search_;
   QList<Group> groups_;
   QPointer<QWidget> pointed_;  // the field under the mouse
-  QString bubbleFor_;          // key and fault that the bubble tells
-  bool closed_ = false;        // what it says has been read
-  QLabel* bubble_;
-  QLabel* product_ = nullptr;
-  QLabel* meshNote_ = nullptr;
-  MeshView* mesh_ = nullptr;
+  FaultBubble* bubble_;
+  MeshPanel* mesh_ = nullptr;
   QLabel* checkpoints_ = nullptr;
 };
 

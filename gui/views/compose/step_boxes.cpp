@@ -46,14 +46,18 @@ IntegerBox::IntegerBox(const recipe::KeyInfo& info) : step_(info.step) {
   setFocusPolicy(Qt::StrongFocus);
 }
 
-void IntegerBox::stepBy(int steps) {
+int IntegerBox::next(int steps) const {
   double next = value();
   for (int i = 0; i < std::abs(steps); ++i) {
     next = nextValue(next, steps > 0 ? 1 : -1, step_);
     // -1 stands for something, 0 for nothing.
     if (minimum() == -1 && next == 0) next = steps > 0 ? 1 : -1;
   }
-  setValue(static_cast<int>(std::clamp<double>(next, minimum(), maximum())));
+  return static_cast<int>(std::clamp<double>(next, minimum(), maximum()));
+}
+
+void IntegerBox::stepBy(int steps) {
+  setValue(next(steps));
   selectAll();
 }
 
@@ -68,11 +72,15 @@ RealBox::RealBox(const recipe::KeyInfo& info)
   setFocusPolicy(Qt::StrongFocus);
 }
 
-void RealBox::stepBy(int steps) {
+double RealBox::next(int steps) const {
   double next = value();
   for (int i = 0; i < std::abs(steps); ++i) next = nextDigit(next, steps > 0 ? 1 : -1);
   // Of what one writes, not of the halves and fifths that doubles are made of.
-  setValue(std::clamp(QString::number(next, 'g', 12).toDouble(), low_, high_));
+  return std::clamp(QString::number(next, 'g', 12).toDouble(), low_, high_);
+}
+
+void RealBox::go(double value) {
+  setValue(value);
   selectAll();
 }
 
@@ -92,15 +100,14 @@ std::optional<double> RealBox::read(const QString& text) const {
   return number && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-void SizeBox::stepBy(int steps) {
+double SizeBox::next(int steps) const {
   double next = value();
   for (int i = 0; i < std::abs(steps); ++i) {
     const bool large = next >= 2 * kGiB || (next >= kGiB && steps > 0) || next == 0;
     const double unit = large ? kGiB : kMiB;
     next = nextValue(next / unit, steps > 0 ? 1 : -1, recipe::Step::digit) * unit;
   }
-  setValue(std::clamp(next, 0.0, kMost));
-  selectAll();
+  return std::clamp(next, 0.0, kMost);
 }
 
 QString SizeBox::textFromValue(double bytes) const {

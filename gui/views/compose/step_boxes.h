@@ -18,6 +18,9 @@ class IntegerBox : public QSpinBox {
  public:
   explicit IntegerBox(const recipe::KeyInfo& info);
   void stepBy(int steps) override;
+  /// Where so many steps lead.
+  int next(int steps) const;
+  using QSpinBox::textFromValue;
 
  private:
   recipe::Step step_;
@@ -28,13 +31,17 @@ class IntegerBox : public QSpinBox {
 class RealBox : public QDoubleSpinBox {
  public:
   explicit RealBox(const recipe::KeyInfo& info);
-  void stepBy(int steps) override;
+  void stepBy(int steps) override { go(next(steps)); }
+  /// Where so many steps lead.
+  virtual double next(int steps) const;
   QString textFromValue(double value) const override;
   double valueFromText(const QString& text) const override;
   QValidator::State validate(QString& text, int& at) const override;
   virtual std::optional<double> read(const QString& text) const;
 
  protected:
+  void go(double value);
+
   QString zero_;
   double low_, high_;
 };
@@ -43,7 +50,7 @@ class RealBox : public QDoubleSpinBox {
 class SizeBox : public RealBox {
  public:
   using RealBox::RealBox;
-  void stepBy(int steps) override;
+  double next(int steps) const override;
   QString textFromValue(double bytes) const override;
   std::optional<double> read(const QString& text) const override;
 };

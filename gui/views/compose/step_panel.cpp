@@ -4,6 +4,7 @@
 #include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <string_view>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
@@ -16,7 +17,16 @@ namespace {
 
 constexpr qint64 kAll = -1;
 constexpr int kLowest = 106;  // a rank's lanes under their axis, without scrolling
-constexpr int kRoomForLegend = 760, kRoomForHints = 900;
+constexpr int kRoomForHints = 900;
+constexpr int kSide = 16, kSpacing = 12;  // of the head
+
+constexpr int64_t kAround = 8;  // times a gather, to either side of it
+
+/// Whether a transfer's name, as in "layers.0-1+norm", begins with a module of a bucket.
+bool isOf(std::string_view name, std::string_view module) {
+  if (!name.starts_with(module)) return false;
+  return name.size() == module.size() || name[module.size()] == '-' || name[module.size()] == '+';
+}
 
 }  // namespace
 
@@ -25,15 +35,16 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   setObjectName(QStringLiteral("predictedTimeline"));
   setProperty("role", "panel");
   auto* head = new QHBoxLayout;
-  head->setContentsMargins(16, 8, 16, 4);
-  head->setSpacing(12);
+  head->setContentsMargins(kSide, 8, kSide, 4);
+  head->setSpacing(kSpacing);
   note_ = new ElidedLabel({}, "mono-muted");
   legend_ = new TimelineLegend;
   rank_ = new QComboBox;
   rank_->setObjectName(QStringLiteral("rank"));
   rank_->setAccessibleName(tr("Rank"));
   rank_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  head->addWidget(heading(tr("Predicted timeline")));
+  title_ = heading(tr("Predicted timeline"));
+  head->addWidget(title_);
   head->addWidget(note_, 1);
   head->addWidget(legend_);
   head->addWidget(rank_);
@@ -79,8 +90,9 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
 void StepPanel::refresh() {
   timeline_->setEmptyText(prediction_.staleReason().isEmpty() ? tr("The step is being planned …")
                                                               : tr("No prediction"));
-  if (displayed_ != prediction_.shown()) {
+  if (displayed_ != prediction_.shown() || pinned_ != prediction_.pinned()) {
     displayed_ = prediction_.shown();
+    pinned_ = prediction_.pinned();
     refreshChoice();
     refreshRows();
   }
@@ -129,9 +141,47 @@ void StepPanel::refreshRows() {
     rows.push_back(std::move(row));
   }
   notes_->setTimeline(rows.size() == 1 ? rows.front().timeline : nullptr);
+  if (pinned_ && pinned_ != displayed_ && wanted != kAll) addPinned(rows, wanted);
   timeline_->setRows(std::move(rows));
   memory_->setMoments(std::move(moments), d.limit_bytes);
   shareAxis();
+}
+
+void StepPanel::addPinned(std::vector<TimelineRow>& rows, qint64 rank) const {
+  const auto& timelines = pinned_->document.timelines;
+  const auto same = std::ranges::find(timelines, rank, &plan::RankTimeline::rank);
+  if (timelines.empty()) return;
+  const size_t at = same == timelines.end() ? 0 : static_cast<size_t>(same - timelines.begin());
+  TimelineRow row;
+  row.title = tr("pinned");
+  row.subtitle = format::seconds(pinned_->document.step_seconds);
+  row.timeline = pinned_->timelines[at];
+  rows.push_back(std::move(row));
+}
+
+void StepPanel::showGather(const std::vector<std::string>& modules) {
+  if (!displayed_ || modules.empty()) return;
+  const auto gatherOf = [&](const Timeline& timeline) {
+    const auto& spans = timeline.lane(Stream::communication).spans();
+    const auto found = std::ranges::find_if(spans, [&](const telemetry::Span& span) {
+      return span.name == "all_gather" && isOf(span.module, modules.front());
+    });
+    return found == spans.end() ? nullptr : &*found;
+  };
+  // The rank that is shown first; of a pipeline another one may have the bucket.
+  const telemetry::Span* gather = rank_->currentData().toLongLong() == kAll
+                                      ? nullptr
+                                      : gatherOf(*timeline_->rows().front().timeline);
+  for (size_t i = 0; gather == nullptr && i < displayed_->timelines.size(); ++i) {
+    gather = gatherOf(*displayed_->timelines[i]);
+    if (gather == nullptr) continue;
+    rank_->setCurrentIndex(rank_->findData(qint64{displayed_->document.timelines[i].rank}));
+    refreshRows();
+  }
+  if (gather == nullptr) return;
+  // What is before and after it shows what hides it.
+  const int64_t around = std::max<int64_t>(kAround * gather->duration_us, 1);
+  timeline_->zoomTo({gather->start_us - around, gather->start_us + gather->duration_us + around});
 }
 
 void StepPanel::shareAxis() {
@@ -156,11 +206,19 @@ void StepPanel::showStatistics() {
                          ? tr("no communication")
                          : tr("%1 communication, %2 hidden")
                                .arg(duration(s.communication), format::percent(s.overlap())));
+  fitHead();
+}
+
+void StepPanel::fitHead() {
+  // The legend goes before the words about the step do.
+  int used = 2 * kSide + 3 * kSpacing + title_->sizeHint().width() + note_->sizeHint().width();
+  if (!rank_->isHidden()) used += kSpacing + rank_->sizeHint().width();
+  legend_->setVisible(used + legend_->sizeHint().width() <= width());
 }
 
 void StepPanel::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
-  legend_->setVisible(event->size().width() >= kRoomForLegend);
+  fitHead();
   for (QLabel* hint : hints_) hint->setVisible(event->size().width() >= kRoomForHints);
 }
 

@@ -20,6 +20,8 @@ class StepPanel : public QFrame {
  public:
   explicit StepPanel(RecipePrediction& prediction, QWidget* parent = nullptr);
   TimelineWidget* timeline() const { return timeline_; }
+  /// Zooms to the first gather of a bucket, given by the modules in it.
+  void showGather(const std::vector<std::string>& modules);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -28,11 +30,15 @@ class StepPanel : public QFrame {
   void refresh();
   void refreshChoice();
   void refreshRows();
+  /// The same rank's step of the pinned prediction, under the one that is shown.
+  void addPinned(std::vector<TimelineRow>& rows, qint64 rank) const;
   void shareAxis();
+  void fitHead();
   void showStatistics();
 
   RecipePrediction& prediction_;
-  std::shared_ptr<const Prediction> displayed_;  // in the rows
+  std::shared_ptr<const Prediction> displayed_, pinned_;  // in the rows
+  QLabel* title_;
   ElidedLabel* note_;
   QWidget* legend_;
   QComboBox* rank_;  // data: the rank; −1: all that differ

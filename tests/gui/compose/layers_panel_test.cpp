@@ -62,6 +62,50 @@ class LayersPanelTest : public QObject {
     QVERIFY(panel_->range().isEmpty());
   }
 
+  void a_pipeline_has_a_lane_to_a_stage_data() {
+    QTest::addColumn<QString>("parallelism");
+    QTest::addColumn<int>("lanes");
+    QTest::addColumn<QList<int>>("firsts");  // outer modules that begin a stage
+    QTest::newRow("none") << "pp = 1" << 0 << QList<int>{};
+    QTest::newRow("four stages") << "pp = 4" << 4 << QList<int>{0, 8, 17, 26};
+    QTest::newRow("by hand") << "pp = 2\nstage_layers = [10, 22]" << 2 << QList<int>{0, 11};
+    QTest::newRow("two a rank") << "pp = 4\npp_schedule = \"interleaved\"" << 4
+                                << QList<int>{0, 4, 8, 12};
+    QTest::newRow("layers that are not there")
+        << "pp = 2\nstage_layers = [10, 23]" << 0 << QList<int>{};
+  }
+
+  void a_pipeline_has_a_lane_to_a_stage() {
+    QFETCH(QString, parallelism);
+    QFETCH(QList<int>, firsts);
+    document_->load("mine", kText + "[parallelism]\n" + parallelism + "\n[hardware]\nranks = 4\n",
+                    {});
+    const recipe::Recipe& recipe = document_->resolved().recipe;
+    const LayerLanes lanes(recipe, 420, 68);
+    QTEST(lanes.lanes(), "lanes");
+    for (int lane = 0; lane < firsts.size(); ++lane)
+      QVERIFY2(lanes.lane(lane).contains(lanes.cell(firsts[lane])), qPrintable(parallelism));
+    for (int module = 0; module < lanes.modules(); ++module) {
+      const QRectF cell = lanes.cell(module);
+      if (cell.isNull()) continue;
+      QVERIFY(QRectF(0, 0, 420, lanes.height()).contains(cell));
+      QCOMPARE(lanes.at(cell.center()), module);
+    }
+    // The embedding and the output have a place where they belong to stages.
+    QCOMPARE(!lanes.cell(0).isNull(), lanes.lanes() > 0);
+  }
+
+  void layers_of_other_stages_are_reached_by_keys() {
+    document_->load("mine", kText + "[parallelism]\npp = 4\n[hardware]\nranks = 4\n", {});
+    auto* strip = panel_->findChild<LayerStrip*>();
+    click(strip, 0);
+    QTest::keyClick(strip, Qt::Key_Down);
+    QVERIFY2(panel_->range().first() >= 8 && panel_->range().first() <= 16,
+             qPrintable(QString::number(panel_->range().first())));
+    QTest::keyClick(strip, Qt::Key_Up);
+    QVERIFY(panel_->range().first() < 8);
+  }
+
   void wrapped_together_and_split() {
     choose(1, 4);
     press("wrapTogether");

@@ -1,0 +1,78 @@
+#include "gui/views/compose/fault_bubble.h"
+
+#include <QCursor>
+
+#include "gui/theme/theme.h"
+
+namespace heddle::gui {
+namespace {
+
+/// "tp 4", a value that can be clicked.
+QString linkOf(const recipe::Offer& offer) {
+  const recipe::KeyInfo* info = recipe::find_key(offer.key);
+  const QString value = QString::fromStdString(offer.value);
+  return QStringLiteral("<a href=\"%1=%2\" style=\"color:%3\">%4</a>")
+      .arg(QString::fromStdString(offer.key), value.toHtmlEscaped(), colors().accentText.name(),
+           QStringLiteral("%1 %2")
+               .arg(QString::fromStdString(info->label), QString(value).remove(QChar('"')))
+               .toHtmlEscaped()
+               .replace(QChar(' '), QStringLiteral("&nbsp;")));
+}
+
+}  // namespace
+
+FaultBubble::FaultBubble(RecipeDocument& document, QWidget* form)
+    : QLabel(form), document_(document) {
+  setObjectName(QStringLiteral("bubble"));
+  setProperty("role", "bubble");
+  setWordWrap(true);
+  setTextFormat(Qt::RichText);
+  hide();
+  connect(this, &QLabel::linkActivated, this, &FaultBubble::takeOffer);
+}
+
+void FaultBubble::tell(const KeyField* field) {
+  if (field == nullptr) {
+    hide();
+    told_.clear();
+    return;
+  }
+  const QString told = field->key() + field->fault() + document_.text();
+  setVisible(told != told_ || !closed_);
+  if (told != told_) {
+    told_ = told;
+    closed_ = false;
+    QString text = field->fault().toHtmlEscaped();
+    QStringList links;
+    for (const recipe::Offer& offer : field->offers()) links << linkOf(offer);
+    if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
+    setText(text);
+  }
+  // As wide as its field's group, and close to the field: the mouse has to get from there to what
+  // is offered.
+  const QWidget* group = field->editor()->parentWidget()->parentWidget();
+  const QPoint below = field->editor()->mapTo(parentWidget(), QPoint(0, field->editor()->height()));
+  setGeometry(group->mapTo(parentWidget(), QPoint()).x(), below.y(), group->width(),
+              heightForWidth(group->width()));
+  raise();
+}
+
+bool FaultBubble::isUnderMouse() const {
+  return isVisible() && rect().contains(mapFromGlobal(QCursor::pos()));
+}
+
+void FaultBubble::takeOffer(const QString& link) {
+  const QString key = link.section(QChar('='), 0, 0);
+  document_.endEdit();
+  document_.setKeys({{key, link.section(QChar('='), 1)}}, key.section(QChar('.'), 1));
+  document_.endEdit();
+}
+
+void FaultBubble::mouseReleaseEvent(QMouseEvent* event) {
+  // Takes a link; next to them a click closes it, since it covers other fields.
+  QLabel::mouseReleaseEvent(event);
+  closed_ = true;
+  hide();
+}
+
+}  // namespace heddle::gui

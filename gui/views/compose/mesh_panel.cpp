@@ -1,0 +1,70 @@
+#include "gui/views/compose/mesh_panel.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/format.h"
+#include "gui/views/compose/field_kinds.h"
+#include "gui/widgets/basics.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr qint64 kUsualNode = 8;
+
+/// Ranks of a node of the recipe's hardware.
+qint64 ranksPerNode(const recipe::Hardware& hardware) {
+  if (const auto entry = catalogue().find(hardware.name)) return entry->node.devices;
+  const bool here = hardware.name == hardware::kThisMachine && hardware.ranks <= kUsualNode * 8;
+  return here ? hardware.ranks : kUsualNode;
+}
+
+}  // namespace
+
+MeshPanel::MeshPanel(const RecipeDocument& document, QLabel* product, QWidget* parent)
+    : QWidget(parent), document_(document), product_(product), mesh_(new MeshView) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 8, 0, 0);
+  column->setSpacing(8);
+  auto* head = new QHBoxLayout;
+  head->addWidget(section(tr("Device mesh")));
+  head->addStretch(1);
+  note_ = caption({});
+  note_->setObjectName(QStringLiteral("meshNote"));
+  head->addWidget(note_);
+  column->addLayout(head);
+  column->addWidget(mesh_);
+}
+
+void MeshPanel::refresh() {
+  const recipe::Parallelism& p = document_.resolved().recipe.parallelism;
+  const qint64 ranks = document_.resolved().recipe.hardware.ranks;
+  const bool rest = p.dp_shard < 1;  // could not be filled in
+  recipe::Parallelism degrees = p;
+  degrees.dp_shard = std::max<int64_t>(1, p.dp_shard);
+  const recipe::Mesh mesh(degrees);
+  const qint64 product = mesh.size();
+  const bool fits = !rest && product == ranks;
+  product_->setText(QStringLiteral("%1·%2·%3·%4·%5 = %6")
+                        .arg(p.pp)
+                        .arg(p.dp_replicate)
+                        .arg(rest ? QStringLiteral("?") : QString::number(p.dp_shard))
+                        .arg(p.cp)
+                        .arg(p.tp)
+                        .arg(rest ? format::plural(ranks, tr("rank")) + QStringLiteral(" ✗")
+                                  : format::plural(product, tr("rank")) +
+                                        (fits ? QStringLiteral(" ✓") : QStringLiteral(" ✗"))));
+  product_->setToolTip(tr("pp × dp_replicate × dp_shard × cp × tp, outermost first; there are %1")
+                           .arg(format::plural(ranks, tr("rank"))));
+  setTone(product_, fits ? "good" : "bad");
+  const qint64 sharing = mesh.size(recipe::kSharing);
+  note_->setText(!fits          ? QString()
+                 : sharing == 1 ? tr("nothing is sharded")
+                 : sharing == ranks
+                     ? tr("one group of %1 shards").arg(format::count(sharing))
+                     : tr("one colour to a group of %1 shards").arg(format::count(sharing)));
+  mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,31 @@
+// What a recipe could be instead, one step away. No widgets.
+#pragma once
+
+#include <QList>
+#include <QString>
+#include <optional>
+#include <vector>
+
+#include "gui/views/compose/key_field.h"
+#include "gui/views/compose/layer_exceptions.h"
+
+namespace heddle::gui {
+
+/// A recipe that differs from the document's in little: in some keys, or in its exceptions.
+struct Neighbour {
+  QString words;  // "4", "4 with dp_shard 2"
+  QString text;   // of the whole recipe
+  KeyValues pairs;
+  std::optional<std::vector<recipe::Override>> overrides;
+};
+
+/// Those of a field's next values. Where a value does not fit the others, the nearest value of
+/// another key with which it does is taken too, if there is one.
+QList<Neighbour> neighboursOf(const RecipeDocument& document, const KeyField& field);
+/// Those of an exception: without it, and with other modes.
+QList<Neighbour> neighboursOf(const RecipeDocument& document, const LayerException& exception);
+
+/// Makes the document that recipe, as one edit.
+void take(RecipeDocument& document, const Neighbour& neighbour, const QString& what);
+
+}  // namespace heddle::gui
