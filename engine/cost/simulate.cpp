@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "engine/recipe/mesh.h"
+#include "engine/recipe/stage_groups.h"
 
 namespace heddle::cost {
 namespace {
@@ -32,7 +33,7 @@ class Meetings {
   int group(const Node& collective) {
     if (ranks_ == 1) return -1;
     const std::string& name = graph::group_of(collective);
-    if (!name.starts_with("pp")) return -1;
+    if (!recipe::joins_stages(name)) return -1;
     const auto [known, added] = numbers_.try_emplace(name, static_cast<int>(groups_.size()));
     if (added) {
       // Transfers and the two ends are pairs; other groups reach along the whole pipeline.

@@ -8,6 +8,7 @@
 
 #include "engine/passes/unroll.h"
 #include "engine/recipe/mesh.h"
+#include "engine/recipe/stage_groups.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/transport/host_backend.h"
@@ -140,10 +141,12 @@ void Executor::add_spans(Timeline& timeline) const {
     const auto phase = static_cast<uint8_t>(node.phase);
     const auto number = static_cast<int32_t>(instruction.node);
     timeline.add({name, node.module, interval->begin_us, interval->end_us - interval->begin_us,
-                  static_cast<uint8_t>(communicates ? 1 : 0), phase, number});
+                  communicates ? telemetry::kTransfer : telemetry::kCompute, phase, number});
     if (const std::optional<Interval> waited = device_->waiting(i))
-      timeline.add({name, node.module, waited->begin_us, waited->end_us - waited->begin_us, 2,
-                    phase, number});
+      timeline.add(
+          {name, node.module, waited->begin_us, waited->end_us - waited->begin_us,
+           recipe::joins_stages(graph::group_of(node)) ? telemetry::kBubble : telemetry::kWait,
+           phase, number});
   }
 }
 

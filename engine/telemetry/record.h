@@ -49,13 +49,17 @@ struct Step {
   std::map<std::string, double> values;
 };
 
+/// What a span is of. Of the last two: compute waits for other ranks to come to a transfer, and
+/// those are of its own pipeline stage, or of another one.
+inline constexpr uint8_t kCompute = 0, kTransfer = 1, kWait = 2, kBubble = 3;
+
 /// A piece of work on a stream, in microseconds from the step's start.
 struct Span {
   std::string name;         // operator, as "mm" or "all_gather"
   std::string module = {};  // "layers.3.attention.wq"
   int64_t start_us = 0;
   int64_t duration_us = 0;
-  uint8_t stream = 0;  // 0 compute, 1 communication, 2 waiting for the others to come to one
+  uint8_t stream = kCompute;
   uint8_t phase = 0;   // 0 forward, 1 backward, 2 optimizer
   int32_t node = -1;   // its number in the rank's planned graph; −1: not told
 };

@@ -129,13 +129,14 @@ std::vector<telemetry::Span> spans_of(const SimulatedRank& rank) {
   for (size_t i = 0; i < rank.plan.graph.nodes.size(); ++i) {
     const Node& node = rank.plan.graph.nodes[i];
     if (graph::is_collective(node)) {
-      add(i, rank.simulated.transfers[i].moving, 1);
-      add(i, rank.simulated.transfers[i].bubble, 2);
+      add(i, rank.simulated.transfers[i].moving, telemetry::kTransfer);
+      add(i, rank.simulated.transfers[i].bubble, telemetry::kBubble);
     } else {
-      add(i, rank.simulated.compute[i], 0);
+      add(i, rank.simulated.compute[i], telemetry::kCompute);
     }
   }
-  for (const cost::Carried& carried : rank.simulated.carried) add(carried.node, carried.moving, 1);
+  for (const cost::Carried& carried : rank.simulated.carried)
+    add(carried.node, carried.moving, telemetry::kTransfer);
   std::stable_sort(spans.begin(), spans.end(),
                    [](const auto& a, const auto& b) { return a.start_us < b.start_us; });
   return spans;

@@ -10,6 +10,7 @@
 #include "engine/passes/bucket_plan.h"
 #include "engine/passes/schedule.h"
 #include "engine/recipe/layout.h"
+#include "engine/recipe/stage_groups.h"
 #include "engine/train/planner.h"
 
 namespace heddle::train {
@@ -89,7 +90,7 @@ class KindMaker {
 
  private:
   static bool joins_stages(const graph::Node& collective) {
-    return graph::group_of(collective).starts_with("pp");
+    return recipe::joins_stages(graph::group_of(collective));
   }
 
   /// What joins stages follows later: transfers with the schedule, and with the step's end what
@@ -308,8 +309,8 @@ class Assembler {
     const int64_t most = std::max<int64_t>(under_way(turns), 1);
     const auto wait_until = [&](double time, uint8_t phase) {
       if (time - free > step_seconds * 1e-4)
-        timeline.spans.push_back(
-            {"bubble", "", microseconds(free), microseconds(time - free), 2, phase, -1});
+        timeline.spans.push_back({"bubble", "", microseconds(free), microseconds(time - free),
+                                  telemetry::kBubble, phase, -1});
     };
     const auto remember = [&](double time) {
       plan::MemoryMoment moment{microseconds(time), figures.memory};
