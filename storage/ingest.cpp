@@ -177,6 +177,10 @@ void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
        {"step_seconds", "tokens_per_second_per_rank", "exposed_seconds", "bubble_seconds"})
     if (const auto found = document.find(name); found != document.end() && found->is_number())
       predicted[std::string("predicted_") + name] = found->get<double>();
+  // 0: nobody knows how far such predictions are off.
+  if (const auto found = document.find("uncertain");
+      found != document.end() && found->is_number() && found->get<double>() > 0)
+    predicted["predicted_uncertain"] = found->get<double>();
   set_facts(connection_, log.run, "results.", predicted);
 }
 

@@ -87,6 +87,11 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   emptyCaption_->position->setCoords(0.5, 0.5);
   xCaption_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
 
+  markLine_ = new QCPItemStraightLine(plot_);
+  markLabel_ = new QCPItemText(plot_);
+  markLabel_->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
+  markLabel_->setPadding(QMargins(4, 1, 4, 1));
+
   setFocusPolicy(Qt::StrongFocus);
   plot_->setFocusProxy(this);
   setAccessibleName(title);
@@ -197,6 +202,12 @@ void LineChart::setReferences(std::vector<ReferenceLine> lines) {
   changed();
 }
 
+void LineChart::setMark(std::optional<ChartMark> mark) {
+  mark_ = std::move(mark);
+  if (mark_) markLabel_->setText(mark_->label);
+  changed();
+}
+
 void LineChart::setEmptyText(const QString& text) {
   emptyCaption_->setText(text);
   changed();
@@ -281,6 +292,7 @@ void LineChart::redraw() {
   plot_->xAxis->setTickLabels(!empty);
   for (Curve& curve : curves_) drawGaps(curve, x, values.lower + values.size() * 0.03);
   placeReferences({values.lower, values.upper});
+  placeMark(x);
 
   xCaption_->setFont(font::caption());
   xCaption_->setColor(colors().muted);
@@ -374,6 +386,24 @@ void LineChart::placeReferences(const Range& y) {
     label->position->setCoords(0.01, value);
     label->setVisible(visible);
   }
+}
+
+void LineChart::placeMark(const Range& x) {
+  const bool visible = mark_ && mark_->x >= x.low && mark_->x <= x.high;
+  markLine_->setVisible(visible);
+  markLabel_->setVisible(visible);
+  if (!visible) return;
+  const QColor color = colorOf(mark_->tone);
+  markLine_->setPen(QPen(color, 1, Qt::DashLine));
+  markLine_->point1->setCoords(mark_->x, 0);
+  markLine_->point2->setCoords(mark_->x, 1);
+  markLabel_->setFont(font::caption());
+  markLabel_->setColor(color);
+  markLabel_->setBrush(colors().surface);
+  // Towards the middle of the chart.
+  const bool right = mark_->x < (x.low + x.high) / 2;
+  markLabel_->setPositionAlignment(Qt::AlignTop | (right ? Qt::AlignLeft : Qt::AlignRight));
+  markLabel_->position->setCoords(mark_->x, 0.02);
 }
 
 void LineChart::updateLegend() {

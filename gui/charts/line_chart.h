@@ -37,6 +37,13 @@ struct ReferenceLine {
   Tone tone = Tone::muted;
 };
 
+/// A place on x where something happened.
+struct ChartMark {
+  double x = 0;
+  QString label;  // "step 41 leaves the prediction"
+  Tone tone = Tone::warn;
+};
+
 class LineChart : public Card {
   Q_OBJECT
 
@@ -67,6 +74,8 @@ class LineChart : public Card {
   void setWarmUp(int samples);
   void setHighlighted(int curve);  // -1: none. The first curve is at first.
   void setReferences(std::vector<ReferenceLine> lines);
+  void setMark(std::optional<ChartMark> mark);
+  const std::optional<ChartMark>& mark() const { return mark_; }
   /// In the middle while no curve has a sample.
   void setEmptyText(const QString& text);
 
@@ -126,6 +135,7 @@ class LineChart : public Card {
   void drawMarks(Curve& curve, const std::vector<Column>& columns, const Range& x);
   void drawGaps(Curve& curve, const Range& x, double bottom);
   void placeReferences(const Range& y);
+  void placeMark(const Range& x);
   void updateLegend();
   void userShows(double from, double to);
   void userShowsAll();
@@ -152,6 +162,9 @@ class LineChart : public Card {
   std::vector<Curve> curves_;
   std::vector<ReferenceLine> references_;
   std::vector<std::pair<QCPItemStraightLine*, QCPItemText*>> referenceItems_;
+  std::optional<ChartMark> mark_;
+  QCPItemStraightLine* markLine_ = nullptr;
+  QCPItemText* markLabel_ = nullptr;
   double smoothing_ = 0;
   int warmUp_ = 0;
   int highlighted_ = 0;

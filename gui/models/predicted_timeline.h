@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gui/timeline/timeline_data.h"
-#include "storage/queries.h"
+#include "workbench/run_steps.h"
 
 namespace heddle::gui {
 
@@ -16,7 +16,7 @@ struct PredictedTimeline {
   std::shared_ptr<const Timeline> timeline;
 };
 
-/// As the run's log has them; none where nothing was predicted, or what is there cannot be read.
-Result<std::vector<PredictedTimeline>> readPredicted(storage::Reader& reader, storage::RunId run);
+/// None where nothing was predicted.
+std::vector<PredictedTimeline> predictedTimelines(const workbench::RunSteps& run);
 
 }  // namespace heddle::gui

@@ -1,8 +1,7 @@
 #include "gui/models/run_facts.h"
 
 #include <algorithm>
-
-#include "gui/models/predicted_timeline.h"
+#include <cmath>
 
 namespace heddle::gui {
 namespace {
@@ -26,7 +25,7 @@ Result<Series> curve(storage::Reader& reader, const storage::RunDetail& run,
 }  // namespace
 
 Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_t points,
-                              int64_t step) {
+                              int64_t step, int64_t rank) {
   RunFacts facts;
   auto detail = reader.run(run);
   if (!detail) return fail(detail);
@@ -37,17 +36,14 @@ Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_
   auto rate = curve(reader, facts.detail, "tokens_per_second", points);
   if (!rate) return fail(rate);
   facts.rate = std::move(*rate);
-  auto predicted = readPredicted(reader, run);
-  if (!predicted) return fail(predicted);
-  if (!predicted->empty()) facts.predicted = predicted->front().timeline;
-  const auto profiled = reader.profiled_steps(run);
-  if (!profiled) return fail(profiled);
-  if (profiled->empty()) return facts;
-  facts.profiledStep = step > 0 ? step : profiled->back();
-  auto spans = reader.spans(run, facts.profiledStep);
-  if (!spans) return fail(spans);
-  if (!spans->empty())
-    facts.timeline = std::make_shared<const Timeline>(std::move(spans->front().spans.spans));
+  auto steps = workbench::read_steps(reader, facts.detail, step);
+  if (!steps) return fail(steps);
+  if (const plan::RankTimeline* predicted = steps->timeline(rank))
+    facts.predicted = std::make_shared<const Timeline>(
+        predicted->spans, std::llround(steps->document->step_seconds * 1e6));
+  if (const auto measured = steps->measured.find(rank); measured != steps->measured.end())
+    facts.timeline = std::make_shared<const Timeline>(measured->second.spans);
+  facts.steps = std::make_shared<const workbench::RunSteps>(std::move(*steps));
   return facts;
 }
 

@@ -44,6 +44,7 @@ const std::map<QString, QString>& names() {
       {"predicted_step_seconds", "predicted step"},
       {"predicted_exposed_seconds", "predicted exposed"},
       {"predicted_bubble_seconds", "predicted bubble"},
+      {"predicted_uncertain", "predictions are off by"},
       {"first_step_seconds", "first step"},
       {"capture_seconds", "capture"},
       {"plan_seconds", "plan"},

@@ -25,7 +25,9 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   text.title = span.module.empty() ? name : QString::fromStdString(span.module);
   text.lines << QStringLiteral("%1 · %2 · %3").arg(name, phaseName(span.phase), row.title);
   text.lines << tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
-  if (span.stream == 2) {
+  if (span.stream == telemetry::kBubble) {
+    text.lines << tr("waits for another pipeline stage to come to it");
+  } else if (span.stream == telemetry::kWait) {
     text.lines << tr("waits for the other ranks to come to it");
   } else if (ref.lane.stream == Stream::communication) {
     const Statistics spent =

@@ -10,7 +10,9 @@ namespace {
 using telemetry::Span;
 
 constexpr int64_t kShortestPhase = 50;  // of a step: a fiftieth
-constexpr uint8_t kWaitingStream = 2;   // as in telemetry::Span
+
+// Nothing moves, as other ranks have yet to come to it.
+bool waits(const Span& span) { return span.stream >= telemetry::kWait; }
 
 Interval timeOf(const Span& span) {
   return {span.start_us, span.start_us + std::max<int64_t>(span.duration_us, 0)};
@@ -44,7 +46,7 @@ std::vector<Piece> communicationPieces(const std::vector<Span>& spans, const Int
   for (size_t i = 0; i < spans.size(); ++i) {
     const auto index = static_cast<uint32_t>(i);
     const Interval span = timeOf(spans[i]);
-    if (spans[i].stream == kWaitingStream) {
+    if (waits(spans[i])) {
       const Intervals parts = waiting.intersection(Intervals({span}));
       for (const Interval& part : parts.items()) pieces.push_back({part, Kind::waiting, index});
       continue;
@@ -248,18 +250,18 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_us < b.start_us; });
   std::array<std::vector<Span>, 2> streams;
-  std::vector<Interval> transfers, waits;
+  std::vector<Interval> transfers, waiting;
   for (Span& span : spans) {
     lengthUs_ = std::max(lengthUs_, timeOf(span).end);
-    if (span.stream != 0)
-      (span.stream == kWaitingStream ? waits : transfers).push_back(timeOf(span));
+    if (span.stream != 0) (waits(span) ? waiting : transfers).push_back(timeOf(span));
     streams[span.stream == 0 ? 0 : 1].push_back(std::move(span));
   }
   compute_ = busy(streams[0]);
   communication_ = busy(streams[1]);
   overlapped_ = compute_.intersection(communication_);
   // A collective that waits for the one before it waits for no rank.
-  waiting_ = Intervals(std::move(waits)).without(compute_).without(Intervals(std::move(transfers)));
+  waiting_ =
+      Intervals(std::move(waiting)).without(compute_).without(Intervals(std::move(transfers)));
   auto pieces = computePieces(streams[0]);
   phases_ = phaseRuns(pieces, lengthUs_ / kShortestPhase);
   lanes_[0] = Lane(std::move(streams[0]), std::move(pieces));

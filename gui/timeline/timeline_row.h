@@ -4,6 +4,7 @@
 #include <QColor>
 #include <QString>
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -39,9 +40,19 @@ struct SpanRef {
 /// Empty: no search.
 using SearchHits = std::vector<std::array<std::vector<uint32_t>, 2>>;
 
-/// Hits of a text in operators and modules, case ignored.
-SearchHits search(const std::vector<TimelineRow>& rows, const QString& text);
-/// Spans found in all rows.
-int64_t countHits(const std::vector<TimelineRow>& rows, const QString& text);
+/// Whether a span of the row with that number is found.
+using SpanTest = std::function<bool(size_t row, const telemetry::Span&)>;
+
+/// An operator or module that contains the text, case ignored.
+SpanTest textTest(const QString& text);
+SearchHits search(const std::vector<TimelineRow>& rows, const SpanTest& test);
+
+/// Spans found in all rows, and the time on the common axis that they take from the first to the
+/// last.
+struct Found {
+  int64_t count = 0;
+  Interval time;
+};
+Found findSpans(const std::vector<TimelineRow>& rows, const SpanTest& test);
 
 }  // namespace heddle::gui

@@ -41,7 +41,7 @@ void TimelineWidget::setRows(std::vector<TimelineRow> rows) {
   } else {
     axis_.show(axis_.beginUs, axis_.endUs);
   }
-  setSearch(search_);
+  find();
   relayout();
   describe();
   Q_EMIT viewChanged();
@@ -58,10 +58,27 @@ void TimelineWidget::setEmptyText(const QString& text) {
 }
 
 void TimelineWidget::setSearch(const QString& text) {
-  search_ = text;
-  hits_ = search(rows_, text);
-  matches_ = countHits(rows_, text);
+  setHighlight(text.isEmpty() ? SpanTest() : textTest(text));
+}
+
+void TimelineWidget::setHighlight(SpanTest test) {
+  test_ = std::move(test);
+  find();
   invalidate();
+}
+
+void TimelineWidget::find() {
+  hits_ = test_ ? search(rows_, test_) : SearchHits();
+  found_ = test_ ? findSpans(rows_, test_) : Found();
+}
+
+void TimelineWidget::showFound() {
+  const auto length = static_cast<double>(found_.time.length());
+  if (found_.count == 0 || length > axis_.lengthUs / 2) return fit();
+  const double around = std::max(length, axis_.lengthUs / 50);
+  axis_.show(std::max(0.0, static_cast<double>(found_.time.begin) - around),
+             std::min(axis_.lengthUs, static_cast<double>(found_.time.end) + around));
+  changeView();
 }
 
 void TimelineWidget::select(std::optional<Interval> range) {

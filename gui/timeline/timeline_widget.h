@@ -34,8 +34,12 @@ class TimelineWidget : public QAbstractScrollArea {
 
   /// Spans whose operator or module contains the text stand out; empty: all do. Case is ignored.
   void setSearch(const QString& text);
+  /// The same by any test, instead of a text; an empty one: none.
+  void setHighlight(SpanTest test);
   /// Spans found.
-  int64_t matches() const { return matches_; }
+  int64_t matches() const { return found_.count; }
+  /// Zooms to what is found, with a little around it; shows all where that is most of it.
+  void showFound();
 
   /// The dragged stretch, in microseconds on the axis (rows may be shifted against it).
   std::optional<Interval> selection() const { return selection_; }
@@ -75,6 +79,7 @@ class TimelineWidget : public QAbstractScrollArea {
   enum class Drag { none, select, pan };
 
   void relayout();
+  void find();
   void invalidate();
   void changeView();
   void stepSpan(int direction);
@@ -94,9 +99,9 @@ class TimelineWidget : public QAbstractScrollArea {
   QPixmap picture_;  // rows and axis; what moves is painted over it
   bool stale_ = true;
 
-  QString search_;
+  SpanTest test_;  // none: nothing is searched for
   SearchHits hits_;
-  int64_t matches_ = 0;
+  Found found_;
 
   std::optional<Interval> selection_;
   std::optional<SpanRef> current_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "storage/json.h"
+#include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/compare_text.h"
 #include "workbench/commands/format.h"
@@ -25,6 +26,24 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
       rows.back().push_back(value ? value_text(line.key, *value) : kNone);
     }
   }
+}
+
+/// The first run's step held against that of each of the others.
+Result<nlohmann::json> read_breakdown(storage::Reader& reader,
+                                      const std::vector<storage::RunId>& runs) {
+  std::vector<RunSteps> steps;
+  for (const storage::RunId run : runs) {
+    const auto detail = reader.run(run);
+    if (!detail) return fail(detail);
+    auto read = read_steps(reader, *detail);
+    if (!read) return fail(read);
+    steps.push_back(std::move(*read));
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (size_t i = 1; i < steps.size(); ++i)
+    for (nlohmann::json each : breakdown_json(steps.front(), steps[i]))
+      list.push_back(std::move(each));
+  return list;
 }
 
 }  // namespace
@@ -66,8 +85,15 @@ int compare_command(const Context& context, const CompareOptions& options) {
     }
     const auto comparison = reader.compare(ids);
     if (!comparison) return fail(comparison);
-    fmt::print("{}\n", options.json ? storage::compare_json(*comparison).dump(2)
-                                    : compare_text(*comparison));
+    if (!options.json) {
+      fmt::print("{}\n", compare_text(*comparison));
+      return kExitDone;
+    }
+    const auto breakdown = read_breakdown(reader, ids);
+    if (!breakdown) return fail(breakdown);
+    nlohmann::json json = storage::compare_json(*comparison);
+    json["breakdown"] = *breakdown;
+    fmt::print("{}\n", json.dump(2));
     return kExitDone;
   });
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "storage/json.h"
+#include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 
@@ -44,7 +45,15 @@ int show_command(const Context& context, const ShowOptions& options) {
   return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
     const Result<storage::RunDetail> run = find_run(reader, options.run);
     if (!run) return fail(run);
-    fmt::print("{}\n", options.json ? storage::show_json(*run).dump(2) : run_text(*run));
+    if (!options.json) {
+      fmt::print("{}\n", run_text(*run));
+      return kExitDone;
+    }
+    const auto steps = read_steps(reader, *run);
+    if (!steps) return fail(steps);
+    nlohmann::json json = storage::show_json(*run);
+    json["prediction"] = prediction_json(*steps);
+    fmt::print("{}\n", json.dump(2));
     return kExitDone;
   });
 }

@@ -66,8 +66,10 @@ Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::
 }
 
 Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, int64_t step) {
+                                    const std::vector<storage::RunId>& runs, int64_t step,
+                                    int64_t rank) {
   CompareData data;
+  data.rank = rank;
   auto comparison = reader.compare(runs);
   if (!comparison) return fail(comparison);
   data.comparison = std::move(*comparison);
@@ -76,8 +78,10 @@ Result<CompareData> readCompareData(storage::Reader& reader,
   data.commonSteps = std::move(*common);
   const int64_t wanted = step > 0 ? step : data.commonSteps.empty() ? 0 : data.commonSteps.back();
   for (const storage::RunId run : runs) {
-    auto facts = readRunFacts(reader, run, kPoints, wanted);
+    auto facts = readRunFacts(reader, run, kPoints, wanted, rank);
     if (!facts) return fail(facts);
+    if (auto ranks = facts->steps->ranks(); ranks.size() > data.ranks.size())
+      data.ranks = std::move(ranks);
     data.runs.push_back(std::move(*facts));
   }
   if (data.runs.size() == 2) {

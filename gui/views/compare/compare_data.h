@@ -14,6 +14,8 @@ struct CompareData {
   std::vector<RunFacts> runs;  // in the order of the comparison
   Series lossDifference;       // second minus first, at the steps that both have; two runs only
   std::vector<int64_t> commonSteps;  // profiled in every run, ascending
+  int64_t rank = 0;                  // whose timelines these are
+  std::vector<int64_t> ranks;        // one of each pipeline stage of the run that has most
 };
 
 /// As many runs are drawn; of more the first ones.
@@ -29,9 +31,10 @@ struct Present {
 Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs);
 
 /// At most kMostCompared runs, all present. `step` 0: each run's newest profiled step, the newest
-/// common one where there is one.
+/// common one where there is one. Timelines are of `rank`.
 Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, int64_t step);
+                                    const std::vector<storage::RunId>& runs, int64_t step,
+                                    int64_t rank);
 
 /// The newest runs that have trained, at most `count`, newest last: what the page shows unasked.
 Result<std::vector<storage::RunId>> newestRuns(storage::Reader& reader, size_t count);

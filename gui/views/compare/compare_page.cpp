@@ -81,6 +81,13 @@ QWidget* ComparePage::makeContent() {
   step_->setObjectName(QStringLiteral("step"));
   step_->setFixedWidth(120);
   connect(step_, &QComboBox::activated, this, [this] { read(); });
+  rank_ = new QComboBox;
+  rank_->setProperty("role", "mono");
+  rank_->setObjectName(QStringLiteral("rank"));
+  rank_->setAccessibleName(tr("Rank"));
+  rank_->setToolTip(tr("One rank of each pipeline stage"));
+  rank_->hide();
+  connect(rank_, &QComboBox::activated, this, [this] { read(); });
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
   top->addWidget(chips_, 1, Qt::AlignTop);
@@ -88,6 +95,7 @@ QWidget* ComparePage::makeContent() {
   steps->setSpacing(12);
   steps->addWidget(fieldLabel(tr("timelines of"), step_));
   steps->addWidget(step_);
+  steps->addWidget(rank_);
   auto* right = new QVBoxLayout;
   right->addLayout(steps);
   right->addStretch(1);
@@ -140,6 +148,9 @@ QWidget* ComparePage::makeContent() {
   rows_->addWidget(tooMany_);
   rows_->addWidget(upper_, 1);
   rows_->addWidget(makeTimelines(), 1);
+  nodes_ = new StepDifferences(session().workingThreads());
+  connect(nodes_, &StepDifferences::chosenChanged, this, &ComparePage::highlight);
+  rows_->addWidget(nodes_, 1);
   arrange();
   return content;
 }
@@ -248,6 +259,7 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
   data_ = {};
   present_ = {};
   step_->clear();
+  rank_->clear();
   if (runs.isEmpty()) {
     reading_.drop();
     stack_->setCurrentIndex(1);
@@ -273,8 +285,8 @@ void ComparePage::read(bool anyway) {
   session().read(
       reading_,
       [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()),
-       before = anyway ? Present() : present_,
-       step = step_->currentData().toLongLong()](storage::Reader& reader) -> Result<Answer> {
+       before = anyway ? Present() : present_, step = step_->currentData().toLongLong(),
+       rank = rank_->currentData().toLongLong()](storage::Reader& reader) -> Result<Answer> {
         auto present = presentRuns(reader, runs);
         if (!present) return fail(present);
         Answer answer{std::move(*present), std::nullopt};
@@ -282,7 +294,7 @@ void ComparePage::read(bool anyway) {
         const auto& there = answer.present.runs;
         const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMostCompared));
         const std::vector<storage::RunId> drawn(there.begin(), there.begin() + count);
-        auto data = readCompareData(reader, drawn, step);
+        auto data = readCompareData(reader, drawn, step, rank);
         if (!data) return fail(data);
         answer.data = std::move(*data);
         return answer;
@@ -324,9 +336,15 @@ void ComparePage::display(CompareData data) {
   for (auto step = data_.commonSteps.rbegin(); step != data_.commonSteps.rend(); ++step)
     step_->addItem(tr("step %1").arg(format::count(*step)), QVariant::fromValue<qlonglong>(*step));
   step_->setCurrentIndex(std::max(0, step_->findData(before)));
+  rank_->clear();
+  for (const int64_t rank : data_.ranks)
+    rank_->addItem(tr("rank %1").arg(rank), QVariant::fromValue<qlonglong>(rank));
+  rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data_.rank))));
+  rank_->setVisible(data_.ranks.size() > 1);
   showCurves(data_);
   showMemory();
   showTimelines();
+  showSteps();
   Q_EMIT headerChanged();
 }
 
@@ -365,6 +383,7 @@ void ComparePage::showMemory() {
 
 void ComparePage::showTimelines() {
   std::vector<TimelineRow> rows;
+  drawn_.clear();
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     const RunFacts& run = data_.runs[i];
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
@@ -378,17 +397,21 @@ void ComparePage::showTimelines() {
     row.marker = stroke.marker;
     row.timeline = run.timeline;
     rows.push_back(row);
+    drawn_.push_back({run.detail.summary.id, workbench::Kind::measured});
     if (!showsPredicted(i)) continue;
+    drawn_.push_back({run.detail.summary.id, workbench::Kind::predicted});
     row.title = tr("predicted");
     row.subtitle = format::seconds(double(run.predicted->lengthUs()) / 1e6);
     row.timeline = run.predicted;
     rows.push_back(std::move(row));
   }
   timelines_->setRows(std::move(rows));
-  timelineCard_->setNote(data_.commonSteps.empty()
-                             ? tr("the newest profiled step of each, rank 0, aligned at its start")
-                             : tr("step %1, rank 0, aligned at its start")
-                                   .arg(format::count(data_.runs.front().profiledStep)));
+  timelineCard_->setNote(
+      data_.commonSteps.empty()
+          ? tr("the newest profiled step of each, rank %1, aligned at its start").arg(data_.rank)
+          : tr("step %1, rank %2, aligned at its start")
+                .arg(format::count(data_.runs.front().steps->step))
+                .arg(data_.rank));
   showStatistics();
 }
 
@@ -411,6 +434,24 @@ void ComparePage::showStatistics() {
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());
   statistics_->display(runs, selection ? std::optional(selection->length()) : std::nullopt);
+}
+
+void ComparePage::showSteps() {
+  std::vector<std::shared_ptr<const workbench::RunSteps>> steps;
+  for (const RunFacts& run : data_.runs) steps.push_back(run.steps);
+  nodes_->setSteps(std::move(steps), data_.rank);
+}
+
+void ComparePage::highlight() {
+  const auto& chosen = nodes_->chosen();
+  if (!chosen) {
+    timelines_->setHighlight({});
+    return timelines_->fit();
+  }
+  timelines_->setHighlight([chosen = *chosen, drawn = drawn_](size_t row, const auto& span) {
+    return row < drawn.size() && chosen.has(drawn[row], span);
+  });
+  timelines_->showFound();
 }
 
 void ComparePage::offerRuns() {

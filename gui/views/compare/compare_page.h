@@ -15,6 +15,7 @@
 #include "gui/views/compare/difference_view.h"
 #include "gui/views/compare/memory_bars.h"
 #include "gui/views/compare/run_chips.h"
+#include "gui/views/compare/step_differences.h"
 #include "gui/views/compare/step_statistics.h"
 #include "gui/widgets/card.h"
 #include "gui/widgets/segment.h"
@@ -35,7 +36,9 @@ class ComparePage : public Page {
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
   void keepLayout() override;
-  bool isReady() const override { return asked_ && !reading_.running() && !newest_.running(); }
+  bool isReady() const override {
+    return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady();
+  }
 
   /// All that were chosen; the first kMostCompared of them are drawn.
   const QList<qint64>& runs() const { return runs_; }
@@ -63,6 +66,9 @@ class ComparePage : public Page {
   /// Whether a row of the timelines says what the run's step was predicted to be: of few runs.
   bool showsPredicted(size_t run) const;
   void showStatistics();
+  void showSteps();
+  /// The spans of the row that was chosen stand out in the timelines.
+  void highlight();
   void offerRuns();
   QString layoutKey() const;
 
@@ -84,6 +90,7 @@ class ComparePage : public Page {
   RunChips* chips_;
   QLabel* tooMany_;
   QComboBox* step_;
+  QComboBox* rank_;
   Segment* keys_;
   LineChart* loss_;
   LineChart* lossDifference_;
@@ -92,6 +99,8 @@ class ComparePage : public Page {
   TimelineWidget* timelines_;
   Card* timelineCard_;
   StepStatistics* statistics_;
+  std::vector<StepDifferences::Choice> drawn_;  // by row of the timelines
+  StepDifferences* nodes_;
   QAction* copy_;
   bool keeping_ = false;
 };

@@ -103,10 +103,11 @@ void StepStatistics::showColumns(const std::vector<Run>& runs) {
   addRow(2, tr("communication"), {}, runs, &Statistics::communication);
   addRow(3, tr("hidden"), Kind::hidden, runs, &Statistics::overlapped);
   addRow(4, tr("exposed"), Kind::exposed, runs, &Statistics::exposed);
-  addRow(5, tr("idle"), {}, runs, &Statistics::idle);
-  table_->addWidget(section(tr("overlap")), 6, 1);
+  addRow(5, tr("of it waiting"), Kind::waiting, runs, &Statistics::waiting);
+  addRow(6, tr("idle"), {}, runs, &Statistics::idle);
+  table_->addWidget(section(tr("overlap")), 7, 1);
   for (size_t i = 0; i < runs.size(); ++i)
-    table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 6, static_cast<int>(i) + 2);
+    table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 7, static_cast<int>(i) + 2);
 }
 
 void StepStatistics::showRows(const std::vector<Run>& runs) {

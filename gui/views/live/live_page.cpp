@@ -7,6 +7,7 @@
 
 #include "engine/recipe/parse.h"
 #include "gui/format.h"
+#include "gui/models/value.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
 #include "workbench/control.h"
@@ -48,6 +49,9 @@ LivePage::LivePage(Session& session, QWidget* parent)
   connect(stepCard_, &StepCard::stepWanted, this, [this](int64_t step) {
     cursor_.wantedStep = step;
     refresh();
+  });
+  connect(stepCard_, &StepCard::differencesWanted, this, [this] {
+    if (run_) Q_EMIT this->session().compareRequested({run_->summary.id});
   });
   connect(banner_, &RunBanner::recipeWanted, this, [this] {
     if (!run_) return;
@@ -212,7 +216,11 @@ void LivePage::restart(storage::RunId run) {
     chart->setSeries(0, {});
     chart->showAll();
   }
-  memory_->setReferences({});
+  departures_ = Departures();
+  for (LineChart* chart : {throughput_, memory_}) {
+    chart->setReferences({});
+    chart->setMark({});
+  }
   stepCard_->clear();
   ranks_->clear();
   log_->clear();
@@ -241,7 +249,6 @@ void LivePage::take(LiveUpdate update) {
   stack_->setCurrentIndex(update.run ? 0 : 1);
   if (isVisible()) picker_->setVisible(update.run.has_value());
   if (update.run) {
-    const bool first = !run_;
     cursor_.run = update.run->summary.id;
     if (!update.steps.empty()) cursor_.step = update.steps.back().id;
     if (!update.lines.empty()) cursor_.line = update.lines.back().id;
@@ -251,6 +258,7 @@ void LivePage::take(LiveUpdate update) {
     contact_ = std::move(update.contact);
     gaps_ = std::move(update.gaps);
     const bool ended = storage::has_ended(run_->summary.state);
+    showPredicted();
     const std::vector<StepPoint> points =
         steps_.take(update.steps, run_->ranks.size(), ended && !update.more, unixNow());
     drawSteps(points);
@@ -268,14 +276,6 @@ void LivePage::take(LiveUpdate update) {
     }
     showRanks();
     if (run_->summary.state == storage::RunState::stopped && left_.isEmpty()) findLeft();
-    if (first) {
-      if (const auto peak = run_->results.find("predicted_peak_bytes");
-          peak != run_->results.end()) {
-        if (const auto* bytes = std::get_if<double>(&peak->second); bytes && *bytes > 0) {
-          memory_->setReferences({{*bytes, tr("predicted %1").arg(format::bytes(*bytes))}});
-        }
-      }
-    }
   }
   storage::RunId going = 0;
   for (auto run = update.runs.rbegin(); run != update.runs.rend(); ++run)
@@ -309,8 +309,39 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
     if (!std::isnan(point.tokensPerSecond)) throughput_->append(0, x, point.tokensPerSecond);
     if (!std::isnan(point.memoryBytes)) memory_->append(0, x, point.memoryBytes);
   }
+  departures_.take(points);
+  showDepartures();
   tiles_->append(points);
   tiles_->show(*run_, steps_, pace_);
+}
+
+/// What curves are held against; the run's log tells it before the first step.
+void LivePage::showPredicted() {
+  const PredictedStep predicted = predictedStep(*run_);
+  if (predicted == departures_.predicted()) return;
+  departures_ = Departures(predicted);
+  if (predicted.bytes > 0)
+    memory_->setReferences(
+        {{predicted.bytes, tr("predicted %1").arg(format::bytes(predicted.bytes))}});
+  const auto rate = run_->results.find("predicted_tokens_per_second_per_rank");
+  if (rate == run_->results.end()) return;
+  if (const auto tokens = number(rate->second); tokens && *tokens > 0)
+    throughput_->setReferences({{*tokens, tr("predicted")}});
+}
+
+void LivePage::showDepartures() {
+  const auto words = [](const Departure& of, const QString& more, const QString& less) {
+    return tr("step %1: %2 %3 than predicted")
+        .arg(format::count(of.step), format::percent(std::abs(of.share)),
+             of.share > 0 ? more : less);
+  };
+  if (const auto& time = departures_.time(); time && !throughput_->mark())
+    throughput_->setMark(ChartMark{static_cast<double>(time->step),
+                                   words(*time, tr("longer"), tr("shorter")),
+                                   time->share > 0 ? Tone::warn : Tone::good});
+  if (const auto& memory = departures_.memory(); memory && !memory_->mark())
+    memory_->setMark(ChartMark{static_cast<double>(memory->step),
+                               words(*memory, tr("more"), tr("less")), Tone::warn});
 }
 
 void LivePage::showRanks() {

@@ -9,6 +9,7 @@
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/lineage/end_dialog.h"
+#include "gui/views/live/departure.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/log_card.h"
@@ -46,6 +47,8 @@ class LivePage : public Page {
   void take(LiveUpdate update);
   void findLeft();
   void drawSteps(const std::vector<StepPoint>& points);
+  void showPredicted();
+  void showDepartures();
   void showRanks();
   void showState();
   void showContact();
@@ -89,6 +92,7 @@ class LivePage : public Page {
   Job leaving_;
   LiveCursor cursor_;
   StepPoints steps_;
+  Departures departures_;
   std::optional<storage::RunDetail> run_;
   std::vector<storage::LogGap> gaps_;
   RunPace pace_;

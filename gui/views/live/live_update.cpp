@@ -1,6 +1,7 @@
 #include "gui/views/live/live_update.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace heddle::gui {
 namespace {
@@ -15,31 +16,48 @@ storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
   return runs.empty() ? 0 : runs.front().id;
 }
 
+/// Of all stages, the largest first.
+std::vector<RankSurprise> surprisesOf(const workbench::RunSteps& steps) {
+  constexpr size_t kMost = 3;
+  std::vector<RankSurprise> all;
+  for (const int64_t rank : steps.ranks()) {
+    const auto pair = workbench::usual_pair(steps, steps, rank);
+    if (!pair) continue;
+    const workbench::Alignment alignment = workbench::align(pair->left, pair->right);
+    for (workbench::Surprise& each :
+         workbench::surprises(alignment, pair->left, pair->right, kMost))
+      all.push_back({rank, std::move(each)});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const RankSurprise& a, const RankSurprise& b) {
+    return std::abs(a.surprise.difference_us) > std::abs(b.surprise.difference_us);
+  });
+  if (all.size() > kMost) all.resize(kMost);
+  return all;
+}
+
 Result<std::optional<StepTimelines>> readTimelines(storage::Reader& reader,
                                                    const LiveCursor& cursor,
                                                    const std::vector<int64_t>& profiled,
-                                                   size_t ranks) {
+                                                   const storage::RunDetail& run) {
   if (profiled.empty()) return std::nullopt;
   int64_t step = profiled.back();
   if (std::binary_search(profiled.begin(), profiled.end(), cursor.wantedStep)) {
     step = cursor.wantedStep;
   }
-  const bool complete = cursor.shownRanks >= static_cast<int64_t>(ranks);
+  const bool complete = cursor.shownRanks >= static_cast<int64_t>(run.ranks.size());
   if (step == cursor.shownStep && complete) return std::nullopt;
-  auto spans = reader.spans(cursor.run, step);
-  if (!spans) return fail(spans);
-  if (step == cursor.shownStep && static_cast<int64_t>(spans->size()) == cursor.shownRanks) {
+  auto steps = workbench::read_steps(reader, run, step);
+  if (!steps) return fail(steps);
+  if (step == cursor.shownStep && static_cast<int64_t>(steps->measured.size()) == cursor.shownRanks)
     return std::nullopt;
-  }
-  auto predicted = readPredicted(reader, cursor.run);
-  if (!predicted) return fail(predicted);
   StepTimelines result;
   result.step = step;
-  result.predicted = std::move(*predicted);
-  for (storage::RankSpans& rank : *spans) {
-    result.ranks.push_back(rank.rank);
-    result.timelines.push_back(std::make_shared<const Timeline>(std::move(rank.spans.spans)));
+  result.predicted = predictedTimelines(*steps);
+  for (const auto& [rank, side] : steps->measured) {
+    result.ranks.push_back(static_cast<int32_t>(rank));
+    result.timelines.push_back(std::make_shared<const Timeline>(side.spans));
   }
+  result.surprises = surprisesOf(*steps);
   return result;
 }
 
@@ -72,7 +90,7 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   if (!gaps) return fail(gaps);
   auto profiled = reader.profiled_steps(cursor.run);
   if (!profiled) return fail(profiled);
-  auto timelines = readTimelines(reader, cursor, *profiled, run->ranks.size());
+  auto timelines = readTimelines(reader, cursor, *profiled, *run);
   if (!timelines) return fail(timelines);
   update.more = steps->size() == kBatch || lines->size() == kBatch;
   update.contact = contacts->of(run->summary);

@@ -26,12 +26,19 @@ struct LiveCursor {
   int32_t shownRanks = 0;  // timelines on screen: a step's ranks come in one after the other
 };
 
+/// Where a rank's measured step differs from its prediction.
+struct RankSurprise {
+  int64_t rank = 0;
+  workbench::Surprise surprise;
+};
+
 /// The timelines of one profiled step.
 struct StepTimelines {
   int64_t step = 0;
   std::vector<int32_t> ranks;
   std::vector<std::shared_ptr<const Timeline>> timelines;  // as `ranks`
   std::vector<PredictedTimeline> predicted;                // of some ranks, before the run
+  std::vector<RankSurprise> surprises;                     // the largest first
 };
 
 struct LiveUpdate {

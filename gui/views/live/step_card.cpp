@@ -65,6 +65,19 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   body()->setSpacing(0);
   body()->addWidget(timeline_, 1);
 
+  surprising_ = new QWidget;
+  auto* line = new QHBoxLayout(surprising_);
+  line->setContentsMargins(16, 2, 16, 0);
+  line->setSpacing(8);
+  surprises_ = new ElidedLabel;
+  surprises_->setObjectName(QStringLiteral("surprises"));
+  line->addWidget(surprises_, 1);
+  QPushButton* all = linkButton(tr("Node by node"));
+  all->setObjectName(QStringLiteral("differences"));
+  all->setToolTip(tr("Predicted against measured in Compare"));
+  connect(all, &QPushButton::clicked, this, &StepCard::differencesWanted);
+  line->addWidget(all);
+  body()->addWidget(surprising_);
   auto* foot = new QWidget;
   foot->setFixedHeight(34);
   auto* row = new QHBoxLayout(foot);
@@ -100,6 +113,7 @@ void StepCard::clear() {
   compute_.clear();
   timeline_->select({});
   timeline_->setRows({});
+  surprising_->hide();
   showHead();
   showStatistics();
 }
@@ -135,8 +149,21 @@ void StepCard::setTimelines(const StepTimelines& step) {
     rows.push_back(std::move(row));
   }
   timeline_->setRows(std::move(rows));
+  surprising_->setVisible(!step.predicted.empty());
+  showSurprises(step.surprises);
   showHead();
   showStatistics();
+}
+
+void StepCard::showSurprises(const std::vector<RankSurprise>& surprises) {
+  QStringList words;
+  for (const RankSurprise& each : surprises) {
+    const QString text = QString::fromStdString(each.surprise.words);
+    words << (ranks_.size() > 1 ? tr("rank %1, %2").arg(each.rank).arg(text) : text);
+  }
+  surprises_->setFullText(
+      words.isEmpty() ? tr("As predicted: no node differs by more than a hundredth of the step")
+                      : tr("Not as predicted: %1").arg(words.join(QStringLiteral("; "))));
 }
 
 std::vector<int> StepCard::stagesOf(const std::vector<int32_t>& ranks) const {

@@ -36,6 +36,8 @@ class StepCard : public Card {
   TimelineWidget* timeline() const { return timeline_; }
 
  Q_SIGNALS:
+  /// The differences from the prediction, node by node.
+  void differencesWanted();
   /// 0: the newest, and on with it.
   void stepWanted(int64_t step);
 
@@ -49,12 +51,15 @@ class StepCard : public Card {
   QString placeOf(int64_t rank) const;
   void showHead();
   void showStatistics();
+  void showSurprises(const std::vector<RankSurprise>& surprises);
 
   TimelineWidget* timeline_;
   Chip* straggler_;
   SearchField* search_;
   QToolButton* previous_;
   QToolButton* next_;
+  QWidget* surprising_;
+  ElidedLabel* surprises_;
   QLabel* statistics_;
   QList<QLabel*> hints_;
   recipe::Mesh mesh_;

@@ -243,7 +243,7 @@ void RunDrawer::showStep(const RunFacts& facts) {
   step_->setVisible(facts.timeline != nullptr);
   if (!facts.timeline) return;
   const Statistics spent = facts.timeline->statistics();
-  stepTitle_->setText(tr("Step %1, rank 0").arg(format::count(facts.profiledStep)));
+  stepTitle_->setText(tr("Step %1, rank 0").arg(format::count(facts.steps->step)));
   stepSeconds_->setText(format::seconds(double(spent.range) / 1e6));
   const Colors& c = colors();
   const auto part = [](const QString& name, int64_t us, const QColor& color) {

@@ -3,6 +3,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "gui/views/live/departure.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/log_lines.h"
 #include "gui/views/live/step_points.h"
@@ -58,6 +59,35 @@ class LiveDataTest : public QObject {
     QVERIFY(!points[0].hasLoss);
     QCOMPARE(steps.latest("resident_bytes").value(), 5e9);  // of the lowest rank
     QVERIFY(!steps.latest("mfu"));
+  }
+
+  void the_first_step_that_leaves_the_prediction_is_found() {
+    const auto point = [](int64_t step, double seconds, double bytes = 90) {
+      StepPoint point;
+      point.step = step;
+      point.stepSeconds = seconds;
+      point.memoryBytes = bytes;
+      return point;
+    };
+    Departures departures({.seconds = 1, .bytes = 100, .uncertain = 0.15});
+    // The warm-up, one slow step, a slow and a fast one in turn: none leaves it.
+    departures.take({point(1, 9), point(2, 9), point(3, 9), point(4, 1.1), point(5, 3),
+                     point(6, 1.1), point(7, 1.3), point(8, 0.5), point(9, 1.3)});
+    QVERIFY(!departures.time() && !departures.memory());
+    departures.take({point(10, 1.2), point(11, 1.4, 106), point(12, 1)});
+    QCOMPARE(departures.time()->step, 9);
+    QVERIFY(std::abs(departures.time()->share - 0.3) < 1e-9);
+    QCOMPARE(departures.memory()->step, 11);
+
+    // Nobody knows how far off predictions are: a fifth is allowed.
+    Departures unknown({.seconds = 1, .bytes = 0, .uncertain = 0});
+    unknown.take({point(4, 1.19), point(5, 1.19), point(6, 1.19), point(7, 0.7), point(8, 0.7),
+                  point(9, 0.7)});
+    QCOMPARE(unknown.time()->step, 7);
+    QVERIFY(unknown.time()->share < 0 && !unknown.memory());
+    Departures nothing;
+    nothing.take({point(4, 1), point(5, 1), point(6, 1)});
+    QVERIFY(!nothing.time());
   }
 
   void a_loss_that_is_not_a_number_is_reported_as_one() {

@@ -1,0 +1,51 @@
+#include "gui/views/live/departure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gui/models/value.h"
+
+namespace heddle::gui {
+namespace {
+
+constexpr size_t kInARow = 3;
+// The least that is allowed: steps differ among themselves, and where no prediction was checked
+// nobody knows better.
+constexpr double kLeastTime = 0.1, kUnknownTime = 0.2, kMemory = 0.05;
+
+}  // namespace
+
+PredictedStep predictedStep(const storage::RunDetail& run) {
+  const auto result = [&run](const char* key) {
+    const auto found = run.results.find(key);
+    return found == run.results.end() ? 0.0 : number(found->second).value_or(0);
+  };
+  return {result("predicted_step_seconds"), result("predicted_peak_bytes"),
+          result("predicted_uncertain")};
+}
+
+void Departures::take(const std::vector<StepPoint>& points) {
+  for (const StepPoint& point : points) {
+    if (point.step > kWarmUpSteps) takeTime(point);
+    takeMemory(point);
+  }
+}
+
+void Departures::takeTime(const StepPoint& point) {
+  if (time_ || predicted_.seconds <= 0 || std::isnan(point.stepSeconds)) return;
+  const double allowed =
+      predicted_.uncertain > 0 ? std::max(predicted_.uncertain, kLeastTime) : kUnknownTime;
+  const double share = point.stepSeconds / predicted_.seconds - 1;
+  if (std::abs(share) <= allowed) return row_.clear();
+  if (!row_.empty() && (row_.front().share > 0) != (share > 0)) row_.clear();
+  row_.push_back({point.step, share, allowed});
+  if (row_.size() == kInARow) time_ = row_.front();
+}
+
+void Departures::takeMemory(const StepPoint& point) {
+  if (memory_ || predicted_.bytes <= 0 || std::isnan(point.memoryBytes)) return;
+  const double share = point.memoryBytes / predicted_.bytes - 1;
+  if (share > kMemory) memory_ = Departure{point.step, share, kMemory};
+}
+
+}  // namespace heddle::gui

@@ -1,0 +1,144 @@
+#include "workbench/run_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace heddle::workbench {
+namespace {
+
+int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
+
+/// None where nothing was predicted, or by another version.
+Result<std::shared_ptr<const plan::Document>> read_document(storage::Reader& reader,
+                                                            storage::RunId run) {
+  const auto kept = reader.plan(run);
+  if (!kept) return fail(kept);
+  if (!*kept) return nullptr;
+  try {
+    auto document =
+        std::make_shared<plan::Document>(plan::from_json(nlohmann::json::parse((*kept)->document)));
+    document->plan_hash = (*kept)->hash;
+    return document;
+  } catch (const nlohmann::json::exception&) {
+    return nullptr;
+  }
+}
+
+/// The shown rank of the rank's stage: ranks of a stage follow one another.
+const plan::RankFigures* figures_of(const plan::Document& document, int64_t rank) {
+  const plan::RankFigures* found = nullptr;
+  for (const plan::RankFigures& shown : document.ranks_shown)
+    if (shown.rank <= rank && (!found || shown.rank > found->rank)) found = &shown;
+  return found;
+}
+
+/// What the plan decides is held as planned; the rest of what was measured is no plan's.
+std::optional<plan::MemoryBytes> measured_memory(storage::Reader& reader, storage::RunId run,
+                                                 int32_t rank, const plan::RankFigures* planned) {
+  if (!planned) return std::nullopt;
+  const auto resident = reader.series(run, "resident_bytes", rank, {}, 1);
+  if (!resident || resident->empty() || !std::isfinite(resident->front().max)) return std::nullopt;
+  plan::MemoryBytes memory = planned->memory;
+  memory[plan::Category::other] = 0;
+  memory[plan::Category::other] = std::llround(resident->front().max) - memory.total();
+  return memory;
+}
+
+}  // namespace
+
+std::vector<int64_t> RunSteps::ranks() const {
+  std::vector<int64_t> ranks;
+  if (document)
+    for (const plan::RankFigures& shown : document->ranks_shown) ranks.push_back(shown.rank);
+  if (ranks.empty() && !measured.empty()) ranks.push_back(measured.begin()->first);
+  return ranks;
+}
+
+const plan::RankTimeline* RunSteps::timeline(int64_t rank) const {
+  const plan::RankFigures* figures = document ? figures_of(*document, rank) : nullptr;
+  if (!figures) return nullptr;
+  const auto found =
+      std::ranges::find(document->timelines, figures->rank, &plan::RankTimeline::rank);
+  return found == document->timelines.end() ? nullptr : &*found;
+}
+
+bool RunSteps::has(Kind kind, int64_t rank) const {
+  return kind == Kind::measured ? measured.contains(rank) : timeline(rank) != nullptr;
+}
+
+std::optional<Side> RunSteps::side(Kind kind, int64_t rank) const {
+  if (!has(kind, rank)) return std::nullopt;
+  if (kind == Kind::measured) return measured.at(rank);
+  const plan::RankFigures* figures = figures_of(*document, rank);
+  return Side{.name = {},
+              .rank = rank,
+              .stage = figures->stage,
+              .step_us = microseconds(figures->step_seconds),
+              .spans = timeline(rank)->spans,
+              .buckets = document->buckets,
+              .plan_hash = document->plan_hash,
+              .memory = figures->memory};
+}
+
+Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run, int64_t step) {
+  RunSteps steps{run.summary.id, run.summary.name, nullptr, step, {}};
+  auto document = read_document(reader, run.summary.id);
+  if (!document) return fail(document);
+  steps.document = std::move(*document);
+  const auto profiled = reader.profiled_steps(run.summary.id);
+  if (!profiled) return fail(profiled);
+  if (step == 0 && !profiled->empty()) steps.step = profiled->back();
+  auto spans = reader.spans(run.summary.id, steps.step);
+  if (!spans) return fail(spans);
+  std::string executed;
+  if (const auto hash = run.environment.find("plan"); hash != run.environment.end())
+    if (const auto* text = std::get_if<std::string>(&hash->second)) executed = *text;
+  for (storage::RankSpans& each : *spans) {
+    const auto seconds =
+        reader.samples(run.summary.id, "step_seconds", each.rank, {steps.step, steps.step});
+    if (!seconds) return fail(seconds);
+    Side side{.name = {},
+              .rank = each.rank,
+              .stage = 0,
+              .step_us = seconds->empty() ? 0 : microseconds(seconds->back().value),
+              .spans = std::move(each.spans.spans),
+              .buckets = {},
+              .plan_hash = executed,
+              .memory = {}};
+    for (const telemetry::Span& span : side.spans)
+      side.step_us = std::max(side.step_us, span.start_us + span.duration_us);
+    if (steps.document) {
+      const plan::RankFigures* planned = figures_of(*steps.document, each.rank);
+      if (planned) side.stage = planned->stage;
+      side.buckets = steps.document->buckets;
+      if (executed == steps.document->plan_hash)
+        side.memory = measured_memory(reader, run.summary.id, each.rank, planned);
+    }
+    steps.measured.emplace(each.rank, std::move(side));
+  }
+  if (steps.measured.empty()) steps.step = 0;
+  return steps;
+}
+
+std::optional<Pair> pair_of(const RunSteps& left, Kind left_kind, const RunSteps& right,
+                            Kind right_kind, int64_t rank) {
+  auto a = left.side(left_kind, rank), b = right.side(right_kind, rank);
+  if (!a || !b) return std::nullopt;
+  const bool one_run = left.id == right.id;
+  const auto name = [one_run](const RunSteps& of, Kind kind) -> std::string {
+    if (one_run) return kind == Kind::predicted ? "the prediction" : "the measurement";
+    return kind == Kind::predicted ? of.run + "'s prediction" : of.run;
+  };
+  a->name = name(left, left_kind);
+  b->name = name(right, right_kind);
+  return Pair{std::move(*a), std::move(*b)};
+}
+
+std::optional<Pair> usual_pair(const RunSteps& left, const RunSteps& right, int64_t rank) {
+  if (left.id == right.id) return pair_of(left, Kind::predicted, right, Kind::measured, rank);
+  auto pair = pair_of(left, Kind::measured, right, Kind::measured, rank);
+  return pair ? std::move(pair) : pair_of(left, Kind::predicted, right, Kind::predicted, rank);
+}
+
+}  // namespace heddle::workbench
