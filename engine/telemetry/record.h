@@ -60,8 +60,8 @@ struct Span {
   int64_t start_us = 0;
   int64_t duration_us = 0;
   uint8_t stream = kCompute;
-  uint8_t phase = 0;   // 0 forward, 1 backward, 2 optimizer
-  int32_t node = -1;   // its number in the rank's planned graph; −1: not told
+  uint8_t phase = 0;  // 0 forward, 1 backward, 2 optimizer
+  int32_t node = -1;  // its number in the rank's planned graph; −1: not told
 };
 
 /// The timeline of one profiled step of one rank.
