@@ -190,7 +190,7 @@ void PredictionPanel::refreshHardware() {
 }
 
 void PredictionPanel::refreshState() {
-  if (!prediction_.isPlanning()) {
+  if (!prediction_.isBehind()) {
     slow_.stop();
     activity_->clear();
   } else if (!slow_.isActive()) {
