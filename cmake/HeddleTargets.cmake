@@ -47,7 +47,8 @@ function(heddle_library name)
 endfunction()
 
 # heddle_test(NAME SOURCES … LINK … [TIMEOUT seconds]): one Qt Test program, one ctest entry.
-# Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR.
+# Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they
+# calibrate or check is not the user's.
 function(heddle_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -62,5 +63,5 @@ function(heddle_test name)
   target_link_libraries(${name} PRIVATE Qt6::Test ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1")
+                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache")
 endfunction()

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "engine/commands.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/process.h"
@@ -58,6 +59,8 @@ void print(const cost::Calibration& calibration) {
              calibration.host, calibration.ranks, calibration.ranks == 1 ? "" : "s",
              calibration.threads, calibration.threads == 1 ? "" : "s", calibration.cores,
              calibration.speed.flops_per_second * 1e-9, calibration.speed.bytes_per_second * 1e-9);
+  fmt::print("a rank's process takes {} besides its plan\n",
+             bytes_text(static_cast<double>(calibration.process_bytes)));
   for (const cost::Link& link : calibration.links) {
     fmt::print("\n{} of its ranks over {}\n", link.ranks, link.transport);
     print("all-gather", link.all_gather);

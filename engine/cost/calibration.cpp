@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 4;
+constexpr int kVersion = 5;
 constexpr std::array kFurtherTimes = {
     std::pair("activations", &Link::activations), std::pair("all_reduce", &Link::all_reduce),
     std::pair("all_to_all", &Link::all_to_all), std::pair("to_neighbour", &Link::to_neighbour)};
@@ -103,6 +103,7 @@ json to_json(const Calibration& calibration) {
           {"engine", calibration.engine},
           {"flops_per_second", calibration.speed.flops_per_second},
           {"bytes_per_second", calibration.speed.bytes_per_second},
+          {"process_bytes", calibration.process_bytes},
           {"links", std::move(links)},
           {"operators", std::move(operators)}};
 }
@@ -116,6 +117,7 @@ Calibration calibration_from_json(const json& read) {
       .time = read.at("time"),
       .engine = read.at("engine"),
       .speed = {read.at("flops_per_second"), read.at("bytes_per_second")},
+      .process_bytes = read.at("process_bytes"),
       .links = {},
       .operators = {},
   };

@@ -58,6 +58,7 @@ struct Calibration {
   double time = 0;                 // Unix seconds
   std::string engine;              // its version
   MachineSpeed speed;              // just before
+  int64_t process_bytes = 0;       // that a rank holds besides its states and arena
   /// Of all ranks; and of half of them, while the others do the same.
   std::vector<Link> links;
   std::vector<OperatorRate> operators;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/cost/auto_buckets.h"
-#include "engine/recipe/needs.h"
 
 namespace heddle::cost {
 namespace {
@@ -57,7 +56,7 @@ BucketPlan greedy(const graph::Graph& captured, const passes::PlanOptions& base,
   options.largest_bytes = link.all_gather.alone.back().bytes;
   if (limit > 0)
     options.headroom =
-        limit - process_bytes(planned(captured, base, {"", passes::one_each(captured), {}}));
+        limit - rank_bytes(planned(captured, base, {"", passes::one_each(captured), {}}), cost);
   return greedy_buckets(module_costs(captured, cost, base.recompute.reshard),
                         {[&](int64_t bytes) { return at_bytes(link.all_gather.alone, bytes); },
                          [&](int64_t bytes) { return at_bytes(link.reduce_scatter.alone, bytes); }},
@@ -71,14 +70,14 @@ bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
 
 Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& cost) {
   Simulated expected = simulate(program_of(plan.graph, cost));
-  const int64_t bytes = process_bytes(plan);
+  const int64_t bytes = rank_bytes(plan, cost);
   return {candidate, std::move(plan), std::move(expected), bytes};
 }
 
 }  // namespace
 
-int64_t process_bytes(const passes::Plan& plan) {
-  int64_t bytes = kProcessBytes + plan.memory.arena_bytes;
+int64_t rank_bytes(const passes::Plan& plan, const CostModel& cost) {
+  int64_t bytes = cost.process_bytes() + plan.memory.arena_bytes;
   for (const auto* bindings : {&plan.graph.states, &plan.graph.inputs})
     for (const graph::Binding& binding : *bindings)
       bytes += plan.graph.values[binding.value].bytes();
@@ -167,7 +166,7 @@ Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& bas
   Choice none;
   for (const Candidate& candidate : candidates) {
     passes::Plan plan = planned(captured, base, candidate);
-    const int64_t bytes = process_bytes(plan);
+    const int64_t bytes = rank_bytes(plan, cost);
     if (limit == 0 || bytes <= limit) return judged(candidate, std::move(plan), cost);
     none.bytes = none.bytes == 0 ? bytes : std::min(none.bytes, bytes);
   }

@@ -8,16 +8,12 @@
 #include "engine/cost/cost_model.h"
 #include "engine/cost/simulate.h"
 #include "engine/passes/pipeline.h"
-#include "engine/recipe/needs.h"
 
 namespace heddle::cost {
 
-/// Bytes of a CPU rank's process that no plan decides: what LibTorch and the program take.
-inline constexpr int64_t kProcessBytes = recipe::kOwnBytes + recipe::kSharedBytes;
-
-/// Bytes of a rank's process that trains by a plan: states, inputs, the arena, and
-/// `kProcessBytes`.
-int64_t process_bytes(const passes::Plan& plan);
+/// Bytes of a rank that trains by a plan: states, inputs, the arena, and what its process takes
+/// besides.
+int64_t rank_bytes(const passes::Plan& plan, const CostModel& cost);
 
 /// What is decided: the rest of the options is the recipe's.
 struct Candidate {

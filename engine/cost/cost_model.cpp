@@ -60,6 +60,7 @@ CostModel::CostModel(const Rates& rates)
     : links_(rates.links),
       flops_per_second_(rates.flops_per_second),
       bytes_per_second_(rates.bytes_per_second),
+      process_bytes_(rates.process_bytes),
       device_(rates.device) {
   for (const OperatorRate& rate : rates.operators) {
     rates_[rate.op].push_back(rate);

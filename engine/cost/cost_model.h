@@ -28,6 +28,8 @@ class CostModel {
   /// Of a collective.
   Duration transfer(const graph::Graph& graph, const graph::Node& collective) const;
   const Link& link(const std::string& group) const { return links_.at(group); }
+  /// That a rank holds besides its states and arena.
+  int64_t process_bytes() const { return process_bytes_; }
 
  private:
   double device_seconds(const graph::Graph& graph, const graph::Node& node) const;
@@ -35,6 +37,7 @@ class CostModel {
   std::map<std::string, Link> links_;
   std::unordered_map<std::string, std::vector<OperatorRate>> rates_;  // by operator
   double flops_per_second_, bytes_per_second_;                        // of other operators
+  int64_t process_bytes_;
   std::optional<DeviceRates> device_;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/cost/rates.h"
+#include "engine/recipe/needs.h"
 
 namespace heddle::cost {
 namespace {
@@ -70,6 +71,7 @@ class Chooser {
     for (const Calibration* each : here_) {
       if (each->ranks == host_.ranks && each->threads == host_.threads) {
         rates.operators = each->operators;
+        rates.process_bytes = each->process_bytes;
         age(*each, rates);
         return;
       }
@@ -78,6 +80,7 @@ class Chooser {
       if (has >= wanted && (!more || has < share(*more))) more = each;
     }
     const Calibration& nearest = less ? *less : *more;
+    rates.process_bytes = nearest.process_bytes;
     if (less && more) {
       rates.operators = between(*less, *more, wanted);
     } else {
@@ -137,6 +140,7 @@ class Chooser {
 Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
                const GroupKinds& groups) {
   Rates rates;
+  rates.process_bytes = recipe::kOwnBytes + recipe::kSharedBytes;
   const Chooser chooser(calibrations, host);
   chooser.operators(rates);
   for (const auto& [name, kind] : groups) {

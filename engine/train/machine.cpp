@@ -7,7 +7,7 @@
 #include "base/host_name.h"
 #include "base/number_text.h"
 #include "engine/cost/catalogue_rates.h"
-#include "engine/cost/choose_plan.h"
+#include "engine/cost/checks.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/probe/report.h"
 #include "engine/train/rates.h"
@@ -16,17 +16,27 @@
 namespace heddle::train {
 namespace {
 
+/// How far predictions on this host have been off since it was calibrated.
+void add_trust(Machine& machine) {
+  const auto kept = cost::read_calibrations(cost::calibration_file());
+  const cost::Calibration* newest = kept ? cost::newest(*kept, host_name()) : nullptr;
+  cost::Trust trust = cost::trust_in(cost::read_checks(cost::checks_file()), host_name(),
+                                     machine.gpu ? "cuda" : "cpu", newest ? newest->time : 0);
+  machine.uncertain = trust.share;
+  machine.uncertain_words = std::move(trust.words);
+}
+
 Machine this_machine(const recipe::Recipe& recipe) {
   Machine machine;
   machine.name = "this-machine";
   machine.rates = rates_here(recipe);
-  machine.beyond_bytes = cost::kProcessBytes;
   machine.words = fmt::format("this machine, {} ranks", recipe.hardware.ranks);
   if (const auto host = probe::memory_of_this_machine()) {
     machine.limit_bytes = host->memory_bytes / std::max<int64_t>(recipe.hardware.ranks, 1);
     machine.words = fmt::format("this machine: {} cores, {}", host->cores,
                                 bytes_text(static_cast<double>(host->memory_bytes)));
   }
+  add_trust(machine);
   machine.sources = {"heddle-engine calibrate, on this machine"};
   machine.remarks = machine.rates.remarks;
   if (std::string now = speed_now(); !now.empty()) machine.remarks.push_back(std::move(now));
@@ -58,7 +68,7 @@ Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
   machine.node_devices = entry.node.devices;
   machine.eight_bits = machine.rates.device->float8 != cost::Float8::none;
   machine.limit_bytes = static_cast<int64_t>(entry.device.memory_gib.value * kGiB);
-  machine.beyond_bytes =
+  machine.rates.process_bytes =
       static_cast<int64_t>((entry.device.context_gib.value +
                             (recipe.hardware.ranks > 1 ? entry.node.buffers_gib.value : 0.0)) *
                            kGiB);
@@ -78,8 +88,8 @@ Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates) {
   machine.words = host_name();
   machine.gpu = recipe.hardware.device == "cuda";
   machine.rates = rates;
-  machine.beyond_bytes = machine.gpu ? 0 : cost::kProcessBytes;
   machine.remarks = rates.remarks;
+  add_trust(machine);
   return machine;
 }
 

@@ -17,7 +17,6 @@ struct Machine {
   bool gpu = false;
   cost::Rates rates;
   int64_t limit_bytes = 0;   // of a rank; 0: not known
-  int64_t beyond_bytes = 0;  // of a rank, besides states and arena
   int64_t node_devices = 0;  // of a cluster's nodes, each for one rank; 0: no cluster
   double peak_flops = 0;     // of a rank's device, in bf16 or `eight_bits`; 0: not known
   bool eight_bits = false;   // products are

@@ -8,8 +8,8 @@
 
 namespace heddle::train {
 
-/// Bytes of the whole tensors to measure, while compute stands still and beside it: 40 and 14 of
-/// them from 4 KiB to 128 MiB; or some, 16 and 8; or few, for the start of a run whose link may be
+/// Bytes of the whole tensors to measure, while compute stands still and beside it: 24 and 12 of
+/// them from 4 KiB to 128 MiB; or some, 12 and 6; or few, for the start of a run whose link may be
 /// slow.
 struct Sizes {
   std::vector<int64_t> alone, beside;  // ascending; the second ones are among the first
@@ -22,6 +22,10 @@ Sizes few_sizes();
 /// Gathers and scatters of whole tensors of these sizes, and what they take from compute beside
 /// them. Every rank of the group calls this; throws c10::Error as collectives do.
 cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes);
+
+/// Bytes that this process holds when it trains, besides states and arena. Call it first: what else
+/// has been allocated counts too.
+Result<int64_t> measure_process();
 
 /// Each operator's speed in the steps of small models, fp32 and bf16, one rank alone. Call it on
 /// all ranks at once: each takes its share of the machine.

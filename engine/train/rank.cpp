@@ -96,7 +96,7 @@ std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginn
 // What the step was predicted to be; a graph file's is its own. Where it cannot be told, or is not
 // what runs, that is said, and training goes on.
 Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& context,
-                  const cost::Rates& rates, const RunnerFacts& facts, telemetry::LogWriter& log) {
+                  const cost::Rates& rates, RunnerFacts& facts, telemetry::LogWriter& log) {
   if (facts.plan.empty() || !context.launch.graph_file.empty()) return {};
   const auto warn = [&](const std::string& text) {
     return log.append(telemetry::Log{launch::now(), telemetry::Level::warning, text});
@@ -109,6 +109,8 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
                              facts.plan_hash, predicted->plan_hash));
         !warned)
       return warned;
+  facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
+                    predicted->peak_bytes, predicted->plan_hash};
   return log.append(
       telemetry::Plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()});
 }

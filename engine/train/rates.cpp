@@ -158,8 +158,12 @@ Result<> calibrate(const launch::RankContext& context) {
                                 .time = launch::now(),
                                 .engine = HEDDLE_VERSION,
                                 .speed = {},
+                                .process_bytes = 0,
                                 .links = {},
                                 .operators = {}};
+  const auto process = measure_process();
+  if (!process) return fail(process);
+  calibration.process_bytes = *process;
   // Ranks that share cores take turns, and so take longer.
   const Sizes sizes = ranks > calibration.cores ? some_sizes() : many_sizes();
   const auto measure = [&](const std::string& group) {

@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/host_name.h"
+#include "engine/cost/checks.h"
+#include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/train/agreement.h"
 
@@ -70,6 +73,28 @@ Result<> reserve_results(const launch::RankContext& context, int64_t steps) {
                          kFigures + kLoss * std::min(steps, kMostSteps));
 }
 
+namespace {
+
+// For the next prediction here to tell how sure it is. Where it cannot be kept, nothing is lost
+// but that.
+void keep_check(const launch::RankContext& context, const Results& results, const Runner& runner,
+                c10::Device device) {
+  constexpr size_t kEnough = 5;
+  const std::optional<Expected>& expected = runner.facts.expected;
+  if (!expected || results.timed().size() < kEnough) return;
+  (void)cost::keep_check(cost::checks_file(),
+                         {.host = host_name(),
+                          .device = device.is_cuda() ? "cuda" : "cpu",
+                          .ranks = context.launch.world_size,
+                          .time = launch::now(),
+                          .predicted_seconds = expected->step_seconds,
+                          .measured_seconds = results.median_step_seconds(),
+                          .predicted_bytes = static_cast<double>(expected->peak_bytes),
+                          .measured_bytes = static_cast<double>(runner.peak_bytes())});
+}
+
+}  // namespace
+
 Result<> write_results(const launch::RankContext& context, const Results& results,
                        const Runner& runner, c10::Device device) {
   const runtime::Executor* executor = runner.executor();
@@ -104,12 +129,19 @@ Result<> write_results(const launch::RankContext& context, const Results& result
       {"collectives", runner.facts.collectives},
       {"collective_bytes", runner.facts.collective_bytes},
       {"model_forward_calls", runner.model_forward_calls()}};
+  if (const auto& expected = runner.facts.expected)
+    json["expected"] = {{"step_seconds", expected->step_seconds},
+                        {"exposed_seconds", expected->exposed_seconds},
+                        {"bubble_seconds", expected->bubble_seconds},
+                        {"peak_bytes", expected->peak_bytes},
+                        {"plan_hash", expected->plan_hash}};
   if (executor) {
     json["outside_bytes"] = beyond[0];
     json["misplaced_bytes"] = beyond[1];
     json["collectives_run"] = executor->collectives();
     json["collective_bytes_run"] = executor->collective_bytes();
   }
+  keep_check(context, results, runner, device);
   return launch::write_atomically(context.run_dir + "/results.json", json.dump() + "\n");
 }
 

@@ -3,6 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/cost/rates.h"
@@ -11,6 +14,13 @@
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
+
+/// What is predicted of a run (plan::Document has all of it).
+struct Expected {
+  double step_seconds = 0, exposed_seconds = 0, bubble_seconds = 0;
+  int64_t peak_bytes = 0;  // of the rank that needs most
+  std::string plan_hash;
+};
 
 /// What is known of a runner before its first step.
 struct RunnerFacts {
@@ -24,6 +34,7 @@ struct RunnerFacts {
   int64_t state_bytes = 0;
   int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arenas; on a
                                      // GPU the latter two
+  std::optional<Expected> expected;  // before the first step, on rank 0
   std::string plan;                  // its text, which all ranks of a stage must share
   std::string plan_hash;             // of all stages together, once the ranks have met over it
   std::string choice;                // the plan's note: what was chosen, and what is expected of it

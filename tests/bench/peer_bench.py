@@ -12,6 +12,7 @@ seconds and load, ratios, and the bounds that they are held against.
 """
 import argparse, ctypes, json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
 
+from across import across, with_sets
 from default_shape import recipe as default_recipe
 from spans import kernel_seconds
 
@@ -79,51 +80,15 @@ def heddle(sets, link=a.link):
         result = json.loads(out.strip().split("\n")[-1])
         result["kernel_seconds"] = kernel_seconds(a.build, f"{folder}/run")
     else:
-        result, cpu = heddle_across(folder, recipe, options)
+        before = cpu_seconds()
+        result = across(a.build, a.slow_link, link, folder, with_sets(RECIPE, a.set + sets))
+        wait_for_orphans()
+        cpu = cpu_seconds() - before
     if a.keep and link == a.link:
         shutil.rmtree(a.keep, ignore_errors=True)
         shutil.copytree(folder, a.keep)
     shutil.rmtree(folder)
     return result, cpu
-
-
-def heddle_across(folder, recipe, options):
-    """One rank on each side of the link, each in a run directory of its own."""
-    sides = []
-    for rank in range(2):
-        side = f"{folder}/{rank}"
-        os.mkdir(side)
-        shutil.copy(recipe, f"{side}/recipe.toml")
-        text = open(recipe).read()
-        for i in range(1, len(options), 2):
-            section, rest = options[i].split(".", 1)
-            key, value = rest.split("=", 1)
-            text = re.sub(rf"(\[{section}\]\n)(?:{key} = .*\n)?", rf"\g<1>{key} = {value}\n", text) \
-                if f"[{section}]" in text else text + f"[{section}]\n{key} = {value}\n"
-            lines, seen, now = [], set(), ""
-            for line in text.split("\n"):
-                now = line if line.startswith("[") else now
-                name = (now, line.split(" =")[0]) if " = " in line else None
-                if name and name in seen:
-                    continue
-                seen.add(name)
-                lines.append(line)
-            text = "\n".join(lines)
-        with open(f"{side}/recipe.toml", "w") as file:
-            file.write(text)
-        with open(f"{side}/launch.json", "w") as file:
-            json.dump({"run": "bench", "mode": "planned", "world_size": 2, "first_rank": rank,
-                       "local_ranks": 1, "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712,
-                       "epoch": 0, "eval_to": "", "graph_file": "", "grace_seconds": 60.0}, file)
-        engine = f"{a.build}/heddle-engine supervise --run-dir {side}"
-        wait = f"until [ -e {side}/end.json ]; do sleep 2; done; cat {side}/rank-*.err >&2"
-        # Both hosts are this machine: a core each.
-        sides.append(f"taskset -c {rank} {engine} && {wait}")
-    _, cpu = run(["bash", a.slow_link, a.link] + sides)
-    end = json.load(open(f"{folder}/0/end.json"))
-    if not os.path.exists(f"{folder}/0/results.json"):
-        sys.exit(f"Heddle's run ended without results: {end}")
-    return json.load(open(f"{folder}/0/results.json")), cpu
 
 
 def peer(flags):

@@ -54,7 +54,7 @@ class CalibrateTest : public QObject {
     QCOMPARE(link["ranks"].toInt(), 2);
     for (const char* collective : {"all_gather", "reduce_scatter"}) {
       for (const auto& [curve, sizes] :
-           {std::pair("alone", 40), {"beside_compute", 14}, {"lost", 14}}) {
+           {std::pair("alone", 24), {"beside_compute", 12}, {"lost", 12}}) {
         const QJsonArray points = link[collective][curve].toArray();
         QCOMPARE(points.size(), sizes);
         QCOMPARE(points.first().toArray()[0].toInt(), 4096);
@@ -67,6 +67,8 @@ class CalibrateTest : public QObject {
         }
       }
     }
+    const double process = kept["process_bytes"].toDouble();
+    QVERIFY2(process > 100e6 && process < 300e6, qPrintable(QString::number(process)));
     QSet<QString> products;
     for (const QJsonValue rate : kept["operators"].toArray())
       if (rate["op"] == "aten.mm") products << rate["dtype"].toString();
@@ -84,6 +86,24 @@ class CalibrateTest : public QObject {
     QFile log(folder.filePath("rank-0.0.hlog"));
     QVERIFY(log.open(QFile::ReadOnly));
     QVERIFY(log.readAll().contains("expected: step"));
+  }
+
+  void a_finished_run_is_held_against_its_prediction() {
+    const auto plan = [] { return run_engine({"plan", kRecipe, "--json"}).results(); };
+    QCOMPARE(plan()["uncertain"].toDouble(), 0.0);
+    const auto run = run_engine(train({"training.steps=9"}));
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QJsonObject expected = run.results()["expected"].toObject();
+    QVERIFY(expected["step_seconds"].toDouble() > 0);
+    QCOMPARE(expected["plan_hash"], run.results()["plan_hash"]);
+    const QJsonObject after = plan();
+    QVERIFY(after["uncertain"].toDouble() > 0);
+    QVERIFY2(after["uncertain_words"].toString().contains("the last run here"),
+             qPrintable(after["uncertain_words"].toString()));
+    const double peak = run.results()["peak_bytes"].toDouble();
+    const double bytes = expected["peak_bytes"].toDouble();
+    QVERIFY2(std::abs(bytes / peak - 1) < 0.1,
+             qPrintable(QString("%1 and %2").arg(bytes).arg(peak)));
   }
 
   void a_limit_below_what_any_plan_needs_is_an_error() {

@@ -18,6 +18,7 @@ cost::Calibration calibration(const std::string& host, int64_t ranks, double los
       .time = 1e9,
       .engine = "1",
       .speed = {1e11, 1e10},
+      .process_bytes = 180'000'000,
       .links = {{"memory",
                  ranks,
                  {{{4096, 1e-4}, {8192, 3e-4}}, {{4096, 5e-4}}, {{4096, lost}}},
@@ -72,6 +73,7 @@ class CalibrationTest : public QObject {
     QCOMPARE(last.time, 1e9);
     QCOMPARE(last.engine, std::string("1"));
     QCOMPARE(last.speed, (cost::MachineSpeed{1e11, 1e10}));
+    QCOMPARE(last.process_bytes, int64_t{180'000'000});
     const cost::Link& link = last.links.at(0);
     QCOMPARE(link.ranks, int64_t{2});
     QCOMPARE(link.all_gather.alone.back().bytes, int64_t{8192});
@@ -87,10 +89,10 @@ class CalibrationTest : public QObject {
   void what_cannot_be_read_is_told_and_replaced_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("told");
-    QTest::newRow("cut off") << QByteArray("{\"version\": 4, \"calibr") << "damaged";
-    QTest::newRow("no numbers") << QByteArray("{\"version\": 4, \"calibrations\": [{\"host\": 1}]}")
+    QTest::newRow("cut off") << QByteArray("{\"version\": 5, \"calibr") << "damaged";
+    QTest::newRow("no numbers") << QByteArray("{\"version\": 5, \"calibrations\": [{\"host\": 1}]}")
                                 << "damaged";
-    QTest::newRow("older") << QByteArray("{\"version\": 3, \"calibrations\": []}") << "version 3";
+    QTest::newRow("older") << QByteArray("{\"version\": 4, \"calibrations\": []}") << "version 4";
   }
   void what_cannot_be_read_is_told_and_replaced() {
     QFETCH(QByteArray, content);

@@ -56,6 +56,7 @@ graph::Graph parsed(const std::string& nodes) {
 
 cost::Rates rates(double bytes_per_second) {
   cost::Rates rates;
+  rates.process_bytes = 200'000'000;
   cost::Link& link = rates.links["dp_shard"];
   const cost::Curve curve = {{16, 16 / bytes_per_second}, {1024, 1024 / bytes_per_second}};
   link.all_gather = link.reduce_scatter = {curve, curve, {}};
@@ -206,7 +207,7 @@ class CostTest : public QObject {
       const auto alone = cost::choose_first(toy, base, {each}, model, 0);
       QVERIFY(best.expected.step_seconds <= alone.expected.step_seconds * 1.002);
     }
-    QCOMPARE(best.bytes, cost::process_bytes(best.plan));
+    QCOMPARE(best.bytes, cost::rank_bytes(best.plan, model));
   }
 
   void of_equals_the_one_with_most_time_to_spare() {

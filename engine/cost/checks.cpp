@@ -1,0 +1,98 @@
+#include "engine/cost/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/cost/calibration.h"
+#include "engine/launch/run_files.h"
+
+namespace heddle::cost {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kKept = 40;
+
+json to_json(const Check& check) {
+  return {{"host", check.host},
+          {"device", check.device},
+          {"ranks", check.ranks},
+          {"time", check.time},
+          {"seconds", {check.predicted_seconds, check.measured_seconds}},
+          {"bytes", {check.predicted_bytes, check.measured_bytes}}};
+}
+
+Check check_from_json(const json& read) {
+  return {.host = read.at("host"),
+          .device = read.at("device"),
+          .ranks = read.at("ranks"),
+          .time = read.at("time"),
+          .predicted_seconds = read.at("seconds").at(0),
+          .measured_seconds = read.at("seconds").at(1),
+          .predicted_bytes = read.at("bytes").at(0),
+          .measured_bytes = read.at("bytes").at(1)};
+}
+
+std::string off(double least, double most) {
+  if (most - least < 0.005) return fmt::format("{:+.0f} %", most * 100);
+  return fmt::format("{:+.0f} to {:+.0f} %", least * 100, most * 100);
+}
+
+}  // namespace
+
+std::string checks_file() {
+  return std::filesystem::path(calibration_file()).replace_filename("checks.json").string();
+}
+
+std::vector<Check> read_checks(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return {};
+  try {
+    std::vector<Check> checks;
+    for (const json& each : json::parse(file)) checks.push_back(check_from_json(each));
+    return checks;
+  } catch (const json::exception&) {
+    return {};
+  }
+}
+
+Result<> keep_check(const std::string& path, const Check& check) {
+  std::vector<Check> checks = read_checks(path);
+  checks.push_back(check);
+  json kept = json::array();
+  for (size_t i = checks.size() - std::min(checks.size(), kKept); i < checks.size(); ++i)
+    kept.push_back(to_json(checks[i]));
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return fail("{}: {}", path, error.message());
+  return launch::write_atomically(path, kept.dump() + "\n");
+}
+
+Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
+               double since) {
+  std::vector<double> steps, bytes;
+  for (const Check& each : checks) {
+    if (each.host != host || each.device != device || each.time < since) continue;
+    if (each.predicted_seconds <= 0 || each.predicted_bytes <= 0) continue;
+    steps.push_back(each.measured_seconds / each.predicted_seconds - 1);
+    bytes.push_back(each.measured_bytes / each.predicted_bytes - 1);
+  }
+  if (steps.empty()) return {};
+  std::vector<double> sizes;
+  for (const double each : steps) sizes.push_back(std::abs(each));
+  std::ranges::sort(sizes);
+  const auto [least, most] = std::ranges::minmax(steps);
+  const auto [least_bytes, most_bytes] = std::ranges::minmax(bytes);
+  return {sizes[sizes.size() / 2],
+          fmt::format("the last {} here since it was calibrated: steps {}, memory {} of what was "
+                      "predicted",
+                      steps.size() == 1 ? "run" : fmt::format("{} runs", steps.size()),
+                      off(least, most), off(least_bytes, most_bytes))};
+}
+
+}  // namespace heddle::cost

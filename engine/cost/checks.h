@@ -1,0 +1,41 @@
+// How far predictions on this machine have been off: each finished run is held against its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::cost {
+
+/// A finished run, and what was predicted of it before its first step.
+struct Check {
+  std::string host;
+  std::string device;  // "cpu", "cuda"
+  int64_t ranks = 1;
+  double time = 0;                                     // Unix seconds
+  double predicted_seconds = 0, measured_seconds = 0;  // of a step, in the median
+  double predicted_bytes = 0, measured_bytes = 0;      // at the peak of a rank
+};
+
+/// $XDG_CACHE_HOME/heddle/checks.json.
+std::string checks_file();
+
+/// Appends to the file, which keeps the last forty. A file that cannot be read is replaced.
+Result<> keep_check(const std::string& file, const Check& check);
+
+/// What the file holds, the oldest first; nothing where there is none or it is damaged.
+std::vector<Check> read_checks(const std::string& file);
+
+/// How sure a prediction is.
+struct Trust {
+  double share = 0;   // half of the runs were off by no more; 0: none was checked
+  std::string words;  // for people
+};
+
+/// From the runs on that host and device since a time, of any number of ranks.
+Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
+               double since);
+
+}  // namespace heddle::cost

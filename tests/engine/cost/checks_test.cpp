@@ -1,0 +1,76 @@
+// Finished runs held against what was predicted of them.
+#include "engine/cost/checks.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace heddle;
+
+namespace {
+
+// A run that took so much more time and memory than predicted.
+cost::Check check(double time, double longer, double larger, const std::string& host = "a",
+                  const std::string& device = "cpu") {
+  return {.host = host,
+          .device = device,
+          .ranks = 2,
+          .time = time,
+          .predicted_seconds = 2,
+          .measured_seconds = 2 * (1 + longer),
+          .predicted_bytes = 1e9,
+          .measured_bytes = 1e9 * (1 + larger)};
+}
+
+}  // namespace
+
+class ChecksTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void the_file_keeps_the_last_forty() {
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("cache/checks.json").toStdString();
+    QVERIFY(cost::read_checks(file).empty());
+    for (int i = 0; i < 43; ++i) QVERIFY(cost::keep_check(file, check(i, 0.1, 0)).has_value());
+    const auto kept = cost::read_checks(file);
+    QCOMPARE(kept.size(), size_t{40});
+    QCOMPARE(kept.front().time, 3.0);
+    QCOMPARE(kept.back().time, 42.0);
+    QCOMPARE(kept.back().measured_seconds, 2.2);
+    QCOMPARE(kept.back().device, std::string("cpu"));
+  }
+
+  void a_damaged_file_is_replaced() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath("checks.json");
+    QFile file(path);
+    QVERIFY(file.open(QFile::WriteOnly) && file.write("[{\"host\": 1") > 0);
+    file.close();
+    QVERIFY(cost::read_checks(path.toStdString()).empty());
+    QVERIFY(cost::keep_check(path.toStdString(), check(1, 0, 0)).has_value());
+    QCOMPARE(cost::read_checks(path.toStdString()).size(), size_t{1});
+  }
+
+  void half_of_the_runs_were_off_by_no_more() {
+    const std::vector<cost::Check> all = {check(10, 0.02, 0.01), check(11, -0.04, 0),
+                                          check(12, 0.30, -0.02)};
+    const cost::Trust trust = cost::trust_in(all, "a", "cpu", 0);
+    QVERIFY(qFuzzyCompare(trust.share, 0.04));
+    QCOMPARE(trust.words, std::string("the last 3 runs here since it was calibrated: steps -4 to "
+                                      "+30 %, memory -2 to +1 % of what was predicted"));
+  }
+
+  void only_runs_here_since_the_calibration_count() {
+    const std::vector<cost::Check> all = {check(1, 0.5, 0), check(10, 0.5, 0, "b"),
+                                          check(10, 0.5, 0, "a", "cuda"), check(10, 0.08, 0)};
+    const cost::Trust trust = cost::trust_in(all, "a", "cpu", 5);
+    QVERIFY(qFuzzyCompare(trust.share, 0.08));
+    QVERIFY(trust.words.starts_with("the last run here"));
+    QCOMPARE(cost::trust_in(all, "c", "cpu", 0).share, 0.0);
+    QVERIFY(cost::trust_in(all, "c", "cpu", 0).words.empty());
+  }
+};
+
+QTEST_GUILESS_MAIN(ChecksTest)
+#include "checks_test.moc"
