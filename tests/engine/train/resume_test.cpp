@@ -124,17 +124,17 @@ decay = "none"
                    .toUtf8());
   }
 
-  // By default each layout goes on from one other; with HEDDLE_ALL=1 from all.
+  // By default every second layout goes on as itself and as the next; with HEDDLE_ALL=1 all as all.
   void goes_on_under_any_layout() {
     const auto one = losses_of(train(kOne, ""));
     QCOMPARE(one.size(), 20);
     const bool all = qEnvironmentVariableIsSet("HEDDLE_ALL");
     double most = 0;
-    for (qsizetype from = 0; from < kLayouts.size(); ++from) {
+    for (qsizetype from = 0; from < kLayouts.size(); from += all ? 1 : 2) {
       const QString stopped = trained_to_ten(QString("from-%1").arg(from), kLayouts[from]);
       const auto whole = losses_of(train(kLayouts[from], ""));
       for (qsizetype to = 0; to < kLayouts.size(); ++to) {
-        if (!all && to != from && to != (from + 2) % kLayouts.size()) continue;
+        if (!all && to != from && to != (from + 1) % kLayouts.size()) continue;
         const QString pair = QString("%1 to %2").arg(kLayouts[from].name, kLayouts[to].name);
         const auto rest = gone_on(stopped, kLayouts[to]);
         QVERIFY2(rest.size() == 10, qPrintable(pair));
