@@ -74,6 +74,15 @@ void Session::keep(std::function<Result<>(workbench::Workbench&)> change) {
   });
 }
 
+void Session::setAsked(qint64 run, const QString& what) {
+  if (asked(run) == what) return;
+  if (what.isEmpty())
+    asked_.remove(run);
+  else
+    asked_[run] = what;
+  Q_EMIT askedChanged();
+}
+
 void Session::editAsNew(const storage::RunDetail& run) {
   bool emptied = false;
   const std::string recipe = workbench::as_new_recipe(run.recipe, emptied);

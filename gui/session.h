@@ -2,6 +2,7 @@
 // changed, and the ways from page to page. GUI thread only.
 #pragma once
 
+#include <QHash>
 #include <QObject>
 #include <QString>
 #include <QTimer>
@@ -71,12 +72,19 @@ class Session : public QObject {
   /// How runs are drawn when several are shown.
   RunSlots& runSlots() { return runSlots_; }
 
+  /// What a person has asked of a run and it has not done yet, "stopping": empty, nothing. Whoever
+  /// shows the run says so.
+  QString asked(qint64 run) const { return asked_.value(run); }
+  void setAsked(qint64 run, const QString& what);
+
   Worker& readingThread() { return reading_; }
   Worker& workingThreads() { return working_; }
 
  Q_SIGNALS:
   /// Something in the store has changed: new records, a new run, a state. At most four a second.
   void storeChanged();
+
+  void askedChanged();
 
   /// Once a second, of a session that was started: ages on screen grow.
   void secondPassed();
@@ -116,6 +124,7 @@ class Session : public QObject {
   QString store_;
   bool mayWrite_;
   RunSlots runSlots_;
+  QHash<qint64, QString> asked_;
   QTimer poll_;      // changes by other processes
   QTimer throttle_;  // of storeChanged
   QTimer second_;

@@ -80,9 +80,13 @@ std::vector<Continuation::Change> changes(const recipe::Recipe& before, const re
   return changes;
 }
 
-/// Another run goes on with this one, or has gone on in the same folder.
-Result<> check_alone(storage::Reader& reader, const ContinueRequest& request, bool shares_folder) {
-  if (request.kind == Kind::fork) return {};
+/// Refused where another run goes on with this one, or has gone on in the same folder; else what
+/// runs that were resumed from it have more than it has, in words.
+Result<std::vector<std::string>> resumed_before(storage::Reader& reader,
+                                                const ContinueRequest& request,
+                                                bool shares_folder) {
+  std::vector<std::string> notes;
+  if (request.kind == Kind::fork) return notes;
   const auto runs = reader.runs();
   if (!runs) return fail(runs);
   const storage::RunSummary& parent = request.parent.summary;
@@ -94,8 +98,12 @@ Result<> check_alone(storage::Reader& reader, const ContinueRequest& request, bo
     if (shares_folder && run.steps > 0)
       return fail("{} was continued by {} in the same folder of checkpoints; resume that",
                   parent.name, run.name);
+    if (run.steps > parent.steps)
+      notes.push_back(
+          fmt::format("{} has gone on from it to step {}: resume that one to keep its steps",
+                      run.name, run.steps));
   }
-  return {};
+  return notes;
 }
 
 }  // namespace
@@ -125,7 +133,9 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
         fmt::format("checkpoint.folder is emptied: {} is the folder of {}", old_folder, name));
   }
   if (!now.ok()) return fail("{}", joined(now.faults, request.sets_called));
-  if (auto alone = check_alone(reader, request, shares_folder); !alone) return fail(alone);
+  auto others = resumed_before(reader, request, shares_folder);
+  if (!others) return fail(others);
+  plan.notes.insert(plan.notes.end(), others->begin(), others->end());
 
   const auto checkpoints = RunCheckpoints::open(parent);
   if (!checkpoints) return fail(checkpoints);

@@ -68,6 +68,7 @@ std::string last_line(const std::string& text) {
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status));
+  if (WEXITSTATUS(status) == kExitStopped) return "has stopped, as it was asked to";
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 

@@ -15,7 +15,7 @@ constexpr int64_t kRecentSteps = 20;
 }  // namespace
 
 std::optional<double> RunPace::remaining() const {
-  if (steps <= step || stepSeconds <= 0) return std::nullopt;
+  if (ending || steps <= step || stepSeconds <= 0) return std::nullopt;
   return static_cast<double>(steps - step) * stepSeconds;
 }
 

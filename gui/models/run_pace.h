@@ -13,6 +13,7 @@ struct RunPace {
   int64_t step = 0;        // the last one that ended, here or in the run it goes on from
   int64_t steps = 0;       // 0: the recipe does not say
   double stepSeconds = 0;  // rank 0's, median of the last steps; 0: none yet
+  bool ending = false;     // it is being stopped: the steps that are left will not come
 
   /// Seconds until the last step; nullopt when that cannot be told yet.
   std::optional<double> remaining() const;

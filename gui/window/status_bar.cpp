@@ -59,6 +59,7 @@ StatusBar::StatusBar(Session& session, QWidget* parent)
   layout->addWidget(mono(QCoreApplication::applicationVersion()));
   connect(&session, &Session::storeChanged, this, &StatusBar::refresh);
   connect(&session, &Session::secondPassed, this, &StatusBar::tick);
+  connect(&session, &Session::askedChanged, this, [this] { display(status_); });
   display(std::nullopt);
 }
 
@@ -81,7 +82,8 @@ void StatusBar::display(std::optional<RunStatus> status) {
   showContact();
   if (!running) return;
   const storage::RunSummary& run = status_->run;
-  const RunPace& pace = status_->pace;
+  RunPace& pace = status_->pace;
+  pace.ending = !session_.asked(run.id).isEmpty();
   name_->setFullText(QString::fromStdString(run.name));
   const QString step = format::count(pace.step);
   step_->setText(pace.steps > 0 ? tr("%1 / %2").arg(step, format::count(pace.steps)) : step);
@@ -108,10 +110,12 @@ void StatusBar::showContact() {
     state_->setText(tr("nothing is training"));
   } else if (!look.fresh()) {
     state_->setText(look.text);
+  } else if (status_->others > 0) {
+    state_->setText(tr("%1 running").arg(format::count(status_->others + 1)));
   } else {
-    state_->setText(status_->others > 0
-                        ? tr("%1 running").arg(format::count(status_->others + 1))
-                        : QString::fromStdString(storage::to_string(status_->run.state)));
+    const QString asked = session_.asked(status_->run.id);
+    state_->setText(asked.isEmpty() ? QString::fromStdString(storage::to_string(status_->run.state))
+                                    : asked + QChar(0x2026));
   }
   state_->setToolTip(running && status_->contact.link
                          ? QString::fromStdString(status_->contact.link->reason)

@@ -225,6 +225,15 @@ class LineageTest : public QObject {
     QVERIFY(planned(Kind::resume, parent, {}, {"training.steps=50"}));
   }
 
+  void a_second_resume_hears_of_the_first() {
+    const storage::RunDetail parent = trained();
+    const auto run =
+        launched(must(planned(Kind::resume, parent, {}, {"training.steps=25"})).launch);
+    QVERIFY(fixture_->ends(run.id));
+    says(to_text(must(planned(Kind::resume, parent, {}, {"training.steps=30"}))),
+         {"debug-2 has gone on from it to step 25"});
+  }
+
   void a_damaged_checkpoint_is_passed_over_and_said() {
     const storage::RunDetail parent = trained();
     const std::string newest = folder_of(parent) + "/step-20";

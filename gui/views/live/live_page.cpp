@@ -178,8 +178,8 @@ QString LivePage::subtitle() const {
     parts << (lineage->kind == storage::Lineage::Kind::resume ? tr("resumes %1 after step %2")
                                                               : tr("fork of %1 after step %2"))
                  .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step));
-  if (!asked_.isEmpty()) {
-    parts << asked_ + QChar(0x2026);
+  if (const QString asked = session().asked(run.id); !asked.isEmpty()) {
+    parts << asked + QChar(0x2026);
   } else if (run.finished) {
     parts << QString::fromStdString(storage::to_string(run.state)) + QLatin1Char(' ') +
                  format::when(timeOf(*run.finished));
@@ -208,7 +208,6 @@ void LivePage::restart(storage::RunId run) {
   contact_ = {};
   rankWarning_.reset();
   stepTime_ = 0;
-  asked_.clear();
   leaving_.drop();
   left_.clear();
   tiles_->clear();
@@ -312,6 +311,7 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
   departures_.take(points);
   showDepartures();
   tiles_->append(points);
+  pace_.ending = !session().asked(run_->summary.id).isEmpty();
   tiles_->show(*run_, steps_, pace_);
 }
 
@@ -390,7 +390,7 @@ void LivePage::showRanks() {
 
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
-  if (!going) asked_.clear();
+  if (run_ && !going) session().setAsked(run_->summary.id, {});
   // "It cannot be stopped" is not to stand over a run that has ended since.
   if (run_ && !going) Q_EMIT session().messageSettled(subjectOf(run_->summary.id));
   const bool saves = run_ && readRecipe().saves;
@@ -401,7 +401,7 @@ void LivePage::showState() {
   resume_->setVisible(ended && saves);
   fork_->setVisible(ended && saves);
   if (going) stop_->setToolTip(QString::fromStdString(workbench::what_stop_does(*run_)));
-  stop_->setEnabled(going && asked_.isEmpty());
+  stop_->setEnabled(going && session().asked(run_->summary.id).isEmpty());
   showContact();
   Q_EMIT headerChanged();
 }
@@ -436,7 +436,8 @@ QString LivePage::heldUp() const {
 
 /// While the run is not heard of, whether anybody follows it may change without the store.
 void LivePage::tick() {
-  if (!isVisible() || !run_ || storage::has_ended(run_->summary.state)) return;
+  if (!isVisible() || !run_) return;
+  if (storage::has_ended(run_->summary.state)) return Q_EMIT headerChanged();  // "4 min ago"
   showContact();
   if (!lookOf(contact_, unixNow()).fresh()) refresh();
 }
@@ -482,14 +483,14 @@ void LivePage::confirm(EndDialog::How how) {
 
 void LivePage::control(const QString& asked, const storage::RunDetail& run,
                        Result<> (*ask)(const storage::RunDetail&)) {
-  if (run_ && run_->summary.id == run.summary.id) asked_ = asked;
+  session().setAsked(run.summary.id, asked);
   log_->takeFocus();  // the button goes, and Kill would be the next to have it
   showState();
   session().act(
       controlling_, [run, ask](workbench::Workbench&) { return ask(run); },
-      [this, subject = subjectOf(run.summary.id)](const Result<>& done) {
+      [this, id = run.summary.id, subject = subjectOf(run.summary.id)](const Result<>& done) {
         if (!done) {
-          asked_.clear();
+          session().setAsked(id, {});
           Q_EMIT session().message(QString::fromStdString(done.error().message), Tone::bad,
                                    subject);
         }

@@ -102,8 +102,7 @@ class LivePage : public Page {
   bool picked_ = false;                          // by the user: the page does not move on by itself
   bool again_ = false;                           // something changed while a question was under way
   bool loaded_ = false;
-  QString left_;   // what a stopped run has kept; empty: not looked for
-  QString asked_;  // "stopping", "killing": until the run has ended
+  QString left_;  // what a stopped run has kept; empty: not looked for
 };
 
 }  // namespace heddle::gui

@@ -245,6 +245,7 @@ class WindowTest : public QObject {
     QVERIFY(stop);
     stop->setFocus();
     QTest::keyClick(stop, Qt::Key_Space);
+    QCOMPARE(session_->asked(store_.runs.running), QStringLiteral("stopping"));
     QWidget* focus = window_->focusWidget();
     QVERIFY(focus);
     QCOMPARE(focus->accessibleName(), QStringLiteral("Log"));
