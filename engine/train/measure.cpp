@@ -224,9 +224,9 @@ std::vector<int64_t> every(size_t step, const std::vector<int64_t>& sizes) {
 
 }  // namespace
 
-Sizes many_sizes() { return {.alone = spread(24), .beside = every(2, spread(24)), .rounds = 11}; }
+Sizes many_sizes() { return {.alone = spread(25), .beside = every(2, spread(25)), .rounds = 11}; }
 
-Sizes some_sizes() { return {.alone = spread(12), .beside = every(2, spread(12)), .rounds = 7}; }
+Sizes some_sizes() { return {.alone = spread(13), .beside = every(2, spread(13)), .rounds = 7}; }
 
 Sizes few_sizes() { return {{4096, 256 << 10, 1 << 20, 4 << 20}, {4096, 1 << 20}, 7}; }
 

@@ -8,8 +8,8 @@
 
 namespace heddle::train {
 
-/// Bytes of the whole tensors to measure, while compute stands still and beside it: 24 and 12 of
-/// them from 4 KiB to 128 MiB; or some, 12 and 6; or few, for the start of a run whose link may be
+/// Bytes of the whole tensors to measure, while compute stands still and beside it: 25 and 13 of
+/// them from 4 KiB to 128 MiB; or some, 13 and 7; or few, for the start of a run whose link may be
 /// slow.
 struct Sizes {
   std::vector<int64_t> alone, beside;  // ascending; the second ones are among the first

@@ -54,7 +54,7 @@ class CalibrateTest : public QObject {
     QCOMPARE(link["ranks"].toInt(), 2);
     for (const char* collective : {"all_gather", "reduce_scatter"}) {
       for (const auto& [curve, sizes] :
-           {std::pair("alone", 24), {"beside_compute", 12}, {"lost", 12}}) {
+           {std::pair("alone", 25), {"beside_compute", 13}, {"lost", 13}}) {
         const QJsonArray points = link[collective][curve].toArray();
         QCOMPARE(points.size(), sizes);
         QCOMPARE(points.first().toArray()[0].toInt(), 4096);
