@@ -90,7 +90,8 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
                       .ranks = options.ranks,
                       .hardware = what.hardware,
                       .executor = what.executor,
-                      .timeline = !what.timeline.empty()};
+                      .timeline = !what.timeline.empty(),
+                      .awaits_speed = true};
   if (!file) {
     fmt::print(stderr, "{}: cannot be read\n", options.path);
     return 2;

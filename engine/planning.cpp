@@ -11,6 +11,7 @@
 #include "engine/shortfall.h"
 #include "engine/train/graph_file.h"
 #include "engine/train/predict.h"
+#include "engine/train/speed_now.h"
 
 namespace heddle::engine {
 namespace {
@@ -86,8 +87,12 @@ recipe::Parsed Planning::read(const PlanRequest& request) {
 PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& parsed,
                              const std::function<bool()>& cancelled) {
   const recipe::Recipe& recipe = parsed.recipe;
-  const auto machine = train::machine_of(
-      recipe, request.hardware.empty() ? recipe.hardware.name : request.hardware, request.executor);
+  const std::string& name = request.hardware.empty() ? recipe.hardware.name : request.hardware;
+  if (request.awaits_speed && train::is_this_machine(name)) {
+    train::measure_speed();
+    train::await_speed();
+  }
+  const auto machine = train::machine_of(recipe, name, request.executor);
   if (!machine) return machine.error();
   if (auto fault = partly_filled_node(parsed, machine->node_devices))
     return std::vector{std::move(*fault)};

@@ -25,7 +25,8 @@ struct PlanRequest {
   std::string hardware;  // empty: the recipe's
   std::string executor = "heddle";
   bool timeline = false;
-  bool closes = true;  // where the plan does not fit: with what would close it
+  bool closes = true;         // where the plan does not fit: with what would close it
+  bool awaits_speed = false;  // of this machine: looks first at how fast it is now, half a second
 };
 
 /// A plan; or what is wrong with the recipe; or why it cannot be planned.

@@ -93,11 +93,15 @@ Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates) {
   return machine;
 }
 
+bool is_this_machine(const std::string& name) {
+  return name.empty() || name == hardware::kThisMachine;
+}
+
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
                            const std::string& executor) {
   const auto runs = cost::executor_of(executor);
   if (!runs) return fail("--executor: {} is none; valid: heddle, compiled, eager", executor);
-  if (name.empty() || name == hardware::kThisMachine) {
+  if (is_this_machine(name)) {
     if (*runs != cost::Executor::heddle)
       return fail(
           "--executor: {} describes GPUs, and no hardware is named; valid: heddle, or a "

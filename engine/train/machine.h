@@ -29,6 +29,9 @@ struct Machine {
 /// The machine that a run is on, by the rates that its ranks have agreed on.
 Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates);
 
+/// Whether a recipe's or an option's name of hardware, empty by default, is this machine's.
+bool is_this_machine(const std::string& name);
+
 /// The machine called `name` for a resolved recipe, as an `executor` ("heddle", "compiled",
 /// "eager") uses it. Errors: no such name, a damaged catalogue.
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,

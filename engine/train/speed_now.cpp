@@ -15,21 +15,30 @@ namespace {
 
 class Measured {
  public:
-  cost::MachineSpeed speed() {
+  void begin() {
     const std::lock_guard lock(mutex_);
-    if (next_.valid() && next_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-      keep(next_.get());
-    if (!speed_) keep(cost::measure_machine_speed());
-    if (!next_.valid() && seconds_since(time_) > kSecondsToHold)
-      next_ = std::async(std::launch::async, cost::measure_machine_speed);
-    return *speed_;
+    take(std::chrono::seconds(0));
+    if (next_.valid() || (speed_ && seconds_since(time_) < kSecondsToHold)) return;
+    next_ = std::async(std::launch::async, cost::measure_machine_speed);
+  }
+
+  void await() {
+    const std::lock_guard lock(mutex_);
+    take(std::chrono::hours(1));
+  }
+
+  std::optional<cost::MachineSpeed> last() {
+    const std::lock_guard lock(mutex_);
+    take(std::chrono::seconds(0));
+    return speed_;
   }
 
  private:
   static constexpr double kSecondsToHold = 300;
 
-  void keep(const cost::MachineSpeed& speed) {
-    speed_ = speed;
+  void take(std::chrono::seconds patience) {
+    if (!next_.valid() || next_.wait_for(patience) != std::future_status::ready) return;
+    speed_ = next_.get();
     time_ = Clock::now();
   }
 
@@ -39,15 +48,30 @@ class Measured {
   std::future<cost::MachineSpeed> next_;
 };
 
+Measured& measured() {
+  static Measured one;
+  return one;
+}
+
+/// Rates say why there is none.
+std::optional<cost::Calibration> calibration_here() {
+  const auto kept = cost::read_calibrations(cost::calibration_file());
+  const cost::Calibration* newest = kept ? cost::newest(*kept, host_name()) : nullptr;
+  return newest ? std::optional(*newest) : std::nullopt;
+}
+
 }  // namespace
 
+void measure_speed() {
+  if (calibration_here()) measured().begin();
+}
+
+void await_speed() { measured().await(); }
+
 std::string speed_now() {
-  const auto kept = cost::read_calibrations(cost::calibration_file());
-  if (!kept) return {};  // rates say so
-  const cost::Calibration* newest = cost::newest(*kept, host_name());
-  if (!newest) return {};
-  static Measured measured;
-  return cost::speed_remark(*newest, measured.speed(), launch::now());
+  const auto last = measured().last();
+  const auto calibration = last ? calibration_here() : std::nullopt;
+  return calibration ? cost::speed_remark(*calibration, *last, launch::now()) : std::string();
 }
 
 }  // namespace heddle::train

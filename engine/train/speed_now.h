@@ -5,10 +5,17 @@
 
 namespace heddle::train {
 
-/// In words what has changed since the newest calibration of this machine, how old it is, and by
-/// how much steps may be off; empty where nothing much has, or nothing is calibrated. Takes half a
-/// second the first time; later answers are of a measurement that is repeated in the background
-/// when it is some minutes old. Safe to call from several threads.
+/// Measures how fast this machine is, unless that has been done within some minutes or nothing is
+/// calibrated: on all cores for half a second, in the background. Safe to call from several
+/// threads.
+void measure_speed();
+
+/// Returns when no measurement is under way.
+void await_speed();
+
+/// In words what has changed between the newest calibration of this machine and the last
+/// measurement, how old the calibration is, and by how much steps may be off; empty where nothing
+/// much has, or nothing is calibrated or measured. Never waits.
 std::string speed_now();
 
 }  // namespace heddle::train

@@ -36,11 +36,9 @@ bool isSample(const QString& file) {
 ComposePage::ComposePage(Session& session, QWidget* parent)
     : Page(session, parent),
       planner_(QString::fromStdString(workbench::engine_path())),
-      prediction_(document_, planner_),
-      view_(new ComposeView(document_, prediction_)) {
+      prediction_(document_, planner_) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(view_);
   makeActions();
   makeHeader();
   connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
@@ -125,8 +123,17 @@ QString ComposePage::subtitle() const {
   return document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
 }
 
+ComposeView& ComposePage::view() {
+  if (view_ == nullptr) {
+    view_ = new ComposeView(document_, prediction_);
+    layout()->addWidget(view_);
+  }
+  return *view_;
+}
+
 void ComposePage::activated() {
   loadFirst();
+  view();
   prediction_.start();
 }
 
@@ -168,7 +175,7 @@ void ComposePage::sayBroughtBack() {
       });
 }
 
-void ComposePage::showPlace(int line, int column) { view_->showPlace(line, column); }
+void ComposePage::showPlace(int line, int column) { view().showPlace(line, column); }
 
 void ComposePage::showRecipe(const QString& name, const QString& toml, const QString& file) {
   loadFirst();
@@ -187,7 +194,7 @@ void ComposePage::newRecipe() {
   if (!isVisible()) Q_EMIT session().pageRequested(name());
   if (!mayReplace()) return;
   document_.load(tr("new recipe"), {}, {});
-  view_->focusFirstFault();
+  view().focusFirstFault();
 }
 
 void ComposePage::chooseFile() {

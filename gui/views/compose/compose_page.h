@@ -42,6 +42,8 @@ class ComposePage : public Page {
   void hideEvent(QHideEvent* event) override;
 
  private:
+  /// Made when the page is first shown, not with the window: it has a field for every key.
+  ComposeView& view();
   void makeActions();
   void makeHeader();
   void loadFirst();
@@ -65,7 +67,7 @@ class ComposePage : public Page {
   bool loaded_ = false;
   QWidget* header_;
   QToolButton* recipes_;
-  ComposeView* view_;
+  ComposeView* view_ = nullptr;
   QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *launch_;
 };
 

@@ -77,7 +77,7 @@ void RecipeForm::addGroup(const QString& title) {
   group.grid->setColumnStretch(1, 1);
   column->addLayout(group.grid);
   for (const recipe::KeyInfo* info : recipe::keys_of(title.toStdString()))
-    if (!info->drawn) group.entries << entryOf(*info, group.whole);
+    if (!info->drawn) group.entries << Entry{info};
   group.below = nullptr;
   if (title == QLatin1String("Parallelism")) {
     group.note->setObjectName(QStringLiteral("product"));
@@ -106,7 +106,8 @@ void RecipeForm::setColumns(int columns) {
   }
 }
 
-RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info, QWidget* group) {
+void RecipeForm::make(Entry& entry, QWidget* group) {
+  const recipe::KeyInfo& info = *entry.info;
   KeyField* field = fieldFor(document_, info);
   QWidget* editor = field->editor();
   auto* cell = new QWidget(group);
@@ -132,29 +133,36 @@ RecipeForm::Entry RecipeForm::entryOf(const recipe::KeyInfo& info, QWidget* grou
   editor->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   editor->installEventFilter(this);
   cell->hide();
-  return {field, cell, wide};
+  entry = {&info, field, cell, wide};
+  field->refresh();
+  enable(field);
 }
 
 bool RecipeForm::isShown(const Group& group, const Entry& entry) const {
-  const recipe::KeyInfo& info = entry.field->info();
+  const recipe::KeyInfo& info = *entry.info;
   const QString sought = search_->text().trimmed();
   if (!sought.isEmpty()) {
     const QString words = QString::fromStdString(info.key + " " + info.label + " " + info.help +
                                                  " " + info.group + " " + info.valid);
     return words.contains(sought, Qt::CaseInsensitive);
   }
-  return info.often || group.unfolded || document_.isWritten(entry.field->key()) ||
-         !entry.field->fault().isEmpty();
+  const QString key = QString::fromStdString(info.key);
+  return info.often || group.unfolded || document_.isWritten(key) ||
+         (entry.field != nullptr ? !entry.field->fault().isEmpty()
+                                 : document_.faultOf(key) != nullptr);
 }
 
 void RecipeForm::arrange() {
   const bool searching = !search_->text().trimmed().isEmpty();
+  bool reordered = false;
   for (Group& group : groups_) {
     QList<QWidget*> shown;
     qsizetype rare = 0;
-    for (const Entry& entry : group.entries) {
-      if (isShown(group, entry)) shown << entry.cell;
-      rare += entry.field->info().often ? 0 : 1;
+    for (Entry& entry : group.entries) {
+      rare += entry.info->often ? 0 : 1;
+      if (!isShown(group, entry)) continue;
+      if (entry.cell == nullptr) make(entry, group.whole);
+      shown << entry.cell;
     }
     const qsizetype hidden = group.entries.size() - shown.size();
     const QString title =
@@ -171,8 +179,10 @@ void RecipeForm::arrange() {
     if (group.below != nullptr) group.below->setVisible(!searching);
     if (shown == group.shown) continue;
     group.shown = shown;
+    reordered = true;
     int row = 0, column = 0;
     for (const Entry& entry : group.entries) {
+      if (entry.cell == nullptr) continue;
       group.grid->removeWidget(entry.cell);
       entry.cell->setVisible(shown.contains(entry.cell));
       if (!shown.contains(entry.cell)) continue;
@@ -188,24 +198,47 @@ void RecipeForm::arrange() {
       }
     }
   }
+  if (reordered) orderTabs();
+}
+
+void RecipeForm::orderTabs() {
+  QWidget* before = search_;
+  const auto then = [&before](QWidget* next) {
+    setTabOrder(before, next);
+    before = next;
+  };
+  for (const Group& group : groups_) {
+    then(group.head);
+    for (const Entry& entry : group.entries)
+      if (entry.field != nullptr) then(entry.field->editor());
+  }
 }
 
 QList<KeyField*> RecipeForm::fields() const {
   QList<KeyField*> all;
   for (const Group& group : groups_)
-    for (const Entry& entry : group.entries) all << entry.field;
+    for (const Entry& entry : group.entries)
+      if (entry.field != nullptr) all << entry.field;
   return all;
 }
 
+void RecipeForm::enable(KeyField* field) const {
+  const QString& key = field->key();
+  const bool idle = !savesCheckpoints() && key.startsWith(QLatin1String("checkpoint.")) &&
+                    key != QLatin1String("checkpoint.enabled");
+  field->editor()->setEnabled(document_.isReadable() && !idle);
+}
+
+bool RecipeForm::savesCheckpoints() const {
+  return document_.value(QStringLiteral("checkpoint.enabled")) == QLatin1String("true");
+}
+
 void RecipeForm::refresh() {
-  const bool saves = document_.value(QStringLiteral("checkpoint.enabled")) == QLatin1String("true");
   for (KeyField* field : fields()) {
     field->refresh();
-    const QString& key = field->key();
-    const bool idle = !saves && key.startsWith(QLatin1String("checkpoint.")) &&
-                      key != QLatin1String("checkpoint.enabled");
-    field->editor()->setEnabled(document_.isReadable() && !idle);
+    enable(field);
   }
+  const bool saves = savesCheckpoints();
   checkpoints_->setText(saves ? tr("What a stopped run is resumed from.")
                               : tr("A run that stops loses what it has trained."));
   setTone(checkpoints_, saves ? "muted" : "warn");

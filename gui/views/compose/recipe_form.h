@@ -42,11 +42,13 @@ class RecipeForm : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  /// A key's label and field, as wide as the form or half of it.
+  /// A key's label and field, as wide as the form or half of it; made when it is first shown, since
+  /// most recipes show a third of all keys.
   struct Entry {
-    KeyField* field;
-    QWidget* cell;
-    bool wide;
+    const recipe::KeyInfo* info;
+    KeyField* field = nullptr;
+    QWidget* cell = nullptr;
+    bool wide = false;
   };
   struct Group {
     QString title;
@@ -61,12 +63,17 @@ class RecipeForm : public QWidget {
   };
 
   void addGroup(const QString& title);
-  Entry entryOf(const recipe::KeyInfo& info, QWidget* group);
+  void make(Entry& entry, QWidget* group);
   bool isShown(const Group& group, const Entry& entry) const;
   void arrange();
+  /// Tab goes through what is shown as it stands, whenever it was made.
+  void orderTabs();
+  bool savesCheckpoints() const;
+  void enable(KeyField* field) const;
   void refresh();
   void showBubble();
   bool asksForNeighbours(QObject* watched, const QEvent* event) const;
+  /// Those that have been made.
   QList<KeyField*> fields() const;
 
   RecipeDocument& document_;

@@ -40,42 +40,63 @@ class RecipeFormTest : public QObject {
 
   void every_key_is_in_a_group() {
     for (const recipe::KeyInfo& info : recipe::keys()) {
-      const auto* editor = form_->findChild<QWidget*>(QString::fromStdString(info.key));
-      QVERIFY2((editor == nullptr) == info.drawn, info.key.c_str());
-      if (info.drawn) continue;
       const bool written = document_->isWritten(QString::fromStdString(info.key));
-      QCOMPARE(editor->isVisible(), info.often || written);
+      QCOMPARE(isShown(info.key), !info.drawn && (info.often || written));
+    }
+    unfoldAll();
+    for (const recipe::KeyInfo& info : recipe::keys()) {
+      QVERIFY2(isShown(info.key) != info.drawn, info.key.c_str());
+      if (info.drawn) continue;
+      const auto* editor = form_->findChild<QWidget*>(QString::fromStdString(info.key));
       QVERIFY(editor->toolTip().contains(QString::fromStdString(info.help).toHtmlEscaped()));
       QCOMPARE(editor->accessibleName(), QString::fromStdString(info.label));
     }
-    unfoldAll();
-    for (const recipe::KeyInfo& info : recipe::keys())
-      if (!info.drawn)
-        QVERIFY2(form_->findChild<QWidget*>(QString::fromStdString(info.key))->isVisible(),
-                 info.key.c_str());
   }
 
   void a_group_folds() {
     auto* head = form_->findChild<QPushButton*>("group:Timeouts");
-    auto* step = form_->findChild<QWidget*>("timeouts.step");
     QCOMPARE(head->text(), QString("Timeouts   + 3"));
     QTest::mouseClick(head, Qt::LeftButton);
-    QVERIFY(step->isVisible());
+    QVERIFY(isShown("timeouts.step"));
     document_->setKey("timeouts.step", "5");
     QTest::mouseClick(head, Qt::LeftButton);
-    QVERIFY(step->isVisible());  // what the recipe says is in sight
-    QVERIFY(!form_->findChild<QWidget*>("timeouts.start")->isVisible());
+    QVERIFY(isShown("timeouts.step"));  // what the recipe says is in sight
+    QVERIFY(!isShown("timeouts.start"));
+  }
+
+  void tab_goes_through_the_fields_as_they_stand() {
+    QTest::mouseClick(form_->findChild<QPushButton*>("group:Data"), Qt::LeftButton);
+    QCoreApplication::processEvents();  // they stand where they will
+    form_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(form_.get()));
+    form_->findChild<QLineEdit*>("searchKeys")->setFocus();
+    const QWidget* last = QApplication::focusWidget();
+    for (int i = 0; i < 40; ++i) {
+      QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+      const QWidget* now = QApplication::focusWidget();
+      const QPoint before = last->mapTo(form_.get(), QPoint()),
+                   here = now->mapTo(form_.get(), QPoint());
+      QVERIFY2(here.y() > before.y() + 8 || here.x() > before.x(),
+               qPrintable(QString("%1 (%2, %3) after %4 (%5, %6)")
+                              .arg(now->objectName())
+                              .arg(here.x())
+                              .arg(here.y())
+                              .arg(last->objectName())
+                              .arg(before.x())
+                              .arg(before.y())));
+      last = now;
+    }
   }
 
   void a_search_finds_keys_and_words() {
     auto* search = form_->findChild<QLineEdit*>("searchKeys");
     QTest::keyClicks(search, "silent");
-    QVERIFY(form_->findChild<QWidget*>("timeouts.start")->isVisible());
-    QVERIFY(!form_->findChild<QWidget*>("training.steps")->isVisible());
+    QVERIFY(isShown("timeouts.start"));
+    QVERIFY(!isShown("training.steps"));
     QVERIFY(!form_->findChild<QPushButton*>("group:Training")->isVisible());
     search->clear();
-    QVERIFY(form_->findChild<QWidget*>("training.steps")->isVisible());
-    QVERIFY(!form_->findChild<QWidget*>("timeouts.start")->isVisible());
+    QVERIFY(isShown("training.steps"));
+    QVERIFY(!isShown("timeouts.start"));
   }
 
   void every_field_sets_its_key() {
@@ -194,6 +215,11 @@ class RecipeFormTest : public QObject {
   }
 
  private:
+  bool isShown(const std::string& key) const {
+    const auto* editor = form_->findChild<QWidget*>(QString::fromStdString(key));
+    return editor != nullptr && editor->isVisible();
+  }
+
   void unfoldAll() {
     for (auto* head : form_->findChildren<QPushButton*>())
       if (head->objectName().startsWith("group:") && head->text().contains('+'))
