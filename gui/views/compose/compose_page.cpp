@@ -125,7 +125,7 @@ QString ComposePage::subtitle() const {
 
 ComposeView& ComposePage::view() {
   if (view_ == nullptr) {
-    view_ = new ComposeView(document_, prediction_);
+    view_ = new ComposeView(document_, prediction_, this);
     layout()->addWidget(view_);
   }
   return *view_;

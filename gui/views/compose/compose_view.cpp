@@ -26,7 +26,7 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
     : QWidget(parent),
       document_(document),
       prediction_(prediction),
-      rows_(new QSplitter(Qt::Vertical)),
+      rows_(new QSplitter(Qt::Vertical, this)),
       bottom_(new QSplitter(Qt::Horizontal)) {
   auto* whole = new QVBoxLayout(this);
   whole->setContentsMargins(0, 0, 0, 0);
@@ -55,15 +55,17 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
   refresh();
 }
 
+// Each part is made where it will stand: one that is moved there is styled a second time with all
+// that is in it, which is most of what this page takes to open.
 QWidget* ComposeView::makeTop() {
-  auto* top = new QWidget;
+  auto* top = new QWidget(rows_);
   auto* row = new QHBoxLayout(top);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
   panel_ = new PredictionPanel(prediction_);
-  row->addWidget(makeForm());
+  row->addWidget(makeForm(top));
   row->addWidget(line(Qt::Vertical));
-  auto* model = new ModelPanel(document_, prediction_);
+  auto* model = new ModelPanel(document_, prediction_, top);
   connect(model, &ModelPanel::bucketChosen, this,
           [this](const Bucket& bucket) { step_->showGather(bucket.modules); });
   connect(model->layers(), &LayersPanel::neighboursRequested, this,
@@ -76,13 +78,13 @@ QWidget* ComposeView::makeTop() {
   return top;
 }
 
-QWidget* ComposeView::makeForm() {
-  formFrame_ = new QFrame;
+QWidget* ComposeView::makeForm(QWidget* parent) {
+  formFrame_ = new QFrame(parent);
   formFrame_->setProperty("role", "panel");
   auto* layout = new QVBoxLayout(formFrame_);
   layout->setContentsMargins(0, 0, 0, 0);
   form_ = new RecipeForm(document_);
-  formScroll_ = scrolled(form_);
+  formScroll_ = scrolled(form_, formFrame_);
   layout->addWidget(formScroll_);
   return formFrame_;
 }

@@ -36,7 +36,7 @@ class ComposeView : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  QWidget* makeForm();
+  QWidget* makeForm(QWidget* parent);
   QWidget* makeTop();
   QWidget* makeText();
   void refresh();

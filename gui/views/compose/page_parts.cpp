@@ -2,8 +2,8 @@
 
 namespace heddle::gui {
 
-QScrollArea* scrolled(QWidget* widget) {
-  auto* area = new QScrollArea;
+QScrollArea* scrolled(QWidget* widget, QWidget* parent) {
+  auto* area = new QScrollArea(parent);
   area->setFrameShape(QFrame::NoFrame);
   area->setWidgetResizable(true);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
