@@ -138,9 +138,7 @@ Result<> export_run(Reader& reader, RunId id, const std::string& folder) {
   if (!written) return written;
   return write_whole(into / "recipe.toml", [&](std::ostream& out) -> Result<> {
     if (const auto& lineage = run->summary.lineage)
-      out << fmt::format("# {} of {} after step {}\n",
-                         lineage->kind == Lineage::Kind::resume ? "Resume" : "Fork",
-                         lineage->parent_name, lineage->step);
+      out << fmt::format("# {}\n", words_of(*lineage));
     out << run->recipe;
     return {};
   });

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/number_text.h"
 #include "storage/connection.h"
 #include "storage/run_rows.h"
 #include "storage/store.h"
@@ -91,6 +92,11 @@ std::optional<Lineage::Kind> lineage_kind(const std::string& name) {
   for (const Lineage::Kind kind : {Lineage::Kind::resume, Lineage::Kind::fork})
     if (to_string(kind) == name) return kind;
   return std::nullopt;
+}
+
+std::string words_of(const Lineage& lineage) {
+  return fmt::format("{} of {} after step {}", to_string(lineage.kind), lineage.parent_name,
+                     count_text(static_cast<double>(lineage.step)));
 }
 
 Reader::Reader(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}

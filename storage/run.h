@@ -43,6 +43,8 @@ struct Lineage {
 /// "resume", "fork".
 std::string to_string(Lineage::Kind kind);
 std::optional<Lineage::Kind> lineage_kind(const std::string& name);
+/// "resume of debug after step 1,266": the same wherever a run's origin is told.
+std::string words_of(const Lineage& lineage);
 
 /// A run about to be launched or imported.
 struct NewRun {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "workbench/targets.h"
 
@@ -198,10 +199,9 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
 
 std::string to_text(const Continuation& plan) {
   const storage::Lineage& from = plan.launch.begin->lineage;
-  std::string text =
-      fmt::format("{} of {}: goes on after step {} to step {} on {}\n  from {}\n",
-                  from.kind == Kind::resume ? "resume" : "fork", from.parent_name, plan.from.step,
-                  plan.last_step, plan.launch.target.name, plan.path);
+  std::string text = fmt::format("{}, to step {} on {}\n  from {}\n", storage::words_of(from),
+                                 count_text(static_cast<double>(plan.last_step)),
+                                 plan.launch.target.name, plan.path);
   for (const Continuation::Change& change : plan.changes)
     text += fmt::format("  with {} {} instead of {}\n", change.key, change.now, change.before);
   text += fmt::format("  checkpoints go to {}\n", plan.folder);

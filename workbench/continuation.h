@@ -43,7 +43,7 @@ struct Continuation {
 /// model fits the checkpoint. Looks there: never call from the GUI thread.
 Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRequest& request);
 
-/// "goes on after step 30 of debug …": a few lines for a terminal.
+/// "resume of debug after step 30, to step 60 on …": a few lines for a terminal.
 std::string to_text(const Continuation& continuation);
 
 /// The text of a run's recipe as that of a new run: without a folder of checkpoints, which is the

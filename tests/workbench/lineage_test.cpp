@@ -121,10 +121,9 @@ class LineageTest : public QObject {
     const storage::RunDetail parent = trained();
     const Continuation plan =
         must(planned(Kind::resume, parent, {}, {"training.steps=30", "optimizer.lr=1e-4"}));
-    says(to_text(plan),
-         {"resume of debug: goes on after step 20 to step 30 on this-machine\n", "from ",
-          "/checkpoints/step-20\n", "with training.steps 30 instead of 20\n",
-          "with optimizer.lr 1e-4 instead of 3e-4\n", "go to its run directory\n"});
+    says(to_text(plan), {"resume of debug after step 20, to step 30 on this-machine\n", "from ",
+                         "/checkpoints/step-20\n", "with training.steps 30 instead of 20\n",
+                         "with optimizer.lr 1e-4 instead of 3e-4\n", "go to its run directory\n"});
     const auto run = launched(plan.launch);
     QCOMPARE(run.name, std::string("debug-2"));
     QVERIFY(detail(run.id).run_dir.starts_with(fixture_->path("node/runs/")));
@@ -147,7 +146,7 @@ class LineageTest : public QObject {
     const std::string shared = fixture_->path("shared");
     const storage::RunDetail parent = trained({"checkpoint.folder=\"" + shared + "\""});
     const Continuation plan = must(planned(Kind::fork, parent, "10", {"optimizer.lr=1e-4"}));
-    says(to_text(plan), {"fork of debug: goes on after step 10", "checkpoint.folder is emptied",
+    says(to_text(plan), {"fork of debug after step 10", "checkpoint.folder is emptied",
                          "go to its run directory"});
     const auto run = launched(plan.launch);
     QVERIFY(fixture_->ends(run.id));
@@ -240,7 +239,8 @@ class LineageTest : public QObject {
     fs::resize_file(newest + "/rank-0.safetensors", 1);
     const Continuation plan = must(planned(Kind::resume, parent));
     QCOMPARE(plan.from.name, std::string("step-15"));
-    says(to_text(plan), {"goes on after step 15", "step-20/rank-0.safetensors: damaged: 1 bytes"});
+    says(to_text(plan),
+         {"after step 15, to step ", "step-20/rank-0.safetensors: damaged: 1 bytes"});
     refused(planned(Kind::fork, parent, "20"), {"no checkpoint of debug is whole", "damaged"});
     fs::resize_file(newest + "/manifest.json", 100);
     says(to_text(must(planned(Kind::resume, parent))), {"manifest.json: cut short or damaged"});
@@ -310,13 +310,13 @@ class LineageTest : public QObject {
     const auto resumed = heddle(
         {"launch", "--resume", "debug", "--set", "training.steps=30", "--name", "more", "--wait"});
     QCOMPARE(resumed.exit_code, 0);
-    says(resumed.out, {"resume of debug: goes on after step 20 to step 30 on this-machine\n",
+    says(resumed.out, {"resume of debug after step 20, to step 30 on this-machine\n",
                        "more is done after 30 steps"});
     const auto forked =
         heddle({"launch", "--fork", "debug@15", "--set", "optimizer.lr=1e-4", "--wait"});
     QCOMPARE(forked.exit_code, 0);
-    says(forked.out, {"fork of debug: goes on after step 15 to step 20",
-                      "with optimizer.lr 1e-4 instead of 3e-4"});
+    says(forked.out,
+         {"fork of debug after step 15, to step 20", "with optimizer.lr 1e-4 instead of 3e-4"});
     says(heddle({"runs"}).out, {"resume of debug after step 20", "fork of debug after step 15"});
     says(heddle({"show", "more"}).out, {"lineage   resume of debug after step 20"});
     says(heddle({"compare", "debug", "more"}).out, {"lineage", "resume of debug after step 20"});
@@ -327,7 +327,7 @@ class LineageTest : public QObject {
             {{"lineage", "resume"}, {"id", parent.summary.id}, {"name", "debug"}, {"step", 20}}));
     const std::string exported = fixture_->path("exported");
     QCOMPARE(heddle({"export", "more", "--to", exported}).exit_code, 0);
-    QVERIFY(read_file(exported + "/recipe.toml").starts_with("# Resume of debug after step 20\n"));
+    QVERIFY(read_file(exported + "/recipe.toml").starts_with("# resume of debug after step 20\n"));
   }
 
   void the_shell_refuses_with_2_data() {

@@ -15,9 +15,7 @@ Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& 
 }
 
 std::string lineage_text(const storage::RunSummary& run) {
-  if (!run.lineage) return {};
-  return fmt::format("{} of {} after step {}", storage::to_string(run.lineage->kind),
-                     run.lineage->parent_name, run.lineage->step);
+  return run.lineage ? storage::words_of(*run.lineage) : "";
 }
 
 }  // namespace heddle::workbench

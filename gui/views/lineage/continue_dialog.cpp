@@ -201,10 +201,9 @@ void ContinueDialog::display(const Result<workbench::Continuation>& plan) {
     words->setWordWrap(true);
     facts_->addWidget(words, row++, 1);
   };
-  add(kind_ == Kind::resume ? tr("resumes") : tr("forks"),
-      tr("%1 after step %2, to step %3")
-          .arg(wordsOf(plan_->launch.begin->lineage.parent_name), format::count(plan_->from.step),
-               format::count(plan_->last_step)));
+  add(tr("lineage"), tr("%1, to step %2")
+                         .arg(wordsOf(storage::words_of(plan_->launch.begin->lineage)),
+                              format::count(plan_->last_step)));
   add(tr("on"), wordsOf(plan_->launch.target.name));
   add(tr("begins with"), wordsOf(plan_->path));
   add(tr("saves in"), wordsOf(plan_->folder));

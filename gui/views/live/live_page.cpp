@@ -174,10 +174,7 @@ QString LivePage::subtitle() const {
   if (!run_->ranks.empty()) {
     parts << format::plural(static_cast<qint64>(run_->ranks.size()), tr("rank"));
   }
-  if (const auto& lineage = run.lineage)
-    parts << (lineage->kind == storage::Lineage::Kind::resume ? tr("resumes %1 after step %2")
-                                                              : tr("fork of %1 after step %2"))
-                 .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step));
+  if (run.lineage) parts << QString::fromStdString(storage::words_of(*run.lineage));
   if (const QString asked = session().asked(run.id); !asked.isEmpty()) {
     parts << asked + QChar(0x2026);
   } else if (run.finished) {
