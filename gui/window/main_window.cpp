@@ -16,6 +16,7 @@
 #include "gui/views/live/live_page.h"
 #include "gui/views/runs/runs_page.h"
 #include "gui/views/targets/targets_page.h"
+#include "gui/widgets/layouts.h"
 #include "gui/widgets/toast.h"
 #include "workbench/launch.h"
 #include "workbench/paths.h"
@@ -44,9 +45,7 @@ MainWindow::MainWindow(Session& session)
   messages_ = new MessageList(this);
 
   auto* centre = new QWidget;
-  auto* whole = new QVBoxLayout(centre);
-  whole->setContentsMargins(0, 0, 0, 0);
-  whole->setSpacing(0);
+  QVBoxLayout* whole = columnOf(centre);
   auto* upper = new QHBoxLayout;
   upper->setSpacing(0);
   auto* right = new QVBoxLayout;

@@ -3,7 +3,6 @@
 #include <QClipboard>
 #include <QFontMetrics>
 #include <QGuiApplication>
-#include <QScrollArea>
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "gui/timeline/timeline_legend.h"
 #include "gui/views/compare/run_chooser.h"
 #include "gui/widgets/empty_state.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -50,13 +50,8 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
                                tr("Choose runs"));
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(makeContent());
   stack_ = new QStackedWidget;
-  stack_->addWidget(scroll);
+  stack_->addWidget(scrolled(makeContent()));
   stack_->addWidget(empty);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -68,7 +63,6 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
 
 QWidget* ComparePage::makeContent() {
   auto* content = new QWidget;
-  content->setProperty("role", "page");
   chips_ = new RunChips;
   connect(chips_, &RunChips::removed, this, [this](qint64 run) {
     QList<qint64> rest = runs_;

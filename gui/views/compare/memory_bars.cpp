@@ -1,11 +1,11 @@
 #include "gui/views/compare/memory_bars.h"
 
-#include <QScrollArea>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compare/run_swatch.h"
+#include "gui/widgets/layouts.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
@@ -26,13 +26,7 @@ MemoryBars::MemoryBars(QWidget* parent) : Card(tr("Memory"), parent), rows_(new 
   column->setContentsMargins(0, 0, 8, 0);
   column->addLayout(rows_);
   column->addStretch(1);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(content);
-  content->setAutoFillBackground(false);
-  scroll->viewport()->setAutoFillBackground(false);
+  QScrollArea* scroll = scrolled(content);
   scroll->setMinimumHeight(kLowest);
   body()->addWidget(scroll, 1);
 }

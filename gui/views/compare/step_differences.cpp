@@ -9,6 +9,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/layouts.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
@@ -74,9 +75,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
 
 QWidget* StepDifferences::makeHead() {
   auto* head = new QWidget;
-  auto* column = new QVBoxLayout(head);
-  column->setContentsMargins(16, 0, 16, 8);
-  column->setSpacing(8);
+  QVBoxLayout* column = columnOf(head, {16, 0, 16, 8}, 8);
   auto* pickers = new QHBoxLayout;
   pickers->setSpacing(8);
   left_ = new QComboBox;

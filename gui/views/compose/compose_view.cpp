@@ -1,14 +1,12 @@
 #include "gui/views/compose/compose_view.h"
 
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QResizeEvent>
-#include <QVBoxLayout>
 
 #include "gui/format.h"
 #include "gui/views/compose/model_panel.h"
 #include "gui/views/compose/neighbours_popup.h"
-#include "gui/views/compose/page_parts.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -59,9 +57,7 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
 // that is in it, which is most of what this page takes to open.
 QWidget* ComposeView::makeTop() {
   auto* top = new QWidget(rows_);
-  auto* row = new QHBoxLayout(top);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(0);
+  QHBoxLayout* row = rowOf(top);
   panel_ = new PredictionPanel(prediction_);
   row->addWidget(makeForm(top));
   row->addWidget(line(Qt::Vertical));
@@ -81,11 +77,9 @@ QWidget* ComposeView::makeTop() {
 QWidget* ComposeView::makeForm(QWidget* parent) {
   formFrame_ = new QFrame(parent);
   formFrame_->setProperty("role", "panel");
-  auto* layout = new QVBoxLayout(formFrame_);
-  layout->setContentsMargins(0, 0, 0, 0);
   form_ = new RecipeForm(document_);
   formScroll_ = scrolled(form_, formFrame_);
-  layout->addWidget(formScroll_);
+  columnOf(formFrame_)->addWidget(formScroll_);
   return formFrame_;
 }
 
@@ -122,9 +116,7 @@ void ComposeView::openNeighbours(const QString& title, const QString& now,
 QWidget* ComposeView::makeText() {
   auto* panel = new QFrame;
   panel->setProperty("role", "panel");
-  auto* column = new QVBoxLayout(panel);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
+  QVBoxLayout* column = columnOf(panel);
   auto* head = new QWidget;
   QHBoxLayout* row = headRow(head, 16);
   column->addWidget(head);

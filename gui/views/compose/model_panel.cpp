@@ -11,7 +11,7 @@
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/bucket_edits.h"
-#include "gui/views/compose/page_parts.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {

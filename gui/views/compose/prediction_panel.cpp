@@ -2,13 +2,13 @@
 
 #include <QHBoxLayout>
 #include <QResizeEvent>
-#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/views/compose/why_popup.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -36,12 +36,7 @@ PredictionPanel::PredictionPanel(RecipePrediction& prediction, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeHead());
-  auto* scroll = new QScrollArea;
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setWidgetResizable(true);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(makeNumbers());
-  column->addWidget(scroll, 1);
+  column->addWidget(scrolled(makeNumbers()), 1);
   slow_.setSingleShot(true);
   slow_.setInterval(kSlowMilliseconds);
   connect(&slow_, &QTimer::timeout, this, [this] { activity_->setText(tr("planning …")); });
@@ -110,7 +105,6 @@ QWidget* PredictionPanel::makeHead() {
 
 QWidget* PredictionPanel::makeNumbers() {
   auto* page = new QWidget;
-  page->setProperty("role", "page");
   auto* whole = new QVBoxLayout(page);
   whole->setContentsMargins(kSide, 4, kSide, 12);
   empty_ = wrapped("noPrediction", "muted");

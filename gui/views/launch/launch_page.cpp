@@ -9,6 +9,7 @@
 #include "gui/models/text_file.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -109,19 +110,6 @@ QWidget* LaunchPage::buildRecipe() {
   return card;
 }
 
-QScrollArea* LaunchPage::scrolled(QLayout* content) {
-  auto* inside = new QWidget;
-  inside->setLayout(content);
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(inside);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  inside->setAutoFillBackground(false);
-  scroll->viewport()->setAutoFillBackground(false);
-  return scroll;
-}
-
 QWidget* LaunchPage::buildTargets() {
   auto* card = new Card(tr("Target"));
   probeButton_ = quietButton(tr("Probe"), QStringLiteral("refresh"));
@@ -130,15 +118,14 @@ QWidget* LaunchPage::buildTargets() {
   targets_ = new TargetList;
   auto* more = linkButton(tr("Add a host over SSH"));
   findings_ = new FindingsView;
-  auto* rows = new QVBoxLayout;
-  rows->setContentsMargins(0, 0, 4, 0);
-  rows->setSpacing(8);
+  auto* inside = new QWidget;
+  QVBoxLayout* rows = columnOf(inside, {0, 0, 4, 0}, 8);
   rows->addWidget(targets_);
   rows->addWidget(more, 0, Qt::AlignLeft);
   rows->addWidget(line());
   rows->addWidget(findings_);
   rows->addStretch(1);
-  targetRows_ = scrolled(rows);
+  targetRows_ = scrolled(inside);
   card->body()->addWidget(targetRows_, 1);
   connect(more, &QPushButton::clicked, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("targets")); });
@@ -153,11 +140,11 @@ QWidget* LaunchPage::buildRun() {
   card->body()->addSpacing(4);
   card->body()->addWidget(line());
   steps_ = new StepsView;
-  auto* rows = new QVBoxLayout;
-  rows->setContentsMargins(0, 0, 4, 0);
+  auto* inside = new QWidget;
+  QVBoxLayout* rows = columnOf(inside, {0, 0, 4, 0});
   rows->addWidget(steps_);
   rows->addStretch(1);
-  card->body()->addWidget(scrolled(rows), 1);
+  card->body()->addWidget(scrolled(inside), 1);
   card->body()->addLayout(buildButtons());
   return card;
 }

@@ -54,7 +54,6 @@ class LaunchPage : public Page {
   QWidget* buildRun();
   QLayout* buildForm();
   QLayout* buildButtons();
-  QScrollArea* scrolled(QLayout* content);
   void addChoice(const RecipeChoice& choice, bool choose);
   const RecipeChoice* recipe() const;
   void refresh();

@@ -1,7 +1,8 @@
 #include "gui/views/live/rank_card.h"
 
 #include <QEvent>
-#include <QScrollArea>
+
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -25,15 +26,8 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   rows->addWidget(line());
   rows->addLayout(facts_);
   rows->addStretch(1);
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(inside_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->viewport()->setAutoFillBackground(false);
-  inside_->setAutoFillBackground(false);
   setBodyMargins(16, 0, 8, kLowest);
-  body()->addWidget(scroll, 1);
+  body()->addWidget(scrolled(inside_), 1);
 }
 
 void RankCard::clear() {

@@ -1,12 +1,12 @@
 #include "gui/views/runs/run_drawer.h"
 
 #include <QPlainTextEdit>
-#include <QScrollArea>
 
 #include "gui/format.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/run_rows.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
@@ -43,9 +43,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   setProperty("role", "drawer");
   setFixedWidth(366);
   auto* content = new QWidget;
-  auto* column = new QVBoxLayout(content);
-  column->setContentsMargins(20, 16, 20, 16);
-  column->setSpacing(12);
+  QVBoxLayout* column = columnOf(content, {20, 16, 20, 16}, 12);
   column->addWidget(makeHead());
 
   auto* lossHead = new QHBoxLayout;
@@ -70,9 +68,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addLayout(results_);
 
   step_ = new QWidget;
-  auto* stepColumn = new QVBoxLayout(step_);
-  stepColumn->setContentsMargins(0, 0, 0, 0);
-  stepColumn->setSpacing(8);
+  QVBoxLayout* stepColumn = columnOf(step_, {}, 8);
   stepColumn->addWidget(line());
   auto* stepHead = new QHBoxLayout;
   stepTitle_ = section({});
@@ -104,17 +100,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addWidget(notes_);
   column->addStretch(1);
 
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  content->setProperty("role", "page");
-  content->setAutoFillBackground(false);
-  scroll->viewport()->setAutoFillBackground(false);
-  scroll->setWidget(content);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(scroll);
+  columnOf(this)->addWidget(scrolled(content));
 }
 
 RunDrawer::~RunDrawer() {
@@ -123,9 +109,7 @@ RunDrawer::~RunDrawer() {
 
 QWidget* RunDrawer::makeHead() {
   auto* head = new QWidget;
-  auto* column = new QVBoxLayout(head);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(8);
+  QVBoxLayout* column = columnOf(head, {}, 8);
   auto* row = new QHBoxLayout;
   name_ = new ElidedLabel;
   name_->setFont(font::mono(16, QFont::DemiBold));
@@ -140,9 +124,7 @@ QWidget* RunDrawer::makeHead() {
   cause_->setWordWrap(true);
   cause_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   buttons_ = new QWidget;
-  auto* buttons = new QHBoxLayout(buttons_);
-  buttons->setContentsMargins(0, 0, 0, 0);
-  buttons->setSpacing(8);
+  QHBoxLayout* buttons = rowOf(buttons_, {}, 8);
   QPushButton* open = quietButton(tr("Open"));
   open->setObjectName(QStringLiteral("openRun"));
   QPushButton* edit = quietButton(tr("Edit as new recipe"));
@@ -225,15 +207,11 @@ void RunDrawer::showResults(const RunFacts& facts) {
       add(QLatin1String(key), found->second);
   if (const auto& lineage = facts.detail.summary.lineage) {
     // Whole: the end of a name is what tells it from its siblings.
-    QLabel* text =
-        mono(tr("%1, after step %2")
-                 .arg(QString::fromStdString(lineage->parent_name), format::count(lineage->step)));
+    QLabel* text = mono(QString::fromStdString(storage::words_of(*lineage)));
     text->setObjectName(QStringLiteral("lineage"));
     text->setWordWrap(true);
     text->setAlignment(Qt::AlignRight | Qt::AlignTop);
-    results_->addWidget(
-        muted(lineage->kind == storage::Lineage::Kind::resume ? tr("resumes") : tr("fork of")), row,
-        0, Qt::AlignTop);
+    results_->addWidget(muted(tr("lineage")), row, 0, Qt::AlignTop);
     results_->addWidget(text, row++, 1);
   }
   add(tr("ranks"), double(facts.detail.ranks.size()));

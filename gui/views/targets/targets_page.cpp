@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QMenu>
-#include <QScrollArea>
 #include <algorithm>
 
 #include "gui/format.h"
@@ -10,6 +9,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/targets/key_dialog.h"
 #include "gui/widgets/dialog.h"
+#include "gui/widgets/layouts.h"
 #include "remote/ssh_config.h"
 
 namespace heddle::gui {
@@ -89,7 +89,6 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
 
 QWidget* TargetsPage::makeDetail() {
   auto* content = new QWidget;
-  content->setProperty("role", "page");
   name_ = heading({});
   address_ = new ElidedLabel({}, "mono-muted");
   probeButton_ = quietButton(tr("Probe again"), QStringLiteral("refresh"));
@@ -113,12 +112,7 @@ QWidget* TargetsPage::makeDetail() {
   column->addWidget(counts_);
   column->addWidget(error_);
   column->addWidget(checks_, 1);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setWidget(content);
-  return scroll;
+  return scrolled(content);
 }
 
 QString TargetsPage::subtitle() const {

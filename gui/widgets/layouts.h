@@ -1,0 +1,21 @@
+// How widgets are put together: columns, rows, what scrolls.
+#pragma once
+
+#include <QHBoxLayout>
+#include <QMargins>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace heddle::gui {
+
+/// Makes a widget a column or a row of others, with so much room around them and between them.
+QVBoxLayout* columnOf(QWidget* widget, const QMargins& around = {}, int between = 0);
+QHBoxLayout* rowOf(QWidget* widget, const QMargins& around = {}, int between = 0);
+
+/// Makes `head` a row of 48 px, with so much room at its sides.
+QHBoxLayout* headRow(QWidget* head, int side);
+
+/// As tall as there is room, no wider than it, on the ground of what it stands on.
+QScrollArea* scrolled(QWidget* content, QWidget* parent = nullptr);
+
+}  // namespace heddle::gui
