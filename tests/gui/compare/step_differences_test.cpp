@@ -71,6 +71,17 @@ QString cell(const QTableView& table, int row, int column) {
   return table.model()->index(row, column).data().toString();
 }
 
+/// The page with some runs.
+struct Shown {
+  Shown(const QString& store, const QList<qint64>& runs) : session(store), page(session) {
+    page.resize(1100, 700);
+    page.show();
+    page.showRuns(runs);
+  }
+  Session session;
+  ComparePage page;
+};
+
 }  // namespace
 
 class StepDifferencesTest : public QObject {
@@ -87,11 +98,8 @@ class StepDifferencesTest : public QObject {
   }
 
   void aRowShowsItsSpans() {
-    Session session(path_);
-    ComparePage page(session);
-    page.resize(1100, 700);
-    page.show();
-    page.showRuns({first_});
+    Shown shown(path_, {first_});
+    ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());
     auto* card = page.findChild<StepDifferences*>();
     QVERIFY(card->isVisibleTo(&page));
@@ -127,11 +135,8 @@ class StepDifferencesTest : public QObject {
   }
 
   void aSurpriseLeadsToItsRow() {
-    Session session(path_);
-    ComparePage page(session);
-    page.resize(1100, 700);
-    page.show();
-    page.showRuns({first_});
+    Shown shown(path_, {first_});
+    ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());
     auto* surprises = page.findChild<QLabel*>(QStringLiteral("surprises"));
     QVERIFY2(surprises->text().contains(QStringLiteral(
@@ -148,11 +153,8 @@ class StepDifferencesTest : public QObject {
 
   // Of what was measured, memory is held as planned; the rest is other.
   void memoryIsComparedByCategory() {
-    Session session(path_);
-    ComparePage page(session);
-    page.resize(1100, 700);
-    page.show();
-    page.showRuns({first_});
+    Shown shown(path_, {first_});
+    ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());
     auto* grouping = page.findChild<Segment*>(QStringLiteral("grouping"));
     auto* table = page.findChild<QTableView*>(QStringLiteral("stepRows"));
@@ -164,11 +166,8 @@ class StepDifferencesTest : public QObject {
   }
 
   void anyTwoSidesCanBePicked() {
-    Session session(path_);
-    ComparePage page(session);
-    page.resize(1100, 700);
-    page.show();
-    page.showRuns({first_, second_});
+    Shown shown(path_, {first_, second_});
+    ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());
     auto* table = page.findChild<QTableView*>(QStringLiteral("stepRows"));
     // Unasked, what was measured of both.
@@ -188,11 +187,8 @@ class StepDifferencesTest : public QObject {
   }
 
   void oneSideAloneIsNotCompared() {
-    Session session(path_);
-    ComparePage page(session);
-    page.resize(1100, 700);
-    page.show();
-    page.showRuns({neither_});
+    Shown shown(path_, {neither_});
+    ComparePage& page = shown.page;
     QTRY_VERIFY(page.isReady());
     QVERIFY(!page.findChild<StepDifferences*>()->isVisibleTo(&page));
   }

@@ -8,6 +8,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/layer_exceptions.h"
+#include "tests/gui/compose/composed.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -20,12 +21,8 @@ class LayersPanelTest : public QObject {
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
   void init() {
-    document_ = std::make_unique<RecipeDocument>();
-    document_->load("mine", kText, {});
-    panel_ = std::make_unique<LayersPanel>(*document_);
-    panel_->resize(420, 300);
-    panel_->show();
-    QVERIFY(QTest::qWaitForWindowActive(panel_.get()));
+    document_ = documentOf(kText);
+    panel_ = shown<LayersPanel>(QSize(420, 300), *document_);
   }
 
   void cleanup() {

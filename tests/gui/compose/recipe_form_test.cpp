@@ -11,6 +11,7 @@
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/step_boxes.h"
+#include "tests/gui/compose/composed.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -22,15 +23,9 @@ class RecipeFormTest : public QObject {
   void initTestCase() { Theme::install(Theme::Mode::dark); }
 
   void init() {
-    document_ = std::make_unique<RecipeDocument>();
-    document_->load("mine",
-                    "[model]\npreset = \"llama3-8b\"\n[data]\ntoken_ids = \"a\"\n[hardware]\nranks "
-                    "= 8\n",
-                    {});
-    form_ = std::make_unique<RecipeForm>(*document_);
-    form_->resize(372, 900);
-    form_->show();
-    QVERIFY(QTest::qWaitForWindowActive(form_.get()));
+    document_ = documentOf(
+        "[model]\npreset = \"llama3-8b\"\n[data]\ntoken_ids = \"a\"\n[hardware]\nranks = 8\n");
+    form_ = shown<RecipeForm>(QSize(372, 900), *document_);
   }
 
   void cleanup() {
