@@ -94,7 +94,8 @@ int demo_command(const Context& context);
 /// Prints the message to stderr; gives `exit_code`.
 int report(const Error& error, int exit_code = kExitFailed);
 
-/// A run of the store by its name or id; one in the trash with `trash_too` only.
+/// A run of the store by its name or id; one in the trash with `trash_too` only. Not to be found is
+/// bad usage: `kExitUsage`, whichever command it is.
 Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id,
                                     bool trash_too = false);
 
@@ -108,6 +109,17 @@ int with_reader(const Context& context, Work work) {
   if (!reader) return report(reader.error());
   const Result<int> exit_code = work(*reader);
   return exit_code ? *exit_code : report(exit_code.error());
+}
+
+/// The same for a command of one run: `work(storage::Reader&, const storage::RunDetail&)`.
+template <typename Work>
+int with_run(const Context& context, const std::string& name_or_id, Work work,
+             bool trash_too = false) {
+  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
+    const Result<storage::RunDetail> run = find_run(reader, name_or_id, trash_too);
+    if (!run) return report(run.error(), kExitUsage);
+    return work(reader, *run);
+  });
 }
 
 }  // namespace heddle::workbench

@@ -79,9 +79,9 @@ int compare_command(const Context& context, const CompareOptions& options) {
   return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
     std::vector<storage::RunId> ids;
     for (const std::string& name : options.runs) {
-      const Result<storage::RunSummary> run = reader.find_run(name);
-      if (!run) return fail(run);
-      ids.push_back(run->id);
+      const Result<storage::RunDetail> run = find_run(reader, name);
+      if (!run) return report(run.error(), kExitUsage);
+      ids.push_back(run->summary.id);
     }
     const auto comparison = reader.compare(ids);
     if (!comparison) return fail(comparison);

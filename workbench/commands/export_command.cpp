@@ -7,14 +7,14 @@
 namespace heddle::workbench {
 
 int export_command(const Context& context, const ExportOptions& options) {
-  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const Result<storage::RunSummary> run = reader.find_run(options.run);
-    if (!run) return fail(run);
-    const Result<> exported = storage::export_run(reader, run->id, options.folder);
-    if (!exported) return fail(exported);
-    fmt::print("{} is exported to {}\n", run->name, options.folder);
-    return kExitDone;
-  });
+  using Run = storage::RunDetail;
+  return with_run(
+      context, options.run, [&](storage::Reader& reader, const Run& run) -> Result<int> {
+        const Result<> exported = storage::export_run(reader, run.summary.id, options.folder);
+        if (!exported) return fail(exported);
+        fmt::print("{} is exported to {}\n", run.summary.name, options.folder);
+        return kExitDone;
+      });
 }
 
 }  // namespace heddle::workbench

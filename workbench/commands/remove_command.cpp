@@ -7,30 +7,28 @@
 namespace heddle::workbench {
 
 int remove_command(const Context& context, const std::string& name) {
-  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const Result<storage::RunDetail> run = find_run(reader, name, true);
-    if (!run) return fail(run);
+  const auto work = [&](storage::Reader&, const storage::RunDetail& run) -> Result<int> {
     const auto writer = storage::Writer::open(context.store);
     if (!writer) return fail(writer);
-    if (const Result<> removed = remove(**writer, *run); !removed) return fail(removed);
-    fmt::print("{} is removed\n", run->summary.name);
+    if (const Result<> removed = remove(**writer, run); !removed) return fail(removed);
+    fmt::print("{} is removed\n", run.summary.name);
     return kExitDone;
-  });
+  };
+  return with_run(context, name, work, true);
 }
 
 int restore_command(const Context& context, const std::string& name) {
-  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const Result<storage::RunDetail> run = find_run(reader, name, true);
-    if (!run) return fail(run);
-    if (!run->summary.trashed) return fail("{} is not in the trash", run->summary.name);
+  const auto work = [&](storage::Reader& reader, const storage::RunDetail& run) -> Result<int> {
+    if (!run.summary.trashed) return fail("{} is not in the trash", run.summary.name);
     const auto writer = storage::Writer::open(context.store);
     if (!writer) return fail(writer);
-    if (const Result<> done = (*writer)->restore(run->summary.id).get(); !done) return fail(done);
-    const Result<storage::RunDetail> now = reader.run(run->summary.id);
+    if (const Result<> done = (*writer)->restore(run.summary.id).get(); !done) return fail(done);
+    const Result<storage::RunDetail> now = reader.run(run.summary.id);
     if (!now) return fail(now);
     fmt::print("{} is back\n", now->summary.name);
     return kExitDone;
-  });
+  };
+  return with_run(context, name, work, true);
 }
 
 }  // namespace heddle::workbench

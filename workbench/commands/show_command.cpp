@@ -42,20 +42,20 @@ std::string run_text(const storage::RunDetail& run) {
 }  // namespace
 
 int show_command(const Context& context, const ShowOptions& options) {
-  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const Result<storage::RunDetail> run = find_run(reader, options.run);
-    if (!run) return fail(run);
-    if (!options.json) {
-      fmt::print("{}\n", run_text(*run));
-      return kExitDone;
-    }
-    const auto steps = read_steps(reader, *run);
-    if (!steps) return fail(steps);
-    nlohmann::json json = storage::show_json(*run);
-    json["prediction"] = prediction_json(*steps);
-    fmt::print("{}\n", json.dump(2));
-    return kExitDone;
-  });
+  using Run = storage::RunDetail;
+  return with_run(context, options.run,
+                  [&](storage::Reader& reader, const Run& run) -> Result<int> {
+                    if (!options.json) {
+                      fmt::print("{}\n", run_text(run));
+                      return kExitDone;
+                    }
+                    const auto steps = read_steps(reader, run);
+                    if (!steps) return fail(steps);
+                    nlohmann::json json = storage::show_json(run);
+                    json["prediction"] = prediction_json(*steps);
+                    fmt::print("{}\n", json.dump(2));
+                    return kExitDone;
+                  });
 }
 
 }  // namespace heddle::workbench

@@ -7,13 +7,12 @@
 namespace heddle::workbench {
 
 int tail_command(const Context& context, const std::string& name) {
-  return with_reader(context, [&](storage::Reader& reader) -> Result<int> {
-    const Result<storage::RunDetail> run = find_run(reader, name);
-    if (!run) return fail(run);
+  using Run = storage::RunDetail;
+  return with_run(context, name, [&](storage::Reader&, const Run& run) -> Result<int> {
     // Takes in what the run writes, unless another process does so already.
     const auto workbench = Workbench::open(context.store);
     if (!workbench) return fail(workbench);
-    return watch(context.store, run->summary.id);
+    return watch(context.store, run.summary.id);
   });
 }
 
