@@ -84,11 +84,11 @@ std::string whole(const std::string& path) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-/// The run of a directory of this machine that the store has, imported or launched here. One whose
-/// import was interrupted is removed first.
-Result<std::optional<storage::CreatedRun>> run_here(storage::Reader& reader,
-                                                    storage::Writer& writer,
-                                                    const std::string& run_dir) {
+/// The run of a directory of this machine that the store has, imported or launched here; one in
+/// the trash where there is no other. One whose import was interrupted is removed first.
+Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Writer& writer,
+                                         const std::string& run_dir) {
+  std::optional<Imported> trashed;
   const auto runs = reader.runs_in(run_dir);
   if (!runs) return fail(runs);
   for (const storage::RunId id : *runs) {
@@ -101,9 +101,12 @@ Result<std::optional<storage::CreatedRun>> run_here(storage::Reader& reader,
       if (Result<> removed = writer.remove(id).get(); !removed) return fail(removed);
       continue;
     }
-    return storage::CreatedRun{id, run->summary.name};
+    Imported here{run_dir, storage::CreatedRun{id, run->summary.name}, true,
+                  run->summary.trashed.has_value()};
+    if (!here.in_trash) return here;
+    if (!trashed) trashed = std::move(here);
   }
-  return std::nullopt;
+  return trashed;
 }
 
 void find_run_dirs(const fs::path& folder, int deeper, std::vector<std::string>& found) {
@@ -153,7 +156,7 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
     if (!here) {
       done.push_back({run_dirs[i], fail(here)});
     } else if (*here) {
-      done.push_back({run_dirs[i], **here, true});
+      done.push_back(**here);
     } else {
       done.push_back({run_dirs[i], import_run(writer, run_dirs[i])});
     }

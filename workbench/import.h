@@ -31,6 +31,7 @@ struct Imported {
   std::string run_dir;
   Result<storage::CreatedRun> run;
   bool was_here = false;  // nothing was done: `run` is in the store already
+  bool in_trash = false;  // where it was here
 };
 
 /// Takes in every run at or below each of the paths that is not in the store yet, imported or

@@ -145,6 +145,13 @@ class CommandsTest : public QObject {
     QVERIFY2(again.out.find("is here already, from " + run_dir) != std::string::npos,
              again.out.c_str());
     QCOMPARE(json::parse(heddle({"runs", "--json"}).out).size(), size_t(2));
+    // In the trash it is here too, but not where one would look for it.
+    must(window->writer().trash(2));
+    const auto trashed = heddle({"import", run_dir});
+    QCOMPARE(trashed.exit_code, 0);
+    QVERIFY2(trashed.out.find("(run 2) is in the trash, from " + run_dir +
+                              "; `heddle restore 2` brings it back") != std::string::npos,
+             trashed.out.c_str());
   }
 
   // What the window's Delete has put there.
@@ -155,7 +162,7 @@ class CommandsTest : public QObject {
     QVERIFY(json::parse(heddle({"runs", "--trash", "--json"}).out)[0]["name"] == json("first"));
     for (const char* command : {"show", "stop", "tail"}) {
       const auto hidden = heddle({command, "first"});
-      QCOMPARE(hidden.exit_code, 1);
+      QCOMPARE(hidden.exit_code, 2);
       QVERIFY2(hidden.err.find("in the trash; `heddle restore 1`") != std::string::npos,
                hidden.err.c_str());
     }
@@ -220,10 +227,20 @@ class CommandsTest : public QObject {
   }
 
   void unknown_runs_are_named() {
-    for (const char* command : {"stop", "tail", "remove", "show"}) {
-      const auto completed = heddle({command, "ghost"});
-      QCOMPARE(completed.exit_code, 1);
-      QVERIFY2(completed.err.find("ghost") != std::string::npos, completed.err.c_str());
+    const std::vector<std::vector<std::string>> commands = {
+        {"stop", "ghost"},
+        {"tail", "ghost"},
+        {"remove", "ghost"},
+        {"restore", "ghost"},
+        {"show", "ghost"},
+        {"export", "ghost", "--to", fixture_->path("exported")},
+        {"compare", "ghost", "ghost"},
+        {"launch", "--resume", "ghost"},
+        {"launch", "--fork", "ghost"}};
+    for (const auto& words : commands) {
+      const auto completed = heddle(words);
+      QVERIFY2(completed.exit_code == 2, words.front().c_str());
+      QVERIFY2(completed.err.starts_with("heddle: no run 'ghost' in "), completed.err.c_str());
     }
   }
 

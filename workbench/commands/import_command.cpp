@@ -13,6 +13,9 @@ int import_command(const Context& context, const std::vector<std::string>& paths
   for (const Imported& one : import_runs(context.store, **writer, paths)) {
     if (!one.run) {
       exit_code = report(one.run.error());
+    } else if (one.in_trash) {
+      fmt::print("{} (run {}) is in the trash, from {}; `heddle restore {}` brings it back\n",
+                 one.run->name, one.run->id, one.run_dir, one.run->id);
     } else {
       fmt::print("{} (run {}) {} {}\n", one.run->name, one.run->id,
                  one.was_here ? "is here already, from" : "is imported from", one.run_dir);

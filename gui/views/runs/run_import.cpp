@@ -44,10 +44,12 @@ void RunImport::take(const QStringList& folders) {
 void RunImport::report(const std::vector<workbench::Imported>& done) {
   QList<qint64> runs;
   qint64 here = 0;
-  QStringList names, faults;
+  QStringList names, trashed, faults;
   for (const workbench::Imported& one : done) {
     if (!one.run) {
       faults << QString::fromStdString(one.run.error().message);
+    } else if (one.in_trash) {
+      trashed << QString::fromStdString(one.run->name);
     } else if (one.was_here) {
       ++here;
     } else {
@@ -60,6 +62,11 @@ void RunImport::report(const std::vector<workbench::Imported>& done) {
   if (runs.size() > 1) text << tr("%1 were imported").arg(format::plural(runs.size(), tr("run")));
   if (here == 1) text << tr("one run was here already");
   if (here > 1) text << tr("%1 were here already").arg(format::plural(here, tr("run")));
+  if (trashed.size() == 1)
+    text << tr("%1 is in the trash; Restore there brings it back").arg(trashed.first());
+  if (trashed.size() > 1)
+    text << tr("%1 are in the trash; Restore there brings them back")
+                .arg(format::plural(trashed.size(), tr("run")));
   if (!faults.isEmpty()) text << faults.first();
   if (faults.size() > 1) text << tr("and %1 more").arg(faults.size() - 1);
   Q_EMIT session_.message(text.join(QStringLiteral("; ")),
