@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "gui/models/median.h"
 
@@ -95,17 +96,22 @@ std::optional<double> StepPoints::latest(const std::string& metric) const {
 
 std::optional<Straggler> findStraggler(const std::vector<double>& computeSeconds,
                                        const std::vector<int>& stages) {
-  const auto stage = [&](size_t i) { return stages.empty() ? 0 : stages[i]; };
+  std::map<int, std::vector<size_t>> ofStage;
+  for (size_t i = 0; i < computeSeconds.size(); ++i)
+    ofStage[stages.empty() ? 0 : stages[i]].push_back(i);
   std::optional<Straggler> worst;
-  for (size_t i = 0; i < computeSeconds.size(); ++i) {
+  // Of a stage the slowest is furthest behind the others, so it alone is looked at.
+  for (const auto& [stage, ranks] : ofStage) {
+    const size_t slowest =
+        *std::ranges::max_element(ranks, {}, [&](size_t rank) { return computeSeconds[rank]; });
     std::vector<double> others;
-    for (size_t k = 0; k < computeSeconds.size(); ++k)
-      if (k != i && stage(k) == stage(i)) others.push_back(computeSeconds[k]);
+    for (const size_t rank : ranks)
+      if (rank != slowest) others.push_back(computeSeconds[rank]);
     if (others.empty()) continue;
     const double typical = median(std::move(others));
-    const double behind = computeSeconds[i] - typical;
-    if (computeSeconds[i] <= typical * 1.05 || (worst && behind <= worst->behind)) continue;
-    worst = Straggler{i, behind};
+    const double behind = computeSeconds[slowest] - typical;
+    if (computeSeconds[slowest] <= typical * 1.05 || (worst && behind <= worst->behind)) continue;
+    worst = Straggler{slowest, behind};
   }
   return worst;
 }

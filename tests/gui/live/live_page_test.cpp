@@ -77,6 +77,12 @@ struct Shown {
     QObject::connect(session.get(), &Session::message, page.get(),
                      [this](const QString& text) { messages << text; });
   }
+  /// Writes to the store as whoever follows its runs.
+  std::unique_ptr<storage::Writer> follower() const {
+    auto writer = must(storage::Writer::open(path));
+    must(writer->take_lease());
+    return writer;
+  }
   void show() {
     session->start();
     page->show();
@@ -96,6 +102,25 @@ struct Shown {
   QStringList messages;
   std::unique_ptr<Session> session;
   std::unique_ptr<LivePage> page;
+};
+
+storage::RunId running(storage::Writer& writer, const storage::NewRun& wanted) {
+  const storage::RunId run = must(writer.create_run(wanted).get()).id;
+  must(writer.set_state(run, storage::RunState::running).get());
+  return run;
+}
+
+struct Folder {
+  QTemporaryDir folder;
+};
+
+/// A page in a folder of its own, with a run that goes on and that the test follows.
+struct Followed : Folder, Shown {
+  explicit Followed(const storage::NewRun& wanted)
+      : Shown(folder), writer(follower()), run(running(*writer, wanted)) {}
+
+  std::unique_ptr<storage::Writer> writer;
+  storage::RunId run;
 };
 
 }  // namespace
@@ -119,19 +144,14 @@ class LivePageTest : public QObject {
   }
 
   void a_run_is_followed_while_it_is_shown() {
-    QTemporaryDir folder;
-    Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
     storage::NewRun wanted;
     wanted.name = "followed";
     wanted.target = "this-machine";
     wanted.recipe_name = "debug";
     wanted.recipe = "[training]\nsteps = 100\n";
-    const storage::RunId run = must(writer->create_run(wanted).get()).id;
-    must(writer->set_state(run, storage::RunState::running).get());
-    RankLog first(*writer, run, 0);
-    RankLog second(*writer, run, 1);
+    Followed shown(wanted);
+    RankLog first(*shown.writer, shown.run, 0);
+    RankLog second(*shown.writer, shown.run, 1);
     for (int64_t step = 1; step <= 5; ++step) {
       first.step(step, 8.0 / static_cast<double>(step));
       second.step(step, 8.0 / static_cast<double>(step));
@@ -216,8 +236,7 @@ class LivePageTest : public QObject {
   void a_continuation_begins_where_its_parent_was() {
     QTemporaryDir folder;
     Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
+    auto writer = shown.follower();
     storage::NewRun parent;
     parent.name = "long-run-to-stop";
     const storage::RunId first = must(writer->create_run(parent).get()).id;
@@ -225,8 +244,7 @@ class LivePageTest : public QObject {
     storage::NewRun wanted = parent;
     wanted.recipe_values = {{"training.steps", "1290"}};
     wanted.lineage = storage::Lineage{storage::Lineage::Kind::resume, first, parent.name, 1266};
-    const storage::RunId run = must(writer->create_run(wanted).get()).id;
-    must(writer->set_state(run, storage::RunState::running).get());
+    const storage::RunId run = running(*writer, wanted);
     shown.show();
     QCOMPARE(shown.tile("timeTile")->note(), QString("step 1,266 of 1,290"));
     auto reader = must(storage::Reader::open(shown.path));
@@ -237,8 +255,7 @@ class LivePageTest : public QObject {
   void nothing_is_cut_in_a_small_window() {
     QTemporaryDir folder;
     Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
+    auto writer = shown.follower();
     storage::RunId run = 0;
     for (int i = 0; i < 2; ++i) {
       storage::NewRun wanted;
@@ -310,8 +327,7 @@ class LivePageTest : public QObject {
   void any_run_is_found_by_typing() {
     QTemporaryDir folder;
     Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
+    auto writer = shown.follower();
     storage::RunId oldest = 0;
     std::vector<storage::Writer::Future<storage::CreatedRun>> created;
     for (int i = 0; i < 150; ++i) {
@@ -367,24 +383,20 @@ class LivePageTest : public QObject {
   }
 
   void a_failed_run_and_a_damaged_log_are_said() {
-    QTemporaryDir folder;
-    Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
     storage::NewRun wanted;
     wanted.name = "broken";
     wanted.recipe_name = "debug";
     wanted.recipe = "[training]\nsteps = 100\n";
-    const storage::RunId run = must(writer->create_run(wanted).get()).id;
-    must(writer->set_state(run, storage::RunState::running).get());
-    RankLog log(*writer, run, 0);
+    Followed shown(wanted);
+    RankLog log(*shown.writer, shown.run, 0);
     log.step(1, 4);
     log.addBytes(std::string(200, 'x'));
     log.step(2, 3);
     log.feed();
-    must(
-        writer->set_state(run, storage::RunState::failed, "rank 1 was killed by signal 9 (SIGKILL)")
-            .get());
+    must(shown.writer
+             ->set_state(shown.run, storage::RunState::failed,
+                         "rank 1 was killed by signal 9 (SIGKILL)")
+             .get());
     shown.show();
     auto* banner = shown.page->findChild<RunBanner*>();
     QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
@@ -405,21 +417,16 @@ class LivePageTest : public QObject {
 
   // What a person sees of a cut link; the times themselves are contact_test's.
   void a_run_that_is_not_heard_of_says_so_and_its_figures_are_grey() {
-    QTemporaryDir folder;
-    Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
     storage::NewRun wanted;
     wanted.name = "far";
     wanted.target = "node";
     wanted.recipe_name = "debug";
     wanted.recipe_values = {{"training.steps", "100"}};
-    const storage::RunId run = must(writer->create_run(wanted).get()).id;
-    must(writer->set_state(run, storage::RunState::running).get());
-    RankLog log(*writer, run, 0);
+    Followed shown(wanted);
+    RankLog log(*shown.writer, shown.run, 0);
     for (int64_t step = 1; step <= 5; ++step) log.step(step, 4);
     log.feed();
-    must(writer->set_link(run, {.heard = unixNow()}).get());
+    must(shown.writer->set_link(shown.run, {.heard = unixNow()}).get());
     shown.show();
     auto* banner = shown.page->findChild<RunBanner*>();
     QVERIFY(!banner->isVisible());
@@ -432,11 +439,11 @@ class LivePageTest : public QObject {
       QVERIFY(shown.tile(name)->isStale());
 
     const double heard = unixNow() - 50;
-    must(writer
-             ->set_link(run, {.heard = heard,
-                              .lost = heard + 9,
-                              .next_try = heard + 3600,
-                              .reason = "node: no answer from 10.0.0.2 port 22"})
+    must(shown.writer
+             ->set_link(shown.run, {.heard = heard,
+                                    .lost = heard + 9,
+                                    .next_try = heard + 3600,
+                                    .reason = "node: no answer from 10.0.0.2 port 22"})
              .get());
     QVERIFY(QTest::qWaitFor([&] { return banner->text().startsWith("Connection lost"); }, 20000));
     QVERIFY2(banner->text().contains("no answer from 10.0.0.2 port 22"),
@@ -447,22 +454,17 @@ class LivePageTest : public QObject {
     // It is back, with the steps that were missing.
     for (int64_t step = 6; step <= 9; ++step) log.step(step, 3);
     log.feed();
-    must(writer->set_link(run, {.heard = unixNow()}).get());
+    must(shown.writer->set_link(shown.run, {.heard = unixNow()}).get());
     QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
     QVERIFY(!shown.tile("throughputTile")->isStale());
     QCOMPARE(shown.chart("Loss")->series(0).size(), 9u);
   }
 
   void a_stopped_rank_is_named_while_the_others_wait() {
-    QTemporaryDir folder;
-    Shown shown(folder);
-    auto writer = must(storage::Writer::open(shown.path));
-    must(writer->take_lease());
     storage::NewRun wanted;
     wanted.name = "held-up";
-    const storage::RunId run = must(writer->create_run(wanted).get()).id;
-    must(writer->set_state(run, storage::RunState::running).get());
-    RankLog first(*writer, run, 0), second(*writer, run, 1);
+    Followed shown(wanted);
+    RankLog first(*shown.writer, shown.run, 0), second(*shown.writer, shown.run, 1);
     for (RankLog* log : {&first, &second}) {
       log->step(1, 4);
       log->feed();
@@ -474,7 +476,7 @@ class LivePageTest : public QObject {
     line.level = telemetry::Level::warning;
     line.time = 1e9 + 1.5;
     line.text = "rank 1 (process 77) has been stopped by SIGSTOP for 2.0 s";
-    must(writer->add_line(run, line).get());
+    must(shown.writer->add_line(shown.run, line).get());
     QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
     QCOMPARE(banner->text(), QString("A rank lags: ") + line.text.c_str());
     for (RankLog* log : {&first, &second}) {
