@@ -111,6 +111,13 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
   }
 }
 
+QString DifferenceModel::emptyText() const {
+  if (!rows_.empty() || runCount() == 0) return {};
+  return runCount() == 1 ? tr("One run differs from nothing: add a run above to see what differs, "
+                              "or look at all keys of this one")
+                         : tr("These runs differ in nothing that is kept of them");
+}
+
 QString DifferenceModel::text() const {
   QStringList lines{QString()};
   for (const storage::RunSummary& run : comparison_.runs)

@@ -26,6 +26,8 @@ class DifferenceModel : public QAbstractTableModel {
   void setComparison(storage::Comparison comparison, QList<RunStroke> strokes);
   /// Whether keys that are the same in all runs are shown too.
   void setAllKeys(bool all);
+  /// What to do where there is no row; empty: there are some.
+  QString emptyText() const;
   /// Tab-separated text of the whole table, for the clipboard.
   QString text() const;
 

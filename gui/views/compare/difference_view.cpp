@@ -158,7 +158,11 @@ DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTable
   setWordWrap(false);
   setCornerButtonEnabled(false);
   setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-  connect(&model, &QAbstractItemModel::modelReset, this, &DifferenceView::fitColumns);
+  connect(&model, &QAbstractItemModel::modelReset, this, [this, &model] {
+    empty_ = model.emptyText();
+    setAccessibleDescription(empty_);
+    fitColumns();
+  });
 }
 
 void DifferenceView::fitColumns() {
@@ -175,6 +179,16 @@ void DifferenceView::fitColumns() {
   const int value = std::max(kLowestValue, (whole - key - difference * kDifference) / runs);
   for (int column = 0; column < runs; ++column) setColumnWidth(column, value);
   if (difference) setColumnWidth(count - 1, kDifference);
+}
+
+void DifferenceView::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  if (empty_.isEmpty()) return;
+  QPainter painter(viewport());
+  painter.setFont(font::text());
+  painter.setPen(colors().muted);
+  painter.drawText(viewport()->rect().adjusted(kLeft, kLeft, -kLeft, -kLeft),
+                   Qt::AlignCenter | Qt::TextWordWrap, empty_);
 }
 
 void DifferenceView::resizeEvent(QResizeEvent* event) {

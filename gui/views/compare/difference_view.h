@@ -15,10 +15,13 @@ class DifferenceView : public QTableView {
   explicit DifferenceView(DifferenceModel& model, QWidget* parent = nullptr);
 
  protected:
+  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   void fitColumns();
+
+  QString empty_;  // said where there is no row
 };
 
 }  // namespace heddle::gui

@@ -22,7 +22,7 @@ using workbench::Part;
 constexpr size_t kMostRows = 200;                                        // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
 constexpr int kValue = 88, kLeastName = 160, kRow = 24;
-constexpr int kPicker = 190, kSideName = 150;
+constexpr int kPicker = 190, kSideName = 150, kSide = 16;
 
 QString time(int64_t us) {
   return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
@@ -45,7 +45,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
   connect(grouping_, &Segment::currentChanged, this, &StepDifferences::display);
   addControl(grouping_);
   setMinimumHeight(360);
-  setBodyMargins(0, 0, 0, 4);
+  setBodyMargins(kSide, 0, 0, 4);
   body()->addWidget(makeHead());
   table_ = new QTableView;
   table_->setObjectName(QStringLiteral("stepRows"));
@@ -75,7 +75,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
 
 QWidget* StepDifferences::makeHead() {
   auto* head = new QWidget;
-  QVBoxLayout* column = columnOf(head, {16, 0, 16, 8}, 8);
+  QVBoxLayout* column = columnOf(head, {0, 0, kSide, 8}, 8);
   auto* pickers = new QHBoxLayout;
   pickers->setSpacing(8);
   left_ = new QComboBox;

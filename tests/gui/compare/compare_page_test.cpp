@@ -131,6 +131,29 @@ class ComparePageTest : public QObject {
     QCOMPARE(page.subtitle(), QStringLiteral("2 runs"));
   }
 
+  void oneRunAloneSaysWhatToDo() {
+    Session session(store_.path());
+    ComparePage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.showRuns({store_.runs.whole});
+    QTRY_VERIFY(page.isReady());
+    auto* table = page.findChild<DifferenceView*>();
+    QCOMPARE(table->model()->rowCount(), 0);
+    QVERIFY(table->accessibleDescription().contains(QStringLiteral("add a run")));
+    const QImage said = table->viewport()->grab().toImage();
+    page.findChild<Segment*>(QStringLiteral("keys"))->setCurrent(1);
+    QVERIFY(table->model()->rowCount() > 0);
+    QVERIFY(table->accessibleDescription().isEmpty());
+    page.findChild<Segment*>(QStringLiteral("keys"))->setCurrent(0);
+    // What is said is drawn too.
+    const QColor ground = said.pixelColor(2, 2);
+    bool drawn = false;
+    for (int y = 0; y < said.height(); ++y)
+      for (int x = 0; x < said.width(); ++x) drawn = drawn || said.pixelColor(x, y) != ground;
+    QVERIFY(drawn);
+  }
+
   void theUsersZoomOutlastsNewRecords() {
     Session session(store_.path());
     ComparePage page(session);
