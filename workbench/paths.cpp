@@ -30,6 +30,8 @@ std::string resources_folder() {
   return fs::exists(installed) ? installed.string() : HEDDLE_RESOURCES;
 }
 
+std::string samples_folder() { return resources_folder() + "/recipes"; }
+
 std::string engine_path() { return executable_folder() / "heddle-engine"; }
 
 }  // namespace heddle::workbench

@@ -12,6 +12,8 @@ std::string settings_folder();
 std::string cache_folder();
 /// ../share/heddle from the executable when that exists, else the source tree's resources.
 std::string resources_folder();
+/// The sample recipes there.
+std::string samples_folder();
 /// heddle-engine beside the executable.
 std::string engine_path();
 

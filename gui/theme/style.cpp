@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <QStyleOption>
 
+#include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -32,6 +33,41 @@ void drawCheck(const QStyleOption* option, QPainter* painter) {
   painter->restore();
 }
 
+/// Empty: none of ours is like it.
+QString iconName(QStyle::StandardPixmap which) {
+  switch (which) {
+    case QStyle::SP_DirIcon:
+    case QStyle::SP_DirOpenIcon:
+    case QStyle::SP_DirClosedIcon:
+    case QStyle::SP_DirHomeIcon:
+    case QStyle::SP_DirLinkIcon:
+      return QStringLiteral("folder");
+    case QStyle::SP_FileIcon:
+    case QStyle::SP_FileLinkIcon:
+      return QStringLiteral("file");
+    case QStyle::SP_ComputerIcon:
+    case QStyle::SP_DesktopIcon:
+    case QStyle::SP_DriveHDIcon:
+      return QStringLiteral("host");
+    case QStyle::SP_ArrowBack:
+    case QStyle::SP_ArrowLeft:
+      return QStringLiteral("chevron-left");
+    case QStyle::SP_ArrowForward:
+    case QStyle::SP_ArrowRight:
+      return QStringLiteral("chevron-right");
+    case QStyle::SP_FileDialogToParent:
+      return QStringLiteral("chevron-up");
+    case QStyle::SP_FileDialogNewFolder:
+      return QStringLiteral("plus");
+    case QStyle::SP_FileDialogListView:
+      return QStringLiteral("runs");
+    case QStyle::SP_FileDialogDetailedView:
+      return QStringLiteral("columns");
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 Style::Style() : QProxyStyle(QStringLiteral("Fusion")) {}
@@ -48,6 +84,13 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option,
   if (metric == PM_IndicatorWidth || metric == PM_IndicatorHeight) return kIndicator;
   if (metric == PM_SmallIconSize || metric == PM_ButtonIconSize) return 16;
   return QProxyStyle::pixelMetric(metric, option, widget);
+}
+
+QIcon Style::standardIcon(StandardPixmap which, const QStyleOption* option,
+                          const QWidget* widget) const {
+  const QString name = iconName(which);
+  return name.isEmpty() ? QProxyStyle::standardIcon(which, option, widget)
+                        : icon(name, Tone::muted);
 }
 
 int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,

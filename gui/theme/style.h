@@ -1,4 +1,5 @@
-// Fusion with Heddle's check boxes: what a style sheet cannot draw in the theme's colours.
+// Fusion with Heddle's check boxes and icons: what a style sheet cannot draw in the theme's
+// colours.
 #pragma once
 
 #include <QProxyStyle>
@@ -16,6 +17,9 @@ class Style : public QProxyStyle {
                   const QWidget* widget) const override;
   int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,
                 QStyleHintReturn* data) const override;
+  /// Heddle's own for what its dialogs show; all else is Fusion's.
+  QIcon standardIcon(StandardPixmap which, const QStyleOption* option,
+                     const QWidget* widget) const override;
 };
 
 }  // namespace heddle::gui

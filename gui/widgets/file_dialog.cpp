@@ -40,7 +40,7 @@ QString chosen(FileDialog& dialog) {
   return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
-QString& lastFolder() {
+QString& lastChosenIn() {
   static QString folder;
   return folder;
 }
@@ -56,14 +56,20 @@ FileDialog::FileDialog(QWidget* parent, const QString& title, const QString& sta
   setHistory({});
   const QFileInfo about(start);
   if (start.isEmpty()) {
-    setDirectory(lastFolder().isEmpty() ? QDir::homePath() : lastFolder());
+    setDirectory(lastFolder());
   } else if (about.isDir()) {
     setDirectory(start);
   } else {
     setDirectory(about.absolutePath());
     selectFile(about.fileName());
   }
-  connect(this, &QDialog::accepted, this, [this] { lastFolder() = directory().absolutePath(); });
+  connect(this, &QDialog::accepted, this, [this] { lastChosenIn() = directory().absolutePath(); });
+}
+
+QString FileDialog::lastFolder(const QString& otherwise) {
+  const QString& last = lastChosenIn();
+  if (!last.isEmpty()) return last;
+  return otherwise.isEmpty() ? QDir::homePath() : otherwise;
 }
 
 QString FileDialog::fileToOpen(QWidget* parent, const QString& title, const QString& start,

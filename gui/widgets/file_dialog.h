@@ -11,8 +11,11 @@ class FileDialog : public QFileDialog {
   Q_OBJECT
 
  public:
-  /// `start`: a folder, or a file in it that is chosen at first; empty: the one shown last.
+  /// `start`: a folder, or a file in it that is chosen at first; empty: lastFolder().
   FileDialog(QWidget* parent, const QString& title, const QString& start);
+
+  /// The folder in which something was chosen last; before that `otherwise`, or the home folder.
+  static QString lastFolder(const QString& otherwise = {});
 
   // Empty: nothing was chosen.
   static QString fileToOpen(QWidget* parent, const QString& title, const QString& start,

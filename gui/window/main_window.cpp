@@ -228,8 +228,7 @@ void MainWindow::trainHere() {
   session_.act(
       training_,
       [](workbench::Workbench& workbench) -> Result<storage::RunId> {
-        auto request =
-            workbench::request_from_file(workbench::resources_folder() + "/recipes/debug.toml");
+        auto request = workbench::request_from_file(workbench::samples_folder() + "/debug.toml");
         if (!request) return fail(request);
         auto run = workbench::launch(workbench.writer(), *request);
         if (!run) return fail("{}", run.error().message);

@@ -10,7 +10,7 @@
 namespace heddle::workbench {
 
 int demo_command(const Context& context) {
-  const std::string recipe = resources_folder() + "/recipes/debug.toml";
+  const std::string recipe = samples_folder() + "/debug.toml";
   Result<LaunchRequest> request = request_from_file(recipe);
   if (!request) return report(request.error(), kExitUsage);
   request->name = "demo";

@@ -23,9 +23,7 @@ QString autosaveFile(const QString& store) {
   return store + QStringLiteral(".unsaved-recipe.json");
 }
 
-QString samples() {
-  return QString::fromStdString(workbench::resources_folder()) + QStringLiteral("/recipes");
-}
+QString samples() { return QString::fromStdString(workbench::samples_folder()); }
 
 bool isSample(const QString& file) {
   return QFileInfo(file).absolutePath() == QDir(samples()).absolutePath();
@@ -198,8 +196,8 @@ void ComposePage::newRecipe() {
 }
 
 void ComposePage::chooseFile() {
-  const QString folder =
-      document_.file().isEmpty() ? QDir::homePath() : QFileInfo(document_.file()).absolutePath();
+  const QString folder = document_.file().isEmpty() ? FileDialog::lastFolder(samples())
+                                                    : QFileInfo(document_.file()).absolutePath();
   const QString file = FileDialog::fileToOpen(this, tr("Open recipe"), folder,
                                               tr("Recipes (*.toml);;All files (*)"));
   if (!file.isEmpty()) openFile(file);
@@ -219,7 +217,7 @@ bool ComposePage::save() {
 
 bool ComposePage::saveAs() {
   const QString folder =
-      hasOwnFile() ? QFileInfo(document_.file()).absolutePath() : QDir::homePath();
+      hasOwnFile() ? QFileInfo(document_.file()).absolutePath() : FileDialog::lastFolder();
   const QString file = FileDialog::fileToSave(
       this, tr("Save recipe as"), folder + QChar('/') + document_.name() + QStringLiteral(".toml"),
       tr("Recipes (*.toml)"));

@@ -105,7 +105,9 @@ class PathField : public TextField {
     const QString base = document().file().isEmpty() ? QDir::homePath()
                                                      : QFileInfo(document().file()).absolutePath();
     const QString first = split(line()->text()).value(0);
-    const QString start = first.isEmpty() ? base : QDir(base).absoluteFilePath(first);
+    const QString start = !first.isEmpty()              ? QDir(base).absoluteFilePath(first)
+                          : document().file().isEmpty() ? FileDialog::lastFolder()
+                                                        : base;
     const QString title = tr("Choose: %1").arg(line()->accessibleName());
     const QString patterns = QString::fromStdString(info().files);
     const QString filter = tr("%1;;All files (*)").arg(QStringLiteral("(%1)").arg(patterns));

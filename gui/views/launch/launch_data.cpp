@@ -99,8 +99,7 @@ QVector<QPair<QString, QString>> factsOf(const recipe::Recipe& r) {
 }  // namespace
 
 std::vector<RecipeChoice> sampleRecipes() {
-  const QDir folder(QString::fromStdString(workbench::resources_folder()) +
-                    QStringLiteral("/recipes"));
+  const QDir folder(QString::fromStdString(workbench::samples_folder()));
   std::vector<RecipeChoice> here;
   std::vector<RecipeChoice> elsewhere;
   for (const QFileInfo& info :

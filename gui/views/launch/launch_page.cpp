@@ -10,6 +10,7 @@
 #include "gui/theme/theme.h"
 #include "gui/widgets/file_dialog.h"
 #include "gui/widgets/layouts.h"
+#include "workbench/paths.h"
 
 namespace heddle::gui {
 namespace {
@@ -91,8 +92,9 @@ QWidget* LaunchPage::buildRecipe() {
 
   connect(recipes_, &QComboBox::currentIndexChanged, this, &LaunchPage::recipeChosen);
   connect(open, &QToolButton::clicked, this, [this] {
-    const QString path =
-        FileDialog::fileToOpen(this, tr("Open a recipe"), {}, tr("Recipes (*.toml)"));
+    const QString samples = QString::fromStdString(workbench::samples_folder());
+    const QString path = FileDialog::fileToOpen(
+        this, tr("Open a recipe"), FileDialog::lastFolder(samples), tr("Recipes (*.toml)"));
     if (path.isEmpty()) return;
     const Result<QString> text = readText(path);
     if (text) return showRecipe(QFileInfo(path).completeBaseName(), *text, path);

@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 
+#include <QAbstractFileIconProvider>
 #include <QFileSystemModel>
 #include <QLineEdit>
 #include <QTest>
+#include <QToolButton>
 
 #include "gui/models/text_file.h"
 #include "gui/models/tokenizer_size.h"
+#include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
 #include "storage/queries.h"
 #include "tests/support/results.h"
@@ -75,6 +78,37 @@ class FileDialogTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  // Where nothing was chosen yet, it is where one is told; then where something was chosen.
+  void beginsWhereOneWasLast() {
+    const QTemporaryDir recipes, other;
+    QCOMPARE(FileDialog::lastFolder(recipes.path()), recipes.path());
+    QCOMPARE(FileDialog::lastFolder(), QDir::homePath());
+    FileDialog cancelled(nullptr, QString(), FileDialog::lastFolder(recipes.path()));
+    QCOMPARE(cancelled.directory().absolutePath(), recipes.path());
+    cancelled.reject();
+    QCOMPARE(FileDialog::lastFolder(recipes.path()), recipes.path());
+    FileDialog taken(nullptr, QString(), other.path());
+    Q_EMIT taken.accepted();
+    QCOMPARE(FileDialog::lastFolder(recipes.path()), other.path());
+    QCOMPARE(FileDialog(nullptr, QString(), QString()).directory().absolutePath(), other.path());
+  }
+
+  void iconsAreHeddlesOwn() {
+    const auto drawn = [](const QIcon& icon) { return icon.pixmap(16, 16).toImage(); };
+    FileDialog dialog(nullptr, QString(), QString());
+    for (const auto& [type, name] : {std::pair(QAbstractFileIconProvider::Folder, "folder"),
+                                     {QAbstractFileIconProvider::File, "file"}})
+      QCOMPARE(drawn(dialog.iconProvider()->icon(type)),
+               drawn(icon(QLatin1String(name), Tone::muted)));
+    for (const auto& [button, name] : {std::pair("toParentButton", "chevron-up"),
+                                       {"backButton", "chevron-left"},
+                                       {"newFolderButton", "plus"}}) {
+      const auto* found = dialog.findChild<QToolButton*>(QLatin1String(button));
+      QVERIFY2(found, button);
+      QCOMPARE(drawn(found->icon()), drawn(icon(QLatin1String(name), Tone::muted)));
+    }
+  }
 
   // What this is about; the look at the locks can tell.
   void qtsOwnDialogDropsTheLocks() {
