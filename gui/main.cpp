@@ -1,4 +1,6 @@
 // heddle: the workbench, and its headless commands.
+#include <fmt/ranges.h>
+
 #include <QApplication>
 #include <QIcon>
 #include <cstdio>
@@ -31,11 +33,8 @@ Result<Arguments> parse(int argc, char** argv) {
     else if (argument.ends_with(".toml") && arguments.recipe.empty())
       arguments.recipe = argument;
     else
-      return fail(
-          "{} is no command; valid: a recipe (FILE.toml) to open, --store FILE, --demo, "
-          "launch, stop, tail, remove, restore, import, targets, runs, show, compare, export, "
-          "render",
-          argument);
+      return fail("{} is no command; valid: a recipe (FILE.toml) to open, --store FILE, --demo, {}",
+                  argument, fmt::join(workbench::command_names(), ", "));
   }
   return arguments;
 }

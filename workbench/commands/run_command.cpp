@@ -3,17 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <string_view>
 
 #include "storage/store.h"
 #include "workbench/commands/command.h"
 
 namespace heddle::workbench {
 namespace {
-
-constexpr std::string_view kCommands[] = {"launch", "stop",    "tail",   "remove", "restore",
-                                          "import", "targets", "runs",   "show",   "compare",
-                                          "export", "--demo",  "--help", "-h",     "--version"};
 
 /// The words of a command line as options; once parsed, `run` is the command that was named.
 class CommandLine {
@@ -52,6 +47,18 @@ class CommandLine {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
     }
     return run_ ? run_() : kExitUsage;
+  }
+
+  std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app_.get_subcommands({})) names.push_back(command->get_name());
+    return names;
+  }
+
+  /// Whether a word is one of them, or an option that needs no command.
+  bool knows(const std::string& word) {
+    const std::vector<std::string> all = names();
+    return std::ranges::find(all, word) != all.end() || app_.get_option_no_throw(word) != nullptr;
   }
 
  private:
@@ -213,15 +220,17 @@ class CommandLine {
 
 bool is_command(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
+    const std::string word = argv[i];
     if (word == "--store") {
       ++i;
     } else if (!word.starts_with("--store=")) {
-      return std::find(std::begin(kCommands), std::end(kCommands), word) != std::end(kCommands);
+      return CommandLine().knows(word);
     }
   }
   return false;
 }
+
+std::vector<std::string> command_names() { return CommandLine().names(); }
 
 int run_command(int argc, char** argv) { return CommandLine().run(argc, argv); }
 
