@@ -15,6 +15,7 @@
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/rendezvous.h"
 #include "engine/launch/spawn.h"
+#include "engine/telemetry/lines.h"
 
 namespace heddle::launch {
 namespace {
@@ -139,7 +140,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   if (!id) return fail(id);
   processes_.push_back(
       {.rank = rank, .id = *id, .output_from = absent ? 0 : static_cast<int64_t>(size)});
-  log_(Level::info, fmt::format("rank {} started as process {}", rank, id->pid));
+  log_(Level::info, telemetry::process_text(rank, fmt::format("started as process {}", id->pid)));
   return {};
 }
 
@@ -198,8 +199,10 @@ const RankGroup::Process* RankGroup::reap() {
   }
   for (const Process* process : died) {
     ::kill(-process->id.pid, SIGKILL);  // what it may have left behind in its group
-    log_(failed(*process) ? Level::error : Level::info,
-         fmt::format("rank {} {}", process->rank, how_it_ended(process->status)));
+    const bool as_it_should = WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
+    if (!as_it_should)
+      log_(failed(*process) ? Level::error : Level::info,
+           telemetry::process_text(process->rank, how_it_ended(process->status)));
     if (failed(*process) && (!worst || weight(process->status) > weight(worst->status))) {
       worst = process;
     }
@@ -214,8 +217,9 @@ void RankGroup::note_stop(Process& process, int status) {
     return;
   }
   if (process.stop_told && process.stopped_at)
-    log_(Level::info, fmt::format("rank {} goes on after {:.1f} s", process.rank,
-                                  -seconds_from_now(*process.stopped_at)));
+    log_(Level::info, telemetry::process_text(process.rank,
+                                              fmt::format("goes on after {:.1f} s",
+                                                          -seconds_from_now(*process.stopped_at))));
   process.stopped_at.reset();
   process.stop_told = false;
 }
@@ -226,12 +230,15 @@ void RankGroup::tell_stopped() {
     const double seconds = -seconds_from_now(*process.stopped_at);
     if (seconds < kStopTold) continue;
     process.stop_told = true;
-    log_(Level::warning,
-         fmt::format("rank {} (process {}) has been stopped by {} for {:.1f} s{}; kill -CONT {} "
-                     "lets it go on",
-                     process.rank, process.id.pid, signal_name(process.stop_signal), seconds,
-                     launch_.world_size > 1 ? ", and the other ranks wait for it" : "",
-                     process.id.pid));
+    log_(
+        Level::warning,
+        telemetry::process_text(
+            process.rank,
+            fmt::format("(process {}) has been stopped by {} for {:.1f} s{}; kill -CONT {} lets it "
+                        "go on",
+                        process.id.pid, signal_name(process.stop_signal), seconds,
+                        launch_.world_size > 1 ? ", and the other ranks wait for it" : "",
+                        process.id.pid)));
   }
 }
 
@@ -258,7 +265,7 @@ End RankGroup::end_of_failed(const Process& failed) const {
   const bool signalled = WIFSIGNALED(failed.status);
   end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
   if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
-  end.cause = fmt::format("rank {} {}", failed.rank, how_it_ended(failed.status));
+  end.cause = telemetry::process_text(failed.rank, how_it_ended(failed.status));
   const std::string line = last_line(output_of(failed.rank));
   if (!line.empty()) end.cause += ": " + line;
   return end;

@@ -26,11 +26,6 @@ bool is_told(int32_t epoch, const LogName& log, Type type) {
   return log.epoch == epoch && (type == Type::log || (log.rank == 0 && telemetry::is_line(type)));
 }
 
-// How the ranks' processes come and go is told by what they log and by the end.
-bool is_of_process(const LogEntry& entry, const telemetry::Log& log) {
-  return entry.log.rank == telemetry::kSupervisorRank && log.text.starts_with("rank ");
-}
-
 void put(Tell tell, const std::string& line) {
   FILE* stream = tell == Tell::json ? stdout : stderr;
   fmt::print(stream, "{}\n", line);
@@ -139,7 +134,8 @@ void Teller::look() {
 
 void Teller::tell(const LogEntry& entry) {
   const auto* log = std::get_if<telemetry::Log>(&entry.record);
-  if (log && is_of_process(entry, *log)) return;
+  // How the ranks' processes come and go is told by what they log and by the end.
+  if (log && telemetry::is_of_process(entry.log.rank, log->text)) return;
   if (options_.tell == Tell::json) return put(Tell::json, json_line(entry));
   if (const auto* start = std::get_if<telemetry::Start>(&entry.record))
     return put(Tell::lines, telemetry::start_text(*start));

@@ -8,6 +8,7 @@ namespace heddle::telemetry {
 namespace {
 
 constexpr size_t kPace = 20;  // steps
+constexpr const char* kRank = "rank ";
 
 template <typename Text>
 void add(std::string& line, const char* between, const std::map<std::string, double>& values,
@@ -32,6 +33,14 @@ std::string of(const std::map<std::string, std::string>& environment, const char
 }  // namespace
 
 std::string speaker(int32_t rank) { return rank <= 0 ? "" : fmt::format("rank {}: ", rank); }
+
+std::string process_text(int32_t rank, const std::string& what) {
+  return fmt::format("{}{} {}", kRank, rank, what);
+}
+
+bool is_of_process(int32_t rank, const std::string& text) {
+  return rank == kSupervisorRank && text.starts_with(kRank);
+}
 
 std::string step_text(const Step& step, int64_t steps, std::optional<double> seconds_left) {
   const std::string number = count_text(static_cast<double>(step.step));

@@ -14,6 +14,11 @@ namespace heddle::telemetry {
 /// "rank 3: "; nothing for rank 0 and the supervisor, which speak for the run.
 std::string speaker(int32_t rank);
 
+/// "rank 3 started as process 77": a line of the supervisor's on a rank's process.
+std::string process_text(int32_t rank, const std::string& what);
+/// Whether a line is such a one; `rank`: whose log it is in.
+bool is_of_process(int32_t rank, const std::string& text);
+
 /// "step 12/40  loss 5.432  gradient 1.23  6,667 tok/s a rank  145.2 MiB  ETA 4.50 s", of what is
 /// known. `steps`: of the whole run, 0: not known.
 std::string step_text(const Step& step, int64_t steps = 0,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/recipe/parse.h"
+#include "engine/telemetry/lines.h"
 #include "gui/format.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
@@ -260,8 +261,7 @@ void LivePage::take(LiveUpdate update) {
     drawSteps(points);
     for (const storage::StepRow& row : update.steps) stepTime_ = std::max(stepTime_, row.step.time);
     for (const storage::LogLine& line : update.lines)
-      if (line.rank < 0 && line.level == telemetry::Level::warning &&
-          line.text.starts_with("rank "))
+      if (line.level == telemetry::Level::warning && telemetry::is_of_process(line.rank, line.text))
         rankWarning_ = line;
     log_->append(update.lines, points);
     stepCard_->setProfiled(std::move(update.profiled));
