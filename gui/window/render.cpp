@@ -55,7 +55,7 @@ Result<QList<qint64>> idsOf(const Picture& picture) {
   if (!reader) return fail(reader);
   for (const std::string& name : picture.runs) {
     const auto run = reader->find_run(name);
-    if (!run) return fail(run);
+    if (!run) return fail("--run: {}", run.error().message);
     ids.append(run->id);
   }
   return ids;

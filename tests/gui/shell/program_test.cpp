@@ -66,8 +66,8 @@ class ProgramTest : public QObject {
   void renderRefusesWhatIsNotThere() {
     const auto [code, said] = heddle({"render", "live", "--store", store(), "--run", "no-such-run",
                                       "--to", folder_.filePath(QStringLiteral("no.png"))});
-    QCOMPARE(code, 1);
-    QVERIFY2(said.contains("no-such-run"), said.constData());
+    QCOMPARE(code, 2);
+    QVERIFY2(said.contains("--run: no run 'no-such-run' in "), said.constData());
     QCOMPARE(heddle({"render", "nowhere", "--to", "x.png"}).first, 2);
     QCOMPARE(heddle({"render", "runs", "--size", "big", "--to", "x.png"}).first, 2);
   }
