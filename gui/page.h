@@ -5,10 +5,12 @@
 #include <QList>
 #include <QString>
 #include <QWidget>
+#include <vector>
 
 namespace heddle::gui {
 
 class Session;
+struct PlannedRecipe;
 
 /// Pages are made once, with the session, and live as long as the window. They load lazily: nothing
 /// is read before `activated` or a `show…` call.
@@ -40,6 +42,8 @@ class Page : public QWidget {
   virtual void showRuns(const QList<qint64>& runs) {
     if (!runs.isEmpty()) showRun(runs.first());
   }
+  /// The same of predicted plans (Compare); other pages ignore it.
+  virtual void showPlans(const std::vector<PlannedRecipe>& plans) { Q_UNUSED(plans) }
   /// A recipe to edit (Compose) or to launch (Launch). `file` may be empty: a recipe of a run.
   /// Other pages ignore it.
   virtual void showRecipe(const QString& name, const QString& toml, const QString& file) {

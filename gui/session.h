@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "gui/models/planned_recipe.h"
 #include "gui/models/worker.h"
 #include "gui/theme/icons.h"
 #include "gui/theme/run_colors.h"
@@ -93,6 +94,8 @@ class Session : public QObject {
   void pageRequested(const QString& page);
   void runRequested(const QString& page, qint64 run);  // "live", 12
   void compareRequested(const QList<qint64>& runs);
+  /// Compare shows predicted plans.
+  void plansRequested(const std::vector<heddle::gui::PlannedRecipe>& plans);
   /// "compose" or "launch"; see Page::showRecipe.
   void recipeRequested(const QString& page, const QString& name, const QString& toml,
                        const QString& file);

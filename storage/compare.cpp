@@ -10,17 +10,18 @@ namespace heddle::storage {
 namespace {
 
 /// Each key of any run with its value in all of them.
-std::vector<Compared> side_by_side(const std::vector<Values>& runs) {
+std::vector<Compared> side_by_side(const std::vector<Comparand>& runs, Values Comparand::*part) {
   std::set<std::string> keys;
-  for (const Values& run : runs) {
-    for (const auto& [key, value] : run) keys.insert(key);
+  for (const Comparand& run : runs) {
+    for (const auto& [key, value] : run.*part) keys.insert(key);
   }
   std::vector<Compared> rows;
   for (const std::string& key : keys) {
     Compared row{key, {}};
-    for (const Values& run : runs) {
-      const auto found = run.find(key);
-      row.values.push_back(found == run.end() ? std::nullopt : std::optional(found->second));
+    for (const Comparand& run : runs) {
+      const Values& values = run.*part;
+      const auto found = values.find(key);
+      row.values.push_back(found == values.end() ? std::nullopt : std::optional(found->second));
     }
     rows.push_back(std::move(row));
   }
@@ -54,23 +55,26 @@ bool Compared::differs() const {
                      [this](const auto& value) { return !same(value, values.front()); });
 }
 
-Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {
+Comparison compare(std::vector<Comparand> runs) {
   Comparison comparison;
-  std::vector<Values> recipes, environments, results;
+  comparison.recipe = side_by_side(runs, &Comparand::recipe);
+  comparison.environment = side_by_side(runs, &Comparand::environment);
+  comparison.results = side_by_side(runs, &Comparand::results);
+  for (Comparand& run : runs) comparison.runs.push_back(std::move(run.summary));
+  return comparison;
+}
+
+Result<Comparison> Reader::compare(const std::vector<RunId>& runs) {
+  std::vector<Comparand> compared;
   for (const RunId run : runs) {
     Result<RunDetail> detail = this->run(run);
     if (!detail) return fail(detail);
     Result<Values> recipe = recipe_values(run);
     if (!recipe) return fail(recipe);
-    comparison.runs.push_back(std::move(detail->summary));
-    recipes.push_back(std::move(*recipe));
-    environments.push_back(std::move(detail->environment));
-    results.push_back(std::move(detail->results));
+    compared.push_back({std::move(detail->summary), std::move(*recipe),
+                        std::move(detail->environment), std::move(detail->results)});
   }
-  comparison.recipe = side_by_side(recipes);
-  comparison.environment = side_by_side(environments);
-  comparison.results = side_by_side(results);
-  return comparison;
+  return storage::compare(std::move(compared));
 }
 
 }  // namespace heddle::storage

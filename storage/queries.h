@@ -70,12 +70,19 @@ struct Compared {
   bool differs() const;  // not all values are the same
 };
 
+/// What is compared of a run.
+struct Comparand {
+  RunSummary summary;
+  Values recipe, environment, results;
+};
+
 struct Comparison {
   std::vector<RunSummary> runs;
   std::vector<Compared> recipe;  // all keys, as in the other two
   std::vector<Compared> environment;
   std::vector<Compared> results;
 };
+Comparison compare(std::vector<Comparand> runs);
 
 /// What a run takes in the store.
 struct RunSize {

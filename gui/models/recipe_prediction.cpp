@@ -32,7 +32,10 @@ RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client,
   connect(&client_, &PlanClient::planned, this,
           [this](const QString& key, const std::shared_ptr<const Prediction>& prediction) {
             if (key != kKey) return;
-            shown_ = prediction;
+            // The newest question is of what the document says now.
+            shown_ = {
+                document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name(),
+                document_.resolved().recipe, prediction};
             setAnswered({});
           });
   connect(
@@ -56,7 +59,7 @@ void RecipePrediction::ask() {
   if (!started_) return;
   const QString of = document_.name() + QChar('\n') + document_.file();
   if (std::exchange(shownOf_, of) != of) {
-    shown_.reset();
+    shown_ = {};
     staleReason_.clear();
   }
   // With faults too: the planner knows which of them matter to it.
@@ -95,18 +98,23 @@ void RecipePrediction::setAnswered(const QString& staleReason) {
 
 void RecipePrediction::pin() {
   pinned_ = shown_;
-  pinnedName_ = document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name();
   Q_EMIT changed();
 }
 
 void RecipePrediction::unpin() {
-  pinned_.reset();
+  pinned_ = {};
   Q_EMIT changed();
 }
 
+std::vector<PlannedRecipe> RecipePrediction::two() const {
+  std::vector<PlannedRecipe> two = {pinned_, shown_};
+  if (pinned_.name == shown_.name) two[0].name = tr("%1, pinned").arg(pinned_.name);
+  return two;
+}
+
 void RecipePrediction::nextConvention() {
-  if (!shown_ || shown_->document.mfu.empty()) return;
-  convention_ = (convention_ + 1) % shown_->document.mfu.size();
+  if (!shown() || shown()->document.mfu.empty()) return;
+  convention_ = (convention_ + 1) % shown()->document.mfu.size();
   Q_EMIT changed();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "gui/models/plan_client.h"
+#include "gui/models/planned_recipe.h"
 #include "gui/models/recipe_document.h"
 
 namespace heddle::gui {
@@ -23,11 +24,11 @@ class RecipePrediction : public QObject {
   const RecipeDocument& document() const { return document_; }
   const QList<HardwareEntry>& catalogue() const { return client_.catalogue(); }
   /// The last one that could be made of this recipe; none at first.
-  const std::shared_ptr<const Prediction>& shown() const { return shown_; }
+  const std::shared_ptr<const Prediction>& shown() const { return shown_.prediction; }
   /// Why `shown` is not what the recipe says now: a fault of it, or the planner's. Empty: it is,
   /// or will be as soon as it has been planned.
   const QString& staleReason() const { return staleReason_; }
-  bool isStale() const { return shown_ && !staleReason_.isEmpty(); }
+  bool isStale() const { return shown() && !staleReason_.isEmpty(); }
   /// What the planner has gone through lately; empty: nothing.
   const QString& trouble() const { return client_.trouble(); }
   bool isPlanning() const { return client_.isBusy(); }
@@ -46,9 +47,13 @@ class RecipePrediction : public QObject {
   /// From now on numbers show their difference to what is shown now.
   void pin();
   void unpin();
-  const std::shared_ptr<const Prediction>& pinned() const { return pinned_; }
+  const std::shared_ptr<const Prediction>& pinned() const { return pinned_.prediction; }
   /// Of which recipe it is: "debug, edited".
-  const QString& pinnedName() const { return pinnedName_; }
+  const QString& pinnedName() const { return pinned_.name; }
+  /// Whether something else is shown than what is pinned.
+  bool hasTwo() const { return pinned() && shown() && pinned() != shown(); }
+  /// What is pinned and what is shown, each with the recipe that it is of, by names that differ.
+  std::vector<PlannedRecipe> two() const;
 
   /// By which of the document's conventions FLOPs are counted.
   size_t convention() const { return convention_; }
@@ -68,9 +73,9 @@ class RecipePrediction : public QObject {
   bool started_ = false;
   bool behind_ = false;
   QString executor_ = executors().first();
-  std::shared_ptr<const Prediction> shown_, pinned_;
+  PlannedRecipe shown_, pinned_;
   QString shownOf_;  // which recipe, by name and file
-  QString staleReason_, pinnedName_;
+  QString staleReason_;
   size_t convention_ = 0;
 };
 

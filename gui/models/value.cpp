@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/plan/memory_bytes.h"
 #include "gui/format.h"
 #include "storage/queries.h"
 
@@ -17,6 +18,8 @@ QString numberText(const QString& key, double value) {
   if (key.contains(QStringLiteral("tokens_per_second"))) return format::tokensPerSecond(value);
   if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value);
   if (key.endsWith(QStringLiteral("loss"))) return format::loss(value);
+  if (key.endsWith(QStringLiteral("mfu")) || key.endsWith(QStringLiteral("uncertain")))
+    return format::percent(value);
   if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15)
     return format::count(static_cast<qint64>(value));
   return format::significant(value, 4);
@@ -35,24 +38,37 @@ QString exactText(const QString& key, double value) {
 
 /// Names that read better than their keys.
 const std::map<QString, QString>& names() {
-  static const std::map<QString, QString> names = {
-      {"tokens_per_second_per_rank", "tokens/s a rank"},
-      {"step_seconds", "step"},
-      {"peak_bytes", "peak memory"},
-      {"predicted_peak_bytes", "predicted peak"},
-      {"predicted_tokens_per_second_per_rank", "predicted tokens/s a rank"},
-      {"predicted_step_seconds", "predicted step"},
-      {"predicted_exposed_seconds", "predicted exposed"},
-      {"predicted_bubble_seconds", "predicted bubble"},
-      {"predicted_uncertain", "predictions are off by"},
-      {"first_step_seconds", "first step"},
-      {"capture_seconds", "capture"},
-      {"plan_seconds", "plan"},
-      {"exposed_seconds", "exposed a step"},
-      {"model_forward_calls", "model forward calls"},
-      {"collectives", "collectives a step"},
-      {"nodes", "graph nodes"},
-  };
+  static const std::map<QString, QString> names = [] {
+    std::map<QString, QString> names = {
+        {"tokens_per_second_per_rank", "tokens/s a rank"},
+        {"step_seconds", "step"},
+        {"peak_bytes", "peak memory"},
+        {"predicted_peak_bytes", "predicted peak"},
+        {"predicted_tokens_per_second_per_rank", "predicted tokens/s a rank"},
+        {"predicted_step_seconds", "predicted step"},
+        {"predicted_exposed_seconds", "predicted exposed"},
+        {"predicted_bubble_seconds", "predicted bubble"},
+        {"predicted_uncertain", "predictions are off by"},
+        {"first_step_seconds", "first step"},
+        {"capture_seconds", "capture"},
+        {"plan_seconds", "plan"},
+        {"exposed_seconds", "exposed a step"},
+        {"model_forward_calls", "model forward calls"},
+        {"collectives", "collectives a step"},
+        {"nodes", "graph nodes"},
+        {"mfu", "MFU"},
+        {"predicted_mfu", "predicted MFU"},
+        {"bubble_seconds", "bubble"},
+        {"uncertain", "predictions are off by"},
+    };
+    for (const char* category : plan::kCategoryNames) {
+      const QString key = QLatin1String(category) + QStringLiteral("_bytes");
+      names[key] = QStringLiteral("memory, ") + QLatin1String(category);
+      names[QStringLiteral("predicted_") + key] =
+          QStringLiteral("predicted memory, ") + QLatin1String(category);
+    }
+    return names;
+  }();
   return names;
 }
 
@@ -106,7 +122,7 @@ QString keyText(const QString& key) {
 int betterDirection(const QString& key) {
   const QString name = lastPart(key);
   if (name.startsWith(QStringLiteral("predicted"))) return 0;
-  if (name.contains(QStringLiteral("tokens_per_second"))) return 1;
+  if (name.contains(QStringLiteral("tokens_per_second")) || name == QStringLiteral("mfu")) return 1;
   for (const char* less : {"loss", "seconds", "peak_bytes", "collectives"})
     if (name.endsWith(QLatin1String(less))) return -1;
   return 0;

@@ -145,6 +145,12 @@ void MainWindow::connectSession() {
     switchTo(compare);
     compare->showRuns(runs);
   });
+  connect(&session_, &Session::plansRequested, this,
+          [this](const std::vector<PlannedRecipe>& plans) {
+            Page* compare = page(QStringLiteral("compare"));
+            switchTo(compare);
+            compare->showPlans(plans);
+          });
   connect(
       &session_, &Session::recipeRequested, this,
       [this](const QString& name, const QString& recipe, const QString& toml, const QString& file) {

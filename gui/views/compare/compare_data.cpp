@@ -30,20 +30,20 @@ Result<Series> differenceOf(storage::Reader& reader, const RunFacts& first,
 
 Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
                                          const std::vector<storage::RunId>& runs) {
-  std::vector<int64_t> common;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    const auto steps = reader.profiled_steps(runs[i]);
+  std::optional<std::vector<int64_t>> common;
+  for (const storage::RunId run : runs) {
+    if (isPlanned(run)) continue;
+    const auto steps = reader.profiled_steps(run);
     if (!steps) return fail(steps);
-    if (i == 0) {
+    if (!common) {
       common = *steps;
       continue;
     }
     std::vector<int64_t> both;
-    std::set_intersection(common.begin(), common.end(), steps->begin(), steps->end(),
-                          std::back_inserter(both));
+    std::ranges::set_intersection(*common, *steps, std::back_inserter(both));
     common = std::move(both);
   }
-  return common;
+  return common.value_or(std::vector<int64_t>{});
 }
 
 }  // namespace
@@ -55,6 +55,11 @@ Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::
   for (const storage::RunSummary& run : *all) known[run.id] = &run;
   Present present;
   for (const storage::RunId id : runs) {
+    if (isPlanned(id)) {
+      present.runs.push_back(id);
+      present.marks.push_back(fmt::format("{}", id));
+      continue;
+    }
     const auto found = known.find(id);
     if (found == known.end()) continue;
     const storage::RunSummary& run = *found->second;
@@ -66,25 +71,30 @@ Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::
 }
 
 Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, int64_t step,
-                                    int64_t rank) {
+                                    const std::vector<storage::RunId>& runs, const Plans& plans,
+                                    int64_t step, int64_t rank) {
   CompareData data;
   data.rank = rank;
-  auto comparison = reader.compare(runs);
-  if (!comparison) return fail(comparison);
-  data.comparison = std::move(*comparison);
+  std::vector<storage::Comparand> compared;
   auto common = commonSteps(reader, runs);
   if (!common) return fail(common);
   data.commonSteps = std::move(*common);
   const int64_t wanted = step > 0 ? step : data.commonSteps.empty() ? 0 : data.commonSteps.back();
   for (const storage::RunId run : runs) {
-    auto facts = readRunFacts(reader, run, kPoints, wanted, rank);
+    const auto plan = plans.find(run);
+    auto facts = plan != plans.end() ? factsOf(plan->second, run, rank)
+                                     : readRunFacts(reader, run, kPoints, wanted, rank);
     if (!facts) return fail(facts);
+    auto recipe = plan != plans.end() ? recipeValues(plan->second) : reader.recipe_values(run);
+    if (!recipe) return fail(recipe);
+    compared.push_back({facts->detail.summary, std::move(*recipe), facts->detail.environment,
+                        facts->detail.results});
     if (auto ranks = facts->steps->ranks(); ranks.size() > data.ranks.size())
       data.ranks = std::move(ranks);
     data.runs.push_back(std::move(*facts));
   }
-  if (data.runs.size() == 2) {
+  data.comparison = storage::compare(std::move(compared));
+  if (data.runs.size() == 2 && !isPlanned(runs[0]) && !isPlanned(runs[1])) {
     auto difference = differenceOf(reader, data.runs[0], data.runs[1]);
     if (!difference) return fail(difference);
     data.lossDifference = std::move(*difference);

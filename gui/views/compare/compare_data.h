@@ -2,12 +2,16 @@
 #pragma once
 
 #include <QString>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "gui/models/run_facts.h"
+#include "gui/views/compare/planned_facts.h"
 
 namespace heddle::gui {
+
+/// What of the runs that are compared is no run, by its id.
+using Plans = std::map<storage::RunId, PlannedRecipe>;
 
 struct CompareData {
   storage::Comparison comparison;
@@ -22,7 +26,7 @@ struct CompareData {
 inline constexpr size_t kMostCompared = 40;
 
 /// Those of the runs that are there, and not in the trash, as one line each that changes when
-/// anything that the page shows of the run does.
+/// anything that the page shows of the run does. Plans are there.
 struct Present {
   std::vector<storage::RunId> runs;
   std::vector<std::string> marks;
@@ -30,11 +34,11 @@ struct Present {
 };
 Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs);
 
-/// At most kMostCompared runs, all present. `step` 0: each run's newest profiled step, the newest
-/// common one where there is one. Timelines are of `rank`.
+/// At most kMostCompared runs, all present, and plans of `plans`. `step` 0: each run's newest
+/// profiled step, the newest common one where there is one. Timelines are of `rank`.
 Result<CompareData> readCompareData(storage::Reader& reader,
-                                    const std::vector<storage::RunId>& runs, int64_t step,
-                                    int64_t rank);
+                                    const std::vector<storage::RunId>& runs, const Plans& plans,
+                                    int64_t step, int64_t rank);
 
 /// The newest runs that have trained, at most `count`, newest last: what the page shows unasked.
 Result<std::vector<storage::RunId>> newestRuns(storage::Reader& reader, size_t count);

@@ -23,6 +23,8 @@ constexpr int kTitleWidth = 80;  // of a run's name beside its lanes
 constexpr int kWide = 1300;      // from here on throughput and memory stand beside the loss
 constexpr int kWarmUp = 3;       // steps whose rate says nothing
 
+bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
+
 QList<qint64> drawnRuns(const QList<qint64>& runs) {
   return runs.first(std::min(runs.size(), static_cast<qsizetype>(kMostCompared)));
 }
@@ -87,7 +89,8 @@ QWidget* ComparePage::makeContent() {
   top->addWidget(chips_, 1, Qt::AlignTop);
   auto* steps = new QHBoxLayout;
   steps->setSpacing(12);
-  steps->addWidget(fieldLabel(tr("timelines of"), step_));
+  timelinesOf_ = fieldLabel(tr("timelines of"), step_);
+  steps->addWidget(timelinesOf_);
   steps->addWidget(step_);
   steps->addWidget(rank_);
   auto* right = new QVBoxLayout;
@@ -111,8 +114,8 @@ QWidget* ComparePage::makeContent() {
     chart->setEmptyText(tr("No step has ended yet"));
     charts_.add(chart);
   }
-  auto* curves = new QWidget;
-  auto* middle = new QVBoxLayout(curves);
+  curves_ = new QWidget;
+  auto* middle = new QVBoxLayout(curves_);
   middle->setContentsMargins(0, 0, 0, 0);
   middle->setSpacing(8);
   middle->addWidget(loss_, 3);
@@ -122,7 +125,7 @@ QWidget* ComparePage::makeContent() {
   upper_->setProperty("role", "gap");
   upper_->setChildrenCollapsible(false);
   upper_->addWidget(makeDifferences());
-  upper_->addWidget(curves);
+  upper_->addWidget(curves_);
   connect(upper_, &QSplitter::splitterMoved, this, [this] {
     if (keeping_) openSettings()->setValue(layoutKey(), upper_->saveState());
   });
@@ -218,7 +221,9 @@ QWidget* ComparePage::makeTimelines() {
 
 QString ComparePage::subtitle() const {
   if (data_.runs.empty()) return {};
-  const QString drawn = format::plural(static_cast<qint64>(data_.runs.size()), tr("run"));
+  const auto count = static_cast<qint64>(data_.runs.size());
+  if (hasPlansAlone()) return format::plural(count, tr("predicted plan"));
+  const QString drawn = format::plural(count, tr("run"));
   return runs_.size() > drawnRuns(runs_).size()
              ? tr("%1 of %2").arg(drawn).arg(format::count(runs_.size()))
              : drawn;
@@ -266,6 +271,16 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
   read();
 }
 
+void ComparePage::showPlans(const std::vector<PlannedRecipe>& plans) {
+  plans_.clear();
+  QList<qint64> ids;
+  for (const PlannedRecipe& plan : plans) {
+    ids.append(-1 - ids.size());
+    plans_[ids.last()] = plan;
+  }
+  showRuns(ids);
+}
+
 void ComparePage::setRuns(const QList<qint64>& runs) {
   const QList<qint64> before = std::exchange(runs_, {});
   for (const qint64 run : runs)
@@ -278,7 +293,7 @@ void ComparePage::setRuns(const QList<qint64>& runs) {
 void ComparePage::read(bool anyway) {
   session().read(
       reading_,
-      [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()),
+      [runs = std::vector<storage::RunId>(runs_.begin(), runs_.end()), plans = plans_,
        before = anyway ? Present() : present_, step = step_->currentData().toLongLong(),
        rank = rank_->currentData().toLongLong()](storage::Reader& reader) -> Result<Answer> {
         auto present = presentRuns(reader, runs);
@@ -288,7 +303,7 @@ void ComparePage::read(bool anyway) {
         const auto& there = answer.present.runs;
         const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMostCompared));
         const std::vector<storage::RunId> drawn(there.begin(), there.begin() + count);
-        auto data = readCompareData(reader, drawn, step, rank);
+        auto data = readCompareData(reader, drawn, plans, step, rank);
         if (!data) return fail(data);
         answer.data = std::move(*data);
         return answer;
@@ -334,7 +349,7 @@ void ComparePage::display(CompareData data) {
   for (const int64_t rank : data_.ranks)
     rank_->addItem(tr("rank %1").arg(rank), QVariant::fromValue<qlonglong>(rank));
   rank_->setCurrentIndex(std::max(0, rank_->findData(QVariant::fromValue<qlonglong>(data_.rank))));
-  rank_->setVisible(data_.ranks.size() > 1);
+  showControls();
   showCurves(data_);
   showMemory();
   showTimelines();
@@ -342,16 +357,32 @@ void ComparePage::display(CompareData data) {
   Q_EMIT headerChanged();
 }
 
+bool ComparePage::hasPlansAlone() const {
+  return !data_.runs.empty() && std::ranges::none_of(data_.runs, isRun);
+}
+
+/// What has not been run has no steps to choose from, and no curves.
+void ComparePage::showControls() {
+  const bool plans = hasPlansAlone();
+  rank_->setVisible(data_.ranks.size() > 1);
+  step_->setVisible(!plans);
+  timelinesOf_->setVisible(!plans || data_.ranks.size() > 1);
+  curves_->setVisible(!plans);
+  rate_->setVisible(!plans);
+}
+
 void ComparePage::showCurves(const CompareData& data) {
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->clearCurves();
   for (size_t i = 0; i < data.runs.size(); ++i) {
+    if (!isRun(data.runs[i])) continue;
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
     const QString name = QString::fromStdString(data.runs[i].detail.summary.name);
     loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.marker), data.runs[i].loss);
     rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.marker), data.runs[i].rate);
   }
-  lossDifference_->setVisible(data.runs.size() == 2);
-  if (data.runs.size() == 2) {
+  const bool two = data.runs.size() == 2 && std::ranges::all_of(data.runs, isRun);
+  lossDifference_->setVisible(two);
+  if (two) {
     lossDifference_->setDetail(
         QStringLiteral("%1 − %2").arg(QString::fromStdString(data.runs[1].detail.summary.name),
                                       QString::fromStdString(data.runs[0].detail.summary.name)));
@@ -390,28 +421,33 @@ void ComparePage::showTimelines() {
     row.color = stroke.color;
     row.marker = stroke.marker;
     row.timeline = run.timeline;
-    rows.push_back(row);
-    drawn_.push_back({run.detail.summary.id, workbench::Kind::measured});
+    if (showsMeasured(i)) {
+      rows.push_back(row);
+      drawn_.push_back({run.detail.summary.id, workbench::Kind::measured});
+    }
     if (!showsPredicted(i)) continue;
     drawn_.push_back({run.detail.summary.id, workbench::Kind::predicted});
-    row.title = tr("predicted");
+    if (showsMeasured(i)) row.title = tr("predicted");
     row.subtitle = format::seconds(double(run.predicted->lengthUs()) / 1e6);
     row.timeline = run.predicted;
     rows.push_back(std::move(row));
   }
   timelines_->setRows(std::move(rows));
   timelineCard_->setNote(
-      data_.commonSteps.empty()
+      hasPlansAlone() ? tr("as predicted, rank %1, aligned at their start").arg(data_.rank)
+      : data_.commonSteps.empty()
           ? tr("the newest profiled step of each, rank %1, aligned at its start").arg(data_.rank)
           : tr("step %1, rank %2, aligned at its start")
-                .arg(format::count(data_.runs.front().steps->step))
+                .arg(format::count(std::ranges::find_if(data_.runs, isRun)->steps->step))
                 .arg(data_.rank));
   showStatistics();
 }
 
 bool ComparePage::showsPredicted(size_t run) const {
   constexpr size_t kMostRuns = 4;
-  return data_.runs[run].timeline && data_.runs[run].predicted && data_.runs.size() <= kMostRuns;
+  const RunFacts& of = data_.runs[run];
+  if (!showsMeasured(run)) return of.predicted != nullptr;
+  return of.timeline && of.predicted && data_.runs.size() <= kMostRuns;
 }
 
 void ComparePage::showStatistics() {
@@ -419,11 +455,12 @@ void ComparePage::showStatistics() {
   size_t row = 0;
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    if (data_.runs[i].timeline)
-      runs.push_back({QString::fromStdString(data_.runs[i].detail.summary.name), stroke,
-                      timelines_->statistics(row)});
-    ++row;
-    if (showsPredicted(i)) runs.push_back({tr("pred."), stroke, timelines_->statistics(row++)});
+    const QString name = QString::fromStdString(data_.runs[i].detail.summary.name);
+    if (data_.runs[i].timeline) runs.push_back({name, stroke, timelines_->statistics(row)});
+    if (showsMeasured(i)) ++row;
+    if (showsPredicted(i))
+      runs.push_back(
+          {showsMeasured(i) ? tr("pred.") : name, stroke, timelines_->statistics(row++)});
   }
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());

@@ -35,6 +35,7 @@ class ComparePage : public Page {
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
+  void showPlans(const std::vector<PlannedRecipe>& plans) override;
   void keepLayout() override;
   bool isReady() const override {
     return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady();
@@ -60,11 +61,15 @@ class ComparePage : public Page {
   };
   void take(Answer answer);
   void display(CompareData data);
+  void showControls();
   void showCurves(const CompareData& data);
   void showMemory();
   void showTimelines();
-  /// Whether a row of the timelines says what the run's step was predicted to be: of few runs.
+  /// Whether a row of the timelines is the run's measured step; whether one says what it was
+  /// predicted to be: of few runs, and of plans.
+  bool showsMeasured(size_t run) const { return !isPlanned(data_.runs[run].steps->id); }
   bool showsPredicted(size_t run) const;
+  bool hasPlansAlone() const;
   void showStatistics();
   void showSteps();
   /// The spans of the row that was chosen stand out in the timelines.
@@ -76,6 +81,7 @@ class ComparePage : public Page {
   Job reading_;
   Job listing_;
   QList<qint64> runs_;
+  Plans plans_;          // of which some may be among the runs
   bool chosen_ = false;  // by the user, not by the page itself
   bool asked_ = false;
   CompareData data_;
@@ -89,9 +95,11 @@ class ComparePage : public Page {
   QWidget* more_;  // throughput and memory: beside the loss, or below all
   RunChips* chips_;
   QLabel* tooMany_;
+  QLabel* timelinesOf_;
   QComboBox* step_;
   QComboBox* rank_;
   Segment* keys_;
+  QWidget* curves_;
   LineChart* loss_;
   LineChart* lossDifference_;
   LineChart* rate_;

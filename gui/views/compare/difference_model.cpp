@@ -9,6 +9,8 @@
 namespace heddle::gui {
 namespace {
 
+constexpr std::string_view kPredicted = "predicted_";
+
 std::optional<double> finite(const std::optional<storage::Value>& value) {
   const auto found = value ? number(*value) : std::nullopt;
   return found && std::isfinite(*found) ? found : std::nullopt;
@@ -23,7 +25,10 @@ size_t rankOf(const std::string& key) {
                                                  "predicted_step_seconds",
                                                  "exposed_seconds",
                                                  "predicted_exposed_seconds",
+                                                 "bubble_seconds",
                                                  "predicted_bubble_seconds",
+                                                 "mfu",
+                                                 "predicted_mfu",
                                                  "peak_bytes",
                                                  "predicted_peak_bytes",
                                                  "collectives",
@@ -51,6 +56,11 @@ QVector<bool> bestOf(const storage::Compared& compared) {
   return best;
 }
 
+bool isOfPlans(const std::vector<storage::Compared>& results) {
+  return std::ranges::all_of(results,
+                             [](const auto& each) { return each.key.starts_with(kPredicted); });
+}
+
 /// Second minus first; of rates in percent.
 QString differenceOf(const storage::Compared& compared) {
   const auto left = finite(compared.values[0]), right = finite(compared.values[1]);
@@ -61,6 +71,10 @@ QString differenceOf(const storage::Compared& compared) {
   if (difference == 0) return QStringLiteral("0");
   if (key.contains(QStringLiteral("tokens_per_second")) && *left > 0)
     return format::signedValue(format::percent(difference / *left), difference < 0);
+  if (key.endsWith(QStringLiteral("mfu")))
+    return QObject::tr("%1 points")
+        .arg(format::signedValue(QString::number(std::abs(difference) * 100, 'f', 1),
+                                 difference < 0));
   return format::signedValue(valueText(key, storage::Value(std::abs(difference))), difference < 0);
 }
 
@@ -82,7 +96,12 @@ void DifferenceModel::rebuild() {
   rows_.clear();
   addGroup(tr("Recipe"), comparison_.recipe, false);
   addGroup(tr("Environment"), comparison_.environment, false);
-  addGroup(tr("Results"), comparison_.results, true);
+  std::vector<storage::Compared> results = comparison_.results;
+  const bool planned = isOfPlans(results);
+  // Nothing is measured that would go by the same name.
+  if (planned)
+    for (storage::Compared& each : results) each.key.erase(0, kPredicted.size());
+  addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results), true);
   endResetModel();
 }
 

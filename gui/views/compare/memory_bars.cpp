@@ -38,13 +38,13 @@ void MemoryBars::display(const std::vector<Run>& runs) {
     most = std::max({most, run.measured.value_or(0), run.predicted.value_or(0)});
   int row = 0;
   for (const Run& run : runs) {
-    if (!run.measured) continue;
+    if (!run.measured && !run.predicted) continue;
     auto* name = new ElidedLabel(run.name, "mono", Qt::ElideMiddle);
     name->setFixedWidth(88);
     rows_->addWidget(new RunSwatch(run.stroke), row, 0);
     rows_->addWidget(name, row, 1);
     if (run.predicted) addBar(row++, *run.predicted, most, kPredictedOpacity, tr("pred."));
-    addBar(row++, *run.measured, most, 1, tr("meas."));
+    if (run.measured) addBar(row++, *run.measured, most, 1, tr("meas."));
   }
   setVisible(row > 0);
 }

@@ -23,7 +23,7 @@ class MemoryBars : public Card {
   };
 
   explicit MemoryBars(QWidget* parent = nullptr);
-  /// Runs without a measurement are left out; without any the card hides.
+  /// Runs of which nothing is known are left out; without any other the card hides.
   void display(const std::vector<Run>& runs);
 
  private:

@@ -40,6 +40,8 @@ ComposePage::ComposePage(Session& session, QWidget* parent)
   makeActions();
   makeHeader();
   connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
+  connect(&prediction_, &RecipePrediction::changed, this,
+          [this] { compare_->setEnabled(prediction_.hasTwo()); });
   connect(&document_, &RecipeDocument::refused, this,
           [this](const QString& why) { Q_EMIT this->session().message(why, Tone::warn); });
   connect(document_.history(), &QUndoStack::indexChanged, this, &ComposePage::refresh);
@@ -63,6 +65,9 @@ void ComposePage::makeActions() {
   save_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_S));
   saveAs_ = new QAction(tr("Save recipe as …"), this);
   saveAs_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
+  compare_ = new QAction(icon(QStringLiteral("compare")), tr("Compare with pinned"), this);
+  compare_->setObjectName(QStringLiteral("compareWithPinned"));
+  compare_->setEnabled(false);
   launch_ = new QAction(icon(QStringLiteral("launch"), Tone::onAccent), tr("Launch"), this);
   launch_->setObjectName(QStringLiteral("launchRecipe"));
   launch_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));
@@ -74,6 +79,7 @@ void ComposePage::makeActions() {
   connect(open_, &QAction::triggered, this, &ComposePage::chooseFile);
   connect(save_, &QAction::triggered, this, &ComposePage::save);
   connect(saveAs_, &QAction::triggered, this, &ComposePage::saveAs);
+  connect(compare_, &QAction::triggered, this, &ComposePage::comparePlans);
   connect(launch_, &QAction::triggered, this, &ComposePage::launch);
   for (QAction* action : pageActions()) addAction(action);
 }
@@ -113,7 +119,7 @@ void ComposePage::makeHeader() {
 }
 
 QList<QAction*> ComposePage::pageActions() {
-  return {undo_, redo_, new_, open_, save_, saveAs_, launch_};
+  return {undo_, redo_, new_, open_, save_, saveAs_, compare_, launch_};
 }
 
 QString ComposePage::subtitle() const {
@@ -125,6 +131,7 @@ ComposeView& ComposePage::view() {
   if (view_ == nullptr) {
     view_ = new ComposeView(document_, prediction_, this);
     layout()->addWidget(view_);
+    connect(view_, &ComposeView::compareRequested, this, &ComposePage::comparePlans);
   }
   return *view_;
 }
@@ -238,6 +245,8 @@ void ComposePage::launch() {
   Q_EMIT session().recipeRequested(QStringLiteral("launch"), document_.name(), document_.text(),
                                    document_.file());
 }
+
+void ComposePage::comparePlans() { Q_EMIT session().plansRequested(prediction_.two()); }
 
 void ComposePage::refresh() {
   const QUndoStack& history = *document_.history();

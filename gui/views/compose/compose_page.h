@@ -59,6 +59,7 @@ class ComposePage : public Page {
   bool saveAs();
   bool mayReplace();
   void launch();
+  void comparePlans();
   void refresh();
 
   RecipeDocument document_;
@@ -68,7 +69,7 @@ class ComposePage : public Page {
   QWidget* header_;
   QToolButton* recipes_;
   ComposeView* view_ = nullptr;
-  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *launch_;
+  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *compare_, *launch_;
 };
 
 }  // namespace heddle::gui

@@ -45,6 +45,7 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
   connect(&document_, &RecipeDocument::changed, this, &ComposeView::refresh);
   connect(form_, &RecipeForm::neighboursRequested, this,
           [this](const KeyField* field) { showNeighbours(*field); });
+  connect(panel_, &PredictionPanel::compareRequested, this, &ComposeView::compareRequested);
   connect(panel_, &PredictionPanel::hardwareChosen, this, [this](const QString& name) {
     document_.endEdit();
     document_.setKey(QStringLiteral("hardware.name"), QStringLiteral("\"%1\"").arg(name));

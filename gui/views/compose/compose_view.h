@@ -32,6 +32,10 @@ class ComposeView : public QWidget {
   /// As small as it goes without the model's picture.
   QSize minimumSizeHint() const override { return {960, 560}; }
 
+ Q_SIGNALS:
+  /// See PredictionPanel.
+  void compareRequested();
+
  protected:
   void resizeEvent(QResizeEvent* event) override;
 

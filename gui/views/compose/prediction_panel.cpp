@@ -58,10 +58,14 @@ QWidget* PredictionPanel::makeHead() {
                     tr("Pin this prediction: numbers then show their difference to it"));
   pin_->setObjectName(QStringLiteral("pin"));
   pin_->setCheckable(true);
+  compare_ = quietButton(tr("Compare"), QStringLiteral("compare"));
+  compare_->setObjectName(QStringLiteral("comparePlans"));
+  connect(compare_, &QPushButton::clicked, this, &PredictionPanel::compareRequested);
   QLabel* title = heading(tr("Prediction"));
   title->setFixedHeight(44);
   row->addWidget(title);
   row->addWidget(activity_, 1);
+  row->addWidget(compare_);
   row->addWidget(pin_);
   column->addLayout(row);
   hardware_ = new QComboBox;
@@ -200,6 +204,11 @@ void PredictionPanel::refreshState() {
   pin_->setChecked(pinned);
   pin_->setEnabled(prediction_.shown() != nullptr);
   pin_->setIcon(icon(QStringLiteral("pin"), pinned ? Tone::accent : Tone::muted));
+  compare_->setVisible(pinned);
+  compare_->setEnabled(prediction_.hasTwo());
+  compare_->setToolTip(prediction_.hasTwo()
+                           ? tr("Both plans side by side, node by node")
+                           : tr("The plan is the pinned one: change the recipe first"));
   pinned_->setVisible(pinned);
   pinned_->setText(tr("Differences to %1, as pinned").arg(prediction_.pinnedName()));
 }

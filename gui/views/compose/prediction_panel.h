@@ -25,6 +25,8 @@ class PredictionPanel : public QFrame {
  Q_SIGNALS:
   /// The recipe is to be planned for other hardware: a name of the catalogue.
   void hardwareChosen(const QString& name);
+  /// The pinned plan and the one that is shown are to be compared.
+  void compareRequested();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -44,6 +46,7 @@ class PredictionPanel : public QFrame {
   RecipePrediction& prediction_;
   QTimer slow_;
   QLabel* activity_;
+  QPushButton* compare_;
   QToolButton* pin_;
   QComboBox *hardware_, *executor_;
   QLabel* hardwareWords_;
