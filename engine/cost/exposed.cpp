@@ -27,7 +27,7 @@ std::vector<ExposedTransfer> exposed_transfers(const graph::Graph& planned,
   std::vector<ExposedTransfer> exposed;
   for (size_t i = 0; i < simulated.transfers.size(); ++i) {
     const Transferred& transfer = simulated.transfers[i];
-    if (transfer.exposed > simulated.step_seconds * 1e-3)
+    if (transfer.exposed > 0)
       exposed.push_back({i, transfer.exposed, why(planned.nodes[i], transfer)});
   }
   std::stable_sort(exposed.begin(), exposed.end(),

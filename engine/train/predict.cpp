@@ -15,8 +15,6 @@
 namespace heddle::train {
 namespace {
 
-constexpr size_t kMostExposed = 24;
-
 /// Every pipeline rank's whole step.
 Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const Machine& machine,
                                              const PredictOptions& options,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
 #include <unordered_map>
 
 #include "engine/cost/exposed.h"
@@ -12,9 +14,13 @@
 namespace heddle::train {
 namespace {
 
+using graph::Name;
 using graph::Node;
 
 constexpr size_t kMostMoments = 2000;  // of a memory curve
+// Of a step: where compute waits for less than that in all, no transfer is worth naming. And of all
+// that it waits for: a step of many layers waits a little for each.
+constexpr double kLeastExposed = 1e-3;
 
 int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
 
@@ -73,15 +79,16 @@ plan::RankFigures figures_of(const SimulatedRank& rank) {
 }
 
 /// Buckets that the rank gathers or reduces anything of, each with all its transfers of a step.
-std::vector<plan::BucketFigures> buckets_of(const SimulatedRank& rank,
-                                            const cost::CostModel& cost) {
+std::vector<plan::BucketFigures> buckets_of(const SimulatedRank& rank, const cost::CostModel& cost,
+                                            const Times& times) {
   const graph::Graph& graph = rank.plan.graph;
   std::unordered_map<std::string, plan::BucketFigures> by_name;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!graph::is_collective(node) || node.module.empty()) continue;
     plan::BucketFigures& figures = by_name[node.module.text()];
-    figures.exposed_seconds += rank.simulated.transfers[i].exposed;
+    figures.exposed_seconds +=
+        rank.simulated.transfers[i].exposed * static_cast<double>(times(node));
     const bool gathers = graph::is_all_gather(node);
     double& seconds = gathers ? figures.gather_seconds : figures.scatter_seconds;
     seconds = std::max(seconds, cost.transfer(graph, node).alone);
@@ -100,11 +107,35 @@ std::vector<plan::BucketFigures> buckets_of(const SimulatedRank& rank,
   return buckets;
 }
 
+/// What every micro-batch has is told once, with the reason of the longest one.
+std::vector<cost::ExposedTransfer> of_all_micro_batches(const SimulatedRank& rank,
+                                                        const Times& times) {
+  std::vector<cost::ExposedTransfer> transfers;
+  std::map<std::tuple<const std::string*, Name, graph::Phase>, size_t> known;
+  for (cost::ExposedTransfer each : cost::exposed_transfers(rank.plan.graph, rank.simulated)) {
+    const Node& node = rank.plan.graph.nodes[each.node];
+    each.seconds *= static_cast<double>(times(node));
+    const auto [place, is_new] =
+        known.emplace(std::tuple(&node.op.text(), node.module, node.phase), transfers.size());
+    if (is_new)
+      transfers.push_back(each);
+    else
+      transfers[place->second].seconds += each.seconds;
+  }
+  std::ranges::stable_sort(transfers, std::ranges::greater{}, &cost::ExposedTransfer::seconds);
+  return transfers;
+}
+
 std::vector<plan::Exposed> exposed_of(const SimulatedRank& rank,
-                                      const std::vector<plan::BucketFigures>& buckets) {
+                                      const std::vector<plan::BucketFigures>& buckets,
+                                      const Times& times) {
   std::vector<plan::Exposed> exposed;
-  for (const cost::ExposedTransfer& each :
-       cost::exposed_transfers(rank.plan.graph, rank.simulated)) {
+  if (rank.simulated.exposed_seconds < kLeastExposed * rank.simulated.step_seconds) return exposed;
+  const auto transfers = of_all_micro_batches(rank, times);
+  double all = 0;
+  for (const cost::ExposedTransfer& each : transfers) all += each.seconds;
+  for (const cost::ExposedTransfer& each : transfers) {
+    if (each.seconds < kLeastExposed * all || exposed.size() == kMostExposed) break;
     const Node& node = rank.plan.graph.nodes[each.node];
     const auto bucket = std::ranges::find(buckets, node.module.text(), &plan::BucketFigures::name);
     exposed.push_back({node_text(node), rank.rank,
@@ -142,16 +173,18 @@ std::vector<telemetry::Span> spans_of(const SimulatedRank& rank) {
   return spans;
 }
 
-RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool with_timeline) {
+RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool with_timeline,
+                       const Times& times) {
   graph::Graph& graph = rank.plan.graph;
   RankOutcome outcome;
   outcome.figures = figures_of(rank);
-  outcome.buckets = buckets_of(rank, cost);
-  outcome.exposed = exposed_of(rank, outcome.buckets);
+  outcome.buckets = buckets_of(rank, cost, times);
+  outcome.exposed = exposed_of(rank, outcome.buckets, times);
   for (const Node& node : graph.nodes)
-    if (graph::is_collective(node))
-      outcome.bytes_by_group[graph::group_of(node)] += moved_bytes(graph, node);
-  outcome.collectives = graph::collectives_per_step(graph);
+    if (graph::is_collective(node)) {
+      outcome.bytes_by_group[graph::group_of(node)] += moved_bytes(graph, node) * times(node);
+      outcome.collectives += times(node);
+    }
   outcome.choice = graph.notes["plan"];
   outcome.plan_hash = plan_hash(plan_text(graph));
   if (with_timeline) outcome.timeline = {rank.rank, spans_of(rank), curve_of(rank)};

@@ -1,6 +1,7 @@
 // What comes of a rank's planned and simulated step, for the document.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "engine/plan/document.h"
 
 namespace heddle::train {
+
+/// Transfers that a document names.
+inline constexpr size_t kMostExposed = 24;
 
 /// A pipeline rank's plan, and what comes of it by the clock and in memory.
 struct SimulatedRank {
@@ -34,8 +38,13 @@ struct RankOutcome {
   std::string plan_hash;  // empty: only a part of the step was planned
 };
 
+/// How often a planned node comes to pass in the step.
+using Times = std::function<int64_t(const graph::Node&)>;
+
 /// `with_timeline`: spans and the curve of memory too.
-RankOutcome outcome_of(SimulatedRank& rank, const cost::CostModel& cost, bool with_timeline);
+RankOutcome outcome_of(
+    SimulatedRank& rank, const cost::CostModel& cost, bool with_timeline,
+    const Times& times = [](const graph::Node&) { return 1; });
 
 /// The spans of a simulated step, by start.
 std::vector<telemetry::Span> spans_of(const SimulatedRank& rank);

@@ -82,13 +82,23 @@ class KindMaker {
     kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
     kind.rank.memory = cost::memory_use(kind.rank.plan, beyond);
     kind.rank.simulated = cost::simulate(program(kind.rank.plan.graph));
-    kind.outcome = outcome_of(kind.rank, model_, false);
+    kind.outcome = outcome_of(kind.rank, model_, false,
+                              [&](const graph::Node& node) { return times(kind, node); });
     find_blocks(kind);
     find_kept(kind);
     return kind;
   }
 
  private:
+  /// How often what was planned for a micro-batch comes to pass in the whole step.
+  int64_t times(const Kind& kind, const graph::Node& node) const {
+    if (node.phase == graph::Phase::optimizer) return 1;
+    const int64_t count = recipe_.micro_batches();
+    int64_t times = 0;
+    for (int64_t m = 0; m < count; ++m) times += planned_as(kind, m, count) == node.micro_batch;
+    return times;
+  }
+
   static bool joins_stages(const graph::Node& collective) {
     return recipe::joins_stages(graph::group_of(collective));
   }
@@ -252,7 +262,8 @@ class Assembler {
         std::max(0.0, step_seconds - figures.compute_seconds - figures.exposed_seconds);
     figures.idle_seconds = 0;
     memory(figures, turns);
-    repeat(outcome);
+    for (plan::Exposed& exposed : outcome.exposed) exposed.rank = rank_;
+    for (plan::BucketFigures& bucket : outcome.buckets) bucket.stage = stage_;
     if (with_timeline) timeline(outcome.timeline, turns, step_seconds, figures);
     return outcome;
   }
@@ -273,33 +284,6 @@ class Assembler {
       figures.memory.bytes[c] = std::max<int64_t>(figures.memory.bytes[c] + bytes, 0);
     }
     figures.peak_bytes = figures.memory.total();
-  }
-
-  /// How often what was planned for a micro-batch comes to pass in the whole step.
-  double times(const graph::Node& node) const {
-    if (node.phase == graph::Phase::optimizer) return 1;
-    int64_t times = 0;
-    for (int64_t m = 0; m < count_; ++m) times += planned_as(kind_, m, count_) == node.micro_batch;
-    return static_cast<double>(times);
-  }
-
-  /// Counts transfers as often as they come to pass.
-  void repeat(RankOutcome& outcome) const {
-    outcome.collectives = 0;
-    const graph::Graph& graph = kind_.rank.plan.graph;
-    for (const graph::Node& node : graph.nodes)
-      if (graph::is_collective(node)) outcome.collectives += static_cast<int64_t>(times(node));
-    const double factor = static_cast<double>(count_) / static_cast<double>(kind_.micro_batches);
-    for (plan::Exposed& exposed : outcome.exposed) {
-      exposed.rank = rank_;
-      if (exposed.node.find("(optimizer)") == std::string::npos) exposed.seconds *= factor;
-    }
-    for (plan::BucketFigures& bucket : outcome.buckets) {
-      bucket.stage = stage_;
-      bucket.exposed_seconds *= factor;
-    }
-    for (auto& [group, bytes] : outcome.bytes_by_group)
-      bytes = static_cast<int64_t>(static_cast<double>(bytes) * factor);
   }
 
   void timeline(plan::RankTimeline& timeline, const std::vector<passes::Turn>& turns,

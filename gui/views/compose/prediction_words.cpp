@@ -115,7 +115,7 @@ QString nameOf(const Document& document, const plan::RankFigures& rank) {
 }
 
 QString noneExposed(const Document& d) {
-  return d.exposed_seconds > 0 ? tr("Transfers are not told one by one for a plan this large")
+  return d.exposed_seconds > 0 ? tr("Compute hides nearly every transfer")
                                : tr("Compute hides every transfer");
 }
 

@@ -60,8 +60,7 @@ QString nameOf(plan::Category category);
 /// What a rank of the table is called: "stage 3, rank 192 and 63 more", "rank 0".
 QString nameOf(const plan::Document& document, const plan::RankFigures& rank);
 
-/// Of a document that names no exposed transfer: that there is none, or that the steps of a plan so
-/// large are put together from parts and single transfers are not told.
+/// Of a document that names no exposed transfer: that there is none, or none to speak of.
 QString noneExposed(const plan::Document& document);
 
 /// "within 4 % of 12 measured runs", or that nothing is known.

@@ -92,6 +92,40 @@ class PlanCommandTest : public QObject {
     QVERIFY(first["ranks"].toInt() == 1);
   }
 
+  // 80 layers wait a little each, with a pipeline and without: what they wait for is named, each
+  // transfer once.
+  void what_many_layers_wait_for_is_told_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("tensors") << QStringList{};
+    QTest::newRow("tensors, accumulated")
+        << QStringList{"--set", "training.local_batch=1", "--set", "training.global_batch=512"};
+    QTest::newRow("a pipeline") << QStringList{"--set", "parallelism.pp=4", "--set",
+                                               "parallelism.dp_shard=8"};
+  }
+  void what_many_layers_wait_for_is_told() {
+    QFETCH(QStringList, arguments);
+    const auto run = run_engine(
+        QStringList{"plan",
+                    QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/llama3-70b-256xh100.toml",
+                    "--set", "model.vocab_size=128256", "--json"} +
+        arguments);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QJsonObject plan = run.results();
+    QVERIFY(plan["exposed_seconds"].toDouble() > 0.01 * plan["step_seconds"].toDouble());
+    const QJsonArray exposed = plan["exposed"].toArray();
+    QVERIFY(exposed.size() >= 10);
+    QStringList names;
+    double seconds = 0;
+    for (const QJsonValue each : exposed) {
+      const QJsonObject transfer = each.toObject();
+      names << QString("%1 of %2").arg(transfer["node"].toString()).arg(transfer["rank"].toInt());
+      if (transfer["rank"].toInt() == 0) seconds += transfer["seconds"].toDouble();
+      QVERIFY(!transfer["why"].toString().isEmpty());
+    }
+    QCOMPARE(names.removeDuplicates(), 0);
+    QVERIFY(seconds <= 1.001 * plan["exposed_seconds"].toDouble());
+  }
+
   // The plan that is predicted is the one that all ranks run, and the log has it.
   void what_is_predicted_is_run_data() {
     QTest::addColumn<QStringList>("layout");
