@@ -17,11 +17,11 @@ QString colored(const QString& text, const QColor& color) {
       .arg(color.name(), text);
 }
 
-/// The mean of the first rows, the measured ones, as far as they have a timeline.
-Statistics meanOf(const TimelineWidget& timeline, size_t measured) {
+/// The mean of these rows, as far as they have a timeline.
+Statistics meanOf(const TimelineWidget& timeline, const std::vector<size_t>& rows) {
   Statistics sum;
   int64_t count = 0;
-  for (size_t row = 0; row < std::min(measured, timeline.rows().size()); ++row) {
+  for (const size_t row : rows) {
     if (!timeline.rows()[row].timeline) continue;
     const Statistics s = timeline.statistics(row);
     sum.range += s.range;
@@ -69,6 +69,10 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   auto* line = new QHBoxLayout(surprising_);
   line->setContentsMargins(16, 2, 16, 0);
   line->setSpacing(8);
+  shows_ = new Segment({tr("both"), tr("measured"), tr("predicted")});
+  shows_->setObjectName(QStringLiteral("shows"));
+  connect(shows_, &Segment::currentChanged, this, &StepCard::showRows);
+  line->addWidget(shows_);
   surprises_ = new ElidedLabel;
   surprises_->setObjectName(QStringLiteral("surprises"));
   line->addWidget(surprises_, 1);
@@ -107,10 +111,10 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
 }
 
 void StepCard::clear() {
-  step_ = 0;
   profiled_.clear();
-  ranks_.clear();
   compute_.clear();
+  shown_ = {};
+  counted_.clear();
   timeline_->select({});
   timeline_->setRows({});
   surprising_->hide();
@@ -119,47 +123,75 @@ void StepCard::clear() {
 }
 
 void StepCard::setTimelines(const StepTimelines& step) {
-  step_ = step.step;
-  ranks_ = step.ranks;
+  shown_ = step;
   compute_.clear();
-  for (const auto& timeline : step.timelines) {
+  for (const auto& timeline : step.timelines)
     compute_.push_back(static_cast<double>(timeline->statistics().compute) * 1e-6);
-  }
-  const auto slow = findStraggler(compute_, stagesOf(ranks_));
-  std::vector<TimelineRow> rows;
-  for (size_t i = 0; i < step.ranks.size(); ++i) {
-    TimelineRow row;
-    row.title = tr("rank %1").arg(step.ranks[i]);
-    const QString place = placeOf(step.ranks[i]);
-    row.subtitle = place.isEmpty() ? duration(step.timelines[i]->lengthUs()) : place;
-    row.warn = slow && slow->index == i;
-    if (row.warn) {
-      row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
-      row.note.replace(row.note.lastIndexOf(QChar(' ')), 1, QChar(QChar::Nbsp));  // "+10.8 ms"
-    }
-    row.timeline = step.timelines[i];
-    rows.push_back(std::move(row));
-  }
-  for (const PredictedTimeline& predicted : step.predicted) {
-    TimelineRow row;
-    row.title = tr("predicted");
-    row.subtitle = step.predicted.size() > 1 ? tr("rank %1").arg(predicted.rank)
-                                             : duration(predicted.timeline->lengthUs());
-    row.timeline = predicted.timeline;
-    rows.push_back(std::move(row));
-  }
-  timeline_->setRows(std::move(rows));
   surprising_->setVisible(!step.predicted.empty());
   showSurprises(step.surprises);
+  showRows();
   showHead();
+}
+
+StepCard::Shows StepCard::shows() const {
+  // A step without a prediction is what it is, whatever was chosen for another one.
+  return shown_.predicted.empty() ? Shows::measured : static_cast<Shows>(shows_->current());
+}
+
+/// Under the rank that stands for its pipeline stage, the stage's prediction.
+void StepCard::showRows() {
+  const auto slow = findStraggler(compute_, stagesOf(shown_.ranks));
+  std::vector<TimelineRow> rows;
+  counted_.clear();
+  const auto addPredicted = [&](const PredictedTimeline& predicted) {
+    if (shows() == Shows::predicted) counted_.push_back(rows.size());
+    rows.push_back(predictedRow(predicted));
+  };
+  for (size_t i = 0; i < shown_.ranks.size() && shows() != Shows::predicted; ++i) {
+    counted_.push_back(rows.size());
+    rows.push_back(measuredRow(i, slow));
+    for (const PredictedTimeline& predicted : shown_.predicted)
+      if (shows() == Shows::both && predicted.rank == shown_.ranks[i]) addPredicted(predicted);
+  }
+  // The ranks of some may not have come in yet.
+  for (const PredictedTimeline& predicted : shown_.predicted)
+    if (shows() == Shows::predicted ||
+        (shows() == Shows::both &&
+         std::ranges::find(shown_.ranks, predicted.rank) == shown_.ranks.end()))
+      addPredicted(predicted);
+  timeline_->setRows(std::move(rows));
   showStatistics();
+}
+
+TimelineRow StepCard::measuredRow(size_t i, const std::optional<Straggler>& slow) const {
+  TimelineRow row;
+  row.title = tr("rank %1").arg(shown_.ranks[i]);
+  const QString place = placeOf(shown_.ranks[i]);
+  row.subtitle = place.isEmpty() ? duration(shown_.timelines[i]->lengthUs()) : place;
+  row.warn = slow && slow->index == i;
+  if (row.warn) {
+    row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
+    row.note.replace(row.note.lastIndexOf(QChar(' ')), 1, QChar(QChar::Nbsp));  // "+10.8 ms"
+  }
+  row.timeline = shown_.timelines[i];
+  return row;
+}
+
+TimelineRow StepCard::predictedRow(const PredictedTimeline& predicted) const {
+  TimelineRow row;
+  row.title = tr("predicted");
+  row.subtitle = shows() == Shows::predicted && shown_.predicted.size() > 1
+                     ? tr("rank %1").arg(predicted.rank)
+                     : duration(predicted.timeline->lengthUs());
+  row.timeline = predicted.timeline;
+  return row;
 }
 
 void StepCard::showSurprises(const std::vector<RankSurprise>& surprises) {
   QStringList words;
   for (const RankSurprise& each : surprises) {
     const QString text = QString::fromStdString(each.surprise.words);
-    words << (ranks_.size() > 1 ? tr("rank %1, %2").arg(each.rank).arg(text) : text);
+    words << (shown_.ranks.size() > 1 ? tr("rank %1, %2").arg(each.rank).arg(text) : text);
   }
   surprises_->setFullText(
       words.isEmpty() ? tr("As predicted: no node differs by more than a hundredth of the step")
@@ -191,7 +223,7 @@ void StepCard::setProfiled(std::vector<int64_t> steps) {
 }
 
 void StepCard::go(int direction) {
-  const auto at = std::lower_bound(profiled_.begin(), profiled_.end(), step_);
+  const auto at = std::lower_bound(profiled_.begin(), profiled_.end(), shown_.step);
   const auto index = at - profiled_.begin() + direction;
   if (index < 0 || index >= static_cast<std::ptrdiff_t>(profiled_.size())) return;
   const bool newest = index + 1 == static_cast<std::ptrdiff_t>(profiled_.size());
@@ -201,22 +233,22 @@ void StepCard::go(int direction) {
 bool StepCard::isWide() const { return width() > 980; }
 
 void StepCard::showHead() {
-  setTitle(step_ > 0 ? tr("Step %1").arg(format::count(step_)) : tr("Timeline"));
-  const bool newest = profiled_.empty() || step_ >= profiled_.back();
+  setTitle(shown_.step > 0 ? tr("Step %1").arg(format::count(shown_.step)) : tr("Timeline"));
+  const bool newest = profiled_.empty() || shown_.step >= profiled_.back();
   const auto position =
-      std::lower_bound(profiled_.begin(), profiled_.end(), step_) - profiled_.begin();
-  setNote(step_ == 0 ? QString()
+      std::lower_bound(profiled_.begin(), profiled_.end(), shown_.step) - profiled_.begin();
+  setNote(shown_.step == 0 ? QString()
           : newest
               ? tr("newest of %1")
                     .arg(format::plural(static_cast<qint64>(profiled_.size()), tr("profiled step")))
               : tr("%1 of %2 profiled steps").arg(position + 1).arg(profiled_.size()));
-  previous_->setEnabled(!profiled_.empty() && step_ > profiled_.front());
+  previous_->setEnabled(!profiled_.empty() && shown_.step > profiled_.front());
   next_->setEnabled(!newest);
-  const auto slow = findStraggler(compute_, stagesOf(ranks_));
+  const auto slow = findStraggler(compute_, stagesOf(shown_.ranks));
   straggler_->setVisible(slow && isWide());  // in a narrow card the rank's own row says it
   if (slow) {
     straggler_->setText(tr("rank %1 computes %2 longer")
-                            .arg(ranks_[slow->index])
+                            .arg(shown_.ranks[slow->index])
                             .arg(format::seconds(slow->behind)));
   }
 }
@@ -224,15 +256,16 @@ void StepCard::showHead() {
 void StepCard::showStatistics() {
   if (timeline_->rows().empty()) return statistics_->setText({});
   const Colors& c = colors();
-  const Statistics s = meanOf(*timeline_, ranks_.size());
+  const Statistics s = meanOf(*timeline_, counted_);
   const auto part = [&](const QString& name, int64_t us, const QColor& color) {
     return QStringLiteral("<span style=\"color:%1\">%2</span> %3")
         .arg(c.muted.name(), name, colored(duration(us), color));
   };
   const QString over = timeline_->selection()
                            ? tr("selection %1").arg(duration(timeline_->selection()->length()))
-                       : ranks_.size() > 1 ? tr("mean of %1 ranks").arg(ranks_.size())
-                                           : tr("rank %1").arg(ranks_.front());
+                       : shows() == Shows::predicted ? tr("predicted")
+                       : shown_.ranks.size() > 1 ? tr("mean of %1 ranks").arg(shown_.ranks.size())
+                                                 : tr("rank %1").arg(shown_.ranks.front());
   // What goes first where there is no room for all; exposed is what the page is for.
   QList<QPair<int, QString>> parts{
       {0, QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over)},

@@ -1,5 +1,5 @@
-// The timelines of one profiled step, a row a rank: previous and next step, straggler, statistics
-// of the selection. GUI thread only.
+// The timelines of one profiled step, a row a rank, under it what was predicted, or one of the two
+// alone: previous and next step, straggler, statistics of the selection. GUI thread only.
 #pragma once
 
 #include <vector>
@@ -10,6 +10,7 @@
 #include "gui/views/live/step_points.h"
 #include "gui/widgets/card.h"
 #include "gui/widgets/search_field.h"
+#include "gui/widgets/segment.h"
 
 namespace heddle::gui {
 
@@ -27,10 +28,10 @@ class StepCard : public Card {
   void setMesh(const recipe::Mesh& mesh) { mesh_ = mesh; }
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 
-  int64_t step() const { return step_; }
+  int64_t step() const { return shown_.step; }
   /// Compute of each rank in the step shown, in seconds.
   const std::vector<double>& computeSeconds() const { return compute_; }
-  const std::vector<int32_t>& ranks() const { return ranks_; }
+  const std::vector<int32_t>& ranks() const { return shown_.ranks; }
   /// The pipeline stage of each of these ranks.
   std::vector<int> stagesOf(const std::vector<int32_t>& ranks) const;
   TimelineWidget* timeline() const { return timeline_; }
@@ -49,6 +50,11 @@ class StepCard : public Card {
   void go(int direction);
   bool isWide() const;
   QString placeOf(int64_t rank) const;
+  enum class Shows { both, measured, predicted };
+  Shows shows() const;
+  void showRows();
+  TimelineRow measuredRow(size_t i, const std::optional<Straggler>& slow) const;
+  TimelineRow predictedRow(const PredictedTimeline& predicted) const;
   void showHead();
   void showStatistics();
   void showSurprises(const std::vector<RankSurprise>& surprises);
@@ -59,14 +65,15 @@ class StepCard : public Card {
   QToolButton* previous_;
   QToolButton* next_;
   QWidget* surprising_;
+  Segment* shows_;
   ElidedLabel* surprises_;
   QLabel* statistics_;
   QList<QLabel*> hints_;
   recipe::Mesh mesh_;
   std::vector<int64_t> profiled_;
-  std::vector<int32_t> ranks_;
+  StepTimelines shown_;
+  std::vector<size_t> counted_;  // rows that the statistics are of
   std::vector<double> compute_;
-  int64_t step_ = 0;
 };
 
 }  // namespace heddle::gui

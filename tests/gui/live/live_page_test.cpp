@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextDocument>
+#include <nlohmann/json.hpp>
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
@@ -233,6 +234,54 @@ class LivePageTest : public QObject {
   }
 
   // Before its own first step has ended.
+  void a_step_and_its_prediction_stand_one_above_the_other() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = must(storage::Writer::open(shown.path));
+    must(writer->take_lease());
+    storage::NewRun wanted;
+    wanted.name = "predicted";
+    wanted.recipe = "[training]\nsteps = 100\n";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    plan::Document document;
+    document.step_seconds = 0.3;
+    document.ranks_shown = {{.rank = 0, .ranks = 2, .step_seconds = 0.3}};
+    document.timelines = {{0, {{"mm", "layers.0", 0, 300'000, 0, 0}}, {}}};
+    RankLog first(*writer, run, 0), second(*writer, run, 1);
+    first.add(telemetry::Plan{1e9, "abc", plan::to_json(document).dump()});
+    for (RankLog* log : {&first, &second}) {
+      log->spans(5, 400'000);
+      log->step(5, 4.0);
+      log->feed();
+    }
+    shown.show();
+    shown.page->showRun(run);
+    QTRY_VERIFY(shown.page->isReady());
+    auto* timeline = shown.page->findChild<TimelineWidget*>();
+    const auto titles = [timeline] {
+      QStringList titles;
+      for (const TimelineRow& row : timeline->rows()) titles << row.title;
+      return titles;
+    };
+    QTRY_COMPARE(titles(), QStringList({"rank 0", "predicted", "rank 1"}));
+    auto* shows = shown.page->findChild<Segment*>("shows");
+    const auto statistics = [&] { return shown.page->findChild<QLabel*>("statistics")->text(); };
+    QVERIFY2(statistics().contains("mean of 2 ranks"), qPrintable(statistics()));
+    QTest::mouseClick(shows->button(1), Qt::LeftButton);
+    QCOMPARE(titles(), QStringList({"rank 0", "rank 1"}));
+    QTest::mouseClick(shows->button(2), Qt::LeftButton);
+    QCOMPARE(titles(), QStringList({"predicted"}));
+    QVERIFY2(statistics().contains("300 ms"), qPrintable(statistics()));
+    // What was chosen stays with the next step.
+    first.spans(6, 500'000);
+    first.step(6, 4.0);
+    first.feed();
+    QTRY_COMPARE(shown.page->findChild<StepCard*>()->step(), 6);
+    QCOMPARE(titles(), QStringList({"predicted"}));
+    QTest::mouseClick(shows->button(0), Qt::LeftButton);
+    QCOMPARE(titles(), QStringList({"rank 0", "predicted"}));
+  }
+
   void a_continuation_begins_where_its_parent_was() {
     QTemporaryDir folder;
     Shown shown(folder);
