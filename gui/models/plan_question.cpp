@@ -27,7 +27,8 @@ QByteArray questionLine(quint64 id, const QString& key, const PlanQuestion& ques
                {"recipe", question.recipe.toStdString()},
                {"file", question.file.toStdString()},
                {"executor", question.executor.toStdString()},
-               {"timeline", question.timeline}};
+               {"timeline", question.timeline},
+               {"closes", question.closes}};
   if (!question.sets.isEmpty()) {
     line["sets"] = json::array();
     for (const QString& set : question.sets) line["sets"].push_back(set.toStdString());

@@ -21,6 +21,7 @@ struct PlanQuestion {
   QString hardware;  // of the catalogue; empty: the recipe's
   QString executor = QStringLiteral("heddle");
   bool timeline = true;
+  bool closes = false;  // where the plan does not fit: what would close it, which takes longer
 };
 
 /// A line of the recipe, and what is wrong with it.

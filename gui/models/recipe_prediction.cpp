@@ -31,22 +31,17 @@ RecipePrediction::RecipePrediction(RecipeDocument& document, PlanClient& client,
   connect(&client_, &PlanClient::troubleChanged, this, &RecipePrediction::changed);
   connect(&client_, &PlanClient::planned, this,
           [this](const QString& key, const std::shared_ptr<const Prediction>& prediction) {
-            if (key != kKey) return;
-            // The newest question is of what the document says now.
-            shown_ = {
-                document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name(),
-                document_.resolved().recipe, prediction};
-            setAnswered({});
+            if (key == kKey) take(prediction);
           });
   connect(
       &client_, &PlanClient::faulty, this,
       [this](const QString& key, const QList<PlanFault>& faults) {
-        if (key != kKey) return;
         const PlanFault& first = faults.first();
-        setAnswered(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
+        if (key == kKey)
+          setRefused(andMore(words(first.line, first.key, first.text, first.valid), faults.size()));
       });
   connect(&client_, &PlanClient::failed, this, [this](const QString& key, const QString& why) {
-    if (key == kKey) setAnswered(why);
+    if (key == kKey) setRefused(why);
   });
 }
 
@@ -62,10 +57,33 @@ void RecipePrediction::ask() {
     shown_ = {};
     staleReason_.clear();
   }
+  shortfall_.reset();
+  closing_ = false;
   // With faults too: the planner knows which of them matter to it.
   behind_ = true;
   client_.ask(kKey, questionOf(document_.text()));
   Q_EMIT changed();
+}
+
+void RecipePrediction::take(const std::shared_ptr<const Prediction>& prediction) {
+  if (std::exchange(closing_, false)) {
+    shortfall_ = prediction->document.shortfall;
+    return setAnswered({});
+  }
+  // The newest question is of what the document says now.
+  shown_ = {document_.isEdited() ? tr("%1, edited").arg(document_.name()) : document_.name(),
+            document_.resolved().recipe, prediction};
+  if (!prediction->document.fits()) askWhatCloses();
+  setAnswered({});
+}
+
+/// After the plan has been shown, since it takes several more plans; the next edit puts its
+/// question in place of this one.
+void RecipePrediction::askWhatCloses() {
+  PlanQuestion question = questionOf(document_.text());
+  question.timeline = false;
+  question.closes = closing_ = true;
+  client_.ask(kKey, question);
 }
 
 PlanQuestion RecipePrediction::questionOf(const QString& text) const {
@@ -88,6 +106,11 @@ void RecipePrediction::setExecutor(const QString& executor) {
   executor_ = executor;
   ask();
   Q_EMIT executorChanged();
+}
+
+void RecipePrediction::setRefused(const QString& why) {
+  // What is shown is of this recipe where only what would close its shortfall cannot be told.
+  setAnswered(std::exchange(closing_, false) ? QString() : why);
 }
 
 void RecipePrediction::setAnswered(const QString& staleReason) {

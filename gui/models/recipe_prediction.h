@@ -5,6 +5,8 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "gui/models/plan_client.h"
 #include "gui/models/planned_recipe.h"
@@ -25,6 +27,10 @@ class RecipePrediction : public QObject {
   const QList<HardwareEntry>& catalogue() const { return client_.catalogue(); }
   /// The last one that could be made of this recipe; none at first.
   const std::shared_ptr<const Prediction>& shown() const { return shown_.prediction; }
+  /// What `shown` lacks that does not fit, and what would close it; none until that is known, and
+  /// of a recipe that has been edited since.
+  const std::optional<plan::Shortfall>& shortfall() const { return shortfall_; }
+  bool looksForWhatCloses() const { return closing_; }
   /// Why `shown` is not what the recipe says now: a fault of it, or the planner's. Empty: it is,
   /// or will be as soon as it has been planned.
   const QString& staleReason() const { return staleReason_; }
@@ -66,14 +72,19 @@ class RecipePrediction : public QObject {
 
  private:
   void ask();
+  void take(const std::shared_ptr<const Prediction>& prediction);
+  void askWhatCloses();
+  void setRefused(const QString& why);
   void setAnswered(const QString& staleReason);
 
   RecipeDocument& document_;
   PlanClient& client_;
   bool started_ = false;
   bool behind_ = false;
+  bool closing_ = false;  // what was asked last is what would close the shortfall
   QString executor_ = executors().first();
   PlannedRecipe shown_, pinned_;
+  std::optional<plan::Shortfall> shortfall_;
   QString shownOf_;  // which recipe, by name and file
   QString staleReason_;
   size_t convention_ = 0;

@@ -45,6 +45,12 @@ ComposeView::ComposeView(RecipeDocument& document, RecipePrediction& prediction,
   connect(&document_, &RecipeDocument::changed, this, &ComposeView::refresh);
   connect(form_, &RecipeForm::neighboursRequested, this,
           [this](const KeyField* field) { showNeighbours(*field); });
+  connect(panel_, &PredictionPanel::shortfallClosed, this,
+          [this](const KeyValues& pairs, const QString& words) {
+            document_.endEdit();
+            document_.setKeys(pairs, words);
+            document_.endEdit();
+          });
   connect(panel_, &PredictionPanel::compareRequested, this, &ComposeView::compareRequested);
   connect(panel_, &PredictionPanel::hardwareChosen, this, [this](const QString& name) {
     document_.endEdit();

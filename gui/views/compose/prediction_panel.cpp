@@ -119,6 +119,9 @@ QWidget* PredictionPanel::makeNumbers() {
   column->setSpacing(10);
   memory_ = new MemoryFigures;
   column->addWidget(memory_);
+  shortfall_ = new ShortfallView;
+  connect(shortfall_, &ShortfallView::taken, this, &PredictionPanel::shortfallClosed);
+  column->addWidget(shortfall_);
   grid_ = new QGridLayout;
   grid_->setSpacing(8);
   for (size_t i = 0; i < kFigures.size(); ++i) {
@@ -224,6 +227,8 @@ void PredictionPanel::refreshNumbers() {
   const plan::Document& d = shown->document;
   memory_->display(d, prediction_.pinned() ? &prediction_.pinned()->document : nullptr,
                    prediction_.isStale());
+  shortfall_->display(d, prediction_.shortfall(), prediction_.looksForWhatCloses(),
+                      prediction_.isStale());
   refreshTiles();
   refreshExposed();
   certainty_->setText(certaintyOf(d));

@@ -12,6 +12,7 @@
 #include "gui/views/compose/exposed_list.h"
 #include "gui/views/compose/figure_tile.h"
 #include "gui/views/compose/memory_figures.h"
+#include "gui/views/compose/shortfall_view.h"
 #include "gui/widgets/basics.h"
 
 namespace heddle::gui {
@@ -25,6 +26,8 @@ class PredictionPanel : public QFrame {
  Q_SIGNALS:
   /// The recipe is to be planned for other hardware: a name of the catalogue.
   void hardwareChosen(const QString& name);
+  /// See ShortfallView.
+  void shortfallClosed(const heddle::gui::KeyValues& pairs, const QString& words);
   /// The pinned plan and the one that is shown are to be compared.
   void compareRequested();
 
@@ -55,6 +58,7 @@ class PredictionPanel : public QFrame {
   QWidget* numbers_;
   QLabel* empty_;
   MemoryFigures* memory_;
+  ShortfallView* shortfall_;
   QGridLayout* grid_;
   std::array<FigureTile*, kFigures.size()> tiles_;
   QWidget* conventionRow_;

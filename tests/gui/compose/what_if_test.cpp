@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QTest>
 #include <QToolButton>
 
@@ -137,6 +138,43 @@ class WhatIfTest : public QObject {
     QVERIFY(view_->rect().contains(QRect(hint->mapTo(view_.get(), QPoint()), hint->size())));
     QTest::mouseRelease(bands, Qt::LeftButton, {}, below);
     QVERIFY(!hint->isVisible());
+  }
+
+  // By how much, on which rank; and a click that closes it is one edit.
+  void what_does_not_fit_says_what_would_close_it() {
+    document_->load(
+        "large",
+        "[model]\npreset = \"llama3-8b\"\n"
+        "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 8192\n"
+        "[training]\nlocal_batch = 4\n"
+        "[hardware]\nranks = 8\nname = \"h100-sxm\"\n",
+        {});
+    settle();
+    const plan::Document& before = prediction_->shown()->document;
+    QVERIFY(!before.fits());
+    QVERIFY(prediction_->shortfall().has_value());
+    auto* shortfall = view_->findChild<QWidget*>("shortfall");
+    QVERIFY(shortfall->isVisible());
+    const QString lack = shortfall->findChild<QLabel*>("lack")->text();
+    QVERIFY2(lack.startsWith("It lacks ") && lack.contains(" on rank 0"), qPrintable(lack));
+    const QString text = document_->text();
+    const auto links = shortfall->findChildren<QLabel*>("closes");
+    QCOMPARE(static_cast<size_t>(links.size()), prediction_->shortfall()->closed_by.size() +
+                                                    prediction_->shortfall()->least.has_value());
+    QVERIFY(!prediction_->shortfall()->closed_by.empty());
+    QLabel* link = links.first();
+    auto* column = view_->findChild<PredictionPanel*>()->findChild<QScrollArea*>();
+    column->ensureWidgetVisible(link);
+    QTest::mouseClick(link, Qt::LeftButton, {}, QPoint(12, link->fontMetrics().height() / 2));
+    QVERIFY(document_->text() != text);
+    QCOMPARE(document_->history()->count(), 1);
+    settle();
+    QVERIFY(prediction_->shown()->document.fits());
+    QVERIFY(!shortfall->isVisible());
+    document_->history()->undo();
+    QCOMPARE(document_->text(), text);
+    settle();
+    QVERIFY(shortfall->isVisible());
   }
 
   void the_executor_is_the_windows_and_not_the_recipes() {
