@@ -69,6 +69,15 @@ std::vector<int64_t> most_of_ranks(const std::vector<int64_t>& mine, int64_t ran
   return {first, first + mine.size()};
 }
 
+double mean_of_ranks(double mine, int64_t ranks, c10::Device device) {
+  if (ranks == 1) return mine;
+  at::NoGradGuard no_grad;
+  const at::Tensor number = at::tensor({mine}, at::kDouble).to(device);
+  const at::Tensor sum =
+      runtime::wait(runtime::all_reduce({number}, "sum", runtime::world_group())).front().cpu();
+  return *sum.const_data_ptr<double>() / static_cast<double>(ranks);
+}
+
 bool any_rank(bool mine, int64_t ranks, c10::Device device) {
   return most_of_ranks({mine ? 1 : 0}, ranks, device).front() > 0;
 }

@@ -121,9 +121,9 @@ Result<> write_results(const launch::RankContext& context, const Results& result
       {"first_step_seconds", results.first_step_seconds},
       {"capture_seconds", runner.facts.capture_seconds},
       {"plan_seconds", runner.facts.plan_seconds},
-      {"exposed_seconds", results.exposed_seconds.empty()
-                              ? nlohmann::ordered_json(nullptr)
-                              : nlohmann::ordered_json(results.mean_exposed_seconds())},
+      {"exposed_seconds", results.exposed_of_ranks
+                              ? nlohmann::ordered_json(*results.exposed_of_ranks)
+                              : nlohmann::ordered_json(nullptr)},
       {"plan_hash", runner.facts.plan_hash},
       {"nodes", runner.facts.nodes},
       {"collectives", runner.facts.collectives},

@@ -18,11 +18,12 @@ struct Results {
   int64_t first_step = 1;  // 1-based; more where the run goes on from a checkpoint
   std::vector<double> losses;
   std::vector<double> step_seconds;
-  std::vector<double> exposed_seconds;  // of the profiled steps
-  double first_step_seconds = 0;        // from the launcher's start to the first step's end
-  int64_t tokens_per_step = 0;          // of one rank
-  double flops_per_token = 0;           // recipe/modules.h
-  std::optional<double> peak_flops;     // of the GPU; none for a CPU, or one that is not known
+  std::vector<double> exposed_seconds;     // of the profiled steps, on this rank
+  std::optional<double> exposed_of_ranks;  // their mean, over all ranks; none without such a step
+  double first_step_seconds = 0;           // from the launcher's start to the first step's end
+  int64_t tokens_per_step = 0;             // of one rank
+  double flops_per_token = 0;              // recipe/modules.h
+  std::optional<double> peak_flops;        // of the GPU; none for a CPU, or one that is not known
 
   /// The seconds of the steps after the warm-up (the first three, when there are more).
   std::vector<double> timed() const;

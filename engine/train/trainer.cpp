@@ -100,6 +100,9 @@ class Trainer {
     }
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
+    if (!results_.exposed_seconds.empty())
+      results_.exposed_of_ranks =
+          mean_of_ranks(results_.mean_exposed_seconds(), context_.launch.world_size, device_);
     if (const auto written = write_results(context_, results_, runner_, device_); !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
@@ -263,8 +266,7 @@ class Trainer {
     if (const auto mfu = results_.mfu(results_.tokens_per_second_per_rank()))
       end.results["mfu"] = *mfu;
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
-    if (!results_.exposed_seconds.empty())
-      end.results["exposed_seconds"] = results_.mean_exposed_seconds();
+    if (results_.exposed_of_ranks) end.results["exposed_seconds"] = *results_.exposed_of_ranks;
     if (outcome.stopped) end.cause = "stopped by the user";
     return end;
   }

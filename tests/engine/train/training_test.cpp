@@ -8,7 +8,10 @@
 #include <QTest>
 #include <cmath>
 
+#include "engine/telemetry/log_reader.h"
 #include "engine_process.h"
+
+using namespace heddle;
 
 namespace {
 
@@ -174,6 +177,28 @@ ranks = 1
          {"tokens_per_second_per_rank", "step_seconds", "peak_bytes", "first_step_seconds",
           "capture_seconds", "exposed_seconds", "nodes", "collectives"})
       QVERIFY2(results[key].toDouble() > 0, key);
+    // What is exposed is told of all ranks together: ranks wait for each other in turn.
+    double sum = 0;
+    int steps = 0;
+    std::vector<double> told{results["exposed_seconds"].toDouble()};
+    for (const char* rank : {"0", "1"}) {
+      QFile log(run_dir + "/rank-" + rank + ".0.hlog");
+      QVERIFY(log.open(QFile::ReadOnly));
+      telemetry::LogReader reader;
+      reader.feed(log.readAll().toStdString());
+      while (const auto event = reader.next()) {
+        const auto record = std::get<telemetry::Frame>(*event).record();
+        QVERIFY(record);
+        if (const auto* end = std::get_if<telemetry::End>(&*record))
+          told.push_back(end->results.at("exposed_seconds"));
+        const auto* step = std::get_if<telemetry::Step>(&*record);
+        if (!step || !step->values.contains("exposed_seconds")) continue;
+        sum += step->values.at("exposed_seconds");
+        ++steps;
+      }
+    }
+    QCOMPARE(told.size(), size_t(3));
+    for (const double each : told) QVERIFY(std::abs(each - sum / steps) < 1e-9);
   }
 
   void bad_input_ends_with_2_and_a_line_data() {
