@@ -42,6 +42,16 @@ std::string turns(int64_t ranks, int64_t cores) {
   return fmt::format("{:.3g}", static_cast<double>(ranks) / static_cast<double>(cores));
 }
 
+/// What every check that refuses ranks names: as many as none of them refuses; empty: not even one.
+std::string valid_ranks(const Demand& demand, const probe::Report& host) {
+  int64_t most = demand.ranks;
+  if (host.cores > 0) most = std::min(most, kRanksPerCore * host.cores);
+  if (host.available_bytes > 0 && demand.rank_bytes > 0)
+    most = std::min(
+        most, std::max<int64_t>(0, host.available_bytes - demand.shared_bytes) / demand.rank_bytes);
+  return most > 0 ? fmt::format("at most {} of this size here", ranks_text(most)) : "";
+}
+
 Check cores(const Demand& demand, const probe::Report& host, bool overcommit) {
   const int64_t ranks = demand.ranks;
   if (host.cores <= 0) return {"cores", Status::unknown, "not known", ""};
@@ -50,12 +60,12 @@ Check cores(const Demand& demand, const probe::Report& host, bool overcommit) {
   const std::string cost = fmt::format(
       "they take turns, so that a step takes about {} times as long as with a core for each rank",
       turns(ranks, host.cores));
-  const int64_t most = kRanksPerCore * host.cores;
-  if (ranks <= most || overcommit)
+  if (ranks <= kRanksPerCore * host.cores || overcommit)
     return {"cores", Status::warn, std::move(value),
             cost + "; fewer ranks with a larger training.local_batch do the same work sooner"};
+  const std::string valid = valid_ranks(demand, host);
   return {"cores", Status::fail, std::move(value),
-          fmt::format("{}; valid: at most {} ranks here; {}", cost, count_of(most), kAnyway)};
+          fmt::format("{}{}; {}", cost, valid.empty() ? "" : "; valid: " + valid, kAnyway)};
 }
 
 Check memory(const Demand& demand, const probe::Report& host, bool overcommit) {
@@ -71,12 +81,11 @@ Check memory(const Demand& demand, const probe::Report& host, bool overcommit) {
     return {"memory", Status::warn, std::move(value),
             "close to all of it, and the estimate may be 20 % off: end other programs, or take a "
             "smaller training.local_batch"};
-  const int64_t fit = std::max<int64_t>(0, free - demand.shared_bytes) / demand.rank_bytes;
+  const std::string valid = valid_ranks(demand, host);
   return {"memory", refused(overcommit), std::move(value),
-          fmt::format("valid: {}a smaller model or training.local_batch, recompute.mode = "
+          fmt::format("valid: {}{}a smaller model or training.local_batch, recompute.mode = "
                       "\"full\"; {}",
-                      fit > 0 ? fmt::format("at most {} of this size here, ", ranks_text(fit)) : "",
-                      kAnyway)};
+                      valid, valid.empty() ? "" : ", ", kAnyway)};
 }
 
 Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {

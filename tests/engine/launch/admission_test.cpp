@@ -85,6 +85,41 @@ class AdmissionTest : public QObject {
     }
   }
 
+  // Whoever takes the number that is named is not refused again with another one.
+  void one_limit_is_named_by_all_checks_data() {
+    QTest::addColumn<int>("cores");
+    QTest::addColumn<double>("free");  // GiB
+    QTest::addColumn<int>("most");
+    QTest::newRow("memory is the tighter one") << 2 << 20.25 << 40;
+    QTest::newRow("cores are") << 1 << 100.25 << 32;
+  }
+  void one_limit_is_named_by_all_checks() {
+    QFETCH(int, cores);
+    QFETCH(double, free);
+    QFETCH(int, most);
+    Demand demand;
+    demand.ranks = 1000;
+    demand.rank_bytes = kGiB / 2;
+    demand.shared_bytes = kGiB / 4;
+    const probe::Report report = host(cores, static_cast<int64_t>(free * kGiB));
+    const std::string named = fmt::format("valid: at most {} ranks of this size here", most);
+    for (const probe::Check& check : judge(demand, report, false)) {
+      QCOMPARE(check.status, Verdict::fail);
+      QVERIFY2(check.advice.find(named) != std::string::npos, check.advice.c_str());
+    }
+    demand.ranks = most;
+    for (const probe::Check& check : judge(demand, report, false))
+      QVERIFY(check.status != Verdict::fail);
+  }
+
+  void what_not_even_one_rank_fits_names_no_number() {
+    Demand demand;
+    demand.ranks = 1000;
+    demand.rank_bytes = 8 * kGiB;
+    for (const probe::Check& check : judge(demand, host(2, 4 * kGiB), false))
+      QVERIFY2(check.advice.find("at most") == std::string::npos, check.advice.c_str());
+  }
+
   void a_gpu_is_one_rank_s() {
     Demand demand;
     demand.ranks = 4;
