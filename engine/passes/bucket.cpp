@@ -3,16 +3,11 @@
 #include <map>
 #include <tuple>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/order.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Arg;
-using graph::Graph;
-using graph::Node;
-using graph::Use;
-using graph::Uses;
 
 // A wait as what it waits for.
 bool works_on_lists(const Node& node, const Node* collective) {

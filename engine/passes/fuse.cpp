@@ -5,16 +5,12 @@
 #include <vector>
 
 #include "engine/graph/operators.h"
+#include "engine/passes/graph_words.h"
 
 namespace heddle::passes {
 namespace {
 
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
 using graph::Op;
-using graph::Use;
-using graph::ValueId;
 
 // An operator of the table that does two in one.
 struct Fused {

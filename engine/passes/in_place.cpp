@@ -1,9 +1,10 @@
 #include "engine/passes/in_place.h"
 
+#include "engine/passes/graph_words.h"
+
 namespace heddle::passes {
 namespace {
 
-using graph::Use;
 using graph::Value;
 
 // True if the operator may make an argument contiguous or fp32 first, in memory that would be taken

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/in_place.h"
 #include "engine/passes/lists.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
-using graph::Use;
-using graph::ValueId;
 
 constexpr int64_t kAlign = 64;
 

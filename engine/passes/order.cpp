@@ -4,12 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/lists.h"
 
 namespace heddle::passes {
-
-using graph::Graph;
-using graph::Use;
 
 namespace {
 

@@ -4,19 +4,13 @@
 #include <limits>
 #include <unordered_map>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/node_cost.h"
 #include "engine/passes/order.h"
 #include "engine/recipe/mesh.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
-using graph::Phase;
-using graph::Use;
-using graph::ValueId;
 
 // Ranks of what shares a place, in the order in which it stands there. A place is a compute node's
 // old position; what is put before it has a lower rank than the node itself.

@@ -6,19 +6,13 @@
 
 #include "engine/graph/cleanup.h"
 #include "engine/passes/bucket_plan.h"
+#include "engine/passes/graph_words.h"
 #include "engine/passes/node_cost.h"
 
 namespace heddle::passes {
 namespace {
 
-using graph::Graph;
-using graph::kNoValue;
-using graph::Name;
-using graph::Node;
-using graph::Phase;
 using graph::Selective;
-using graph::Use;
-using graph::ValueId;
 
 class Recomputer {
  public:

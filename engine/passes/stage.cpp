@@ -8,19 +8,11 @@
 #include <vector>
 
 #include "engine/graph/cleanup.h"
+#include "engine/passes/graph_words.h"
 #include "engine/recipe/mesh.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Arg;
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
-using graph::Phase;
-using graph::Use;
-using graph::Uses;
-using graph::ValueId;
 
 class Cutter {
  public:

@@ -7,16 +7,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/passes/graph_words.h"
+
 namespace heddle::passes {
 namespace {
 
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
-using graph::Phase;
 using graph::Sum;
-using graph::Use;
-using graph::ValueId;
 
 // For each value the state that it is a version of, as it enters or after a node that writes to it.
 std::vector<ValueId> states_by_version(const Graph& graph) {

@@ -5,16 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/in_place.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Graph;
-using graph::kNoValue;
-using graph::Node;
-using graph::Use;
-using graph::ValueId;
 
 std::string text(const Node& node, size_t index) {
   return fmt::format("node {} ({}{}{})", index, node.op, node.module.empty() ? "" : " @",

@@ -3,14 +3,11 @@
 #include <map>
 #include <utility>
 
+#include "engine/passes/graph_words.h"
 #include "engine/passes/verify.h"
 
 namespace heddle::passes {
 namespace {
-
-using graph::Graph;
-using graph::Node;
-using graph::ValueId;
 
 constexpr size_t kSteps = 2;
 
