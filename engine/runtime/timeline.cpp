@@ -18,7 +18,7 @@ double exposed_seconds(const std::vector<telemetry::Span>& spans) {
   };
   std::vector<Edge> edges;
   for (const telemetry::Span& span : spans) {
-    const int compute = span.stream == 0 ? 1 : 0, communication = 1 - compute;
+    const int compute = span.stream == telemetry::kCompute ? 1 : 0, communication = 1 - compute;
     edges.push_back({span.start_us, compute, communication});
     edges.push_back({span.start_us + span.duration_us, -compute, -communication});
   }

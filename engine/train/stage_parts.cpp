@@ -163,12 +163,12 @@ class KindMaker {
       span.start_us = std::max<int64_t>(span.start_us - begin, 0);
       std::vector<telemetry::Span>& spans = block.spans;
       const std::string layer(passes::block_of(span.module));
-      if (span.stream == 0 && !layer.empty()) span.module = layer;
+      if (span.stream == telemetry::kCompute && !layer.empty()) span.module = layer;
       const auto before = std::find_if(spans.rbegin(), spans.rend(), [&](const auto& each) {
         return each.stream == span.stream;
       });
-      if (span.stream == 0 && before != spans.rend() && before->module == span.module &&
-          before->phase == span.phase) {
+      if (span.stream == telemetry::kCompute && before != spans.rend() &&
+          before->module == span.module && before->phase == span.phase) {
         before->duration_us = span.start_us + span.duration_us - before->start_us;
         before->name = "compute";
       } else {

@@ -253,8 +253,9 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   std::vector<Interval> transfers, waiting;
   for (Span& span : spans) {
     lengthUs_ = std::max(lengthUs_, timeOf(span).end);
-    if (span.stream != 0) (waits(span) ? waiting : transfers).push_back(timeOf(span));
-    streams[span.stream == 0 ? 0 : 1].push_back(std::move(span));
+    if (span.stream != telemetry::kCompute)
+      (waits(span) ? waiting : transfers).push_back(timeOf(span));
+    streams[span.stream == telemetry::kCompute ? 0 : 1].push_back(std::move(span));
   }
   compute_ = busy(streams[0]);
   communication_ = busy(streams[1]);
