@@ -14,6 +14,7 @@
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
+#include "engine/recipe/fault_lines.h"
 #include "engine/train/capture.h"
 #include "engine/train/inputs.h"
 #include "engine/train/planner.h"
@@ -79,7 +80,7 @@ std::vector<std::string> graph_stages() {
 
 int graph(const RecipeOptions& options, const GraphOptions& what) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
-  if (!parsed.ok()) return bad_usage(train::lines_of(parsed.faults));
+  if (!parsed.ok()) return bad_usage(recipe::lines_of(parsed.faults));
   if (parsed.recipe.model.vocab_size == 0) {
     const auto vocabulary = data::vocabulary(parsed.recipe.model, parsed.recipe.data);
     if (!vocabulary)

@@ -8,7 +8,7 @@
 #include "base/number_text.h"
 #include "engine/commands.h"
 #include "engine/planning.h"
-#include "engine/train/inputs.h"
+#include "engine/recipe/fault_lines.h"
 
 namespace heddle::engine {
 namespace {
@@ -99,7 +99,7 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
   Planning planning;
   PlanAnswer answer = planning.answer(request);
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
-    fmt::print(stderr, "{}\n", train::lines_of(*faults));
+    fmt::print(stderr, "{}\n", recipe::lines_of(*faults));
     return 2;
   }
   if (const auto* error = std::get_if<Error>(&answer)) {

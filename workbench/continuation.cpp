@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/recipe/fault_lines.h"
 #include "workbench/targets.h"
 
 namespace heddle::workbench {
@@ -64,12 +65,9 @@ Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
 
 /// `sets_called`: what stands there in place of the file for what came from `sets`.
 std::string joined(std::vector<recipe::Fault> faults, const std::string& sets_called) {
-  std::vector<std::string> lines;
-  for (recipe::Fault& fault : faults) {
+  for (recipe::Fault& fault : faults)
     if (fault.file == "--set") fault.file = sets_called;
-    lines.push_back(fault.str());
-  }
-  return fmt::format("{}", fmt::join(lines, "\n"));
+  return recipe::lines_of(faults);
 }
 
 std::vector<Continuation::Change> changes(const recipe::Recipe& before, const recipe::Recipe& now) {

@@ -12,6 +12,7 @@
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
+#include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
 #include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
@@ -32,10 +33,7 @@ struct Checked {
 
 LaunchError faults_error(std::vector<recipe::Fault> faults) {
   LaunchError error;
-  for (const recipe::Fault& fault : faults) {
-    if (!error.message.empty()) error.message += '\n';
-    error.message += fault.str();
-  }
+  error.message = recipe::lines_of(faults);
   error.faults = std::move(faults);
   return error;
 }

@@ -1,9 +1,8 @@
 #include "engine/train/inputs.h"
 
-#include <fmt/ranges.h>
-
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/weights.h"
+#include "engine/recipe/fault_lines.h"
 #include "engine/train/resume.h"
 
 namespace heddle::train {
@@ -32,7 +31,7 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
                            const std::vector<std::string>& sets) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(path, sets, ranks);
   if (parsed.ok()) parsed.faults = recipe::unsupported(parsed);
-  if (!parsed.ok()) return fail("{}", lines_of(parsed.faults));
+  if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
 
   recipe::Recipe& recipe = parsed.recipe;
   auto fault = [&](const Error& error) {
@@ -58,12 +57,6 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
   if (!held_out) return fault(held_out.error());
   inputs.held_out = std::move(*held_out);
   return inputs;
-}
-
-std::string lines_of(const std::vector<recipe::Fault>& faults) {
-  std::vector<std::string> lines;
-  for (const recipe::Fault& fault : faults) lines.push_back(fault.str());
-  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 }  // namespace heddle::train

@@ -23,7 +23,4 @@ struct Inputs {
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
                            const std::vector<std::string>& sets = {});
 
-/// The lines that a command prints for faults.
-std::string lines_of(const std::vector<recipe::Fault>& faults);
-
 }  // namespace heddle::train
