@@ -28,8 +28,8 @@ std::vector<Stage> stages_of(const Recipe& recipe, const Layout& layout) {
   std::vector<Stage> stages(static_cast<size_t>(ranks));
   for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
   stages.front().first = stages[(layers.size() - 1) % stages.size()].last = true;
-  const std::vector<int64_t> whole = whole_elements(recipe, parameters(recipe.model));
-  const std::vector<int64_t> shards = stored_elements(recipe);
+  const std::vector<int64_t> whole = whole_elements(recipe, layout, parameters(recipe.model));
+  const std::vector<int64_t> shards = stored_elements(recipe, layout);
   for (size_t i = 0; i < stages.size(); ++i) {
     stages[i].whole = whole[i];
     stages[i].shards = shards[i];
@@ -38,10 +38,10 @@ std::vector<Stage> stages_of(const Recipe& recipe, const Layout& layout) {
 }
 
 /// Elements of the two largest neighbours among the buckets: while one is used the next is fetched.
-int64_t two_buckets(const Recipe& recipe) {
+int64_t two_buckets(const Recipe& recipe, const Layout& layout) {
   int64_t most = 0, before = 0;
   for (const Bucket& bucket : buckets_of(recipe)) {
-    const std::vector<int64_t> whole = whole_elements(recipe, bucket.parameters);
+    const std::vector<int64_t> whole = whole_elements(recipe, layout, bucket.parameters);
     const int64_t elements = std::accumulate(whole.begin(), whole.end(), int64_t{0});
     most = std::max(most, before + elements);
     before = elements;
@@ -158,7 +158,7 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
 
 Needs needs_of(const Recipe& recipe) {
   const Layout layout(recipe);
-  const int64_t bucket = two_buckets(recipe);
+  const int64_t bucket = two_buckets(recipe, layout);
   Needs most;
   for (const Stage& stage : stages_of(recipe, layout)) {
     const Needs needs = needs_of_stage(recipe, layout.mesh(), stage, bucket);

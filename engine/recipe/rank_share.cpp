@@ -3,8 +3,6 @@
 #include <functional>
 #include <numeric>
 
-#include "engine/recipe/layout.h"
-
 namespace heddle::recipe {
 namespace {
 
@@ -14,8 +12,8 @@ int64_t product(const std::vector<int64_t>& sizes) {
 
 // The pipeline rank of each parameter, with what a rank has of it.
 template <typename Add>
-void for_each_part(const Recipe& recipe, const std::vector<Parameter>& parameters, const Add& add) {
-  const Layout layout(recipe);
+void for_each_part(const Recipe& recipe, const Layout& layout,
+                   const std::vector<Parameter>& parameters, const Add& add) {
   for (const Parameter& parameter : parameters)
     add(static_cast<size_t>(layout.stage_of(parameter.module) % recipe.parallelism.pp),
         layout.part_of(parameter.name(), parameter.shape));
@@ -25,27 +23,28 @@ void for_each_part(const Recipe& recipe, const std::vector<Parameter>& parameter
 
 int64_t bytes_of(Precision precision) { return precision == Precision::bf16 ? 2 : 4; }
 
-std::vector<int64_t> whole_elements(const Recipe& recipe,
+std::vector<int64_t> whole_elements(const Recipe& recipe, const Layout& layout,
                                     const std::vector<Parameter>& parameters) {
   std::vector<int64_t> elements(static_cast<size_t>(recipe.parallelism.pp), 0);
-  for_each_part(recipe, parameters,
+  for_each_part(recipe, layout, parameters,
                 [&](size_t rank, const Part& part) { elements[rank] += product(part.local); });
   return elements;
 }
 
-std::vector<int64_t> stored_elements(const Recipe& recipe) {
+std::vector<int64_t> stored_elements(const Recipe& recipe, const Layout& layout) {
   const int64_t pp = recipe.parallelism.pp;
   std::vector<int64_t> elements(static_cast<size_t>(pp), 0);
   // Tied embeddings are at both ends of a pipeline.
-  for_each_part(recipe, pp > 1 ? reads(recipe.model) : parameters(recipe.model),
+  for_each_part(recipe, layout, pp > 1 ? reads(recipe.model) : parameters(recipe.model),
                 [&](size_t rank, const Part& part) { elements[rank] += product(part.shard); });
   return elements;
 }
 
-std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Bucket& bucket) {
-  const bool sharded = Layout(recipe).mesh().size(kSharing) > 1;
+std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Layout& layout,
+                                    const Bucket& bucket) {
+  const bool sharded = layout.mesh().size(kSharing) > 1;
   const int64_t width = bytes_of(recipe.precision.param);
-  std::vector<int64_t> bytes = whole_elements(recipe, bucket.parameters);
+  std::vector<int64_t> bytes = whole_elements(recipe, layout, bucket.parameters);
   for (int64_t& each : bytes) each *= sharded ? width : 0;
   return bytes;
 }

@@ -82,6 +82,7 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   list.movable = model.n_layers > 0;
   if (!list.movable) return list;
   int next = 0;
+  const recipe::Layout layout = sound ? recipe::Layout(recipe) : recipe::Layout();
   for (const recipe::Bucket& each : recipe::buckets_of(recipe)) {
     Bucket bucket;
     bucket.modules = each.modules;
@@ -102,7 +103,8 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
     list.movable = list.movable && run && bucket.first == next;
     next = bucket.last + 1;
     if (sound)
-      for (const int64_t bytes : recipe::gathered_bytes(recipe, each)) bucket.gathered << bytes;
+      for (const int64_t bytes : recipe::gathered_bytes(recipe, layout, each))
+        bucket.gathered << bytes;
     if (bucket.mostGathered() == 0) bucket.gathered.clear();
     list.buckets << bucket;
   }

@@ -273,7 +273,7 @@ Why whyMemory(const Document& d, const recipe::Recipe& recipe) {
                           QString::fromStdString(d.hardware_words));
   for (const plan::RankFigures& rank : d.ranks_shown) {
     if (rank.rank != d.peak_rank) continue;
-    const std::vector<int64_t> held = recipe::stored_elements(recipe);
+    const std::vector<int64_t> held = recipe::stored_elements(recipe, recipe::Layout(recipe));
     const auto stage = static_cast<size_t>(std::clamp<int64_t>(
         rank.stage, 0, std::max<int64_t>(0, static_cast<int64_t>(held.size()) - 1)));
     if (stage < held.size())

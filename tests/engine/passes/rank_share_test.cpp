@@ -126,7 +126,8 @@ class RankShareTest : public QObject {
     if (recipe.wrapping.mode == recipe::WrappingMode::automatic)
       recipe.wrapping.mode = recipe::WrappingMode::layers;  // the plan has not chosen yet
     const std::vector<recipe::Bucket> buckets = recipe::buckets_of(recipe);
-    const std::vector<int64_t> holds = recipe::stored_elements(recipe);
+    const recipe::Layout layout(recipe);
+    const std::vector<int64_t> holds = recipe::stored_elements(recipe, layout);
     const int64_t pp = recipe.parallelism.pp;
     QCOMPARE(static_cast<int64_t>(holds.size()), pp);
     for (int64_t rank = 0; rank < pp; ++rank) {
@@ -134,11 +135,11 @@ class RankShareTest : public QObject {
       auto captured = train::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
       QCOMPARE(holds[rank], stored(captured->graph, recipe, rank));
-      const auto options = train::plan_options(
-          recipe, recipe::Layout(recipe), rank * (recipe.hardware.ranks / pp), captured->graph);
+      const auto options =
+          train::plan_options(recipe, layout, rank * (recipe.hardware.ranks / pp), captured->graph);
       std::map<std::string, int64_t> told;
       for (const recipe::Bucket& bucket : buckets) {
-        const int64_t bytes = recipe::gathered_bytes(recipe, bucket)[rank];
+        const int64_t bytes = recipe::gathered_bytes(recipe, layout, bucket)[rank];
         if (bytes > 0) told[passes::bucket_name(bucket.names)] += bytes;
       }
       const passes::Plan plan = passes::plan(std::move(captured->graph), options, "bucket");
