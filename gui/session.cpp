@@ -1,5 +1,8 @@
 #include "gui/session.h"
 
+#include <QDir>
+
+#include "storage/trust.h"
 #include "workbench/continuation.h"
 
 namespace heddle::gui {
@@ -22,6 +25,7 @@ Session::Session(QString store, bool mayWrite) : store_(std::move(store)), mayWr
 Session::~Session() = default;
 
 void Session::start() {
+  if (!storage::is_trusted(store_.toStdString())) return offerTrust();
   // Owned by the task alone: should it never run, whoever waits is released all the same.
   auto opened = std::make_shared<std::promise<void>>();
   opened_ = opened->get_future().share();
@@ -37,6 +41,25 @@ void Session::start() {
       });
   poll_.start(kPollMilliseconds);
   second_.start(kSecond);
+}
+
+void Session::offerTrust() {
+  second_.start(kSecond);
+  // Once the window listens.
+  QTimer::singleShot(0, this, [this] {
+    Q_EMIT offered(tr("%1 was made elsewhere, and is only read. Trusted, its runs are followed, "
+                      "can be stopped "
+                      "and removed, on the hosts and in the folders that it names")
+                       .arg(QDir::toNativeSeparators(store_)),
+                   tr("Trust it"), [this] {
+                     const Result<> done = storage::trust(store_.toStdString());
+                     if (!done)
+                       return Q_EMIT message(QString::fromStdString(done.error().message),
+                                             Tone::bad);
+                     reading_.post([this] { reader_.reset(); });
+                     start();
+                   });
+  });
 }
 
 Result<> Session::openReader() {

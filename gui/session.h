@@ -119,6 +119,7 @@ class Session : public QObject {
     };
   }
 
+  void offerTrust();
   Result<> openReader();     // on the reading thread
   Result<> openWorkbench();  // on any thread
   void pollStore();

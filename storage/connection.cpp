@@ -6,6 +6,20 @@ namespace heddle::storage {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
+constexpr int kLargestValue = 256 << 20;  // bytes; a plan's document takes some megabytes
+
+/// The file may be anybody's: nothing in its schema is run, no value is larger than ours can be.
+void harden(sqlite3* database) {
+  for (const auto& [option, value] :
+       {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)})
+    sqlite3_db_config(database, option, value, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLargestValue);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_exec(database, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", nullptr, nullptr,
+               nullptr);
+}
 
 }  // namespace
 
@@ -28,6 +42,7 @@ Connection::Connection(const std::string& path, Access access)
       files_(path),
       database_(path, access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE,
                 kBusyMilliseconds) {
+  harden(database_.getHandle());
   if (access == Access::write) {
     // FULL: what is acknowledged to a node, which may then delete it, must outlive a power loss.
     // The cache (64 MiB) holds a page of facts for each of some thousand keys, all of which a new

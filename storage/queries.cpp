@@ -9,7 +9,9 @@
 #include "base/number_text.h"
 #include "storage/connection.h"
 #include "storage/run_rows.h"
+#include "storage/schema.h"
 #include "storage/store.h"
+#include "storage/trust.h"
 
 namespace heddle::storage {
 namespace {
@@ -99,15 +101,18 @@ std::string words_of(const Lineage& lineage) {
                      count_text(static_cast<double>(lineage.step)));
 }
 
-Reader::Reader(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Reader::Reader(std::unique_ptr<Connection> connection, bool trusted)
+    : connection_(std::move(connection)), trusted_(trusted) {}
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
 Result<Reader> Reader::open(const std::string& path) {
-  if (Result<> ready = prepare(path); !ready) return fail(ready);
+  const bool trusted = is_trusted(path);
+  const Result<> ready = trusted ? prepare(path) : check_newest(path);
+  if (!ready) return fail(ready);
   return guarded(path, [&]() -> Result<Reader> {
-    return Reader(std::make_unique<Connection>(path, Connection::Access::read));
+    return Reader(std::make_unique<Connection>(path, Connection::Access::read), trusted);
   });
 }
 
@@ -177,8 +182,11 @@ Result<RunDetail> Reader::run(RunId run) {
           run);
       if (rows.next()) {
         detail.recipe = rows.text(0);
-        detail.hosts = rows.text(1);
-        detail.run_dir = rows.text(2);
+        // Nobody connects to, reads or deletes what somebody else's row names.
+        if (trusted_) {
+          detail.hosts = rows.text(1);
+          detail.run_dir = rows.text(2);
+        }
       }
     }
     detail.environment = facts_of(*connection_, run, "environment.");

@@ -167,8 +167,9 @@ class Reader {
   Result<std::vector<Target>> targets();
 
  private:
-  explicit Reader(std::unique_ptr<Connection> connection);
+  Reader(std::unique_ptr<Connection> connection, bool trusted);
   std::unique_ptr<Connection> connection_;
+  bool trusted_;
   int64_t data_version_ = -1;
 };
 

@@ -91,7 +91,7 @@ struct RunSummary {
 struct RunDetail {
   RunSummary summary;
   std::string recipe;  // TOML
-  std::string hosts;   // JSON
+  std::string hosts;   // JSON; empty where the store is not trusted, as is run_dir
   std::string run_dir;
   Values environment;
   Values results;

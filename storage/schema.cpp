@@ -12,6 +12,7 @@
 
 #include "storage/connection.h"
 #include "storage/store.h"
+#include "storage/trust.h"
 
 namespace heddle::storage {
 namespace {
@@ -264,6 +265,14 @@ Result<> check_file(const std::string& path, size_t newest) {
   }
 }
 
+/// Before there is anything in it: nobody, and no crash, comes between its making and its listing.
+Result<> make_trusted(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return {};  // it is there, or SQLite says why not
+  close(fd);
+  return trust(path);
+}
+
 bool is_empty(SQLite::Database& database) {
   return database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt64() == 0;
 }
@@ -283,10 +292,28 @@ void back_up(SQLite::Database& database, const std::string& path, int64_t versio
 
 std::span<const char* const> migrations() { return kMigrations; }
 
+Result<> check_newest(const std::string& path) {
+  const FolderLock lock(path);
+  const size_t newest = kMigrations.size();
+  if (Result<> checked = check_file(path, newest); !checked) return checked;
+  return guarded(path, [&]() -> Result<> {
+    SQLite::Database database(path, SQLite::OPEN_READONLY);
+    const Stamp stamp = stamp_of(database);
+    if (Result<> checked = check(path, stamp, newest, false); !checked) return checked;
+    if (stamp.version == static_cast<int64_t>(newest)) return {};
+    return fail(
+        "{}: the store has schema {}, and this Heddle reads schema {}; it is brought up to date "
+        "once it is trusted: heddle trust --store {}",
+        path, stamp.version, newest, path);
+  });
+}
+
 Result<> migrate(const std::string& path, std::span<const char* const> migrations) {
   const size_t newest = migrations.size();
   const FolderLock lock(path);
   if (Result<> checked = check_file(path, newest); !checked) return checked;
+  if (!is_trusted(path)) return tl::unexpected(untrusted(path));
+  if (Result<> made = make_trusted(path); !made) return made;
   return guarded(path, [&]() -> Result<> {
     SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);
     const Stamp stamp = stamp_of(database);

@@ -11,6 +11,9 @@ namespace heddle::storage {
 /// Migration i (SQL) takes a store from schema i to i + 1; an empty file has schema 0.
 std::span<const char* const> migrations();
 
+/// Whether the store, of which nothing is written, has the newest schema.
+Result<> check_newest(const std::string& path);
+
 /// Creates or migrates the file at `path`; see `prepare`. Tests pass other lists of migrations.
 Result<> migrate(const std::string& path, std::span<const char* const> migrations);
 

@@ -15,7 +15,8 @@ std::string default_path();
 
 /// Makes the store ready: creates file and folders, migrates an older schema after a backup
 /// (`FILE.v<N>.backup`). Fails, without touching the file, on a newer schema, on a file that is no
-/// store of ours, and on a network file system. Safe to call from several processes at once.
+/// store of ours, on one that somebody else made (see trust.h), and on a network file system. Safe
+/// to call from several processes at once.
 Result<> prepare(const std::string& path);
 
 /// Whether a statfs `f_type` is a network file system, where WAL does not work.

@@ -71,7 +71,7 @@ Result<RunCheckpoints> RunCheckpoints::open(const storage::RunDetail& run) {
 
 Result<> RunCheckpoints::add_host(size_t host, const recipe::Checkpoint& checkpoint,
                                   const std::string& run) {
-  const std::string& run_dir = place_.shares[host].run_dir;
+  const std::string run_dir = place_.shares[host].run_dir();
   auto node = remote::connect(place_.target, place_.target.hosts[host]);
   if (!node) return fail("the checkpoints of {} cannot be reached: {}", run, node.error().message);
   const auto there = (*node)->stat(run_dir);

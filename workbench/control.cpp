@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -43,6 +44,18 @@ Result<> ask(const storage::RunDetail& run, const std::string& option) {
   });
 }
 
+/// Nothing but what a launch has made is deleted, whatever the store says.
+Result<> check_run_folder(remote::Node& node, const std::string& run_dir) {
+  const auto entries = node.list(run_dir);
+  if (!entries) return fail(entries);
+  const bool ours = std::ranges::any_of(*entries, [](const remote::Entry& entry) {
+    return entry.name == "launch.json" || entry.name == "recipe.toml";
+  });
+  if (ours || entries->empty()) return {};
+  return fail("{}: {} is no run's directory: it has neither launch.json nor recipe.toml",
+              node.name(), run_dir);
+}
+
 /// A run that goes on from this one's checkpoint has it once it has done a step of its own.
 Result<> check_unneeded(const storage::Writer& writer, const storage::RunSummary& parent) {
   Result<storage::Reader> reader = storage::Reader::open(writer.path());
@@ -70,8 +83,11 @@ Result<> remove(storage::Writer& writer, const storage::RunDetail& run) {
     return fail("{} is {}; stop it first", run.summary.name, storage::to_string(run.summary.state));
   }
   if (Result<> unneeded = check_unneeded(writer, run.summary); !unneeded) return unneeded;
-  const Result<> removed = on_each_host(
-      run, [](remote::Node& node, const Share& share) { return node.remove(share.run_dir); });
+  const Result<> removed =
+      on_each_host(run, [](remote::Node& node, const Share& share) -> Result<> {
+        if (Result<> ours = check_run_folder(node, share.run_dir()); !ours) return ours;
+        return node.remove(share.run_dir());
+      });
   if (!removed) return removed;
   return writer.remove(run.summary.id).get();
 }

@@ -23,7 +23,8 @@ std::string folder_of(const storage::RunDetail& run) {
   const auto place = place_from_json(run.hosts);
   if (!place || place->shares.empty()) return {};
   const remote::Host& host = place->target.hosts[0];
-  const std::string folder = checkpoint_folder(checkpoint_of(run), host, place->shares[0].run_dir);
+  const std::string folder =
+      checkpoint_folder(checkpoint_of(run), host, place->shares[0].run_dir());
   return host.is_this_machine() ? folder : fmt::format("{} on {}", folder, host.name);
 }
 

@@ -21,12 +21,12 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
       index_(index),
       name_(place.target.hosts[index].name) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
-    logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir, rank, epoch_), 0});
+    logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir(), rank, epoch_), 0});
   }
   // A run has one supervisor's log in the store: that of the host of rank 0.
   if (index == 0) {
     logs_.push_back({telemetry::kSupervisorRank,
-                     fmt::format("{}/supervisor.{}.hlog", share_.run_dir, epoch_), 0});
+                     fmt::format("{}/supervisor.{}.hlog", share_.run_dir(), epoch_), 0});
   }
 }
 
@@ -49,7 +49,7 @@ Result<uint64_t> HostFeed::poll() {
   // What ended before the reading has been read to its end when nothing came.
   const bool over = end_ || lost_;
   if (!end_) {
-    const auto read = node_->read({{share_.run_dir + "/end.json", 0, kPiece}});
+    const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
     if (!read) return fail(read);
     if (const std::optional<std::string>& text = read->front()) {
       const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -177,7 +177,7 @@ class Attempt {
     for (const auto& node : nodes_)
       if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
     // Before anything is started, so that what runs can always be found.
-    return writer_.set_place(run_.id, to_json(place_), place_.shares[0].run_dir).get();
+    return writer_.set_place(run_.id, to_json(place_), place_.shares[0].run_dir()).get();
   }
 
   Result<> prepare_host(remote::Node& node, const std::string& folder) {
@@ -195,11 +195,12 @@ class Attempt {
     // Hosts may share a home: each share has a folder of its own.
     const size_t index = place_.shares.size();
     const std::string part = hosts > 1 ? fmt::format("-{}", index) : "";
-    Share share{.run_dir = fmt::format("{}/runs/{}{}", *root, folder, part),
-                .engine = engine->engine,
+    Share share{.root = *root,
+                .folder = folder + part,
+                .engine_id = engine->id,
                 .first_rank = static_cast<int32_t>(index) * ranks,
                 .local_ranks = ranks};
-    if (Result<> made = node.make_folders(share.run_dir); !made) return made;
+    if (Result<> made = node.make_folders(share.run_dir()); !made) return made;
     Result<recipe::Recipe> shipped = ship_inputs(node, *root, checked_.parsed.recipe,
                                                  bytes_of("hashing the data for " + node.name()),
                                                  bytes_of("bringing the data to " + node.name()));
@@ -209,7 +210,7 @@ class Attempt {
     const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
-    return node.put_bytes(*text, place_.shares.back().run_dir + "/recipe.toml", 0644);
+    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0644);
   }
 
   Result<> start_supervisors() {
@@ -230,7 +231,8 @@ class Attempt {
       if (request_.begin) launch.begin_with = request_.begin->checkpoints[i];
       const Result<std::string> text = launch::launch_text(launch);
       if (!text) return fail(text);
-      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir + "/launch.json", 0644); !put) {
+      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0644);
+          !put) {
         return put;
       }
       const Result<launch::Status> status = ask_supervisor(*nodes_[i], share, {});

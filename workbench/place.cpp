@@ -2,11 +2,88 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "workbench/paths.h"
 
 namespace heddle::workbench {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view kRuns = "/runs/", kEngines = "/engines/", kProgram = "/heddle-engine";
+
+bool is_plain(const std::string& name) {
+  constexpr std::string_view allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !name.empty() && name.front() != '.' &&
+         name.find_first_not_of(allowed) == std::string::npos;
+}
+
+bool is_hash(const std::string& id) {
+  return id.size() == 64 && id.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// Absolute, what the target says, and nothing that leads elsewhere.
+bool is_root(const std::string& root, const std::string& said) {
+  const fs::path path(root);
+  if (!path.is_absolute() || path.lexically_normal() != path || !path.has_filename()) return false;
+  return said.starts_with('~') ? root.ends_with(said.substr(1)) : root == said;
+}
+
+/// Earlier versions kept the paths.
+Share share_of_paths(const std::string& run_dir, const std::string& engine) {
+  Share share;
+  if (const size_t at = run_dir.rfind(kRuns); at != std::string::npos) {
+    share.root = run_dir.substr(0, at);
+    share.folder = run_dir.substr(at + kRuns.size());
+  }
+  const std::string engines = share.root + std::string(kEngines);
+  if (engine.starts_with(engines) && engine.ends_with(kProgram))
+    share.engine_id =
+        engine.substr(engines.size(), engine.size() - engines.size() - kProgram.size());
+  return share;
+}
+
+Share share_from(const json& read) {
+  Share share;
+  if (read.contains("run_dir")) {
+    share = share_of_paths(read.at("run_dir"), read.at("engine"));
+  } else {
+    share.root = read.at("root");
+    share.folder = read.at("folder");
+    share.engine_id = read.at("engine_id");
+  }
+  share.first_rank = read.at("first_rank");
+  share.local_ranks = read.at("local_ranks");
+  return share;
+}
+
+Result<> check(const Share& share, const remote::Target& target, const remote::Host& host) {
+  if (!is_root(share.root, target.root))
+    return fail("where the run lives: '{}' is not the root of the target, {}", share.root,
+                target.root);
+  if (!is_plain(share.folder))
+    return fail("where the run lives: '{}' is no run's folder; valid: A-Z a-z 0-9 . _ -",
+                share.folder);
+  if (host.is_this_machine() ? !share.engine_id.empty() : !is_hash(share.engine_id))
+    return fail("where the run lives: '{}' is no engine's id on {}; valid: {}", share.engine_id,
+                host.name, host.is_this_machine() ? "none" : "64 hexadecimal digits");
+  return {};
+}
+
+}  // namespace
+
+std::string Share::run_dir() const { return root + std::string(kRuns) + folder; }
+
+std::string Share::engine() const {
+  if (engine_id.empty()) return engine_path();
+  return root + std::string(kEngines) + engine_id + std::string(kProgram);
+}
 
 Place place_on(const remote::Target& target) {
   Place place;
@@ -19,8 +96,9 @@ Place place_on(const remote::Target& target) {
 std::string to_json(const Place& place) {
   json shares = json::array();
   for (const Share& share : place.shares) {
-    shares.push_back({{"run_dir", share.run_dir},
-                      {"engine", share.engine},
+    shares.push_back({{"root", share.root},
+                      {"folder", share.folder},
+                      {"engine_id", share.engine_id},
                       {"first_rank", share.first_rank},
                       {"local_ranks", share.local_ranks}});
   }
@@ -35,15 +113,23 @@ std::string to_json(const Place& place) {
 }
 
 Result<Place> place_from_json(const std::string& text) {
+  if (text.empty())
+    return fail(
+        "its store was made elsewhere and is not trusted: nothing is asked of the hosts that it "
+        "names; heddle trust");
   try {
     const json read = json::parse(text);
     Result<remote::Target> target = remote::target_from_json(read.at("target").dump());
     if (!target) return fail(target);
     Place place;
     place.target = std::move(*target);
-    for (const json& share : read.at("shares")) {
-      place.shares.push_back({share.at("run_dir"), share.at("engine"), share.at("first_rank"),
-                              share.at("local_ranks")});
+    for (const json& read_share : read.at("shares")) {
+      if (place.shares.size() == place.target.hosts.size())
+        return fail("where the run lives: it has more parts than its target has hosts");
+      Share share = share_from(read_share);
+      const remote::Host& host = place.target.hosts[place.shares.size()];
+      if (Result<> checked = check(share, place.target, host); !checked) return fail(checked);
+      place.shares.push_back(std::move(share));
     }
     place.epoch = read.at("epoch");
     const json& launcher = read.at("launcher");

@@ -12,12 +12,18 @@
 
 namespace heddle::workbench {
 
-/// One host's part of a run; `target.hosts` has the host itself at the same index.
+/// One host's part of a run; `target.hosts` has the host itself at the same index. The store keeps
+/// names alone, not the paths, so that no row of it can make Heddle run or delete anything else.
 struct Share {
-  std::string run_dir;  // absolute on the host
-  std::string engine;   // absolute on the host
+  std::string root;       // the target's, absolute on the host
+  std::string folder;     // of this part, in the root's `runs`
+  std::string engine_id;  // in the root's `engines`; empty: this machine's own engine
   int32_t first_rank = 0;
   int32_t local_ranks = 1;
+
+  /// Both absolute on the host.
+  std::string run_dir() const;
+  std::string engine() const;
   bool operator==(const Share&) const = default;
 };
 

@@ -49,7 +49,7 @@ Result<Removal> removal_of(storage::Reader& reader, const storage::RunDetail& ru
   for (size_t i = 0; i < place->shares.size(); ++i) {
     const auto node = remote::connect(place->target, place->target.hosts[i]);
     if (!node) return fail("{}", node.error().message);
-    auto folder = folder_on(**node, place->shares[i].run_dir);
+    auto folder = folder_on(**node, place->shares[i].run_dir());
     if (!folder) return fail(folder);
     removal.folders.push_back(std::move(*folder));
   }
@@ -60,7 +60,7 @@ Result<Removal> removal_of(storage::Reader& reader, const storage::RunDetail& ru
     return removal;
   }
   const recipe::Checkpoint saves = recipe::parse(run.recipe, "recipe").recipe.checkpoint;
-  const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir;
+  const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir();
   const std::string checkpoints = checkpoint_folder(saves, place->target.hosts[0], run_dir);
   if (!place->shares.empty() && !checkpoints.empty() && !is_below(checkpoints, removal.folders)) {
     removal.kept = checkpoints;

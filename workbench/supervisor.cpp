@@ -6,7 +6,7 @@ namespace heddle::workbench {
 
 Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
                                       const std::string& option) {
-  remote::Command command{.argv = {share.engine, "supervise", "--run-dir", share.run_dir},
+  remote::Command command{.argv = {share.engine(), "supervise", "--run-dir", share.run_dir()},
                           .deadline = std::chrono::seconds(60)};
   if (!option.empty()) command.argv.push_back(option);
   const Result<remote::Completed> completed = node.run(command);
@@ -14,12 +14,12 @@ Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
   if (completed->exit_code != 0) {
     std::string words = completed->err;
     while (!words.empty() && words.back() == '\n') words.pop_back();
-    return fail("{}: the supervisor of {} cannot be asked: {}", node.name(), share.run_dir,
+    return fail("{}: the supervisor of {} cannot be asked: {}", node.name(), share.run_dir(),
                 words.empty() ? fmt::format("exit code {}", completed->exit_code) : words);
   }
   const auto json = nlohmann::json::parse(completed->out, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
-    return fail("{}: the supervisor of {} answered \"{}\"", node.name(), share.run_dir,
+    return fail("{}: the supervisor of {} answered \"{}\"", node.name(), share.run_dir(),
                 completed->out);
   }
   return launch::status_from_json(json);

@@ -17,7 +17,7 @@ Result<std::string> newest_weights(const storage::RunDetail& run) {
     return fail("{} keeps no checkpoints: its recipe has checkpoint.enabled = false", name);
   const Result<Place> place = place_from_json(run.hosts);
   if (!place) return fail("{}: {}", name, place.error().message);
-  const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir;
+  const std::string run_dir = place->shares.empty() ? run.run_dir : place->shares[0].run_dir();
   const std::string at = checkpoint_folder(saves, place->target.hosts[0], run_dir);
   for (const remote::Host& host : place->target.hosts)
     if (!host.is_this_machine())

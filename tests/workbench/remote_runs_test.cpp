@@ -130,7 +130,7 @@ class RemoteRunsTest : public QObject {
     const Place place = must(place_from_json(done.hosts));
     QCOMPARE(place.shares.size(), size_t(2));
     QCOMPARE(place.shares[1].first_rank, 1);
-    QVERIFY(place.shares[0].run_dir != place.shares[1].run_dir);
+    QVERIFY(place.shares[0].run_dir() != place.shares[1].run_dir());
 
     // What does not divide is the recipe's fault.
     two.sets = {"hardware.ranks=3"};
@@ -150,7 +150,7 @@ class RemoteRunsTest : public QObject {
     auto node = remote::connect(two.target, two.target.hosts[1]);
     QVERIFY(node);
     const auto state =
-        nlohmann::json::parse(must((*node)->read(place.shares[1].run_dir + "/state.json")));
+        nlohmann::json::parse(must((*node)->read(place.shares[1].run_dir() + "/state.json")));
     must((*node)->run_checked({.argv = {"kill", "-KILL", state["ranks"][0]["pid"].dump()}}));
     QVERIFY(fixture_->ends(run.id));
     const storage::RunSummary failed = fixture_->detail(run.id).summary;

@@ -80,6 +80,7 @@ int stop_command(const Context& context, const StopOptions& options);
 int tail_command(const Context& context, const std::string& run);
 int remove_command(const Context& context, const std::string& run);
 int restore_command(const Context& context, const std::string& run);
+int trust_command(const Context& context);
 int import_command(const Context& context, const std::vector<std::string>& paths);
 int runs_command(const Context& context, const RunsOptions& options);
 int show_command(const Context& context, const ShowOptions& options);

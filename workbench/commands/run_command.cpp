@@ -34,6 +34,11 @@ class CommandLine {
                 "the hosts (the window's Delete only moves it to the trash)",
                 remove_command);
     add_one_run("restore", "Take a run back out of the trash", restore_command);
+    when_named(
+        app_.add_subcommand("trust",
+                            "Trust a store (--store FILE) that was made elsewhere: Heddle connects "
+                            "to the hosts that it names, follows, stops and removes its runs"),
+        trust_command);
     add_targets();
     // Only listed: it draws with widgets, and gui/window/render.h takes its words before this does.
     app_.add_subcommand("render",

@@ -1,0 +1,22 @@
+// Whose store a file is. A store's rows name hosts to connect to and folders to delete: one that
+// somebody else made is only read until its user trusts it.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace heddle::storage {
+
+/// Whether the file was made by this user's Heddle on this machine, or trusted since; true where
+/// there is none, or an empty one. Told by device, inode and time of birth, which
+/// `trusted-stores` in the folder of the default store lists: a copy is another file. Any thread.
+bool is_trusted(const std::string& path);
+
+/// Lists the file. Errors: it is not there, the list cannot be written.
+Result<> trust(const std::string& path);
+
+/// Why a store that is not trusted cannot be written, and how it becomes so.
+Error untrusted(const std::string& path);
+
+}  // namespace heddle::storage

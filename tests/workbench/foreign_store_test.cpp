@@ -1,0 +1,233 @@
+// A store that a stranger made: what it says is shown, nothing of it is run, asked or deleted; and
+// what its rows may name at all.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <QtTest>
+#include <filesystem>
+#include <fstream>
+
+#include "remote/target.h"
+#include "storage/queries.h"
+#include "storage/trust.h"
+#include "storage/writer.h"
+#include "tests/support/results.h"
+#include "workbench/control.h"
+#include "workbench/paths.h"
+#include "workbench/place.h"
+#include "workbench/removal.h"
+
+using namespace heddle;
+using namespace heddle::workbench;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& text) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+class ForeignStoreTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void init() {
+    folder_ = std::make_unique<QTemporaryDir>();
+    qputenv("XDG_DATA_HOME", folder_->filePath("data").toLocal8Bit());
+  }
+
+  void what_was_made_here_is_trusted_and_a_copy_is_not() {
+    const std::string made = store_with({});
+    QVERIFY(storage::is_trusted(made));
+    const std::string copy = path("copy.sqlite");
+    fs::copy_file(made, copy);
+    QVERIFY(!storage::is_trusted(copy));
+    const std::string before = contents(copy);
+    const auto writer = storage::Writer::open(copy);
+    QVERIFY(!writer);
+    QVERIFY2(writer.error().message.find("made elsewhere") != std::string::npos,
+             writer.error().message.c_str());
+    auto reader = must(storage::Reader::open(copy));
+    QCOMPARE(must(reader.runs()).size(), size_t(1));
+    const auto run = must(reader.run(1));
+    QCOMPARE(run.hosts, std::string());
+    QCOMPARE(run.run_dir, std::string());
+    QVERIFY(contents(copy) == before);
+    must(storage::trust(copy));
+    QVERIFY(storage::Writer::open(copy));
+    QVERIFY(!must(storage::Reader::open(copy)).run(1)->hosts.empty());
+  }
+
+  void one_that_takes_the_place_of_a_trusted_one_is_not() {
+    const std::string made = store_with({}), other = path("other.sqlite");
+    fs::copy_file(made, other);
+    fs::rename(other, made);
+    QVERIFY(!storage::is_trusted(made));
+  }
+
+  void nothing_of_a_strangers_run_is_run_or_deleted() {
+    const std::string canary = path("canary"), program = path("evil/heddle-engine");
+    write(program, "#!/bin/sh\ntouch " + canary + "\n");
+    fs::permissions(program, fs::perms::owner_all);
+    write(path("documents/letter.txt"), "dear");
+    const std::string place = R"({"target": )" + remote::to_json(remote::this_machine()) +
+                              R"(, "shares": [{"run_dir": ")" + path("documents") +
+                              R"(", "engine": ")" + program +
+                              R"(", "first_rank": 0, "local_ranks": 1}], "epoch": 0, "launcher": )"
+                              R"({"pid": 1, "start_time": 0, "boot_id": ""}})";
+    const std::string copy = path("copy.sqlite");
+    fs::copy_file(store_with(place), copy);
+    for (const bool trusted : {false, true}) {
+      if (trusted) must(storage::trust(copy));
+      auto reader = must(storage::Reader::open(copy));
+      auto run = must(reader.run(1));
+      QVERIFY(!stop(run));
+      QVERIFY(!kill(run));
+      QVERIFY(!removal_of(reader, run));
+      if (trusted) {
+        const auto writer = must(storage::Writer::open(copy));
+        run.summary.state = storage::RunState::failed;
+        QVERIFY(!remove(*writer, run));
+      }
+      QVERIFY(!fs::exists(canary));
+      QVERIFY(fs::exists(path("documents/letter.txt")));
+    }
+  }
+
+  void a_folder_that_is_no_runs_is_not_deleted() {
+    remote::Target target = remote::this_machine();
+    target.root = path("projects");
+    write(path("projects/runs/thesis/text.tex"), "years");
+    Place place = place_on(target);
+    place.shares.push_back({.root = target.root, .folder = "thesis", .engine_id = {}});
+    const std::string store = store_with(to_json(place));
+    const auto writer = must(storage::Writer::open(store));
+    auto run = must(must(storage::Reader::open(store)).run(1));
+    run.summary.state = storage::RunState::failed;
+    const auto removed = remove(*writer, run);
+    QVERIFY(!removed);
+    QVERIFY2(removed.error().message.find("no run's directory") != std::string::npos,
+             removed.error().message.c_str());
+    QVERIFY(fs::exists(path("projects/runs/thesis/text.tex")));
+    write(path("projects/runs/thesis/launch.json"), "{}");
+    must(remove(*writer, run));
+    QVERIFY(!fs::exists(path("projects/runs/thesis")));
+  }
+
+  void triggers_and_views_of_a_file_do_nothing() {
+    const std::string store = store_with({});
+    {
+      SQLite::Database database(store, SQLite::OPEN_READWRITE);
+      database.exec(
+          "CREATE TRIGGER sly AFTER UPDATE ON runs BEGIN UPDATE runs SET hosts = 'taken over'; "
+          "END");
+    }
+    const auto writer = must(storage::Writer::open(store));
+    must(writer->set_notes(1, "read this"));
+    QVERIFY(must(must(storage::Reader::open(store)).run(1)).hosts != "taken over");
+  }
+
+  void names_in_a_row_lead_nowhere_else_data() {
+    const std::string id(64, 'a');
+    QTest::addColumn<QString>("root");
+    QTest::addColumn<QString>("folder");
+    QTest::addColumn<QString>("engine");
+    QTest::addColumn<bool>("here");
+    QTest::addColumn<bool>("taken");
+    const QString hash = QString::fromStdString(id);
+    QTest::newRow("here") << "/home/me/.heddle"
+                          << "20261124-one"
+                          << "" << true << true;
+    QTest::newRow("on a host") << "/home/me/.heddle"
+                               << "20261124-one" << hash << false << true;
+    QTest::newRow("up") << "/home/me/.heddle"
+                        << "../../etc"
+                        << "" << true << false;
+    QTest::newRow("dots") << "/home/me/.heddle"
+                          << ".."
+                          << "" << true << false;
+    QTest::newRow("nothing") << "/home/me/.heddle"
+                             << ""
+                             << "" << true << false;
+    QTest::newRow("below") << "/home/me/.heddle"
+                           << "a/b"
+                           << "" << true << false;
+    QTest::newRow("a way back") << "/home/me/../you/.heddle"
+                                << "one"
+                                << "" << true << false;
+    QTest::newRow("relative") << "me/.heddle"
+                              << "one"
+                              << "" << true << false;
+    QTest::newRow("another root") << "/home/me/Documents"
+                                  << "one"
+                                  << "" << true << false;
+    QTest::newRow("an engine here") << "/home/me/.heddle"
+                                    << "one" << hash << true << false;
+    QTest::newRow("none there") << "/home/me/.heddle"
+                                << "one"
+                                << "" << false << false;
+    QTest::newRow("a path there") << "/home/me/.heddle"
+                                  << "one"
+                                  << "../../bin/sh" << false << false;
+  }
+
+  void names_in_a_row_lead_nowhere_else() {
+    QFETCH(QString, root);
+    QFETCH(QString, folder);
+    QFETCH(QString, engine);
+    QFETCH(bool, here);
+    QFETCH(bool, taken);
+    remote::Target target = remote::this_machine();
+    if (!here) target.hosts[0].address = "node";
+    Place place = place_on(target);
+    place.shares.push_back({.root = root.toStdString(),
+                            .folder = folder.toStdString(),
+                            .engine_id = engine.toStdString()});
+    const auto read = place_from_json(to_json(place));
+    QCOMPARE(read.has_value(), taken);
+    if (!taken) return;
+    QCOMPARE(read->shares[0].run_dir(), "/home/me/.heddle/runs/20261124-one");
+    QCOMPARE(read->shares[0].engine(),
+             here ? engine_path()
+                  : "/home/me/.heddle/engines/" + std::string(64, 'a') + "/heddle-engine");
+  }
+
+  void rows_of_earlier_versions_are_read() {
+    const std::string engines = "/home/me/.heddle/engines/" + std::string(64, 'b');
+    remote::Target target = remote::this_machine();
+    target.hosts[0].address = "node";
+    const auto place = place_from_json(
+        R"({"target": )" + remote::to_json(target) +
+        R"(, "shares": [{"run_dir": "/home/me/.heddle/runs/one", "engine": ")" + engines +
+        R"(/heddle-engine", "first_rank": 0, "local_ranks": 2}], "epoch": 0, "launcher": )"
+        R"({"pid": 1, "start_time": 0, "boot_id": ""}})");
+    VERIFY_RESULT(place);
+    QCOMPARE(place->shares[0].run_dir(), std::string("/home/me/.heddle/runs/one"));
+    QCOMPARE(place->shares[0].engine(), engines + "/heddle-engine");
+  }
+
+ private:
+  std::string path(const char* name) const { return folder_->filePath(name).toStdString(); }
+
+  /// With one run, which is going on; closed again.
+  std::string store_with(const std::string& place) {
+    const std::string store = path("made.sqlite");
+    const auto writer = must(storage::Writer::open(store));
+    const auto run = must(writer->create_run({.name = "one", .target = "this-machine"}));
+    must(writer->set_place(run.id, place.empty() ? "[]" : place, path("documents")));
+    must(writer->set_state(run.id, storage::RunState::running));
+    return store;
+  }
+
+  std::unique_ptr<QTemporaryDir> folder_;
+};
+
+QTEST_GUILESS_MAIN(ForeignStoreTest)
+#include "foreign_store_test.moc"
