@@ -48,7 +48,7 @@ endfunction()
 
 # heddle_test(NAME SOURCES … LINK … [TIMEOUT seconds]): one Qt Test program, one ctest entry.
 # Tests find fixtures under HEDDLE_SOURCE_DIR and programs under HEDDLE_BINARY_DIR; what they
-# calibrate or check is not the user's.
+# calibrate, check or trust is not the user's.
 function(heddle_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -64,5 +64,5 @@ function(heddle_test name)
   add_test(NAME ${name} COMMAND ${name})
   # The long ones start first, so that none is left over at the end.
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ENVIRONMENT
-                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache")
+                                          "QT_QPA_PLATFORM=offscreen;HEDDLE_VERIFY=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache;XDG_DATA_HOME=${CMAKE_BINARY_DIR}/test-data")
 endfunction()

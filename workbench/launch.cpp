@@ -185,9 +185,8 @@ class Attempt {
     if (!root) return fail(root);
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
-    Result<remote::Deployed> engine = remote::deploy(
-        node, request_.target.root, request_.engine.empty() ? engine_path() : request_.engine,
-        bytes_of(bringing));
+    Result<remote::Deployed> engine =
+        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing));
     if (!engine) return fail(engine);
 
     const auto hosts = static_cast<int64_t>(request_.target.hosts.size());
@@ -288,8 +287,7 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
     return tl::unexpected(LaunchError{
         .message = nodes.error().message, .refused = true, .connection = nodes.error()});
   }
-  const std::vector<Finding> findings =
-      preflight(checked->parsed, look_at(request.target, request.engine, *nodes));
+  const std::vector<Finding> findings = preflight(checked->parsed, look_at(request.target, *nodes));
   if (on_findings) on_findings(findings);
   if (!may_start(findings)) {
     return tl::unexpected(
@@ -313,7 +311,7 @@ tl::expected<std::vector<Finding>, LaunchError> check_launch(const std::string& 
   if (!checked) return tl::unexpected(checked.error());
   if (auto faults = unasked_continuation(store_path, request, checked->parsed))
     return tl::unexpected(std::move(*faults));
-  return preflight(checked->parsed, look_at(request.target, request.engine));
+  return preflight(checked->parsed, look_at(request.target));
 }
 
 }  // namespace heddle::workbench

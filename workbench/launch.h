@@ -32,7 +32,6 @@ struct LaunchRequest {
   remote::Target target = remote::this_machine();
   std::string name;              // empty: the recipe file's, without its ending
   std::string mode = "planned";  // planned | eager
-  std::string engine;            // the program to bring to the hosts; empty: engine_path()
   std::optional<Begin> begin;    // unset: the run begins anew
 };
 

@@ -32,6 +32,9 @@ std::string resources_folder() {
 
 std::string samples_folder() { return resources_folder() + "/recipes"; }
 
-std::string engine_path() { return executable_folder() / "heddle-engine"; }
+std::string engine_path() {
+  if (const char* set = std::getenv("HEDDLE_ENGINE"); set && *set) return set;
+  return executable_folder() / "heddle-engine";
+}
 
 }  // namespace heddle::workbench

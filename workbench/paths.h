@@ -14,7 +14,8 @@ std::string cache_folder();
 std::string resources_folder();
 /// The sample recipes there.
 std::string samples_folder();
-/// heddle-engine beside the executable.
+/// $HEDDLE_ENGINE where that is set (another build, a test's), else heddle-engine next to this
+/// executable.
 std::string engine_path();
 
 }  // namespace heddle::workbench

@@ -40,18 +40,18 @@ tl::expected<Nodes, remote::ConnectError> connect_all(const remote::Target& targ
   return nodes;
 }
 
-TargetNow look_at(const remote::Target& target, const std::string& engine) {
+TargetNow look_at(const remote::Target& target) {
   auto nodes = connect_all(target);
-  if (nodes) return look_at(target, engine, *nodes);
+  if (nodes) return look_at(target, *nodes);
   TargetNow now{.target = target};
   now.error = nodes.error().message;
   now.refused = std::move(nodes.error());
   return now;
 }
 
-TargetNow look_at(const remote::Target& target, const std::string& engine, const Nodes& nodes) {
+TargetNow look_at(const remote::Target& target, const Nodes& nodes) {
   TargetNow now{.target = target};
-  const fs::path program = engine.empty() ? engine_path() : engine;
+  const fs::path program = engine_path();
   std::error_code error;
   now.has_cuda_plugin = fs::exists(program.parent_path() / "libheddle_cuda.so", error);
   for (const auto& node : nodes) {

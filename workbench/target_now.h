@@ -36,9 +36,9 @@ using Nodes = std::vector<std::unique_ptr<remote::Node>>;
 /// Connects to the hosts of a target, in order.
 tl::expected<Nodes, remote::ConnectError> connect_all(const remote::Target& target);
 
-/// Connects and looks. Blocks: never on the GUI thread. `engine`: as in LaunchRequest.
-TargetNow look_at(const remote::Target& target, const std::string& engine);
+/// Connects and looks. Blocks: never on the GUI thread.
+TargetNow look_at(const remote::Target& target);
 /// The same over connections that are open.
-TargetNow look_at(const remote::Target& target, const std::string& engine, const Nodes& nodes);
+TargetNow look_at(const remote::Target& target, const Nodes& nodes);
 
 }  // namespace heddle::workbench

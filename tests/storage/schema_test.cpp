@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "storage/store.h"
+#include "storage/trust.h"
 #include "tests/storage/store_fixture.h"
 
 using namespace heddle;
@@ -206,6 +207,7 @@ class SchemaTest : public QObject {
     file.replace(0, page_bytes, page);
     std::ofstream(path, std::ios::binary) << file;
     std::ofstream(path + "-wal", std::ios::binary) << wal;
+    must(trust(path));
     must(Writer::open(path));
     QVERIFY(
         same(must(must(Reader::open(path)).digests(run))[0], must(store.reader.digests(run))[0]));

@@ -28,7 +28,6 @@ class EngineRunsTest : public QObject {
     LaunchRequest request =
         must(request_from_file(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml"));
     request.target = fixture_->target();
-    request.engine = HEDDLE_BINARY_DIR "/heddle-engine";
     request.sets = {fmt::format("training.steps={}", steps), "training.local_batch=1",
                     "schedule.warmup_steps=0", "data.seq_len=32", "telemetry.profile_every=2"};
     return request;
@@ -52,6 +51,7 @@ class EngineRunsTest : public QObject {
  private Q_SLOTS:
   void init() {
     fixture_ = std::make_unique<RunFixture>();
+    use_engine(HEDDLE_BINARY_DIR "/heddle-engine");
     workbench_ = must(Workbench::open(fixture_->store));
   }
   void cleanup() {
@@ -111,7 +111,6 @@ class EngineRunsTest : public QObject {
       storage::Reader reader = must(storage::Reader::open(fixture_->store));
       Continuation plan = must(plan_continuation(
           reader, {.kind = kind, .parent = parent, .checkpoint = checkpoint, .sets = {steps}}));
-      plan.launch.engine = first.engine;
       return launched(plan.launch);
     };
     const auto losses = [&](storage::RunId run) {

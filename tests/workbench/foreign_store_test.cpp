@@ -220,7 +220,10 @@ class ForeignStoreTest : public QObject {
   std::string store_with(const std::string& place) {
     const std::string store = path("made.sqlite");
     const auto writer = must(storage::Writer::open(store));
-    const auto run = must(writer->create_run({.name = "one", .target = "this-machine"}));
+    storage::NewRun wanted;
+    wanted.name = "one";
+    wanted.target = "this-machine";
+    const auto run = must(writer->create_run(wanted));
     must(writer->set_place(run.id, place.empty() ? "[]" : place, path("documents")));
     must(writer->set_state(run.id, storage::RunState::running));
     return store;

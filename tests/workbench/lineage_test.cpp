@@ -54,7 +54,6 @@ class LineageTest : public QObject {
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     Result<Continuation> plan = plan_continuation(
         reader, {.kind = kind, .parent = parent, .checkpoint = checkpoint, .sets = sets});
-    if (plan) plan->launch.engine = kRankEngine;
     return plan;
   }
 
@@ -72,13 +71,12 @@ class LineageTest : public QObject {
     says(result.error().message, parts);
   }
 
-  /// The shell's commands, with rank_engine beside them as the engine.
+  /// The shell's commands, with rank_engine as the engine.
   process::Completed heddle(std::vector<std::string> words) const {
     const std::string bin = fixture_->path("bin");
     fs::create_directories(bin);
     fs::copy_file(HEDDLE_BINARY_DIR "/command_driver", bin + "/heddle",
                   fs::copy_options::skip_existing);
-    fs::copy_file(kRankEngine, bin + "/heddle-engine", fs::copy_options::skip_existing);
     words.insert(words.begin(), bin + "/heddle");
     words.insert(words.end(), {"--store", fixture_->store});
     return must(process::run({.argv = words, .deadline = std::chrono::seconds(60)}));

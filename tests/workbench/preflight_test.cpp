@@ -203,7 +203,7 @@ class PreflightTest : public QObject {
     remote::Target away;
     away.name = "away";
     away.hosts = {*remote::parse_host("nobody@127.0.0.1:1")};
-    const TargetNow now = look_at(away, HEDDLE_BINARY_DIR "/rank_engine");
+    const TargetNow now = look_at(away);
     QVERIFY(now.refused);
     const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), now);
     QVERIFY(!may_start(found));
@@ -211,7 +211,7 @@ class PreflightTest : public QObject {
   }
 
   void this_machine_as_it_is() {
-    const TargetNow now = look_at(remote::this_machine(), HEDDLE_BINARY_DIR "/rank_engine");
+    const TargetNow now = look_at(remote::this_machine());
     QCOMPARE(now.hosts.size(), size_t(1));
     QVERIFY(now.hosts[0].report.available_bytes > 0);
     const auto found = preflight(load("llama3-405b", "[hardware]\nranks = 4096\n"), now);

@@ -22,6 +22,11 @@ namespace heddle::workbench {
 
 inline const std::string kRankEngine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
 
+/// All that this process launches from here on, and the programs that it starts, is done by it.
+inline void use_engine(const std::string& path = kRankEngine) {
+  qputenv("HEDDLE_ENGINE", QByteArray::fromStdString(path));
+}
+
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -69,6 +74,8 @@ inline Digests digests_of_folder(const std::string& run_dir, int32_t ranks) {
 }
 
 struct RunFixture {
+  RunFixture() { use_engine(); }
+
   QTemporaryDir folder;
   std::string store = path("heddle.sqlite");
 
@@ -98,7 +105,6 @@ struct RunFixture {
         "[hardware]\nranks = 2\n",
         steps, pace);
     request.target = target();
-    request.engine = kRankEngine;
     return request;
   }
 

@@ -171,8 +171,9 @@ class RunsTest : public QObject {
   void a_failed_launch_is_kept_with_its_cause() {
     open();
     LaunchRequest request = fixture_->request(10);
-    request.engine = fixture_->path("no-engine");
+    use_engine(fixture_->path("no-engine"));
     const auto run = workbench::launch(workbench_->writer(), request);
+    use_engine();
     QVERIFY(!run);
     QVERIFY(run.error().run);
     const storage::RunSummary kept = detail(*run.error().run).summary;

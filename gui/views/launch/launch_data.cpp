@@ -180,7 +180,6 @@ Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
                                                     .name = request.name});
   if (!plan) return fail(plan);
   plan->launch.mode = request.mode;
-  plan->launch.engine = request.engine;
   return std::move(plan->launch);
 }
 

@@ -332,7 +332,7 @@ void LaunchPage::look() {
   const remote::Target target = chosen ? chosen->target : remote::this_machine();
   if (probeButton_->hasFocus()) targets_->focusChosen();
   probeButton_->setEnabled(false);
-  looking_.start([target, engine = engine_] { return workbench::look_at(target, engine); },
+  looking_.start([target] { return workbench::look_at(target); },
                  [this](workbench::TargetNow now) { looked(std::move(now)); });
   showReadiness();
 }
@@ -404,7 +404,6 @@ void LaunchPage::launch() {
           .toStdString();
   request.sets = {"hardware.ranks=" + std::to_string(ranks_->value())};
   request.target = target->target;
-  request.engine = engine_;
   request.name = runName_->text().trimmed().toStdString();
   request.mode = mode_->current() == 0 ? "planned" : "eager";
   progress_ = std::make_shared<LaunchSteps>([page = QPointer<LaunchPage>(this)] {

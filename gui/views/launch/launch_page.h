@@ -37,8 +37,6 @@ class LaunchPage : public Page {
   QList<QAction*> pageActions() override { return {launch_}; }
   void activated() override;
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
-  /// Launches with another engine than the one beside this program.
-  void setEngine(std::string path) { engine_ = std::move(path); }
   bool isReady() const override {
     return loaded_ && !reading_.running() && !checking_.running() && !looking_.running() &&
            !probing_.running();
@@ -102,7 +100,6 @@ class LaunchPage : public Page {
   std::shared_ptr<LaunchSteps> progress_;    // of the launch that is shown; null: none is
   bool settlesFocus_ = false;                // once it is known whether Launch may be pressed
   QString remedyPage_;
-  std::string engine_;
   QTimer pause_;  // ranks are typed and spun: not every number is checked
   Job reading_;
   Job looking_;

@@ -227,7 +227,6 @@ QString ContinueDialog::text() const {
 void ContinueDialog::start() {
   if (!plan_ || launching_.running()) return;
   workbench::LaunchRequest request = plan_->launch;
-  request.engine = engine_;
   if (const QString name = name_->text().trimmed(); !name.isEmpty())
     request.name = name.toStdString();
   for (QWidget* widget :

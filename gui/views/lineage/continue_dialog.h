@@ -27,8 +27,6 @@ class ContinueDialog : public Dialog {
   ContinueDialog(Session& session, storage::RunId parent, Kind kind, QWidget* parentWidget);
   ~ContinueDialog() override;
 
-  /// Launches with another engine than the one beside this program.
-  void setEngine(std::string path) { engine_ = std::move(path); }
   /// Nothing asked for is still being looked at.
   bool isReady() const {
     return !looking_.running() && !planning_.running() && !typing_.isActive();
@@ -58,7 +56,6 @@ class ContinueDialog : public Dialog {
   const Kind kind_;
   std::optional<Look> look_;
   std::optional<workbench::Continuation> plan_;
-  std::string engine_;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
   QComboBox* from_ = nullptr;
   QSpinBox* steps_ = nullptr;

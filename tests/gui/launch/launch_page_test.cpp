@@ -30,7 +30,7 @@ struct Shown {
     write("tokenizer.json", "{}\n");
     session = std::make_unique<Session>(QString::fromStdString(path));
     page = std::make_unique<LaunchPage>(*session);
-    page->setEngine(std::string(HEDDLE_BINARY_DIR) + "/rank_engine");
+    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/rank_engine");
     page->resize(1300, 800);
     QObject::connect(session.get(), &Session::runRequested, page.get(),
                      [this](const QString& where, qint64 run) { asked = where, launched = run; });
@@ -192,7 +192,7 @@ class LaunchPageTest : public QObject {
   void the_last_launch_is_forgotten_with_its_recipe() {
     Shown shown;
     shown.show();
-    shown.page->setEngine("/nowhere/engine");
+    qputenv("HEDDLE_ENGINE", "/nowhere/engine");
     shown.showRecipe("[training]\nsteps = 5\n");
     QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
     QTest::mouseClick(shown.launchButton(), Qt::LeftButton);

@@ -11,12 +11,13 @@
 using namespace heddle;
 using namespace heddle::gui;
 using workbench::RunFixture;
-using Kind = storage::Lineage::Kind;
 
 class ContinueDialogTest : public QObject {
   Q_OBJECT
 
  private:
+  using Kind = storage::Lineage::Kind;
+
   std::unique_ptr<RunFixture> fixture_;
   std::unique_ptr<Session> session_;
   storage::RunId parent_ = 0;
@@ -24,7 +25,6 @@ class ContinueDialogTest : public QObject {
 
   std::unique_ptr<ContinueDialog> shown(Kind kind) {
     auto dialog = std::make_unique<ContinueDialog>(*session_, parent_, kind, nullptr);
-    dialog->setEngine(workbench::kRankEngine);
     dialog->show();
     return dialog;
   }

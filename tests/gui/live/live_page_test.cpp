@@ -245,7 +245,8 @@ class LivePageTest : public QObject {
     const storage::RunId run = must(writer->create_run(wanted).get()).id;
     plan::Document document;
     document.step_seconds = 0.3;
-    document.ranks_shown = {{.rank = 0, .ranks = 2, .step_seconds = 0.3}};
+    document.ranks_shown.resize(1);
+    document.ranks_shown[0].step_seconds = 0.3;
     document.timelines = {{0, {{"mm", "layers.0", 0, 300'000, 0, 0}}, {}}};
     RankLog first(*writer, run, 0), second(*writer, run, 1);
     first.add(telemetry::Plan{1e9, "abc", plan::to_json(document).dump()});
@@ -559,20 +560,17 @@ class LivePageTest : public QObject {
         "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n"
         "[training]\nsteps = 100000\nseed = 20\n[hardware]\nranks = 2\n";
     request.target.root = folder.filePath("node").toStdString();
-    request.engine = std::string(HEDDLE_BINARY_DIR) + "/rank_engine";
-    auto writer = must(storage::Writer::open(shown.path));
-    const auto launched = workbench::launch(*writer, request);
+    qputenv("HEDDLE_ENGINE", HEDDLE_BINARY_DIR "/rank_engine");
+    const auto launched = workbench::launch(*must(storage::Writer::open(shown.path)), request);
     QVERIFY2(launched, launched ? "" : launched.error().message.c_str());
     shown.show();
     QVERIFY(QTest::qWaitFor([&] { return shown.chart("Loss")->series(0).size() > 3; }, 60000));
     QVERIFY(shown.action("stop")->isVisible());
-
     shown.action("kill")->trigger();
     auto* dialog = QApplication::activeModalWidget();
     QVERIFY(dialog && dialog->objectName() == "confirmKill");
     QTest::keyClick(dialog, Qt::Key_Escape);
     QVERIFY(shown.action("stop")->isEnabled());
-
     shown.action("stop")->trigger();
     QVERIFY(!shown.action("stop")->isEnabled());
     QVERIFY(shown.page->subtitle().contains("stopping"));
