@@ -27,7 +27,7 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
   launch.run = launch.mode = "calibrate";
   launch.world_size = launch.local_ranks = ranks;
   if (const auto written = launch::write_launch(run_dir, launch); !written) return fail(written);
-  const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {});
+  const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {}, {});
   if (!outcome) return fail(outcome);
   if (outcome->end.exit_code != 0) return fail("{}{}", outcome->failed_output, outcome->end.cause);
   std::ifstream file(run_dir + "/results.json");

@@ -129,6 +129,9 @@ int run(int argc, char** argv) {
       app.add_subcommand("supervise", "run a prepared run directory detached");
   supervise_command->add_option("--run-dir", supervise.run_dir, "with launch.json and recipe.toml")
       ->required();
+  supervise_command->add_flag(
+      "--secret-stdin", supervise.secret_on_stdin,
+      "of several hosts: the run's secret is on stdin, 64 hexadecimal digits");
   auto* actions = supervise_command->add_option_group("action");
   actions->add_flag_callback("--status",
                              [&] { supervise.action = launch::SuperviseAction::status; });

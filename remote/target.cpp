@@ -110,9 +110,10 @@ std::string to_json(const Target& target) {
   for (const AcceptedKey& key : target.accepted_keys) {
     keys.push_back({{"endpoint", key.endpoint}, {"fingerprint", key.fingerprint}});
   }
-  return json{
-      {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}}
-      .dump();
+  json object{
+      {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
+  if (target.public_addresses) object["public"] = true;
+  return object.dump();
 }
 
 Result<Target> target_from_json(const std::string& text) {
@@ -121,6 +122,7 @@ Result<Target> target_from_json(const std::string& text) {
     Target target;
     target.name = object.at("name");
     target.root = object.value("root", target.root);
+    target.public_addresses = object.value("public", target.public_addresses);
     for (const json& item : object.at("hosts")) {
       Host host;
       host.name = item.value("name", host.name);

@@ -37,6 +37,7 @@ struct Target {
   std::vector<Host> hosts;
   std::string root = "~/.heddle";  // folder on each host: engines, blobs, runs
   std::vector<AcceptedKey> accepted_keys;
+  bool public_addresses = false;  // its ranks may listen where the internet reaches them
   bool operator==(const Target&) const = default;
 };
 

@@ -221,7 +221,14 @@ class Attempt {
       const storage::Lineage& lineage = request_.begin->lineage;
       launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
     }
-    if (nodes_.size() > 1) launch.rendezvous_host = request_.target.hosts[0].address;
+    std::optional<Secret> secret;  // known to the hosts, and kept nowhere else
+    if (nodes_.size() > 1) {
+      launch.rendezvous_host = request_.target.hosts[0].address;
+      launch.public_addresses = request_.target.public_addresses;
+      const Result<Secret> made = Secret::make();
+      if (!made) return fail(made);
+      secret = *made;
+    }
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Share& share = place_.shares[i];
       if (Result<> told = tell("starting on " + nodes_[i]->name()); !told) return told;
@@ -234,7 +241,7 @@ class Attempt {
           !put) {
         return put;
       }
-      const Result<launch::Status> status = ask_supervisor(*nodes_[i], share, {});
+      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, secret);
       if (!status) return fail(status);
       ++started_;
       // The first host has opened the rendezvous; the others are told where.

@@ -4,9 +4,12 @@
 
 namespace heddle::workbench {
 
-Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
-                                      const std::string& option) {
+namespace {
+
+Result<launch::Status> run_supervise(remote::Node& node, const Share& share,
+                                     const std::string& option, const std::string& input) {
   remote::Command command{.argv = {share.engine(), "supervise", "--run-dir", share.run_dir()},
+                          .input = input,
                           .deadline = std::chrono::seconds(60)};
   if (!option.empty()) command.argv.push_back(option);
   const Result<remote::Completed> completed = node.run(command);
@@ -23,6 +26,19 @@ Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
                 completed->out);
   }
   return launch::status_from_json(json);
+}
+
+}  // namespace
+
+Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
+                                        const std::optional<Secret>& secret) {
+  return secret ? run_supervise(node, share, "--secret-stdin", secret->hex() + "\n")
+                : run_supervise(node, share, "", "");
+}
+
+Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
+                                      const std::string& option) {
+  return run_supervise(node, share, option, "");
 }
 
 }  // namespace heddle::workbench

@@ -1,17 +1,23 @@
 // Talks to a run's supervisor on a host: `ENGINE supervise …` over the node.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "base/secret.h"
 #include "engine/launch/run_files.h"
 #include "remote/node.h"
 #include "workbench/place.h"
 
 namespace heddle::workbench {
 
-/// `option`: empty to start it, else "--status", "--stop" or "--kill". Gives the run's status
-/// afterwards; the error is the engine's own words.
+/// Starts it. `secret`: of a run on several hosts. Gives the run's status afterwards; the error is
+/// the engine's own words.
+Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
+                                        const std::optional<Secret>& secret);
+
+/// `option`: "--status", "--stop", "--kill" … The rest is as when it is started.
 Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,
                                       const std::string& option);
 

@@ -119,7 +119,7 @@ int run_foreground(const TrainOptions& options) {
   const std::string engine = options.engine.empty() ? engine_program() : options.engine;
   const Result<RanksOutcome> outcome = [&] {
     const Teller teller({options.tell, run_dir->path(), *epoch, options.steps});
-    return run_ranks(run_dir->path(), engine, begun, {});
+    return run_ranks(run_dir->path(), engine, begun, {}, {});
   }();
   if (!outcome) return fail_with(kExitFailed, outcome.error());
   print_file(run_dir->path() + "/results.json");

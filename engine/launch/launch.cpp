@@ -52,6 +52,7 @@ Result<Launch> read_launch(const std::string& run_dir) {
     launch.epoch = read.value("epoch", launch.epoch);
     launch.rendezvous_host = read.value("rendezvous_host", launch.rendezvous_host);
     launch.rendezvous_port = read.value("rendezvous_port", launch.rendezvous_port);
+    launch.public_addresses = read.value("public_addresses", launch.public_addresses);
     launch.grace_seconds = read.value("grace_seconds", launch.grace_seconds);
     launch.begin_with = read.value("begin_with", launch.begin_with);
     if (const auto from = read.find("ancestry"); from != read.end())
@@ -84,6 +85,7 @@ Result<std::string> launch_text(const Launch& launch) {
             {"rendezvous_host", launch.rendezvous_host},
             {"rendezvous_port", launch.rendezvous_port},
             {"grace_seconds", launch.grace_seconds}};
+  if (launch.public_addresses) text["public_addresses"] = true;
   if (!launch.begin_with.empty()) text["begin_with"] = launch.begin_with;
   if (const Ancestry& from = launch.ancestry; !from.kind.empty())
     text["ancestry"] = {{"kind", from.kind}, {"parent", from.parent}, {"step", from.step}};

@@ -30,6 +30,7 @@ struct Launch {
   int32_t epoch = 0;                          // attempt
   std::string rendezvous_host = "127.0.0.1";  // address of rank 0's host as the others reach it
   uint16_t rendezvous_port = 0;               // 0: rank 0's host picks one (single host only)
+  bool public_addresses = false;              // ranks may listen where the internet reaches them
   double grace_seconds = 60;                  // from SIGTERM to SIGKILL: a step and a checkpoint
   /// Checkpoints of another run to begin with, on this host: the first that is whole is taken,
   /// unless the run has checkpoints of its own already.
@@ -49,7 +50,7 @@ struct RankContext {
   Launch launch;
   int32_t rank = 0;
   int32_t local_rank = 0;
-  int listen_fd = -1;  // rank 0 of several hosts: a socket that listens for the TCPStore, else -1
+  int listen_fd = -1;  // rank 0 of several hosts: listens for the others, else -1
   uint16_t port = 0;   // the rendezvous port in use; 0 where all ranks are of this host
   double spawned_at =
       0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds

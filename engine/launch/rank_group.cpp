@@ -112,7 +112,8 @@ Result<> RankGroup::start() {
     const std::string file = rendezvous_file(run_dir_);
     if (unlink(file.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", file, strerror(errno));
   } else if (launch_.first_rank == 0) {
-    Result<Socket> opened = open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port);
+    Result<Socket> opened =
+        open_rendezvous(launch_.rendezvous_host, launch_.rendezvous_port, launch_.public_addresses);
     if (!opened) return fail(opened);
     rendezvous = std::move(*opened);
     launch_.rendezvous_port = rendezvous.port();

@@ -12,6 +12,7 @@
 
 #include "engine/launch/admission.h"
 #include "engine/launch/rank_group.h"
+#include "engine/launch/rendezvous.h"
 #include "engine/telemetry/log_writer.h"
 
 namespace heddle::launch {
@@ -104,8 +105,32 @@ std::optional<End> admit(const std::string& run_dir, const Launch& launch, Super
   return End{.state = "failed", .exit_code = 2, .cause = refusal, .finished = now()};
 }
 
+/// The run's secret in the run directory, as long as this exists.
+class SecretFile {
+ public:
+  explicit SecretFile(std::string path) : path_(std::move(path)) {}
+  SecretFile(const SecretFile&) = delete;
+  SecretFile& operator=(const SecretFile&) = delete;
+  ~SecretFile() { unlink(path_.c_str()); }
+
+  /// One host's ranks are given one of their own.
+  Result<> write(const Launch& launch, const std::optional<Secret>& given) {
+    if (given) return write_secret(path_, *given);
+    if (launch.local_ranks != launch.world_size)
+      return fail(
+          "a run on several hosts needs a secret that its hosts share and nobody else knows; the "
+          "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
+    const auto made = Secret::make();
+    return made ? write_secret(path_, *made) : fail(made);
+  }
+
+ private:
+  std::string path_;
+};
+
 Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& engine,
-                              double spawned_at, const std::function<void(const State&)>& started) {
+                              double spawned_at, const std::optional<Secret>& given,
+                              const std::function<void(const State&)>& started) {
   const Result<Launch> launch = read_launch(run_dir);
   if (!launch) return fail(launch);
   Result<telemetry::LogWriter> writer =
@@ -121,6 +146,8 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
     if (const Result<> written = write_end(run_dir, *refused); !written) return fail(written);
     return RanksOutcome{*refused, refused->cause + "\n"};
   }
+  SecretFile secret(secret_file(run_dir));
+  if (Result<> written = secret.write(*launch, given); !written) return fail(written);
   RankGroup group(engine, run_dir, *launch, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
@@ -143,13 +170,13 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
 }  // namespace
 
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
-                               double spawned_at,
+                               double spawned_at, const std::optional<Secret>& secret,
                                const std::function<void(const State&)>& started) {
   const Result<Hold> hold = Hold::take(run_dir);
   if (!hold) return fail(hold);
   if (const Result<> forgotten = forget_earlier_attempt(run_dir); !forgotten)
     return fail(forgotten);
-  Result<RanksOutcome> outcome = run_held(run_dir, engine, spawned_at, started);
+  Result<RanksOutcome> outcome = run_held(run_dir, engine, spawned_at, secret, started);
   if (!outcome) {
     // Whoever follows the run finds the cause; when even this cannot be written, the caller still
     // has it.

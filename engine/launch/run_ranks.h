@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "base/secret.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 
@@ -17,10 +19,12 @@ struct RanksOutcome {
 
 /// Takes the run directory for this process (an error if another one has it), starts the ranks of
 /// its launch.json, writes state.json, keeps supervisor.E.hlog, waits for the end and writes
-/// end.json. `started` is called once state.json is written. Ranks that do not fit on this host
+/// end.json. `secret`: of the run; all its hosts have the same. Ranks of one host need not be given
+/// one. `started` is called once state.json is written. Ranks that do not fit on this host
 /// (admission.h) are not started: the end says so, with exit code 2. An error means that no rank
 /// was started either; end.json then says so too, unless the directory is another process's.
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
-                               double spawned_at, const std::function<void(const State&)>& started);
+                               double spawned_at, const std::optional<Secret>& secret,
+                               const std::function<void(const State&)>& started);
 
 }  // namespace heddle::launch

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/launch/run_ranks.h"
 
@@ -61,8 +62,8 @@ bool leave_terminal(const std::string& run_dir) {
 
 /// The supervisor itself. `report` is closed when the ranks run; an error is written into it
 /// before.
-int supervisor(const SuperviseOptions& options, const std::string& engine, double begun,
-               int report) {
+int supervisor(const SuperviseOptions& options, const std::string& engine,
+               const std::optional<Secret>& secret, double begun, int report) {
   const auto tell = [&](const std::string& message) {
     [[maybe_unused]] const ssize_t told = write(report, message.data(), message.size());
     close(report);
@@ -74,10 +75,11 @@ int supervisor(const SuperviseOptions& options, const std::string& engine, doubl
   // Nothing of this host's run may depend on a folder that somebody wants to unmount.
   if (chdir("/") != 0) return 1;
   bool started = false;
-  const Result<RanksOutcome> outcome = run_ranks(options.run_dir, engine, begun, [&](const State&) {
-    started = true;
-    close(report);
-  });
+  const Result<RanksOutcome> outcome =
+      run_ranks(options.run_dir, engine, begun, secret, [&](const State&) {
+        started = true;
+        close(report);
+      });
   if (!started) tell(outcome ? outcome->end.cause : outcome.error().message);
   return outcome ? outcome->end.exit_code : 1;
 }
@@ -87,6 +89,12 @@ int start(SuperviseOptions options) {
   const double begun = now();
   options.run_dir = std::filesystem::absolute(options.run_dir).lexically_normal();
   const std::string engine = options.engine.empty() ? engine_program() : options.engine;
+  std::optional<Secret> secret;
+  if (options.secret_on_stdin) {
+    const Result<Secret> received = receive_secret(STDIN_FILENO);
+    if (!received) return print_error(received.error().message);
+    secret = *received;
+  }
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return print_error(fmt::format("pipe: {}", strerror(errno)));
   const pid_t child = fork();
@@ -96,7 +104,7 @@ int start(SuperviseOptions options) {
     setsid();
     const pid_t grandchild = fork();
     if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
-    _exit(supervisor(options, engine, begun, report[1]));
+    _exit(supervisor(options, engine, secret, begun, report[1]));
   }
   close(report[1]);
   waitpid(child, nullptr, 0);

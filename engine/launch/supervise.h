@@ -10,8 +10,9 @@ enum class SuperviseAction { start, status, checkpoint, stop, kill };
 struct SuperviseOptions {
   std::string run_dir;  // with launch.json and recipe.toml in it
   SuperviseAction action = SuperviseAction::start;
-  std::string checkpoint_name;  // checkpoint: kept for good under this name; empty: as any other
-  std::string engine;           // empty: engine_program()
+  std::string checkpoint_name;   // checkpoint: kept for good under this name; empty: as any other
+  bool secret_on_stdin = false;  // start: the run's secret is the first line of stdin
+  std::string engine;            // empty: engine_program()
 };
 
 /// Prints the run's status as one line of JSON (run_files.h) and returns 0, or an error on stderr

@@ -1,6 +1,5 @@
 #include "engine/runtime/process_groups.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,12 +12,13 @@
 #include <memory>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "base/address.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/rendezvous.h"
 #include "engine/runtime/device.h"
 #include "engine/transport/host_backend.h"
+#include "engine/transport/rendezvous_store.h"
 
 namespace heddle::runtime {
 namespace {
@@ -35,8 +35,13 @@ std::string& world() {
 
 c10::Device groups_device = at::kCPU;
 
-// The address of this host from which `host` is reached: what the other ranks can connect to.
-Result<std::string> local_address(const std::string& host, uint16_t port) {
+// Where this host is reached by those who reach `host`.
+struct OwnAddress {
+  std::string text = "127.0.0.1";
+  Address number = {};
+};
+
+Result<OwnAddress> local_address(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
@@ -44,49 +49,64 @@ Result<std::string> local_address(const std::string& host, uint16_t port) {
       status != 0)
     return fail("the rendezvous host {} is unknown: {}", host, gai_strerror(status));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
-  const int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const Socket way(socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage local{};
   socklen_t length = sizeof(local);
   char text[NI_MAXHOST] = {};
-  const bool ok = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
-                  getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) == 0 &&
-                  getnameinfo(reinterpret_cast<sockaddr*>(&local), length, text, sizeof(text),
-                              nullptr, 0, NI_NUMERICHOST) == 0;
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  if (!ok) return fail("no route to the rendezvous host {}: {}", host, std::strerror(error));
-  return std::string(text);
+  if (way.fd() < 0 || connect(way.fd(), found->ai_addr, found->ai_addrlen) != 0 ||
+      getsockname(way.fd(), reinterpret_cast<sockaddr*>(&local), &length) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&local), length, text, sizeof(text), nullptr, 0,
+                  NI_NUMERICHOST) != 0)
+    return fail("no route to the rendezvous host {}: {}", host, std::strerror(errno));
+  return OwnAddress{text, own_address(way)};
+}
+
+// NCCL would take the first interface that it finds. What somebody has set stays.
+void name_interface(const Address& address) {
+  const std::string interface = interface_of(address);
+  if (!interface.empty()) setenv("NCCL_SOCKET_IFNAME", ("=" + interface).c_str(), /*overwrite=*/0);
 }
 
 bool on_one_host(const launch::RankContext& context) {
   return context.launch.local_ranks == context.launch.world_size;
 }
 
-c10::intrusive_ptr<c10d::Store> open_store(const launch::RankContext& context,
-                                           std::chrono::milliseconds timeout) {
+// What ranks that meet over TCP prove themselves by. Those of one host need it only where they
+// cannot read each other's memory; the launcher has made it for them as well.
+Result<std::optional<transport::Credentials>> credentials_of(const launch::RankContext& context) {
+  const std::string file = launch::secret_file(context.run_dir);
+  if (on_one_host(context) && access(file.c_str(), F_OK) != 0) return std::nullopt;
+  auto secret = read_secret(file);
+  if (!secret) return fail(secret);
+  return transport::Credentials{*secret,
+                                fmt::format("{}/{}", context.launch.run, context.launch.epoch)};
+}
+
+Result<c10::intrusive_ptr<c10d::Store>> open_store(
+    const launch::RankContext& context, const std::optional<transport::Credentials>& credentials,
+    std::chrono::milliseconds timeout) {
+  const launch::Launch& launch = context.launch;
   if (on_one_host(context))
     return c10::make_intrusive<c10d::FileStore>(launch::rendezvous_file(context.run_dir),
-                                                context.launch.world_size);
-  c10d::TCPStoreOptions options;
-  options.port = context.port;
-  options.isServer = context.rank == 0;
-  options.numWorkers = static_cast<size_t>(context.launch.world_size);
-  options.waitWorkers = false;
-  options.timeout = timeout;
-  if (context.listen_fd >= 0) options.masterListenFd = context.listen_fd;
-  return c10::make_intrusive<c10d::TCPStore>(context.launch.rendezvous_host, options);
+                                                launch.world_size);
+  auto store = context.rank == 0
+                   ? transport::RendezvousStore::host(Socket(context.listen_fd), *credentials,
+                                                      launch.world_size, timeout)
+                   : transport::RendezvousStore::join(launch.rendezvous_host, context.port,
+                                                      *credentials, context.rank, timeout);
+  if (!store) return fail(store);
+  return c10::intrusive_ptr<c10d::Store>(std::move(*store));
 }
 
 void make_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                 c10::Device device, const std::string& address,
-                 std::chrono::milliseconds timeout) {
-  const auto store = open_store(context, timeout);
+                 c10::Device device, const c10::intrusive_ptr<c10d::Store>& store,
+                 transport::GroupOptions options) {
   for (const recipe::Group& group : layout.groups()) {
     const std::vector<int> ranks = layout.members(context.rank, group);
     const auto own = std::find(ranks.begin(), ranks.end(), context.rank);
     if (own == ranks.end()) continue;
-    const transport::GroupOptions options{
-        .group = group.name, .ranks = ranks, .host = {}, .address = address, .timeout = timeout};
+    options.group = group.name;
+    options.ranks = ranks;
     // Groups of one name have no rank in common: the first one tells them apart.
     const auto prefix = fmt::format("{}.{}", group.name, ranks.front());
     groups()[group.name] =
@@ -114,18 +134,32 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
     if (context.listen_fd >= 0) close(context.listen_fd);
     return {};
   }
-  const Result<std::string> address = on_one_host(context)
-                                          ? Result<std::string>("127.0.0.1")
-                                          : local_address(launch.rendezvous_host, context.port);
-  if (!address) return fail(address);
-  try {
-    make_groups(context, layout, device, *address, timeout);
-  } catch (const std::exception& error) {
+  const auto own = on_one_host(context) ? Result<OwnAddress>(OwnAddress())
+                                        : local_address(launch.rendezvous_host, context.port);
+  if (!own) return fail(own);
+  if (!on_one_host(context)) {
+    const auto reach = launch::check_reach(own->number, launch.public_addresses);
+    if (!reach) return fail("rank {}: {}", context.rank, reach.error().message);
+    if (device.is_cuda()) name_interface(own->number);
+  }
+  const auto credentials = credentials_of(context);
+  if (!credentials) return fail(credentials);
+  const auto cannot = [&](const std::string& why) {
     const std::string place = on_one_host(context)
                                   ? launch::rendezvous_file(context.run_dir)
                                   : fmt::format("{}:{}", launch.rendezvous_host, context.port);
-    return fail("rank {} cannot meet the others at {}: {}", context.rank, place,
-                graph::error_text(error));
+    return fail("rank {} cannot meet the others at {}: {}", context.rank, place, why);
+  };
+  try {
+    const auto store = open_store(context, *credentials, timeout);
+    if (!store) return cannot(store.error().message);
+    transport::GroupOptions options;
+    options.address = own->text;
+    options.credentials = *credentials;
+    options.timeout = timeout;
+    make_groups(context, layout, device, *store, options);
+  } catch (const std::exception& error) {
+    return cannot(graph::error_text(error));
   }
   return {};
 }

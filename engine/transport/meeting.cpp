@@ -125,7 +125,12 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   for (int peer = 0; peer < size; ++peer)
     if (remote[peer]) meeting.memory[peer].reset();
   if (meeting.remote_ranks == 0) return meeting;
-  auto sockets = connect_ranks(*store, rank, remote, options.address, options.timeout);
+  TORCH_CHECK(options.credentials, "group ", options.group, ", rank ", rank,
+              ": ranks that meet over TCP need a secret that they share, and there is none");
+  // Groups of one name have no rank in common: the first one tells them apart.
+  const int first = options.ranks.empty() ? 0 : options.ranks.front();
+  auto sockets = connect_ranks(*store, rank, remote, fmt::format("{}.{}", options.group, first),
+                               options.address, *options.credentials, options.timeout);
   TORCH_CHECK(sockets, "group ", options.group, ", rank ", rank, ": ", sockets.error().message);
   meeting.tcp = std::make_unique<TcpPeers>(rank, std::move(*sockets));
   return meeting;

@@ -9,17 +9,19 @@
 #include <vector>
 
 #include "engine/transport/control_page.h"
+#include "engine/transport/handshake.h"
 #include "engine/transport/memory_peer.h"
 #include "engine/transport/tcp_peers.h"
 
 namespace heddle::transport {
 
 struct GroupOptions {
-  std::string group = "world";        // named in errors
-  std::vector<int> ranks;             // of the run, by rank in the group; empty: 0, 1, …
-  std::string host;                   // processes with the same one share memory; empty: found
-  std::string address = "127.0.0.1";  // of this host, as other hosts reach it
-  bool memory = true;                 // false: TCP between ranks of one host, too
+  std::string group = "world";             // named in errors
+  std::vector<int> ranks;                  // of the run, by rank in the group; empty: 0, 1, …
+  std::string host;                        // processes with the same one share memory; empty: found
+  std::string address = "127.0.0.1";       // of this host, as other hosts reach it
+  bool memory = true;                      // false: TCP between ranks of one host, too
+  std::optional<Credentials> credentials;  // what ranks that meet over TCP prove themselves by
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
 };
 

@@ -1,8 +1,12 @@
 #include "engine/transport/remote_sockets.h"
 
+#include <poll.h>
+
 #include <algorithm>
-#include <random>
+#include <future>
 #include <sstream>
+
+#include "engine/transport/door.h"
 
 namespace heddle::transport {
 namespace {
@@ -10,19 +14,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// A stranger's connection that says nothing holds the others up no longer than this.
-constexpr milliseconds kGreeting{5000};
-
-// What the one that connects says first. The token is known to those who can read the store.
-struct Greeting {
-  uint64_t token = 0;
-  int32_t rank = 0;
-  int32_t exchange = 0;
-};
-// What the other one says to that.
-constexpr char kWelcome = 'h';
+// How soon one who waits for callers sees that its own calls have failed.
+constexpr milliseconds kGlance{200};
 
 std::string key_of(int rank) { return fmt::format("tcp/{}", rank); }
+std::string topic_of(const std::string& group) { return "links of " + group; }
 
 class Deadline {
  public:
@@ -40,78 +36,99 @@ class Deadline {
   steady_clock::time_point end_;
 };
 
-// One who was too slow to greet is turned away like a stranger, and calls again.
-Result<Socket> call(const std::string& where, int rank, int exchange, const Deadline& deadline) {
-  std::istringstream in(where);
-  std::string host;
-  uint16_t port = 0;
-  Greeting greeting{0, rank, exchange};
-  in >> host >> port >> greeting.token;
-  while (true) {
-    auto socket = connect_to(host, port, deadline.left());
-    if (!socket) return socket;
-    char answer = 0;
-    auto said = send_all(*socket, &greeting, sizeof(greeting));
-    if (said) said = receive_all(*socket, &answer, sizeof(answer), deadline.left());
-    if (said) return socket;
-    if (deadline.passed()) return fail(said);
-  }
-}
+// What is the same for all connections of a rank.
+struct Side {
+  c10d::Store& store;
+  int rank;
+  const std::vector<bool>& remote;
+  std::string topic;
+  const Credentials& credentials;
+  Deadline deadline;
 
-// Those of higher ranks that have not called, by name.
-std::string missing(const std::vector<RemoteSockets>& sockets, int rank,
-                    const std::vector<bool>& remote) {
-  std::string names;
-  for (size_t peer = static_cast<size_t>(rank) + 1; peer < sockets.size(); ++peer)
-    if (remote[peer] && sockets[peer].back().fd() < 0)
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
-  return names;
-}
+  int size() const { return static_cast<int>(remote.size()); }
+};
 
-}  // namespace
-
-Result<std::vector<RemoteSockets>> connect_ranks(c10d::Store& store, int rank,
-                                                 const std::vector<bool>& remote,
-                                                 const std::string& address, milliseconds timeout) {
-  std::vector<RemoteSockets> sockets(remote.size());
-  const int size = static_cast<int>(remote.size());
-  const Deadline deadline(timeout);
-  const auto listener = listen_on(address, 0);
-  if (!listener) return fail(listener);
-  const uint64_t token = std::random_device()() | uint64_t{std::random_device()()} << 32;
-  const std::string own = fmt::format("{} {} {}", address, listener->port(), token);
-  store.set(key_of(rank), std::vector<uint8_t>(own.begin(), own.end()));
-
-  // Those of a higher rank call those of a lower one, exchange by exchange.
-  int callers = 0;
-  for (int peer = 0; peer < size; ++peer) {
-    if (!remote[peer]) continue;
-    if (peer > rank) callers += kExchanges;
-    if (peer > rank) continue;
-    const std::vector<uint8_t> where = store.get(key_of(peer));
+// Those of a higher rank call those of a lower one, exchange by exchange.
+Result<> call_lower(const Side& side, std::vector<RemoteSockets>& sockets) {
+  for (int peer = 0; peer < side.rank; ++peer) {
+    if (!side.remote[peer]) continue;
+    const std::vector<uint8_t> where = side.store.get(key_of(peer));
+    std::istringstream in(std::string(where.begin(), where.end()));
+    std::string host;
+    uint16_t port = 0;
+    in >> host >> port;
     for (int exchange = 0; exchange < kExchanges; ++exchange) {
-      auto socket = call({where.begin(), where.end()}, rank, exchange, deadline);
+      auto socket = knock(host, port, side.credentials, {side.topic, side.rank, peer, exchange},
+                          side.deadline.left(), /*wait_for_listener=*/false);
       if (!socket) return fail("rank {} of another host: {}", peer, socket.error().message);
       sockets[peer][exchange] = std::move(*socket);
     }
   }
-  while (callers > 0) {
-    auto socket = accept_from(*listener, deadline.left());
-    if (!socket && deadline.passed())
-      return fail("nothing came of rank {} of another host within {} ms",
-                  missing(sockets, rank, remote), deadline.timeout().count());
-    if (!socket) return fail(socket);
-    Greeting greeting;
-    const auto greeted =
-        receive_all(*socket, &greeting, sizeof(greeting), std::min(kGreeting, deadline.left()));
-    const bool known = greeted && greeting.token == token && greeting.rank > rank &&
-                       greeting.rank < size && remote[greeting.rank] && greeting.exchange >= 0 &&
-                       greeting.exchange < kExchanges &&
-                       sockets[greeting.rank][greeting.exchange].fd() < 0;
-    if (!known || !send_all(*socket, &kWelcome, sizeof(kWelcome))) continue;
-    sockets[greeting.rank][greeting.exchange] = std::move(*socket);
-    --callers;
+  return {};
+}
+
+// Those of higher ranks that have not called, by name.
+std::string missing(const Side& side, const std::vector<RemoteSockets>& sockets) {
+  std::string names;
+  for (int peer = side.rank + 1; peer < side.size(); ++peer) {
+    const bool whole = std::all_of(sockets[peer].begin(), sockets[peer].end(),
+                                   [](const Socket& each) { return each.fd() >= 0; });
+    if (side.remote[peer] && !whole) names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
   }
+  return names;
+}
+
+void seat(const Side& side, std::vector<Guest> guests, std::vector<RemoteSockets>& sockets) {
+  for (Guest& guest : guests) {
+    const bool known = guest.caller > side.rank && guest.caller < side.size() &&
+                       side.remote[guest.caller] && guest.lane >= 0 && guest.lane < kExchanges;
+    // One who has come before lost its connection before it knew that it was in.
+    if (known) sockets[guest.caller][guest.lane] = std::move(guest.socket);
+  }
+}
+
+// Until all have called, or this rank's own calls have ended in vain.
+Result<> let_in_higher(const Side& side, Door door, const std::shared_future<Result<>>& calls,
+                       std::vector<RemoteSockets>& sockets) {
+  while (!missing(side, sockets).empty()) {
+    if (calls.wait_for(milliseconds(0)) == std::future_status::ready && !calls.get())
+      return calls.get();
+    if (side.deadline.passed())
+      return fail("nothing came of rank {} of another host within {} ms", missing(side, sockets),
+                  side.deadline.timeout().count());
+    pollfd polled{door.fd(), POLLIN, 0};
+    poll(&polled, 1,
+         static_cast<int>(std::min({door.patience(), side.deadline.left(), kGlance}).count()));
+    auto guests = door.step();
+    if (!guests) return fail(guests);
+    seat(side, std::move(*guests), sockets);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<RemoteSockets>> connect_ranks(
+    c10d::Store& store, int rank, const std::vector<bool>& remote, const std::string& group,
+    const std::string& address, const Credentials& credentials, milliseconds timeout) {
+  std::vector<RemoteSockets> sockets(remote.size());
+  const Side side{store, rank, remote, topic_of(group), credentials, Deadline(timeout)};
+  std::optional<Door> door;
+  if (!missing(side, sockets).empty()) {
+    auto listener = listen_on(address, 0);
+    if (!listener) return fail(listener);
+    const std::string own = fmt::format("{} {}", address, listener->port());
+    auto opened = Door::open(std::move(*listener), credentials, side.topic, rank);
+    if (!opened) return fail(opened);
+    door.emplace(std::move(*opened));
+    store.set(key_of(rank), std::vector<uint8_t>(own.begin(), own.end()));
+  }
+  const std::shared_future<Result<>> calls =
+      std::async(std::launch::async, [&] { return call_lower(side, sockets); });
+  Result<> in;
+  if (door) in = let_in_higher(side, std::move(*door), calls, sockets);
+  if (in) in = calls.get();
+  if (!in) return fail(in);
   return sockets;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/socket.h"
+#include "engine/transport/handshake.h"
 
 namespace heddle::transport {
 
@@ -19,11 +20,11 @@ inline constexpr int kExchanges = 2;
 using RemoteSockets = std::array<Socket, kExchanges>;
 
 /// Every rank of the group calls this. By rank: `remote[r]`: rank r is reached this way; the others
-/// have no sockets. `address`: of this host, as the others reach it. Throws c10::Error when a rank
-/// does not come to the store.
-Result<std::vector<RemoteSockets>> connect_ranks(c10d::Store& store, int rank,
-                                                 const std::vector<bool>& remote,
-                                                 const std::string& address,
-                                                 std::chrono::milliseconds timeout);
+/// have no sockets. `group`: no other group of the run that a rank is in has this name. `address`:
+/// of this host, as the others reach it. Nothing listens any more when it returns. Throws
+/// c10::Error when a rank does not come to the store.
+Result<std::vector<RemoteSockets>> connect_ranks(
+    c10d::Store& store, int rank, const std::vector<bool>& remote, const std::string& group,
+    const std::string& address, const Credentials& credentials, std::chrono::milliseconds timeout);
 
 }  // namespace heddle::transport

@@ -15,8 +15,9 @@ machine was during a step: its attention kernels, by their spans. Plans are comp
 machine: each plan's steps are regressed on their attention (analysis of covariance), and its line is read
 where attention takes what it takes in the median of all steps. Medians of the steps stand beside it.
 """
-import argparse, json, os, re, shutil, signal, statistics, struct, subprocess, sys, tempfile, time
+import argparse, json, os, re, secrets, shutil, signal, statistics, struct, subprocess, sys, tempfile, time
 
+from across import private
 from default_shape import recipe as default_recipe
 from spans import ATTENTION, seconds_by_step
 
@@ -62,7 +63,9 @@ class Training:
     def __init__(self, wrapping):
         self.folder = tempfile.TemporaryDirectory(prefix="wrapping-bench-")
         hosts = 2 if a.link else 1
-        sides = []
+        sides, secret = [], f"{self.folder.name}/secret"
+        with open(secret, "w", opener=private) as file:
+            file.write(secrets.token_hex(32))
         for host in range(hosts):
             side = f"{self.folder.name}/{host}"
             os.mkdir(side)
@@ -73,7 +76,7 @@ class Training:
                            "rendezvous_host": "10.77.0.1", "rendezvous_port": 4712}, file)
             # Both hosts are this machine: a core each.
             pin = f"taskset -c {host} " if a.link else ""
-            sides.append(f"{pin}{a.build}/heddle-engine supervise --run-dir {side} && "
+            sides.append(f"{pin}{a.build}/heddle-engine supervise --secret-stdin --run-dir {side} < {secret} && "
                          f"until [ -e {side}/end.json ]; do sleep 2; done")
         self.hosts = [f"{self.folder.name}/{host}" for host in range(hosts)]
         command = ["bash", a.slow_link, a.link] + sides if a.link else ["bash", "-c", sides[0]]

@@ -131,6 +131,7 @@ class LocalTest : public QObject {
     target.hosts[1].identity_file = "~/.ssh/k";
     target.hosts[1].identities_only = true;
     target.accepted_keys = {{"a:1", "SHA256:x"}};
+    target.public_addresses = true;
     QCOMPARE(target_from_json(to_json(target)).value(), target);
 
     // Another version of it: keys of hosts that stay, a jump's among them, stay as well.

@@ -122,6 +122,7 @@ int main(int argc, char** argv) {
   CLI::App app;
   CLI::App* supervise = app.add_subcommand("supervise")->required();
   supervise->add_option("--run-dir", options.run_dir)->required();
+  supervise->add_flag("--secret-stdin", options.secret_on_stdin);
   supervise->add_flag_callback("--status", [&] { options.action = SuperviseAction::status; });
   supervise->add_flag_callback("--stop", [&] { options.action = SuperviseAction::stop; });
   supervise->add_flag_callback("--kill", [&] { options.action = SuperviseAction::kill; });

@@ -68,6 +68,7 @@ struct AddTargetOptions {
   std::string root;
   std::vector<std::string> accepted_keys;  // fingerprints
   bool replace = false;                    // a target of that name
+  bool public_addresses = false;
 };
 
 struct RemoveTargetOptions {

@@ -203,6 +203,8 @@ class CommandLine {
         ->expected(1)
         ->take_all();
     command->add_flag("--replace", add_target_.replace, "in place of a target of that name");
+    command->add_flag("--public", add_target_.public_addresses,
+                      "ranks of several hosts may listen on addresses that the internet reaches");
     when_named(command, [this](const Context& c) { return add_target_command(c, add_target_); });
   }
 

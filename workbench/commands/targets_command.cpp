@@ -1,4 +1,5 @@
-// heddle targets [add NAME --host U@H... [--replace] | probe NAME | remove NAME [--purge]]
+// heddle targets [add NAME --host U@H... [--replace] [--public] | probe NAME | remove NAME
+// [--purge]]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ Result<remote::Target> target_of(const AddTargetOptions& options) {
   remote::Target target;
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
+  target.public_addresses = options.public_addresses;
   for (const std::string& text : options.hosts) {
     Result<remote::Host> host = remote::resolve_host(text);
     if (!host) return fail(host);

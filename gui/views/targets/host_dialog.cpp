@@ -30,6 +30,7 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
 /// What a host has that the fields do not show, and its keys, stay with it.
 void takeOver(const remote::Target& before, remote::Target& now) {
   remote::keep_keys(now, before);
+  now.public_addresses = before.public_addresses;
   for (remote::Host& host : now.hosts) {
     const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
       return old.address == host.address && old.port == host.port && old.user == host.user;

@@ -50,6 +50,7 @@ void TargetFacts::display(const TargetEntry& entry) {
     if (!host.identity_file.empty())
       add(tr("key file"), QString::fromStdString(host.identity_file));
   }
+  if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));
   if (entry.report) {
     add(tr("free there"), format::bytes(double(entry.report->free_disk_bytes)));

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   CLI::App* supervise_command = app.add_subcommand("supervise");
   supervise_command->add_option("--run-dir", supervisor.run_dir)->required();
   supervise_command->add_option("--engine", supervisor.engine);
+  supervise_command->add_flag("--secret-stdin", supervisor.secret_on_stdin);
   supervise_command->add_flag_callback("--status",
                                        [&] { supervisor.action = SuperviseAction::status; });
   supervise_command->add_flag_callback("--stop",

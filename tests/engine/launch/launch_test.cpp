@@ -64,9 +64,11 @@ class LaunchTest : public QObject {
     return file;
   }
 
-  process::Completed driver(std::vector<std::string> arguments) const {
+  process::Completed driver(std::vector<std::string> arguments,
+                            const std::string& input = {}) const {
     arguments.insert(arguments.begin(), std::string(HEDDLE_BINARY_DIR) + "/launch_driver");
-    const auto completed = process::run({.argv = arguments, .deadline = std::chrono::seconds(60)});
+    const auto completed =
+        process::run({.argv = arguments, .input = input, .deadline = std::chrono::seconds(60)});
     if (!completed) qFatal("%s", completed.error().message.c_str());
     return *completed;
   }
@@ -76,9 +78,10 @@ class LaunchTest : public QObject {
         {"train", "--engine", engine, "--ranks", std::to_string(ranks), "--run-dir", run_dir_});
   }
 
-  process::Completed supervise(std::vector<std::string> arguments = {}) const {
+  process::Completed supervise(std::vector<std::string> arguments = {},
+                               const std::string& input = {}) const {
     arguments.insert(arguments.begin(), {"supervise", "--run-dir", run_dir_});
-    return driver(arguments);
+    return driver(arguments, input);
   }
 
   /// Starts a supervisor over `ranks` ranks and says that it did.
@@ -214,14 +217,20 @@ class LaunchTest : public QObject {
     launch.local_ranks = 2;
     std::filesystem::create_directories(run_dir_);
     QVERIFY(write_launch(run_dir_, launch));
-    QCOMPARE(supervise({"--engine", engine(R"(
-      echo "fd ${listen_fd:-none} port $port"
-      [ "$rank" = 0 ] || exit 0
-      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
-    )")})
-                 .exit_code,
-             0);
+    const std::string ranks =
+        engine(R"(
+      echo "fd ${listen_fd:-none} port $port secret $(cat "$run_dir/secret")"["$rank" = 0] ||
+               exit 0 [-S / proc / self / fd / $listen_fd] && echo "the fd is a socket") ");
+        const auto alone = supervise({"--engine", ranks});
+    QCOMPARE(alone.exit_code, 1);
+    QVERIFY2(alone.err.find("needs a secret that its hosts share") != std::string::npos,
+             alone.err.c_str());
+    const std::string secret(64, 'd');
+    const auto started = supervise({"--engine", ranks, "--secret-stdin"}, secret + "\n");
+    QVERIFY2(started.exit_code == 0, started.err.c_str());
     QVERIFY(ends());
+    QVERIFY(read_file(run_dir_ + "/rank-1.err").find(secret) != std::string::npos);
+    QVERIFY(!std::filesystem::exists(run_dir_ + "/secret"));
     const std::string first = read_file(run_dir_ + "/rank-0.err");
     const std::string second = read_file(run_dir_ + "/rank-1.err");
     QVERIFY2(first.find("the fd is a socket") != std::string::npos, first.c_str());

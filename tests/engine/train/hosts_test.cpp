@@ -14,6 +14,8 @@
 
 namespace {
 
+const QByteArray kSecret = QByteArray(64, '5') + '\n';
+
 struct Host {
   QByteArray recipe;
   QByteArray graph = {};  // empty: captured
@@ -62,12 +64,14 @@ ranks = 2
   // The shell is the first process of its namespace, and all of them end with it.
   void supervise_apart(const QString& dir, const QProcessEnvironment& environment) {
     const QString script = QString(
-                               "'%1/heddle-engine' supervise --run-dir '%2'; "
+                               "'%1/heddle-engine' supervise --run-dir '%2' --secret-stdin; "
                                "until [ -e '%2/end.json' ]; do sleep 0.1; done")
                                .arg(HEDDLE_BINARY_DIR, dir);
     auto* shell = new QProcess(this);
     shell->setProcessEnvironment(environment);
     shell->start("unshare", {"--pid", "--fork", "--kill-child", "sh", "-c", script});
+    shell->write(kSecret);
+    shell->closeWriteChannel();
   }
 
   // Returns what their end.json say.
@@ -98,7 +102,8 @@ ranks = 2
       if (hosts[host].apart) {
         supervise_apart(dir, environment);
       } else {
-        const auto started = run_engine({"supervise", "--run-dir", dir}, {}, environment);
+        const auto started =
+            run_engine({"supervise", "--run-dir", dir, "--secret-stdin"}, kSecret, environment);
         if (started.exit_code != 0) qWarning("%s", started.err.constData());
       }
     }

@@ -5,6 +5,8 @@
 #include <future>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include "engine/transport/door.h"
+
 using namespace heddle;
 using std::chrono::milliseconds;
 using transport::RemoteSockets;
@@ -13,10 +15,12 @@ namespace {
 
 using Connected = Result<std::vector<RemoteSockets>>;
 
+transport::Credentials of_run() { return {*Secret::from_hex(std::string(64, 'a')), "run/0"}; }
+
 std::future<Connected> join(c10d::Store& store, int rank, std::vector<bool> remote,
                             milliseconds timeout = std::chrono::seconds(20)) {
   return std::async(std::launch::async, [&store, rank, remote = std::move(remote), timeout] {
-    return transport::connect_ranks(store, rank, remote, "127.0.0.1", timeout);
+    return transport::connect_ranks(store, rank, remote, "test", "127.0.0.1", of_run(), timeout);
   });
 }
 
@@ -52,15 +56,20 @@ class RemoteSocketsTest : public QObject {
       }
   }
 
+  // Silent, gone, and one who speaks as a rank would but knows another secret.
   void strangers_are_turned_away() {
     const auto store = c10::make_intrusive<c10d::HashStore>();
     auto first = join(*store, 0, {false, true});
     const uint16_t port = port_of(*store, 0);
     connect_to("127.0.0.1", port, milliseconds(5000));  // says nothing and goes
-    const auto liar = connect_to("127.0.0.1", port, milliseconds(5000));
-    QVERIFY(liar);
-    const std::array<uint64_t, 2> guess{12345, 1};
-    QVERIFY(send_all(*liar, guess.data(), sizeof(guess)));
+    const auto silent = connect_to("127.0.0.1", port, milliseconds(5000));
+    QVERIFY(silent);
+    transport::Credentials wrong{*Secret::from_hex(std::string(64, 'b')), "run/0"};
+    const auto liar = transport::knock("127.0.0.1", port, wrong, {"links of test", 1, 0, 0},
+                                       milliseconds(5000), false);
+    QVERIFY(!liar);
+    QCOMPARE(QString::fromStdString(liar.error().message),
+             QString("127.0.0.1 port %1: it does not know this run's secret").arg(port));
     auto second = join(*store, 1, {true, false});
     const Connected ranks[] = {first.get(), second.get()};
     const int sent = 7;
@@ -69,6 +78,8 @@ class RemoteSocketsTest : public QObject {
     QVERIFY(send_all((*ranks[1])[0][0], &sent, sizeof(sent)));
     QVERIFY(receive_all((*ranks[0])[1][0], &got, sizeof(got), milliseconds(5000)));
     QCOMPARE(got, sent);
+    // Nothing listens any more.
+    QVERIFY(!connect_to("127.0.0.1", port, milliseconds(5000)));
   }
 
   void a_rank_that_does_not_come_is_an_error() {

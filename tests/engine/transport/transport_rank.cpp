@@ -11,11 +11,11 @@
 #include <iostream>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "engine/graph/error_text.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/transport/host_backend.h"
+#include "engine/transport/rendezvous_store.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ using Tensors = std::vector<Tensor>;
 
 struct Arguments {
   std::vector<std::string> jobs;
-  std::string store;
+  std::string store, secret;
   int rank = 0, size = 1;
   uint64_t seed = 0;
   int timeout_ms = 60000;
@@ -304,14 +304,23 @@ void mesh(const Arguments& a) {
   heddle::runtime::close_process_groups();
 }
 
+template <typename T>
+T must(heddle::Result<T> result) {
+  require(result.has_value(), result ? "" : result.error().message);
+  return std::move(*result);
+}
+
 c10::intrusive_ptr<c10d::Store> open_store(const Arguments& a) {
   const size_t colon = a.store.find(':');
   if (colon == std::string::npos) return c10::make_intrusive<c10d::FileStore>(a.store, a.size);
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(std::stoi(a.store.substr(colon + 1)));
-  options.isServer = a.rank == 0;
-  options.waitWorkers = false;
-  return c10::make_intrusive<c10d::TCPStore>(a.store.substr(0, colon), options);
+  const std::string host = a.store.substr(0, colon);
+  const auto port = static_cast<uint16_t>(std::stoi(a.store.substr(colon + 1)));
+  using heddle::transport::RendezvousStore;
+  if (a.rank > 0)
+    return must(
+        RendezvousStore::join(host, port, *a.options.credentials, a.rank, a.options.timeout));
+  return must(RendezvousStore::host(must(heddle::listen_on(host, port)), *a.options.credentials,
+                                    a.size, a.options.timeout));
 }
 
 void run(const Arguments& a) {
@@ -345,6 +354,7 @@ int main(int argc, char** argv) {
   CLI::App app("one rank");
   app.add_option("jobs", a.jobs)->required();
   app.add_option("--store", a.store, "file, host:port, or for mesh the run directory")->required();
+  app.add_option("--secret", a.secret, "a file with what the ranks know each other by");
   app.add_option("--rank", a.rank)->required();
   app.add_option("--size", a.size)->required();
   app.add_option("--seed", a.seed);
@@ -357,6 +367,8 @@ int main(int argc, char** argv) {
   a.options.group = "test";
   at::set_num_threads(1);
   try {
+    if (!a.secret.empty())
+      a.options.credentials = {must(heddle::read_secret(a.secret)), "transport_test"};
     run(a);
   } catch (const std::exception& error) {
     std::cerr << heddle::graph::error_text(error) << std::endl;

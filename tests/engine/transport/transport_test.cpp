@@ -33,16 +33,27 @@ class TransportTest : public QObject {
   using Ranks = std::vector<std::unique_ptr<QProcess>>;
   std::unique_ptr<QTemporaryDir> folder_;
 
+  // The file with what the ranks know each other by.
+  QString secret() const {
+    const QString path = folder_->filePath("secret");
+    QFile file(path);
+    if (!file.exists() && file.open(QFile::WriteOnly) &&
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner))
+      file.write(QByteArray(64, '7'));
+    return path;
+  }
+
   Ranks start(const QStringList& jobs, int size, const QString& layout,
               const QStringList& more = {}) {
     Ranks ranks;
     for (int rank = 0; rank < size; ++rank) {
       ranks.push_back(std::make_unique<QProcess>());
-      ranks.back()->start(QString(HEDDLE_BINARY_DIR) + "/transport_rank",
-                          jobs +
-                              QStringList{"--store", folder_->filePath("store"), "--size",
-                                          QString::number(size), "--rank", QString::number(rank)} +
-                              hosts(layout, rank) + more);
+      ranks.back()->start(
+          QString(HEDDLE_BINARY_DIR) + "/transport_rank",
+          jobs +
+              QStringList{"--store", folder_->filePath("store"), "--secret", secret(), "--size",
+                          QString::number(size), "--rank", QString::number(rank)} +
+              hosts(layout, rank) + more);
     }
     return ranks;
   }
@@ -227,7 +238,7 @@ local_batch = 1
       ip -n hb%1 link set vb%1 up
       ip -n ha%1 link set lo up
       ip -n hb%1 link set lo up
-      run() { ip netns exec h$1%1 "$HEDDLE_RANK" "$2" --store 10.77.0.1:4711 --size 3 --rank $3 --address 10.77.0.$4; }
+      run() { ip netns exec h$1%1 "$HEDDLE_RANK" "$2" --store 10.77.0.1:4711 --secret "$SECRET" --size 3 --rank $3 --address 10.77.0.$4; }
       run b values 1 2 &
       run b values 2 2 &
       run a values 0 1
@@ -237,6 +248,7 @@ local_batch = 1
     QProcess shell;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("HEDDLE_RANK", QString(HEDDLE_BINARY_DIR) + "/transport_rank");
+    environment.insert("SECRET", secret());
     shell.setProcessEnvironment(environment);
     shell.start("sh", {"-c", script});
     const Ended ended = finish(shell);

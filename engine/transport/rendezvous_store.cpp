@@ -1,0 +1,142 @@
+#include "engine/transport/rendezvous_store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace heddle::transport {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// Of one request, so that another thread's is not kept for longer.
+constexpr milliseconds kTurn{100};
+// Rank 0's process may have other things to do; then it is late, not gone.
+constexpr milliseconds kReply{60'000};
+
+}  // namespace
+
+Result<c10::intrusive_ptr<RendezvousStore>> RendezvousStore::host(Socket listener,
+                                                                  const Credentials& credentials,
+                                                                  int world_size,
+                                                                  Milliseconds timeout) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail("socketpair: {}", strerror(errno));
+  Socket own(ends[0]);
+  auto server = StoreServer::start(std::move(listener), credentials, world_size, Socket(ends[1]));
+  if (!server) return fail(server);
+  return c10::make_intrusive<RendezvousStore>(std::move(own), std::move(*server), timeout);
+}
+
+Result<c10::intrusive_ptr<RendezvousStore>> RendezvousStore::join(const std::string& host,
+                                                                  uint16_t port,
+                                                                  const Credentials& credentials,
+                                                                  int rank, Milliseconds timeout) {
+  auto socket = knock(host, port, credentials, {.topic = kStoreTopic, .caller = rank}, timeout,
+                      /*wait_for_listener=*/true);
+  if (!socket) return fail(socket);
+  return c10::make_intrusive<RendezvousStore>(std::move(*socket), nullptr, timeout);
+}
+
+RendezvousStore::RendezvousStore(Socket socket, std::unique_ptr<StoreServer> server,
+                                 Milliseconds timeout)
+    : Store(timeout), socket_(std::move(socket)), server_(std::move(server)) {}
+
+RendezvousStore::~RendezvousStore() {
+  shutdown(socket_.fd(), SHUT_RDWR);  // which ends the server
+}
+
+c10::intrusive_ptr<c10d::Store> RendezvousStore::clone() {
+  return c10::intrusive_ptr<RendezvousStore>::unsafe_reclaim_from_nonowning(this);
+}
+
+StoreReply RendezvousStore::ask(const StoreRequest& request) {
+  TORCH_CHECK_WITH(DistStoreError,
+                   request.key.size() <= kMostKeyBytes && request.value.size() <= kMostValueBytes &&
+                       request.expected.size() <= kMostValueBytes,
+                   "the ranks' store takes no key of ", request.key.size(), " and no value of ",
+                   request.value.size(), " bytes");
+  const std::lock_guard lock(mutex_);
+  const std::vector<uint8_t> frame = to_frame(request);
+  std::vector<uint8_t> in(kLengthBytes);
+  Result<StoreReply> reply = fail("");
+  Result<> done = send_all(socket_, frame.data(), frame.size());
+  if (done) done = receive_all(socket_, in.data(), in.size(), kReply);
+  if (done) {
+    const auto length = frame_length(in);
+    if (length) {
+      in.resize(*length);
+      done = receive_all(socket_, in.data(), in.size(), kReply);
+    }
+    if (done) reply = length ? reply_from(in) : fail(length);
+  }
+  if (!done) reply = fail(done);
+  if (!reply) shutdown(socket_.fd(), SHUT_RDWR);  // a reply that comes later is another request's
+  TORCH_CHECK_WITH(DistStoreError, reply, "rank 0 cannot be asked: ", reply.error().message);
+  TORCH_CHECK_WITH(DistStoreError, reply->status != StoreStatus::refused, request.key, ": ",
+                   std::string(reply->value.begin(), reply->value.end()));
+  return std::move(*reply);
+}
+
+StoreValue RendezvousStore::wait_for(const std::string& key, Milliseconds timeout) {
+  const auto end = steady_clock::now() + timeout;
+  while (true) {
+    const auto left = std::chrono::ceil<milliseconds>(end - steady_clock::now());
+    const auto turn = std::clamp(left, milliseconds(1), kTurn);
+    StoreReply reply = ask({.wait_ms = static_cast<uint32_t>(turn.count()), .key = key});
+    if (reply.status == StoreStatus::done) return std::move(reply.value);
+    TORCH_CHECK_WITH(DistStoreError, steady_clock::now() < end, "nobody has set ", key, " within ",
+                     timeout.count(), " ms");
+    std::this_thread::sleep_for(milliseconds(1));  // whoever waits for the mutex comes first
+  }
+}
+
+void RendezvousStore::set(const std::string& key, const StoreValue& value) {
+  ask({.call = StoreCall::set, .key = key, .value = value});
+}
+
+StoreValue RendezvousStore::compareSet(const std::string& key, const StoreValue& expected,
+                                       const StoreValue& desired) {
+  return ask({.call = StoreCall::compare_set, .key = key, .value = desired, .expected = expected})
+      .value;
+}
+
+StoreValue RendezvousStore::get(const std::string& key) { return wait_for(key, timeout_); }
+
+int64_t RendezvousStore::add(const std::string& key, int64_t value) {
+  const auto sum =
+      number_from(ask({.call = StoreCall::add, .key = key, .value = number_value(value)}).value);
+  TORCH_CHECK_WITH(DistStoreError, sum, key, ": ", sum.error().message);
+  return *sum;
+}
+
+bool RendezvousStore::deleteKey(const std::string& key) {
+  return ask({.call = StoreCall::remove, .key = key}).status == StoreStatus::done;
+}
+
+bool RendezvousStore::check(const std::vector<std::string>& keys) {
+  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    return ask({.key = key}).status == StoreStatus::done;
+  });
+}
+
+int64_t RendezvousStore::getNumKeys() {
+  const auto count = number_from(ask({.call = StoreCall::count}).value);
+  TORCH_CHECK_WITH(DistStoreError, count, count.error().message);
+  return *count;
+}
+
+void RendezvousStore::wait(const std::vector<std::string>& keys) { wait(keys, timeout_); }
+
+void RendezvousStore::wait(const std::vector<std::string>& keys, const Milliseconds& timeout) {
+  const auto end = steady_clock::now() + timeout;
+  for (const std::string& key : keys)
+    wait_for(key, std::chrono::ceil<milliseconds>(end - steady_clock::now()));
+}
+
+}  // namespace heddle::transport

@@ -1,0 +1,133 @@
+#include "engine/transport/store_server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace heddle::transport {
+namespace {
+
+using std::chrono::milliseconds;
+
+bool later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+}  // namespace
+
+Result<std::unique_ptr<StoreServer>> StoreServer::start(Socket listener,
+                                                        const Credentials& credentials,
+                                                        int world_size, Socket own) {
+  auto door = Door::open(std::move(listener), credentials, kStoreTopic, 0);
+  if (!door) return fail(door);
+  return std::unique_ptr<StoreServer>(
+      new StoreServer(std::move(*door), world_size, std::move(own)));
+}
+
+StoreServer::StoreServer(Door door, int world_size, Socket own)
+    : door_(std::move(door)), clients_(world_size), met_(world_size) {
+  clients_[0].emplace(std::move(own));
+  met_[0] = true;
+  thread_ = std::thread([this] { serve(); });
+}
+
+StoreServer::~StoreServer() { thread_.join(); }
+
+int StoreServer::patience() const {
+  milliseconds left = door_ ? door_->patience() : milliseconds(std::chrono::hours(1));
+  for (const auto& client : clients_)
+    if (client && client->waiting)
+      left = std::min(left, std::chrono::ceil<milliseconds>(client->until - Clock::now()));
+  return static_cast<int>(std::max(milliseconds(0), left).count());
+}
+
+void StoreServer::serve() {
+  std::vector<pollfd> polled;
+  while (clients_[0]) {
+    polled.assign(1, {door_ ? door_->fd() : -1, POLLIN, 0});
+    // One that waits says nothing until it has its answer; that it is gone is seen all the same.
+    for (const auto& client : clients_) {
+      const bool talks = client && client->out.empty();
+      polled.push_back(
+          {client ? client->socket.fd() : -1, static_cast<short>(talks ? POLLIN : POLLOUT), 0});
+    }
+    if (poll(polled.data(), polled.size(), patience()) < 0 && errno != EINTR) return;
+    for (size_t rank = 0; rank < clients_.size(); ++rank) {
+      if (!clients_[rank] || polled[1 + rank].revents == 0) continue;
+      Client& client = *clients_[rank];
+      if (!(client.out.empty() ? hear(client) : tell(client))) clients_[rank].reset();
+    }
+    answer_waiting();
+    // Last: what was polled above is still who it was.
+    if (door_) take_guests();
+  }
+}
+
+void StoreServer::take_guests() {
+  auto guests = door_->step();
+  if (!guests) return door_.reset();
+  for (Guest& guest : *guests) {
+    if (guest.caller < 1 || static_cast<size_t>(guest.caller) >= clients_.size()) continue;
+    // One who has come before lost its connection before it knew that it was in.
+    clients_[guest.caller].emplace(std::move(guest.socket));
+    met_[guest.caller] = true;
+  }
+  if (std::find(met_.begin(), met_.end(), false) == met_.end()) door_.reset();
+}
+
+bool StoreServer::hear(Client& client) {
+  size_t whole = kLengthBytes;
+  if (client.in.size() >= kLengthBytes) {
+    const auto length = frame_length(client.in);
+    if (!length) return false;
+    whole += *length;
+  }
+  const size_t before = client.in.size();
+  // No more room than bytes that have come: a length alone costs nothing.
+  client.in.resize(std::min(whole, before + (1 << 16)));
+  const ssize_t got =
+      recv(client.socket.fd(), client.in.data() + before, client.in.size() - before, MSG_DONTWAIT);
+  const bool nothing = got < 0 && later();
+  client.in.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (got <= 0) return nothing;
+  if (client.waiting) return false;  // it speaks before its turn
+  if (client.in.size() < whole) return true;
+  if (whole == kLengthBytes) return hear(client);
+  const auto request = request_from(std::span(client.in).subspan(kLengthBytes));
+  client.in.clear();
+  if (!request) return false;
+  answer(client, *request);
+  return true;
+}
+
+bool StoreServer::tell(Client& client) {
+  const ssize_t sent =
+      send(client.socket.fd(), client.out.data(), client.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0) return later();
+  client.out.erase(client.out.begin(), client.out.begin() + sent);
+  return true;
+}
+
+void StoreServer::answer(Client& client, const StoreRequest& request) {
+  const StoreReply reply = values_.answer(request);
+  const bool waits = request.call == StoreCall::get && reply.status == StoreStatus::absent;
+  if (waits && !client.waiting && request.wait_ms > 0) {
+    client.until = Clock::now() + milliseconds(request.wait_ms);
+    client.waiting = request;
+    return;
+  }
+  client.waiting.reset();
+  client.out = to_frame(reply);
+  tell(client);  // that it is gone is seen when it is heard next
+}
+
+void StoreServer::answer_waiting() {
+  for (auto& client : clients_) {
+    if (!client || !client->waiting) continue;
+    const StoreRequest request = *client->waiting;
+    if (client->until <= Clock::now() || values_.answer(request).status == StoreStatus::done)
+      answer(*client, request);
+  }
+}
+
+}  // namespace heddle::transport
