@@ -111,7 +111,7 @@ class SecretFile {
   explicit SecretFile(std::string path) : path_(std::move(path)) {}
   SecretFile(const SecretFile&) = delete;
   SecretFile& operator=(const SecretFile&) = delete;
-  ~SecretFile() { unlink(path_.c_str()); }
+  ~SecretFile() { remove(); }
 
   /// One host's ranks are given one of their own.
   Result<> write(const Launch& launch, const std::optional<Secret>& given) {
@@ -123,6 +123,7 @@ class SecretFile {
     const auto made = Secret::make();
     return made ? write_secret(path_, *made) : fail(made);
   }
+  void remove() { unlink(path_.c_str()); }
 
  private:
   std::string path_;
@@ -161,6 +162,7 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
     return fail(up);
   }
   const End end = group.run();
+  secret.remove();  // nobody finds it next to an end
   release(run_dir + "/results.json");
   log.end(end);
   if (const Result<> written = write_end(run_dir, end); !written) return fail(written);

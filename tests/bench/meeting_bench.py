@@ -17,10 +17,19 @@ p = argparse.ArgumentParser()
 p.add_argument("--build", default=f"{ROOT}/build/release/bin")
 p.add_argument("--before", help="a build whose ranks do not know each other")
 p.add_argument("--rounds", type=int, default=7)
-p.add_argument("--windows", type=int, default=6, help="of 6 s each, with strangers and without")
+p.add_argument("--windows", type=int, default=6, help="of 6 s or 20 steps each, with strangers and without")
 p.add_argument("--knocks", type=int, default=200, help="a second")
 a = p.parse_args()
 PORT = 20000 + os.getpid() % 20000
+
+
+def small(steps):
+    """A step of some milliseconds: what others take of a core is seen at once."""
+    text = recipe(steps)
+    for much, little in (("dim = 512", "dim = 128"), ("layers = 8", "layers = 2"), ("ffn_dim = 1536", "ffn_dim = 384"),
+                         ("seq_len = 512", "seq_len = 128")):
+        text = text.replace(much, little)
+    return text
 
 
 class Run:
@@ -37,7 +46,7 @@ class Run:
         for host, side in enumerate(self.hosts):
             os.mkdir(side)
             with open(f"{side}/recipe.toml", "w") as file:
-                file.write(recipe(steps))
+                file.write(small(steps))
             with open(f"{side}/launch.json", "w") as file:
                 json.dump({"run": "bench", "world_size": 2, "first_rank": host, "local_ranks": 1,
                            "rendezvous_host": "127.0.0.1", "rendezvous_port": port}, file)
@@ -128,8 +137,9 @@ def under_attack():
         name = "attacked" if window % 2 else "quiet"
         stranger.send_signal(signal.SIGCONT if name == "attacked" else signal.SIGSTOP)
         time.sleep(0.5)
-        before = len(run.steps())
-        time.sleep(6)
+        before, end = len(run.steps()), time.monotonic() + 6
+        while time.monotonic() < end or len(run.steps()) < before + 20:
+            time.sleep(0.5)
         rates[name].append(1 / statistics.median(run.steps()[before + 1:]))  # the first is of both windows
         memory.append(run.rank_0_kib())
     stranger.send_signal(signal.SIGCONT)

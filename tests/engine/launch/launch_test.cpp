@@ -217,11 +217,12 @@ class LaunchTest : public QObject {
     launch.local_ranks = 2;
     std::filesystem::create_directories(run_dir_);
     QVERIFY(write_launch(run_dir_, launch));
-    const std::string ranks =
-        engine(R"(
-      echo "fd ${listen_fd:-none} port $port secret $(cat "$run_dir/secret")"["$rank" = 0] ||
-               exit 0 [-S / proc / self / fd / $listen_fd] && echo "the fd is a socket") ");
-        const auto alone = supervise({"--engine", ranks});
+    const std::string ranks = engine(R"sh(
+      echo "fd ${listen_fd:-none} port $port secret $(cat "$run_dir/secret")"
+      [ "$rank" = 0 ] || exit 0
+      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
+    )sh");
+    const auto alone = supervise({"--engine", ranks});
     QCOMPARE(alone.exit_code, 1);
     QVERIFY2(alone.err.find("needs a secret that its hosts share") != std::string::npos,
              alone.err.c_str());

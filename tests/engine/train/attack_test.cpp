@@ -72,17 +72,19 @@ class AttackTest : public QObject {
 
  private:
   QTemporaryDir folder_;
+  QString run_;
   uint16_t port_ = 0;
   std::unique_ptr<Secret> secret_;
 
-  QString run_dir(int host) { return folder_.filePath(QString("host-%1").arg(host)); }
+  QString run_dir(int host) { return folder_.filePath(QString("%1-%2").arg(run_).arg(host)); }
 
   // Two hosts: the second has process ids of its own, so that it is reached over TCP.
-  bool prepare(int steps) {
+  bool prepare(const QString& run, int steps) {
+    run_ = run;
     secret_ = std::make_unique<Secret>(*Secret::make());
-    port_ = uint16_t(20000 + getpid() % 20000);
+    port_ = uint16_t(20000 + (getpid() + 7 * int(run.size())) % 20000);
     for (int host : {0, 1}) {
-      const QJsonObject launch{{"run", "attacked"},
+      const QJsonObject launch{{"run", run},
                                {"world_size", 2},
                                {"first_rank", host},
                                {"local_ranks", 1},
@@ -125,7 +127,9 @@ ranks = 2
 
   QByteArray end_of(int host) {
     const QString end = run_dir(host) + "/end.json";
-    if (!QTest::qWaitFor([&] { return QFile::exists(end); }, 90000)) return "no end.json";
+    if (!QTest::qWaitFor([&] { return QFile::exists(end); }, 120000))
+      return "no end.json; " + read(run_dir(host) + "/supervisor.err") +
+             read(run_dir(host) + QString("/rank-%1.err").arg(host));
     return read(end);
   }
 
@@ -166,8 +170,14 @@ ranks = 2
     setrlimit(RLIMIT_NOFILE, &limit);
   }
 
+  // What a failed check has left running.
+  void cleanup() {
+    for (int host : {0, 1})
+      for (const QString& pid : processes_of(run_dir(host))) kill(pid.toInt(), SIGKILL);
+  }
+
   void what_strangers_do_ends_at_the_handshake() {
-    QVERIFY(prepare(400));
+    QVERIFY(prepare("attacked", 20));
     const EngineResult first = start_first();
     QVERIFY2(first.exit_code == 0, first.err.constData());
     QTRY_VERIFY(!rank_0().isEmpty());
@@ -249,8 +259,7 @@ ranks = 2
   }
 
   void nothing_listens_and_the_secret_is_found_nowhere() {
-    QVERIFY(prepare(1000000));
-    for (int host : {0, 1}) QFile::remove(run_dir(host) + "/end.json");
+    QVERIFY(prepare("canary", 1000000));
     const EngineResult first = start_first();
     QVERIFY2(first.exit_code == 0, first.err.constData());
     QTRY_VERIFY(!rank_0().isEmpty());
@@ -290,7 +299,7 @@ ranks = 2
   }
 
   void without_a_secret_several_hosts_are_refused() {
-    QVERIFY(prepare(1));
+    QVERIFY(prepare("alone", 1));
     const EngineResult started = run_engine({"supervise", "--run-dir", run_dir(0)});
     QCOMPARE(started.exit_code, 1);
     QVERIFY2(started.err.contains("a run on several hosts needs a secret"),
@@ -302,7 +311,7 @@ ranks = 2
   }
 
   void a_public_address_is_refused_unless_the_target_says_so() {
-    QVERIFY(prepare(1));
+    QVERIFY(prepare("public", 1));
     const QString launch = run_dir(0) + "/launch.json";
     const QString script = QString(
                                "ip addr add 8.8.4.4/32 dev lo && ip link set lo up && "
