@@ -19,7 +19,7 @@ struct Edge {
 constexpr std::array<std::pair<uint8_t, Part>, 4> kOrder = {{{telemetry::kCompute, Part::compute},
                                                              {telemetry::kTransfer, Part::exposed},
                                                              {telemetry::kBubble, Part::bubble},
-                                                             {telemetry::kWait, Part::idle}}};
+                                                             {telemetry::kWait, Part::exposed}}};
 
 std::vector<Edge> edges_of(const std::vector<Span>& spans, int64_t step_us) {
   std::vector<Edge> edges;

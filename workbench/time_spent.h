@@ -9,9 +9,9 @@
 
 namespace heddle::workbench {
 
-/// Exposed: compute stands still while something is transferred. Bubble: it waits for another
-/// pipeline stage to come to a transfer. Idle: it waits for other ranks of its stage to come to
-/// one, or nothing is under way.
+/// Exposed: compute stands still while something is transferred, or while other ranks of its stage
+/// have yet to come to a transfer, as on the timeline. Bubble: it waits for another pipeline stage
+/// to come to one. Idle: nothing is under way.
 enum class Part : uint8_t { compute, exposed, bubble, idle };
 inline constexpr std::array kPartNames = {"compute", "exposed", "bubble", "idle"};
 inline constexpr size_t kParts = kPartNames.size();

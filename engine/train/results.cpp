@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/host_name.h"
 #include "engine/cost/checks.h"
@@ -16,19 +15,25 @@
 
 namespace heddle::train {
 
+namespace {
+
+/// 0 of none.
+double median(std::vector<double> all) {
+  if (all.empty()) return 0.0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle;
+}
+
+}  // namespace
+
 std::vector<double> Results::timed() const {
   constexpr size_t kWarmUp = 3;
   const size_t first = step_seconds.size() > kWarmUp ? kWarmUp : 0;
   return {step_seconds.begin() + static_cast<std::ptrdiff_t>(first), step_seconds.end()};
 }
 
-double Results::median_step_seconds() const {
-  std::vector<double> all = timed();
-  if (all.empty()) return 0.0;
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::nth_element(all.begin(), middle, all.end());
-  return *middle;
-}
+double Results::median_step_seconds() const { return median(timed()); }
 
 double Results::fastest_step_seconds() const {
   const std::vector<double> all = timed();
@@ -40,11 +45,7 @@ double Results::tokens_per_second_per_rank() const {
   return seconds > 0 ? static_cast<double>(tokens_per_step) / seconds : 0.0;
 }
 
-double Results::mean_exposed_seconds() const {
-  if (exposed_seconds.empty()) return 0.0;
-  return std::accumulate(exposed_seconds.begin(), exposed_seconds.end(), 0.0) /
-         static_cast<double>(exposed_seconds.size());
-}
+double Results::median_exposed_seconds() const { return median(exposed_seconds); }
 
 std::optional<double> Results::mfu(double tokens_per_second) const {
   if (!peak_flops) return std::nullopt;

@@ -18,19 +18,21 @@ struct Results {
   int64_t first_step = 1;  // 1-based; more where the run goes on from a checkpoint
   std::vector<double> losses;
   std::vector<double> step_seconds;
-  std::vector<double> exposed_seconds;     // of the profiled steps, on this rank
-  std::optional<double> exposed_of_ranks;  // their mean, over all ranks; none without such a step
-  double first_step_seconds = 0;           // from the launcher's start to the first step's end
-  int64_t tokens_per_step = 0;             // of one rank
-  double flops_per_token = 0;              // recipe/modules.h
-  std::optional<double> peak_flops;        // of the GPU; none for a CPU, or one that is not known
+  std::vector<double> exposed_seconds;  // of the profiled steps, on this rank
+  std::optional<double>
+      exposed_of_ranks;              // the ranks' medians, their mean; none without such a step
+  double first_step_seconds = 0;     // from the launcher's start to the first step's end
+  int64_t tokens_per_step = 0;       // of one rank
+  double flops_per_token = 0;        // recipe/modules.h
+  std::optional<double> peak_flops;  // of the GPU; none for a CPU, or one that is not known
 
   /// The seconds of the steps after the warm-up (the first three, when there are more).
   std::vector<double> timed() const;
   double median_step_seconds() const;
   double fastest_step_seconds() const;
   double tokens_per_second_per_rank() const;
-  double mean_exposed_seconds() const;
+  /// A median as that of the steps is, or a few slow steps would make it the larger share of one.
+  double median_exposed_seconds() const;
   /// Model FLOPs utilization: the share of the peak that so many tokens a second of a rank need.
   std::optional<double> mfu(double tokens_per_second) const;
 };

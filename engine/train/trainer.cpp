@@ -102,7 +102,7 @@ class Trainer {
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
     if (!results_.exposed_seconds.empty())
       results_.exposed_of_ranks =
-          mean_of_ranks(results_.mean_exposed_seconds(), context_.launch.world_size, device_);
+          mean_of_ranks(results_.median_exposed_seconds(), context_.launch.world_size, device_);
     if (const auto written = write_results(context_, results_, runner_, device_); !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);

@@ -70,9 +70,9 @@ class StepAlignmentTest : public QObject {
                                      {"receive", "", 8, 4, telemetry::kBubble},
                                      {"all_reduce", "", 11, 4, telemetry::kWait},
                                      {"adamw", "", 18, 50, telemetry::kCompute}};
-    QCOMPARE(text_of(spans, 20), std::string("iicccceeebbbiiiiiicc"));
+    QCOMPARE(text_of(spans, 20), std::string("iicccceeebbbeeeiiicc"));
     const auto stretches = stretches_of(spans, 20);
-    QCOMPARE(stretches[4], (Stretch{12, 15, Part::idle, 3}));  // what is waited for
+    QCOMPARE(stretches[4], (Stretch{12, 15, Part::exposed, 3}));  // what is waited for
     QCOMPARE(stretches[5], (Stretch{15, 18, Part::idle, -1}));
     QCOMPARE(text_of({}, 3), std::string("iii"));
     QCOMPARE(text_of(spans, 0), std::string());

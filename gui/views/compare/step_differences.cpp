@@ -93,7 +93,8 @@ QWidget* StepDifferences::makeHead() {
     });
   }
   pickers->addWidget(left_);
-  pickers->addWidget(muted(tr("against")));
+  // Differences are of the second from the first.
+  pickers->addWidget(muted(QStringLiteral("→")));
   pickers->addWidget(right_);
   pickers->addStretch(1);
   column->addLayout(pickers);
@@ -270,8 +271,8 @@ void StepDifferences::showSpent() {
                       "mono-muted");
     sum->setObjectName(i == 0 ? QStringLiteral("leftSum") : QStringLiteral("rightSum"));
     sum->setToolTip(
-        tr("Idle: nothing is under way, or the other ranks of its pipeline stage have "
-           "yet to come to a transfer"));
+        tr("Exposed: compute waits for a transfer, or for other ranks to come to one. Idle: "
+           "nothing is under way"));
     spent_->addWidget(name, i, 0);
     spent_->addWidget(bar, i, 1);
     spent_->addWidget(sum, i, 2);

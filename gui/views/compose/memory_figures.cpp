@@ -12,7 +12,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kLimitAt = 0.91;  // of the bar, where the device has more than is needed
+constexpr int64_t kWorthTelling = 1 << 10;  // bytes
+constexpr double kLimitAt = 0.91;           // of the bar, where the device has more than is needed
 
 QString bytes(int64_t count) { return format::bytes(static_cast<double>(count)); }
 
@@ -95,7 +96,7 @@ void MemoryFigures::display(const plan::Document& d, const plan::Document* pinne
                               QStringLiteral("%1 %2").arg(nameOf(category), bytes(held))};
     Row& row = rows_[i];
     row.swatch->setColor(color);
-    row.bytes->setText(bytes(held));
+    row.bytes->setText(held < kWorthTelling ? QStringLiteral("0") : bytes(held));
     const auto difference =
         pinned == nullptr
             ? Difference{format::percent(peak > 0 ? static_cast<double>(held) / peak : 0),

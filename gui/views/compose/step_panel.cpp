@@ -197,9 +197,11 @@ void StepPanel::showStatistics() {
   const Statistics s = timeline_->statistics(0);
   const QString of = timeline_->selection() ? tr("selection %1").arg(duration(s.range))
                                             : timeline_->rows().front().title;
-  statistics_->setFullText(tr("%1: compute %2, hidden %3, exposed %4, idle %5")
+  // A rank that is predicted waits for no other but those of another pipeline stage.
+  const QString bubble = s.waiting > 0 ? tr(", bubble %1").arg(duration(s.waiting)) : QString();
+  statistics_->setFullText(tr("%1: compute %2, hidden %3, exposed %4%5, idle %6")
                                .arg(of, duration(s.compute), duration(s.overlapped),
-                                    duration(s.exposed), duration(s.idle)));
+                                    duration(s.exposed - s.waiting), bubble, duration(s.idle)));
   setTone(note_, prediction_.isStale() ? "warn" : "muted");
   note_->setFullText(prediction_.isStale() ? tr("not of the recipe as it is now")
                      : s.communication == 0

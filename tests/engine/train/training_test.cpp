@@ -6,6 +6,7 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 
 #include "engine/telemetry/log_reader.h"
@@ -178,14 +179,14 @@ ranks = 1
           "capture_seconds", "exposed_seconds", "nodes", "collectives"})
       QVERIFY2(results[key].toDouble() > 0, key);
     // What is exposed is told of all ranks together: ranks wait for each other in turn.
-    double sum = 0;
-    int steps = 0;
+    double sum = 0;  // of the ranks' medians
     std::vector<double> told{results["exposed_seconds"].toDouble()};
     for (const char* rank : {"0", "1"}) {
       QFile log(run_dir + "/rank-" + rank + ".0.hlog");
       QVERIFY(log.open(QFile::ReadOnly));
       telemetry::LogReader reader;
       reader.feed(log.readAll().toStdString());
+      std::vector<double> exposed;
       while (const auto event = reader.next()) {
         const auto record = std::get<telemetry::Frame>(*event).record();
         QVERIFY(record);
@@ -193,12 +194,13 @@ ranks = 1
           told.push_back(end->results.at("exposed_seconds"));
         const auto* step = std::get_if<telemetry::Step>(&*record);
         if (!step || !step->values.contains("exposed_seconds")) continue;
-        sum += step->values.at("exposed_seconds");
-        ++steps;
+        exposed.push_back(step->values.at("exposed_seconds"));
       }
+      std::ranges::sort(exposed);
+      sum += exposed.at(exposed.size() / 2);
     }
     QCOMPARE(told.size(), size_t(3));
-    for (const double each : told) QVERIFY(std::abs(each - sum / steps) < 1e-9);
+    for (const double each : told) QVERIFY(std::abs(each - sum / 2) < 1e-9);
   }
 
   void bad_input_ends_with_2_and_a_line_data() {
