@@ -45,21 +45,25 @@ void Session::start() {
 
 void Session::offerTrust() {
   second_.start(kSecond);
-  // Once the window listens.
-  QTimer::singleShot(0, this, [this] {
-    Q_EMIT offered(tr("%1 was made elsewhere, and is only read. Trusted, its runs are followed, "
-                      "can be stopped "
-                      "and removed, on the hosts and in the folders that it names")
-                       .arg(QDir::toNativeSeparators(store_)),
-                   tr("Trust it"), [this] {
-                     const Result<> done = storage::trust(store_.toStdString());
-                     if (!done)
-                       return Q_EMIT message(QString::fromStdString(done.error().message),
-                                             Tone::bad);
-                     reading_.post([this] { reader_.reset(); });
-                     start();
-                   });
-  });
+  read(
+      polling_, [](storage::Reader& reader) { return reader.changed(); },
+      [this](const Result<bool>& opened) {
+        if (!opened)
+          return Q_EMIT message(QString::fromStdString(opened.error().message), Tone::bad);
+        Q_EMIT offered(
+            tr("%1 was made elsewhere, and is only read. Trusted, its runs are followed, can be "
+               "stopped and removed, on the hosts and in the folders that it names")
+                .arg(QDir::toNativeSeparators(store_)),
+            tr("Trust it"), [this] { trust(); });
+      });
+}
+
+void Session::trust() {
+  const Result<> done = storage::trust(store_.toStdString());
+  if (!done) return Q_EMIT message(QString::fromStdString(done.error().message), Tone::bad);
+  // It has been opened as one that is not trusted.
+  reading_.post([this] { reader_.reset(); });
+  start();
 }
 
 Result<> Session::openReader() {

@@ -119,7 +119,9 @@ class Session : public QObject {
     };
   }
 
+  /// Of a store that somebody else made: a message with a button.
   void offerTrust();
+  void trust();
   Result<> openReader();     // on the reading thread
   Result<> openWorkbench();  // on any thread
   void pollStore();

@@ -5,6 +5,7 @@
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "remote/target.h"
 #include "storage/queries.h"
@@ -30,6 +31,19 @@ std::string contents(const std::string& path) {
 void write(const std::string& path, const std::string& text) {
   fs::create_directories(fs::path(path).parent_path());
   std::ofstream(path) << text;
+}
+
+/// Where a run lives, as earlier versions kept it: by paths.
+std::string old_row(const remote::Target& target, const std::string& run_dir,
+                    const std::string& engine) {
+  using nlohmann::json;
+  const json share = {
+      {"run_dir", run_dir}, {"engine", engine}, {"first_rank", 0}, {"local_ranks", 1}};
+  return json{{"target", json::parse(remote::to_json(target))},
+              {"shares", json::array({share})},
+              {"epoch", 0},
+              {"launcher", {{"pid", 1}, {"start_time", 0}, {"boot_id", ""}}}}
+      .dump();
 }
 
 }  // namespace
@@ -77,11 +91,7 @@ class ForeignStoreTest : public QObject {
     write(program, "#!/bin/sh\ntouch " + canary + "\n");
     fs::permissions(program, fs::perms::owner_all);
     write(path("documents/letter.txt"), "dear");
-    const std::string place = R"({"target": )" + remote::to_json(remote::this_machine()) +
-                              R"(, "shares": [{"run_dir": ")" + path("documents") +
-                              R"(", "engine": ")" + program +
-                              R"(", "first_rank": 0, "local_ranks": 1}], "epoch": 0, "launcher": )"
-                              R"({"pid": 1, "start_time": 0, "boot_id": ""}})";
+    const std::string place = old_row(remote::this_machine(), path("documents"), program);
     const std::string copy = path("copy.sqlite");
     fs::copy_file(store_with(place), copy);
     for (const bool trusted : {false, true}) {
@@ -203,11 +213,8 @@ class ForeignStoreTest : public QObject {
     const std::string engines = "/home/me/.heddle/engines/" + std::string(64, 'b');
     remote::Target target = remote::this_machine();
     target.hosts[0].address = "node";
-    const auto place = place_from_json(
-        R"({"target": )" + remote::to_json(target) +
-        R"(, "shares": [{"run_dir": "/home/me/.heddle/runs/one", "engine": ")" + engines +
-        R"(/heddle-engine", "first_rank": 0, "local_ranks": 2}], "epoch": 0, "launcher": )"
-        R"({"pid": 1, "start_time": 0, "boot_id": ""}})");
+    const auto place =
+        place_from_json(old_row(target, "/home/me/.heddle/runs/one", engines + "/heddle-engine"));
     VERIFY_RESULT(place);
     QCOMPARE(place->shares[0].run_dir(), std::string("/home/me/.heddle/runs/one"));
     QCOMPARE(place->shares[0].engine(), engines + "/heddle-engine");

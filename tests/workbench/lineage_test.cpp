@@ -258,6 +258,7 @@ class LineageTest : public QObject {
     refused(planned(Kind::resume, parent), {"the run directory of debug is gone: there is no "});
     Place place = must(place_from_json(parent.hosts));
     place.target.hosts[0] = *remote::parse_host("127.0.0.1:1");
+    place.shares[0].engine_id = std::string(64, 'a');
     storage::RunDetail away = parent;
     away.hosts = to_json(place);
     refused(planned(Kind::resume, away), {"checkpoints of debug cannot be reached", "127.0.0.1"});

@@ -16,6 +16,7 @@
 #include "gui/views/runs/runs_page.h"
 #include "gui/window/main_window.h"
 #include "gui/window/run_status.h"
+#include "storage/trust.h"
 #include "storage/writer.h"
 #include "tests/support/sample_runs.h"
 
@@ -30,6 +31,7 @@ class WindowTest : public QObject {
     qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
     qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
     qputenv("HOME", store_.folder.path().toUtf8());
+    QVERIFY(storage::trust(store_.path().toStdString()));  // made before it had this home
     Theme::install(Theme::Mode::dark);
   }
 
