@@ -155,7 +155,9 @@ device = "cpu")"));
     launch.world_size = 2;
     launch.local_ranks = 1;
     QVERIFY(launch::write_launch(run_dir, launch));
-    const auto run = run_engine({"supervise", "--run-dir", QString::fromStdString(run_dir)});
+    const auto run =
+        run_engine({"supervise", "--run-dir", QString::fromStdString(run_dir), "--secret-stdin"},
+                   QByteArray(64, 'a'));
     QVERIFY2(run.exit_code == 0, run.err.constData());
     std::string cause;
     QVERIFY(QTest::qWaitFor(
