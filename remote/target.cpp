@@ -4,6 +4,9 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
+#include "base/read_json.h"
+
 namespace heddle::remote {
 namespace {
 
@@ -117,8 +120,10 @@ std::string to_json(const Target& target) {
 }
 
 Result<Target> target_from_json(const std::string& text) {
+  const Result<json> read = read_json(text);
+  if (!read) return fail("this is not a target: {}", read.error().message);
+  const json& object = *read;
   try {
-    const json object = json::parse(text);
     Target target;
     target.name = object.at("name");
     target.root = object.value("root", target.root);
@@ -128,7 +133,7 @@ Result<Target> target_from_json(const std::string& text) {
       host.name = item.value("name", host.name);
       host.address = item.value("address", host.address);
       host.user = item.value("user", host.user);
-      host.port = item.value("port", host.port);
+      host.port = whole_or(item, "port", host.port);
       host.identity_file = item.value("identity_file", host.identity_file);
       host.identities_only = item.value("identities_only", host.identities_only);
       host.jump = item.value("jump", host.jump);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/read_json.h"
+
 namespace heddle::storage {
 namespace {
 
@@ -19,7 +21,8 @@ json number_json(const std::optional<double>& value) {
 
 /// Nodes may send bytes that are no UTF-8, which JSON cannot hold: those become U+FFFD.
 json text_json(const std::string& text) {
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace));
+  const std::string valid = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return read_json(valid, {.bytes = valid.size()}).value();
 }
 
 json value_json(const Value& value) {

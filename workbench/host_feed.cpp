@@ -1,7 +1,6 @@
 #include "workbench/host_feed.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/read_json.h"
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
 #include "workbench/supervisor.h"
@@ -52,8 +51,9 @@ Result<uint64_t> HostFeed::poll() {
     const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
     if (!read) return fail(read);
     if (const std::optional<std::string>& text = read->front()) {
-      const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-      Result<launch::End> end = launch::end_from_json(json);
+      const auto json = read_json(*text, launch::kRunFile);
+      if (!json) return fail("{}: end.json: {}", name_, json.error().message);
+      Result<launch::End> end = launch::end_from_json(*json);
       if (!end) return fail("{}: {}", name_, end.error().message);
       end_ = std::move(*end);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/read_json.h"
 #include "remote/connect.h"
 #include "remote/probe.h"
 
@@ -12,10 +13,12 @@ namespace {
 using nlohmann::json;
 
 Result<SavedTarget> from_row(const storage::Target& row) {
-  json whole = json::parse(row.hosts, nullptr, false);
-  if (!whole.is_object()) return fail("target {}: its hosts cannot be read", row.name);
-  whole["accepted_keys"] = json::parse(row.host_keys, nullptr, false);
-  Result<remote::Target> target = remote::target_from_json(whole.dump());
+  Result<json> whole = read_json(row.hosts);
+  const Result<json> keys = read_json(row.host_keys);
+  if (!whole || !whole->is_object() || !keys)
+    return fail("target {}: its hosts cannot be read", row.name);
+  (*whole)["accepted_keys"] = *keys;
+  Result<remote::Target> target = remote::target_from_json(whole->dump());
   if (!target) return fail("target {}: {}", row.name, target.error().message);
   SavedTarget saved{std::move(*target), {}};
   if (row.probe != "{}") {
@@ -27,7 +30,7 @@ Result<SavedTarget> from_row(const storage::Target& row) {
 }
 
 storage::Target to_row(const SavedTarget& saved) {
-  json whole = json::parse(remote::to_json(saved.target));
+  json whole = read_json(remote::to_json(saved.target)).value();
   storage::Target row;
   row.name = saved.target.name;
   row.kind = saved.target.hosts[0].is_this_machine() ? "local" : "ssh";

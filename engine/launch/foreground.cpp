@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/read_file.h"
 #include "engine/launch/run_ranks.h"
 
 namespace heddle::launch {
@@ -95,9 +95,10 @@ void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) 
   }
 }
 
+constexpr size_t kMostResults = size_t{256} << 20;  // every step's loss is in it
+
 void print_file(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_file(path, kMostResults).value_or("");
   fmt::print("{}", text);
   if (!text.empty() && text.back() != '\n') fmt::print("\n");
 }

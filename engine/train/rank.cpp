@@ -101,7 +101,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
   const auto warn = [&](const std::string& text) {
     return log.append(telemetry::Log{launch::now(), telemetry::Level::warning, text});
   };
-  const auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
+  auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
   if (!predicted) return warn("nothing is predicted: " + predicted.error().message);
   if (predicted->plan_hash != facts.plan_hash)
     if (const auto warned =
@@ -111,8 +111,14 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
       return warned;
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
-  return log.append(
-      telemetry::Plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()});
+  telemetry::Plan plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()};
+  if (plan.document.size() > telemetry::kPlanDocument.bytes) {
+    if (const auto warned = warn("the predicted timelines are too long to be kept"); !warned)
+      return warned;
+    predicted->timelines.clear();
+    plan.document = plan::to_json(*predicted).dump();
+  }
+  return log.append(plan);
 }
 
 // What a rank does, with the exit code that each error has.

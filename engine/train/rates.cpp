@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/read_json.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
@@ -66,7 +67,7 @@ std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
   for (const std::string& text : gather_texts(mine.dump(), ranks)) {
-    const nlohmann::json read = nlohmann::json::parse(text);
+    const nlohmann::json read = read_json(text).value();
     View view;
     view.threads = read.at("threads");
     for (const auto& [name, kind] : read.at("groups").items())
@@ -98,7 +99,7 @@ View agreed(const std::vector<View>& views) {
 std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   std::vector<cost::Rates> all;
   for (const std::string& text : gather_texts(cost::to_json(mine).dump(), ranks))
-    all.push_back(cost::rates_from_json(nlohmann::json::parse(text)));
+    all.push_back(cost::rates_from_json(read_json(text).value()));
   return all;
 }
 
