@@ -46,8 +46,9 @@ Verdict verdict_of(const std::deque<HostFeed>& feeds) {
     if (feed.lost()) {
       verdict.state = RunState::lost;
       verdict.cause = fmt::format(
-          "the supervisor on {} is gone and left no end: it was killed, or the host was restarted",
-          feed.name());
+          "the supervisor on {} is gone and left no end{}: it was killed, or the host was "
+          "restarted",
+          feed.name(), feed.forged() ? " (the end.json there is not its own)" : "");
       continue;
     }
     const launch::End& end = *feed.end();
@@ -107,6 +108,7 @@ class RunFollower {
     for (size_t i = 0; i < feeds_.size(); ++i) {
       HostFeed& feed = feeds_[i];
       if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+      const bool forged = feed.forged();
       // As long as there is more than one piece, the pause between polls would only fall behind.
       for (;;) {
         const Result<uint64_t> bytes = feed.poll();
@@ -117,6 +119,12 @@ class RunFollower {
         came = true;
         changed_();
       }
+      if (feed.forged() && !forged)
+        line(
+            telemetry::Level::warning,
+            fmt::format("the end.json of {} was not written by the run's supervisor: it counts for "
+                        "nothing",
+                        feed.name()));
     }
     if (came) {
       // A run of long steps is often quiet: twice its last silence is nothing to ask about.
@@ -180,8 +188,8 @@ class RunFollower {
     for (HostFeed& feed : feeds_) {
       if (Result<> ended = feed.end_logs(); !ended) return ended;
     }
-    // Of several hosts none's end is the run's: the verdict alone ends it.
-    if (feeds_.size() == 1) {
+    // Of several hosts none's end is the run's, and a log alone proves none: the verdict ends it.
+    if (feeds_.size() == 1 && feeds_.front().end()) {
       if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     }
     const Verdict verdict = verdict_of(feeds_);

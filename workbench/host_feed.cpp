@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/launch/end_proof.h"
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
 #include "workbench/supervisor.h"
@@ -18,6 +19,7 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
       run_(run),
       share_(place.shares[index]),
       epoch_(place.epoch),
+      end_key_(place.end_key),
       index_(index),
       name_(place.target.hosts[index].name) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
@@ -48,19 +50,24 @@ Result<> HostFeed::connect(const remote::Target& target) {
 Result<uint64_t> HostFeed::poll() {
   // What ended before the reading has been read to its end when nothing came.
   const bool over = end_ || lost_;
-  if (!end_) {
-    const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
-    if (!read) return fail(read);
-    if (const std::optional<std::string>& text = read->front()) {
-      const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-      Result<launch::End> end = launch::end_from_json(json);
-      if (!end) return fail("{}: {}", name_, end.error().message);
-      end_ = std::move(*end);
-    }
-  }
+  if (!end_)
+    if (Result<> looked = look_for_end(); !looked) return fail(looked);
   const Result<uint64_t> came = read(logs_);
   if (came && over && *came == 0) drained_ = true;
   return came;
+}
+
+Result<> HostFeed::look_for_end() {
+  const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
+  if (!read) return fail(read);
+  const std::optional<std::string>& text = read->front();
+  if (!text) return {};
+  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  Result<launch::End> end = launch::end_from_json(json);
+  const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
+  forged_ = !end || (!end_key_.empty() && !launch::is_proven(*end, part, end_key_));
+  if (!forged_) end_ = std::move(*end);
+  return {};
 }
 
 Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
@@ -89,8 +96,9 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
 }
 
 Result<launch::Condition> HostFeed::condition() {
-  return ask_supervisor(*node_, share_, "--status").map([](const launch::Status& status) {
-    return status.condition;
+  return ask_supervisor(*node_, share_, "--status").map([this](const launch::Status& status) {
+    const bool ended = status.condition == launch::Condition::ended;
+    return ended && forged_ ? launch::Condition::lost : status.condition;
   });
 }
 

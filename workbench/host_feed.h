@@ -34,7 +34,7 @@ class HostFeed {
   /// of the supervisor's log is left for take_end.
   Result<uint64_t> poll();
 
-  /// Asks the host whether the supervisor lives.
+  /// Asks the host whether the supervisor lives. One that is gone and left a forged end is lost.
   Result<launch::Condition> condition();
 
   /// Nothing more will come: its end.json was seen, or its supervisor is known to be dead, and a
@@ -43,6 +43,8 @@ class HostFeed {
   /// The supervisor is dead without an end: what is there is all there will be.
   void give_up() { lost_ = true; }
   bool lost() const { return lost_ && !end_; }
+  /// Its end.json was not written by the run's supervisor, and counts for nothing.
+  bool forged() const { return forged_; }
   const std::optional<launch::End>& end() const { return end_; }
 
   /// Asks the supervisor to kill its ranks; once is enough.
@@ -63,6 +65,8 @@ class HostFeed {
     uint64_t offset = 0;
   };
 
+  /// Takes the end from end.json, if it is there and the supervisor's own.
+  Result<> look_for_end();
   /// The bytes that came of these logs.
   Result<uint64_t> read(std::vector<Log>& logs);
   Result<> ingest(Log& log, std::string bytes);
@@ -73,6 +77,7 @@ class HostFeed {
   storage::RunId run_;
   Share share_;
   int32_t epoch_;
+  std::string end_key_;
   size_t index_;
   std::string name_;
   std::unique_ptr<remote::Node> node_;
@@ -81,6 +86,7 @@ class HostFeed {
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<launch::End> end_;
   bool lost_ = false;
+  bool forged_ = false;
   bool drained_ = false;
   bool kill_asked_ = false;
 };

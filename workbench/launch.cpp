@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
 #include "engine/recipe/fault_lines.h"
@@ -173,6 +174,12 @@ class Attempt {
   }
 
   Result<> prepare_hosts() {
+    const Result<Secret> secret = Secret::make();
+    if (!secret) return fail(secret);
+    secret_ = *secret;
+    const Result<std::string> key = public_key(*secret);
+    if (!key) return fail(key);
+    place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
     for (const auto& node : nodes_)
       if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
@@ -221,13 +228,9 @@ class Attempt {
       const storage::Lineage& lineage = request_.begin->lineage;
       launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
     }
-    std::optional<Secret> secret;  // known to the hosts, and kept nowhere else
     if (nodes_.size() > 1) {
       launch.rendezvous_host = request_.target.hosts[0].address;
       launch.public_addresses = request_.target.public_addresses;
-      const Result<Secret> made = Secret::make();
-      if (!made) return fail(made);
-      secret = *made;
     }
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Share& share = place_.shares[i];
@@ -241,7 +244,7 @@ class Attempt {
           !put) {
         return put;
       }
-      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, secret);
+      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, *secret_);
       if (!status) return fail(status);
       ++started_;
       // The first host has opened the rendezvous; the others are told where.
@@ -263,6 +266,7 @@ class Attempt {
   const LaunchProgress& progress_;
   storage::CreatedRun run_;
   Place place_;
+  std::optional<Secret> secret_;  // known to the hosts, and kept nowhere else
   size_t started_ = 0;
 };
 

@@ -105,6 +105,7 @@ std::string to_json(const Place& place) {
   return json{{"target", json::parse(remote::to_json(place.target))},
               {"shares", shares},
               {"epoch", place.epoch},
+              {"end_key", place.end_key},
               {"launcher",
                {{"pid", place.launcher.pid},
                 {"start_time", place.launcher.start_time},
@@ -132,6 +133,7 @@ Result<Place> place_from_json(const std::string& text) {
       place.shares.push_back(std::move(share));
     }
     place.epoch = read.at("epoch");
+    place.end_key = read.value("end_key", "");
     const json& launcher = read.at("launcher");
     place.launcher = {launcher.at("pid"), launcher.at("start_time")};
     place.launcher_boot_id = launcher.at("boot_id");

@@ -3,8 +3,11 @@
 // A rank is `ENGINE rank …` (rank_arguments.h) in a process group of its own, at nice 10, with
 // OMP_NUM_THREADS = cores / local ranks unless that is set, stdout and stderr appended to
 // rank-R.err. It dies with its parent (PR_SET_PDEATHSIG). Exit codes: 0 done, 1 failed, 2 bad usage
-// or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace. A
-// rank that somebody stops (SIGSTOP) is told after two seconds, with the others that wait for it.
+// or recipe, 130 stopped. A code proves nothing by itself: a rank that leaves with 0 is done if it
+// has said so (last_word.h) at the recipe's last step, one that leaves with 130 has stopped if it
+// has said so or was asked to; else it has failed. When one fails, the others get SIGTERM, and
+// SIGKILL after the grace. A rank that somebody stops (SIGSTOP) is told after two seconds, with the
+// others that wait for it.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/record.h"
@@ -30,8 +34,10 @@ class RankGroup {
  public:
   using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
-  /// `engine`: the program; `log` is told of starts, deaths and kills.
-  RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at, Log log);
+  /// `engine`: the program; `steps`: at which a rank is done, 0: the run trains nothing; `log` is
+  /// told of starts, deaths and kills.
+  RankGroup(std::string engine, std::string run_dir, Launch launch, int64_t steps,
+            double spawned_at, Log log);
   /// Kills what is left.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
@@ -54,6 +60,7 @@ class RankGroup {
   struct Process {
     int32_t rank = 0;
     ProcessId id;
+    LastWord word;
     bool running = true;
     int status = 0;           // as waitpid gives it
     int64_t output_from = 0;  // size of rank-R.err before this start
@@ -75,7 +82,9 @@ class RankGroup {
   void tell_stopped();
   /// Seconds until there is something to do without a signal; negative: never.
   double patience() const;
+  /// Whether it ended otherwise than a rank may.
   bool failed(const Process& process) const;
+  std::string how_it_ended(const Process& process) const;
   bool any_running() const;
   End end_of_failed(const Process& failed) const;
   End end_without_failure() const;
@@ -83,6 +92,7 @@ class RankGroup {
   std::string engine_;
   std::string run_dir_;
   Launch launch_;
+  int64_t steps_;
   double spawned_at_;
   Log log_;
   sigset_t mask_before_;

@@ -96,8 +96,9 @@ json to_json(const State& state) {
 }
 
 json to_json(const End& end) {
-  return {{"state", end.state}, {"exit_code", end.exit_code}, {"cause", end.cause},
-          {"rank", end.rank},   {"signal", end.signal},       {"finished", end.finished}};
+  return {{"state", end.state},        {"exit_code", end.exit_code}, {"cause", end.cause},
+          {"rank", end.rank},          {"signal", end.signal},       {"finished", end.finished},
+          {"signature", end.signature}};
 }
 
 Result<State> state_from_json(const json& json) {
@@ -118,8 +119,8 @@ Result<State> state_from_json(const json& json) {
 
 Result<End> end_from_json(const json& json) {
   try {
-    return End{json.at("state"), json.at("exit_code"), json.at("cause"),
-               json.at("rank"),  json.at("signal"),    json.at("finished")};
+    return End{json.at("state"),  json.at("exit_code"), json.at("cause"),           json.at("rank"),
+               json.at("signal"), json.at("finished"),  json.value("signature", "")};
   } catch (const nlohmann::json::exception& error) {
     return fail("end.json: {}", error.what());
   }
@@ -155,13 +156,14 @@ Result<Status> read_status(const std::string& run_dir) {
   const bool alive = *state && (*state)->boot_id == boot_id() &&
                      identify((*state)->supervisor.pid) == (*state)->supervisor;
   Result<std::optional<End>> end = read_end(run_dir);
-  if (!end) return fail(end);
   status.state = std::move(*state);
-  status.end = std::move(*end);
-  if (status.end) {
+  if (end) status.end = std::move(*end);
+  if (alive) {
+    status.condition = Condition::running;
+  } else if (status.end) {
     status.condition = Condition::ended;
-  } else if (status.state) {
-    status.condition = alive ? Condition::running : Condition::lost;
+  } else if (status.state || !end) {
+    status.condition = Condition::lost;
   }
   return status;
 }

@@ -10,6 +10,7 @@
 #include "base/host_name.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/checkpoint_folder.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
@@ -217,6 +218,8 @@ int run_rank(const launch::RankContext& context) {
     return outcome.error().exit_code;
   }
   runtime::close_process_groups();
+  using State = launch::Word::State;
+  launch::say(context.word_fd, {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;
 }
 

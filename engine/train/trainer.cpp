@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/recipe/modules.h"
@@ -87,6 +88,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
+      launch::say(context_.word_fd, {launch::Word::State::working, step});
       outcome.stopped = asked_.stop && step < recipe_.training.steps;
       // The signals of one request may fall to both sides of a step.
       const bool again = asked_.checkpoint && asked_before == step - 1;
@@ -98,6 +100,7 @@ class Trainer {
       // The save that a step ends with is copied while the next one begins.
       runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
+    outcome.step = step;
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
     if (!results_.exposed_seconds.empty())
