@@ -6,6 +6,7 @@
 #include <QTest>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/process.h"
 #include "base/signature.h"
