@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace heddle::remote {
@@ -26,6 +27,14 @@ Target this_machine() {
   target.name = kThisMachine;
   target.hosts = {host};
   return target;
+}
+
+std::string tidy_folder(const std::string& path) {
+  std::string tidy;
+  for (const char c : path)
+    if (c != '/' || !tidy.ends_with('/')) tidy += c;
+  if (tidy.size() > 1 && tidy.ends_with('/')) tidy.pop_back();
+  return tidy;
 }
 
 Result<Host> parse_host(std::string_view text) {
@@ -81,6 +90,10 @@ Result<> check(const Target& target) {
   if (!target.root.starts_with('/') && !target.root.starts_with("~/")) {
     return fail("target {}: root \"{}\" is no folder; valid: /… or ~/…", target.name, target.root);
   }
+  const std::filesystem::path root(tidy_folder(target.root));
+  if (root.lexically_normal() != root || root == "/")
+    return fail("target {}: root \"{}\"; valid: a folder below /, without . and .. in its path",
+                target.name, target.root);
   for (const Host& host : target.hosts) {
     if (host.is_this_machine() && target.hosts.size() > 1) {
       return fail("target {}: a host without an address; only {} has none", target.name,

@@ -47,6 +47,9 @@ inline constexpr std::string_view kThisMachine = "this-machine";
 Target this_machine();
 
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
+/// The folder's path without slashes that say nothing: at its end, or several in a row.
+std::string tidy_folder(const std::string& path);
+
 Result<Host> parse_host(std::string_view text);
 
 /// Takes over the accepted keys of hosts, those gone through included, that `before` had as well.

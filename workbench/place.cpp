@@ -29,7 +29,8 @@ bool is_hash(const std::string& id) {
 }
 
 /// Absolute, what the target says, and nothing that leads elsewhere.
-bool is_root(const std::string& root, const std::string& said) {
+bool is_root(const std::string& root, const std::string& target_s) {
+  const std::string said = remote::tidy_folder(target_s);
   const fs::path path(root);
   if (!path.is_absolute() || path.lexically_normal() != path || !path.has_filename()) return false;
   return said.starts_with('~') ? root.ends_with(said.substr(1)) : root == said;
@@ -58,6 +59,7 @@ Share share_from(const json& read) {
     share.folder = read.at("folder");
     share.engine_id = read.at("engine_id");
   }
+  share.root = remote::tidy_folder(share.root);
   share.first_rank = read.at("first_rank");
   share.local_ranks = read.at("local_ranks");
   return share;
@@ -115,9 +117,7 @@ std::string to_json(const Place& place) {
 
 Result<Place> place_from_json(const std::string& text) {
   if (text.empty())
-    return fail(
-        "its store was made elsewhere and is not trusted: nothing is asked of the hosts that it "
-        "names; heddle trust");
+    return fail("its store is not trusted: nothing is asked of the hosts that it names");
   try {
     const json read = json::parse(text);
     Result<remote::Target> target = remote::target_from_json(read.at("target").dump());

@@ -51,7 +51,7 @@ class Hold {
 };
 
 Result<> forget_earlier_attempt(const std::string& run_dir) {
-  for (const char* name : {"state.json", "end.json", "results.json"}) {
+  for (const char* name : {"state.json", "end.json", "results.json", "secret"}) {
     const std::string path = run_dir + "/" + name;
     if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", path, strerror(errno));
   }

@@ -103,9 +103,11 @@ class Trainer {
     outcome.step = step;
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
-    if (!results_.exposed_seconds.empty())
-      results_.exposed_of_ranks =
-          mean_of_ranks(results_.median_exposed_seconds(), context_.launch.world_size, device_);
+    if (!results_.exposed_seconds.empty()) {
+      const int32_t ranks = context_.launch.world_size;
+      results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
+      results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
+    }
     if (const auto written = write_results(context_, results_, runner_, device_); !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
@@ -162,8 +164,10 @@ class Trainer {
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
-      results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
-      record.values["exposed_seconds"] = results_.exposed_seconds.back();
+      const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
+      results_.exposed_seconds.push_back(unhidden.exposed);
+      results_.bubble_seconds.push_back(unhidden.bubble);
+      record.values["exposed_seconds"] = unhidden.exposed;
       if (const auto logged = log_.append(spans); !logged) return logged;
     }
     if (const auto logged = log_.append(record); !logged) return logged;
@@ -270,6 +274,7 @@ class Trainer {
       end.results["mfu"] = *mfu;
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
     if (results_.exposed_of_ranks) end.results["exposed_seconds"] = *results_.exposed_of_ranks;
+    if (results_.bubble_of_ranks) end.results["bubble_seconds"] = *results_.bubble_of_ranks;
     if (outcome.stopped) end.cause = "stopped by the user";
     return end;
   }

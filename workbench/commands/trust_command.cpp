@@ -7,7 +7,7 @@
 namespace heddle::workbench {
 
 int trust_command(const Context& context) {
-  const bool before = storage::is_trusted(context.store);
+  const bool before = storage::is_listed(context.store);
   if (const Result<> done = storage::trust(context.store); !done) return report(done.error());
   fmt::print("{} {} trusted\n", context.store, before ? "was already" : "is now");
   return kExitDone;

@@ -197,11 +197,10 @@ void StepPanel::showStatistics() {
   const Statistics s = timeline_->statistics(0);
   const QString of = timeline_->selection() ? tr("selection %1").arg(duration(s.range))
                                             : timeline_->rows().front().title;
-  // A rank that is predicted waits for no other but those of another pipeline stage.
-  const QString bubble = s.waiting > 0 ? tr(", bubble %1").arg(duration(s.waiting)) : QString();
+  const QString bubble = s.bubble > 0 ? tr(", bubble %1").arg(duration(s.bubble)) : QString();
   statistics_->setFullText(tr("%1: compute %2, hidden %3, exposed %4%5, idle %6")
                                .arg(of, duration(s.compute), duration(s.overlapped),
-                                    duration(s.exposed - s.waiting), bubble, duration(s.idle)));
+                                    duration(s.exposed), bubble, duration(s.idle)));
   setTone(note_, prediction_.isStale() ? "warn" : "muted");
   note_->setFullText(prediction_.isStale() ? tr("not of the recipe as it is now")
                      : s.communication == 0

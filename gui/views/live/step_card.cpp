@@ -30,12 +30,13 @@ Statistics meanOf(const TimelineWidget& timeline, const std::vector<size_t>& row
     sum.overlapped += s.overlapped;
     sum.exposed += s.exposed;
     sum.waiting += s.waiting;
+    sum.bubble += s.bubble;
     sum.idle += s.idle;
     ++count;
   }
   if (count == 0) return sum;
   for (int64_t* value : {&sum.range, &sum.compute, &sum.communication, &sum.overlapped,
-                         &sum.exposed, &sum.waiting, &sum.idle}) {
+                         &sum.exposed, &sum.waiting, &sum.bubble, &sum.idle}) {
     *value /= count;
   }
   return sum;
@@ -274,7 +275,9 @@ void StepCard::showStatistics() {
       {3, part(tr("hidden"), s.overlapped, c.text)},
       {0, part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text)},
       {2, part(tr("of it waiting"), s.waiting, c.text)},
+      {1, part(tr("bubble"), s.bubble, c.text)},
       {4, part(tr("idle"), s.idle, c.text)}};
+  if (s.bubble == 0) parts.removeAt(6);
   if (s.waiting == 0) parts.removeAt(5);
   const auto text = [&parts] {
     QStringList texts;
