@@ -95,10 +95,11 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
   return {};
 }
 
-Result<launch::Condition> HostFeed::condition() {
-  return ask_supervisor(*node_, share_, "--status").map([this](const launch::Status& status) {
-    const bool ended = status.condition == launch::Condition::ended;
-    return ended && forged_ ? launch::Condition::lost : status.condition;
+Result<launch::Status> HostFeed::status() {
+  return ask_supervisor(*node_, share_, "--status").map([this](launch::Status status) {
+    if (forged_ && status.condition == launch::Condition::ended)
+      status.condition = launch::Condition::lost;
+    return status;
   });
 }
 

@@ -34,14 +34,19 @@ class HostFeed {
   /// of the supervisor's log is left for take_end.
   Result<uint64_t> poll();
 
-  /// Asks the host whether the supervisor lives. One that is gone and left a forged end is lost.
-  Result<launch::Condition> condition();
+  /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
+  Result<launch::Status> status();
 
   /// Nothing more will come: its end.json was seen, or its supervisor is known to be dead, and a
   /// later poll brought nothing.
   bool drained() const { return drained_; }
-  /// The supervisor is dead without an end: what is there is all there will be.
-  void give_up() { lost_ = true; }
+  /// The supervisor is dead without an end, or nothing is left of the run directory: what is there
+  /// is all there will be.
+  void give_up(launch::Condition found) {
+    lost_ = true;
+    vanished_ = found == launch::Condition::absent;
+  }
+  bool vanished() const { return vanished_; }
   bool lost() const { return lost_ && !end_; }
   /// Its end.json was not written by the run's supervisor, and counts for nothing.
   bool forged() const { return forged_; }
@@ -57,6 +62,7 @@ class HostFeed {
   Result<> take_end();
 
   const std::string& name() const { return name_; }
+  std::string run_dir() const { return share_.run_dir(); }
 
  private:
   struct Log {
@@ -87,6 +93,7 @@ class HostFeed {
   std::optional<launch::End> end_;
   bool lost_ = false;
   bool forged_ = false;
+  bool vanished_ = false;
   bool drained_ = false;
   bool kill_asked_ = false;
 };

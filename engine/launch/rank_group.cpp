@@ -25,6 +25,8 @@ constexpr int kExitStopped = 130;
 constexpr double kGraceAfterFailure = 5;
 /// A rank that is stopped for less is not worth a line.
 constexpr double kStopTold = 2;
+/// How often the run directory is looked for.
+constexpr double kLook = 2;
 constexpr int64_t kOutputKept = int64_t{64} * 1024;
 
 using std::chrono::steady_clock;
@@ -47,10 +49,9 @@ sigset_t taken_signals() {
   return set;
 }
 
-/// The next signal, or 0 after `seconds` (negative: no limit).
+/// The next signal, or 0 after `seconds`.
 int wait_for_signal(double seconds) {
   const sigset_t set = taken_signals();
-  if (seconds < 0) return std::max(0, sigwaitinfo(&set, nullptr));
   const timespec limit{static_cast<time_t>(seconds),
                        static_cast<long>((seconds - std::floor(seconds)) * 1e9)};
   return std::max(0, sigtimedwait(&set, nullptr, &limit));
@@ -87,6 +88,8 @@ RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, int
       log_(std::move(log)) {
   const sigset_t taken = taken_signals();
   pthread_sigmask(SIG_BLOCK, &taken, &mask_before_);
+  struct stat found {};
+  if (stat(run_dir_.c_str(), &found) == 0) directory_ = found;
 }
 
 RankGroup::~RankGroup() {
@@ -162,6 +165,11 @@ End RankGroup::run() {
     // Also without SIGCHLD: several deaths may come as one.
     const Process* failed = reap();
     tell_stopped();
+    if (!directory_lost_ && any_running() && !has_directory()) {
+      directory_lost_ = true;
+      log_(Level::error, "the run directory is gone: the ranks are stopped");
+      terminate(launch_.grace_seconds);
+    }
     if (failed && !first_failed) {
       first_failed = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
@@ -171,7 +179,18 @@ End RankGroup::run() {
       kill();
     }
   }
+  if (directory_lost_)
+    return {.state = "failed",
+            .exit_code = 1,
+            .cause = fmt::format("{} is gone: somebody has moved or removed it", run_dir_),
+            .finished = now()};
   return first_failed ? end_of_failed(*first_failed) : end_without_failure();
+}
+
+bool RankGroup::has_directory() const {
+  struct stat found {};
+  return !directory_ || (stat(run_dir_.c_str(), &found) == 0 &&
+                         found.st_ino == directory_->st_ino && found.st_dev == directory_->st_dev);
 }
 
 void RankGroup::obey(int signal) {
@@ -253,11 +272,11 @@ void RankGroup::tell_stopped() {
 }
 
 double RankGroup::patience() const {
-  double seconds = terminated_ && !killed_ ? seconds_until(kill_at_) : -1;
+  double seconds = kLook;
+  if (terminated_ && !killed_) seconds = std::min(seconds, seconds_until(kill_at_));
   for (const Process& process : processes_) {
     if (!process.running || !process.stopped_at || process.stop_told) continue;
-    const double until = std::max(0.0, kStopTold + seconds_from_now(*process.stopped_at));
-    seconds = seconds < 0 ? until : std::min(seconds, until);
+    seconds = std::min(seconds, std::max(0.0, kStopTold + seconds_from_now(*process.stopped_at)));
   }
   return seconds;
 }

@@ -7,7 +7,8 @@
 // has said so (last_word.h) at the recipe's last step, one that leaves with 130 has stopped if it
 // has said so or was asked to; else it has failed. When one fails, the others get SIGTERM, and
 // SIGKILL after the grace. A rank that somebody stops (SIGSTOP) is told after two seconds, with the
-// others that wait for it.
+// others that wait for it. When the run directory is gone, nothing can be kept or asked any more:
+// the ranks are stopped.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <functional>
@@ -78,9 +80,11 @@ class RankGroup {
   /// Reaps what has died; the one that failed, if any. Takes note of who was stopped or goes on.
   const Process* reap();
   void note_stop(Process& process, int status);
+  /// Whether the path of the run directory still leads to it.
+  bool has_directory() const;
   /// Tells of ranks that have been stopped for a while.
   void tell_stopped();
-  /// Seconds until there is something to do without a signal; negative: never.
+  /// Seconds until there is something to do without a signal.
   double patience() const;
   /// Whether it ended otherwise than a rank may.
   bool failed(const Process& process) const;
@@ -91,13 +95,15 @@ class RankGroup {
 
   std::string engine_;
   std::string run_dir_;
+  std::optional<struct stat> directory_;  // as it was at the start
   Launch launch_;
   int64_t steps_;
   double spawned_at_;
   Log log_;
   sigset_t mask_before_;
   std::vector<Process> processes_;
-  bool stop_asked_ = false;                        // by a user
+  bool stop_asked_ = false;  // by a user
+  bool directory_lost_ = false;
   bool terminated_ = false;                        // SIGTERM was sent
   bool killed_ = false;                            // SIGKILL was sent
   std::chrono::steady_clock::time_point kill_at_;  // once terminated_

@@ -160,6 +160,7 @@ Result<Status> read_status(const std::string& run_dir) {
   if (end) status.end = std::move(*end);
   if (alive) {
     status.condition = Condition::running;
+    status.stopped = is_stopped(status.state->supervisor.pid);
   } else if (status.end) {
     status.condition = Condition::ended;
   } else if (status.state || !end) {
@@ -171,6 +172,7 @@ Result<Status> read_status(const std::string& run_dir) {
 json to_json(const Status& status) {
   constexpr const char* names[] = {"absent", "running", "ended", "lost"};
   return {{"condition", names[static_cast<int>(status.condition)]},
+          {"stopped", status.stopped},
           {"state", status.state ? to_json(*status.state) : json()},
           {"end", status.end ? to_json(*status.end) : json()}};
 }
@@ -187,6 +189,7 @@ Result<Status> status_from_json(const json& json) {
   } else if (condition != "absent") {
     return fail("condition: '{}' is unknown; valid: absent | running | ended | lost", condition);
   }
+  status.stopped = json.value("stopped", false);
   if (json.contains("state") && !json["state"].is_null()) {
     Result<State> state = state_from_json(json["state"]);
     if (!state) return fail(state);

@@ -57,11 +57,12 @@ struct Status {
   Condition condition = Condition::absent;
   std::optional<State> state;
   std::optional<End> end;
+  bool stopped = false;  // the supervisor lives, but somebody has stopped it (SIGSTOP)
 };
 
 Result<Status> read_status(const std::string& run_dir);
 
-/// `{condition: absent|running|ended|lost, state: {…}|null, end: {…}|null}`: what
+/// `{condition: absent|running|ended|lost, stopped, state: {…}|null, end: {…}|null}`: what
 /// `heddle-engine supervise` prints.
 nlohmann::json to_json(const Status& status);
 Result<Status> status_from_json(const nlohmann::json& json);

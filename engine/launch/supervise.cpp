@@ -30,6 +30,7 @@ int print_status(const std::string& run_dir) {
 }
 
 /// Asks the supervisor, which is known by more than its pid; one that is gone already is no error.
+/// One that somebody has stopped goes on, or it would not hear.
 int send(const std::string& run_dir, int signal) {
   const Result<Status> status = read_status(run_dir);
   if (!status) return print_error(status.error().message);
@@ -38,6 +39,7 @@ int send(const std::string& run_dir, int signal) {
     return print_error(fmt::format("supervisor of {}, process {}: {}", run_dir,
                                    status->state->supervisor.pid, strerror(errno)));
   }
+  if (status->stopped) kill(status->state->supervisor.pid, SIGCONT);
   return print_status(run_dir);
 }
 

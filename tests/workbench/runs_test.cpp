@@ -148,6 +148,21 @@ class RunsTest : public QObject {
     fixture_->verify_complete(run.id, 2);
   }
 
+  void a_run_whose_directory_vanishes_says_so() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    const heddle::launch::Status running = status(run.id);
+    std::filesystem::remove_all(detail(run.id).run_dir);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::lost);
+    QVERIFY2(
+        detail(run.id).summary.cause.find("somebody has moved or removed it") != std::string::npos,
+        detail(run.id).summary.cause.c_str());
+    QTRY_COMPARE_WITH_TIMEOUT(heddle::launch::identify(running.state->ranks[0].process.pid),
+                              heddle::launch::ProcessId{}, 20000);
+  }
+
   void a_bad_recipe_makes_no_run() {
     open();
     LaunchRequest request = fixture_->request(10);

@@ -331,6 +331,24 @@ class LaunchTest : public QObject {
     QTRY_COMPARE(processes_left(), 0);
   }
 
+  void a_supervisor_that_somebody_has_stopped_still_hears() {
+    const Status started = start_supervisor(engine("while :; do sleep 0.05; done"), 1);
+    kill(started.state->supervisor.pid, SIGSTOP);
+    QTRY_VERIFY(status().stopped);
+    QCOMPARE(status().condition, Condition::running);
+    supervise({"--stop"});
+    QVERIFY(ends());
+    QCOMPARE(status().end->state, std::string("stopped"));
+  }
+
+  void ranks_end_when_their_directory_is_gone() {
+    start_supervisor(engine("while :; do sleep 0.05; done"), 2);
+    QVERIFY(processes_left() > 0);
+    std::filesystem::rename(run_dir_, path("moved"));
+    QTRY_COMPARE_WITH_TIMEOUT(processes_left(), 0, 20000);
+    QCOMPARE(status().condition, Condition::absent);
+  }
+
   void a_directory_has_one_supervisor() {
     start_supervisor(engine("while :; do sleep 0.05; done"), 1);
     const auto second = supervise({"--engine", path("engine.sh")});
