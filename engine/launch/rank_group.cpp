@@ -223,16 +223,17 @@ const RankGroup::Process* RankGroup::reap() {
       }
       process.running = false;
       process.status = status;
+      process.failed = has_failed(process);
       died.push_back(&process);
     }
   }
   for (const Process* process : died) {
     ::kill(-process->id.pid, SIGKILL);  // what it may have left behind in its group
     const bool done = WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
-    if (!done || failed(*process))
-      log_(failed(*process) ? Level::error : Level::info,
+    if (!done || process->failed)
+      log_(process->failed ? Level::error : Level::info,
            telemetry::process_text(process->rank, how_it_ended(*process)));
-    if (failed(*process) && (!worst || weight(process->status) > weight(worst->status))) {
+    if (process->failed && (!worst || weight(process->status) > weight(worst->status))) {
       worst = process;
     }
   }
@@ -281,7 +282,7 @@ double RankGroup::patience() const {
   return seconds;
 }
 
-bool RankGroup::failed(const Process& process) const {
+bool RankGroup::has_failed(const Process& process) const {
   if (WIFSIGNALED(process.status)) {
     const int signal = WTERMSIG(process.status);
     return !(signal == SIGTERM && terminated_) && !(signal == SIGKILL && killed_);
@@ -304,7 +305,7 @@ std::string RankGroup::how_it_ended(const Process& process) const {
                                      : "";
   const int status = process.status;
   if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status)) + after;
-  if (WEXITSTATUS(status) == kExitStopped && !failed(process))
+  if (WEXITSTATUS(status) == kExitStopped && !process.failed)
     return "has stopped, as it was asked to";
   if (WEXITSTATUS(status) == 0)
     return fmt::format("left with exit code 0{}, but has not finished its work", after);

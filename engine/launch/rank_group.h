@@ -65,6 +65,7 @@ class RankGroup {
     LastWord word;
     bool running = true;
     int status = 0;           // as waitpid gives it
+    bool failed = false;      // by what it had been asked to when it ended
     int64_t output_from = 0;  // size of rank-R.err before this start
     std::optional<std::chrono::steady_clock::time_point> stopped_at = {};  // by a signal, now
     int stop_signal = 0;
@@ -86,8 +87,8 @@ class RankGroup {
   void tell_stopped();
   /// Seconds until there is something to do without a signal.
   double patience() const;
-  /// Whether it ended otherwise than a rank may.
-  bool failed(const Process& process) const;
+  /// Whether it has just ended otherwise than a rank may.
+  bool has_failed(const Process& process) const;
   std::string how_it_ended(const Process& process) const;
   bool any_running() const;
   End end_of_failed(const Process& failed) const;

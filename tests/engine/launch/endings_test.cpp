@@ -12,6 +12,7 @@
 #include "base/signature.h"
 #include "engine/launch/end_proof.h"
 #include "engine/launch/launch.h"
+#include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "tests/engine/launch/shell_rank.h"
 
@@ -187,8 +188,11 @@ class EndingsTest : public QObject {
   }
 
   void a_folder_that_vanishes_is_no_success() {
-    start("rm -r \"$run_dir\"; say done 100; exit 0", false);
-    QTRY_VERIFY(!std::filesystem::exists(run_dir_));
+    const Status started = start(
+        "until [ -e \"$run_dir/results.json\" ]; do sleep 0.02; done\n"
+        "sleep 0.2; rm -rf \"$run_dir\"; say done 100; exit 0",
+        false);
+    QTRY_VERIFY(identify(started.state->supervisor.pid) != started.state->supervisor);
     QCOMPARE(read_status(run_dir_)->condition, Condition::absent);
   }
 
