@@ -10,6 +10,7 @@
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_logs.h"
 #include "engine/recipe/parse.h"
+#include "engine/telemetry/log_reader.h"
 #include "storage/queries.h"
 #include "workbench/place.h"
 
@@ -84,11 +85,20 @@ std::string whole(const std::string& path) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-/// The run of a directory of this machine that the store has, imported or launched here; one in
-/// the trash where there is no other. One whose import was interrupted is removed first.
-Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Writer& writer,
-                                         const std::string& run_dir) {
-  std::optional<Imported> trashed;
+/// The first record of rank 0's log.
+std::optional<telemetry::Frame> beginning_of(const std::string& run_dir) {
+  std::ifstream file(run_dir + "/" + kFirstLog, std::ios::binary);
+  telemetry::LogReader log;
+  std::string piece(kPiece, '\0');
+  file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+  log.feed(std::string_view(piece).substr(0, static_cast<size_t>(file.gcount())));
+  const auto event = log.next();
+  if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
+  return std::get<telemetry::Frame>(*event);
+}
+
+/// An import of that directory of this machine that was interrupted is removed.
+Result<> clear_up(storage::Reader& reader, storage::Writer& writer, const std::string& run_dir) {
   const auto runs = reader.runs_in(run_dir);
   if (!runs) return fail(runs);
   for (const storage::RunId id : *runs) {
@@ -96,11 +106,27 @@ Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Write
     if (!run) return fail(run);
     const Result<Place> place = place_from_json(run->hosts);
     if (!place || !place->target.hosts[0].is_this_machine()) continue;
-    const bool unfinished = !storage::has_ended(run->summary.state);
-    if (unfinished && is_import(run->summary, *place) && !launcher_lives(*place)) {
-      if (Result<> removed = writer.remove(id).get(); !removed) return fail(removed);
+    if (storage::has_ended(run->summary.state) || !is_import(run->summary, *place) ||
+        launcher_lives(*place))
       continue;
-    }
+    if (Result<> removed = writer.remove(id).get(); !removed) return removed;
+  }
+  return {};
+}
+
+/// The run of a directory that the store has, imported or launched here, from wherever; one in the
+/// trash where there is no other.
+Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Writer& writer,
+                                         const std::string& run_dir) {
+  if (Result<> cleared = clear_up(reader, writer, run_dir); !cleared) return fail(cleared);
+  const std::optional<telemetry::Frame> beginning = beginning_of(run_dir);
+  if (!beginning) return std::nullopt;
+  const auto runs = reader.runs_that_began(beginning->checksum);
+  if (!runs) return fail(runs);
+  std::optional<Imported> trashed;
+  for (const storage::RunId id : *runs) {
+    const auto run = reader.run(id);
+    if (!run) return fail(run);
     Imported here{run_dir, storage::CreatedRun{id, run->summary.name}, true,
                   run->summary.trashed.has_value()};
     if (!here.in_trash) return here;

@@ -35,7 +35,8 @@ struct Imported {
 };
 
 /// Takes in every run at or below each of the paths that is not in the store yet, imported or
-/// launched here. `progress`, told how many are done, may end it by returning false.
+/// launched here: a copy of a run's directory is that run. `progress`, told how many are done, may
+/// end it by returning false.
 std::vector<Imported> import_runs(
     const std::string& store_path, storage::Writer& writer, const std::vector<std::string>& paths,
     const std::function<bool(size_t done, size_t total)>& progress = {});

@@ -42,6 +42,7 @@ std::string to_json(const Report& report) {
                       {"advice", check.advice}});
   }
   return json{{"host", report.host},
+              {"time", report.time},
               {"cores", report.cores},
               {"memory_bytes", report.memory_bytes},
               {"available_bytes", report.available_bytes},
@@ -57,6 +58,7 @@ Result<Report> report_from_json(const std::string& text) {
     const json object = json::parse(text);
     Report report;
     report.host = object.at("host");
+    report.time = object.value("time", 0.0);
     report.cores = object.at("cores");
     report.memory_bytes = object.at("memory_bytes");
     report.available_bytes = object.value("available_bytes", int64_t{0});

@@ -280,17 +280,20 @@ class RunsTest : public QObject {
   void folders_of_runs_are_imported_once() {
     open();
     const auto run = launched(fixture_->request(20));
-    QVERIFY(fixture_->ends(run.id));
+    const auto elsewhere = launched(fixture_->request(20));
+    QVERIFY(fixture_->ends(run.id) && fixture_->ends(elsewhere.id));
     const std::string below = fixture_->path("elsewhere/below");
     std::filesystem::create_directories(below);
-    std::filesystem::copy(detail(run.id).run_dir, below + "/one");
-    std::filesystem::copy(detail(run.id).run_dir, below + "/two");
+    std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/one");
+    std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/twin");
+    must(workbench_->writer().remove(elsewhere.id).get());
     const std::string folder = fixture_->path("elsewhere");
-    QCOMPARE(run_dirs_in(folder), (std::vector<std::string>{below + "/one", below + "/two"}));
+    QCOMPARE(run_dirs_in(folder), (std::vector<std::string>{below + "/one", below + "/twin"}));
 
-    // Beside this workbench, which has the lease; what was launched here is here already.
+    // Beside this workbench, which has the lease; what was launched here is here already, and so is
+    // what has come in from another folder.
     const auto beside = must(storage::Writer::open(fixture_->store));
-    const std::vector<std::string> paths{folder, below + "/two/", detail(run.id).run_dir,
+    const std::vector<std::string> paths{folder, below + "/twin/", detail(run.id).run_dir,
                                          fixture_->path("node/none")};
     const auto first = import_runs(fixture_->store, *beside, paths);
     QCOMPARE(first.size(), size_t(4));
@@ -298,17 +301,19 @@ class RunsTest : public QObject {
     for (const Imported& one : first) {
       QCOMPARE(one.run.has_value(), one.run_dir != fixture_->path("node/none"));
       here += one.was_here;
+      if (one.run_dir.starts_with(folder)) QCOMPARE(one.was_here, one.run_dir != below + "/one");
     }
-    QCOMPARE(here, 1);
+    QCOMPARE(here, 2);
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
-    QCOMPARE(must(reader.runs()).size(), size_t(3));
+    QCOMPARE(must(reader.runs()).size(), size_t(2));
     for (const storage::RunSummary& summary : must(reader.runs())) {
       QCOMPARE(summary.state, RunState::done);
-      QVERIFY(digests_of_store(reader, summary.id) == digests_of_folder(below + "/one", 2));
+      const std::string run_dir = summary.id == run.id ? detail(run.id).run_dir : below + "/one";
+      QVERIFY(digests_of_store(reader, summary.id) == digests_of_folder(run_dir, 2));
     }
     for (const Imported& one : import_runs(fixture_->store, *beside, {folder}))
       QVERIFY(one.was_here && one.run);
-    QCOMPARE(must(reader.runs()).size(), size_t(3));
+    QCOMPARE(must(reader.runs()).size(), size_t(2));
   }
 
   void an_interrupted_import_leaves_nothing() {
@@ -319,6 +324,7 @@ class RunsTest : public QObject {
       QVERIFY(fixture_->ends(run.id));
       run_dir = fixture_->path("copy");
       std::filesystem::copy(detail(run.id).run_dir, run_dir);
+      must(workbench_->writer().remove(run.id).get());
       workbench_.reset();
     }
     // As a process leaves it that was killed on the way.
@@ -344,7 +350,7 @@ class RunsTest : public QObject {
       interrupted(*writer);
     }
     open();  // who follows the runs clears up
-    QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(1), 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(0), 30000);
   }
 
   void what_goes_with_a_run_is_told() {

@@ -87,6 +87,11 @@ class TargetsPageTest : public QObject {
     QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("1 warn"));
     QCOMPARE(first.data(TargetListModel::EquipmentRole).toString(),
              QStringLiteral("96 cores, 2.00 TiB"));
+    // What a probe found says nothing of a host that is out of reach.
+    entry.lost = QStringLiteral("debug: no route to host");
+    model.update(entry);
+    QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("connection lost"));
+    QCOMPARE(first.data(TargetListModel::ToneRole).toInt(), int(Tone::bad));
   }
 
   void thisMachineIsProbed() {
@@ -94,6 +99,9 @@ class TargetsPageTest : public QObject {
     QTRY_VERIFY(page_->isReady());
     QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("this-machine"));
     QTRY_VERIFY(says(QStringLiteral("glibc")));
+    const QString counts = page_->findChild<QLabel*>(QStringLiteral("counts"))->text();
+    QVERIFY2(counts.contains(QStringLiteral("pass")) && counts.contains(QStringLiteral(">now<")),
+             qPrintable(counts));
     QVERIFY(!page_->findChild<QPushButton*>(QStringLiteral("removeTarget"))->isVisible());
   }
 
