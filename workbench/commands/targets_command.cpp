@@ -31,17 +31,21 @@ int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   return failed ? kExitFailed : kExitDone;
 }
 
-Result<remote::Target> target_of(const AddTargetOptions& options) {
+/// `notes`: what of the SSH config is not followed.
+Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<std::string>& notes) {
   remote::Target target;
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
   target.public_addresses = options.public_addresses;
   for (const std::string& text : options.hosts) {
-    Result<remote::Host> host = remote::resolve_host(text);
-    if (!host) return fail(host);
-    if (!options.jump.empty()) host->jump = options.jump;
-    if (!options.identity_file.empty()) host->identity_file = options.identity_file;
-    target.hosts.push_back(std::move(*host));
+    auto resolved = remote::resolve_host(text);
+    if (!resolved) return fail(resolved);
+    remote::Host& host = resolved->host;
+    if (!options.jump.empty()) host.jump = options.jump;
+    if (!options.identity_file.empty()) host.identity_files = {options.identity_file};
+    target.hosts.push_back(std::move(host));
+    for (const std::string& note : resolved->notes)
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
   if (const Result<> checked = remote::check(target); !checked) return fail(checked);
   return target;
@@ -145,7 +149,8 @@ int list_targets_command(const Context& context) {
 }
 
 int add_target_command(const Context& context, const AddTargetOptions& options) {
-  Result<remote::Target> target = target_of(options);
+  std::vector<std::string> notes;
+  Result<remote::Target> target = target_of(options, notes);
   if (!target) return report(target.error(), kExitUsage);
   if (target->name == remote::kThisMachine) {
     return report(Error{"this-machine is there already; take another name"}, kExitUsage);
@@ -162,6 +167,7 @@ int add_target_command(const Context& context, const AddTargetOptions& options) 
   if (const Result<> saved = save_target(**writer, {*target, {}}); !saved) {
     return report(saved.error());
   }
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
   fmt::print("{} is added\n", target->name);
   return probe_and_print(**writer, *target);
 }
