@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "remote/sha256.h"
 
 namespace heddle::remote {
@@ -79,7 +80,7 @@ void HashCache::save() const {
   std::error_code error;
   fs::create_directories(fs::path(file_).parent_path(), error);
   const std::string part = fmt::format("{}.{}.part", file_, getpid());
-  std::ofstream(part) << all.dump(1);
+  std::ofstream(part) << json_text(all, 1);
   fs::rename(part, file_, error);
 }
 

@@ -1,65 +1,20 @@
 #include "remote/known_hosts.h"
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
+#include "base/plain_file.h"
 #include "remote/ssh_folder.h"
 #include "remote/ssh_pattern.h"
 
 namespace heddle::remote {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;  // of one file
+constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // of one file
 constexpr std::string_view kBlank = " \t";
 constexpr std::string_view kHashed = "|1|";
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  operator int() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-/// The file's text; nothing where there is none. A pipe is not waited for.
-Result<std::string> text_of(const std::string& file) {
-  const auto unread = [&](const std::string& why) {
-    return fail("{} cannot be read, so host keys cannot be checked: {}", file, why);
-  };
-  const Descriptor fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (fd < 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::string();
-    return unread(std::strerror(errno));
-  }
-  struct stat info {};
-  if (fstat(fd, &info) != 0) return unread(std::strerror(errno));
-  const bool null_device = S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3);
-  if (!S_ISREG(info.st_mode) && !null_device) return unread("it is no regular file");
-  std::string text;
-  for (;;) {
-    const size_t size = text.size();
-    if (size > kMostBytes) return unread("it is larger than 64 MiB");
-    text.resize(size + (size_t{1} << 16));
-    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
-    text.resize(size + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) return text;
-    if (got < 0 && errno != EINTR) return unread(std::strerror(errno));
-  }
-}
 
 std::string base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
@@ -152,10 +107,12 @@ Result<KnownHosts> KnownHosts::read(const std::vector<std::string>& files, const
   }
   known.names_.push_back({name, {}});
   for (const std::string& file : files) {
-    const Result<std::string> text = text_of(file);
-    if (!text) return fail(text);
+    const auto text = read_plain_file(file, kMostBytes, PlainFile::Links::follow);
+    if (!text) {
+      return fail("{}; host keys cannot be checked without it", text.error().message);
+    }
     int number = 0;
-    for (std::string_view rest = *text; !rest.empty();) {
+    for (std::string_view rest = *text ? **text : std::string_view(); !rest.empty();) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
       known.read_line(fmt::format("{}:{}", file, ++number), line);

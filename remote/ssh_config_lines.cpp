@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+
+#include "base/plain_file.h"
 
 namespace heddle::remote {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
-constexpr std::streamsize kMostBytes = std::streamsize{16} << 20;  // of one file
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // of one file
 
 void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlank)));
@@ -118,19 +119,16 @@ Result<const std::vector<ConfigLine>*> ConfigFiles::lines(const std::string& fil
     if (const Result<> checked = check_owner(file); !checked) return fail(checked);
   }
   if (const auto found = read_.find(file); found != read_.end()) return &found->second;
+  const auto text = read_plain_file(file, kMostBytes, PlainFile::Links::follow);
+  if (!text) return fail(text);
   std::vector<ConfigLine> lines;
-  struct stat info {};
-  if (stat(file.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode)) return fail("{}: it is no regular file", file);
-    if (info.st_size > kMostBytes) return fail("{}: it is larger than 16 MiB", file);
-    std::ifstream in(file);
-    if (!in) return fail("{}: it cannot be read", file);
-    std::string text;
-    for (int number = 1; std::getline(in, text); ++number) {
-      auto line = config_line(fmt::format("{}:{}", file, number), text);
-      if (!line) return fail(line);
-      if (!line->empty()) lines.push_back(std::move(line->front()));
-    }
+  int number = 0;
+  for (std::string_view rest = *text ? **text : std::string_view(); !rest.empty();) {
+    const std::string_view written = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), written.size() + 1));
+    auto line = config_line(fmt::format("{}:{}", file, ++number), written);
+    if (!line) return fail(line);
+    if (!line->empty()) lines.push_back(std::move(line->front()));
   }
   return &(read_[file] = std::move(lines));
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace heddle::remote {
 namespace {
 
@@ -124,7 +126,7 @@ std::string to_json(const Target& target) {
   json object{
       {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
   if (target.public_addresses) object["public"] = true;
-  return object.dump();
+  return json_text(object);
 }
 
 Result<Target> target_from_json(const std::string& text) {

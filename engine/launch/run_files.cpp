@@ -10,6 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace heddle::launch {
 namespace {
 
@@ -126,11 +128,11 @@ Result<End> end_from_json(const json& json) {
 }
 
 Result<> write_state(const std::string& run_dir, const State& state) {
-  return write_atomically(run_dir + "/state.json", to_json(state).dump() + "\n");
+  return write_atomically(run_dir + "/state.json", json_text(to_json(state)) + "\n");
 }
 
 Result<> write_end(const std::string& run_dir, const End& end) {
-  return write_atomically(run_dir + "/end.json", to_json(end).dump() + "\n");
+  return write_atomically(run_dir + "/end.json", json_text(to_json(end)) + "\n");
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {

@@ -12,20 +12,22 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_text.h"
+#include "base/say.h"
 #include "engine/launch/run_ranks.h"
 
 namespace heddle::launch {
 namespace {
 
 int print_error(const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  say(stderr, "{}\n", message);
   return 1;
 }
 
 int print_status(const std::string& run_dir) {
   const Result<Status> status = read_status(run_dir);
   if (!status) return print_error(status.error().message);
-  fmt::print("{}\n", to_json(*status).dump());
+  say("{}\n", json_text(to_json(*status)));
   return 0;
 }
 

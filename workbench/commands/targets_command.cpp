@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/say.h"
 #include "remote/connect.h"
 #include "remote/deploy.h"
 #include "remote/ssh_config.h"
@@ -25,7 +26,7 @@ int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   if (!reports) return report(reports.error());
   bool failed = false;
   for (const probe::Report& probed : *reports) {
-    fmt::print("{}", probe::to_text(probed));
+    say("{}", probe::to_text(probed));
     failed |= probed.worst() == probe::Status::fail;
   }
   return failed ? kExitFailed : kExitDone;
@@ -123,7 +124,7 @@ Result<int> remove_target(const Context& context, storage::Reader& reader, const
   const auto writer = storage::Writer::open(context.store);
   if (!writer) return fail(writer);
   if (const Result<> removed = (*writer)->remove_target(name).get(); !removed) return fail(removed);
-  fmt::print("{} is removed\n", name);
+  say("{} is removed\n", name);
   return kExitDone;
 }
 
@@ -143,7 +144,7 @@ int list_targets_command(const Context& context) {
                             bytes_text(static_cast<double>(probe->memory_bytes))});
       }
     }
-    fmt::print("{}", table(rows, {4, 5}));
+    say("{}", table(rows, {4, 5}));
     return kExitDone;
   });
 }
@@ -167,8 +168,8 @@ int add_target_command(const Context& context, const AddTargetOptions& options) 
   if (const Result<> saved = save_target(**writer, {*target, {}}); !saved) {
     return report(saved.error());
   }
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
-  fmt::print("{} is added\n", target->name);
+  for (const std::string& note : notes) say(stderr, "note: {}\n", note);
+  say("{} is added\n", target->name);
   return probe_and_print(**writer, *target);
 }
 
