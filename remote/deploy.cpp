@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "remote/bundle.h"
+#include "remote/private_root.h"
 
 namespace heddle::remote {
 namespace {
@@ -85,7 +86,7 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
     const Progress of_all = [&](uint64_t done, uint64_t) {
       return !progress || progress(before + done, missing.bytes);
     };
-    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0755};
+    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0700};
     if (Result<> sent = node.put_file(put, of_all); !sent) return sent;
     before += file.size;
   }
@@ -95,9 +96,9 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
 Result<> assemble(Node& node, const Bundle& bundle, const std::string& engines) {
   const std::string part = engines + "/" + bundle.id + ".part";
   if (Result<> made = node.make_folders(part); !made) return made;
-  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0644); !put)
+  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0600); !put)
     return put;
-  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0755); !put) {
+  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0700); !put) {
     return put;
   }
   Command link;
@@ -139,6 +140,7 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   if (!there) return fail(there);
   if (*there) return deployed;
 
+  if (const Result<> made = make_private_root(node, *folder); !made) return fail(made);
   for (const std::string& path : {engines, blobs}) {
     if (const Result<> made = node.make_folders(path); !made) return fail(made);
   }

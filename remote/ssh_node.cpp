@@ -244,8 +244,8 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
 
 Result<> SshNode::make_folders(const std::string& path) {
   const Result<std::string> made =
-      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path),
-             kOperation);
+      script(R"sh(umask 077; mkdir -p -- "$1")sh", {path},
+             fmt::format("cannot make the folder {}", path), kOperation);
   if (!made) return fail(made);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/private_folder.h"
 #include "storage/schema.h"
 
 namespace heddle::storage {
@@ -48,11 +49,9 @@ bool is_network_filesystem(long f_type) {
 }
 
 Result<> prepare(const std::string& path) {
-  std::error_code error;
   const fs::path folder = fs::absolute(path).parent_path();
-  fs::create_directories(folder, error);
-  if (error)
-    return fail("{}: cannot make the store's folder: {}", folder.string(), error.message());
+  if (const Result<> made = make_private_folders(folder); !made)
+    return fail("the store's folder: {}", made.error().message);
   struct statfs about {};
   if (statfs(folder.c_str(), &about) == 0 && is_network_filesystem(about.f_type)) {
     return fail(

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -111,6 +112,7 @@ int fail_with(int exit_code, const Error& error) {
 }  // namespace
 
 int run_foreground(const TrainOptions& options) {
+  umask(077);  // of all that the run writes
   const double begun = options.spawned_at > 0 ? options.spawned_at : now();
   const Result<RunDir> run_dir = RunDir::make(options.run_dir);
   if (!run_dir) return fail_with(kExitUsage, run_dir.error());

@@ -64,7 +64,7 @@ std::string checkpoint_name_file(const std::string& run_dir) {
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
   // Not cut first: what is reserved for it stays its own.
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   Result<> written = write_and_sync(fd, content);
   close(fd);
@@ -75,7 +75,7 @@ Result<> write_atomically(const std::string& path, const std::string& content) {
 
 Result<> reserve(const std::string& path, int64_t bytes) {
   const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   const int error = posix_fallocate(fd, 0, bytes);
   close(fd);
