@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/json_text.h"
 #include "engine/commands.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/planning.h"
@@ -167,7 +168,7 @@ class Server {
   }
 
   void say(const Json& line) {
-    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = json_text(line) + "\n";
     const std::lock_guard lock(output_);
     std::cout << text << std::flush;
   }

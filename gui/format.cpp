@@ -99,6 +99,21 @@ QString when(const QDateTime& time, const QDateTime& now) {
                                            : QStringLiteral("d MMM yyyy"));
 }
 
+QString inLines(const QString& text, qsizetype width) {
+  QString lines;
+  qsizetype length = 0;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    if (length > 0) {
+      const bool fits = length + 1 + word.size() <= width;
+      lines += QLatin1Char(fits ? ' ' : '\n');
+      length = fits ? length + 1 : 0;
+    }
+    lines += word;
+    length += word.size();
+  }
+  return lines;
+}
+
 QString plural(qint64 count, const QString& noun) {
   return format::count(count) + QChar(' ') + noun + (count == 1 ? QString() : QStringLiteral("s"));
 }

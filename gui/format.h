@@ -23,6 +23,9 @@ QString signedValue(const QString& formatted, bool negative);  // +3.0 GiB, −7
 /// "now", "17 min ago", "today 14:10", "yesterday", "18 Nov", "18 Nov 2024".
 QString when(const QDateTime& time, const QDateTime& now = QDateTime::currentDateTime());
 
+/// The text in lines of so many characters, broken at blanks: for tooltips, which do not wrap.
+QString inLines(const QString& text, qsizetype width = 64);
+
 /// "8 ranks", "1 rank": the noun gets its s.
 QString plural(qint64 count, const QString& noun);
 

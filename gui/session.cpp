@@ -91,7 +91,7 @@ Result<> Session::openWorkbench() {
 void Session::keep(std::function<Result<>(workbench::Workbench&)> change) {
   keeping_.post([this, change = std::move(change)] {
     Result<> kept = openWorkbench();
-    if (kept) kept = change(*workbench_);
+    if (kept) kept = caught([&] { return change(*workbench_); });
     if (kept) return;
     QMetaObject::invokeMethod(
         this,

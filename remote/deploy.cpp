@@ -9,26 +9,10 @@
 
 #include "base/unique_name.h"
 #include "remote/bundle.h"
+#include "remote/private_root.h"
 
 namespace heddle::remote {
 namespace {
-
-// $1: the root. What lies there is run: nobody else may put anything there.
-constexpr const char* kPrepare = R"sh(
-umask 077
-mkdir -p -- "$1/engines" "$1/blobs" || exit 1
-for folder in "$1" "$1/engines" "$1/blobs"; do
-  owner=$(stat -L -c %u -- "$folder") && mode=$(stat -L -c %a -- "$folder") || exit 1
-  place=$(cd -- "$folder" && pwd -P) || exit 1
-  if [ "$owner" != "$(id -u)" ]; then
-    echo "$place belongs to $(stat -L -c %U -- "$folder"); valid: a root folder of your own" >&2
-    exit 1
-  fi
-  case $mode in *[2367]? | *[2367])
-    echo "others can write into $place; chmod go-w '$place' mends it" >&2
-    exit 1 ;;
-  esac
-done)sh";
 
 // What the files of an engine and the blobs behind its links look like, in the engine's folder: the
 // same as long as nobody touches them (a change's time cannot be set back).
@@ -149,7 +133,7 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
     const Progress of_all = [&](uint64_t done, uint64_t) {
       return !progress || progress(before + done, missing.bytes);
     };
-    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0755};
+    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0700};
     if (Result<> sent = node.put_file(put, of_all); !sent) return sent;
     before += file.size;
   }
@@ -174,9 +158,9 @@ Result<> assemble(Node& node, const Bundle& bundle, const std::string& engines) 
   const std::string ours = unique_name();
   const std::string part = engines + "/" + bundle.id + "." + ours + ".part";
   if (Result<> made = node.make_folders(part); !made) return made;
-  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0644); !put)
+  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0600); !put)
     return put;
-  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0755); !put) {
+  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0700); !put) {
     return put;
   }
   const Result<std::string> linked =
@@ -212,7 +196,9 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   const std::string engines = *folder + "/engines";
   const std::string blobs = *folder + "/blobs";
   Deployed deployed{engines + "/" + bundle->id + "/heddle-engine", bundle->id, 0};
-  if (const auto ready = node.run_checked(shell(kPrepare, {*folder})); !ready) return fail(ready);
+  // What lies there is run: nobody else may put anything there.
+  for (const std::string& path : {engines, blobs})
+    if (const Result<> made = make_private_root(node, path); !made) return fail(made);
   const Result<bool> whole = is_whole(node, engines, bundle->id);
   if (!whole) return fail(whole);
   if (*whole) return deployed;

@@ -76,16 +76,29 @@ if [ "${sum%% *}" != "$2" ]; then
 fi
 [ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ])sh";
 
+/// The word up to one blank, which is taken as well: names may begin with more of them.
+std::string_view take_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(text.size(), word.size() + 1));
+  return word;
+}
+
+template <typename Number, typename... Base>
+bool parse(std::string_view word, Number& number, Base... base) {
+  const char* end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data(), end, number, base...);
+  return parsed.ec == std::errc() && parsed.ptr == end;
+}
+
 std::optional<Entry> parse_entry(std::string_view line) {
   unsigned mode = 0;
-  unsigned long long size = 0;
+  uint64_t size = 0;
   double modified = 0;
-  int used = 0;
-  const std::string text(line);
-  if (std::sscanf(text.c_str(), "%x %llu %lf %n", &mode, &size, &modified, &used) != 3) {
+  if (!parse(take_word(line), mode, 16) || !parse(take_word(line), size) ||
+      !parse(take_word(line), modified)) {
     return std::nullopt;
   }
-  const std::string name = fs::path(text.substr(static_cast<size_t>(used))).filename().string();
+  const std::string name = fs::path(line).filename().string();
   const bool folder = S_ISDIR(mode);
   return Entry{name, folder ? 0 : size, modified, folder};
 }
@@ -247,8 +260,8 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
 
 Result<> SshNode::make_folders(const std::string& path) {
   const Result<std::string> made =
-      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path),
-             kOperation);
+      script(R"sh(umask 077; mkdir -p -- "$1")sh", {path},
+             fmt::format("cannot make the folder {}", path), kOperation);
   if (!made) return fail(made);
   return {};
 }

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/private_folder.h"
 #include "storage/store.h"
 
 namespace heddle::storage {
@@ -120,7 +121,7 @@ Result<> trust(const std::string& path) {
   if (!identity) return fail("{}: there is no such store", path);
   const std::string file = list_file();
   std::error_code error;
-  fs::create_directories(fs::path(file).parent_path(), error);
+  (void)make_private_folders(fs::path(file).parent_path());
   const int lock = open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0) return fail("{}: {}", file, std::strerror(errno));
   while (flock(lock, LOCK_EX) != 0 && errno == EINTR) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 #include <vector>
 
+#include "base/plain_file.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_logs.h"
@@ -20,7 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPiece = 1 << 20;
-constexpr int kDeepest = 6;  // folders down to a run directory
+constexpr int kDeepest = 6;            // folders down to a run directory
+constexpr size_t kMostSeen = 200'000;  // files and folders that are looked at on the way
+constexpr size_t kMostLogs = 200'000;  // of a run: ranks times attempts
+constexpr uint64_t kLargestRecipe = 16 << 20;
+constexpr uint64_t kLargestJson = 16 << 20;
+constexpr uint64_t kLargestLog = uint64_t{1} << 40;
 
 const std::string kFirstLog = launch::file_of({.rank = 0, .epoch = 0});
 
@@ -29,8 +34,10 @@ Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
   std::vector<launch::LogName> logs;
   std::error_code error;
   for (fs::directory_iterator entry(run_dir, error), end; !error && entry != end;
-       entry.increment(error))
+       entry.increment(error)) {
     if (const auto log = launch::log_name(entry->path().filename())) logs.push_back(*log);
+    if (logs.size() > kMostLogs) return fail("{}: it has more than {} logs", run_dir, kMostLogs);
+  }
   if (error) return fail("{}: {}", run_dir, error.message());
   std::ranges::sort(logs, {}, [](const launch::LogName& log) {
     return std::tuple(log.epoch, log.rank == telemetry::kSupervisorRank, log.rank);
@@ -43,15 +50,16 @@ Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
 Result<> take_log(storage::Writer& writer, storage::RunId run, const std::string& run_dir,
                   const launch::LogName& log) {
   const std::string path = run_dir + "/" + launch::file_of(log);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot be read", path);
-  std::string piece(kPiece, '\0');
-  for (uint64_t offset = 0; file;) {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    const auto count = static_cast<size_t>(file.gcount());
+  auto file = PlainFile::open(path, PlainFile::Links::refuse);
+  if (!file) return fail(file);
+  if (!*file) return fail("{}: it has gone", path);
+  if ((*file)->size() > kLargestLog) return fail("{}: it is larger than any log", path);
+  for (uint64_t offset = 0;;) {
+    Result<std::string> piece = (*file)->read(kPiece);
+    if (!piece) return fail(piece);
+    const size_t count = piece->size();
     if (count == 0) break;
-    const auto taken =
-        writer.ingest(run, log.rank, log.epoch, offset, piece.substr(0, count)).get();
+    const auto taken = writer.ingest(run, log.rank, log.epoch, offset, std::move(*piece)).get();
     if (!taken) return fail("{}: {}", path, taken.error().message);
     offset += count;
   }
@@ -135,16 +143,35 @@ Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Write
   return trashed;
 }
 
-void find_run_dirs(const fs::path& folder, int deeper, std::vector<std::string>& found) {
+struct Found {
+  std::vector<std::string> run_dirs;
+  size_t seen = 0;
+};
+
+void find_run_dirs(const fs::path& folder, int deeper, Found& found) {
   std::error_code error;
-  if (fs::exists(folder / kFirstLog, error)) return found.push_back(folder);
+  if (fs::is_regular_file(fs::symlink_status(folder / kFirstLog, error)))
+    return found.run_dirs.push_back(folder);
   if (deeper == 0) return;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    if (++found.seen > kMostSeen) return;
     std::error_code unknown;
-    if (entry->is_directory(unknown) && !entry->is_symlink(unknown))
+    if (fs::is_directory(entry->symlink_status(unknown)))
       find_run_dirs(entry->path(), deeper - 1, found);
   }
+}
+
+/// What else is read of a run directory.
+Result<> check_files(const std::string& run_dir) {
+  for (const char* name : {"launch.json", "state.json", "end.json"}) {
+    const auto file = PlainFile::open(run_dir + "/" + name, PlainFile::Links::refuse);
+    if (!file) return fail(file);
+    if (*file && (*file)->size() > kLargestJson)
+      return fail("{}/{}: it has {} bytes; at most {} are read", run_dir, name, (*file)->size(),
+                  kLargestJson);
+  }
+  return {};
 }
 
 }  // namespace
@@ -153,11 +180,16 @@ bool is_import(const storage::RunSummary& run, const Place& place) {
   return run.target == kImported && place.shares.empty();
 }
 
-std::vector<std::string> run_dirs_in(const std::string& folder) {
-  std::vector<std::string> found;
+Result<std::vector<std::string>> run_dirs_in(const std::string& folder) {
+  Found found;
   find_run_dirs(whole(folder), kDeepest, found);
-  std::sort(found.begin(), found.end());
-  return found;
+  if (found.seen > kMostSeen)
+    return fail(
+        "{}: there are more than {} files in it and below; valid: a folder closer to the "
+        "runs",
+        folder, kMostSeen);
+  std::ranges::sort(found.run_dirs);
+  return std::move(found.run_dirs);
 }
 
 std::vector<Imported> import_runs(const std::string& store_path, storage::Writer& writer,
@@ -166,12 +198,16 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
   std::vector<Imported> done;
   std::vector<std::string> run_dirs;
   for (const std::string& path : paths) {
-    const std::vector<std::string> found = run_dirs_in(path);
-    for (const std::string& run_dir : found) {
+    const auto found = run_dirs_in(path);
+    if (!found) {
+      done.push_back({path, fail(found)});
+      continue;
+    }
+    for (const std::string& run_dir : *found) {
       if (std::find(run_dirs.begin(), run_dirs.end(), run_dir) == run_dirs.end())
         run_dirs.push_back(run_dir);
     }
-    if (found.empty())
+    if (found->empty())
       done.push_back({path, fail("{}: there is no {} in it or below; valid: the directory of a "
                                  "run, or a folder of such",
                                  path, kFirstLog)});
@@ -196,16 +232,18 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   const std::string folder = whole(run_dir);
   const Result<std::vector<launch::LogName>> logs = logs_of(folder);
   if (!logs) return fail(logs);
+  if (const Result<> plain = check_files(folder); !plain) return fail(plain);
   const Result<launch::Status> status = launch::read_status(folder);
   if (!status) return fail(status);
   if (status->condition == launch::Condition::running) {
     return fail("{}: the run is still going on", run_dir);
   }
-  std::ifstream recipe_file(folder + "/recipe.toml");
-  if (!recipe_file) return fail("{}/recipe.toml: cannot be read", run_dir);
+  auto recipe = read_plain_file(folder + "/recipe.toml", kLargestRecipe, PlainFile::Links::refuse);
+  if (!recipe) return fail(recipe);
+  if (!*recipe) return fail("{}/recipe.toml: there is none", run_dir);
 
   storage::NewRun run;
-  run.recipe = {std::istreambuf_iterator<char>(recipe_file), {}};
+  run.recipe = std::move(**recipe);
   const recipe::Parsed parsed = recipe::parse(run.recipe, folder + "/recipe.toml");
   // A newer Heddle's recipe may have keys that this one does not know: what can be read is
   // compared.

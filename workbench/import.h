@@ -23,8 +23,8 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
                                        const std::string& name = {});
 
 /// The run directories at or below a folder, by path. A run directory is not looked into; links are
-/// not followed.
-std::vector<std::string> run_dirs_in(const std::string& folder);
+/// not followed; an error where there is more to look at than a person can have meant.
+Result<std::vector<std::string>> run_dirs_in(const std::string& folder);
 
 /// What became of one run directory.
 struct Imported {

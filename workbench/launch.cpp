@@ -15,6 +15,7 @@
 #include "engine/launch/launch.h"
 #include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
+#include "remote/private_root.h"
 #include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
@@ -190,6 +191,7 @@ class Attempt {
   Result<> prepare_host(remote::Node& node, const std::string& folder) {
     const Result<std::string> root = node.expand(request_.target.root);
     if (!root) return fail(root);
+    if (const Result<> made = remote::make_private_root(node, *root); !made) return made;
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
     Result<remote::Deployed> engine =
@@ -216,7 +218,7 @@ class Attempt {
     const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
-    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0644);
+    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
   }
 
   Result<> start_supervisors() {
@@ -240,7 +242,7 @@ class Attempt {
       if (request_.begin) launch.begin_with = request_.begin->checkpoints[i];
       const Result<std::string> text = launch::launch_text(launch);
       if (!text) return fail(text);
-      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0644);
+      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0600);
           !put) {
         return put;
       }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json_text.h"
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
@@ -104,15 +105,14 @@ std::string to_json(const Place& place) {
                       {"first_rank", share.first_rank},
                       {"local_ranks", share.local_ranks}});
   }
-  return json{{"target", json::parse(remote::to_json(place.target))},
-              {"shares", shares},
-              {"epoch", place.epoch},
-              {"end_key", place.end_key},
-              {"launcher",
-               {{"pid", place.launcher.pid},
-                {"start_time", place.launcher.start_time},
-                {"boot_id", place.launcher_boot_id}}}}
-      .dump();
+  return json_text(json{{"target", json::parse(remote::to_json(place.target))},
+                        {"shares", shares},
+                        {"epoch", place.epoch},
+                        {"end_key", place.end_key},
+                        {"launcher",
+                         {{"pid", place.launcher.pid},
+                          {"start_time", place.launcher.start_time},
+                          {"boot_id", place.launcher_boot_id}}}});
 }
 
 Result<Place> place_from_json(const std::string& text) {
@@ -120,7 +120,7 @@ Result<Place> place_from_json(const std::string& text) {
     return fail("its store is not trusted: nothing is asked of the hosts that it names");
   try {
     const json read = json::parse(text);
-    Result<remote::Target> target = remote::target_from_json(read.at("target").dump());
+    Result<remote::Target> target = remote::target_from_json(json_text(read.at("target")));
     if (!target) return fail(target);
     Place place;
     place.target = std::move(*target);

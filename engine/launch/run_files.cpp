@@ -10,6 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace heddle::launch {
 namespace {
 
@@ -62,7 +64,7 @@ std::string checkpoint_name_file(const std::string& run_dir) {
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
   // Not cut first: what is reserved for it stays its own.
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   Result<> written = write_and_sync(fd, content);
   close(fd);
@@ -73,7 +75,7 @@ Result<> write_atomically(const std::string& path, const std::string& content) {
 
 Result<> reserve(const std::string& path, int64_t bytes) {
   const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   const int error = posix_fallocate(fd, 0, bytes);
   close(fd);
@@ -127,11 +129,11 @@ Result<End> end_from_json(const json& json) {
 }
 
 Result<> write_state(const std::string& run_dir, const State& state) {
-  return write_atomically(run_dir + "/state.json", to_json(state).dump() + "\n");
+  return write_atomically(run_dir + "/state.json", json_text(to_json(state)) + "\n");
 }
 
 Result<> write_end(const std::string& run_dir, const End& end) {
-  return write_atomically(run_dir + "/end.json", to_json(end).dump() + "\n");
+  return write_atomically(run_dir + "/end.json", json_text(to_json(end)) + "\n");
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {

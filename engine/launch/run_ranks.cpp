@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/say.h"
 #include "engine/launch/admission.h"
 #include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
@@ -67,7 +68,7 @@ class SupervisorLog {
 
   void append(const telemetry::Record& record) {
     if (const Result<> appended = writer_.append(record); !appended) {
-      fmt::print(stderr, "{}\n", appended.error().message);
+      say(stderr, "{}\n", appended.error().message);
     }
   }
   void line(telemetry::Level level, const std::string& text) {
@@ -76,7 +77,7 @@ class SupervisorLog {
   void end(const End& end) {
     append(telemetry::End{end.finished, end.state, end.cause, {}});
     if (const Result<> synced = writer_.sync(); !synced) {
-      fmt::print(stderr, "{}\n", synced.error().message);
+      say(stderr, "{}\n", synced.error().message);
     }
   }
 
@@ -234,7 +235,7 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
     const Result<> written = write_end(
         run_dir,
         {.state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()});
-    if (!written) fmt::print(stderr, "{}\n", written.error().message);
+    if (!written) say(stderr, "{}\n", written.error().message);
   }
   return outcome;
 }

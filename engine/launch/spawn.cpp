@@ -51,7 +51,8 @@ Result<ProcessId> spawn(const Program& program) {
   const std::vector<char*> words = pointers(program.words);
   const std::vector<char*> environment = pointers(program.environment);
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int output = open(program.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int output =
+      open(program.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (output < 0) {
     const int error = errno;
     close(input);

@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace heddle::probe {
 namespace {
 
@@ -41,16 +43,16 @@ std::string to_json(const Report& report) {
                       {"value", check.value},
                       {"advice", check.advice}});
   }
-  return json{{"host", report.host},
-              {"time", report.time},
-              {"cores", report.cores},
-              {"memory_bytes", report.memory_bytes},
-              {"available_bytes", report.available_bytes},
-              {"shared_memory_bytes", report.shared_memory_bytes},
-              {"free_disk_bytes", report.free_disk_bytes},
-              {"gpus", gpus},
-              {"checks", checks}}
-      .dump(2);
+  return json_text(json{{"host", report.host},
+                        {"time", report.time},
+                        {"cores", report.cores},
+                        {"memory_bytes", report.memory_bytes},
+                        {"available_bytes", report.available_bytes},
+                        {"shared_memory_bytes", report.shared_memory_bytes},
+                        {"free_disk_bytes", report.free_disk_bytes},
+                        {"gpus", gpus},
+                        {"checks", checks}},
+                   2);
 }
 
 Result<Report> report_from_json(const std::string& text) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/json_text.h"
+#include "base/say.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "engine/launch/last_word.h"
@@ -113,7 +115,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
   return log.append(
-      telemetry::Plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()});
+      telemetry::Plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))});
 }
 
 // What a rank does, with the exit code that each error has.
@@ -200,7 +202,7 @@ int run_rank(const launch::RankContext& context) {
   auto log = telemetry::LogWriter::open(
       fmt::format("{}/rank-{}.{}.hlog", context.run_dir, context.rank, context.launch.epoch));
   if (!log) {
-    fmt::print(stderr, "{}\n", log.error().message);
+    say(stderr, "{}\n", log.error().message);
     return 1;
   }
   log->outlive_full_disk();
@@ -211,7 +213,7 @@ int run_rank(const launch::RankContext& context) {
     outcome = tl::unexpected(Failure{1, graph::error_text(error)});
   }
   if (!outcome) {
-    fmt::print(stderr, "{}\n", outcome.error().message);
+    say(stderr, "{}\n", outcome.error().message);
     // The failure is told on stderr already: a log that cannot be written changes nothing.
     (void)log->append(telemetry::End{launch::now(), "failed", outcome.error().message, {}});
     (void)log->sync();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/json_text.h"
 #include "engine/cost/checks.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
@@ -148,7 +149,7 @@ Result<> write_results(const launch::RankContext& context, const Results& result
     json["collective_bytes_run"] = executor->collective_bytes();
   }
   keep_check(context, results, runner, device);
-  return launch::write_atomically(context.run_dir + "/results.json", json.dump() + "\n");
+  return launch::write_atomically(context.run_dir + "/results.json", json_text(json) + "\n");
 }
 
 }  // namespace heddle::train

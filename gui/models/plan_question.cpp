@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json_text.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -11,8 +13,7 @@ using nlohmann::json;
 
 QByteArray ended(const json& line) {
   // A recipe that is being typed may hold anything.
-  return QByteArray::fromStdString(line.dump(-1, ' ', false, json::error_handler_t::replace)) +
-         '\n';
+  return QByteArray::fromStdString(json_text(line)) + '\n';
 }
 
 QString text(const json& object, const char* key) {

@@ -1,8 +1,10 @@
 // From launch to the end in the store, on this machine, with real processes and real logs.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <QProcess>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -288,7 +290,8 @@ class RunsTest : public QObject {
     std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/twin");
     must(workbench_->writer().remove(elsewhere.id).get());
     const std::string folder = fixture_->path("elsewhere");
-    QCOMPARE(run_dirs_in(folder), (std::vector<std::string>{below + "/one", below + "/twin"}));
+    QCOMPARE(must(run_dirs_in(folder)),
+             (std::vector<std::string>{below + "/one", below + "/twin"}));
 
     // Beside this workbench, which has the lease; what was launched here is here already, and so is
     // what has come in from another folder.
@@ -314,6 +317,51 @@ class RunsTest : public QObject {
     for (const Imported& one : import_runs(fixture_->store, *beside, {folder}))
       QVERIFY(one.was_here && one.run);
     QCOMPARE(must(reader.runs()).size(), size_t(2));
+  }
+
+  void an_import_follows_no_links_and_waits_for_no_pipes() {
+    namespace fs = std::filesystem;
+    open();
+    const auto run = launched(fixture_->request(20));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string run_dir = detail(run.id).run_dir;
+    fs::create_directories(fixture_->path("foreign"));
+    fs::create_directory_symlink(run_dir, fixture_->path("foreign/link"));
+    fs::create_directories(fixture_->path("foreign/pipe"));
+    QCOMPARE(mkfifo(fixture_->path("foreign/pipe/rank-0.0.hlog").c_str(), 0600), 0);
+    fs::create_directories(fixture_->path("foreign/linked"));
+    fs::create_symlink(run_dir + "/rank-0.0.hlog", fixture_->path("foreign/linked/rank-0.0.hlog"));
+    QVERIFY(must(run_dirs_in(fixture_->path("foreign"))).empty());
+
+    const std::string copy = fixture_->path("copied");
+    const auto import_with = [&](const std::string& name, auto replace) {
+      fs::remove_all(copy);
+      fs::copy(run_dir, copy);
+      fs::remove(copy + "/" + name);
+      replace(copy + "/" + name);
+      return import_run(workbench_->writer(), copy);
+    };
+    for (const std::string name : {"recipe.toml", "launch.json", "state.json", "end.json",
+                                   "rank-0.0.hlog", "rank-1.0.hlog"}) {
+      const auto link = [&](const std::string& path) {
+        fs::create_symlink(run_dir + "/" + name, path);
+      };
+      VERIFY_SAYS(import_with(name, link), name + ": it is a link");
+      const auto pipe = [](const std::string& path) { mkfifo(path.c_str(), 0600); };
+      VERIFY_SAYS(import_with(name, pipe), name + ": it is no regular file");
+      if (name.ends_with(".hlog")) continue;
+      const auto large = [](const std::string& path) {
+        std::ofstream(path) << "";
+        fs::resize_file(path, uint64_t{17} << 20);
+      };
+      VERIFY_SAYS(import_with(name, large), "at most 16777216 are read");
+    }
+    // Nothing of them is left, and the same run without them is taken.
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QCOMPARE(must(reader.runs()).size(), size_t(1));
+    fs::remove_all(copy);
+    fs::copy(run_dir, copy);
+    VERIFY_RESULT(import_run(workbench_->writer(), copy));
   }
 
   void an_interrupted_import_leaves_nothing() {

@@ -1,6 +1,7 @@
 // heddle trust
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "storage/trust.h"
 #include "workbench/commands/command.h"
 
@@ -9,7 +10,7 @@ namespace heddle::workbench {
 int trust_command(const Context& context) {
   const bool before = storage::is_listed(context.store);
   if (const Result<> done = storage::trust(context.store); !done) return report(done.error());
-  fmt::print("{} {} trusted\n", context.store, before ? "was already" : "is now");
+  say("{} {} trusted\n", context.store, before ? "was already" : "is now");
   return kExitDone;
 }
 

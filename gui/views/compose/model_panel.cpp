@@ -102,6 +102,7 @@ QWidget* ModelPanel::makeBuckets() {
   column->setSpacing(8);
   bands_ = new BucketBands;
   bandsNote_ = caption({});
+  bandsNote_->setTextFormat(Qt::RichText);
   bandsNote_->setWordWrap(true);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
   QScrollArea* bands = scrolled(bands_);

@@ -89,6 +89,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   row->setContentsMargins(16, 0, 16, 2);
   row->setSpacing(8);
   statistics_ = new QLabel;
+  statistics_->setTextFormat(Qt::RichText);
   statistics_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statistics_->setObjectName(QStringLiteral("statistics"));
   statistics_->installEventFilter(this);
@@ -293,10 +294,12 @@ void StepCard::showStatistics() {
     return document.idealWidth();
   };
   const QString all = text();
+  QTextDocument words;
+  words.setHtml(all);
   while (parts.size() > 2 && width(text()) > statistics_->width())
     parts.erase(std::ranges::max_element(parts, {}, &QPair<int, QString>::first));
   statistics_->setText(text());
-  statistics_->setToolTip(text() == all ? QString() : all);
+  statistics_->setToolTip(text() == all ? QString() : words.toPlainText());
 }
 
 void StepCard::resizeEvent(QResizeEvent* event) {

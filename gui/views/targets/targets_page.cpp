@@ -313,10 +313,7 @@ void TargetsPage::connectTo(const remote::Target& target) {
 }
 
 void TargetsPage::connected(const ProbeOutcome& outcome) {
-  using Kind = remote::ConnectError::Kind;
-  if (outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
-                          outcome.refused->kind == Kind::host_key_changed))
-    return distrusted(outcome);
+  if (outcome.refused && outcome.refused->is_about_host_key()) return distrusted(outcome);
   const std::string& name = outcome.target.name;
   const std::string before = asked_ && asked_->edited ? asked_->edited->name : name;
   TargetEntry entry = seen_.value(QString::fromStdString(before));
@@ -351,8 +348,8 @@ void TargetsPage::distrusted(const ProbeOutcome& outcome) {
     model_.update(entry);
     showCurrent();
   }
-  if (outcome.refused->kind == remote::ConnectError::Kind::host_key_changed) {
-    ChangedKeyDialog(*outcome.refused, this).exec();
+  if (outcome.refused->kind != remote::ConnectError::Kind::host_key_unknown) {
+    RefusedKeyDialog(*outcome.refused, this).exec();
   } else if (UnknownKeyDialog(*outcome.refused, this).exec() == QDialog::Accepted) {
     remote::Target trusted = outcome.target;
     trusted.accepted_keys.push_back(outcome.refused->key);

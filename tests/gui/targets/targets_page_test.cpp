@@ -185,7 +185,7 @@ class TargetsPageTest : public QObject {
     remote::ConnectError error;
     error.kind = remote::ConnectError::Kind::host_key_changed;
     error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
-    ChangedKeyDialog dialog(error, nullptr);
+    RefusedKeyDialog dialog(error, nullptr);
     QStringList buttons;
     for (const auto* button : dialog.findChildren<QPushButton*>()) buttons << button->text();
     buttons.sort();
@@ -202,7 +202,7 @@ class TargetsPageTest : public QObject {
         QStringLiteral("%1@%2:%3")
             .arg(QString::fromStdString(host.user), QString::fromStdString(host.address))
             .arg(host.port);
-    const QString key = QString::fromStdString(host.identity_file);
+    const QString key;
     open();
     QTRY_VERIFY(page_->isReady());
     const auto add = [&] {
@@ -295,7 +295,7 @@ class TargetsPageTest : public QObject {
     QVERIFY((*sshd)->change_host_key());
     QVERIFY((*sshd)->start_again());
     bool explained = false;
-    whenOpen<ChangedKeyDialog>(page_.get(), [&](ChangedKeyDialog* dialog) {
+    whenOpen<RefusedKeyDialog>(page_.get(), [&](RefusedKeyDialog* dialog) {
       explained = true;
       press(dialog, "close");
     });
