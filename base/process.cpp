@@ -88,14 +88,17 @@ int spawn(const Command& command, const Fd& in, const Fd& out, const Fd& err, pi
   return error;
 }
 
-/// Collects both streams until they end; false at the deadline.
-bool collect(const Fd& out, const Fd& err, Clock::time_point end, Completed& completed) {
+enum class Collected { all, late, too_much };
+
+/// Collects both streams until they end, at most `most` bytes.
+Collected collect(const Fd& out, const Fd& err, Clock::time_point end, size_t most,
+                  Completed& completed) {
   std::array<pollfd, 2> polled{{{out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}}};
   std::array<std::string*, 2> texts{&completed.out, &completed.err};
   std::vector<char> buffer(1 << 16);
   while (polled[0].fd >= 0 || polled[1].fd >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) return false;
+    if (left <= 0) return Collected::late;
     if (poll(polled.data(), polled.size(), static_cast<int>(left)) < 0) continue;
     for (size_t i = 0; i < polled.size(); ++i) {
       if (polled[i].fd < 0 || polled[i].revents == 0) continue;
@@ -103,8 +106,9 @@ bool collect(const Fd& out, const Fd& err, Clock::time_point end, Completed& com
       if (n > 0) texts[i]->append(buffer.data(), static_cast<size_t>(n));
       if (n == 0 || (n < 0 && errno != EINTR)) polled[i].fd = -1;
     }
+    if (completed.out.size() + completed.err.size() > most) return Collected::too_much;
   }
-  return true;
+  return Collected::all;
 }
 
 bool wait_until(pid_t pid, Clock::time_point end, int& status) {
@@ -135,9 +139,13 @@ Result<Completed> run(const Command& command) {
 
   Completed completed;
   int status = 0;
-  if (!collect(out.reader, err.reader, end, completed) || !wait_until(pid, end, status)) {
+  const Collected collected = collect(out.reader, err.reader, end, command.most_output, completed);
+  if (collected != Collected::all || !wait_until(pid, end, status)) {
     kill(-pid, SIGKILL);
     waitpid(pid, &status, 0);
+    if (collected == Collected::too_much)
+      return fail("{} said more than {} bytes and was killed", command.argv[0],
+                  command.most_output);
     return fail("{} did not end within {} s and was killed", command.argv[0],
                 std::chrono::duration<double>(command.deadline).count());
   }

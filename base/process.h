@@ -13,6 +13,7 @@ struct Command {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
   std::string input = {};         // its stdin
   std::chrono::milliseconds deadline{30000};
+  size_t most_output = size_t{16} << 20;  // bytes of stdout and stderr together
 };
 
 struct Completed {
@@ -22,8 +23,8 @@ struct Completed {
 };
 
 /// Runs argv (no shell) in its own process group, without a terminal. A non-zero exit code is no
-/// error; a program that cannot be started is, and so is the deadline, at which the group is
-/// killed. Blocks; any thread.
+/// error; a program that cannot be started is, and so are the deadline and more output than asked
+/// for, at which the group is killed. Blocks; any thread.
 Result<Completed> run(const Command& command);
 
 }  // namespace heddle::process

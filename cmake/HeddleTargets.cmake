@@ -36,6 +36,13 @@ if(HEDDLE_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(HEDDLE_FUZZ)
+  # Warnings are GCC's to give.
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -O1 -g1 -w)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
 # heddle_library(NAME SOURCES … LINK …): a static library whose headers are included from the
 # repository's root, as in #include "engine/recipe/recipe.h".
 function(heddle_library name)

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
 #include "base/number_text.h"
+#include "base/read_json.h"
 #include "base/say.h"
 #include "engine/commands.h"
 #include "engine/cost/calibration.h"
@@ -32,9 +32,10 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
   const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {}, {});
   if (!outcome) return fail(outcome);
   if (outcome->end.exit_code != 0) return fail("{}{}", outcome->failed_output, outcome->end.cause);
-  std::ifstream file(run_dir + "/results.json");
+  const auto results = read_json_file(run_dir + "/results.json");
+  if (!results) return fail(results);
   try {
-    return cost::calibration_from_json(nlohmann::json::parse(file));
+    return cost::calibration_from_json(*results);
   } catch (const nlohmann::json::exception& error) {
     return fail("{}/results.json: {}", run_dir, error.what());
   }

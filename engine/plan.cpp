@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/number_text.h"
+#include "base/read_file.h"
 #include "base/say.h"
 #include "engine/commands.h"
 #include "engine/planning.h"
@@ -81,8 +82,12 @@ void print(const plan::Document& plan) {
 }  // namespace
 
 int plan(const RecipeOptions& options, const PlanOptions& what) {
-  std::ifstream file(options.path);
-  PlanRequest request{.text = {std::istreambuf_iterator<char>(file), {}},
+  const auto text = read_file(options.path, recipe::kMostRecipeBytes);
+  if (!text) {
+    fmt::print(stderr, "{}\n", text.error().message);
+    return 2;
+  }
+  PlanRequest request{.text = *text,
                       .file = options.path,
                       .sets = options.sets,
                       .ranks = options.ranks,
@@ -90,10 +95,6 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
                       .executor = what.executor,
                       .timeline = !what.timeline.empty(),
                       .awaits_speed = true};
-  if (!file) {
-    say(stderr, "{}: cannot be read\n", options.path);
-    return 2;
-  }
   Planning planning;
   PlanAnswer answer = planning.answer(request);
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {

@@ -13,7 +13,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/commands.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/planning.h"
@@ -77,9 +79,11 @@ class Server {
   void take(const std::string& line) {
     Json id;
     try {
-      const Json asked = Json::parse(line);
+      const auto read = read_json(line);
+      if (!read) throw std::runtime_error(read.error().message);
+      const nlohmann::json& asked = *read;
       if (!asked.is_object()) throw std::runtime_error("a request is an object");
-      id = asked.value("id", Json());
+      id = asked.value("id", nlohmann::json());
       if (asked.value("catalogue", false))
         return say({{"id", id}, {"catalogue", catalogue_json()}});
       auto job = std::make_shared<Job>();
@@ -88,7 +92,7 @@ class Server {
       job->request = {.text = asked.at("recipe").get<std::string>(),
                       .file = asked.value("file", "recipe.toml"),
                       .sets = asked.value("sets", std::vector<std::string>{}),
-                      .ranks = asked.value("ranks", int64_t{0}),
+                      .ranks = whole_or(asked, "ranks", int64_t{0}),
                       .hardware = asked.value("hardware", ""),
                       .executor = asked.value("executor", "heddle"),
                       .timeline = asked.value("timeline", false),

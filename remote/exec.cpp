@@ -1,5 +1,6 @@
 #include "remote/exec.h"
 
+#include "base/excerpt.h"
 #include "remote/quote.h"
 
 namespace heddle::remote {
@@ -29,6 +30,7 @@ class Exec {
       if (!wrote) return stop(wrote.error());
       const Result<bool> came = read();
       if (!came) return fail(came);
+      if (said() > limit_.bytes) return stop(too_much(argv[0]));
       if (ended()) break;
       if (*wrote || *came) {
         if (limit_.of == Limit::Of::silence) extend();
@@ -53,6 +55,12 @@ class Exec {
     return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,
                         seconds)};
   }
+
+  Error too_much(const std::string& program) const {
+    return {fmt::format("{}: {} said more than {} bytes and was stopped", host_name_, program,
+                        limit_.bytes)};
+  }
+  size_t said() const { return completed_.out.size() + completed_.err.size(); }
 
   Result<> start() {
     channel_.reset(ssh_channel_new(session_));
@@ -110,7 +118,7 @@ class Exec {
   Result<bool> read() {
     bool came = false;
     for (const int is_stderr : {0, 1}) {
-      for (;;) {
+      while (said() <= limit_.bytes) {
         const int n = ssh_channel_read_nonblocking(
             channel_.get(), buffer_.data(), static_cast<uint32_t>(buffer_.size()), is_stderr);
         if (n == SSH_ERROR && !ssh_is_connected(session_)) return tl::unexpected(lost());
@@ -157,7 +165,7 @@ class Exec {
     if (!ssh_is_connected(session_)) return tl::unexpected(lost());
     if (cut_to_begin(completed_.out).empty() || cut_to_begin(completed_.err).empty()) {
       return fail("{}: the login shell there did not run the command; it said: {}{}", host_name_,
-                  completed_.out, completed_.err);
+                  excerpt(completed_.out), excerpt(completed_.err));
     }
     if (completed_.exit_code < 0) return fail("{}: the program gave no exit code", host_name_);
     return std::move(completed_);

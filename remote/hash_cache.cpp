@@ -10,8 +10,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
 #include "base/private_folder.h"
+#include "base/read_json.h"
 #include "remote/sha256.h"
 
 namespace heddle::remote {
@@ -30,13 +32,15 @@ std::string default_file() {
 }  // namespace
 
 HashCache::HashCache(std::string file) : file_(file.empty() ? default_file() : std::move(file)) {
-  std::ifstream in(file_);
-  const json all = json::parse(in, nullptr, false);
-  if (!all.is_object()) return;
-  for (const auto& [path, item] : all.items()) {
-    if (!item.is_object()) continue;
-    known_[path] = {item.value("size", uint64_t{0}), item.value("modified", int64_t{0}),
-                    item.value("sha256", "")};
+  // A cache: what cannot be read is hashed anew.
+  const auto all = read_json_file(file_);
+  if (!all || !all->is_object()) return;
+  try {
+    for (const auto& [path, item] : all->items())
+      known_[path] = {whole<uint64_t>(item.at("size")), whole<int64_t>(item.at("modified")),
+                      item.at("sha256")};
+  } catch (const json::exception&) {
+    known_.clear();
   }
 }
 

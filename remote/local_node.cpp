@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/private_folder.h"
+#include "base/read_file.h"
 #include "remote/sha256.h"
 
 namespace heddle::remote {
@@ -43,20 +44,6 @@ Result<> move_into_place(const std::string& part, const std::string& to, int mod
     return fail("cannot write {}: {}", to, reason());
   }
   return {};
-}
-
-/// From `offset` on, at most `max_bytes`.
-std::optional<std::string> read_range(const Range& range) {
-  std::ifstream file(range.path, std::ios::binary);
-  if (!file) return std::nullopt;
-  file.seekg(0, std::ios::end);
-  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
-  if (range.offset >= size) return std::string();
-  std::string bytes(std::min(range.max_bytes, size - range.offset), '\0');
-  file.seekg(static_cast<std::streamoff>(range.offset));
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  return bytes;
 }
 
 }  // namespace
@@ -108,7 +95,8 @@ Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, i
 Result<std::vector<std::optional<std::string>>> LocalNode::read(const std::vector<Range>& ranges) {
   std::vector<std::optional<std::string>> pieces;
   pieces.reserve(ranges.size());
-  for (const Range& range : ranges) pieces.push_back(read_range(range));
+  for (const Range& range : ranges)
+    pieces.push_back(read_part(range.path, static_cast<int64_t>(range.offset), range.max_bytes));
   return pieces;
 }
 

@@ -1,5 +1,6 @@
 #include "remote/node.h"
 
+#include "base/excerpt.h"
 #include "remote/target.h"
 
 namespace heddle::remote {
@@ -15,7 +16,7 @@ Result<std::string> Node::run_checked(const Command& command) {
   Result<Completed> completed = run(command);
   if (!completed) return fail(completed);
   if (completed->exit_code != 0) {
-    const std::string& said = completed->err.empty() ? completed->out : completed->err;
+    const std::string said = excerpt(completed->err.empty() ? completed->out : completed->err);
     return fail("{}: {} ended with exit code {}: {}", name(), command.argv.front(),
                 completed->exit_code, said.empty() ? "it said nothing" : said);
   }

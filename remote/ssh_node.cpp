@@ -1,13 +1,12 @@
 #include "remote/ssh_node.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
+#include "base/excerpt.h"
 #include "base/unique_name.h"
+#include "remote/answers.h"
 
 namespace heddle::remote {
 namespace {
@@ -15,13 +14,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Limit kOperation{std::chrono::seconds(60)};
+// Some 100,000 names.
+constexpr Limit kListing{.time = std::chrono::seconds(60), .bytes = size_t{8} << 20};
 // As long as an ssh client with its usual keepalives: a host that answers nothing for that long is
 // no longer connected, and whoever follows a run there says so.
 constexpr Limit kReading{std::chrono::seconds(9), Limit::Of::silence};
 constexpr Limit kUpload{std::chrono::seconds(60), Limit::Of::silence};
 constexpr Limit kHashing{std::chrono::minutes(10)};  // half a gigabyte from a slow disk
 
-// Per range: "SIZE\n" and that many bytes, or "-\n". A file that grows meanwhile does no harm.
+// What they print: see answers.h. A file that grows meanwhile does no harm.
 constexpr const char* kRead = R"sh(
 while [ $# -ge 3 ]; do
   if [ -f "$1" ]; then
@@ -38,7 +39,6 @@ while [ $# -ge 3 ]; do
 done
 exit 0)sh";
 
-// Per entry: "MODE SIZE MTIME NAME" and a zero byte.
 constexpr const char* kList = R"sh(
 [ -e "$1" ] || exit 0
 cd -- "$1" || exit 1
@@ -76,43 +76,6 @@ if [ "${sum%% *}" != "$2" ]; then
 fi
 [ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ])sh";
 
-/// The word up to one blank, which is taken as well: names may begin with more of them.
-std::string_view take_word(std::string_view& text) {
-  const std::string_view word = text.substr(0, text.find(' '));
-  text.remove_prefix(std::min(text.size(), word.size() + 1));
-  return word;
-}
-
-template <typename Number, typename... Base>
-bool parse(std::string_view word, Number& number, Base... base) {
-  const char* end = word.data() + word.size();
-  const auto parsed = std::from_chars(word.data(), end, number, base...);
-  return parsed.ec == std::errc() && parsed.ptr == end;
-}
-
-std::optional<Entry> parse_entry(std::string_view line) {
-  unsigned mode = 0;
-  uint64_t size = 0;
-  double modified = 0;
-  if (!parse(take_word(line), mode, 16) || !parse(take_word(line), size) ||
-      !parse(take_word(line), modified)) {
-    return std::nullopt;
-  }
-  const std::string name = fs::path(line).filename().string();
-  const bool folder = S_ISDIR(mode);
-  return Entry{name, folder ? 0 : size, modified, folder};
-}
-
-std::vector<Entry> parse_entries(std::string_view text) {
-  std::vector<Entry> entries;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\0'), text.size());
-    if (const auto entry = parse_entry(text.substr(0, end))) entries.push_back(*entry);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return entries;
-}
-
 bool is_full(const std::string& message) {
   return message.find("No space left on device") != std::string::npos ||
          message.find("Disk quota exceeded") != std::string::npos;
@@ -137,7 +100,8 @@ SshNode::SshNode(std::unique_ptr<SshSession> session)
 
 Result<Completed> SshNode::run(const Command& command) {
   const Source input = command.input.empty() ? Source() : source_of(command.input);
-  return session_->execute(command.argv, input, Limit{command.deadline});
+  return session_->execute(command.argv, input,
+                           {.time = command.deadline, .bytes = command.most_output});
 }
 
 Result<std::string> SshNode::script(const std::string& text, std::vector<std::string> arguments,
@@ -157,7 +121,7 @@ Result<std::string> SshNode::script(const std::string& text, std::vector<std::st
     return fail("{}: {}: it arrived damaged (SHA-256 {}) and was thrown away: try again", name(),
                 what, completed->out.substr(0, 64));
   }
-  return fail("{}: {}: {}", name(), what, completed->err);
+  return fail("{}: {}: {}", name(), what, excerpt(completed->err));
 }
 
 /// Sends the file from `offset` on to the end of `part`. False: somebody else is writing that.
@@ -217,34 +181,19 @@ Result<std::vector<std::optional<std::string>>> SshNode::read(const std::vector<
     arguments.insert(arguments.end(),
                      {range.path, std::to_string(range.offset), std::to_string(range.max_bytes)});
   }
-  const Result<std::string> answer = script(kRead, arguments, "cannot read the files", kReading);
+  Limit limit = kReading;
+  for (const Range& range : ranges) limit.bytes += range.max_bytes;
+  const Result<std::string> answer = script(kRead, arguments, "cannot read the files", limit);
   if (!answer) return fail(answer);
-
-  std::vector<std::optional<std::string>> pieces;
-  std::string_view rest = *answer;
-  while (pieces.size() < ranges.size()) {
-    const size_t end = rest.find('\n');
-    const std::string_view word = rest.substr(0, end);
-    size_t size = 0;
-    const bool missing = word == "-";
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), size);
-    if (end == rest.npos || (!missing && parsed.ec != std::errc()) ||
-        rest.size() - end - 1 < size) {
-      return fail("{}: {} changed while it was read: try again", name(),
-                  ranges[pieces.size()].path);
-    }
-    rest.remove_prefix(end + 1);
-    pieces.push_back(missing ? std::nullopt : std::optional<std::string>(rest.substr(0, size)));
-    rest.remove_prefix(size);
-  }
-  return pieces;
+  auto pieces = pieces_from(*answer, ranges);
+  return pieces ? std::move(pieces) : fail("{}: {}", name(), pieces.error().message);
 }
 
 Result<std::vector<Entry>> SshNode::list(const std::string& folder) {
   const Result<std::string> answer =
-      script(kList, {folder}, fmt::format("cannot list {}", folder), kOperation);
+      script(kList, {folder}, fmt::format("cannot list {}", folder), kListing);
   if (!answer) return fail(answer);
-  std::vector<Entry> entries = parse_entries(*answer);
+  std::vector<Entry> entries = entries_from(*answer);
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
@@ -254,7 +203,7 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
   const Result<std::string> answer =
       script(kStat, {path}, fmt::format("cannot look at {}", path), kOperation);
   if (!answer) return fail(answer);
-  const std::vector<Entry> entries = parse_entries(*answer);
+  const std::vector<Entry> entries = entries_from(*answer);
   return entries.empty() ? std::optional<Entry>() : std::optional(entries.front());
 }
 

@@ -24,11 +24,13 @@ class Jump;
 /// stops the program.
 using Source = std::function<Result<size_t>(char* buffer, size_t size)>;
 
-/// How long a program may take: in all, or without a byte moving either way.
+/// How long a program may take, in all or without a byte moving either way, and how much it may
+/// say.
 struct Limit {
   enum class Of { whole, silence };
   std::chrono::milliseconds time{30000};
   Of of = Of::whole;
+  size_t bytes = size_t{1} << 20;  // of stdout and stderr together
 };
 
 class SshSession {

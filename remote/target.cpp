@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 
 namespace heddle::remote {
 namespace {
@@ -143,8 +145,10 @@ std::string to_json(const Target& target) {
 }
 
 Result<Target> target_from_json(const std::string& text) {
+  const Result<json> read = read_json(text);
+  if (!read) return fail("this is not a target: {}", read.error().message);
+  const json& object = *read;
   try {
-    const json object = json::parse(text);
     Target target;
     target.name = object.at("name");
     target.root = object.value("root", target.root);
@@ -154,7 +158,7 @@ Result<Target> target_from_json(const std::string& text) {
       host.name = item.value("name", host.name);
       host.address = item.value("address", host.address);
       host.user = item.value("user", host.user);
-      host.port = item.value("port", host.port);
+      host.port = whole_or(item, "port", host.port);
       host.identity_files = item.value("identity_files", host.identity_files);
       // What an older Heddle has saved.
       if (const std::string one = item.value("identity_file", ""); !one.empty())

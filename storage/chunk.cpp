@@ -48,12 +48,31 @@ std::string pack_samples(std::span<const Bin> samples) {
   return bytes;
 }
 
+/// Whether the bins are such as are written here: each of some samples, their steps growing.
+bool are_sound(std::span<const Bin> bins) {
+  int64_t before = -1;
+  for (const Bin& bin : bins) {
+    if (bin.first_step <= before || bin.last_step < bin.first_step || bin.last_step > kLastStep ||
+        bin.count == 0 || bin.nonfinite > bin.count)
+      return false;
+    before = bin.last_step;
+  }
+  return bins.size() <= kChunkItems;
+}
+
 std::vector<Bin> unpack_samples(std::string_view bytes) {
+  if (bytes.size() < sizeof(SamplesHeader)) return {};
   const auto header = take<SamplesHeader>(bytes);
+  const size_t sample_bytes = header.even ? sizeof(double) : sizeof(int64_t) + sizeof(double);
+  const size_t place_bytes = header.even ? 2 * sizeof(int64_t) : 0;
+  if (header.count > kChunkItems || bytes.size() != place_bytes + header.count * sample_bytes)
+    return {};
   std::vector<int64_t> steps(header.count);
   if (header.even) {
     const auto first = take<int64_t>(bytes);
     const auto stride = take<int64_t>(bytes);
+    // So that the sums below can be made; whether they are steps is asked later.
+    if (std::min(first, stride) < 0 || std::max(first, stride) > kLastStep) return {};
     for (size_t i = 0; i < steps.size(); ++i) steps[i] = first + static_cast<int64_t>(i) * stride;
   } else {
     for (int64_t& step : steps) step = take<int64_t>(bytes);
@@ -98,10 +117,14 @@ std::string pack(std::span<const Bin> items, int64_t level) {
 }
 
 std::vector<Bin> unpack(std::string_view data, int64_t level) {
-  if (level == 0) return unpack_samples(data);
-  std::vector<Bin> bins(data.size() / sizeof(Bin));
-  if (!bins.empty()) std::memcpy(bins.data(), data.data(), bins.size() * sizeof(Bin));
-  return bins;
+  std::vector<Bin> bins;
+  if (level == 0) {
+    bins = unpack_samples(data);
+  } else if (data.size() % sizeof(Bin) == 0 && data.size() <= kChunkItems * sizeof(Bin)) {
+    bins.resize(data.size() / sizeof(Bin));
+    if (!bins.empty()) std::memcpy(bins.data(), data.data(), data.size());
+  }
+  return are_sound(bins) ? bins : std::vector<Bin>{};
 }
 
 std::vector<Bin> thinned(std::vector<Bin> bins, size_t max_points) {

@@ -15,6 +15,9 @@ namespace heddle::storage {
 inline constexpr size_t kChunkItems = 1024;
 inline constexpr size_t kFanOut = 16;
 
+/// Beyond this no step is one: sums of steps stay far from overflowing.
+inline constexpr int64_t kLastStep = int64_t{1} << 53;
+
 /// A sample as the bin that holds it alone.
 Bin bin_of(const Sample& sample);
 
@@ -23,6 +26,7 @@ Bin merged(std::span<const Bin> bins);
 
 /// Samples take 8 bytes where steps are evenly spaced, 16 elsewhere; bins take their struct's size.
 std::string pack(std::span<const Bin> items, int64_t level);
+/// Nothing where the bytes are not what `pack` makes of growing steps from 0 to kLastStep.
 std::vector<Bin> unpack(std::string_view data, int64_t level);
 
 /// At most `max_points` bins: neighbours merged, evenly by number of samples.

@@ -6,7 +6,7 @@ namespace heddle::storage {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
-constexpr int kLargestValue = 256 << 20;  // bytes; a plan's document takes some megabytes
+constexpr int kLargestValue = 65 << 20;  // bytes; a record once had up to 64 MiB
 
 /// The file may be anybody's: nothing in its schema is run, no value is larger than ours can be.
 void harden(sqlite3* database) {

@@ -6,6 +6,11 @@
 #include <limits>
 
 namespace heddle::storage {
+namespace {
+
+constexpr uint64_t kWidestStride = uint64_t{1} << 53;
+
+}  // namespace
 
 void Curve::add(int64_t step, double value) {
   while (!points_.empty() && points_.back().step >= step) points_.pop_back();
@@ -43,9 +48,13 @@ std::string Curve::bytes() const {
 
 void Curve::load(std::string_view bytes) {
   if (bytes.size() < 2 * sizeof(uint64_t)) return;
-  std::memcpy(&stride_, bytes.data(), sizeof stride_);
+  uint64_t stride = 0;
+  std::memcpy(&stride, bytes.data(), sizeof stride);
+  const size_t points = (bytes.size() - 2 * sizeof(uint64_t)) / sizeof(Point);
+  if (stride == 0 || stride > kWidestStride || points > capacity_) return;
+  stride_ = stride;
   std::memcpy(&seen_, bytes.data() + sizeof stride_, sizeof seen_);
-  points_.resize((bytes.size() - 2 * sizeof(uint64_t)) / sizeof(Point));
+  points_.resize(points);
   if (!points_.empty()) {
     std::memcpy(points_.data(), bytes.data() + 2 * sizeof(uint64_t),
                 points_.size() * sizeof(Point));

@@ -27,7 +27,7 @@ class Curve {
   double median() const;
 
   std::string bytes() const;
-  /// The inverse of `bytes`; an empty text is an empty curve.
+  /// The inverse of `bytes`; an empty text is an empty curve, as are bytes that are none.
   void load(std::string_view bytes);
 
  private:

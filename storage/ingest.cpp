@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/read_json.h"
 #include "storage/run_rows.h"
 
 namespace heddle::storage {
@@ -14,6 +15,9 @@ using namespace telemetry;
 constexpr size_t kLossPoints = 60;
 constexpr size_t kThroughputPoints = 512;
 constexpr uint64_t kWarmupSteps = 3;
+// A run has some dozens.
+constexpr size_t kMostSeries = 1000;
+constexpr size_t kMostNameBytes = 256;
 
 std::string name_of(const LogKey& log) {
   return log.rank == kSupervisorRank ? std::string("the supervisor's log")
@@ -137,7 +141,12 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
   } else if (const auto* step = std::get_if<Step>(&content)) {
     std::set<std::string>& known = series_[log.run];
     for (const auto& [name, value] : step->values) {
-      if (!known.insert(name).second) continue;
+      if (known.size() >= kMostSeries || name.size() > kMostNameBytes || !known.insert(name).second)
+        continue;
+      if (known.size() == kMostSeries)
+        warn(log, Level::warning,
+             fmt::format("{}: it has more than {} metrics; further ones are not drawn",
+                         name_of(log), kMostSeries));
       connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
     }
     if (log.rank == 0) summary_steps_.push_back(*step);
@@ -170,8 +179,9 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
 
 // Next to what is measured, under names of their own.
 void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
-  const nlohmann::json document = nlohmann::json::parse(plan.document, nullptr, false);
-  if (!document.is_object()) return;
+  const Result<nlohmann::json> read = read_json(plan.document, telemetry::kPlanDocument);
+  if (!read || !read->is_object()) return;
+  const nlohmann::json& document = *read;
   Values predicted;
   for (const char* name :
        {"step_seconds", "tokens_per_second_per_rank", "exposed_seconds", "bubble_seconds"})

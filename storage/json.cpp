@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/read_json.h"
 #include "base/utf8.h"
 
 namespace heddle::storage {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number_text.h"
+#include "base/read_json.h"
 #include "storage/connection.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
@@ -22,6 +23,8 @@ namespace {
   "parent_step, trashed "                                                                         \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
+constexpr size_t kMostSparkline = 1024;
+
 RunSummary summary_in(const Rows& rows) {
   RunSummary run;
   run.id = rows.integer(0);
@@ -33,7 +36,7 @@ RunSummary summary_in(const Rows& rows) {
   run.created = rows.real(6);
   run.started = rows.optional_real(7);
   run.finished = rows.optional_real(8);
-  const nlohmann::json tags = nlohmann::json::parse(rows.blob(9), nullptr, false);
+  const auto tags = read_json(rows.blob(9)).value_or(nlohmann::json::array());
   for (const auto& tag : tags) {
     if (tag.is_string()) run.tags.push_back(tag);
   }
@@ -43,7 +46,7 @@ RunSummary summary_in(const Rows& rows) {
   if (!rows.null(13) || rows.integer(14) != 0) {
     run.loss = number_of(rows.optional_real(13), rows.integer(14));
   }
-  const std::string_view points = rows.blob(15);
+  const std::string_view points = rows.blob(15).substr(0, kMostSparkline * sizeof(float));
   run.sparkline.resize(points.size() / sizeof(float));
   if (!run.sparkline.empty()) {
     std::memcpy(run.sparkline.data(), points.data(), run.sparkline.size() * sizeof(float));

@@ -5,10 +5,13 @@
 #include <ctime>
 #include <limits>
 
+#include "base/excerpt.h"
 #include "storage/series.h"
 
 namespace heddle::storage {
 namespace {
+
+constexpr size_t kMostLineBytes = size_t{16} << 10;  // the record has the whole
 
 constexpr const char* kTrashed = " (trashed";
 
@@ -162,8 +165,8 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
                    double time) {
   if (Result<> found = require_run(connection, run); !found) return found;
   if (time <= 0) time = unix_now();
-  connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state), cause,
-                     run);
+  connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state),
+                     excerpt(cause, kMostLineBytes), run);
   if (state == RunState::running) {
     connection.execute(
         "UPDATE runs SET started = coalesce(started, ?), finished = NULL WHERE id = ?", time, run);
@@ -250,7 +253,7 @@ void set_facts(Connection& connection, RunId run, const std::string& prefix, con
 void add_line(Connection& connection, RunId run, const LogLine& line) {
   connection.execute("INSERT INTO lines (run, rank, time, level, text) VALUES (?, ?, ?, ?, ?)", run,
                      line.rank, line.time > 0 ? line.time : unix_now(),
-                     static_cast<int>(line.level), line.text);
+                     static_cast<int>(line.level), excerpt(line.text, kMostLineBytes));
 }
 
 }  // namespace heddle::storage

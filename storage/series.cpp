@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace heddle::storage {
 namespace {
@@ -13,11 +14,10 @@ struct Place {
   int32_t epoch = 0;
 };
 
-int64_t series_id(Connection& connection, RunId run, const std::string& name) {
-  connection.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", run, name);
+/// None: a metric of so many that it is not drawn.
+std::optional<int64_t> series_id(Connection& connection, RunId run, const std::string& name) {
   Rows rows = connection.query("SELECT id FROM series WHERE run = ? AND name = ?", run, name);
-  rows.next();
-  return rows.integer(0);
+  return rows.next() ? std::optional(rows.integer(0)) : std::nullopt;
 }
 
 /// A level's last chunk, which may have room.
@@ -65,9 +65,6 @@ void append(Connection& connection, const Place& at, int64_t level, const std::v
   if (changed) store(connection, at, level, chunk);
   if (!above.empty()) append(connection, at, level + 1, above);
 }
-
-// Beyond this no step is one; it keeps the sums below from overflowing on nonsense.
-constexpr int64_t kLastStep = int64_t{1} << 53;
 
 /// The step records of a log that are not in chunks yet.
 std::vector<telemetry::Step> waiting_steps(Connection& connection, const LogKey& log,
@@ -157,7 +154,8 @@ void compact(Connection& connection, const LogKey& log) {
     }
   }
   for (const auto& [name, items] : samples) {
-    append(connection, {series_id(connection, log.run, name), log.rank, log.epoch}, 0, items);
+    if (const auto series = series_id(connection, log.run, name))
+      append(connection, {*series, log.rank, log.epoch}, 0, items);
   }
   connection.execute(
       "UPDATE logs SET compacted = ?, pending = 0 WHERE run = ? AND rank = ? AND epoch = ?",
@@ -166,12 +164,8 @@ void compact(Connection& connection, const LogKey& log) {
 
 std::vector<Bin> read_series(Connection& connection, RunId run, const std::string& name,
                              int32_t rank, StepRange range, size_t max_points) {
-  int64_t series = 0;
-  {
-    Rows rows = connection.query("SELECT id FROM series WHERE run = ? AND name = ?", run, name);
-    if (!rows.next()) return {};
-    series = rows.integer(0);
-  }
+  const std::optional<int64_t> series = series_id(connection, run, name);
+  if (!series) return {};
   struct Epoch {
     int32_t epoch = 0;
     int64_t compacted = 0;
@@ -190,7 +184,7 @@ std::vector<Bin> read_series(Connection& connection, RunId run, const std::strin
   // From the newest attempt back: an older one counts only up to where the newer one began.
   std::vector<std::vector<Bin>> parts;
   for (const Epoch& epoch : epochs) {
-    const Place at{series, rank, epoch.epoch};
+    const Place at{*series, rank, epoch.epoch};
     std::vector<Bin> part;
     collect(connection, at, level_for(connection, at, range, max_points), range, part);
     int64_t began = range.last;

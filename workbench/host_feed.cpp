@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/read_json.h"
 #include "engine/launch/end_proof.h"
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
@@ -62,8 +63,8 @@ Result<> HostFeed::look_for_end() {
   if (!read) return fail(read);
   const std::optional<std::string>& text = read->front();
   if (!text) return {};
-  const auto json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  Result<launch::End> end = launch::end_from_json(json);
+  const auto json = read_json(*text, launch::kRunFile);
+  Result<launch::End> end = json ? launch::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || (!end_key_.empty() && !launch::is_proven(*end, part, end_key_));
   if (!forged_) end_ = std::move(*end);

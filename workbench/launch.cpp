@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
@@ -275,13 +275,11 @@ class Attempt {
 }  // namespace
 
 Result<LaunchRequest> request_from_file(const std::string& recipe_file) {
-  std::ifstream file(recipe_file);
+  auto text = read_file(recipe_file, recipe::kMostRecipeBytes);
+  if (!text) return fail("{}; valid: a recipe (TOML)", text.error().message);
   LaunchRequest request;
   request.recipe_file = recipe_file;
-  request.recipe_text = {std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) {
-    return fail("{}: cannot be read; valid: a recipe (TOML)", recipe_file);
-  }
+  request.recipe_text = std::move(*text);
   return request;
 }
 

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "workbench/paths.h"
 
 namespace heddle::workbench {
@@ -61,8 +63,8 @@ Share share_from(const json& read) {
     share.engine_id = read.at("engine_id");
   }
   share.root = remote::tidy_folder(share.root);
-  share.first_rank = read.at("first_rank");
-  share.local_ranks = read.at("local_ranks");
+  share.first_rank = whole<int32_t>(read.at("first_rank"));
+  share.local_ranks = whole<int32_t>(read.at("local_ranks"));
   return share;
 }
 
@@ -105,7 +107,7 @@ std::string to_json(const Place& place) {
                       {"first_rank", share.first_rank},
                       {"local_ranks", share.local_ranks}});
   }
-  return json_text(json{{"target", json::parse(remote::to_json(place.target))},
+  return json_text(json{{"target", read_json(remote::to_json(place.target)).value()},
                         {"shares", shares},
                         {"epoch", place.epoch},
                         {"end_key", place.end_key},
@@ -118,8 +120,11 @@ std::string to_json(const Place& place) {
 Result<Place> place_from_json(const std::string& text) {
   if (text.empty())
     return fail("its store is not trusted: nothing is asked of the hosts that it names");
+  const Result<json> whole_text = read_json(text);
+  if (!whole_text)
+    return fail("where the run lives cannot be read: {}", whole_text.error().message);
+  const json& read = *whole_text;
   try {
-    const json read = json::parse(text);
     Result<remote::Target> target = remote::target_from_json(json_text(read.at("target")));
     if (!target) return fail(target);
     Place place;
@@ -132,10 +137,10 @@ Result<Place> place_from_json(const std::string& text) {
       if (Result<> checked = check(share, place.target, host); !checked) return fail(checked);
       place.shares.push_back(std::move(share));
     }
-    place.epoch = read.at("epoch");
+    place.epoch = whole<int32_t>(read.at("epoch"));
     place.end_key = read.value("end_key", "");
     const json& launcher = read.at("launcher");
-    place.launcher = {launcher.at("pid"), launcher.at("start_time")};
+    place.launcher = {whole<pid_t>(launcher.at("pid")), whole<uint64_t>(launcher.at("start_time"))};
     place.launcher_boot_id = launcher.at("boot_id");
     return place;
   } catch (const json::exception& error) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/read_json.h"
+
 namespace heddle::workbench {
 namespace {
 
@@ -15,9 +17,10 @@ Result<std::shared_ptr<const plan::Document>> read_document(storage::Reader& rea
   const auto kept = reader.plan(run);
   if (!kept) return fail(kept);
   if (!*kept) return nullptr;
+  const auto read = read_json((*kept)->document, telemetry::kPlanDocument);
+  if (!read) return nullptr;
   try {
-    auto document =
-        std::make_shared<plan::Document>(plan::from_json(nlohmann::json::parse((*kept)->document)));
+    auto document = std::make_shared<plan::Document>(plan::from_json(*read));
     document->plan_hash = (*kept)->hash;
     return document;
   } catch (const nlohmann::json::exception&) {

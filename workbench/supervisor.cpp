@@ -1,6 +1,7 @@
 #include "workbench/supervisor.h"
 
-#include <nlohmann/json.hpp>
+#include "base/excerpt.h"
+#include "base/read_json.h"
 
 namespace heddle::workbench {
 
@@ -15,17 +16,17 @@ Result<launch::Status> run_supervise(remote::Node& node, const Share& share,
   const Result<remote::Completed> completed = node.run(command);
   if (!completed) return fail(completed);
   if (completed->exit_code != 0) {
-    std::string words = completed->err;
+    std::string words = excerpt(completed->err);
     while (!words.empty() && words.back() == '\n') words.pop_back();
     return fail("{}: the supervisor of {} cannot be asked: {}", node.name(), share.run_dir(),
                 words.empty() ? fmt::format("exit code {}", completed->exit_code) : words);
   }
-  const auto json = nlohmann::json::parse(completed->out, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) {
+  const auto json = read_json(completed->out, launch::kRunFile);
+  if (!json || !json->is_object()) {
     return fail("{}: the supervisor of {} answered \"{}\"", node.name(), share.run_dir(),
-                completed->out);
+                excerpt(completed->out));
   }
-  return launch::status_from_json(json);
+  return launch::status_from_json(*json);
 }
 
 }  // namespace

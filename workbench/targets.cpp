@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "remote/connect.h"
 #include "remote/probe.h"
 
@@ -13,10 +14,12 @@ namespace {
 using nlohmann::json;
 
 Result<SavedTarget> from_row(const storage::Target& row) {
-  json whole = json::parse(row.hosts, nullptr, false);
-  if (!whole.is_object()) return fail("target {}: its hosts cannot be read", row.name);
-  whole["accepted_keys"] = json::parse(row.host_keys, nullptr, false);
-  Result<remote::Target> target = remote::target_from_json(json_text(whole));
+  Result<json> whole = read_json(row.hosts);
+  const Result<json> keys = read_json(row.host_keys);
+  if (!whole || !whole->is_object() || !keys)
+    return fail("target {}: its hosts cannot be read", row.name);
+  (*whole)["accepted_keys"] = *keys;
+  Result<remote::Target> target = remote::target_from_json(json_text(*whole));
   if (!target) return fail("target {}: {}", row.name, target.error().message);
   SavedTarget saved{std::move(*target), {}};
   if (row.probe != "{}") {
@@ -28,7 +31,7 @@ Result<SavedTarget> from_row(const storage::Target& row) {
 }
 
 storage::Target to_row(const SavedTarget& saved) {
-  json whole = json::parse(remote::to_json(saved.target));
+  json whole = read_json(remote::to_json(saved.target)).value();
   storage::Target row;
   row.name = saved.target.name;
   row.kind = saved.target.hosts[0].is_this_machine() ? "local" : "ssh";

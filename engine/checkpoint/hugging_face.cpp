@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/numbers.h"
 
@@ -38,13 +38,13 @@ Result<Shards> open_single(const std::string& path) {
 
 Result<Shards> open_sharded(const fs::path& folder) {
   const std::string index_path = folder / kIndex;
-  std::ifstream stream(index_path, std::ios::binary);
-  const auto index = nlohmann::json::parse(stream, nullptr, /*allow_exceptions=*/false);
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
+  const auto index = read_json_file(index_path);
+  if (!index) return fail(index);
+  if (!index->is_object() || !index->contains("weight_map") || !(*index)["weight_map"].is_object())
     return fail("{}: no \"weight_map\" of tensors to files", index_path);
   Shards shards;
   std::map<std::string, size_t> opened;
-  for (const auto& [tensor, shard] : index["weight_map"].items()) {
+  for (const auto& [tensor, shard] : index->at("weight_map").items()) {
     if (!shard.is_string() || shard.get_ref<const std::string&>().find('/') != std::string::npos)
       return fail("{}: \"{}\" is in {}; valid: a file of the same folder", index_path, tensor,
                   json_text(shard));

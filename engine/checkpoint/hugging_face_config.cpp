@@ -1,11 +1,12 @@
 // config.json of Hugging Face's Llama against recipe::Model.
-#include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/excerpt.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/checkpoint/hugging_face.h"
+#include "engine/recipe/limits.h"
 
 namespace heddle::checkpoint {
 namespace {
@@ -17,11 +18,11 @@ class Reader {
  public:
   explicit Reader(const json& object) : object_(object) {}
 
-  int64_t count(const char* key, std::optional<int64_t> fallback = {}) {
+  int64_t count(const char* key, int64_t most, std::optional<int64_t> fallback = {}) {
     const json& value = at(key);
     if (value.is_null() && fallback) return *fallback;
-    if (value.is_number_integer() && value >= 1 && value <= kMost) return value.get<int64_t>();
-    complain(key, value, "a whole number of 1 or more");
+    if (value.is_number_integer() && value >= 1 && value <= most) return value.get<int64_t>();
+    complain(key, value, fmt::format("a whole number from 1 to {}", most));
     return 1;
   }
 
@@ -62,7 +63,6 @@ class Reader {
   const std::string& fault() const { return fault_; }
 
  private:
-  static constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const json& object_;
   std::string fault_;
 };
@@ -76,11 +76,12 @@ Result<> read_rope(const json& rope, const char* key, recipe::Model& model) {
   model.rope_theta = reader.positive("rope_theta", model.rope_theta);
   reader.only("partial_rotary_factor", 1.0);
   if (type == "llama3") {
-    model.rope_scaling = recipe::RopeScaling{
-        .factor = reader.positive("factor"),
-        .low_freq_factor = reader.positive("low_freq_factor"),
-        .high_freq_factor = reader.positive("high_freq_factor"),
-        .original_max_position = reader.count("original_max_position_embeddings")};
+    model.rope_scaling =
+        recipe::RopeScaling{.factor = reader.positive("factor"),
+                            .low_freq_factor = reader.positive("low_freq_factor"),
+                            .high_freq_factor = reader.positive("high_freq_factor"),
+                            .original_max_position = reader.count(
+                                "original_max_position_embeddings", recipe::kMostTokens)};
   } else if (!type.is_null() && type != "default") {
     reader.complain("rope_type", type, "\"default\" or \"llama3\"");
   }
@@ -105,14 +106,14 @@ Result<recipe::Model> read_model(const json& config) {
   reader.only("quantization_config", nullptr);
 
   recipe::Model model;
-  model.dim = reader.count("hidden_size");
-  model.n_layers = reader.count("num_hidden_layers");
-  model.n_heads = reader.count("num_attention_heads");
-  model.n_kv_heads = reader.count("num_key_value_heads", model.n_heads);
-  model.ffn_dim = reader.count("intermediate_size");
-  model.vocab_size = reader.count("vocab_size");
+  model.dim = reader.count("hidden_size", recipe::kMostWidth);
+  model.n_layers = reader.count("num_hidden_layers", recipe::kMostLayers);
+  model.n_heads = reader.count("num_attention_heads", recipe::kMostWidth);
+  model.n_kv_heads = reader.count("num_key_value_heads", recipe::kMostWidth, model.n_heads);
+  model.ffn_dim = reader.count("intermediate_size", 4 * recipe::kMostWidth);
+  model.vocab_size = reader.count("vocab_size", recipe::kMostVocabulary);
   // The fallbacks of transformers' LlamaConfig.
-  model.max_seq_len = reader.count("max_position_embeddings", 2048);
+  model.max_seq_len = reader.count("max_position_embeddings", recipe::kMostTokens, 2048);
   model.norm_eps = reader.positive("rms_norm_eps", 1e-6);
   model.rope_theta = reader.positive("rope_theta", 10000.0);
   model.tied_embeddings = reader.flag("tie_word_embeddings", false);
@@ -138,12 +139,11 @@ Result<recipe::Model> read_model(const json& config) {
 
 Result<recipe::Model> read_config(const std::string& folder) {
   const std::string path = folder + "/config.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot be read; valid: a Hugging Face folder, which has one", path);
-  const json config = json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (config.is_discarded()) return fail("{}: not JSON", path);
-  auto model = read_model(config);
-  if (!model) return fail("{}: {}", path, model.error().message);
+  const Result<json> config = read_json_file(path);
+  if (!config)
+    return fail("{}; valid: a Hugging Face folder's config.json", config.error().message);
+  auto model = read_model(*config);
+  if (!model) return fail("{}: {}", path, excerpt(model.error().message));
   return model;
 }
 

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
+#include "engine/checkpoint/check_contents.h"
 #include "engine/checkpoint/hash.h"
 #include "engine/recipe/parse.h"
 
@@ -41,16 +44,17 @@ json to_json(const Contents& contents) {
 Contents contents_from(const json& object) {
   Contents contents;
   for (const auto& [name, file] : object.at("files").items())
-    contents.files[name] = {file.at("host"), file.at("bytes"), file.at("header_bytes"),
-                            file.at("header_hash")};
+    contents.files[name] = {file.at("host"), whole<int64_t>(file.at("bytes")),
+                            whole<int64_t>(file.at("header_bytes")), file.at("header_hash")};
   for (const auto& [name, tensor] : object.at("tensors").items()) {
     StoredTensor& stored = contents.tensors[name];
-    stored.shape = tensor.at("shape").get<std::vector<int64_t>>();
+    for (const json& size : tensor.at("shape")) stored.shape.push_back(whole<int64_t>(size));
     for (const json& shard : tensor.at("shards")) {
-      const auto box = shard.at("box").get<std::array<int64_t, 4>>();
+      const json& box = shard.at("box");
+      const auto edge = [&](size_t i) { return whole<int64_t>(box.at(i)); };
       stored.shards.push_back({shard.at("file"),
-                               shard.at("offset"),
-                               {box[0], box[1], box[2], box[3]},
+                               whole<int64_t>(shard.at("offset")),
+                               {edge(0), edge(1), edge(2), edge(3)},
                                shard.at("hashes").get<std::vector<std::string>>()});
     }
   }
@@ -119,8 +123,10 @@ Result<> check_fit(const recipe::Model& stored, const recipe::Model& model) {
 }
 
 Result<Contents> parse_contents(std::string_view text) {
+  const Result<json> read = read_json(text, kManifestBudget);
+  if (!read) return fail(read);
   try {
-    return contents_from(json::parse(text));
+    return contents_from(*read);
   } catch (const json::exception& error) {
     return fail("{}", error.what());
   }
@@ -142,19 +148,24 @@ std::string to_text(const Manifest& manifest) {
 
 Result<Manifest> parse_manifest(std::string_view text) {
   if (const auto whole = check_hash(text); !whole) return fail(whole);
+  const Result<json> read = read_json(text, kManifestBudget);
+  if (!read) return fail("not a checkpoint's manifest: {}", read.error().message);
+  const json& object = *read;
   try {
-    const json object = json::parse(text);
     Manifest manifest;
-    manifest.format = object.at("format");
+    manifest.format = whole<int64_t>(object.at("format"));
     if (manifest.format > kFormat) return manifest;
     manifest.engine = object.at("engine");
-    manifest.step = object.at("step");
-    manifest.samples = object.at("samples");
+    manifest.step = whole<int64_t>(object.at("step"));
+    manifest.samples = whole<int64_t>(object.at("samples"));
+    if (manifest.step < 0 || manifest.samples < 0)
+      return fail("step {} and samples {}; valid: 0 or more", manifest.step, manifest.samples);
     const recipe::Parsed parsed =
         recipe::parse(object.at("recipe").get_ref<const std::string&>(), "recipe");
     if (!parsed.ok()) return fail("{}", parsed.faults.front().str());
     manifest.recipe = parsed.recipe;
     manifest.contents = contents_from(object.at("contents"));
+    if (const auto sound = check_contents(manifest.contents); !sound) return fail(sound);
     return manifest;
   } catch (const json::exception& error) {
     return fail("not a checkpoint's manifest: {}", error.what());

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/result.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
@@ -23,6 +24,10 @@ inline constexpr const char* kManifest = "manifest.json";
 /// Hashes are of pieces of so many bytes of a shard (the last one may be shorter): who reads a part
 /// of a shard reads, and verifies, hardly more.
 inline constexpr int64_t kHashedBytes = int64_t{4} << 20;
+
+/// What a manifest may hold: 405B by 1,024 ranks takes some millions of shards and hashes.
+inline constexpr Budget kManifestBudget{
+    .bytes = size_t{1} << 30, .values = 50'000'000, .depth = 16};
 
 /// A part of a tensor: fp32, row by row, from `offset` of the file on.
 struct Shard {
@@ -73,7 +78,8 @@ struct Manifest {
 
 std::string to_text(const Manifest& manifest);
 
-/// An error says that the text is damaged. Of a newer format only `format` is read.
+/// An error says that the text is damaged, or what in it cannot be. Of a newer format only `format`
+/// is read.
 Result<Manifest> parse_manifest(std::string_view text);
 
 /// Whether tensors of `stored` are those of a model: an error says which of the numbers that make

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
+
+#include "base/read_json.h"
 
 #include "base/json_text.h"
 
@@ -19,6 +20,8 @@ using nlohmann::json;
 constexpr size_t kLengthBytes = 8;
 constexpr uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 constexpr size_t kAlignment = 8;
+// Of a million tensors.
+constexpr Budget kHeaderBudget{.bytes = kMostHeaderBytes, .values = 12'000'000, .depth = 8};
 
 struct DtypeEntry {
   Dtype dtype;
@@ -89,26 +92,6 @@ Result<TensorInfo> read_tensor(const std::string& name, const json& entry, Place
   return tensor;
 }
 
-/// JSON, with names that occur twice refused (a parser would keep one of them in silence).
-Result<json> parse_json(std::string_view text) {
-  std::unordered_set<std::string> names;
-  std::string twice;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth == 1 && event == json::parse_event_t::key &&
-        !names.insert(parsed.get<std::string>()).second)
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  try {
-    json header = json::parse(text, watch);
-    if (!twice.empty()) return fail("tensor \"{}\" is described twice", twice);
-    if (!header.is_object()) return fail("not a safetensors file: its header is not a JSON object");
-    return header;
-  } catch (const json::parse_error& error) {
-    return fail("not a safetensors file: its header is not JSON (at byte {})", error.byte);
-  }
-}
-
 Result<Metadata> read_metadata(const json& entry) {
   Metadata metadata;
   if (!entry.is_object()) return fail("__metadata__ is not an object of texts");
@@ -171,9 +154,11 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> fi
   if (length > file.size() - kLengthBytes)
     return fail("cut short: the header needs {} bytes, the file holds {}", length + kLengthBytes,
                 file.size());
-  const auto parsed = parse_json(
-      {reinterpret_cast<const char*>(file.data()) + kLengthBytes, static_cast<size_t>(length)});
-  if (!parsed) return fail(parsed);
+  const auto parsed = read_json(
+      {reinterpret_cast<const char*>(file.data()) + kLengthBytes, static_cast<size_t>(length)},
+      kHeaderBudget);
+  if (!parsed) return fail("not a safetensors file: its header: {}", parsed.error().message);
+  if (!parsed->is_object()) return fail("not a safetensors file: its header is not a JSON object");
 
   SafetensorsHeader header;
   std::vector<std::pair<TensorInfo, Place>> tensors;

@@ -4,10 +4,11 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/launch/run_files.h"
 
 namespace heddle::cost {
@@ -28,7 +29,7 @@ json to_json(const Curve& curve) {
 
 Curve curve_from_json(const json& points) {
   Curve curve;
-  for (const json& point : points) curve.push_back({point.at(0), point.at(1)});
+  for (const json& point : points) curve.push_back({whole<int64_t>(point.at(0)), point.at(1)});
   return curve;
 }
 
@@ -137,14 +138,14 @@ std::string calibration_file() {
 
 Result<std::vector<Calibration>> read_calibrations(const std::string& path) {
   std::vector<Calibration> all;
-  std::ifstream file(path);
-  if (!file) return all;
+  if (!std::filesystem::exists(path)) return all;
+  const Result<json> read = read_json_file(path);
+  if (!read) return fail("{}; run heddle-engine calibrate", read.error().message);
   try {
-    const json read = json::parse(file);
-    if (const int version = read.at("version"); version != kVersion)
+    if (const int version = whole<int>(read->at("version")); version != kVersion)
       return fail("{}: version {}, and this engine reads {}; run heddle-engine calibrate", path,
                   version, kVersion);
-    for (const json& each : read.at("calibrations")) all.push_back(calibration_from_json(each));
+    for (const json& each : read->at("calibrations")) all.push_back(calibration_from_json(each));
     return all;
   } catch (const json::exception& error) {
     return fail("{}: damaged ({}); run heddle-engine calibrate", path, error.what());

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/run_files.h"
 
@@ -51,11 +51,11 @@ std::string checks_file() {
 }
 
 std::vector<Check> read_checks(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return {};
+  const Result<json> read = read_json_file(path);
+  if (!read) return {};
   try {
     std::vector<Check> checks;
-    for (const json& each : json::parse(file)) checks.push_back(check_from_json(each));
+    for (const json& each : *read) checks.push_back(check_from_json(each));
     return checks;
   } catch (const json::exception&) {
     return {};

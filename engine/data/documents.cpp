@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "base/read_json.h"
 
 namespace heddle::data {
 namespace {
 
 namespace fs = std::filesystem;
 using Take = std::function<Result<>(std::string_view)>;
+
+// A document is a line: a book takes some megabytes.
+constexpr Budget kDocumentBudget{.bytes = size_t{1} << 30};
 
 bool is_text(const fs::path& path) {
   return path.extension() == ".txt" || path.extension() == ".jsonl";
@@ -33,10 +37,12 @@ Result<> read_jsonl(std::istream& file, const fs::path& path, const Take& take) 
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const auto document = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!document.is_object() || !document.contains("text") || !document["text"].is_string())
-      return fail("{}:{}: not a JSON object with a text in \"text\"", path.string(), number);
-    if (auto done = take(document["text"].get_ref<const std::string&>()); !done) return done;
+    const auto document = read_json(line, kDocumentBudget);
+    if (!document || !document->is_object() || !document->contains("text") ||
+        !document->at("text").is_string())
+      return fail("{}:{}: not a JSON object with a text in \"text\"{}", path.string(), number,
+                  document ? "" : ": " + document.error().message);
+    if (auto done = take(document->at("text").get_ref<const std::string&>()); !done) return done;
   }
   return {};
 }

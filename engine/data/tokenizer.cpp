@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "base/utf8.h"
 #include "engine/data/byte_level.h"
 #include "engine/data/piece_cache.h"
@@ -75,11 +76,9 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail("{}: cannot be read; valid: a Hugging Face tokenizer.json", path);
-  return parse(text.view(), path);
+  const auto text = read_file(path, kTokenizerBudget.bytes);
+  if (!text) return fail("{}; valid: a Hugging Face tokenizer.json", text.error().message);
+  return parse(*text, path);
 }
 
 Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name) {

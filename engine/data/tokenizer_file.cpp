@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/excerpt.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/data/byte_level.h"
 
 namespace heddle::data {
@@ -242,7 +244,7 @@ std::optional<int32_t> usual_token(const TokenizerFile& file, const Names& names
   return std::nullopt;
 }
 
-Result<TokenizerFile> read_file(const json& root) {
+Result<TokenizerFile> read_root(const json& root) {
   const json& model = member(root, "model");
   if (const auto done = check_model(model); !done) return fail(done);
   if (const auto done = check_normalizer(member(root, "normalizer")); !done) return fail(done);
@@ -270,15 +272,11 @@ Result<TokenizerFile> read_file(const json& root) {
 }  // namespace
 
 Result<TokenizerFile> parse_tokenizer_file(std::string_view text, const std::string& name) {
-  json root;
-  try {
-    root = json::parse(text);
-  } catch (const json::parse_error& error) {
-    return fail("{}: not JSON (at byte {}); valid: a Hugging Face tokenizer.json", name,
-                error.byte);
-  }
-  auto file = read_file(root);
-  if (!file) return fail("{}: {}", name, file.error().message);
+  const Result<json> root = read_json(text, kTokenizerBudget);
+  if (!root)
+    return fail("{}: {}; valid: a Hugging Face tokenizer.json", name, root.error().message);
+  auto file = read_root(*root);
+  if (!file) return fail("{}: {}", name, excerpt(file.error().message));
   return file;
 }
 

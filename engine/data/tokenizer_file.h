@@ -8,12 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/result.h"
 #include "engine/data/added_tokens.h"
 #include "engine/data/bpe.h"
 #include "engine/data/pre_tokenizer.h"
 
 namespace heddle::data {
+
+/// What a tokenizer.json may hold: the largest have 260,000 words and 600,000 merges, in 35 MB.
+inline constexpr Budget kTokenizerBudget{
+    .bytes = size_t{256} << 20, .values = 8'000'000, .depth = 32};
 
 /// What a tokenizer.json says.
 struct TokenizerFile {

@@ -13,6 +13,8 @@
 namespace heddle::graph {
 namespace {
 
+constexpr int64_t kMostNumbers = int64_t{1} << 56;  // their bytes can be counted
+
 // Reads tokens of one line. `failed` says what was expected where; the first failure wins.
 class Line {
  public:
@@ -248,8 +250,12 @@ class Parser {
     }
     line.expect("[");
     const std::vector<int64_t> sizes = integers(line);
-    for (const int64_t size : sizes)
+    int64_t numbers = 1;
+    for (const int64_t size : sizes) {
       if (size < 0) line.failed(fmt::format("{} is no size; valid: 0 or more", size));
+      if (__builtin_mul_overflow(numbers, size, &numbers) || numbers > kMostNumbers)
+        line.failed(fmt::format("more numbers than can be; valid: {} or fewer", kMostNumbers));
+    }
     value.sizes = sizes;
     return value;
   }

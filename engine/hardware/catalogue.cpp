@@ -6,10 +6,10 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "engine/hardware/contradictions.h"
 #include "engine/hardware/read_table.h"
 #include "engine/recipe/nearest.h"
@@ -96,7 +96,7 @@ class CatalogueReader {
     std::vector<toml::parse_result> parsed;
     parsed.reserve(sources.size());
     for (const Source& source : sources) {
-      parsed.push_back(toml::parse(source.text));
+      parsed.push_back(recipe::parse_toml(source.text));
       if (parsed.back()) {
         collect(parsed.back().table(), source);
       } else {
@@ -271,13 +271,11 @@ Catalogue load_catalogue(const std::string& folder) {
     if (file.path().extension() == ".toml") paths.push_back(file.path().string());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (file)
-      sources.push_back({path, text.str()});
+    if (auto text = read_file(path, recipe::kMostRecipeBytes))
+      sources.push_back({path, std::move(*text)});
     else
-      unread.push_back({path, 0, 0, "", "cannot be read", "a file that you may read", ""});
+      unread.push_back({path, 0, 0, "", text.error().message.substr(path.size() + 2),
+                        "a file that you may read", ""});
   }
   Catalogue catalogue = read_catalogue(sources);
   catalogue.faults.insert(catalogue.faults.end(), unread.begin(), unread.end());

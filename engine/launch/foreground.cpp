@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 
+#include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/run_ranks.h"
 
@@ -97,9 +97,10 @@ void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) 
   }
 }
 
+constexpr size_t kMostResults = size_t{256} << 20;  // every step's loss is in it
+
 void print_file(const std::string& path) {
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_file(path, kMostResults).value_or("");
   say("{}", text);
   if (!text.empty() && text.back() != '\n') say("\n");
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/launch/run_files.h"
 
 namespace heddle::launch {
@@ -26,10 +27,10 @@ Result<> check(const Launch& launch) {
   if (launch.mode != "planned" && launch.mode != "eager" && launch.mode != "calibrate") {
     return fail("mode: '{}' is unknown; valid: planned | eager", launch.mode);
   }
-  if (launch.local_ranks < 1 || launch.first_rank < 0 ||
-      launch.first_rank + launch.local_ranks > launch.world_size) {
-    return fail("ranks {} to {} are not among the {} of the run", launch.first_rank,
-                launch.first_rank + launch.local_ranks - 1, launch.world_size);
+  const int64_t end = int64_t{launch.first_rank} + launch.local_ranks;
+  if (launch.local_ranks < 1 || launch.first_rank < 0 || end > launch.world_size) {
+    return fail("ranks {} to {} are not among the {} of the run", launch.first_rank, end - 1,
+                launch.world_size);
   }
   return {};
 }
@@ -38,26 +39,26 @@ Result<> check(const Launch& launch) {
 
 Result<Launch> read_launch(const std::string& run_dir) {
   const std::string path = run_dir + "/launch.json";
-  std::ifstream file(path);
-  if (!file) return fail("{}: cannot be read; a run directory holds one", path);
+  const Result<json> whole_file = read_json_file(path, kRunFile);
+  if (!whole_file) return fail("{}; a run directory holds one", whole_file.error().message);
+  const json& read = *whole_file;
   try {
-    const json read = json::parse(file);
     Launch launch;
     launch.run = read.at("run");
     launch.mode = read.value("mode", launch.mode);
     launch.graph_file = read.value("graph_file", launch.graph_file);
     launch.eval_to = read.value("eval_to", launch.eval_to);
-    launch.world_size = read.at("world_size");
-    launch.first_rank = read.value("first_rank", launch.first_rank);
-    launch.local_ranks = read.at("local_ranks");
-    launch.epoch = read.value("epoch", launch.epoch);
+    launch.world_size = whole<int32_t>(read.at("world_size"));
+    launch.first_rank = whole_or(read, "first_rank", launch.first_rank);
+    launch.local_ranks = whole<int32_t>(read.at("local_ranks"));
+    launch.epoch = whole_or(read, "epoch", launch.epoch);
     launch.rendezvous_host = read.value("rendezvous_host", launch.rendezvous_host);
-    launch.rendezvous_port = read.value("rendezvous_port", launch.rendezvous_port);
+    launch.rendezvous_port = whole_or(read, "rendezvous_port", launch.rendezvous_port);
     launch.public_addresses = read.value("public_addresses", launch.public_addresses);
     launch.grace_seconds = read.value("grace_seconds", launch.grace_seconds);
     launch.begin_with = read.value("begin_with", launch.begin_with);
     if (const auto from = read.find("ancestry"); from != read.end())
-      launch.ancestry = {from->at("kind"), from->at("parent"), from->at("step")};
+      launch.ancestry = {from->at("kind"), from->at("parent"), whole<int64_t>(from->at("step"))};
     if (Result<> checked = check(launch); !checked) {
       return fail("{}: {}", path, checked.error().message);
     }

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
+#include "base/read_file.h"
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/rendezvous.h"
 #include "engine/launch/spawn.h"
@@ -27,7 +27,7 @@ constexpr double kGraceAfterFailure = 5;
 constexpr double kStopTold = 2;
 /// How often the run directory is looked for.
 constexpr double kLook = 2;
-constexpr int64_t kOutputKept = int64_t{64} * 1024;
+constexpr size_t kOutputKept = size_t{64} * 1024;
 
 using std::chrono::steady_clock;
 using telemetry::Level;
@@ -373,11 +373,8 @@ std::string RankGroup::output_of(int32_t rank) const {
       std::find_if(processes_.begin(), processes_.end(),
                    [&](const Process& candidate) { return candidate.rank == rank; });
   if (process == processes_.end()) return {};
-  std::ifstream file(fmt::format("{}/rank-{}.err", run_dir_, rank));
-  file.seekg(0, std::ios::end);
-  const int64_t size = file.tellg();
-  file.seekg(std::max(process->output_from, size - kOutputKept));
-  return {std::istreambuf_iterator<char>(file), {}};
+  return tail_of_file(fmt::format("{}/rank-{}.err", run_dir_, rank), process->output_from,
+                      kOutputKept);
 }
 
 }  // namespace heddle::launch

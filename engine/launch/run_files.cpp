@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_file.h"
+#include "base/read_json.h"
 
 namespace heddle::launch {
 namespace {
@@ -42,18 +44,19 @@ Result<> write_and_sync(int fd, const std::string& content) {
   return {};
 }
 
-Result<std::optional<json>> read_json(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    if (errno == ENOENT) return std::optional<json>{};
-    return fail("{}: {}", path, strerror(errno));
-  }
-  json read = json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (read.is_discarded()) return fail("{}: is not JSON", path);
-  return std::optional<json>{std::move(read)};
+/// None where there is no such file.
+Result<std::optional<json>> read_run_file(const std::string& path) {
+  const auto text = read_file_if_there(path, kRunFile.bytes);
+  if (!text) return fail(text);
+  if (!*text) return std::optional<json>{};
+  Result<json> read = read_json(**text, kRunFile);
+  if (!read) return fail("{}: {}", path, read.error().message);
+  return std::optional<json>{std::move(*read)};
 }
 
-ProcessId process_from(const json& json) { return {json.at("pid"), json.at("start_time")}; }
+ProcessId process_from(const json& json) {
+  return {whole<pid_t>(json.at("pid")), whole<uint64_t>(json.at("start_time"))};
+}
 
 }  // namespace
 
@@ -108,10 +111,10 @@ Result<State> state_from_json(const json& json) {
     State state;
     state.supervisor = process_from(json);
     state.boot_id = json.at("boot_id");
-    state.epoch = json.at("epoch");
-    state.port = json.at("port");
+    state.epoch = whole<int32_t>(json.at("epoch"));
+    state.port = whole<uint16_t>(json.at("port"));
     for (const auto& rank : json.at("ranks")) {
-      state.ranks.push_back({rank.at("rank"), process_from(rank)});
+      state.ranks.push_back({whole<int32_t>(rank.at("rank")), process_from(rank)});
     }
     return state;
   } catch (const nlohmann::json::exception& error) {
@@ -121,8 +124,10 @@ Result<State> state_from_json(const json& json) {
 
 Result<End> end_from_json(const json& json) {
   try {
-    return End{json.at("state"),  json.at("exit_code"), json.at("cause"),           json.at("rank"),
-               json.at("signal"), json.at("finished"),  json.value("signature", "")};
+    return End{json.at("state"),  whole<int>(json.at("exit_code")),
+               json.at("cause"),  whole<int32_t>(json.at("rank")),
+               json.at("signal"), json.at("finished"),
+               json.value("signature", "")};
   } catch (const nlohmann::json::exception& error) {
     return fail("end.json: {}", error.what());
   }
@@ -137,14 +142,14 @@ Result<> write_end(const std::string& run_dir, const End& end) {
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {
-  const Result<std::optional<json>> read = read_json(run_dir + "/state.json");
+  const Result<std::optional<json>> read = read_run_file(run_dir + "/state.json");
   if (!read) return fail(read);
   if (!*read) return std::optional<State>{};
   return state_from_json(**read).map([](State state) { return std::optional(std::move(state)); });
 }
 
 Result<std::optional<End>> read_end(const std::string& run_dir) {
-  const Result<std::optional<json>> read = read_json(run_dir + "/end.json");
+  const Result<std::optional<json>> read = read_run_file(run_dir + "/end.json");
   if (!read) return fail(read);
   if (!*read) return std::optional<End>{};
   return end_from_json(**read).map([](End end) { return std::optional(std::move(end)); });
@@ -181,7 +186,9 @@ json to_json(const Status& status) {
 
 Result<Status> status_from_json(const json& json) {
   Status status;
-  const std::string condition = json.value("condition", "");
+  const auto said = json.find("condition");
+  const std::string condition =
+      said != json.end() && said->is_string() ? said->get<std::string>() : "";
   if (condition == "running") {
     status.condition = Condition::running;
   } else if (condition == "ended") {

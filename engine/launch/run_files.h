@@ -8,10 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/result.h"
 #include "engine/launch/process.h"
 
 namespace heddle::launch {
+
+/// What one of these files may hold: the ranks of a host are at most some hundreds.
+inline constexpr Budget kRunFile{.bytes = size_t{1} << 20, .values = 100'000, .depth = 8};
 
 /// state.json: `{pid, start_time, boot_id, epoch, port, ranks: [{rank, pid, start_time}]}`.
 struct State {

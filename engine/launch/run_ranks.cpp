@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/admission.h"
 #include "engine/launch/end_proof.h"
@@ -144,12 +143,11 @@ int64_t last_step(const std::string& run_dir, const Launch& launch) {
   return parsed.ok() ? parsed.recipe.training.steps : 0;
 }
 
-/// What rank 0 leaves when it has finished its work.
+/// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
 Result<> look_for_results(const std::string& run_dir) {
   const std::string path = run_dir + "/results.json";
-  std::ifstream file(path);
-  if (!file) return fail("{} is not there", path);
-  if (!nlohmann::json::accept(file)) return fail("{} is not JSON", path);
+  if (!std::filesystem::is_regular_file(path)) return fail("there is no {}", path);
+  if (tail_of_file(path, 0, 2) != "}\n") return fail("{} is cut short", path);
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/json_number.h"
+
 namespace heddle::plan {
 namespace {
 
@@ -19,7 +21,7 @@ OrderedJson memory_json(const MemoryBytes& memory) {
 MemoryBytes memory_from(const Json& json) {
   MemoryBytes memory;
   for (size_t i = 0; i < kCategories; ++i)
-    memory.bytes[i] = json.value(kCategoryNames[i], int64_t{0});
+    memory.bytes[i] = whole_or(json, kCategoryNames[i], int64_t{0});
   return memory;
 }
 
@@ -37,15 +39,15 @@ OrderedJson rank_json(const RankFigures& rank) {
 }
 
 RankFigures rank_from(const Json& json) {
-  return {.rank = json.value("rank", int64_t{0}),
-          .stage = json.value("stage", int64_t{0}),
-          .ranks = json.value("ranks", int64_t{1}),
+  return {.rank = whole_or(json, "rank", int64_t{0}),
+          .stage = whole_or(json, "stage", int64_t{0}),
+          .ranks = whole_or(json, "ranks", int64_t{1}),
           .step_seconds = json.value("step_seconds", 0.0),
           .compute_seconds = json.value("compute_seconds", 0.0),
           .exposed_seconds = json.value("exposed_seconds", 0.0),
           .bubble_seconds = json.value("bubble_seconds", 0.0),
           .idle_seconds = json.value("idle_seconds", 0.0),
-          .peak_bytes = json.value("peak_bytes", int64_t{0}),
+          .peak_bytes = whole_or(json, "peak_bytes", int64_t{0}),
           .memory = memory_from(json.value("memory", Json::object()))};
 }
 
@@ -62,8 +64,8 @@ OrderedJson bucket_json(const BucketFigures& bucket) {
 BucketFigures bucket_from(const Json& json) {
   return {.name = json.value("name", ""),
           .modules = json.value("modules", std::vector<std::string>{}),
-          .stage = json.value("stage", int64_t{0}),
-          .gather_bytes = json.value("gather_bytes", int64_t{0}),
+          .stage = whole_or(json, "stage", int64_t{0}),
+          .gather_bytes = whole_or(json, "gather_bytes", int64_t{0}),
           .gather_seconds = json.value("gather_seconds", 0.0),
           .scatter_seconds = json.value("scatter_seconds", 0.0),
           .exposed_seconds = json.value("exposed_seconds", 0.0)};
@@ -80,9 +82,9 @@ OrderedJson variant_json(const Variant& variant) {
 
 Variant variant_from(const Json& json) {
   return {.sets = json.value("sets", std::vector<std::string>{}),
-          .ranks = json.value("ranks", int64_t{0}),
-          .peak_bytes = json.value("peak_bytes", int64_t{0}),
-          .limit_bytes = json.value("limit_bytes", int64_t{0}),
+          .ranks = whole_or(json, "ranks", int64_t{0}),
+          .peak_bytes = whole_or(json, "peak_bytes", int64_t{0}),
+          .limit_bytes = whole_or(json, "limit_bytes", int64_t{0}),
           .step_seconds = json.value("step_seconds", 0.0)};
 }
 
@@ -121,36 +123,53 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
           {"node", node},          {"memory", memory}};
 }
 
+constexpr size_t kMostSpanText = size_t{64} << 20;
+
+/// For what is JSON, but no document.
+[[noreturn]] void refuse(const Json& json, const std::string& what) {
+  throw Json::other_error::create(501, what, &json);
+}
+
 /// A column; it must be as long as the others.
-std::vector<int64_t> column_of(const Json& json, const char* key, size_t length) {
-  auto column = json.at(key).get<std::vector<int64_t>>();
-  if (column.size() != length)
-    throw Json::other_error::create(
-        501, std::string(key) + ": not as long as the timeline's other columns", &json);
+template <typename T>
+std::vector<T> column_of(const Json& json, const char* key, size_t length) {
+  const Json& list = json.at(key);
+  if (list.size() != length)
+    refuse(json, std::string(key) + ": not as long as the timeline's other columns");
+  std::vector<T> column;
+  column.reserve(length);
+  for (const Json& value : list) column.push_back(whole<T>(value));
   return column;
 }
 
-RankTimeline timeline_from(const Json& json) {
-  RankTimeline timeline{json.value("rank", int64_t{0}), {}, {}};
-  const Json& strings = json.at("strings");
+/// `text`: bytes of names so far, of all timelines. A name that stands in the table once may be
+/// that of every span.
+RankTimeline timeline_from(const Json& json, size_t& text) {
+  RankTimeline timeline{whole_or(json, "rank", int64_t{0}), {}, {}};
+  const auto strings = json.at("strings").get<std::vector<std::string>>();
   const size_t spans = json.at("name").size();
-  const auto column = [&](const char* key) { return column_of(json, key, spans); };
-  const auto name = column("name"), module = column("module"), start = column("start"),
-             duration = column("duration"), stream = column("stream"), phase = column("phase"),
-             node = column("node");
-  for (size_t i = 0; i < spans; ++i)
-    timeline.spans.push_back({.name = strings.at(static_cast<size_t>(name[i])),
-                              .module = strings.at(static_cast<size_t>(module[i])),
-                              .start_us = start[i],
-                              .duration_us = duration[i],
-                              .stream = static_cast<uint8_t>(stream[i]),
-                              .phase = static_cast<uint8_t>(phase[i]),
-                              .node = static_cast<int32_t>(node[i])});
+  const auto name = column_of<size_t>(json, "name", spans),
+             module = column_of<size_t>(json, "module", spans);
+  const auto start = column_of<int64_t>(json, "start", spans),
+             duration = column_of<int64_t>(json, "duration", spans);
+  const auto stream = column_of<uint8_t>(json, "stream", spans),
+             phase = column_of<uint8_t>(json, "phase", spans);
+  const auto node = column_of<int32_t>(json, "node", spans);
+  timeline.spans.reserve(spans);
+  for (size_t i = 0; i < spans; ++i) {
+    if (name[i] >= strings.size() || module[i] >= strings.size())
+      refuse(json, "a span has a name that is not there");
+    text += strings[name[i]].size() + strings[module[i]].size();
+    if (text > kMostSpanText) refuse(json, "the names of its spans are too long");
+    timeline.spans.push_back({strings[name[i]], strings[module[i]], start[i], duration[i],
+                              stream[i], phase[i], node[i]});
+    if (!telemetry::has_sound_times(timeline.spans.back())) refuse(json, "a span's times");
+  }
   const Json& memory = json.at("memory");
-  for (const int64_t time : memory.at("time").get<std::vector<int64_t>>())
+  for (const int64_t time : column_of<int64_t>(memory, "time", memory.at("time").size()))
     timeline.memory.push_back({time, {}});
   for (size_t c = 0; c < kCategories; ++c) {
-    const auto bytes = column_of(memory, kCategoryNames[c], timeline.memory.size());
+    const auto bytes = column_of<int64_t>(memory, kCategoryNames[c], timeline.memory.size());
     for (size_t i = 0; i < timeline.memory.size(); ++i)
       timeline.memory[i].bytes.bytes[c] = bytes[i];
   }
@@ -182,7 +201,7 @@ OrderedJson shortfall_json(const Shortfall& shortfall, int64_t rank, const Memor
 }
 
 Shortfall shortfall_from(const Json& json) {
-  Shortfall shortfall{.bytes = json.value("bytes", int64_t{0})};
+  Shortfall shortfall{.bytes = whole_or(json, "bytes", int64_t{0})};
   for (size_t i = 0; i < kCategories; ++i)
     if (json.value("category", "") == kCategoryNames[i])
       shortfall.largest = static_cast<Category>(i);
@@ -279,12 +298,14 @@ Document from_json(const Json& json) {
   document.ranks_shown = list_from(json, "ranks_shown", rank_from);
   document.buckets = list_from(json, "buckets", bucket_from);
   document.exposed = list_from(json, "exposed", [](const Json& each) {
-    return Exposed{each.value("node", ""), each.value("rank", int64_t{0}),
-                   each.value("bucket", int64_t{-1}), each.value("seconds", 0.0),
+    return Exposed{each.value("node", ""), whole_or(each, "rank", int64_t{0}),
+                   whole_or(each, "bucket", int64_t{-1}), each.value("seconds", 0.0),
                    each.value("why", "")};
   });
   if (json.contains("shortfall")) document.shortfall = shortfall_from(json["shortfall"]);
-  document.timelines = list_from(json, "timelines", timeline_from);
+  size_t text = 0;
+  document.timelines = list_from(
+      json, "timelines", [&](const Json& timeline) { return timeline_from(timeline, text); });
   return document;
 }
 

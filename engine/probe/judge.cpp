@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/excerpt.h"
 #include "engine/probe/report.h"
 
 namespace heddle::probe {
@@ -15,6 +16,12 @@ constexpr int64_t kKiB = 1024;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
 using Facts = std::multimap<std::string, std::string>;
+
+// More is no machine's: a number that is larger, or negative, was not told by its kernel.
+constexpr int64_t kMostKiB = int64_t{1} << 42;  // 4 PiB
+constexpr int64_t kMostMiB = kMostKiB >> 10;
+constexpr size_t kMostGpus = 64;
+constexpr int64_t kMostErrors = int64_t{1} << 40;
 
 std::string text_of(const Facts& facts, const std::string& key) {
   const auto found = facts.find(key);
@@ -27,6 +34,13 @@ std::optional<int64_t> number_of(const Facts& facts, const std::string& key) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || parsed.ptr != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// A size, in bytes.
+std::optional<int64_t> bytes_of(const Facts& facts, const std::string& key) {
+  const auto kib = number_of(facts, key);
+  if (!kib || *kib < 0 || *kib > kMostKiB) return std::nullopt;
+  return *kib * kKiB;
 }
 
 std::string size_text(int64_t bytes) {
@@ -90,31 +104,30 @@ Check cores(const Facts& facts) {
 }
 
 /// What the machine and the cgroup leave.
-std::optional<int64_t> available_kib(const Facts& facts) {
-  const auto of_machine = number_of(facts, "memory_available_kib");
-  const auto of_cgroup = number_of(facts, "cgroup_room_kib");
+std::optional<int64_t> available(const Facts& facts) {
+  const auto of_machine = bytes_of(facts, "memory_available_kib");
+  const auto of_cgroup = bytes_of(facts, "cgroup_room_kib");
   if (of_machine && of_cgroup) return std::min(*of_machine, *of_cgroup);
   return of_machine;
 }
 
 Check memory(const Facts& facts) {
-  const auto total = number_of(facts, "memory_kib");
-  const auto available = available_kib(facts);
-  if (!total || !available) return unknown("memory", "/proc/meminfo cannot be read there");
-  const bool limited = available < number_of(facts, "memory_available_kib");
-  const std::string value =
-      fmt::format("{} free of {}{}", size_text(*available * kKiB), size_text(*total * kKiB),
-                  limited ? ", by a cgroup's limit" : "");
+  const auto total = bytes_of(facts, "memory_kib");
+  const auto free = available(facts);
+  if (!total || !free) return unknown("memory", "/proc/meminfo cannot be read there");
+  const bool limited = free < bytes_of(facts, "memory_available_kib");
+  const std::string value = fmt::format("{} free of {}{}", size_text(*free), size_text(*total),
+                                        limited ? ", by a cgroup's limit" : "");
   return check(
-      "memory", Least{1, 4}.of(static_cast<double>(*available * kKiB) / kGiB), value,
+      "memory", Least{1, 4}.of(static_cast<double>(*free) / kGiB), value,
       "a small model with two ranks takes about 2 GiB: end other programs, or use a larger host");
 }
 
 Check disk(const Facts& facts) {
-  const auto free = number_of(facts, "disk_free_kib");
+  const auto free = bytes_of(facts, "disk_free_kib");
   const std::string folder = text_of(facts, "disk_folder");
   if (!free) return unknown("free disk", "df gives no answer for " + folder);
-  const std::string value = size_text(*free * kKiB) + " at " + folder;
+  const std::string value = size_text(*free) + " at " + folder;
   if (text_of(facts, "disk_writable") != "yes") {
     return check("free disk", Status::fail, value,
                  "you may not write there: give the target another root folder");
@@ -125,7 +138,7 @@ Check disk(const Facts& facts) {
         "programs may not be run from there (noexec): give the target another root folder");
   }
   return check(
-      "free disk", Least{1, 5}.of(static_cast<double>(*free * kKiB) / kGiB), value,
+      "free disk", Least{1, 5}.of(static_cast<double>(*free) / kGiB), value,
       "the engine takes 0.5 GiB, and logs and checkpoints come on top: free some space, or give "
       "the target another root folder");
 }
@@ -140,13 +153,13 @@ Check inodes(const Facts& facts) {
 
 /// Ranks on CPUs read each other's memory; NCCL goes through here.
 Check shared_memory(const Facts& facts, bool gpus) {
-  const auto free = number_of(facts, "shm_free_kib");
+  const auto free = bytes_of(facts, "shm_free_kib");
   if (!gpus)
     return check("/dev/shm", Status::pass,
-                 free ? size_text(*free * kKiB) + " free" : "none: only ranks on GPUs need it", "");
+                 free ? size_text(*free) + " free" : "none: only ranks on GPUs need it", "");
   if (!free) return unknown("/dev/shm", "ranks on GPUs exchange data there: mount a tmpfs on it");
-  return check("/dev/shm", Least{0.0625, 1}.of(static_cast<double>(*free * kKiB) / kGiB),
-               size_text(*free * kKiB) + " free",
+  return check("/dev/shm", Least{0.0625, 1}.of(static_cast<double>(*free) / kGiB),
+               size_text(*free) + " free",
                "ranks on GPUs exchange data there: mount it larger (a container: --shm-size)");
 }
 
@@ -185,7 +198,8 @@ std::optional<Gpu> gpu_of(const std::string& line, int64_t& ecc_errors) {
   int64_t mebibytes = 0;
   int64_t errors = 0;
   std::istringstream(memory) >> mebibytes;
-  if (std::istringstream(ecc) >> errors) ecc_errors += errors;
+  if (mebibytes < 0 || mebibytes > kMostMiB) return std::nullopt;
+  if (std::istringstream(ecc) >> errors && errors > 0) ecc_errors += std::min(errors, kMostErrors);
   return Gpu{trimmed(name), mebibytes << 20, trimmed(driver)};
 }
 
@@ -193,6 +207,7 @@ std::vector<Check> gpus(const Facts& facts, std::vector<Gpu>& found) {
   int64_t ecc_errors = 0;
   const auto [begin, end] = facts.equal_range("gpu");
   for (auto next = begin; next != end; ++next) {
+    if (found.size() == kMostGpus) break;
     if (const auto gpu = gpu_of(next->second, ecc_errors)) found.push_back(*gpu);
   }
   if (found.empty()) {
@@ -227,14 +242,14 @@ Facts parse(const std::string& output) {
 Result<Report> judge(const std::string& output, double asked, double answered) {
   const Facts facts = parse(output);
   if (text_of(facts, "end") != "yes")
-    return fail("the probe's script did not come to its end: {}", output);
+    return fail("the probe's script did not come to its end: {}", excerpt(output));
   Report report;
   report.host = text_of(facts, "host");
   report.cores = number_of(facts, "cores").value_or(0);
-  report.memory_bytes = number_of(facts, "memory_kib").value_or(0) * kKiB;
-  report.available_bytes = available_kib(facts).value_or(0) * kKiB;
-  report.shared_memory_bytes = number_of(facts, "shm_free_kib").value_or(0) * kKiB;
-  report.free_disk_bytes = number_of(facts, "disk_free_kib").value_or(0) * kKiB;
+  report.memory_bytes = bytes_of(facts, "memory_kib").value_or(0);
+  report.available_bytes = available(facts).value_or(0);
+  report.shared_memory_bytes = bytes_of(facts, "shm_free_kib").value_or(0);
+  report.free_disk_bytes = bytes_of(facts, "disk_free_kib").value_or(0);
   report.checks = {system(facts),
                    glibc(facts),
                    cores(facts),

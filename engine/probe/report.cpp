@@ -4,7 +4,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 
 namespace heddle::probe {
 namespace {
@@ -56,18 +58,21 @@ std::string to_json(const Report& report) {
 }
 
 Result<Report> report_from_json(const std::string& text) {
+  const Result<json> read = read_json(text, {.bytes = size_t{1} << 20, .values = 10'000});
+  if (!read) return fail("this is not a probe's report: {}", read.error().message);
+  const json& object = *read;
   try {
-    const json object = json::parse(text);
     Report report;
     report.host = object.at("host");
     report.time = object.value("time", 0.0);
-    report.cores = object.at("cores");
-    report.memory_bytes = object.at("memory_bytes");
-    report.available_bytes = object.value("available_bytes", int64_t{0});
-    report.shared_memory_bytes = object.value("shared_memory_bytes", int64_t{0});
-    report.free_disk_bytes = object.at("free_disk_bytes");
+    report.cores = whole<int64_t>(object.at("cores"));
+    report.memory_bytes = whole<int64_t>(object.at("memory_bytes"));
+    report.available_bytes = whole_or(object, "available_bytes", int64_t{0});
+    report.shared_memory_bytes = whole_or(object, "shared_memory_bytes", int64_t{0});
+    report.free_disk_bytes = whole<int64_t>(object.at("free_disk_bytes"));
     for (const json& gpu : object.at("gpus")) {
-      report.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("driver")});
+      report.gpus.push_back(
+          {gpu.at("name"), whole<int64_t>(gpu.at("memory_bytes")), gpu.at("driver")});
     }
     for (const json& check : object.at("checks")) {
       report.checks.push_back(

@@ -219,7 +219,7 @@ std::string block_lines(const std::string& text, std::vector<Block> blocks,
 }
 
 bool is_value(const std::string& source) {
-  const toml::parse_result parsed = toml::parse("value = " + source + "\n");
+  const toml::parse_result parsed = parse_toml("value = " + source + "\n");
   return parsed && parsed.table().size() == 1;
 }
 
@@ -227,7 +227,7 @@ bool is_value(const std::string& source) {
 
 Result<std::string> with_key(const std::string& text, const std::string& key,
                              const std::string& value) {
-  const toml::parse_result parsed = toml::parse(text);
+  const toml::parse_result parsed = parse_toml(text);
   if (!parsed) {
     return fail("line {}: {}; mend it first", parsed.error().source().begin.line,
                 parsed.error().description());
@@ -247,7 +247,7 @@ Result<std::string> with_key(const std::string& text, const std::string& key,
     edited = text.substr(0, begin_of(text, *entry.node)) + value +
              text.substr(end_of(text, *entry.node));
   }
-  const toml::parse_result check = toml::parse(edited);
+  const toml::parse_result check = parse_toml(edited);
   if (!check || (find(check.table(), key).node == nullptr) != value.empty()) {
     return fail("{} cannot be changed here: change it in the text", key);
   }
@@ -256,7 +256,7 @@ Result<std::string> with_key(const std::string& text, const std::string& key,
 
 Result<std::string> with_overrides(const std::string& text, const std::vector<Override>& wanted) {
   const Parsed parsed = parse(text, "");
-  const toml::parse_result tables = toml::parse(text);
+  const toml::parse_result tables = parse_toml(text);
   if (!tables) return fail("{}; mend it first", parsed.faults.front().str());
   if (parsed.recipe.overrides == wanted) return text;
   const toml::node* node = tables.table().get("override");

@@ -25,7 +25,7 @@ const std::vector<std::string>& fitting_keys() {
 }
 
 void set(Recipe& recipe, const std::string& key, const std::string& value) {
-  const toml::parse_result parsed = toml::parse("value = " + value);
+  const toml::parse_result parsed = parse_toml("value = " + value);
   find_field(key)->read(
       *parsed.table().get("value"), recipe,
       [](const toml::node&, const std::string&, const std::string&, const std::string&) {});

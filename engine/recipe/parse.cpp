@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <tuple>
 
+#include "base/read_file.h"
 #include "engine/recipe/nearest.h"
 #include "engine/recipe/presets.h"
 #include "engine/recipe/schema.h"
@@ -116,7 +113,7 @@ Result<toml::table> read_set(const std::string& set) {
   }
   const std::string key = set.substr(0, equals);
   const std::string value = set.substr(equals + 1);
-  toml::parse_result parsed = toml::parse("value = " + value + "\n");
+  toml::parse_result parsed = parse_toml("value = " + value + "\n");
   const bool one = parsed && parsed.table().size() == 1 && parsed.table().contains("value");
   if (!one && !value.empty() &&
       std::string_view("[{\"'").find(value[0]) != std::string_view::npos) {
@@ -177,7 +174,7 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
   parsed.file = file;
   std::vector<toml::table> tables(1);
   std::vector<std::string> origins = {file};
-  toml::parse_result result = toml::parse(text);
+  toml::parse_result result = parse_toml(text);
   if (result) {
     tables[0] = std::move(result.table());
   } else {
@@ -204,22 +201,16 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
 }
 
 Parsed parse_file(const std::string& path, const std::vector<std::string>& sets) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  if (std::filesystem::is_directory(path) || !stream || !(text << stream.rdbuf())) {
+  const Result<std::string> text = read_file(path, kMostRecipeBytes);
+  if (!text) {
     Parsed parsed;
     parsed.file = path;
-    // An empty file makes operator<< fail too, yet is a recipe: one that lacks everything.
-    std::error_code error;
-    if (std::filesystem::file_size(path, error) == 0 && !error) return parse("", path, sets);
-    const bool folder = std::filesystem::is_directory(path, error);
+    // The path stands before the fault already.
     parsed.faults.push_back(
-        {path, 0, 0, "",
-         fmt::format("cannot be read: {}", folder ? "it is a folder" : std::strerror(errno)),
-         "a recipe (.toml)", ""});
+        {path, 0, 0, "", text.error().message.substr(path.size() + 2), "a recipe (.toml)", ""});
     return parsed;
   }
-  Parsed parsed = parse(text.str(), path, sets);
+  Parsed parsed = parse(*text, path, sets);
   resolve_paths(parsed.recipe, std::filesystem::absolute(path).parent_path().string());
   return parsed;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/recipe/limits.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::recipe {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/json_number.h"
+#include "base/read_json.h"
 #include "engine/telemetry/frame.h"
 #include "engine/telemetry/record.h"
 
@@ -12,6 +14,23 @@ namespace heddle::telemetry {
 namespace {
 
 using nlohmann::json;
+
+/// What a payload may hold, by its type: many times what one of ours does.
+Budget budget_of(Type type) {
+  if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMostSpans, .depth = 2};
+  if (type == Type::plan) return {.bytes = kPlanDocument.bytes + 4096, .values = 64, .depth = 1};
+  if (type == Type::step) return {.bytes = size_t{1} << 16, .values = 2048, .depth = 2};
+  return {.bytes = size_t{1} << 20, .values = 8192, .depth = 2};
+}
+
+size_t spans_that_fit(const std::vector<Span>& spans) {
+  size_t fit = 0;
+  for (size_t text = 0; fit < std::min(spans.size(), kMostSpans); ++fit) {
+    text += spans[fit].name.size() + spans[fit].module.size();
+    if (text > kMostSpanText) break;
+  }
+  return fit;
+}
 
 json payload_of(const Start& start) {
   return {{"time", start.time},
@@ -66,8 +85,8 @@ json payload_of(const Plan& plan) {
 Start start_of(const json& from) {
   Start start;
   start.time = from.value("time", 0.0);
-  start.rank = from.value("rank", 0);
-  start.world_size = from.value("world_size", 1);
+  start.rank = whole_or(from, "rank", int32_t{0});
+  start.world_size = whole_or(from, "world_size", int32_t{1});
   start.mode = from.value("mode", std::string());
   start.environment = from.value("environment", start.environment);
   start.facts = from.value("facts", start.facts);
@@ -76,29 +95,55 @@ Start start_of(const json& from) {
 
 Step step_of(const json& from) {
   Step step;
-  step.step = from.value("step", int64_t{0});
+  step.step = whole_or(from, "step", int64_t{0});
   step.time = from.value("time", 0.0);
   step.values = from.value("values", step.values);
   return step;
 }
 
+/// For what is CBOR, but no record.
+[[noreturn]] void refuse(const json& from, const std::string& what) {
+  throw json::other_error::create(501, what, &from);
+}
+
+/// A column of a timeline; it must be as long as the others.
+template <typename T>
+std::vector<T> column_of(const json& from, const char* key, size_t length) {
+  const json& list = from.at(key);
+  if (list.size() != length) refuse(from, fmt::format("{}: not as long as the others", key));
+  std::vector<T> column;
+  column.reserve(length);
+  for (const json& value : list) column.push_back(whole<T>(value));
+  return column;
+}
+
 Spans spans_of(const json& from) {
   Spans spans;
-  spans.step = from.value("step", int64_t{0});
+  spans.step = whole_or(from, "step", int64_t{0});
   spans.time = from.value("time", 0.0);
-  const json& strings = from.at("strings");
-  const json& names = from.at("name");
-  const json nodes = from.value("node", json::array());
-  for (size_t i = 0; i < names.size(); ++i) {
-    Span span;
-    span.name = strings.at(names[i].get<size_t>()).get<std::string>();
-    span.module = strings.at(from.at("module").at(i).get<size_t>()).get<std::string>();
-    span.start_us = from.at("start").at(i);
-    span.duration_us = from.at("duration").at(i);
-    span.stream = from.at("stream").at(i);
-    span.phase = from.at("phase").at(i);
-    if (i < nodes.size()) span.node = nodes.at(i);
-    spans.spans.push_back(std::move(span));
+  const size_t count = from.at("name").size();
+  if (count > kMostSpans) refuse(from, fmt::format("{} spans; at most {}", count, kMostSpans));
+  const auto names = column_of<size_t>(from, "name", count),
+             modules = column_of<size_t>(from, "module", count);
+  const auto starts = column_of<int64_t>(from, "start", count),
+             durations = column_of<int64_t>(from, "duration", count);
+  const auto streams = column_of<uint8_t>(from, "stream", count),
+             phases = column_of<uint8_t>(from, "phase", count);
+  const auto nodes = from.contains("node") ? column_of<int32_t>(from, "node", count)
+                                           : std::vector<int32_t>(count, -1);
+  const auto strings = from.at("strings").get<std::vector<std::string>>();
+  size_t text = 0;  // a text that stands here once may be the name of every span
+  for (size_t i = 0; i < count; ++i) {
+    if (names[i] >= strings.size() || modules[i] >= strings.size())
+      refuse(from, fmt::format("span {} has a name that is not there", i));
+    text += strings[names[i]].size() + strings[modules[i]].size();
+    if (text > kMostSpanText) refuse(from, fmt::format("over {} bytes of names", kMostSpanText));
+  }
+  spans.spans.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    spans.spans.push_back({strings[names[i]], strings[modules[i]], starts[i], durations[i],
+                           streams[i], phases[i], nodes[i]});
+    if (!has_sound_times(spans.spans.back())) refuse(from, fmt::format("span {}: its times", i));
   }
   return spans;
 }
@@ -106,7 +151,7 @@ Spans spans_of(const json& from) {
 Log log_of(const json& from) {
   Log log;
   log.time = from.value("time", 0.0);
-  log.level = static_cast<Level>(std::clamp(from.value("level", 0), 0, 2));
+  log.level = static_cast<Level>(std::clamp(whole_or(from, "level", 0), 0, 2));
   log.text = from.value("text", std::string());
   return log;
 }
@@ -132,35 +177,48 @@ Plan plan_of(const json& from) {
 
 Type type_of(const Record& record) { return static_cast<Type>(record.index() + 1); }
 
+size_t cut_to_fit(Spans& spans) {
+  const size_t fit = spans_that_fit(spans.spans), all = spans.spans.size();
+  spans.spans.resize(fit);
+  return all - fit;
+}
+
 Result<std::string> encode(const Record& record, uint64_t seq) {
+  const Type type = type_of(record);
+  if (const auto* timeline = std::get_if<Spans>(&record);
+      timeline && spans_that_fit(timeline->spans) < timeline->spans.size())
+    return fail("a telemetry record that nobody would read: {} spans; {} fit",
+                timeline->spans.size(), spans_that_fit(timeline->spans));
   const json payload = std::visit([](const auto& one) { return payload_of(one); }, record);
   std::string bytes;
   json::to_cbor(payload, bytes);
-  if (bytes.size() > kMaxPayloadBytes) {
-    return fail("a telemetry record of {} bytes; at most {} fit", bytes.size(), kMaxPayloadBytes);
-  }
-  return frame(static_cast<uint16_t>(type_of(record)), seq, bytes);
+  if (const Result<> readable = check_cbor(bytes, budget_of(type)); !readable)
+    return fail("a telemetry record that nobody would read: {}", readable.error().message);
+  return frame(static_cast<uint16_t>(type), seq, bytes);
 }
 
 Result<Record> decode(Type type, std::string_view payload) {
+  if (type < Type::start || type > Type::plan)
+    return fail("telemetry record of unknown type {}", static_cast<int>(type));
+  const Result<json> from = read_cbor(payload, budget_of(type));
+  if (!from) return fail("telemetry payload: {}", from.error().message);
+  if (!from->is_object()) return fail("telemetry payload: not a map");
   try {
-    const json from = json::from_cbor(payload);
-    if (!from.is_object()) return fail("telemetry payload: not a map");
     switch (type) {
       case Type::start:
-        return start_of(from);
+        return start_of(*from);
       case Type::step:
-        return step_of(from);
+        return step_of(*from);
       case Type::spans:
-        return spans_of(from);
+        return spans_of(*from);
       case Type::log:
-        return log_of(from);
+        return log_of(*from);
       case Type::end:
-        return end_of(from);
+        return end_of(*from);
       case Type::plan:
-        return plan_of(from);
+        break;
     }
-    return fail("telemetry record of unknown type {}", static_cast<int>(type));
+    return plan_of(*from);
   } catch (const json::exception& error) {
     return fail("telemetry payload of type {}: {}", static_cast<int>(type), error.what());
   }

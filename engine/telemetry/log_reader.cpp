@@ -5,6 +5,13 @@
 #include "engine/telemetry/frame.h"
 
 namespace heddle::telemetry {
+namespace {
+
+// Headers within a damaged record may each ask for the sum of all that follows: after so many bytes
+// in vain a record that is none is passed over as a whole.
+constexpr uint64_t kMostInVain = uint64_t{1} << 30;
+
+}  // namespace
 
 void LogReader::feed(std::string_view bytes) {
   // Dropping what is parsed only when it is most of the buffer keeps feeding linear.
@@ -16,17 +23,18 @@ void LogReader::feed(std::string_view bytes) {
   buffer_ += bytes;
 }
 
-void LogReader::skip_to_magic(std::string reason) {
+void LogReader::skip_to_magic(std::string reason, size_t bytes) {
   if (!in_gap_) {
     in_gap_ = true;
     gap_start_ = base_ + position_;
     gap_reason_ = std::move(reason);
   }
-  position_ = find_magic(buffer_, position_ + 1);
+  position_ = find_magic(buffer_, position_ + bytes);
 }
 
 std::optional<Event> LogReader::close_gap(uint64_t until) {
   in_gap_ = false;
+  in_vain_ = 0;
   return Gap{gap_start_, until - gap_start_, std::move(gap_reason_)};
 }
 
@@ -57,7 +65,9 @@ std::optional<Event> LogReader::next() {
     }
     const std::string_view payload = rest.substr(kFrameHeaderBytes, header.length);
     if (payload_checksum(header, payload) != header.checksum) {
-      skip_to_magic(fmt::format("record {} is damaged: its checksum does not match", header.seq));
+      in_vain_ += header.length;
+      skip_to_magic(fmt::format("record {} is damaged: its checksum does not match", header.seq),
+                    in_vain_ > kMostInVain ? bytes : 1);
       continue;
     }
     if (in_gap_) return close_gap(base_ + position_);

@@ -58,7 +58,7 @@ class LogReader {
 
  private:
   std::optional<Event> close_gap(uint64_t until);
-  void skip_to_magic(std::string reason);
+  void skip_to_magic(std::string reason, size_t bytes = 1);
 
   std::string buffer_;   // the log's bytes from base_ on
   uint64_t base_ = 0;    // offset of buffer_[0]
@@ -66,6 +66,7 @@ class LogReader {
   bool in_gap_ = false;  // searching for the next valid frame since gap_start_
   uint64_t gap_start_ = 0;
   std::string gap_reason_;
+  uint64_t in_vain_ = 0;  // bytes of which sums were made in this gap
   bool finished_ = false;
 };
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/result.h"
 
 namespace heddle::telemetry {
@@ -23,8 +24,10 @@ namespace heddle::telemetry {
 inline constexpr uint32_t kMagic = 0x314c4448;  // "HDL1"
 inline constexpr uint16_t kVersion = 1;
 inline constexpr size_t kFrameHeaderBytes = 32;
-inline constexpr uint32_t kMaxPayloadBytes = 64u << 20;  // longer: not a record of ours
-inline constexpr int32_t kSupervisorRank = -1;           // the supervisor's own log
+inline constexpr uint32_t kMaxPayloadBytes = 16u << 20;    // longer: not a record of ours
+inline constexpr size_t kMostSpans = 200'000;              // of one step on one rank
+inline constexpr size_t kMostSpanText = size_t{16} << 20;  // bytes of their names, with repetitions
+inline constexpr int32_t kSupervisorRank = -1;             // the supervisor's own log
 
 enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5, plan = 6 };
 
@@ -64,6 +67,13 @@ struct Span {
   int32_t node = -1;  // its number in the rank's planned graph; −1: not told
 };
 
+/// Whether the times are some that a step has: their sums can be made.
+inline bool has_sound_times(const Span& span) {
+  constexpr int64_t kCentury = int64_t{1} << 52;  // microseconds
+  return -kCentury < span.start_us && span.start_us < kCentury && 0 <= span.duration_us &&
+         span.duration_us < kCentury;
+}
+
 /// The timeline of one profiled step of one rank.
 struct Spans {
   int64_t step = 0;
@@ -87,6 +97,9 @@ struct End {
   std::map<std::string, double> results;  // the numbers of train's last line
 };
 
+/// What the document of a plan may hold. One that is longer is kept without its timelines.
+inline constexpr Budget kPlanDocument{.bytes = size_t{8} << 20, .values = 2'000'000, .depth = 16};
+
 /// The plan of the run's steps as it was predicted, before the first one: rank 0's log has it.
 struct Plan {
   double time = 0;
@@ -101,12 +114,15 @@ Type type_of(const Record& record);
 /// Whether such a record is a line of a log for people; timelines and plans are drawn.
 inline bool is_line(Type type) { return type != Type::spans && type != Type::plan; }
 
-/// The record's frame, header and payload, ready to be written with one write(). Fails when the
-/// payload exceeds kMaxPayloadBytes.
+/// The record's frame, header and payload, ready to be written with one write(). Fails where
+/// `decode` would: a timeline may have kMaxPayloadBytes, a step 64 KiB, another record 1 MiB.
 Result<std::string> encode(const Record& record, uint64_t seq);
 
-/// A frame's payload back to its record. Fails when the payload is not one of `type`; unknown keys
-/// are ignored, missing ones keep their defaults.
+/// Drops the spans beyond what one record may hold, the last ones of the step; says how many.
+size_t cut_to_fit(Spans& spans);
+
+/// A frame's payload back to its record. Fails when the payload is not one of `type`, or holds more
+/// than one of ours may; unknown keys are ignored, missing ones keep their defaults.
 Result<Record> decode(Type type, std::string_view payload);
 
 }  // namespace heddle::telemetry

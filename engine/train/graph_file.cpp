@@ -1,15 +1,12 @@
 #include "engine/train/graph_file.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <vector>
 
+#include "base/read_file.h"
 #include "engine/graph/text.h"
 #include "engine/passes/pipeline.h"
 #include "engine/passes/unroll.h"
@@ -32,6 +29,8 @@ std::vector<recipe::KeyInfo> sources() {
 }
 
 using passes::position_of;
+
+constexpr size_t kMostGraphBytes = size_t{256} << 20;  // 405B's step on a rank takes some megabytes
 
 /// A sum of gradients or losses within one step: a planned step need not keep it.
 bool is_sum(const std::string& state) { return state == "loss_sum" || state.ends_with(".grad"); }
@@ -230,13 +229,11 @@ std::string stands_after(const graph::Graph& graph) {
 }
 
 Result<graph::Graph> read_graph_file(const std::string& path, const recipe::Recipe& recipe) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return fail("{}: the graph cannot be read: {}", path, strerror(errno));
-  auto graph = graph::parse_text(text.view(), path);
+  const auto text = read_file(path, kMostGraphBytes);
+  if (!text) return fail(text);
+  auto graph = graph::parse_text(*text, path);
   if (!graph) return graph;
-  if (const auto fits = Check(path, text.view(), *graph, recipe).run(); !fits) return fail(fits);
+  if (const auto fits = Check(path, *text, *graph, recipe).run(); !fits) return fail(fits);
   return graph;
 }
 

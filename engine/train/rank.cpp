@@ -104,7 +104,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
   const auto warn = [&](const std::string& text) {
     return log.append(telemetry::Log{launch::now(), telemetry::Level::warning, text});
   };
-  const auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
+  auto predicted = plan_of_run(recipe, rates, facts.plan_hash);
   if (!predicted) return warn("nothing is predicted: " + predicted.error().message);
   if (predicted->plan_hash != facts.plan_hash)
     if (const auto warned =
@@ -114,8 +114,14 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
       return warned;
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
-  return log.append(
-      telemetry::Plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))});
+  telemetry::Plan plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))};
+  if (plan.document.size() > telemetry::kPlanDocument.bytes) {
+    if (const auto warned = warn("the predicted timelines are too long to be kept"); !warned)
+      return warned;
+    predicted->timelines.clear();
+    plan.document = json_text(plan::to_json(*predicted));
+  }
+  return log.append(plan);
 }
 
 // What a rank does, with the exit code that each error has.

@@ -7,6 +7,7 @@
 
 #include "base/host_name.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
@@ -67,7 +68,7 @@ std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
   for (const std::string& text : gather_texts(json_text(mine), ranks)) {
-    const nlohmann::json read = nlohmann::json::parse(text);
+    const nlohmann::json read = read_json(text).value();
     View view;
     view.threads = read.at("threads");
     for (const auto& [name, kind] : read.at("groups").items())
@@ -99,7 +100,7 @@ View agreed(const std::vector<View>& views) {
 std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   std::vector<cost::Rates> all;
   for (const std::string& text : gather_texts(json_text(cost::to_json(mine)), ranks))
-    all.push_back(cost::rates_from_json(nlohmann::json::parse(text)));
+    all.push_back(cost::rates_from_json(read_json(text).value()));
   return all;
 }
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "base/clock.h"
+#include "base/read_file.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/launch/last_word.h"
@@ -26,17 +26,18 @@ namespace {
 
 using launch::now;
 
+constexpr size_t kNameFileBytes = 4096;
+
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
 
 // The name that whoever asked for a checkpoint has left on this host; it is taken once.
 std::string take_name(const launch::RankContext& context) {
   if (context.local_rank != 0) return {};
   const std::string path = launch::checkpoint_name_file(context.run_dir);
-  std::ifstream file(path);
-  std::string name;
-  std::getline(file, name);
+  const std::string text = read_file(path, kNameFileBytes).value_or("");
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
+  const std::string name = text.substr(0, text.find('\n'));
   return checkpoint::is_checkpoint_name(name) ? name : "";
 }
 
@@ -168,6 +169,13 @@ class Trainer {
       results_.exposed_seconds.push_back(unhidden.exposed);
       results_.bubble_seconds.push_back(unhidden.bubble);
       record.values["exposed_seconds"] = unhidden.exposed;
+      if (const size_t dropped = telemetry::cut_to_fit(spans); dropped > 0)
+        if (const auto warned = log_.append(telemetry::Log{
+                now(), telemetry::Level::warning,
+                fmt::format("the timeline of step {} is cut: its last {} spans are not kept",
+                            step + 1, dropped)});
+            !warned)
+          return warned;
       if (const auto logged = log_.append(spans); !logged) return logged;
     }
     if (const auto logged = log_.append(record); !logged) return logged;

@@ -5,11 +5,15 @@
 #include <string_view>
 
 #include "base/json_text.h"
+#include "base/read_json.h"
 
 namespace heddle::gui {
 namespace {
 
 using nlohmann::json;
+
+// Of a plan with the timelines of all its stages.
+constexpr Budget kAnswerBudget{.bytes = size_t{256} << 20, .values = 16'000'000};
 
 QByteArray ended(const json& line) {
   // A recipe that is being typed may hold anything.
@@ -57,8 +61,15 @@ quint64 answerId(const QByteArray& line) {
 PlanAnswer readAnswer(const QByteArray& line) {
   PlanAnswer answer;
   answer.id = answerId(line);
+  const Result<json> read =
+      read_json({line.constData(), static_cast<size_t>(line.size())}, kAnswerBudget);
+  if (!read) {
+    answer.error = QStringLiteral("an answer that cannot be read: %1")
+                       .arg(QString::fromStdString(read.error().message));
+    return answer;
+  }
+  const json& object = *read;
   try {
-    const json object = json::parse(line.begin(), line.end());
     if (object.contains("plan")) {
       answer.prediction = readPrediction(object["plan"]);
     } else if (object.contains("faults")) {

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "remote/connect.h"
 #include "remote/sha256.h"
+#include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
 
@@ -71,6 +72,20 @@ class SshTest : public QObject {
     for (const std::string& word : words) expected += word + '\0';
     QCOMPARE(completed->out, expected + command.input);
     QCOMPARE(completed->exit_code, 7);
+  }
+
+  // Words without an end: no more is kept than anybody asked for, and what says them is killed.
+  void aProgramThatSaysTooMuchIsStopped() {
+    const PeakMemory memory;
+    VERIFY_SAYS(node_->run(shell("yes 987654")),
+                "node: /bin/sh said more than 16777216 bytes and was stopped");
+    VERIFY_SAYS(node_->run(shell("yes 987654 >&2")), "said more than 16777216 bytes");
+    qInfo("%.0f MiB", memory.mebibytes());
+    QVERIFY(memory.mebibytes() <= 300);
+    QVERIFY(node_->connected());
+    QTRY_COMPARE_WITH_TIMEOUT(
+        node_->run(shell("grep -lz '98[7]654' /proc/[0-9]*/cmdline | wc -l"))->out,
+        std::string("0\n"), 10000);
   }
 
   void bothStreamsComeBackWhole() {

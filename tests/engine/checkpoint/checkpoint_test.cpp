@@ -171,6 +171,66 @@ class CheckpointTest : public QObject {
     QVERIFY(says(small::load(step(10), recipe), "format 3, which a newer Heddle has written"));
   }
 
+  // Each with a hash of its own that is right.
+  void what_cannot_be_is_refused() {
+    const auto recipe = small::recipe_of({.dp_shard = 2});
+    QVERIFY(small::save(folder(), 10, recipe).has_value());
+    const std::string file = step(10) + "/manifest.json", whole = read_file(file);
+    using Change = std::function<void(checkpoint::Manifest&)>;
+    const auto refused = [&](const char* what, const Change& change) {
+      write_file(file, whole);
+      rewrite(step(10), change);
+      return says(small::load(step(10), recipe), what);
+    };
+    const std::string norm = "norm.weight";
+    QVERIFY(refused("tensor \"norm.weight\": two shards have the same numbers: rows 0 to 7",
+                    [&](auto& m) {
+                      auto& shards = m.contents.tensors[norm].shards;
+                      shards[1] = shards[0];
+                    }));
+    QVERIFY(refused("have the same bytes, from", [&](auto& m) {
+      auto& shards = m.contents.tensors[norm].shards;
+      shards[1].file = shards[0].file;
+      shards[1].offset = shards[0].offset;
+    }));
+    for (const int64_t bytes : {int64_t{-1}, int64_t{1} << 40, INT64_MIN, INT64_MAX})
+      QVERIFY(refused("rank-0.safetensors: ", [&](auto& m) {
+        m.contents.files["rank-0.safetensors"].header_bytes = bytes;
+      }));
+    QVERIFY(refused("rank-0.safetensors: ",
+                    [](auto& m) { m.contents.files["rank-0.safetensors"].bytes = -1; }));
+    QVERIFY(refused("is no file of the folder", [](auto& m) { m.contents.files["../x"] = {}; }));
+    for (const int64_t offset : {int64_t{-8}, int64_t{0}, INT64_MIN, INT64_MAX, INT64_MAX - 8})
+      QVERIFY(refused("is not sound",
+                      [&](auto& m) { m.contents.tensors[norm].shards[0].offset = offset; }));
+    for (const int64_t size : {int64_t{-1}, INT64_MIN, INT64_MAX, int64_t{1} << 60})
+      QVERIFY(refused("tensor \"norm.weight\": shape", [&](auto& m) {
+        m.contents.tensors[norm].shape = {size, int64_t{1} << 20};
+      }));
+    for (const int64_t edge : {int64_t{-1}, int64_t{15}, INT64_MIN, INT64_MAX})
+      for (const auto member : {&recipe::Box::row_begin, &recipe::Box::row_end,
+                                &recipe::Box::column_begin, &recipe::Box::column_end})
+        QVERIFY(refused("is not sound",
+                        [&](auto& m) { m.contents.tensors[norm].shards[0].box.*member = edge; }));
+    QVERIFY(refused("step -1", [](auto& m) { m.step = -1; }));
+  }
+
+  void numbers_that_no_integer_holds_are_refused() {
+    QVERIFY(small::save(folder(), 10, small::recipe_of()).has_value());
+    const std::string file = step(10) + "/manifest.json", whole = read_file(file);
+    for (const char* number : {"1e999", "1e300", "9223372036854775808", "-1.5", "null", "[1]"}) {
+      std::string text = whole;
+      const size_t at = text.find("\"header_bytes\":") + 15;
+      text.replace(at, text.find(',', at) - at, number);
+      const size_t digits = std::string("{\"hash\":\"").size();
+      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(digits), checkpoint::kHashDigits, '0');
+      text.replace(digits, checkpoint::kHashDigits, checkpoint::hash_of(text));
+      write_file(file, text);
+      QVERIFY2(says(small::load(step(10), small::recipe_of()), "not a checkpoint's manifest: "),
+               number);
+    }
+  }
+
   void the_newest_and_the_named_are_kept() {
     for (const int64_t s : {5, 10}) QVERIFY(small::save(folder(), s, small::recipe_of(), 3));
     fs::rename(step(5), folder() + "/step-5-best");

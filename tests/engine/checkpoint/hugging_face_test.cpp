@@ -136,11 +136,13 @@ class HuggingFaceTest : public QObject {
     row("sliding_window", "4096", "sliding_window = 4096 is not supported; valid: null");
     row("attention_dropout", "0.1", "attention_dropout = 0.1 is not supported; valid: 0.0");
     row("head_dim", "32", "head_dim = 32 is not supported; valid: 16");
-    row("hidden_size", "null", "hidden_size is missing; valid: a whole number of 1 or more");
+    row("hidden_size", "null", "hidden_size is missing; valid: a whole number from 1 to 1048576");
     row("hidden_size", "\"64\"",
-        "hidden_size = \"64\" is not supported; valid: a whole number of 1 or more");
+        "hidden_size = \"64\" is not supported; valid: a whole number from 1 to 1048576");
     row("num_hidden_layers", "0",
-        "num_hidden_layers = 0 is not supported; valid: a whole number of 1 or more");
+        "num_hidden_layers = 0 is not supported; valid: a whole number from 1 to 10000");
+    row("num_hidden_layers", "2147483647",
+        "num_hidden_layers = 2147483647 is not supported; valid: a whole number from 1 to 10000");
     row("num_attention_heads", "5",
         "num_attention_heads = 5 is not supported; valid: a divisor of hidden_size 64 that gives "
         "an "
@@ -378,9 +380,12 @@ class HuggingFaceTest : public QObject {
 
   void foldersThatAreNone() {
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
-             QString("F/config.json: cannot be read; valid: a Hugging Face folder, which has one"));
+             QString("F/config.json: cannot be read: No such file or directory; valid: a Hugging "
+                     "Face folder's config.json"));
     write_file(folder() + "/config.json", "{");
-    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())), QString("F/config.json: not JSON"));
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/config.json: not JSON (at byte 1); valid: a Hugging Face folder's "
+                     "config.json"));
     copy_of(kTiny);
     fs::remove(folder() + "/model.safetensors");
     QCOMPARE(

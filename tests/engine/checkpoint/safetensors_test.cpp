@@ -86,10 +86,18 @@ class SafetensorsTest : public QObject {
     QCOMPARE(refusal(Safetensors::join("[1, 2]", "")),
              QString("not a safetensors file: its header is not a JSON object"));
     QCOMPARE(refusal(Safetensors::join("{\"a\":", "")),
-             QString("not a safetensors file: its header is not JSON (at byte 6)"));
+             QString("not a safetensors file: its header: not JSON (at byte 6)"));
     QVERIFY(!SafetensorsFile::open(path("missing.safetensors")));
     QCOMPARE(QString::fromStdString(SafetensorsFile::open("/").error().message),
              QString("/: not a file"));
+  }
+
+  void aNumberThatIsOutOfRangeIsNoHeader() {
+    const std::string crash =
+        read_file(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/safetensors_1e999.safetensors");
+    QCOMPARE(refusal(crash), QString("not a safetensors file: its header: the number 1e999 is out "
+                                     "of range (at byte 10)"));
+    QVERIFY(refusal(Safetensors::join(std::string(1'000'000, '['), "")).contains("8 deep"));
   }
 
   void everyCutIsNoticed() {
@@ -168,7 +176,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(refusal(Safetensors::join(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
                                        "xy")),
-             QString("tensor \"a\" is described twice"));
+             QString("not a safetensors file: its header: \"a\" is described twice"));
   }
 
   void wrongMetadata() {

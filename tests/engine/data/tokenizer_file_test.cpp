@@ -287,9 +287,19 @@ class TokenizerFileTest : public QObject {
                std::string("test.json: no \"model\": not a Hugging Face tokenizer.json"));
     const auto missing = Tokenizer::load("/nowhere/tokenizer.json");
     QCOMPARE(missing.error().message,
-             std::string("/nowhere/tokenizer.json: cannot be read; valid: a "
-                         "Hugging Face tokenizer.json"));
+             std::string("/nowhere/tokenizer.json: cannot be read: No such file or "
+                         "directory; valid: a Hugging Face tokenizer.json"));
     QVERIFY(!Tokenizer::load("/"));
+  }
+
+  void aNumberThatIsOutOfRangeIsAnError() {
+    std::string text = smallest().dump();
+    text.insert(1, "\"added\":1e999,");
+    QCOMPARE(error_of(text),
+             std::string("test.json: the number 1e999 is out of range (at byte 14); valid: a "
+                         "Hugging Face tokenizer.json"));
+    QVERIFY(error_of("{\"model\":" + std::string(100'000, '[')).find("32 deep") !=
+            std::string::npos);
   }
 
   void aRunawayExpressionIsAnError() {

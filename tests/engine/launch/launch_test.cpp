@@ -139,7 +139,15 @@ class LaunchTest : public QObject {
     QTest::addColumn<QString>("json");
     QTest::addColumn<QString>("says");
     QTest::newRow("cut short") << R"({"run": "a",)"
-                               << "launch.json: [json.exception.parse_error";
+                               << "launch.json: not JSON (at byte 13); a run directory holds one";
+    QTest::newRow("out of range") << R"({"run": "a", "world_size": 1e999})"
+                                  << "launch.json: the number 1e999 is out of range (at byte 32)";
+    QTest::newRow("more ranks than can be")
+        << R"({"run": "a", "world_size": 4294967297, "local_ranks": 1})"
+        << "4294967297 is no whole number from -2147483648 to 2147483647";
+    QTest::newRow("a sum that overflows")
+        << R"({"run": "a", "world_size": 4, "first_rank": 2147483647, "local_ranks": 2147483647})"
+        << "ranks 2147483647 to 4294967293 are not among the 4 of the run";
     QTest::newRow("no ranks") << R"({"run": "a", "world_size": 2})"
                               << "key 'local_ranks' not found";
     QTest::newRow("name") << R"({"run": "a/../b", "world_size": 1, "local_ranks": 1})"

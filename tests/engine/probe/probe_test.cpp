@@ -50,6 +50,34 @@ class ProbeTest : public QObject {
     QVERIFY(!report_from_json("{}"));
   }
 
+  // One of them once overflowed.
+  void sizesThatNoMachineHasAreUnknown() {
+    const std::string crash = text_of(HEDDLE_SOURCE_DIR
+                                      "/tests/fixtures/crash/"
+                                      "json-crash-af6a7b9dcfd74ab5438e8bfddeec5c2272e9bc90");
+    QVERIFY(crash.find("9223372036854775807") != std::string::npos);
+    for (const char* size : {"9223372036854775807", "-1", "-9223372036854775808"}) {
+      std::string output;
+      for (const char* key : {"memory_kib", "memory_available_kib", "cgroup_room_kib",
+                              "shm_free_kib", "disk_free_kib"})
+        output += fmt::format("{}\t{}\n", key, size);
+      output += fmt::format("gpu\tA, {0}, 1, {0}\ngpu\tB, 81559, 1, {0}\n", size);
+      for (const std::string& text : {crash, output + "end\tyes\n"}) {
+        const auto report = judge(text, 0, 0);
+        if (text == crash && !report) continue;  // it is cut short, too
+        QVERIFY(report);
+        QCOMPARE(report->free_disk_bytes, int64_t{0});
+        for (const Check& check : report->checks)
+          if (check.name == "free disk") QCOMPARE(check.status, Status::unknown);
+        for (const Gpu& gpu : report->gpus) QCOMPARE(gpu.name, std::string("B"));
+      }
+    }
+    QVERIFY(!judge(std::string(1 << 20, 'x'), 0, 0));
+    QVERIFY(judge(std::string(1 << 20, 'x'), 0, 0).error().message.size() < 4000);
+    QVERIFY(!report_from_json("{\"cores\":1e999}"));
+    QVERIFY(!report_from_json(std::string(1 << 19, '[')));
+  }
+
   void whatCannotBeToldIsUnknown() {
     const auto report = judge("host\tnode\nkernel\tLinux 6\nmachine\tx86_64\nend\tyes\n", 0, 0);
     QVERIFY(report);

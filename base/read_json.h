@@ -1,0 +1,28 @@
+// JSON and CBOR from outside: the one way to read them, within a budget. Any thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/budget.h"
+#include "base/result.h"
+
+namespace heddle {
+
+/// What a JSON text says. An error says what is wrong and at which byte: bytes that are no JSON, a
+/// number that no double holds (1e999), a name that stands twice in an object, or more than the
+/// budget; nothing beyond the budget is built.
+Result<nlohmann::json> read_json(std::string_view text, const Budget& budget = {});
+
+/// The same of a file: a regular one. Errors begin with its path.
+Result<nlohmann::json> read_json_file(const std::string& path, const Budget& budget = {});
+
+/// What CBOR bytes say: numbers, texts, flags, null, lists and maps of known length, as Heddle
+/// writes them.
+Result<nlohmann::json> read_cbor(std::string_view bytes, const Budget& budget = {});
+
+/// Whether `read_cbor` will take them: for who writes what others read.
+Result<> check_cbor(std::string_view bytes, const Budget& budget = {});
+
+}  // namespace heddle

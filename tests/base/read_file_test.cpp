@@ -1,0 +1,63 @@
+// Files from outside: whole, in part, and what is none.
+#include "base/read_file.h"
+
+#include <sys/stat.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+#include "tests/support/results.h"
+
+using namespace heddle;
+
+class ReadFileTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir folder_;
+  std::string path(const char* name) { return folder_.filePath(name).toStdString(); }
+
+ private Q_SLOTS:
+  void files_are_read_up_to_their_cap() {
+    std::ofstream(path("ten"), std::ios::binary) << std::string(
+        "0123\0"
+        "56789",
+        10);
+    QCOMPARE(must(read_file(path("ten"), 10)), std::string("0123\0"
+                                                           "56789",
+                                                           10));
+    VERIFY_SAYS(read_file(path("ten"), 9), "ten: 10 bytes; at most 9 are read");
+    std::ofstream(path("empty"));
+    QCOMPARE(must(read_file(path("empty"), 0)), std::string());
+    QVERIFY(!must(read_file_if_there(path("none"), 10)));
+    QCOMPARE(must(read_file_if_there(path("ten"), 10))->size(), size_t{10});
+    VERIFY_SAYS(read_file(path("none"), 10), "none: cannot be read: No such file");
+  }
+
+  void what_is_no_file_is_not_waited_for() {
+    QCOMPARE(mkfifo(path("pipe").c_str(), 0600), 0);
+    VERIFY_SAYS(read_file(path("pipe"), 10), "pipe: cannot be read: it is no regular file");
+    VERIFY_SAYS(read_file(folder_.path().toStdString(), 10), "cannot be read: it is a folder");
+    VERIFY_SAYS(read_file("/dev/zero", 10), "it is no regular file");
+    QVERIFY(!read_part(path("pipe"), 0, 10));
+  }
+
+  void files_that_are_made_as_they_are_read_have_no_size_before() {
+    QVERIFY(must(read_file("/proc/self/status", 1 << 16)).find("VmRSS") != std::string::npos);
+    VERIFY_SAYS(read_file("/proc/self/status", 100), "more than 100 bytes");
+  }
+
+  void parts_and_ends() {
+    std::ofstream(path("digits")) << "0123456789";
+    QCOMPARE(read_part(path("digits"), 3, 4).value(), std::string("3456"));
+    QCOMPARE(read_part(path("digits"), 8, 4).value(), std::string("89"));
+    QCOMPARE(read_part(path("digits"), 20, 4).value(), std::string());
+    QVERIFY(!read_part(path("none"), 0, 4));
+    QCOMPARE(tail_of_file(path("digits"), 0, 3), std::string("789"));
+    QCOMPARE(tail_of_file(path("digits"), 9, 3), std::string("9"));
+    QCOMPARE(tail_of_file(path("none"), 0, 3), std::string());
+  }
+};
+
+QTEST_GUILESS_MAIN(ReadFileTest)
+#include "read_file_test.moc"
