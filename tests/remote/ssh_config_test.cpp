@@ -216,7 +216,8 @@ class SshConfigTest : public QObject {
     } else {
       QVERIFY(said->find("identityfile")->second == usual->find("identityfile")->second);
     }
-    // What differs from ssh without a config and is none of the above must be said.
+    // What differs from ssh without a config and is none of the above must be said. UpdateHostKeys
+    // follows from UserKnownHostsFile, and Heddle never writes known_hosts.
     const std::set<std::string> followed{"host",
                                          "hostname",
                                          "user",
@@ -227,7 +228,8 @@ class SshConfigTest : public QObject {
                                          "proxyjump",
                                          "userknownhostsfile",
                                          "globalknownhostsfile",
-                                         "ignoreunknown"};
+                                         "ignoreunknown",
+                                         "updatehostkeys"};
     for (const auto& [key, value] : *said) {
       if (followed.contains(key)) continue;
       const auto [from, to] = usual->equal_range(key);
@@ -264,7 +266,10 @@ class SshConfigTest : public QObject {
         write({"Include {folder}/other", "file other", "Host gpu1", "  User mallory"});
     const std::string other = path("other");
     QCOMPARE(must(resolve_host("gpu1", config)).host.user, std::string("mallory"));
-    fs::permissions(other, fs::perms(0620));
+    fs::permissions(other,
+                    fs::perms(0620));  // which Debian's ssh takes where the group is one's own
+    VERIFY_SAYS(resolve_host("gpu1", config), "others can write to it: chmod go-w '" + other);
+    fs::permissions(other, fs::perms(0602));
     QVERIFY(!ssh_says(config, {"gpu1"}));
     VERIFY_SAYS(resolve_host("gpu1", config), "others can write to it: chmod go-w '" + other);
     fs::permissions(other, fs::perms(0600));
