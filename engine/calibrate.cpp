@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/read_json.h"
+#include "base/say.h"
 #include "engine/commands.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/process.h"
@@ -41,37 +43,37 @@ Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
 
 void print(const char* collective, const cost::CollectiveTimes& times) {
   if (times.alone.empty()) return;
-  fmt::print("\n{:>14} {:>12} {:>8} {:>17} {:>16}\n", collective, "alone ms", "GB/s",
-             "beside compute ms", "compute loses ms");
+  say("\n{:>14} {:>12} {:>8} {:>17} {:>16}\n", collective, "alone ms", "GB/s", "beside compute ms",
+      "compute loses ms");
   for (const cost::CurvePoint& size : times.alone) {
-    fmt::print("{:>14} {:>12.3f} {:>8.2f}", size.bytes, size.seconds * 1e3,
-               static_cast<double>(size.bytes) * 1e-9 / size.seconds);
+    say("{:>14} {:>12.3f} {:>8.2f}", size.bytes, size.seconds * 1e3,
+        static_cast<double>(size.bytes) * 1e-9 / size.seconds);
     const bool beside = std::any_of(times.lost.begin(), times.lost.end(),
                                     [&](const auto& point) { return point.bytes == size.bytes; });
     if (beside)
-      fmt::print(" {:>17.3f} {:>16.3f}", cost::at_bytes(times.beside_compute, size.bytes) * 1e3,
-                 cost::at_bytes(times.lost, size.bytes) * 1e3);
-    fmt::print("\n");
+      say(" {:>17.3f} {:>16.3f}", cost::at_bytes(times.beside_compute, size.bytes) * 1e3,
+          cost::at_bytes(times.lost, size.bytes) * 1e3);
+    say("\n");
   }
 }
 
 void print(const cost::Calibration& calibration) {
-  fmt::print("{}: {} rank{} of {} thread{} on {} cores, {:.0f} GFLOP/s and {:.1f} GB/s in all\n",
-             calibration.host, calibration.ranks, calibration.ranks == 1 ? "" : "s",
-             calibration.threads, calibration.threads == 1 ? "" : "s", calibration.cores,
-             calibration.speed.flops_per_second * 1e-9, calibration.speed.bytes_per_second * 1e-9);
-  fmt::print("a rank's process takes {} besides its plan\n",
-             bytes_text(static_cast<double>(calibration.process_bytes)));
+  say("{}: {} rank{} of {} thread{} on {} cores, {:.0f} GFLOP/s and {:.1f} GB/s in all\n",
+      calibration.host, calibration.ranks, calibration.ranks == 1 ? "" : "s", calibration.threads,
+      calibration.threads == 1 ? "" : "s", calibration.cores,
+      calibration.speed.flops_per_second * 1e-9, calibration.speed.bytes_per_second * 1e-9);
+  say("a rank's process takes {} besides its plan\n",
+      bytes_text(static_cast<double>(calibration.process_bytes)));
   for (const cost::Link& link : calibration.links) {
-    fmt::print("\n{} of its ranks over {}\n", link.ranks, link.transport);
+    say("\n{} of its ranks over {}\n", link.ranks, link.transport);
     print("all-gather", link.all_gather);
     print("reduce-scatter", link.reduce_scatter);
   }
-  fmt::print("\n{:<34} {:<5} {:<18} {:>16}\n", "operator", "dtype", "shape", "GFLOP/s or GB/s");
+  say("\n{:<34} {:<5} {:<18} {:>16}\n", "operator", "dtype", "shape", "GFLOP/s or GB/s");
   for (const cost::OperatorRate& rate : calibration.operators) {
     const auto [a, b, c] = rate.shape;
-    fmt::print("{:<34} {:<5} {:<18} {:>16.2f}\n", rate.op, rate.dtype,
-               a > 0 ? fmt::format("{} x {} x {}", a, b, c) : "", rate.per_second * 1e-9);
+    say("{:<34} {:<5} {:<18} {:>16.2f}\n", rate.op, rate.dtype,
+        a > 0 ? fmt::format("{} x {} x {}", a, b, c) : "", rate.per_second * 1e-9);
   }
 }
 
@@ -105,21 +107,21 @@ int calibrate(int32_t ranks, bool json) {
   for (const int32_t each : ranks > 0 ? std::vector{ranks} : usual_ranks()) {
     const auto calibration = calibrate_with(each);
     if (!calibration) {
-      fmt::print(stderr, "{}\n", calibration.error().message);
+      say(stderr, "{}\n", calibration.error().message);
       return 1;
     }
     if (json) {
       all.push_back(cost::to_json(*calibration));
     } else {
       print(*calibration);
-      fmt::print("\n");
+      say("\n");
       fflush(stdout);
     }
   }
   if (json)
-    fmt::print("{}\n", nlohmann::json{{"calibrations", std::move(all)}}.dump());
+    say("{}\n", json_text(nlohmann::json{{"calibrations", std::move(all)}}));
   else
-    fmt::print("kept in {}\n", cost::calibration_file());
+    say("kept in {}\n", cost::calibration_file());
   return 0;
 }
 

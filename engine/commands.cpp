@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json_text.h"
+#include "base/say.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/tokenizer.h"
@@ -24,7 +26,7 @@ namespace heddle::engine {
 namespace {
 
 int bad_usage(const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  say(stderr, "{}\n", message);
   return 2;
 }
 
@@ -89,7 +91,7 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   }
   auto captured = train::capture_step(parsed.recipe);
   if (!captured) {
-    fmt::print(stderr, "{}\n", captured.error().message);
+    say(stderr, "{}\n", captured.error().message);
     return 1;
   }
   captured->graph.notes["recipe"] = std::filesystem::path(options.path).filename().string();
@@ -121,16 +123,16 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
                                          {"live_bytes", plan.memory.live_bytes},
                                          {"plan", plan.graph.notes["plan"]},
                                          {"model_forward_calls", captured->model_forward_calls}};
-    fmt::print("{}\n", json.dump());
+    say("{}\n", json_text(json));
     return 0;
   }
-  fmt::print("{}", passes::to_text(plan));
+  say("{}", passes::to_text(plan));
   return 0;
 }
 
 int convert(const std::string& from, const std::string& to) {
   if (const std::string meant = checkpoint::checkpoint_meant(from); meant != from)
-    fmt::print(stderr, "{}: holds checkpoints; the newest is taken: {}\n", from, meant);
+    say(stderr, "{}: holds checkpoints; the newest is taken: {}\n", from, meant);
   const auto done = checkpoint::convert(from, to);
   return done ? 0 : bad_usage(done.error().message);
 }
@@ -142,7 +144,7 @@ int tokenize(const TokenizeOptions& options) {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
     const auto ids = tokenizer->encode(text);
     if (!ids) return bad_usage(ids.error().message);
-    fmt::print("{}\n", fmt::join(*ids, " "));
+    say("{}\n", fmt::join(*ids, " "));
     return 0;
   }
   std::vector<int32_t> ids;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/guard.h"
+#include "base/say.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/commands.h"
 #include "engine/launch/process.h"
@@ -22,7 +24,7 @@ using namespace heddle;
 int run_rank(const std::vector<std::string>& words) {
   const auto context = launch::parse_rank_arguments(words);
   if (!context) {
-    fmt::print(stderr, "{}\n", context.error().message);
+    say(stderr, "{}\n", context.error().message);
     return 2;
   }
   return train::run_rank(*context);
@@ -172,7 +174,7 @@ int run(int argc, char** argv) {
   if (*plan_command && serve) return engine::serve_plans();
   if (*plan_command) {
     if (!recipe.path.empty()) return engine::plan(recipe, plan);
-    fmt::print(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
+    say(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
     return 2;
   }
   if (*calibrate_command) return engine::calibrate(ranks, json);
@@ -187,7 +189,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int code = run(argc, argv);
+  const int code = heddle::guarded_main("heddle-engine", [&] { return run(argc, argv); });
 #if defined(__SANITIZE_ADDRESS__)
   return code;  // leaks are looked for behind main
 #else

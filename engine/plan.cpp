@@ -5,8 +5,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/number_text.h"
 #include "base/read_file.h"
+#include "base/say.h"
 #include "engine/commands.h"
 #include "engine/planning.h"
 #include "engine/recipe/fault_lines.h"
@@ -21,15 +23,14 @@ std::string share(double part, double whole) {
 }
 
 void print_memory(const plan::Document& plan) {
-  fmt::print("memory of rank {}, which needs most: {}", plan.peak_rank, text_of(plan.peak_bytes));
+  say("memory of rank {}, which needs most: {}", plan.peak_rank, text_of(plan.peak_bytes));
   if (plan.limit_bytes > 0)
-    fmt::print(" of {}: {}", text_of(plan.limit_bytes),
-               plan.fits() ? "it fits" : "it does not fit");
-  fmt::print("\n");
+    say(" of {}: {}", text_of(plan.limit_bytes), plan.fits() ? "it fits" : "it does not fit");
+  say("\n");
   for (size_t i = 0; i < plan::kCategories; ++i)
     if (const int64_t bytes = plan.memory.bytes[i]; bytes > 0)
-      fmt::print("  {:<14} {:>12} {:>8}\n", plan::kCategoryNames[i], text_of(bytes),
-                 share(static_cast<double>(bytes), static_cast<double>(plan.peak_bytes)));
+      say("  {:<14} {:>12} {:>8}\n", plan::kCategoryNames[i], text_of(bytes),
+          share(static_cast<double>(bytes), static_cast<double>(plan.peak_bytes)));
 }
 
 std::string in_words(const plan::Variant& variant, int64_t ranks) {
@@ -42,43 +43,40 @@ std::string in_words(const plan::Variant& variant, int64_t ranks) {
 }
 
 void print(const plan::Shortfall& shortfall, const plan::Document& plan) {
-  fmt::print("\nit lacks {} on rank {}, most of whose memory is for {}\n", text_of(shortfall.bytes),
-             plan.peak_rank, plan::kCategoryNames[static_cast<size_t>(shortfall.largest)]);
+  say("\nit lacks {} on rank {}, most of whose memory is for {}\n", text_of(shortfall.bytes),
+      plan.peak_rank, plan::kCategoryNames[static_cast<size_t>(shortfall.largest)]);
   for (const plan::Variant& variant : shortfall.closed_by)
-    fmt::print("would close it: {}\n", in_words(variant, plan.ranks));
+    say("would close it: {}\n", in_words(variant, plan.ranks));
   if (shortfall.least)
-    fmt::print("nothing that was tried on {} ranks closes it; least lacks {}: {}\n", plan.ranks,
-               text_of(shortfall.least->lacks()), in_words(*shortfall.least, plan.ranks));
+    say("nothing that was tried on {} ranks closes it; least lacks {}: {}\n", plan.ranks,
+        text_of(shortfall.least->lacks()), in_words(*shortfall.least, plan.ranks));
   else if (shortfall.closed_by.empty())
-    fmt::print("nothing that was tried closes it, or lacks less\n");
+    say("nothing that was tried closes it, or lacks less\n");
 }
 
 void print(const plan::Document& plan) {
-  fmt::print("{}: {} ranks of {}", plan.recipe, plan.ranks, plan.hardware_words);
-  if (plan.executor != "heddle") fmt::print(", as {}", plan.executor);
-  fmt::print("\nplan: {}\n\n", plan.choice);
-  fmt::print("step {}, {:.0f} tokens/s a rank", seconds_text(plan.step_seconds),
-             plan.tokens_per_second_per_rank);
-  for (const plan::Mfu& mfu : plan.mfu)
-    fmt::print("\n  MFU {:.1f} %: {}", 100 * mfu.mfu, mfu.convention);
-  fmt::print("\nexposed {} ({} of the step)", seconds_text(plan.exposed_seconds),
-             share(plan.exposed_seconds, plan.step_seconds));
+  say("{}: {} ranks of {}", plan.recipe, plan.ranks, plan.hardware_words);
+  if (plan.executor != "heddle") say(", as {}", plan.executor);
+  say("\nplan: {}\n\n", plan.choice);
+  say("step {}, {:.0f} tokens/s a rank", seconds_text(plan.step_seconds),
+      plan.tokens_per_second_per_rank);
+  for (const plan::Mfu& mfu : plan.mfu) say("\n  MFU {:.1f} %: {}", 100 * mfu.mfu, mfu.convention);
+  say("\nexposed {} ({} of the step)", seconds_text(plan.exposed_seconds),
+      share(plan.exposed_seconds, plan.step_seconds));
   if (plan.bubble_seconds > 0)
-    fmt::print(", bubble {} ({})", seconds_text(plan.bubble_seconds),
-               share(plan.bubble_seconds, plan.step_seconds));
-  fmt::print("\n\n");
+    say(", bubble {} ({})", seconds_text(plan.bubble_seconds),
+        share(plan.bubble_seconds, plan.step_seconds));
+  say("\n\n");
   print_memory(plan);
   if (plan.shortfall) print(*plan.shortfall, plan);
-  if (!plan.exposed.empty()) fmt::print("\nwhat compute waits for:\n");
+  if (!plan.exposed.empty()) say("\nwhat compute waits for:\n");
   for (const plan::Exposed& each : plan.exposed)
-    fmt::print("  {:>10}  rank {}: {}: {}\n", seconds_text(each.seconds), each.rank, each.node,
-               each.why);
-  fmt::print("\n{} collectives a step", plan.collectives);
-  for (const auto& [group, bytes] : plan.bytes_by_group)
-    fmt::print("; {} over {}", text_of(bytes), group);
-  fmt::print("\n");
-  if (!plan.uncertain_words.empty()) fmt::print("{}\n", plan.uncertain_words);
-  for (const std::string& remark : plan.remarks) fmt::print("note: {}\n", remark);
+    say("  {:>10}  rank {}: {}: {}\n", seconds_text(each.seconds), each.rank, each.node, each.why);
+  say("\n{} collectives a step", plan.collectives);
+  for (const auto& [group, bytes] : plan.bytes_by_group) say("; {} over {}", text_of(bytes), group);
+  say("\n");
+  if (!plan.uncertain_words.empty()) say("{}\n", plan.uncertain_words);
+  for (const std::string& remark : plan.remarks) say("note: {}\n", remark);
 }
 
 }  // namespace
@@ -100,25 +98,25 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
   Planning planning;
   PlanAnswer answer = planning.answer(request);
   if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
-    fmt::print(stderr, "{}\n", recipe::lines_of(*faults));
+    say(stderr, "{}\n", recipe::lines_of(*faults));
     return 2;
   }
   if (const auto* error = std::get_if<Error>(&answer)) {
-    fmt::print(stderr, "{}: {}\n", options.path, error->message);
+    say(stderr, "{}: {}\n", options.path, error->message);
     return 2;
   }
   auto& document = std::get<plan::Document>(answer);
   if (!what.timeline.empty()) {
     std::ofstream timeline(what.timeline);
-    timeline << plan::to_json(document).dump() << "\n";
+    timeline << json_text(plan::to_json(document)) << "\n";
     if (!timeline.flush()) {
-      fmt::print(stderr, "--timeline: {}: cannot be written\n", what.timeline);
+      say(stderr, "--timeline: {}: cannot be written\n", what.timeline);
       return 1;
     }
     document.timelines.clear();
   }
   if (what.json) {
-    fmt::print("{}\n", plan::to_json(document).dump());
+    say("{}\n", json_text(plan::to_json(document)));
   } else {
     print(document);
   }

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/commands.h"
 #include "engine/hardware/catalogue.h"
@@ -171,7 +172,7 @@ class Server {
   }
 
   void say(const Json& line) {
-    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    const std::string text = json_text(line) + "\n";
     const std::lock_guard lock(output_);
     std::cout << text << std::flush;
   }

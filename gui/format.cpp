@@ -8,20 +8,21 @@
 namespace heddle::gui::format {
 namespace {
 
-/// Three significant digits for 1 ≤ |value| < 1000, none dropped.
-QString threeDigits(double value) {
+/// Three significant digits for 1 ≤ |value| < 1000, none dropped, and `more`.
+QString threeDigits(double value, int more = 0) {
   const double size = std::abs(value);
-  return QString::number(value, 'f', size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+  const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+  return QLocale(QLocale::English).toString(value, 'f', decimals + more);
 }
 
 }  // namespace
 
-QString bytes(double bytes) {
+QString bytes(double bytes, int more) {
   static const std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   if (!std::isfinite(bytes)) return kNone;
   size_t unit = 0;
   for (; std::abs(bytes) >= 999.5 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return (unit == 0 ? QString::number(bytes, 'f', 0) : threeDigits(bytes)) + QChar(' ') +
+  return (unit == 0 ? QString::number(bytes, 'f', 0) : threeDigits(bytes, more)) + QChar(' ') +
          QLatin1String(units[unit]);
 }
 
@@ -36,28 +37,27 @@ QString shortCount(double count) {
          QLatin1String(units[unit]);
 }
 
-QString seconds(double seconds) {
+QString seconds(double seconds, int more) {
   if (!std::isfinite(seconds)) return kNone;
   if (seconds == 0) return QStringLiteral("0 s");
   const double size = std::abs(seconds);
-  if (size >= 86400 * 2) return threeDigits(seconds / 86400) + QStringLiteral(" d");
-  if (size >= 3599.5 * 2) return threeDigits(seconds / 3600) + QStringLiteral(" h");
-  if (size >= 119.95) return threeDigits(seconds / 60) + QStringLiteral(" min");
-  if (size >= 0.9995) return threeDigits(seconds) + QStringLiteral(" s");
-  if (size >= 0.0009995) return threeDigits(seconds * 1e3) + QStringLiteral(" ms");
-  if (size >= 0.0000009995) return threeDigits(seconds * 1e6) + QStringLiteral(" µs");
-  return threeDigits(seconds * 1e9) + QStringLiteral(" ns");
+  if (size >= 86400 * 2) return threeDigits(seconds / 86400, more) + QStringLiteral(" d");
+  if (size >= 3599.5 * 2) return threeDigits(seconds / 3600, more) + QStringLiteral(" h");
+  if (size >= 119.95) return threeDigits(seconds / 60, more) + QStringLiteral(" min");
+  if (size >= 0.9995) return threeDigits(seconds, more) + QStringLiteral(" s");
+  if (size >= 0.0009995) return threeDigits(seconds * 1e3, more) + QStringLiteral(" ms");
+  if (size >= 0.0000009995) return threeDigits(seconds * 1e6, more) + QStringLiteral(" µs");
+  return threeDigits(seconds * 1e9, more) + QStringLiteral(" ns");
 }
 
-QString percent(double fraction) {
+QString percent(double fraction, int more) {
   if (!std::isfinite(fraction)) return kNone;
-  return QString::number(fraction * 100, 'f', 1) + QStringLiteral(" %");
+  return QString::number(fraction * 100, 'f', 1 + more) + QStringLiteral(" %");
 }
 
-QString tokensPerSecond(double rate) {
+QString tokensPerSecond(double rate, int more) {
   if (!std::isfinite(rate)) return kNone;
-  return (std::abs(rate) < 99.5 ? threeDigits(rate) : count(std::llround(rate))) +
-         QStringLiteral(" tok/s");
+  return threeDigits(rate, more) + QStringLiteral(" tok/s");
 }
 
 QString significant(double value, int digits) {
@@ -75,7 +75,9 @@ QString significant(double value, int digits) {
   return QLocale(QLocale::English).toString(value, 'f', decimals);
 }
 
-QString loss(double value) { return std::isfinite(value) ? QString::number(value, 'f', 3) : kNone; }
+QString loss(double value, int more) {
+  return std::isfinite(value) ? QString::number(value, 'f', 3 + more) : kNone;
+}
 
 QString signedValue(const QString& formatted, bool negative) {
   QString digits = formatted;
@@ -95,6 +97,21 @@ QString when(const QDateTime& time, const QDateTime& now) {
   return english.toString(time.date(), time.date().year() == now.date().year()
                                            ? QStringLiteral("d MMM")
                                            : QStringLiteral("d MMM yyyy"));
+}
+
+QString inLines(const QString& text, qsizetype width) {
+  QString lines;
+  qsizetype length = 0;
+  for (const QString& word : text.split(QLatin1Char(' '))) {
+    if (length > 0) {
+      const bool fits = length + 1 + word.size() <= width;
+      lines += QLatin1Char(fits ? ' ' : '\n');
+      length = fits ? length + 1 : 0;
+    }
+    lines += word;
+    length += word.size();
+  }
+  return lines;
 }
 
 QString plural(qint64 count, const QString& noun) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/guard.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "gui/window/render.h"
@@ -45,10 +46,22 @@ bool hasDisplay() {
   return false;
 }
 
+/// What escapes a handler of an event ends with it: the window stays, and the cause is said.
+class Application : public QApplication {
+ public:
+  using QApplication::QApplication;
+  bool notify(QObject* receiver, QEvent* event) override {
+    const Result<bool> done =
+        caught([&]() -> Result<bool> { return QApplication::notify(receiver, event); });
+    if (!done) say(stderr, "heddle: {}\n", done.error().message);
+    return done.value_or(true);
+  }
+};
+
 int openWindow(int argc, char** argv, const Arguments& arguments) {
   QGuiApplication::setHighDpiScaleFactorRoundingPolicy(
       Qt::HighDpiScaleFactorRoundingPolicy::PassThrough);
-  QApplication application(argc, argv);
+  Application application(argc, argv);
   application.setApplicationName(QStringLiteral("heddle"));
   application.setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
   application.setDesktopFileName(QStringLiteral("heddle"));
@@ -66,22 +79,26 @@ int openWindow(int argc, char** argv, const Arguments& arguments) {
   return QApplication::exec();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   if (gui::isRender(argc, argv)) return gui::render(argc, argv);
   if (workbench::is_command(argc, argv)) return workbench::run_command(argc, argv);
   const auto arguments = parse(argc, argv);
   if (!arguments) {
-    fprintf(stderr, "heddle: %s\n", arguments.error().message.c_str());
+    say(stderr, "heddle: {}\n", arguments.error().message);
     return 2;
   }
   if (!hasDisplay()) {
-    fprintf(stderr,
-            "heddle: there is no display to open the workbench on. Without one: `heddle --demo` "
-            "does the main job by itself, `heddle runs` lists the runs, `heddle --help` the "
-            "rest.\n");
+    say(stderr,
+        "heddle: there is no display to open the workbench on. Without one: `heddle --demo` "
+        "does the main job by itself, `heddle runs` lists the runs, `heddle --help` the "
+        "rest.\n");
     return 2;
   }
   return openWindow(argc, argv, *arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return guarded_main("heddle", [&] { return run(argc, argv); });
 }

@@ -44,17 +44,18 @@ void Session::start() {
 }
 
 void Session::offerTrust() {
+  poll_.start(kPollMilliseconds);
   second_.start(kSecond);
   read(
       polling_, [](storage::Reader& reader) { return reader.changed(); },
       [this](const Result<bool>& opened) {
         if (!opened)
           return Q_EMIT message(QString::fromStdString(opened.error().message), Tone::bad);
-        Q_EMIT offered(
-            tr("%1 was made elsewhere, and is only read. Trusted, its runs are followed, can be "
-               "stopped and removed, on the hosts and in the folders that it names")
-                .arg(QDir::toNativeSeparators(store_)),
-            tr("Trust it"), [this] { trust(); });
+        Q_EMIT offered(tr("%1 is not known to have been made here, and is only read. Trusted, its "
+                          "runs are followed, can be "
+                          "stopped and removed, on the hosts and in the folders that it names")
+                           .arg(QDir::toNativeSeparators(store_)),
+                       tr("Trust it"), [this] { trust(); });
       });
 }
 
@@ -90,7 +91,7 @@ Result<> Session::openWorkbench() {
 void Session::keep(std::function<Result<>(workbench::Workbench&)> change) {
   keeping_.post([this, change = std::move(change)] {
     Result<> kept = openWorkbench();
-    if (kept) kept = change(*workbench_);
+    if (kept) kept = caught([&] { return change(*workbench_); });
     if (kept) return;
     QMetaObject::invokeMethod(
         this,

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/guard.h"
 #include "gui/models/planned_recipe.h"
 #include "gui/models/worker.h"
 #include "gui/theme/icons.h"
@@ -46,7 +47,7 @@ class Session : public QObject {
     job.start(
         [this, query = std::move(query)]() mutable -> decltype(query(*reader_)) {
           if (auto opened = openReader(); !opened) return fail(opened);
-          return query(*reader_);
+          return caught([&] { return query(*reader_); });
         },
         std::move(done));
   }
@@ -115,7 +116,7 @@ class Session : public QObject {
   auto withWorkbench(Task task) {
     return [this, task = std::move(task)]() mutable -> decltype(task(*workbench_)) {
       if (auto opened = openWorkbench(); !opened) return fail(opened);
-      return task(*workbench_);
+      return caught([&] { return task(*workbench_); });
     };
   }
 

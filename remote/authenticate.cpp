@@ -1,10 +1,10 @@
 #include "remote/authenticate.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
+
+#include "remote/ssh_folder.h"
+#include "remote/ssh_pattern.h"
 
 namespace heddle::remote {
 namespace {
@@ -17,12 +17,6 @@ struct KeyFreed {
 };
 using Key = std::unique_ptr<ssh_key_struct, KeyFreed>;
 
-std::string home() {
-  if (const char* folder = std::getenv("HOME"); folder && *folder) return folder;
-  const passwd* user = getpwuid(getuid());
-  return user ? user->pw_dir : "/";
-}
-
 /// libssh's answers for authentication have an AGAIN of their own.
 int as_again(int answer) { return answer == SSH_AUTH_AGAIN ? SSH_AGAIN : answer; }
 
@@ -32,16 +26,16 @@ struct Attempts {
   void add(const std::string& what) { text += (text.empty() ? "" : "; ") + what; }
 };
 
-/// The configured file and the default ones, as far as they exist.
+/// The configured files, or else the default ones, as far as they exist.
 std::vector<std::string> key_files(const Host& host, const ConnectOptions& options,
                                    Attempts& attempts) {
   std::vector<std::string> files;
-  if (!host.identity_file.empty()) {
-    const bool in_home = host.identity_file.starts_with("~/");
-    files.push_back(in_home ? home() + host.identity_file.substr(1) : host.identity_file);
+  for (const std::string& file : host.identity_files) {
+    if (lower(file) == kNoIdentity) continue;
+    files.push_back(in_home(file));
     if (!fs::exists(files.back())) attempts.add(files.back() + ": no such file");
   }
-  if (!host.identities_only || files.empty()) {
+  if (host.identity_files.empty()) {
     for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
       files.push_back(ssh_folder_or_default(options.ssh_folder) + "/" + name);
     }
@@ -76,10 +70,6 @@ int try_file(ssh_session session, const Host& host, const std::string& file,
 }
 
 }  // namespace
-
-std::string ssh_folder_or_default(const std::string& folder) {
-  return folder.empty() ? home() + "/.ssh" : folder;
-}
 
 tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& host,
                                               const ConnectOptions& options,

@@ -10,7 +10,4 @@ tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& h
                                               const ConnectOptions& options,
                                               Clock::time_point deadline);
 
-/// `folder`, or ~/.ssh of the local user.
-std::string ssh_folder_or_default(const std::string& folder);
-
 }  // namespace heddle::remote

@@ -19,8 +19,9 @@ tl::expected<std::unique_ptr<Jump>, ConnectError> open_jump(const Target& target
     return tl::unexpected(ConnectError{
         Kind::protocol, fmt::format("{}: jump: {}", host.name, through.error().message), {}});
   }
-  through->identity_file = host.identity_file;
+  through->identity_files = host.identity_files;
   through->identities_only = host.identities_only;
+  through->known_hosts = host.known_hosts;
   return Jump::open(*through, host.address, host.port, target.accepted_keys, options, deadline);
 }
 

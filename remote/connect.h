@@ -17,12 +17,20 @@ struct ConnectError {
     host_key_unknown,  // show `key.fingerprint`, ask, add `key` to target.accepted_keys, connect
                        // again
     host_key_changed,  // refuse: perhaps someone is in between; never offer one-click acceptance
+    host_key_refused,  // revoked, or a known_hosts that cannot be read: nothing to accept either
     key_refused,       // the host accepts none of our keys
     protocol           // anything else
   };
   Kind kind = Kind::protocol;
   std::string message;
-  AcceptedKey key;  // the key that was presented (host_key_unknown, host_key_changed)
+  bool is_about_host_key() const {
+    return kind == Kind::host_key_unknown || kind == Kind::host_key_changed ||
+           kind == Kind::host_key_refused;
+  }
+  AcceptedKey
+      key;  // the key that was presented (the kinds that begin with host_key, where there is one)
+  // host_key_unknown: what known_hosts says of it without settling it
+  std::string because = {};
 };
 
 struct ConnectOptions {

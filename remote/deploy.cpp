@@ -1,29 +1,77 @@
 // On the node, under the root: blobs/<sha256 of a file>, sent once each; engines/<sha256 of a
-// manifest>/ with the manifest, links to the blobs and the wrapper script `heddle-engine`.
+// manifest>/ with the manifest, links to the blobs, the wrapper script `heddle-engine` and `stamp`,
+// which tells whether anything of it has been touched since it was checked.
 #include "remote/deploy.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
+#include "base/unique_name.h"
 #include "remote/bundle.h"
+#include "remote/private_root.h"
 
 namespace heddle::remote {
 namespace {
 
-// $1: engines, $2: id. The whole set is checked once more where it lies, then appears at once.
+// What the files of an engine and the blobs behind its links look like, in the engine's folder: the
+// same as long as nobody touches them (a change's time cannot be set back).
+constexpr const char* kLook = R"sh(
+look() {
+  stat -c '%N %s %.Z' -- manifest heddle-engine bin/* lib/* 2>&1
+  stat -L -c '%n %s %.Z %u' -- bin/* lib/* 2>&1
+}
+is_whole() {  # of the id $1
+  [ "$(sha256sum < manifest)" = "$1  -" ] && [ -f stamp ] && [ "$(look)" = "$(cat stamp)" ]
+})sh";
+
+// $1: engines, $2: id.
+constexpr const char* kCheck = R"sh(
+cd -- "$1/$2" 2> /dev/null && is_whole "$2" 2> /dev/null && echo whole
+exit 0)sh";
+
+// $1: blobs; then names, which are hashes. What is not what its name says is removed.
+constexpr const char* kSift = R"sh(
+cd -- "$1" || exit 1
+shift
+for sum; do
+  [ -e "$sum" ] || [ -L "$sum" ] || continue
+  if [ -f "$sum" ] && [ ! -L "$sum" ]; then echo "$sum  $sum"; else rm -rf -- "$sum"; fi
+done | sha256sum --quiet -c 2> /dev/null | sed -n 's/: FAILED.*//p' |
+  while read -r sum; do rm -f -- "$sum"; done
+exit 0)sh";
+
+// $1: engines, $2: id, $3: of this deployment. The whole set is checked once more where it lies,
+// then appears at once. Of two deployments at a time the second leaves the first one's in place.
 constexpr const char* kAssemble = R"sh(
 set -e
-cd -- "$1/$2.part"
+umask 077
+cd -- "$1/$2.$3.part"
 mkdir -p bin lib
 while read -r sum path; do
   case $path in */*) ln -sf "../../../blobs/$sum" "$path" ;; esac
 done < manifest
 sha256sum --quiet -c manifest >&2
+look > stamp
 cd ..
-[ -d "$2" ] || mv -- "$2.part" "$2"
-rm -rf -- "$2.part"
+exec 9> lock
+flock -w 5 9 || :
+if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
+  [ ! -e "$2" ] || mv -T -- "$2" "$2.$3.old"
+  mv -T -- "$2.$3.part" "$2"
+fi
+rm -rf -- "$2.$3.part" "$2.$3.old"
+# What was interrupted long ago.
+find . -maxdepth 1 -name '*.part' -mmin +1440 -exec rm -rf -- {} +
 )sh";
+
+Command shell(const std::string& script, std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {"/bin/sh", "-c", "LC_ALL=C; export LC_ALL\n" + script, "sh"};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.deadline = std::chrono::minutes(10);  // half a gigabyte from a slow disk
+  return command;
+}
 
 std::string size_text(uint64_t bytes) {
   const double mebibytes = static_cast<double>(bytes) / (1 << 20);
@@ -85,25 +133,38 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
     const Progress of_all = [&](uint64_t done, uint64_t) {
       return !progress || progress(before + done, missing.bytes);
     };
-    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0755};
+    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0700};
     if (Result<> sent = node.put_file(put, of_all); !sent) return sent;
     before += file.size;
   }
   return {};
 }
 
+/// Whether the engine lies there as it was checked.
+Result<bool> is_whole(Node& node, const std::string& engines, const std::string& id) {
+  return node.run_checked(shell(std::string(kLook) + kCheck, {engines, id}))
+      .map([](const std::string& said) { return said == "whole\n"; });
+}
+
+/// Blobs of the bundle that are there and damaged are removed.
+Result<> sift(Node& node, const Bundle& bundle, const std::string& blobs) {
+  std::vector<std::string> arguments{blobs};
+  for (const BundleFile& file : bundle.files) arguments.push_back(file.sha256);
+  const Result<std::string> sifted = node.run_checked(shell(kSift, std::move(arguments)));
+  return sifted ? Result<>{} : fail(sifted);
+}
+
 Result<> assemble(Node& node, const Bundle& bundle, const std::string& engines) {
-  const std::string part = engines + "/" + bundle.id + ".part";
+  const std::string ours = unique_name();
+  const std::string part = engines + "/" + bundle.id + "." + ours + ".part";
   if (Result<> made = node.make_folders(part); !made) return made;
-  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0644); !put)
+  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0600); !put)
     return put;
-  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0755); !put) {
+  if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0700); !put) {
     return put;
   }
-  Command link;
-  link.argv = {"/bin/sh", "-c", kAssemble, "sh", engines, bundle.id};
-  link.deadline = std::chrono::minutes(5);
-  const Result<std::string> linked = node.run_checked(link);
+  const Result<std::string> linked =
+      node.run_checked(shell(std::string(kLook) + kAssemble, {engines, bundle.id, ours}));
   if (!linked) return fail(linked);
   return {};
 }
@@ -135,13 +196,14 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   const std::string engines = *folder + "/engines";
   const std::string blobs = *folder + "/blobs";
   Deployed deployed{engines + "/" + bundle->id + "/heddle-engine", bundle->id, 0};
-  const Result<std::optional<Entry>> there = node.stat(deployed.engine);
-  if (!there) return fail(there);
-  if (*there) return deployed;
+  // What lies there is run: nobody else may put anything there.
+  for (const std::string& path : {engines, blobs})
+    if (const Result<> made = make_private_root(node, path); !made) return fail(made);
+  const Result<bool> whole = is_whole(node, engines, bundle->id);
+  if (!whole) return fail(whole);
+  if (*whole) return deployed;
 
-  for (const std::string& path : {engines, blobs}) {
-    if (const Result<> made = node.make_folders(path); !made) return fail(made);
-  }
+  if (const Result<> sifted = sift(node, *bundle, blobs); !sifted) return fail(sifted);
   const Result<Missing> files = missing(node, *bundle, blobs);
   if (!files) return fail(files);
   if (const Result<> space = check_space(node, blobs, files->to_send); !space) return fail(space);
@@ -161,9 +223,9 @@ Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std:
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
-  const auto there = node.stat(*folder + "/engines/" + bundle->id + "/heddle-engine");
-  if (!there) return fail(there);
-  if (*there) return 0;
+  const Result<bool> whole = is_whole(node, *folder + "/engines", bundle->id);
+  if (!whole) return fail(whole);
+  if (*whole) return 0;
   const Result<Missing> files = missing(node, *bundle, *folder + "/blobs");
   if (!files) return fail(files);
   return files->to_send;

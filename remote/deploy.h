@@ -16,8 +16,10 @@ struct Deployed {
 
 /// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
 /// loads) under `root` (see Target::root) of the node. On this machine nothing is copied: the
-/// engine itself is used. Nothing is executed on the node before its hash was checked. Hosts that
-/// share a home: one after the other.
+/// engine itself is used. Nothing is executed on the node before its hash was checked; what lies
+/// there already is checked by its manifest's hash and by size and time, and once more by hash
+/// where anything was touched; what is damaged is sent again. A root of somebody else's, or one
+/// that others can write into, is refused. Any number of deployments may go on at once.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {});
 

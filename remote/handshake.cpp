@@ -1,87 +1,158 @@
 #include "remote/handshake.h"
 
+#include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "remote/authenticate.h"
+#include "remote/certificate.h"
+#include "remote/known_hosts.h"
+#include "remote/ssh_folder.h"
 
 namespace heddle::remote {
 namespace {
 
 using Kind = ConnectError::Kind;
 
-/// "SHA256:…" of the key that the host presented; empty when there is none.
-std::string fingerprint(ssh_session session) {
-  ssh_key key = nullptr;
-  if (ssh_get_server_publickey(session, &key) != SSH_OK) return {};
+struct KeyFreed {
+  void operator()(ssh_key key) const { ssh_key_free(key); }
+};
+
+/// What the host presented.
+struct Presented {
+  std::string fingerprint;  // "SHA256:…"
+  std::string key;          // as SSH sends it
+};
+
+Result<Presented> presented_key(ssh_session session) {
+  ssh_key got = nullptr;
+  if (ssh_get_server_publickey(session, &got) != SSH_OK) return fail("there is none");
+  const std::unique_ptr<ssh_key_struct, KeyFreed> key(got);
+  Presented presented;
   unsigned char* hash = nullptr;
   size_t size = 0;
-  std::string text;
-  if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) == 0) {
+  if (ssh_get_publickey_hash(got, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) == 0) {
     char* printed = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size);
-    if (printed) text = printed;
+    if (printed) presented.fingerprint = printed;
     ssh_string_free_char(printed);
     ssh_clean_pubkey_hash(&hash);
   }
-  ssh_key_free(key);
-  return text;
+  char* encoded = nullptr;
+  if (ssh_pki_export_pubkey_base64(got, &encoded) == SSH_OK) {
+    presented.key = from_base64(encoded);
+    ssh_string_free_char(encoded);
+  }
+  if (presented.fingerprint.empty() || presented.key.empty()) {
+    return fail("it cannot be read");
+  }
+  return presented;
 }
 
-ConnectError changed(const Host& host, const AcceptedKey& key, const std::string& where) {
+ConnectError changed(const Host& host, const AcceptedKey& key, const std::string& because) {
   return {Kind::host_key_changed,
           fmt::format(
-              "{}: the host key of {} is not the one in {}. It is now {}. Either the host was set "
-              "up anew or someone is in between: ask its administrator, then remove the old key "
-              "there by hand.",
-              host.name, key.endpoint, where, key.fingerprint),
+              "{}: the host key of {} is not the one that was known: {}. It is now {}. Either the "
+              "host was set up anew or someone is in between: ask its administrator, then remove "
+              "the old key there by hand.",
+              host.name, key.endpoint, because, key.fingerprint),
           key};
 }
 
-tl::expected<void, ConnectError> check_host_key(ssh_session session, const Host& host,
-                                                const std::vector<AcceptedKey>& accepted) {
-  const AcceptedKey key{fmt::format("{}:{}", host.address, host.port), fingerprint(session)};
-  if (key.fingerprint.empty()) {
-    return tl::unexpected(ConnectError{
-        Kind::protocol, fmt::format("{}: the host key cannot be read", host.name), key});
-  }
-  switch (ssh_session_is_known_server(session)) {
-    case SSH_KNOWN_HOSTS_OK:
-      return {};
-    case SSH_KNOWN_HOSTS_CHANGED:
-    case SSH_KNOWN_HOSTS_OTHER:
-      return tl::unexpected(changed(host, key, "your known_hosts"));
-    case SSH_KNOWN_HOSTS_ERROR:
-      return tl::unexpected(ConnectError{
-          Kind::protocol,
-          fmt::format("{}: your known_hosts cannot be read, so the host's key cannot be "
-                      "checked: {}",
-                      host.name, ssh_get_error(session)),
-          key});
-    case SSH_KNOWN_HOSTS_NOT_FOUND:
-    case SSH_KNOWN_HOSTS_UNKNOWN:
-      break;
-  }
+ConnectError unknown(const Host& host, const AcceptedKey& key, const std::string& because) {
+  return {Kind::host_key_unknown,
+          fmt::format("{}: the host key of {} is unknown{}. Its fingerprint is {}: compare it with "
+                      "the host's and accept it.",
+                      host.name, key.endpoint, because.empty() ? "" : " (" + because + ")",
+                      key.fingerprint),
+          key, because};
+}
+
+/// Nobody is asked about these: there is a word against the key, or one that cannot be read.
+ConnectError refused(const Host& host, const AcceptedKey& key, const std::string& because) {
+  return {Kind::host_key_refused,
+          fmt::format("{}: the host key of {}, {}, is refused: {}.", host.name, key.endpoint,
+                      key.fingerprint, because),
+          key};
+}
+
+/// What a person has accepted counts where the files know nothing.
+tl::expected<void, ConnectError> check_accepted(const Host& host, const AcceptedKey& key,
+                                                const std::vector<AcceptedKey>& accepted,
+                                                const std::string& because) {
   if (std::find(accepted.begin(), accepted.end(), key) != accepted.end()) return {};
   const auto same_endpoint = [&](const AcceptedKey& other) {
     return other.endpoint == key.endpoint;
   };
-  if (std::any_of(accepted.begin(), accepted.end(), same_endpoint)) {
-    return tl::unexpected(changed(host, key, "this target"));
-  }
-  return tl::unexpected(ConnectError{
-      Kind::host_key_unknown,
-      fmt::format(
-          "{}: the host key of {} is unknown. Its fingerprint is {}: compare it with the host's "
-          "and accept it.",
-          host.name, key.endpoint, key.fingerprint),
-      key});
+  return tl::unexpected(std::any_of(accepted.begin(), accepted.end(), same_endpoint)
+                            ? changed(host, key, "this target has another")
+                            : unknown(host, key, because));
 }
 
-void configure(ssh_session session, int socket, const Host& host, const ConnectOptions& options) {
-  const std::string folder = ssh_folder_or_default(options.ssh_folder);
-  const std::string known_hosts = folder + "/known_hosts";
+/// Whether the host's certificate may be of an authority that was revoked. Behind another host
+/// nobody asks.
+bool may_have_certificate(int socket, const Host& host, Clock::time_point deadline) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return true;
+  if (peer.ss_family == AF_UNIX) return true;
+  const Result<int> another = dial(host.address, host.port, deadline);
+  return !another || offers_certificate(*another, deadline).value_or(true);
+}
+
+tl::expected<void, ConnectError> check_host_key(ssh_session session, const Host& host,
+                                                const KnownHosts& known,
+                                                const std::vector<AcceptedKey>& accepted,
+                                                Clock::time_point deadline) {
+  AcceptedKey key{fmt::format("{}:{}", host.address, host.port), {}};
+  const auto presented = presented_key(session);
+  if (!presented) {
+    return tl::unexpected(refused(host, key, presented.error().message));
+  }
+  key.fingerprint = presented->fingerprint;
+  const Verdict verdict = known.judge(presented->key);
+  if (!verdict.revoked_other.empty() && may_have_certificate(ssh_get_fd(session), host, deadline)) {
+    return tl::unexpected(refused(
+        host, key,
+        fmt::format("{} revokes a key that may be the authority of its certificate, which Heddle "
+                    "cannot check; if that is an old key of the host, remove the line",
+                    verdict.revoked_other)));
+  }
+  switch (verdict.trust) {
+    case Trust::known:
+      return {};
+    case Trust::unknown:
+      return check_accepted(host, key, accepted, verdict.because);
+    case Trust::changed:
+    case Trust::other_type:
+      return tl::unexpected(changed(host, key, verdict.because));
+    case Trust::revoked:
+    case Trust::unreadable:
+      break;
+  }
+  return tl::unexpected(refused(host, key, verdict.because));
+}
+
+/// Every algorithm for host keys that we accept, those first whose key would be known.
+std::string host_key_algorithms(const KnownHosts& known) {
+  const std::vector<std::string> types = known.types();
+  const auto is_known = [&](std::string_view algorithm) {
+    const std::string_view type = algorithm.starts_with("rsa-") ? "ssh-rsa" : algorithm;
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  std::array<std::string_view, 6> all{"ssh-ed25519",         "ecdsa-sha2-nistp256",
+                                      "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+                                      "rsa-sha2-512",        "rsa-sha2-256"};
+  std::stable_partition(all.begin(), all.end(), is_known);
+  return fmt::format("{}", fmt::join(all, ","));
+}
+
+/// libssh reads no file of the user: what it would make of them is not what ssh does.
+void configure(ssh_session session, int socket, const Host& host, const KnownHosts& known,
+               const std::string& folder) {
   const bool no = false;
   const unsigned port = host.port;
   ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &no);
@@ -89,7 +160,9 @@ void configure(ssh_session session, int socket, const Host& host, const ConnectO
   ssh_options_set(session, SSH_OPTIONS_HOST, host.address.c_str());
   ssh_options_set(session, SSH_OPTIONS_PORT, &port);
   if (!host.user.empty()) ssh_options_set(session, SSH_OPTIONS_USER, host.user.c_str());
-  ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, known_hosts.c_str());
+  ssh_options_set(session, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
+  ssh_options_set(session, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+  ssh_options_set(session, SSH_OPTIONS_HOSTKEYS, host_key_algorithms(known).c_str());
   ssh_options_set(session, SSH_OPTIONS_FD, &socket);
   ssh_set_blocking(session, 0);
 }
@@ -113,8 +186,15 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
                                               const std::vector<AcceptedKey>& accepted,
                                               const ConnectOptions& options,
                                               Clock::time_point deadline) {
+  const std::string folder = ssh_folder_or_default(options.ssh_folder);
+  const Result<KnownHosts> known = KnownHosts::read(known_hosts_files(host, folder), host);
+  if (!known) {
+    close(socket);
+    return tl::unexpected(ConnectError{
+        Kind::host_key_refused, fmt::format("{}: {}", host.name, known.error().message), {}});
+  }
   Session session(ssh_new());
-  configure(session.get(), socket, host, options);
+  configure(session.get(), socket, host, *known, folder);
   const int answer =
       until_done(session.get(), deadline, [&] { return ssh_connect(session.get()); });
   if (answer == SSH_AGAIN) {
@@ -133,8 +213,9 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
                                  host.port, ssh_get_error(session.get())),
                      {}});
   }
-  if (const auto known = check_host_key(session.get(), host, accepted); !known) {
-    return tl::unexpected(known.error());
+  if (const auto checked = check_host_key(session.get(), host, *known, accepted, deadline);
+      !checked) {
+    return tl::unexpected(checked.error());
   }
   if (const auto allowed = authenticate(session.get(), host, options, deadline); !allowed) {
     return tl::unexpected(allowed.error());

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
+#include "base/private_folder.h"
 #include "base/read_json.h"
 #include "remote/sha256.h"
 
@@ -81,9 +83,9 @@ void HashCache::save() const {
     all[path] = {{"size", item.size}, {"modified", item.modified}, {"sha256", item.sha256}};
   }
   std::error_code error;
-  fs::create_directories(fs::path(file_).parent_path(), error);
+  (void)make_private_folders(fs::path(file_).parent_path());
   const std::string part = fmt::format("{}.{}.part", file_, getpid());
-  std::ofstream(part) << all.dump(1);
+  std::ofstream(part) << json_text(all, 1);
   fs::rename(part, file_, error);
 }
 

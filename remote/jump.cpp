@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/guard.h"
+
 namespace heddle::remote {
 namespace {
 
@@ -56,7 +58,14 @@ Jump::Jump(Session session, ssh_channel channel, int near_end, int far_end)
       channel_(channel),
       near_(near_end),
       far_(far_end),
-      pump_([this] { pump(); }) {}
+      pump_([this] {
+        // Whoever runs through it learns of an end by the closed socket.
+        const Result<> done = caught([this]() -> Result<> {
+          pump();
+          return {};
+        });
+        if (!done) close(far_);
+      }) {}
 
 Jump::~Jump() {
   ending_ = true;

@@ -1,5 +1,6 @@
 #include "remote/local_node.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/private_folder.h"
 #include "base/read_file.h"
 #include "remote/sha256.h"
 
@@ -25,6 +27,15 @@ Entry entry_of(const std::string& name, const struct stat& status) {
           static_cast<double>(status.st_mtim.tv_sec) +
               1e-9 * static_cast<double>(status.st_mtim.tv_nsec),
           S_ISDIR(status.st_mode)};
+}
+
+/// A new file of this user's alone: what lies there goes, a link is not followed.
+Result<> make_part(const std::string& node, const std::string& part) {
+  unlink(part.c_str());
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return fail("{}: cannot write {}: {}", node, part, reason());
+  close(fd);
+  return {};
 }
 
 Result<> move_into_place(const std::string& part, const std::string& to, int mode) {
@@ -47,6 +58,7 @@ Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
   const std::string part = put.to + ".part";
   std::ifstream in(put.from, std::ios::binary);
   if (!in) return fail("cannot read {}: {}", put.from, reason());
+  if (Result<> made = make_part(name(), part); !made) return made;
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
   std::error_code error;
   const uint64_t total = fs::file_size(put.from, error);
@@ -72,6 +84,7 @@ Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
 
 Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
   const std::string part = to + ".part";
+  if (Result<> made = make_part(name(), part); !made) return made;
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();
@@ -110,10 +123,8 @@ Result<std::optional<Entry>> LocalNode::stat(const std::string& path) {
 }
 
 Result<> LocalNode::make_folders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return fail("{}: cannot make the folder {}: {}", name(), path, error.message());
-  return {};
+  const Result<> made = make_private_folders(path);
+  return made ? made : fail("{}: {}", name(), made.error().message);
 }
 
 Result<> LocalNode::remove(const std::string& path) {

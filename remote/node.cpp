@@ -1,6 +1,7 @@
 #include "remote/node.h"
 
 #include "base/excerpt.h"
+#include "remote/target.h"
 
 namespace heddle::remote {
 
@@ -24,12 +25,12 @@ Result<std::string> Node::run_checked(const Command& command) {
 
 Result<std::string> Node::expand(const std::string& path) {
   if (path != "~" && !path.starts_with("~/")) {
-    if (path.starts_with('/')) return path;
+    if (path.starts_with('/')) return tidy_folder(path);
     return fail("{}: \"{}\" is not an absolute path: write /… or ~/…", name(), path);
   }
   Result<std::string> folder = home();
   if (!folder) return folder;
-  return *folder + path.substr(1);
+  return tidy_folder(*folder + path.substr(1));
 }
 
 }  // namespace heddle::remote

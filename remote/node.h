@@ -62,7 +62,8 @@ class Node {
   /// redirected.
   virtual Result<Completed> run(const Command& command) = 0;
 
-  /// Writes `to.part` (continuing one left by an earlier attempt), checks its hash, renames it.
+  /// Writes `to.part` (continuing one left by an earlier attempt; one of its own while another
+  /// transfer writes that), checks its hash, renames it.
   virtual Result<> put_file(const Put& put, const Progress& progress) = 0;
   /// Writes a small file: `.part`, then renamed over what was there.
   virtual Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) = 0;

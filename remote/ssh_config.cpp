@@ -1,268 +1,271 @@
 #include "remote/ssh_config.h"
 
-#include <fnmatch.h>
-#include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <optional>
+
+#include "base/host_name.h"
+#include "remote/ssh_config_options.h"
+#include "remote/ssh_config_values.h"
+#include "remote/ssh_folder.h"
+#include "remote/ssh_pattern.h"
+#include "remote/ssh_tokens.h"
 
 namespace heddle::remote {
 namespace {
 
-namespace fs = std::filesystem;
+using Lines = std::vector<ConfigLine>;
 
-constexpr int kDeepestInclude = 8;
+bool is(const ConfigLine& line, std::string_view key) { return lower(line.keyword) == key; }
 
-/// One option line that Heddle knows, with the Host patterns it stands under.
-struct Option {
-  std::string file;
-  int line = 0;
-  std::vector<std::string> patterns;
-  std::string key;  // lower case
-  std::string value;
-};
-
-struct Lines {
-  std::vector<Option> options;       // in the order of the file: the first one that matches wins
-  std::vector<std::string> aliases;  // Host words that are no patterns
-  std::vector<std::string> warnings;
-};
-
-std::string home() {
-  const char* folder = std::getenv("HOME");
-  return folder ? folder : "";
+const ConfigLine* first(const Lines& lines, std::string_view key) {
+  const auto found =
+      std::ranges::find_if(lines, [&](const ConfigLine& line) { return is(line, key); });
+  return found == lines.end() ? nullptr : &*found;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return text;
+std::string value(const Lines& lines, std::string_view key) {
+  const ConfigLine* line = first(lines, key);
+  return line ? line->words[0] : "";
 }
 
-/// `key value …` or `key=value`; double quotes group; a # begins a comment.
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words;
-  std::string word;
-  bool quoted = false;
-  bool any = false;
-  const auto end_word = [&] {
-    if (any) words.push_back(word);
-    word.clear();
-    any = false;
-  };
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-      any = true;
-    } else if (!quoted && c == '#' && !any) {
-      break;
-    } else if (!quoted && (c == ' ' || c == '\t' || c == '\r' || (c == '=' && words.empty()))) {
-      end_word();
-    } else if (!quoted && c == '=' && words.size() == 1 && !any) {
+Error at(const ConfigLine& line, const std::string& what) {
+  return {fmt::format("{}: {}: {}", line.place, line.keyword, what)};
+}
+
+/// Options that decide about keys or ways and that Heddle cannot follow.
+Result<> check_possible(const Lines& lines) {
+  for (const ConfigLine& line : lines) {
+    if (is_none(line)) continue;
+    if (is(line, "revokedhostkeys")) {
+      return tl::unexpected(at(line,
+                               "lists of revoked keys are not possible; valid: @revoked "
+                               "lines in known_hosts"));
+    }
+    if (is(line, "knownhostscommand")) {
+      return tl::unexpected(at(line,
+                               "host keys from a command are not possible; valid: lines in "
+                               "known_hosts"));
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> notes_of(const ConfigOptions& options) {
+  std::vector<std::string> notes = options.notes;
+  for (const ConfigLine& line : options.lines) {
+    std::string note = fmt::format("{}: {} is ignored", line.place, line.keyword);
+    const bool none =
+        is_none(line) && (is(line, "revokedhostkeys") || is(line, "knownhostscommand"));
+    if (is_followed(line.keyword) || none || std::ranges::find(notes, note) != notes.end())
       continue;
-    } else {
-      word += c;
-      any = true;
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+/// What %-letters stand for in the paths of files.
+Tokens tokens(const Host& host, const std::string& alias) {
+  const std::string here = host_name();
+  return {{'d', home()},
+          {'h', host.address},
+          {'i', std::to_string(getuid())},
+          {'k', host.host_key_alias.empty() ? alias : host.host_key_alias},
+          {'L', here.substr(0, here.find('.'))},
+          {'l', here},
+          {'n', alias},
+          {'p', std::to_string(host.port)},
+          {'r', host.user.empty() ? local_user() : host.user},
+          {'u', local_user()}};
+}
+
+Result<> add_identities(Host& host, const Lines& lines, const Tokens& tokens) {
+  std::vector<std::string> written;
+  for (const ConfigLine& line : lines) {
+    if (!is(line, "identityfile")) continue;
+    const std::string& word = line.words[0];
+    if (std::ranges::find(written, word) != written.end()) continue;
+    written.push_back(word);
+    // What stands in the user's home is shown as it is written.
+    const bool own = word.starts_with("~/");
+    auto file = with_tokens_and_environment(own ? word : in_home(word), tokens);
+    if (!file) return tl::unexpected(at(line, file.error().message));
+    host.identity_files.push_back(std::move(*file));
+  }
+  return {};
+}
+
+/// The files with known keys, where the config has a word about them.
+Result<> add_known_hosts(Host& host, const Lines& lines, const Tokens& tokens) {
+  const ConfigLine* user = first(lines, "userknownhostsfile");
+  const ConfigLine* global = first(lines, "globalknownhostsfile");
+  if (!user && !global) return {};
+  if (!user) {
+    host.known_hosts = {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"};
+  } else if (lower(user->words[0]) != "none") {
+    for (const std::string& word : user->words) {
+      auto file = with_tokens_and_environment(in_home(word), tokens);
+      if (!file) return tl::unexpected(at(*user, file.error().message));
+      host.known_hosts.push_back(std::move(*file));
     }
   }
-  end_word();
-  return words;
+  const std::vector<std::string> usual{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"};
+  for (const std::string& file : global ? global->words : usual)
+    if (!global || lower(file) != "none") host.known_hosts.push_back(file);
+  if (host.known_hosts.empty()) host.known_hosts = {"/dev/null"};
+  return {};
 }
 
-bool is_pattern(const std::string& word) { return word.find_first_of("*?!") != word.npos; }
-
-bool matches(const std::vector<std::string>& patterns, const std::string& alias) {
-  bool matched = false;
-  for (const std::string& pattern : patterns) {
-    const bool negated = pattern.starts_with('!');
-    if (fnmatch(pattern.c_str() + (negated ? 1 : 0), alias.c_str(), 0) != 0) continue;
-    if (negated) return false;
-    matched = true;
+/// The first line that says how the host is reached; nullptr: directly.
+Result<const ConfigLine*> way(const Lines& lines) {
+  const ConfigLine* jump = nullptr;
+  for (const ConfigLine& line : lines) {
+    if (is(line, "proxyjump") && !jump) jump = &line;
+    if (!is(line, "proxycommand")) continue;
+    if (jump && !is_none(*jump)) break;
+    if (is_none(line)) return nullptr;
+    return tl::unexpected(
+        at(line, "hosts reached through a command are not possible; valid: ProxyJump"));
   }
-  return matched;
+  return jump && !is_none(*jump) ? jump : nullptr;
 }
 
-class Reader {
+class Resolver {
  public:
-  explicit Reader(std::string folder) : folder_(std::move(folder)) {}
+  explicit Resolver(std::string file) : file_(std::move(file)) {}
 
-  void read(const std::string& file, std::vector<std::string> patterns, int depth) {
-    std::ifstream in(file);
-    std::string line;
-    bool in_match = false;
-    for (int number = 1; std::getline(in, line); ++number) {
-      const std::vector<std::string> words = words_of(line);
-      if (words.size() < 2) continue;
-      const std::string key = lower(words[0]);
-      const std::string where = fmt::format("{}:{}", file, number);
-      if (key == "host") {
-        in_match = false;
-        patterns.assign(words.begin() + 1, words.end());
-        for (const std::string& word : patterns) {
-          if (!is_pattern(word)) add_alias(word);
-        }
-      } else if (key == "match") {
-        in_match = true;
-        lines.warnings.push_back(where + ": Match is ignored, with all lines up to the next Host");
-      } else if (in_match) {
-        continue;
-      } else if (key == "include") {
-        for (size_t i = 1; i < words.size(); ++i) include(words[i], patterns, depth, where);
-      } else if (is_known(key)) {
-        lines.options.push_back({file, number, patterns, key, words[1]});
-      } else {
-        lines.warnings.push_back(fmt::format("{}: {} is ignored", where, words[0]));
-      }
-    }
+  Result<std::vector<std::string>> aliases() {
+    const auto options = options_for(files_, file_, {});
+    if (!options) return fail(options);
+    return options->aliases;
   }
 
-  Lines lines;
+  Result<ResolvedHost> resolve(const Asked& asked) {
+    const ConfigLine* through = nullptr;
+    const auto options = options_for(files_, file_, asked);
+    if (!options) return fail(options);
+    auto resolved = resolve(asked, *options, through);
+    if (!resolved || !through) return resolved;
+    if (const Result<> done = add_jump(*resolved, *through); !done) return fail(done);
+    return resolved;
+  }
 
  private:
-  static bool is_known(const std::string& key) {
-    constexpr std::array kKnown{"hostname",       "user",      "port",        "identityfile",
-                                "identitiesonly", "proxyjump", "proxycommand"};
-    return std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end();
-  }
+  /// `through`: the line with the way to the host, which is not followed here.
+  Result<ResolvedHost> resolve(const Asked& asked, const ConfigOptions& options,
+                               const ConfigLine*& through) {
+    const Lines& lines = options.lines;
+    if (const Result<> possible = check_possible(lines); !possible) return fail(possible);
+    const Result<const ConfigLine*> by = way(lines);
+    if (!by) return fail(by);
+    through = *by;
 
-  void add_alias(const std::string& word) {
-    if (std::find(lines.aliases.begin(), lines.aliases.end(), word) == lines.aliases.end()) {
-      lines.aliases.push_back(word);
+    ResolvedHost resolved;
+    Host& host = resolved.host;
+    host.name = asked.alias;
+    host.address = asked.alias;
+    if (const ConfigLine* line = first(lines, "hostname")) {
+      const Result<std::string> name = with_tokens(line->words[0], {{'h', asked.alias}});
+      if (!name) return tl::unexpected(at(*line, name.error().message));
+      if (!is_address(*name)) return tl::unexpected(at(*line, '"' + *name + "\" names no host"));
+      host.address = *name;
     }
-  }
-
-  void include(std::string pattern, const std::vector<std::string>& patterns, int depth,
-               const std::string& where) {
-    if (depth >= kDeepestInclude) {
-      lines.warnings.push_back(where + ": Include is ignored: too many files inside one another");
-      return;
+    host.address = lower(host.address);
+    host.user = asked.user.empty() ? value(lines, "user") : asked.user;
+    host.port = asked.port;
+    if (host.port == 0) {
+      const ConfigLine* line = first(lines, "port");
+      host.port = line ? *port_value(*line) : uint16_t{22};
     }
-    if (pattern.starts_with("~/")) pattern = home() + pattern.substr(1);
-    if (!pattern.starts_with('/')) pattern = folder_ + "/" + pattern;
-    glob_t found{};
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) {
-      for (size_t i = 0; i < found.gl_pathc; ++i) read(found.gl_pathv[i], patterns, depth + 1);
+    host.host_key_alias = lower(value(lines, "hostkeyalias"));
+    if (const ConfigLine* line = first(lines, "identitiesonly")) {
+      host.identities_only = *flag_value(*line);
     }
-    globfree(&found);
+    const Tokens known = tokens(host, asked.alias);
+    if (const Result<> added = add_identities(host, lines, known); !added) return fail(added);
+    if (const Result<> added = add_known_hosts(host, lines, known); !added) return fail(added);
+    resolved.notes = notes_of(options);
+    return resolved;
   }
 
-  std::string folder_;
-};
-
-Lines read_lines(const std::string& file) {
-  const std::string path = file.empty() ? home() + "/.ssh/config" : file;
-  Reader reader(fs::path(path).parent_path().string());
-  reader.read(path, {"*"}, 0);
-  return std::move(reader.lines);
-}
-
-std::optional<Option> first(const Lines& lines, const std::string& alias, std::string_view key) {
-  for (const Option& option : lines.options) {
-    if (option.key == key && matches(option.patterns, alias)) return option;
+  static bool is_address(const std::string& text) {
+    return !text.empty() && text.find_first_of(" \t\n/'\"\\@") == text.npos &&
+           !text.starts_with('-');
   }
-  return std::nullopt;
-}
 
-/// "none" switches an option off, as in OpenSSH.
-std::string value(const Lines& lines, const std::string& alias, std::string_view key) {
-  const auto option = first(lines, alias, key);
-  return option && option->value != "none" ? option->value : "";
-}
-
-std::string replaced(std::string text, std::string_view from, const std::string& to) {
-  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
-enum class Jumps { resolved, named };
-
-Result<Host> resolve(const Lines& lines, const std::string& alias, Jumps jumps);
-
-/// "[user@]alias[:port]" with the alias resolved.
-Result<std::string> resolve_jump(const Lines& lines, const Option& option) {
-  const auto where = [&] { return fmt::format("{}:{}: ProxyJump", option.file, option.line); };
-  if (option.value.find(',') != option.value.npos) {
-    return fail("{} {}: only one host to go through is possible", where(), option.value);
-  }
-  Result<Host> jump = parse_host(option.value);
-  if (!jump) return fail("{}: {}", where(), jump.error().message);
-  const Result<Host> known = resolve(lines, jump->address, Jumps::named);
-  if (!known) return fail(known);
-  if (!known->jump.empty()) {
-    return fail("{} {}: it needs a ProxyJump of its own: only one host to go through is possible",
-                where(), option.value);
-  }
-  if (jump->user.empty()) jump->user = known->user;
-  if (jump->port == 22) jump->port = known->port;
-  return fmt::format("{}{}{}:{}", jump->user, jump->user.empty() ? "" : "@", known->address,
-                     jump->port);
-}
-
-/// `named`: the jump is left as written (a host to go through is looked up once, not on and on).
-Result<Host> resolve(const Lines& lines, const std::string& alias, Jumps jumps) {
-  if (const auto option = first(lines, alias, "proxycommand"); option && option->value != "none") {
-    return fail(
-        "{}: {}:{}: ProxyCommand: hosts reached through a command are not possible; valid: "
-        "ProxyJump",
-        alias, option->file, option->line);
-  }
-  Host host;
-  host.name = alias;
-  host.address = replaced(value(lines, alias, "hostname"), "%h", alias);
-  if (host.address.empty()) host.address = alias;
-  host.user = value(lines, alias, "user");
-  host.identity_file = replaced(value(lines, alias, "identityfile"), "%d", home());
-  host.identities_only = lower(value(lines, alias, "identitiesonly")) == "yes";
-  if (const auto option = first(lines, alias, "port")) {
-    const std::string& text = option->value;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), host.port);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || host.port == 0) {
-      return fail("{}:{}: Port: \"{}\" is no port; valid: 1 to 65535", option->file, option->line,
-                  text);
+  /// The host to go through, itself resolved; it must be reached directly.
+  Result<> add_jump(ResolvedHost& resolved, const ConfigLine& line) {
+    const auto jumps = jumps_value(line);
+    if (!jumps) return fail(jumps);
+    if (jumps->size() > 1) {
+      return tl::unexpected(at(line, line.rest + ": only one host to go through is possible"));
     }
-  }
-  const auto option = first(lines, alias, "proxyjump");
-  if (option && option->value != "none") {
-    const Result<std::string> jump =
-        jumps == Jumps::named ? Result<std::string>(option->value) : resolve_jump(lines, *option);
+    const Result<Host> typed = parse_host(jumps->front());
+    if (!typed) return tl::unexpected(at(line, typed.error().message));
+    const Asked asked{typed->address, typed->user, typed_port(jumps->front())};
+    const ConfigLine* further = nullptr;
+    const auto options = options_for(files_, file_, asked);
+    if (!options) return fail(options);
+    const auto jump = resolve(asked, *options, further);
     if (!jump) return fail(jump);
-    host.jump = *jump;
+    if (further) {
+      return tl::unexpected(at(line, line.rest + ": it needs a ProxyJump of its own: only one host "
+                                                 "to go through is possible"));
+    }
+    return take_jump(resolved, line, *jump);
   }
-  return host;
-}
+
+  /// Heddle logs in there as at the host itself: what would be otherwise is said.
+  static Result<> take_jump(ResolvedHost& resolved, const ConfigLine& line,
+                            const ResolvedHost& jump) {
+    const Host& there = jump.host;
+    Host& host = resolved.host;
+    if (!there.host_key_alias.empty() || there.known_hosts != host.known_hosts) {
+      return tl::unexpected(at(line, there.name + ": a HostKeyAlias or known_hosts files of its "
+                                                  "own are not possible for a host to go through"));
+    }
+    const bool brackets = there.address.find(':') != there.address.npos;
+    host.jump = fmt::format("{}{}{}{}{}:{}", there.user, there.user.empty() ? "" : "@",
+                            brackets ? "[" : "", there.address, brackets ? "]" : "", there.port);
+    if (there.identity_files != host.identity_files ||
+        there.identities_only != host.identities_only) {
+      resolved.notes.push_back(fmt::format(
+          "{}: {} {} is logged in to with the keys of {}, not with its own IdentityFile "
+          "and IdentitiesOnly",
+          line.place, line.keyword, there.name, host.name));
+    }
+    for (const std::string& note : jump.notes)
+      if (std::ranges::find(resolved.notes, note) == resolved.notes.end())
+        resolved.notes.push_back(note);
+    return {};
+  }
+
+  const std::string file_;
+  ConfigFiles files_;
+};
 
 }  // namespace
 
 SshConfig hosts_of_ssh_config(const std::string& file) {
-  const Lines lines = read_lines(file);
+  Resolver resolver(file);
   SshConfig config;
-  config.warnings = lines.warnings;
-  for (const std::string& alias : lines.aliases) {
-    const Result<Host> host = resolve(lines, alias, Jumps::resolved);
-    if (host) {
-      config.hosts.push_back(*host);
+  const auto aliases = resolver.aliases();
+  if (!aliases) return {{}, {aliases.error().message}};
+  for (const std::string& alias : *aliases) {
+    auto resolved = resolver.resolve({alias, {}, 0});
+    if (resolved) {
+      config.hosts.push_back(std::move(resolved->host));
     } else {
-      config.warnings.push_back(host.error().message);
+      config.warnings.push_back(fmt::format("{}: {}", alias, resolved.error().message));
     }
   }
   return config;
 }
 
-Result<Host> resolve_host(std::string_view text, const std::string& file) {
-  Result<Host> typed = parse_host(text);
-  if (!typed) return typed;
-  Result<Host> host = resolve(read_lines(file), typed->address, Jumps::resolved);
-  if (!host) return host;
-  if (!typed->user.empty()) host->user = typed->user;
-  if (text.ends_with(fmt::format(":{}", typed->port))) host->port = typed->port;
-  return host;
+Result<ResolvedHost> resolve_host(std::string_view text, const std::string& file) {
+  const Result<Host> typed = parse_host(text);
+  if (!typed) return fail(typed);
+  return Resolver(file).resolve({typed->address, typed->user, typed_port(text)});
 }
 
 }  // namespace heddle::remote

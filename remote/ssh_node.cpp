@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/excerpt.h"
+#include "base/unique_name.h"
 #include "remote/answers.h"
 
 namespace heddle::remote {
@@ -52,20 +53,28 @@ constexpr const char* kStat = R"sh(
 [ -e "$1" ] || exit 0
 stat -L --printf='%f %s %.Y %n\0' -- "$1")sh";
 
-constexpr const char* kAppend = R"sh(umask 077; cat >> "$1")sh";
+// $1: the part, $2: its size as it was found. Somebody else who is writing it keeps it.
+constexpr const char* kAppend = R"sh(
+umask 077
+exec 9>> "$1" || exit 1
+flock -n 9 && [ "$(wc -c < "$1")" -eq "$2" ] || { echo busy; exit 0; }
+cat >&9)sh";
 constexpr const char* kPutBytes = R"sh(
 umask 077
 cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
 
 constexpr int kDamaged = 65;
+// $1: the file, $2: its hash, $3: its mode, $4: the part. Another transfer may have finished it.
 constexpr const char* kFinish = R"sh(
-sum=$(sha256sum < "$1.part") || exit 1
+file=$4
+[ -e "$file" ] || file=$1
+sum=$(sha256sum < "$file") || exit 1
 if [ "${sum%% *}" != "$2" ]; then
   echo "${sum%% *}"
-  rm -f -- "$1.part"
+  rm -f -- "$file"
   exit 65
 fi
-chmod "$3" "$1.part" && mv -f -- "$1.part" "$1")sh";
+[ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ])sh";
 
 bool is_full(const std::string& message) {
   return message.find("No space left on device") != std::string::npos ||
@@ -115,9 +124,9 @@ Result<std::string> SshNode::script(const std::string& text, std::vector<std::st
   return fail("{}: {}: {}", name(), what, excerpt(completed->err));
 }
 
-/// Sends the file from `offset` on to the end of `to.part`.
-Result<> SshNode::append(const Put& put, uint64_t offset, uint64_t total,
-                         const Progress& progress) {
+/// Sends the file from `offset` on to the end of `part`. False: somebody else is writing that.
+Result<bool> SshNode::append(const Put& put, const std::string& part, uint64_t offset,
+                             uint64_t total, const Progress& progress) {
   std::ifstream file(put.from, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(offset));
   if (!file) return fail("cannot read {}", put.from);
@@ -128,25 +137,31 @@ Result<> SshNode::append(const Put& put, uint64_t offset, uint64_t total,
     done += static_cast<uint64_t>(file.gcount());
     return static_cast<size_t>(file.gcount());
   };
-  const Result<std::string> sent =
-      script(kAppend, {put.to + ".part"}, fmt::format("cannot write {}", put.to), kUpload, source);
+  const Result<std::string> sent = script(kAppend, {part, std::to_string(offset)},
+                                          fmt::format("cannot write {}", put.to), kUpload, source);
   if (!sent) return fail(sent);
-  return {};
+  return *sent != "busy\n";
 }
 
 Result<> SshNode::put_file(const Put& put, const Progress& progress) {
   std::error_code error;
   const uint64_t total = fs::file_size(put.from, error);
   if (error) return fail("cannot read {}: {}", put.from, error.message());
-  const Result<std::optional<Entry>> part = stat(put.to + ".part");
-  if (!part) return fail(part);
-  uint64_t offset = *part ? (*part)->size : 0;
+  std::string part = put.to + ".part";
+  const Result<std::optional<Entry>> begun = stat(part);
+  if (!begun) return fail(begun);
+  uint64_t offset = *begun ? (*begun)->size : 0;
   if (offset > total) {
-    if (Result<> removed = remove(put.to + ".part"); !removed) return removed;
+    if (Result<> removed = remove(part); !removed) return removed;
     offset = 0;
   }
-  if (Result<> sent = append(put, offset, total, progress); !sent) return sent;
-  const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode)},
+  Result<bool> sent = append(put, part, offset, total, progress);
+  if (sent && !*sent) {
+    part = fmt::format("{}.{}.part", put.to, unique_name());
+    sent = append(put, part, 0, total, progress);
+  }
+  if (!sent) return fail(sent);
+  const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode), part},
                                               fmt::format("cannot write {}", put.to), kHashing);
   if (!finished) return fail(finished);
   if (progress) progress(total, total);
@@ -194,8 +209,8 @@ Result<std::optional<Entry>> SshNode::stat(const std::string& path) {
 
 Result<> SshNode::make_folders(const std::string& path) {
   const Result<std::string> made =
-      script(R"sh(mkdir -p -- "$1")sh", {path}, fmt::format("cannot make the folder {}", path),
-             kOperation);
+      script(R"sh(umask 077; mkdir -p -- "$1")sh", {path},
+             fmt::format("cannot make the folder {}", path), kOperation);
   if (!made) return fail(made);
   return {};
 }

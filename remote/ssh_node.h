@@ -30,7 +30,8 @@ class SshNode final : public Node {
   /// Runs a script that must end with 0; `what` begins the error's sentence.
   Result<std::string> script(const std::string& text, std::vector<std::string> arguments,
                              const std::string& what, Limit limit, Source source = {});
-  Result<> append(const Put& put, uint64_t offset, uint64_t total, const Progress& progress);
+  Result<bool> append(const Put& put, const std::string& part, uint64_t offset, uint64_t total,
+                      const Progress& progress);
 
   std::unique_ptr<SshSession> session_;
 };

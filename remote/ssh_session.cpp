@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "base/guard.h"
 #include "remote/exec.h"
 #include "remote/jump.h"
 
@@ -76,7 +77,8 @@ Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Sour
                                       Limit limit) {
   std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
     if (!connected_) return fail("{}: the connection is lost", host_name_);
-    Result<Completed> completed = exec(session_.get(), host_name_, argv, source, limit);
+    Result<Completed> completed =
+        caught([&] { return exec(session_.get(), host_name_, argv, source, limit); });
     if (!ssh_is_connected(session_.get())) connected_ = false;
     return completed;
   });

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 
 namespace heddle::remote {
@@ -29,6 +31,14 @@ Target this_machine() {
   target.name = kThisMachine;
   target.hosts = {host};
   return target;
+}
+
+std::string tidy_folder(const std::string& path) {
+  std::string tidy;
+  for (const char c : path)
+    if (c != '/' || !tidy.ends_with('/')) tidy += c;
+  if (tidy.size() > 1 && tidy.ends_with('/')) tidy.pop_back();
+  return tidy;
 }
 
 Result<Host> parse_host(std::string_view text) {
@@ -64,6 +74,15 @@ Result<Host> parse_host(std::string_view text) {
   return host;
 }
 
+uint16_t typed_port(std::string_view text) {
+  const Result<Host> host = parse_host(text);
+  if (!host) return 0;
+  const std::string port = fmt::format(":{}", host->port);
+  const bool typed =
+      text.ends_with(host->address + port) || text.ends_with(host->address + "]" + port);
+  return typed ? host->port : uint16_t{0};
+}
+
 void keep_keys(Target& target, const Target& before) {
   std::vector<std::string> endpoints;
   for (const Host& host : target.hosts) {
@@ -84,6 +103,10 @@ Result<> check(const Target& target) {
   if (!target.root.starts_with('/') && !target.root.starts_with("~/")) {
     return fail("target {}: root \"{}\" is no folder; valid: /… or ~/…", target.name, target.root);
   }
+  const std::filesystem::path root(tidy_folder(target.root));
+  if (root.lexically_normal() != root || root == "/")
+    return fail("target {}: root \"{}\"; valid: a folder below /, without . and .. in its path",
+                target.name, target.root);
   for (const Host& host : target.hosts) {
     if (host.is_this_machine() && target.hosts.size() > 1) {
       return fail("target {}: a host without an address; only {} has none", target.name,
@@ -105,9 +128,11 @@ std::string to_json(const Target& target) {
                      {"address", host.address},
                      {"user", host.user},
                      {"port", host.port},
-                     {"identity_file", host.identity_file},
+                     {"identity_files", host.identity_files},
                      {"identities_only", host.identities_only},
-                     {"jump", host.jump}});
+                     {"jump", host.jump},
+                     {"host_key_alias", host.host_key_alias},
+                     {"known_hosts", host.known_hosts}});
   }
   json keys = json::array();
   for (const AcceptedKey& key : target.accepted_keys) {
@@ -116,7 +141,7 @@ std::string to_json(const Target& target) {
   json object{
       {"name", target.name}, {"hosts", hosts}, {"root", target.root}, {"accepted_keys", keys}};
   if (target.public_addresses) object["public"] = true;
-  return object.dump();
+  return json_text(object);
 }
 
 Result<Target> target_from_json(const std::string& text) {
@@ -134,9 +159,14 @@ Result<Target> target_from_json(const std::string& text) {
       host.address = item.value("address", host.address);
       host.user = item.value("user", host.user);
       host.port = whole_or(item, "port", host.port);
-      host.identity_file = item.value("identity_file", host.identity_file);
+      host.identity_files = item.value("identity_files", host.identity_files);
+      // What an older Heddle has saved.
+      if (const std::string one = item.value("identity_file", ""); !one.empty())
+        host.identity_files = {one};
       host.identities_only = item.value("identities_only", host.identities_only);
       host.jump = item.value("jump", host.jump);
+      host.host_key_alias = item.value("host_key_alias", host.host_key_alias);
+      host.known_hosts = item.value("known_hosts", host.known_hosts);
       if (host.name.empty()) host.name = host.address;
       target.hosts.push_back(host);
     }

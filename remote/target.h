@@ -16,9 +16,11 @@ struct Host {
   std::string address;  // host name or IP address; an alias of ~/.ssh/config is resolved earlier
   std::string user;     // empty: the local user's name
   uint16_t port = 22;
-  std::string identity_file;     // empty: the default identities of ~/.ssh
-  bool identities_only = false;  // only `identity_file`, not the agent's keys
-  std::string jump;              // "[user@]host[:port]" to go through; empty: none
+  std::vector<std::string> identity_files;  // empty: the default ones of ~/.ssh; kNoIdentity: none
+  bool identities_only = false;             // only `identity_files`, not the agent's keys
+  std::string jump;                         // "[user@]host[:port]" to go through; empty: none
+  std::string host_key_alias;               // its name in known_hosts, if not address and port
+  std::vector<std::string> known_hosts;     // the files; empty: those that ssh reads by default
 
   bool is_this_machine() const { return address.empty(); }
   bool operator==(const Host&) const = default;
@@ -41,13 +43,22 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
+/// What stands in `identity_files` in place of a file, as in ~/.ssh/config.
+inline constexpr std::string_view kNoIdentity = "none";
+
 inline constexpr std::string_view kThisMachine = "this-machine";
 
 /// The built-in target: this machine, no SSH.
 Target this_machine();
 
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
+/// The folder's path without slashes that say nothing: at its end, or several in a row.
+std::string tidy_folder(const std::string& path);
+
 Result<Host> parse_host(std::string_view text);
+
+/// The port that the text itself names; 0 when it names none.
+uint16_t typed_port(std::string_view text);
 
 /// Takes over the accepted keys of hosts, those gone through included, that `before` had as well.
 void keep_keys(Target& target, const Target& before);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/utf8.h"
 #include "storage/open_files.h"
 
 namespace heddle::storage {
@@ -87,8 +88,9 @@ class Connection {
   static void bind(SQLite::Statement& statement, int index, std::optional<double> value) {
     if (value) statement.bind(index, *value);
   }
+  /// The store's text is UTF-8, whatever a node has sent.
   static void bind(SQLite::Statement& statement, int index, const std::string& text) {
-    statement.bind(index, text);
+    statement.bind(index, valid_utf8(text));
   }
   static void bind(SQLite::Statement& statement, int index, const char* text) {
     statement.bind(index, text);

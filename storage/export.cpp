@@ -7,6 +7,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace heddle::storage {
 namespace {
 
@@ -96,8 +98,7 @@ Result<> write_trace(Reader& reader, const RunDetail& run, std::ostream& out) {
   if (!steps) return fail(steps);
   const char* separator = "\n";
   const auto put = [&](const json& event) {
-    out << std::exchange(separator, ",\n")
-        << event.dump(-1, ' ', false, json::error_handler_t::replace);
+    out << std::exchange(separator, ",\n") << json_text(event);
   };
   out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   for (const int32_t rank : run.ranks) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/read_json.h"
+#include "base/utf8.h"
 
 namespace heddle::storage {
 namespace {
@@ -20,10 +21,7 @@ json number_json(const std::optional<double>& value) {
 }
 
 /// Nodes may send bytes that are no UTF-8, which JSON cannot hold: those become U+FFFD.
-json text_json(const std::string& text) {
-  const std::string valid = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-  return read_json(valid, {.bytes = valid.size()}).value();
-}
+json text_json(const std::string& text) { return valid_utf8(text); }
 
 json value_json(const Value& value) {
   const auto* number = std::get_if<double>(&value);

@@ -217,6 +217,18 @@ Result<std::vector<RunId>> Reader::runs_in(const std::string& run_dir) {
   });
 }
 
+Result<std::vector<RunId>> Reader::runs_that_began(uint64_t checksum) {
+  return guarded(*connection_, [&]() -> Result<std::vector<RunId>> {
+    std::vector<RunId> runs;
+    Rows rows = connection_->query(
+        "SELECT runs.id FROM runs CROSS JOIN records ON records.run = runs.id AND rank = 0 AND "
+        "epoch = 0 AND seq = 0 WHERE checksum = ? ORDER BY runs.id DESC",
+        static_cast<int64_t>(checksum));
+    while (rows.next()) runs.push_back(rows.integer(0));
+    return runs;
+  });
+}
+
 Result<RunSize> Reader::size_of(RunId run) {
   return guarded(*connection_, [&]() -> Result<RunSize> {
     const ReadTransaction transaction(*connection_);

@@ -130,6 +130,9 @@ class Reader {
   Result<RunSize> size_of(RunId run);
   /// Runs of that run directory, on whichever host, newest first, those in the trash too.
   Result<std::vector<RunId>> runs_in(const std::string& run_dir);
+  /// Runs whose rank 0 began with the record of that checksum (as telemetry::Frame has it), newest
+  /// first, those in the trash too: it tells the time, so that they are one run.
+  Result<std::vector<RunId>> runs_that_began(uint64_t checksum);
   /// The recipe's flattened keys and values, as create_run was given them.
   Result<Values> recipe_values(RunId run);
   /// All names of recipe., environment. and results. values in the store, with that prefix: the

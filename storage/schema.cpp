@@ -265,12 +265,16 @@ Result<> check_file(const std::string& path, size_t newest) {
   }
 }
 
-/// Before there is anything in it: nobody, and no crash, comes between its making and its listing.
+/// A store is listed before there is anything in it; one that a crash or somebody else has left
+/// empty is made here as well.
 Result<> make_trusted(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return {};  // it is there, or SQLite says why not
-  close(fd);
-  return trust(path);
+  if (fd >= 0) close(fd);
+  std::error_code error;
+  if (fs::file_size(path, error) > 0 || error) return {};  // SQLite says what is wrong
+  Result<> listed = trust(path);
+  if (!listed && fd >= 0) fs::remove(path, error);
+  return listed;
 }
 
 bool is_empty(SQLite::Database& database) {

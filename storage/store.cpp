@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/private_folder.h"
 #include "storage/schema.h"
 
 namespace heddle::storage {
@@ -23,7 +24,8 @@ std::string default_path() {
 }
 
 bool is_network_filesystem(long f_type) {
-  // linux/magic.h and, for CIFS, SMB2, 9P's servers and Ceph, the kernel's own sources.
+  // linux/magic.h and, for CIFS, SMB2, AFS, Ceph and Lustre, the kernel's own sources; for GPFS and
+  // BeeGFS their modules'. What FUSE brings may be anybody's (sshfs, s3fs, GlusterFS, virtiofs).
   switch (static_cast<uint32_t>(f_type)) {
     case 0x6969:      // NFS
     case 0x517B:      // SMB
@@ -32,6 +34,14 @@ bool is_network_filesystem(long f_type) {
     case 0x5346414F:  // AFS
     case 0x00C36400:  // Ceph
     case 0x0BD00BD0:  // Lustre
+    case 0x47504653:  // GPFS
+    case 0x19830326:  // BeeGFS
+    case 0x65735546:  // FUSE
+    case 0x01021997:  // 9P
+    case 0x20030528:  // OrangeFS
+    case 0x73757245:  // Coda
+    case 0x7461636F:  // OCFS2
+    case 0x01161970:  // GFS2
       return true;
     default:
       return false;
@@ -39,16 +49,14 @@ bool is_network_filesystem(long f_type) {
 }
 
 Result<> prepare(const std::string& path) {
-  std::error_code error;
   const fs::path folder = fs::absolute(path).parent_path();
-  fs::create_directories(folder, error);
-  if (error)
-    return fail("{}: cannot make the store's folder: {}", folder.string(), error.message());
+  if (const Result<> made = make_private_folders(folder); !made)
+    return fail("the store's folder: {}", made.error().message);
   struct statfs about {};
   if (statfs(folder.c_str(), &about) == 0 && is_network_filesystem(about.f_type)) {
     return fail(
-        "{}: the store lies on a network file system, where several hosts could damage it: "
-        "choose a file on a local disk with --store",
+        "{}: the store lies on a network file system, or on one of FUSE, where several hosts "
+        "could damage it: choose a file on a local disk with --store",
         path);
   }
   return migrate(path, migrations());

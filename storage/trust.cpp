@@ -5,13 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <set>
 #include <sstream>
+#include <vector>
 
+#include "base/private_folder.h"
 #include "storage/store.h"
 
 namespace heddle::storage {
@@ -24,6 +26,12 @@ struct Identity {
   int64_t born = 0;  // nanoseconds; 0 where the file system does not say
   uint64_t owner = 0;
   bool empty = false;
+
+  /// The number of a device is another one after a restart, or once a disk is in another slot: it
+  /// counts only where no time of birth tells files apart.
+  bool operator==(const Identity& other) const {
+    return inode == other.inode && born == other.born && (born != 0 || device == other.device);
+  }
 };
 
 std::optional<Identity> identity_of(const std::string& path) {
@@ -38,50 +46,74 @@ std::optional<Identity> identity_of(const std::string& path) {
   return identity;
 }
 
-std::string words_of(const Identity& identity) {
-  return fmt::format("{} {} {}", identity.device, identity.inode, identity.born);
-}
-
 std::string list_file() { return fs::path(default_path()).parent_path() / "trusted-stores"; }
 
-/// The lines of the list: an identity, a blank, the path that it was last known by.
-std::set<std::string> read_list() {
-  std::set<std::string> lines;
+std::string whole(const std::string& path) { return fs::absolute(path).lexically_normal(); }
+
+/// A line of the list: device, inode, time of birth, the path that the file was last known by.
+struct Listed {
+  Identity identity;
+  std::string path;
+};
+
+std::vector<Listed> read_list() {
+  std::vector<Listed> list;
   std::ifstream file(list_file());
-  for (std::string line; std::getline(file, line);) lines.insert(line);
-  return lines;
+  for (std::string line; std::getline(file, line);) {
+    Listed listed;
+    std::istringstream in(line);
+    in >> listed.identity.device >> listed.identity.inode >> listed.identity.born >> std::ws;
+    if (in && std::getline(in, listed.path)) list.push_back(std::move(listed));
+  }
+  return list;
 }
 
-bool is_listed(const Identity& identity) {
-  const std::string words = words_of(identity) + ' ';
-  const auto lines = read_list();
-  const auto found = lines.lower_bound(words);
-  return found != lines.end() && found->starts_with(words);
-}
-
-/// Whether the file that a line names is still that one.
-bool holds(const std::string& line) {
-  std::istringstream in(line);
-  std::string device, inode, born, path;
-  in >> device >> inode >> born >> std::ws;
-  std::getline(in, path);
-  const auto identity = identity_of(path);
-  return identity && line.starts_with(words_of(*identity) + ' ');
-}
-
-/// A store from before there was a list, where only its owner could have put it.
-bool is_own_default(const std::string& path, const Identity& identity) {
+bool write_list(const std::vector<Listed>& list) {
+  const std::string file = list_file(), part = file + ".part";
   std::error_code error;
-  return !fs::exists(list_file(), error) && fs::equivalent(path, default_path(), error) &&
-         identity.owner == geteuid();
+  {
+    std::ofstream out(part, std::ios::trunc);
+    for (const Listed& listed : list)
+      out << fmt::format("{} {} {} {}\n", listed.identity.device, listed.identity.inode,
+                         listed.identity.born, listed.path);
+    out.flush();
+    if (!out) return false;
+  }
+  fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, error);
+  if (!error) fs::rename(part, file, error);
+  return !error;
+}
+
+/// Whether there is another file now where this one was. One that is out of reach stays listed.
+bool is_replaced(const Listed& listed) {
+  const auto now = identity_of(listed.path);
+  return now && !(*now == listed.identity);
+}
+
+/// The default store of a time before there was a list, where only its owner could have put it.
+std::optional<Identity> own_default() {
+  std::error_code error;
+  if (fs::exists(list_file(), error)) return std::nullopt;
+  const auto identity = identity_of(default_path());
+  return identity && identity->owner == geteuid() ? identity : std::nullopt;
 }
 
 }  // namespace
 
+bool is_listed(const std::string& path) {
+  const auto identity = identity_of(path);
+  if (!identity) return false;
+  const std::vector<Listed> list = read_list();
+  const auto listed = std::ranges::find(list, *identity, &Listed::identity);
+  if (listed == list.end()) return own_default() == identity && trust(path);
+  // It was moved: known by its new path, it stays listed when another file takes the old one.
+  if (listed->path != whole(path)) (void)trust(path);
+  return true;
+}
+
 bool is_trusted(const std::string& path) {
   const auto identity = identity_of(path);
-  if (!identity || identity->empty) return true;
-  return is_listed(*identity) || (is_own_default(path, *identity) && trust(path));
+  return !identity || identity->empty || is_listed(path);
 }
 
 Result<> trust(const std::string& path) {
@@ -89,33 +121,29 @@ Result<> trust(const std::string& path) {
   if (!identity) return fail("{}: there is no such store", path);
   const std::string file = list_file();
   std::error_code error;
-  fs::create_directories(fs::path(file).parent_path(), error);
+  (void)make_private_folders(fs::path(file).parent_path());
   const int lock = open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0) return fail("{}: {}", file, std::strerror(errno));
   while (flock(lock, LOCK_EX) != 0 && errno == EINTR) {
   }
-  auto lines = read_list();
-  std::erase_if(lines, [](const std::string& line) { return !holds(line); });
-  lines.insert(words_of(*identity) + ' ' + fs::absolute(path).lexically_normal().string());
-  {
-    std::ofstream part(file + ".part", std::ios::trunc);
-    for (const std::string& line : lines) part << line << '\n';
-    part.flush();
-    if (part)
-      fs::permissions(file + ".part", fs::perms::owner_read | fs::perms::owner_write, error);
-    if (!part || error) error = std::make_error_code(std::errc::io_error);
-  }
-  if (!error) fs::rename(file + ".part", file, error);
+  auto list = read_list();
+  if (const auto before = own_default()) list.push_back({*before, whole(default_path())});
+  std::erase_if(list, [&](const Listed& listed) {
+    return is_replaced(listed) || listed.identity == *identity;
+  });
+  list.push_back({*identity, whole(path)});
+  const bool written = write_list(list);
   close(lock);
-  if (error) return fail("{}: cannot be written: {}", file, error.message());
+  if (!written) return fail("{}: cannot be written: {}", file, std::strerror(errno));
   return {};
 }
 
 Error untrusted(const std::string& path) {
   return {fmt::format(
-      "{}: this store was made elsewhere, and is only read: its rows name hosts to connect to and "
-      "folders to delete. If you know who made it, `heddle trust --store {}` lets Heddle follow, "
-      "stop and remove its runs",
+      "{}: this store is not known to have been made here, and is only read: its rows name hosts "
+      "to "
+      "connect to and folders to delete. If you know who made it, `heddle trust --store {}` lets "
+      "Heddle follow, stop and remove its runs, in the folders that it names",
       path, path)};
 }
 

@@ -9,9 +9,12 @@
 namespace heddle::storage {
 
 /// Whether the file was made by this user's Heddle on this machine, or trusted since; true where
-/// there is none, or an empty one. Told by device, inode and time of birth, which
-/// `trusted-stores` in the folder of the default store lists: a copy is another file. Any thread.
+/// there is none, or an empty one. Any thread.
 bool is_trusted(const std::string& path);
+
+/// Whether `trusted-stores`, in the folder of the default store, lists the file, by inode and time
+/// of birth: a copy is another file, one that was moved is the same.
+bool is_listed(const std::string& path);
 
 /// Lists the file. Errors: it is not there, the list cannot be written.
 Result<> trust(const std::string& path);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "storage/run_rows.h"
 #include "storage/store.h"
 #include "storage/writer_thread.h"
@@ -86,7 +87,7 @@ Writer::Future<> Writer::set_notes(RunId run, std::string notes) {
 Writer::Future<> Writer::set_tags(RunId run, std::vector<std::string> tags) {
   return thread_->post<void>([run, tags = std::move(tags)](Connection& connection, Ingestor&) {
     return set_column(connection, "UPDATE runs SET tags = ? WHERE id = ?", run,
-                      nlohmann::json(tags).dump());
+                      json_text(nlohmann::json(tags)));
   });
 }
 

@@ -76,6 +76,11 @@ void Writer::Thread::loop() {
   }
 }
 
+Error Writer::Thread::explained(const std::exception& exception) const {
+  const auto* sqlite = dynamic_cast<const SQLite::Exception*>(&exception);
+  return sqlite ? explain(connection_, *sqlite) : Error{exception.what()};
+}
+
 void Writer::Thread::work_off(std::deque<Job>& jobs) {
   std::optional<Error> failed;
   try {
@@ -84,8 +89,8 @@ void Writer::Thread::work_off(std::deque<Job>& jobs) {
     connection_.execute("COMMIT");
     // What went into files that are nobody's any more is not kept, though SQLite is content.
     if (const Result<> there = connection_.still_there(); !there) failed = there.error();
-  } catch (const SQLite::Exception& exception) {
-    failed = explain(connection_, exception);
+  } catch (const std::exception& exception) {
+    failed = explained(exception);
     if (in_transaction(connection_)) connection_.database().tryExec("ROLLBACK");
     ingestor_.forget();
   }
@@ -101,8 +106,7 @@ void Writer::Thread::attempt(Job& job) {
     keep = job.work();
   } catch (const std::exception& exception) {
     if (!in_transaction(connection_)) throw;
-    const auto* sqlite = dynamic_cast<const SQLite::Exception*>(&exception);
-    job.error = sqlite ? explain(connection_, *sqlite) : Error{exception.what()};
+    job.error = explained(exception);
     ingestor_.forget();
   }
   if (!keep) connection_.execute("ROLLBACK TO job");

@@ -72,6 +72,7 @@ class Writer::Thread {
   void loop();
   void work_off(std::deque<Job>& jobs);
   void attempt(Job& job);
+  Error explained(const std::exception& exception) const;
 
   Connection connection_;
   Ingestor ingestor_;

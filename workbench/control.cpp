@@ -49,7 +49,10 @@ Result<> check_run_folder(remote::Node& node, const std::string& run_dir) {
   const auto entries = node.list(run_dir);
   if (!entries) return fail(entries);
   const bool ours = std::ranges::any_of(*entries, [](const remote::Entry& entry) {
-    return entry.name == "launch.json" || entry.name == "recipe.toml";
+    // An earlier removal may have been interrupted.
+    return entry.name == "launch.json" || entry.name == "recipe.toml" ||
+           entry.name == "checkpoints" || entry.name == "state.json" ||
+           entry.name.ends_with(".hlog");
   });
   if (ours || entries->empty()) return {};
   return fail("{}: {} is no run's directory: it has neither launch.json nor recipe.toml",

@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/launch/process.h"
@@ -39,15 +40,22 @@ struct Verdict {
   double finished = 0;
 };
 
+std::string cause_of_loss(const HostFeed& feed) {
+  if (feed.vanished())
+    return fmt::format("{} on {} is gone: somebody has moved or removed it, and its ranks end",
+                       feed.run_dir(), feed.name());
+  return fmt::format(
+      "the supervisor on {} is gone and left no end{}: it was killed, or the host was restarted",
+      feed.name(), feed.forged() ? " (the end.json there is not its own)" : "");
+}
+
 Verdict verdict_of(const std::deque<HostFeed>& feeds) {
   const launch::End* first_failed = nullptr;
   Verdict verdict;
   for (const HostFeed& feed : feeds) {
     if (feed.lost()) {
       verdict.state = RunState::lost;
-      verdict.cause = fmt::format(
-          "the supervisor on {} is gone and left no end: it was killed, or the host was restarted",
-          feed.name());
+      verdict.cause = cause_of_loss(feed);
       continue;
     }
     const launch::End& end = *feed.end();
@@ -107,6 +115,7 @@ class RunFollower {
     for (size_t i = 0; i < feeds_.size(); ++i) {
       HostFeed& feed = feeds_[i];
       if (Result<> connected = feed.connect(current_target()); !connected) return fail(connected);
+      const bool forged = feed.forged();
       // As long as there is more than one piece, the pause between polls would only fall behind.
       for (;;) {
         const Result<uint64_t> bytes = feed.poll();
@@ -117,6 +126,12 @@ class RunFollower {
         came = true;
         changed_();
       }
+      if (feed.forged() && !forged)
+        line(
+            telemetry::Level::warning,
+            fmt::format("the end.json of {} was not written by the run's supervisor: it counts for "
+                        "nothing",
+                        feed.name()));
     }
     if (came) {
       // A run of long steps is often quiet: twice its last silence is nothing to ask about.
@@ -141,11 +156,17 @@ class RunFollower {
     if (!quiet && !adopted_) return {};
     for (HostFeed& feed : feeds_) {
       if (feed.end() || feed.lost()) continue;
-      const Result<launch::Condition> condition = feed.condition();
-      if (!condition) return fail(condition);
-      if (*condition == launch::Condition::lost || *condition == launch::Condition::absent) {
-        feed.give_up();
-      }
+      const Result<launch::Status> status = feed.status();
+      if (!status) return fail(status);
+      using launch::Condition;
+      if (status->condition == Condition::lost || status->condition == Condition::absent)
+        feed.give_up(status->condition);
+      if (status->stopped && !std::exchange(stop_told_, true))
+        line(telemetry::Level::warning,
+             fmt::format(
+                 "the supervisor on {} (process {}) has been stopped by somebody; kill -CONT "
+                 "{} there lets it go on, and so does asking the run to stop",
+                 feed.name(), status->state->supervisor.pid, status->state->supervisor.pid));
     }
     quiet_since_ = steady_clock::now();
     quiet_ = std::min(2 * quiet_, kQuietMost);
@@ -180,8 +201,8 @@ class RunFollower {
     for (HostFeed& feed : feeds_) {
       if (Result<> ended = feed.end_logs(); !ended) return ended;
     }
-    // Of several hosts none's end is the run's: the verdict alone ends it.
-    if (feeds_.size() == 1) {
+    // Of several hosts none's end is the run's, and a log alone proves none: the verdict ends it.
+    if (feeds_.size() == 1 && feeds_.front().end()) {
       if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     }
     const Verdict verdict = verdict_of(feeds_);
@@ -245,6 +266,7 @@ class RunFollower {
   storage::Writer& writer_;
   storage::RunId run_;
   bool adopted_;
+  bool stop_told_ = false;
   Place place_;
   const std::function<void()>& changed_;
   std::stop_token stop_;

@@ -1,6 +1,9 @@
 #include "workbench/host_feed.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/read_json.h"
+#include "engine/launch/end_proof.h"
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
 #include "workbench/supervisor.h"
@@ -17,6 +20,7 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
       run_(run),
       share_(place.shares[index]),
       epoch_(place.epoch),
+      end_key_(place.end_key),
       index_(index),
       name_(place.target.hosts[index].name) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
@@ -47,20 +51,24 @@ Result<> HostFeed::connect(const remote::Target& target) {
 Result<uint64_t> HostFeed::poll() {
   // What ended before the reading has been read to its end when nothing came.
   const bool over = end_ || lost_;
-  if (!end_) {
-    const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
-    if (!read) return fail(read);
-    if (const std::optional<std::string>& text = read->front()) {
-      const auto json = read_json(*text, launch::kRunFile);
-      if (!json) return fail("{}: end.json: {}", name_, json.error().message);
-      Result<launch::End> end = launch::end_from_json(*json);
-      if (!end) return fail("{}: {}", name_, end.error().message);
-      end_ = std::move(*end);
-    }
-  }
+  if (!end_)
+    if (Result<> looked = look_for_end(); !looked) return fail(looked);
   const Result<uint64_t> came = read(logs_);
   if (came && over && *came == 0) drained_ = true;
   return came;
+}
+
+Result<> HostFeed::look_for_end() {
+  const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
+  if (!read) return fail(read);
+  const std::optional<std::string>& text = read->front();
+  if (!text) return {};
+  const auto json = read_json(*text, launch::kRunFile);
+  Result<launch::End> end = json ? launch::end_from_json(*json) : fail(json);
+  const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
+  forged_ = !end || (!end_key_.empty() && !launch::is_proven(*end, part, end_key_));
+  if (!forged_) end_ = std::move(*end);
+  return {};
 }
 
 Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
@@ -88,9 +96,11 @@ Result<> HostFeed::ingest(Log& log, std::string bytes) {
   return {};
 }
 
-Result<launch::Condition> HostFeed::condition() {
-  return ask_supervisor(*node_, share_, "--status").map([](const launch::Status& status) {
-    return status.condition;
+Result<launch::Status> HostFeed::status() {
+  return ask_supervisor(*node_, share_, "--status").map([this](launch::Status status) {
+    if (forged_ && status.condition == launch::Condition::ended)
+      status.condition = launch::Condition::lost;
+    return status;
   });
 }
 

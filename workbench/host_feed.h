@@ -34,15 +34,22 @@ class HostFeed {
   /// of the supervisor's log is left for take_end.
   Result<uint64_t> poll();
 
-  /// Asks the host whether the supervisor lives.
-  Result<launch::Condition> condition();
+  /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
+  Result<launch::Status> status();
 
   /// Nothing more will come: its end.json was seen, or its supervisor is known to be dead, and a
   /// later poll brought nothing.
   bool drained() const { return drained_; }
-  /// The supervisor is dead without an end: what is there is all there will be.
-  void give_up() { lost_ = true; }
+  /// The supervisor is dead without an end, or nothing is left of the run directory: what is there
+  /// is all there will be.
+  void give_up(launch::Condition found) {
+    lost_ = true;
+    vanished_ = found == launch::Condition::absent;
+  }
+  bool vanished() const { return vanished_; }
   bool lost() const { return lost_ && !end_; }
+  /// Its end.json was not written by the run's supervisor, and counts for nothing.
+  bool forged() const { return forged_; }
   const std::optional<launch::End>& end() const { return end_; }
 
   /// Asks the supervisor to kill its ranks; once is enough.
@@ -55,6 +62,7 @@ class HostFeed {
   Result<> take_end();
 
   const std::string& name() const { return name_; }
+  std::string run_dir() const { return share_.run_dir(); }
 
  private:
   struct Log {
@@ -63,6 +71,8 @@ class HostFeed {
     uint64_t offset = 0;
   };
 
+  /// Takes the end from end.json, if it is there and the supervisor's own.
+  Result<> look_for_end();
   /// The bytes that came of these logs.
   Result<uint64_t> read(std::vector<Log>& logs);
   Result<> ingest(Log& log, std::string bytes);
@@ -73,6 +83,7 @@ class HostFeed {
   storage::RunId run_;
   Share share_;
   int32_t epoch_;
+  std::string end_key_;
   size_t index_;
   std::string name_;
   std::unique_ptr<remote::Node> node_;
@@ -81,6 +92,8 @@ class HostFeed {
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<launch::End> end_;
   bool lost_ = false;
+  bool forged_ = false;
+  bool vanished_ = false;
   bool drained_ = false;
   bool kill_asked_ = false;
 };

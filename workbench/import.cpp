@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 #include <vector>
 
+#include "base/plain_file.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_logs.h"
 #include "engine/recipe/parse.h"
+#include "engine/telemetry/log_reader.h"
 #include "storage/queries.h"
 #include "workbench/place.h"
 
@@ -19,7 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPiece = 1 << 20;
-constexpr int kDeepest = 6;  // folders down to a run directory
+constexpr int kDeepest = 6;            // folders down to a run directory
+constexpr size_t kMostSeen = 200'000;  // files and folders that are looked at on the way
+constexpr size_t kMostLogs = 200'000;  // of a run: ranks times attempts
+constexpr uint64_t kLargestRecipe = 16 << 20;
+constexpr uint64_t kLargestJson = 16 << 20;
+constexpr uint64_t kLargestLog = uint64_t{1} << 40;
 
 const std::string kFirstLog = launch::file_of({.rank = 0, .epoch = 0});
 
@@ -28,8 +34,10 @@ Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
   std::vector<launch::LogName> logs;
   std::error_code error;
   for (fs::directory_iterator entry(run_dir, error), end; !error && entry != end;
-       entry.increment(error))
+       entry.increment(error)) {
     if (const auto log = launch::log_name(entry->path().filename())) logs.push_back(*log);
+    if (logs.size() > kMostLogs) return fail("{}: it has more than {} logs", run_dir, kMostLogs);
+  }
   if (error) return fail("{}: {}", run_dir, error.message());
   std::ranges::sort(logs, {}, [](const launch::LogName& log) {
     return std::tuple(log.epoch, log.rank == telemetry::kSupervisorRank, log.rank);
@@ -42,15 +50,16 @@ Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
 Result<> take_log(storage::Writer& writer, storage::RunId run, const std::string& run_dir,
                   const launch::LogName& log) {
   const std::string path = run_dir + "/" + launch::file_of(log);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("{}: cannot be read", path);
-  std::string piece(kPiece, '\0');
-  for (uint64_t offset = 0; file;) {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    const auto count = static_cast<size_t>(file.gcount());
+  auto file = PlainFile::open(path, PlainFile::Links::refuse);
+  if (!file) return fail(file);
+  if (!*file) return fail("{}: it has gone", path);
+  if ((*file)->size() > kLargestLog) return fail("{}: it is larger than any log", path);
+  for (uint64_t offset = 0;;) {
+    Result<std::string> piece = (*file)->read(kPiece);
+    if (!piece) return fail(piece);
+    const size_t count = piece->size();
     if (count == 0) break;
-    const auto taken =
-        writer.ingest(run, log.rank, log.epoch, offset, piece.substr(0, count)).get();
+    const auto taken = writer.ingest(run, log.rank, log.epoch, offset, std::move(*piece)).get();
     if (!taken) return fail("{}: {}", path, taken.error().message);
     offset += count;
   }
@@ -84,11 +93,20 @@ std::string whole(const std::string& path) {
   return folder.has_filename() ? folder : folder.parent_path();
 }
 
-/// The run of a directory of this machine that the store has, imported or launched here; one in
-/// the trash where there is no other. One whose import was interrupted is removed first.
-Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Writer& writer,
-                                         const std::string& run_dir) {
-  std::optional<Imported> trashed;
+/// The first record of rank 0's log.
+std::optional<telemetry::Frame> beginning_of(const std::string& run_dir) {
+  std::ifstream file(run_dir + "/" + kFirstLog, std::ios::binary);
+  telemetry::LogReader log;
+  std::string piece(kPiece, '\0');
+  file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+  log.feed(std::string_view(piece).substr(0, static_cast<size_t>(file.gcount())));
+  const auto event = log.next();
+  if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
+  return std::get<telemetry::Frame>(*event);
+}
+
+/// An import of that directory of this machine that was interrupted is removed.
+Result<> clear_up(storage::Reader& reader, storage::Writer& writer, const std::string& run_dir) {
   const auto runs = reader.runs_in(run_dir);
   if (!runs) return fail(runs);
   for (const storage::RunId id : *runs) {
@@ -96,11 +114,27 @@ Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Write
     if (!run) return fail(run);
     const Result<Place> place = place_from_json(run->hosts);
     if (!place || !place->target.hosts[0].is_this_machine()) continue;
-    const bool unfinished = !storage::has_ended(run->summary.state);
-    if (unfinished && is_import(run->summary, *place) && !launcher_lives(*place)) {
-      if (Result<> removed = writer.remove(id).get(); !removed) return fail(removed);
+    if (storage::has_ended(run->summary.state) || !is_import(run->summary, *place) ||
+        launcher_lives(*place))
       continue;
-    }
+    if (Result<> removed = writer.remove(id).get(); !removed) return removed;
+  }
+  return {};
+}
+
+/// The run of a directory that the store has, imported or launched here, from wherever; one in the
+/// trash where there is no other.
+Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Writer& writer,
+                                         const std::string& run_dir) {
+  if (Result<> cleared = clear_up(reader, writer, run_dir); !cleared) return fail(cleared);
+  const std::optional<telemetry::Frame> beginning = beginning_of(run_dir);
+  if (!beginning) return std::nullopt;
+  const auto runs = reader.runs_that_began(beginning->checksum);
+  if (!runs) return fail(runs);
+  std::optional<Imported> trashed;
+  for (const storage::RunId id : *runs) {
+    const auto run = reader.run(id);
+    if (!run) return fail(run);
     Imported here{run_dir, storage::CreatedRun{id, run->summary.name}, true,
                   run->summary.trashed.has_value()};
     if (!here.in_trash) return here;
@@ -109,16 +143,35 @@ Result<std::optional<Imported>> run_here(storage::Reader& reader, storage::Write
   return trashed;
 }
 
-void find_run_dirs(const fs::path& folder, int deeper, std::vector<std::string>& found) {
+struct Found {
+  std::vector<std::string> run_dirs;
+  size_t seen = 0;
+};
+
+void find_run_dirs(const fs::path& folder, int deeper, Found& found) {
   std::error_code error;
-  if (fs::exists(folder / kFirstLog, error)) return found.push_back(folder);
+  if (fs::is_regular_file(fs::symlink_status(folder / kFirstLog, error)))
+    return found.run_dirs.push_back(folder);
   if (deeper == 0) return;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
+    if (++found.seen > kMostSeen) return;
     std::error_code unknown;
-    if (entry->is_directory(unknown) && !entry->is_symlink(unknown))
+    if (fs::is_directory(entry->symlink_status(unknown)))
       find_run_dirs(entry->path(), deeper - 1, found);
   }
+}
+
+/// What else is read of a run directory.
+Result<> check_files(const std::string& run_dir) {
+  for (const char* name : {"launch.json", "state.json", "end.json"}) {
+    const auto file = PlainFile::open(run_dir + "/" + name, PlainFile::Links::refuse);
+    if (!file) return fail(file);
+    if (*file && (*file)->size() > kLargestJson)
+      return fail("{}/{}: it has {} bytes; at most {} are read", run_dir, name, (*file)->size(),
+                  kLargestJson);
+  }
+  return {};
 }
 
 }  // namespace
@@ -127,11 +180,16 @@ bool is_import(const storage::RunSummary& run, const Place& place) {
   return run.target == kImported && place.shares.empty();
 }
 
-std::vector<std::string> run_dirs_in(const std::string& folder) {
-  std::vector<std::string> found;
+Result<std::vector<std::string>> run_dirs_in(const std::string& folder) {
+  Found found;
   find_run_dirs(whole(folder), kDeepest, found);
-  std::sort(found.begin(), found.end());
-  return found;
+  if (found.seen > kMostSeen)
+    return fail(
+        "{}: there are more than {} files in it and below; valid: a folder closer to the "
+        "runs",
+        folder, kMostSeen);
+  std::ranges::sort(found.run_dirs);
+  return std::move(found.run_dirs);
 }
 
 std::vector<Imported> import_runs(const std::string& store_path, storage::Writer& writer,
@@ -140,12 +198,16 @@ std::vector<Imported> import_runs(const std::string& store_path, storage::Writer
   std::vector<Imported> done;
   std::vector<std::string> run_dirs;
   for (const std::string& path : paths) {
-    const std::vector<std::string> found = run_dirs_in(path);
-    for (const std::string& run_dir : found) {
+    const auto found = run_dirs_in(path);
+    if (!found) {
+      done.push_back({path, fail(found)});
+      continue;
+    }
+    for (const std::string& run_dir : *found) {
       if (std::find(run_dirs.begin(), run_dirs.end(), run_dir) == run_dirs.end())
         run_dirs.push_back(run_dir);
     }
-    if (found.empty())
+    if (found->empty())
       done.push_back({path, fail("{}: there is no {} in it or below; valid: the directory of a "
                                  "run, or a folder of such",
                                  path, kFirstLog)});
@@ -170,16 +232,18 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   const std::string folder = whole(run_dir);
   const Result<std::vector<launch::LogName>> logs = logs_of(folder);
   if (!logs) return fail(logs);
+  if (const Result<> plain = check_files(folder); !plain) return fail(plain);
   const Result<launch::Status> status = launch::read_status(folder);
   if (!status) return fail(status);
   if (status->condition == launch::Condition::running) {
     return fail("{}: the run is still going on", run_dir);
   }
-  std::ifstream recipe_file(folder + "/recipe.toml");
-  if (!recipe_file) return fail("{}/recipe.toml: cannot be read", run_dir);
+  auto recipe = read_plain_file(folder + "/recipe.toml", kLargestRecipe, PlainFile::Links::refuse);
+  if (!recipe) return fail(recipe);
+  if (!*recipe) return fail("{}/recipe.toml: there is none", run_dir);
 
   storage::NewRun run;
-  run.recipe = {std::istreambuf_iterator<char>(recipe_file), {}};
+  run.recipe = std::move(**recipe);
   const recipe::Parsed parsed = recipe::parse(run.recipe, folder + "/recipe.toml");
   // A newer Heddle's recipe may have keys that this one does not know: what can be read is
   // compared.

@@ -23,8 +23,8 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
                                        const std::string& name = {});
 
 /// The run directories at or below a folder, by path. A run directory is not looked into; links are
-/// not followed.
-std::vector<std::string> run_dirs_in(const std::string& folder);
+/// not followed; an error where there is more to look at than a person can have meant.
+Result<std::vector<std::string>> run_dirs_in(const std::string& folder);
 
 /// What became of one run directory.
 struct Imported {
@@ -35,7 +35,8 @@ struct Imported {
 };
 
 /// Takes in every run at or below each of the paths that is not in the store yet, imported or
-/// launched here. `progress`, told how many are done, may end it by returning false.
+/// launched here: a copy of a run's directory is that run. `progress`, told how many are done, may
+/// end it by returning false.
 std::vector<Imported> import_runs(
     const std::string& store_path, storage::Writer& writer, const std::vector<std::string>& paths,
     const std::function<bool(size_t done, size_t total)>& progress = {});

@@ -10,10 +10,12 @@
 #include <random>
 
 #include "base/read_file.h"
+#include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/launch/launch.h"
 #include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
+#include "remote/private_root.h"
 #include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
@@ -173,6 +175,12 @@ class Attempt {
   }
 
   Result<> prepare_hosts() {
+    const Result<Secret> secret = Secret::make();
+    if (!secret) return fail(secret);
+    secret_ = *secret;
+    const Result<std::string> key = public_key(*secret);
+    if (!key) return fail(key);
+    place_.end_key = *key;
     const std::string folder = folder_name(run_.name);
     for (const auto& node : nodes_)
       if (Result<> ready = prepare_host(*node, folder); !ready) return ready;
@@ -183,6 +191,7 @@ class Attempt {
   Result<> prepare_host(remote::Node& node, const std::string& folder) {
     const Result<std::string> root = node.expand(request_.target.root);
     if (!root) return fail(root);
+    if (const Result<> made = remote::make_private_root(node, *root); !made) return made;
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
     Result<remote::Deployed> engine =
@@ -209,7 +218,7 @@ class Attempt {
     const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
-    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0644);
+    return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
   }
 
   Result<> start_supervisors() {
@@ -221,13 +230,9 @@ class Attempt {
       const storage::Lineage& lineage = request_.begin->lineage;
       launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
     }
-    std::optional<Secret> secret;  // known to the hosts, and kept nowhere else
     if (nodes_.size() > 1) {
       launch.rendezvous_host = request_.target.hosts[0].address;
       launch.public_addresses = request_.target.public_addresses;
-      const Result<Secret> made = Secret::make();
-      if (!made) return fail(made);
-      secret = *made;
     }
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const Share& share = place_.shares[i];
@@ -237,11 +242,11 @@ class Attempt {
       if (request_.begin) launch.begin_with = request_.begin->checkpoints[i];
       const Result<std::string> text = launch::launch_text(launch);
       if (!text) return fail(text);
-      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0644);
+      if (Result<> put = nodes_[i]->put_bytes(*text, share.run_dir() + "/launch.json", 0600);
           !put) {
         return put;
       }
-      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, secret);
+      const Result<launch::Status> status = start_supervisor(*nodes_[i], share, *secret_);
       if (!status) return fail(status);
       ++started_;
       // The first host has opened the rendezvous; the others are told where.
@@ -263,6 +268,7 @@ class Attempt {
   const LaunchProgress& progress_;
   storage::CreatedRun run_;
   Place place_;
+  std::optional<Secret> secret_;  // known to the hosts, and kept nowhere else
   size_t started_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "workbench/paths.h"
 
@@ -31,7 +32,8 @@ bool is_hash(const std::string& id) {
 }
 
 /// Absolute, what the target says, and nothing that leads elsewhere.
-bool is_root(const std::string& root, const std::string& said) {
+bool is_root(const std::string& root, const std::string& target_s) {
+  const std::string said = remote::tidy_folder(target_s);
   const fs::path path(root);
   if (!path.is_absolute() || path.lexically_normal() != path || !path.has_filename()) return false;
   return said.starts_with('~') ? root.ends_with(said.substr(1)) : root == said;
@@ -60,6 +62,7 @@ Share share_from(const json& read) {
     share.folder = read.at("folder");
     share.engine_id = read.at("engine_id");
   }
+  share.root = remote::tidy_folder(share.root);
   share.first_rank = whole<int32_t>(read.at("first_rank"));
   share.local_ranks = whole<int32_t>(read.at("local_ranks"));
   return share;
@@ -104,27 +107,25 @@ std::string to_json(const Place& place) {
                       {"first_rank", share.first_rank},
                       {"local_ranks", share.local_ranks}});
   }
-  return json{{"target", read_json(remote::to_json(place.target)).value()},
-              {"shares", shares},
-              {"epoch", place.epoch},
-              {"launcher",
-               {{"pid", place.launcher.pid},
-                {"start_time", place.launcher.start_time},
-                {"boot_id", place.launcher_boot_id}}}}
-      .dump();
+  return json_text(json{{"target", read_json(remote::to_json(place.target)).value()},
+                        {"shares", shares},
+                        {"epoch", place.epoch},
+                        {"end_key", place.end_key},
+                        {"launcher",
+                         {{"pid", place.launcher.pid},
+                          {"start_time", place.launcher.start_time},
+                          {"boot_id", place.launcher_boot_id}}}});
 }
 
 Result<Place> place_from_json(const std::string& text) {
   if (text.empty())
-    return fail(
-        "its store was made elsewhere and is not trusted: nothing is asked of the hosts that it "
-        "names; heddle trust");
+    return fail("its store is not trusted: nothing is asked of the hosts that it names");
   const Result<json> whole_text = read_json(text);
   if (!whole_text)
     return fail("where the run lives cannot be read: {}", whole_text.error().message);
   const json& read = *whole_text;
   try {
-    Result<remote::Target> target = remote::target_from_json(read.at("target").dump());
+    Result<remote::Target> target = remote::target_from_json(json_text(read.at("target")));
     if (!target) return fail(target);
     Place place;
     place.target = std::move(*target);
@@ -137,6 +138,7 @@ Result<Place> place_from_json(const std::string& text) {
       place.shares.push_back(std::move(share));
     }
     place.epoch = whole<int32_t>(read.at("epoch"));
+    place.end_key = read.value("end_key", "");
     const json& launcher = read.at("launcher");
     place.launcher = {whole<pid_t>(launcher.at("pid")), whole<uint64_t>(launcher.at("start_time"))};
     place.launcher_boot_id = launcher.at("boot_id");

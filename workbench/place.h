@@ -13,7 +13,8 @@
 namespace heddle::workbench {
 
 /// One host's part of a run; `target.hosts` has the host itself at the same index. The store keeps
-/// names alone, not the paths, so that no row of it can make Heddle run or delete anything else.
+/// names, not paths: under the root that its target has, a row can make Heddle run and delete
+/// nothing but engines and run directories. Who trusts a store trusts the roots of its targets.
 struct Share {
   std::string root;       // the target's, absolute on the host
   std::string folder;     // of this part, in the root's `runs`
@@ -31,6 +32,7 @@ struct Place {
   remote::Target target;
   std::vector<Share> shares;  // empty until they are known, and of an imported run
   int32_t epoch = 0;
+  std::string end_key;  // what its ends are signed with (launch/end_proof.h); empty: of an import
   /// The process that launches or imports: while it lives, a run that is still preparing is its
   /// business.
   launch::ProcessId launcher;

@@ -32,9 +32,8 @@ Result<launch::Status> run_supervise(remote::Node& node, const Share& share,
 }  // namespace
 
 Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
-                                        const std::optional<Secret>& secret) {
-  return secret ? run_supervise(node, share, "--secret-stdin", secret->hex() + "\n")
-                : run_supervise(node, share, "", "");
+                                        const Secret& secret) {
+  return run_supervise(node, share, "--secret-stdin", secret.hex() + "\n");
 }
 
 Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,

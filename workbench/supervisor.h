@@ -15,7 +15,7 @@ namespace heddle::workbench {
 /// Starts it. `secret`: of a run on several hosts. Gives the run's status afterwards; the error is
 /// the engine's own words.
 Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
-                                        const std::optional<Secret>& secret);
+                                        const Secret& secret);
 
 /// `option`: "--status", "--stop", "--kill" … The rest is as when it is started.
 Result<launch::Status> ask_supervisor(remote::Node& node, const Share& share,

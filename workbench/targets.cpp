@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "remote/connect.h"
 #include "remote/probe.h"
@@ -18,7 +19,7 @@ Result<SavedTarget> from_row(const storage::Target& row) {
   if (!whole || !whole->is_object() || !keys)
     return fail("target {}: its hosts cannot be read", row.name);
   (*whole)["accepted_keys"] = *keys;
-  Result<remote::Target> target = remote::target_from_json(whole->dump());
+  Result<remote::Target> target = remote::target_from_json(json_text(*whole));
   if (!target) return fail("target {}: {}", row.name, target.error().message);
   SavedTarget saved{std::move(*target), {}};
   if (row.probe != "{}") {
@@ -34,9 +35,9 @@ storage::Target to_row(const SavedTarget& saved) {
   storage::Target row;
   row.name = saved.target.name;
   row.kind = saved.target.hosts[0].is_this_machine() ? "local" : "ssh";
-  row.host_keys = whole["accepted_keys"].dump();
+  row.host_keys = json_text(whole["accepted_keys"]);
   whole.erase("accepted_keys");
-  row.hosts = whole.dump();
+  row.hosts = json_text(whole);
   if (saved.probe) row.probe = probe::to_json(*saved.probe);
   return row;
 }

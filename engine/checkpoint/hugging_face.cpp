@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/numbers.h"
@@ -46,7 +47,7 @@ Result<Shards> open_sharded(const fs::path& folder) {
   for (const auto& [tensor, shard] : index->at("weight_map").items()) {
     if (!shard.is_string() || shard.get_ref<const std::string&>().find('/') != std::string::npos)
       return fail("{}: \"{}\" is in {}; valid: a file of the same folder", index_path, tensor,
-                  shard.dump());
+                  json_text(shard));
     const auto& name = shard.get_ref<const std::string&>();
     const auto [place, is_new] = opened.emplace(name, shards.files.size());
     if (is_new) {

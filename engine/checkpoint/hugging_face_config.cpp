@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/excerpt.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/recipe/limits.h"
@@ -43,7 +44,7 @@ class Reader {
   /// A key that must be absent, null or `only`, since Heddle's Llama has nothing else.
   void only(const char* key, const json& only) {
     const json& value = at(key);
-    if (!value.is_null() && value != only) complain(key, value, only.dump());
+    if (!value.is_null() && value != only) complain(key, value, json_text(only));
   }
 
   const json& at(const char* key) const {
@@ -56,7 +57,7 @@ class Reader {
     if (!fault_.empty()) return;
     fault_ = value.is_null()
                  ? fmt::format("{} is missing; valid: {}", key, valid)
-                 : fmt::format("{} = {} is not supported; valid: {}", key, value.dump(), valid);
+                 : fmt::format("{} = {} is not supported; valid: {}", key, json_text(value), valid);
   }
 
   const std::string& fault() const { return fault_; }
@@ -69,7 +70,7 @@ class Reader {
 /// `rope`: transformers 5's rope_parameters, or before it rope_scaling (then theta stands outside).
 Result<> read_rope(const json& rope, const char* key, recipe::Model& model) {
   if (!rope.is_object())
-    return fail("{} = {} is not supported; valid: an object", key, rope.dump());
+    return fail("{} = {} is not supported; valid: an object", key, json_text(rope));
   Reader reader(rope);
   const json& type = rope.contains("rope_type") ? reader.at("rope_type") : reader.at("type");
   model.rope_theta = reader.positive("rope_theta", model.rope_theta);
@@ -95,7 +96,7 @@ Result<recipe::Model> read_model(const json& config) {
     return fail("model_type {}; valid: \"llama\"",
                 reader.at("model_type").is_null()
                     ? "is missing"
-                    : "= " + reader.at("model_type").dump() + " is not supported");
+                    : "= " + json_text(reader.at("model_type")) + " is not supported");
   }
   reader.only("hidden_act", "silu");
   reader.only("attention_bias", false);
@@ -179,7 +180,7 @@ std::string config_json(const recipe::Model& model) {
   if (model.rope_scaling) config["rope_scaling"] = rope;
   rope["rope_theta"] = model.rope_theta;
   config["rope_parameters"] = rope;
-  return config.dump(2) + "\n";
+  return json_text(config, 2) + "\n";
 }
 
 }  // namespace heddle::checkpoint

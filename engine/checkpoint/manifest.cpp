@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/checkpoint/check_contents.h"
 #include "engine/checkpoint/hash.h"
@@ -99,7 +100,7 @@ void Contents::add(Contents other) {
   }
 }
 
-std::string to_text(const Contents& contents) { return to_json(contents).dump(); }
+std::string to_text(const Contents& contents) { return json_text(to_json(contents)); }
 
 Result<> check_fit(const recipe::Model& stored, const recipe::Model& model) {
   std::vector<std::string> differences;
@@ -140,7 +141,7 @@ std::string to_text(const Manifest& manifest) {
                          {"settings", settings_of(manifest.recipe)},
                          {"recipe", recipe::to_toml(manifest.recipe)},
                          {"contents", to_json(manifest.contents)}};
-  std::string text = object.dump();
+  std::string text = json_text(object);
   text.replace(kBeforeHash.size(), kHashDigits, hash_of(text));
   return text;
 }

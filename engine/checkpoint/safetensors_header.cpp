@@ -10,6 +10,8 @@
 
 #include "base/read_json.h"
 
+#include "base/json_text.h"
+
 namespace heddle::checkpoint {
 namespace {
 
@@ -60,20 +62,20 @@ Result<TensorInfo> read_tensor(const std::string& name, const json& entry, Place
   if (known == kDtypes.end()) {
     std::vector<std::string_view> names;
     for (const DtypeEntry& one : kDtypes) names.push_back(one.name);
-    return fail("tensor \"{}\": dtype {} is not known; valid: {}", name, dtype.dump(),
+    return fail("tensor \"{}\": dtype {} is not known; valid: {}", name, json_text(dtype),
                 fmt::join(names, ", "));
   }
   tensor.dtype = known->dtype;
 
   const json shape = member("shape");
   if (!shape.is_array() || !std::ranges::all_of(shape, is_count))
-    return fail("tensor \"{}\": shape {} is not a list of sizes", name, shape.dump());
+    return fail("tensor \"{}\": shape {} is not a list of sizes", name, json_text(shape));
   uint64_t bytes = static_cast<uint64_t>(known->bytes);
   for (const json& size : shape) {
     uint64_t product = 0;
     if (__builtin_mul_overflow(bytes, size.get<uint64_t>(), &product) ||
         product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      return fail("tensor \"{}\": shape {} is too large", name, shape.dump());
+      return fail("tensor \"{}\": shape {} is too large", name, json_text(shape));
     bytes = product;
     tensor.shape.push_back(size.get<int64_t>());
   }
@@ -81,11 +83,11 @@ Result<TensorInfo> read_tensor(const std::string& name, const json& entry, Place
   const json offsets = member("data_offsets");
   if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_count) ||
       offsets[0] > offsets[1])
-    return fail("tensor \"{}\": data_offsets {} are not [begin, end]", name, offsets.dump());
+    return fail("tensor \"{}\": data_offsets {} are not [begin, end]", name, json_text(offsets));
   place = {offsets[0].get<uint64_t>(), offsets[1].get<uint64_t>()};
   if (place.end - place.begin != bytes)
     return fail("tensor \"{}\": {} {} needs {} bytes, but data_offsets {} hold {}", name,
-                known->name, shape_text(tensor.shape), bytes, offsets.dump(),
+                known->name, shape_text(tensor.shape), bytes, json_text(offsets),
                 place.end - place.begin);
   return tensor;
 }
@@ -189,7 +191,7 @@ std::string safetensors_header(const std::vector<TensorInfo>& tensors, const Met
     json[tensor.name] = {
         {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
-  std::string text = json.dump();
+  std::string text = json_text(json);
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t length = text.size();
   std::string header(kLengthBytes, '\0');

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/launch/run_files.h"
 
@@ -164,7 +165,7 @@ Result<> keep_calibration(const std::string& path, const Calibration& calibratio
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return fail("{}: {}", path, error.message());
   return launch::write_atomically(
-      path, json{{"version", kVersion}, {"calibrations", std::move(entries)}}.dump() + "\n");
+      path, json_text(json{{"version", kVersion}, {"calibrations", std::move(entries)}}) + "\n");
 }
 
 }  // namespace heddle::cost

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/run_files.h"
@@ -70,7 +71,7 @@ Result<> keep_check(const std::string& path, const Check& check) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return fail("{}: {}", path, error.message());
-  return launch::write_atomically(path, kept.dump() + "\n");
+  return launch::write_atomically(path, json_text(kept) + "\n");
 }
 
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,

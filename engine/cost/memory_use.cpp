@@ -73,8 +73,9 @@ MemoryUse memory_use(const passes::Plan& plan, int64_t beyond) {
     use.at_node.push_back(here);
   }
   use.peak_bytes = states.total() + memory.arena_bytes + beyond;
-  use.peak[Category::other] += use.peak_bytes - use.peak.total();
-  for (MemoryBytes& here : use.at_node) here[Category::other] += beyond;
+  const int64_t always = use.peak_bytes - use.peak.total();
+  use.peak[Category::other] += always;
+  for (MemoryBytes& here : use.at_node) here[Category::other] += always;
   return use;
 }
 

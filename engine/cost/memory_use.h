@@ -9,13 +9,12 @@
 
 namespace heddle::cost {
 
-/// A rank's memory.
+/// A rank's memory. What the arena has beyond the most that is in use of it, its packing's loss, is
+/// `other` at every node, as is what no node decides: both are there all the time.
 struct MemoryUse {
-  /// By node: what is in use of the arena while it runs, and the states.
-  std::vector<plan::MemoryBytes> at_node;
-  plan::MemoryBytes peak;  // at the node that needs most; what the arena has beyond, and what no
-                           // node decides, are `other`
-  int64_t peak_bytes = 0;  // the sum: states, the whole arena, and `beyond`
+  std::vector<plan::MemoryBytes> at_node;  // by node: while it runs
+  plan::MemoryBytes peak;                  // the largest of them
+  int64_t peak_bytes = 0;                  // its sum: states, the whole arena, and `beyond`
 };
 
 /// `beyond`: bytes of the process or device that no plan decides. Linear in nodes and values.

@@ -1,6 +1,6 @@
 #include "engine/data/added_tokens.h"
 
-#include "engine/data/utf8.h"
+#include "base/utf8.h"
 
 namespace heddle::data {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/utf8.h"
 #include "engine/data/regex.h"
-#include "engine/data/utf8.h"
 
 namespace heddle::data {
 

@@ -2,11 +2,14 @@
 
 #include <xxhash.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "base/read_file.h"
+#include "base/utf8.h"
 #include "engine/data/byte_level.h"
 #include "engine/data/piece_cache.h"
 #include "engine/data/tokenizer_file.h"
-#include "engine/data/utf8.h"
 
 namespace heddle::data {
 namespace {

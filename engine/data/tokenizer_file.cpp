@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/excerpt.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/data/byte_level.h"
 
@@ -84,7 +85,7 @@ Result<> add_steps(const json& part, PreTokenizer& steps, bool& byte_level) {
   if (type == "Split") {
     const json& behavior = member(part, "behavior");
     if (behavior != "Isolated")
-      return fail("Split: behavior {} is not supported; valid: \"Isolated\"", behavior.dump());
+      return fail("Split: behavior {} is not supported; valid: \"Isolated\"", json_text(behavior));
     return add_split(split_expression(part), steps);
   }
   if (type == "Digits") {
@@ -121,10 +122,11 @@ Result<> check_model(const json& model) {
     return fail("model: type \"{}\" is not supported; valid: \"BPE\" (byte-level)", type);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!is_none(member(model, key)))
-      return fail("model.{} = {} is not supported; valid: null", key, member(model, key).dump());
+      return fail("model.{} = {} is not supported; valid: null", key,
+                  json_text(member(model, key)));
   const json& dropout = member(model, "dropout");
   if (!dropout.is_null() && dropout != 0)
-    return fail("model.dropout = {} is not supported; valid: null", dropout.dump());
+    return fail("model.dropout = {} is not supported; valid: null", json_text(dropout));
   if (!member(model, "vocab").is_object() || !member(model, "merges").is_array())
     return fail("model: \"vocab\" (an object) and \"merges\" (a list) are needed");
   return {};
@@ -137,12 +139,12 @@ Result<Ids> read_vocabulary(const json& vocab) {
   std::unordered_map<int32_t, std::string> by_id;
   for (const auto& [token, id] : vocab.items()) {
     if (!is_id(id))
-      return fail("model.vocab: \"{}\" has the id {}; valid: 0 to {}", token, id.dump(),
+      return fail("model.vocab: \"{}\" has the id {}; valid: 0 to {}", token, json_text(id),
                   kMostTokens - 1);
     const auto [other, is_new] = by_id.emplace(id.get<int32_t>(), token);
     if (!is_new)
       return fail("model.vocab: \"{}\" and \"{}\" have the same id {}", other->second, token,
-                  id.dump());
+                  json_text(id));
     ids.emplace(token, id.get<int32_t>());
   }
   for (int byte = 0; byte < 256; ++byte) {
@@ -170,12 +172,13 @@ Result<Bpe::Merge> read_merge(const json& merge, const Ids& ids) {
     }
   }
   if (left.empty() || right.empty())
-    return fail("{} is no merge; valid: [\"a\", \"b\"] or \"a b\"", merge.dump());
+    return fail("{} is no merge; valid: [\"a\", \"b\"] or \"a b\"", json_text(merge));
   Bpe::Merge result;
   for (const auto& [token, id] :
        {std::pair{left, &result.left}, {right, &result.right}, {left + right, &result.merged}}) {
     const auto found = ids.find(token);
-    if (found == ids.end()) return fail("{} needs \"{}\", which vocab lacks", merge.dump(), token);
+    if (found == ids.end())
+      return fail("{} needs \"{}\", which vocab lacks", json_text(merge), token);
     *id = found->second;
   }
   return result;

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
 #include "base/read_file.h"
+#include "base/say.h"
 #include "engine/launch/run_ranks.h"
 
 namespace heddle::launch {
@@ -99,18 +101,19 @@ constexpr size_t kMostResults = size_t{256} << 20;  // every step's loss is in i
 
 void print_file(const std::string& path) {
   const std::string text = read_file(path, kMostResults).value_or("");
-  fmt::print("{}", text);
-  if (!text.empty() && text.back() != '\n') fmt::print("\n");
+  say("{}", text);
+  if (!text.empty() && text.back() != '\n') say("\n");
 }
 
 int fail_with(int exit_code, const Error& error) {
-  fmt::print(stderr, "{}\n", error.message);
+  say(stderr, "{}\n", error.message);
   return exit_code;
 }
 
 }  // namespace
 
 int run_foreground(const TrainOptions& options) {
+  umask(077);  // of all that the run writes
   const double begun = options.spawned_at > 0 ? options.spawned_at : now();
   const Result<RunDir> run_dir = RunDir::make(options.run_dir);
   if (!run_dir) return fail_with(kExitUsage, run_dir.error());
@@ -126,9 +129,9 @@ int run_foreground(const TrainOptions& options) {
   print_file(run_dir->path() + "/results.json");
   fflush(stdout);
   const End& end = outcome->end;
-  fmt::print(stderr, "{}", outcome->failed_output);
+  say(stderr, "{}", outcome->failed_output);
   // A bad recipe's own lines say all there is to say.
-  if (!end.cause.empty() && end.exit_code != kExitUsage) fmt::print(stderr, "{}\n", end.cause);
+  if (!end.cause.empty() && end.exit_code != kExitUsage) say(stderr, "{}\n", end.cause);
   return end.exit_code;
 }
 

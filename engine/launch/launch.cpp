@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/launch/run_files.h"
 
@@ -90,7 +91,7 @@ Result<std::string> launch_text(const Launch& launch) {
   if (!launch.begin_with.empty()) text["begin_with"] = launch.begin_with;
   if (const Ancestry& from = launch.ancestry; !from.kind.empty())
     text["ancestry"] = {{"kind", from.kind}, {"parent", from.parent}, {"step", from.step}};
-  return text.dump(2) + "\n";
+  return json_text(text, 2) + "\n";
 }
 
 }  // namespace heddle::launch

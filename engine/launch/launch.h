@@ -38,6 +38,11 @@ struct Launch {
   Ancestry ancestry;
 };
 
+/// Whether its ranks train, rather than measure or evaluate.
+inline bool trains(const Launch& launch) {
+  return launch.mode != "calibrate" && launch.eval_to.empty();
+}
+
 Result<Launch> read_launch(const std::string& run_dir);
 Result<> write_launch(const std::string& run_dir, const Launch& launch);
 /// The file's content: for a run directory on another host.
@@ -51,6 +56,7 @@ struct RankContext {
   int32_t rank = 0;
   int32_t local_rank = 0;
   int listen_fd = -1;  // rank 0 of several hosts: listens for the others, else -1
+  int word_fd = -1;    // where it tells its supervisor how far it is (last_word.h); -1: nowhere
   uint16_t port = 0;   // the rendezvous port in use; 0 where all ranks are of this host
   double spawned_at =
       0;  // Unix seconds when `train` or the supervisor began, for first_step_seconds

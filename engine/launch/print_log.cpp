@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "base/say.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/teller.h"
 
@@ -22,7 +23,7 @@ constexpr std::chrono::milliseconds kLook{200};
 constexpr int kExitUsage = 2;
 
 int refused(const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  say(stderr, "{}\n", message);
   return kExitUsage;
 }
 
@@ -43,13 +44,13 @@ class Printer {
 
   void print(const LogEntry& entry) {
     if (options_.json) {
-      fmt::print("{}\n", json_line(entry));
+      say("{}\n", json_line(entry));
       return;
     }
     const int32_t rank = entry.log.rank;
-    fmt::print("{}  {:<10}  {}\n", clock_text(entry.time),
-               rank == telemetry::kSupervisorRank ? "supervisor" : fmt::format("rank {}", rank),
-               std::visit([&](const auto& record) { return text(rank, record); }, entry.record));
+    say("{}  {:<10}  {}\n", clock_text(entry.time),
+        rank == telemetry::kSupervisorRank ? "supervisor" : fmt::format("rank {}", rank),
+        std::visit([&](const auto& record) { return text(rank, record); }, entry.record));
   }
 
  private:

@@ -11,15 +11,24 @@
 
 namespace heddle::launch {
 
-ProcessId identify(pid_t pid) {
-  if (pid <= 0) return {};
+namespace {
+
+/// What /proc/PID/stat says from the third field, the state, on; empty where there is no such
+/// process.
+std::istringstream stat_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
-  if (!std::getline(file, line)) return {};
+  std::getline(file, line);
   // The name in parentheses may hold anything; what follows the last one is plain.
   const size_t name_end = line.rfind(')');
-  if (name_end == std::string::npos) return {};
-  std::istringstream fields(line.substr(name_end + 1));
+  return std::istringstream(name_end == std::string::npos ? "" : line.substr(name_end + 1));
+}
+
+}  // namespace
+
+ProcessId identify(pid_t pid) {
+  if (pid <= 0) return {};
+  std::istringstream fields = stat_of(pid);
   std::string state;
   fields >> state;
   if (state == "Z" || state == "X") return {};
@@ -28,6 +37,12 @@ ProcessId identify(pid_t pid) {
   ProcessId id{pid, 0};
   fields >> id.start_time;
   return fields ? id : ProcessId{};
+}
+
+bool is_stopped(pid_t pid) {
+  std::string state;
+  stat_of(pid) >> state;
+  return state == "T";
 }
 
 std::string boot_id() {

@@ -19,6 +19,9 @@ struct ProcessId {
 /// The identity of a process that exists, {0, 0} when there is none or it is a zombie.
 ProcessId identify(pid_t pid);
 
+/// Whether somebody has stopped it (SIGSTOP, SIGTSTP): it does nothing until it is continued.
+bool is_stopped(pid_t pid);
+
 /// The kernel's /proc/sys/kernel/random/boot_id.
 std::string boot_id();
 

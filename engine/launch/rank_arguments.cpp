@@ -34,13 +34,16 @@ std::vector<std::string> rank_arguments(const RankContext& context) {
   if (context.listen_fd >= 0) {
     words.insert(words.end(), {"--listen-fd", std::to_string(context.listen_fd)});
   }
+  if (context.word_fd >= 0) {
+    words.insert(words.end(), {"--word-fd", std::to_string(context.word_fd)});
+  }
   words.insert(words.end(), {"--port", std::to_string(context.port), "--spawned-at",
                              fmt::format("{:.6f}", context.spawned_at)});
   return words;
 }
 
 Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words) {
-  std::map<std::string, std::string> values{{"--listen-fd", "-1"}};
+  std::map<std::string, std::string> values{{"--listen-fd", "-1"}, {"--word-fd", "-1"}};
   for (size_t i = 0; i + 1 < words.size(); i += 2) values[words[i]] = words[i + 1];
   if (words.size() % 2 != 0) return fail("rank: {} has no value", words.back());
 
@@ -50,6 +53,7 @@ Result<RankContext> parse_rank_arguments(const std::vector<std::string>& words) 
   for (const Result<>& read : {read_number(values, "--rank", context.rank),
                                read_number(values, "--local-rank", context.local_rank),
                                read_number(values, "--listen-fd", context.listen_fd),
+                               read_number(values, "--word-fd", context.word_fd),
                                read_number(values, "--port", context.port),
                                read_number(values, "--spawned-at", context.spawned_at)}) {
     if (!read) return fail(read);

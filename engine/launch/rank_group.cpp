@@ -25,6 +25,8 @@ constexpr int kExitStopped = 130;
 constexpr double kGraceAfterFailure = 5;
 /// A rank that is stopped for less is not worth a line.
 constexpr double kStopTold = 2;
+/// How often the run directory is looked for.
+constexpr double kLook = 2;
 constexpr size_t kOutputKept = size_t{64} * 1024;
 
 using std::chrono::steady_clock;
@@ -47,10 +49,9 @@ sigset_t taken_signals() {
   return set;
 }
 
-/// The next signal, or 0 after `seconds` (negative: no limit).
+/// The next signal, or 0 after `seconds`.
 int wait_for_signal(double seconds) {
   const sigset_t set = taken_signals();
-  if (seconds < 0) return std::max(0, sigwaitinfo(&set, nullptr));
   const timespec limit{static_cast<time_t>(seconds),
                        static_cast<long>((seconds - std::floor(seconds)) * 1e9)};
   return std::max(0, sigtimedwait(&set, nullptr, &limit));
@@ -67,27 +68,28 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status));
-  if (WEXITSTATUS(status) == kExitStopped) return "has stopped, as it was asked to";
-  return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+/// Ranks whose peer dies fail too, so of several deaths a signal tells more than an exit code, one
+/// that left without a word more than a failure, and a bad recipe (2) more than a broken connection
+/// (1).
+int weight(int status) {
+  if (WIFSIGNALED(status)) return 1000;
+  return WEXITSTATUS(status) == 0 ? 500 : WEXITSTATUS(status);
 }
-
-/// Ranks whose peer dies fail too, so of several deaths a signal tells more than an exit code, and
-/// a bad recipe (2) more than a broken connection (1).
-int weight(int status) { return WIFSIGNALED(status) ? 1000 : WEXITSTATUS(status); }
 
 }  // namespace
 
-RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at,
-                     Log log)
+RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, int64_t steps,
+                     double spawned_at, Log log)
     : engine_(std::move(engine)),
       run_dir_(std::move(run_dir)),
       launch_(std::move(launch)),
+      steps_(steps),
       spawned_at_(spawned_at),
       log_(std::move(log)) {
   const sigset_t taken = taken_signals();
   pthread_sigmask(SIG_BLOCK, &taken, &mask_before_);
+  struct stat found {};
+  if (stat(run_dir_.c_str(), &found) == 0) directory_ = found;
 }
 
 RankGroup::~RankGroup() {
@@ -127,20 +129,30 @@ Result<> RankGroup::start() {
 
 Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   const int32_t rank = launch_.first_rank + local_rank;
-  const RankContext context{
-      run_dir_, launch_, rank, local_rank, listen_fd, launch_.rendezvous_port, spawned_at_};
+  Result<LastWord> word = LastWord::make();
+  if (!word) return fail(word);
+  const RankContext context{.run_dir = run_dir_,
+                            .launch = launch_,
+                            .rank = rank,
+                            .local_rank = local_rank,
+                            .listen_fd = listen_fd,
+                            .word_fd = word->fd(),
+                            .port = launch_.rendezvous_port,
+                            .spawned_at = spawned_at_};
   Program program;
   program.words = rank_arguments(context);
   program.words.insert(program.words.begin(), engine_);
   program.environment = rank_environment(launch_.local_ranks);
   program.output = fmt::format("{}/rank-{}.err", run_dir_, rank);
-  program.kept_fd = listen_fd;
+  program.kept_fds = {listen_fd, word->fd()};
   std::error_code absent;
   const auto size = std::filesystem::file_size(program.output, absent);
   const Result<ProcessId> id = launch::spawn(program);
   if (!id) return fail(id);
-  processes_.push_back(
-      {.rank = rank, .id = *id, .output_from = absent ? 0 : static_cast<int64_t>(size)});
+  processes_.push_back({.rank = rank,
+                        .id = *id,
+                        .word = std::move(*word),
+                        .output_from = absent ? 0 : static_cast<int64_t>(size)});
   log_(Level::info, telemetry::process_text(rank, fmt::format("started as process {}", id->pid)));
   return {};
 }
@@ -153,6 +165,11 @@ End RankGroup::run() {
     // Also without SIGCHLD: several deaths may come as one.
     const Process* failed = reap();
     tell_stopped();
+    if (!directory_lost_ && any_running() && !has_directory()) {
+      directory_lost_ = true;
+      log_(Level::error, "the run directory is gone: the ranks are stopped");
+      terminate(launch_.grace_seconds);
+    }
     if (failed && !first_failed) {
       first_failed = failed;
       terminate(std::min(launch_.grace_seconds, kGraceAfterFailure));
@@ -162,7 +179,18 @@ End RankGroup::run() {
       kill();
     }
   }
+  if (directory_lost_)
+    return {.state = "failed",
+            .exit_code = 1,
+            .cause = fmt::format("{} is gone: somebody has moved or removed it", run_dir_),
+            .finished = now()};
   return first_failed ? end_of_failed(*first_failed) : end_without_failure();
+}
+
+bool RankGroup::has_directory() const {
+  struct stat found {};
+  return !directory_ || (stat(run_dir_.c_str(), &found) == 0 &&
+                         found.st_ino == directory_->st_ino && found.st_dev == directory_->st_dev);
 }
 
 void RankGroup::obey(int signal) {
@@ -195,16 +223,17 @@ const RankGroup::Process* RankGroup::reap() {
       }
       process.running = false;
       process.status = status;
+      process.failed = has_failed(process);
       died.push_back(&process);
     }
   }
   for (const Process* process : died) {
     ::kill(-process->id.pid, SIGKILL);  // what it may have left behind in its group
-    const bool as_it_should = WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
-    if (!as_it_should)
-      log_(failed(*process) ? Level::error : Level::info,
-           telemetry::process_text(process->rank, how_it_ended(process->status)));
-    if (failed(*process) && (!worst || weight(process->status) > weight(worst->status))) {
+    const bool done = WIFEXITED(process->status) && WEXITSTATUS(process->status) == 0;
+    if (!done || process->failed)
+      log_(process->failed ? Level::error : Level::info,
+           telemetry::process_text(process->rank, how_it_ended(*process)));
+    if (process->failed && (!worst || weight(process->status) > weight(worst->status))) {
       worst = process;
     }
   }
@@ -244,21 +273,43 @@ void RankGroup::tell_stopped() {
 }
 
 double RankGroup::patience() const {
-  double seconds = terminated_ && !killed_ ? seconds_until(kill_at_) : -1;
+  double seconds = kLook;
+  if (terminated_ && !killed_) seconds = std::min(seconds, seconds_until(kill_at_));
   for (const Process& process : processes_) {
     if (!process.running || !process.stopped_at || process.stop_told) continue;
-    const double until = std::max(0.0, kStopTold + seconds_from_now(*process.stopped_at));
-    seconds = seconds < 0 ? until : std::min(seconds, until);
+    seconds = std::min(seconds, std::max(0.0, kStopTold + seconds_from_now(*process.stopped_at)));
   }
   return seconds;
 }
 
-bool RankGroup::failed(const Process& process) const {
+bool RankGroup::has_failed(const Process& process) const {
   if (WIFSIGNALED(process.status)) {
     const int signal = WTERMSIG(process.status);
     return !(signal == SIGTERM && terminated_) && !(signal == SIGKILL && killed_);
   }
-  return WEXITSTATUS(process.status) != 0 && WEXITSTATUS(process.status) != kExitStopped;
+  const Word word = process.word.heard();
+  switch (WEXITSTATUS(process.status)) {
+    case 0:
+      return word.state != Word::State::done || word.step < steps_;
+    case kExitStopped:
+      return word.state != Word::State::stopped && !terminated_;
+    default:
+      return true;
+  }
+}
+
+std::string RankGroup::how_it_ended(const Process& process) const {
+  const int64_t step = process.word.heard().step;
+  const std::string after = step > 0 ? fmt::format(" after step {}{}", step,
+                                                   steps_ > 0 ? fmt::format(" of {}", steps_) : "")
+                                     : "";
+  const int status = process.status;
+  if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status)) + after;
+  if (WEXITSTATUS(status) == kExitStopped && !process.failed)
+    return "has stopped, as it was asked to";
+  if (WEXITSTATUS(status) == 0)
+    return fmt::format("left with exit code 0{}, but has not finished its work", after);
+  return fmt::format("ended with exit code {}{}", WEXITSTATUS(status), after);
 }
 
 End RankGroup::end_of_failed(const Process& failed) const {
@@ -266,7 +317,7 @@ End RankGroup::end_of_failed(const Process& failed) const {
   const bool signalled = WIFSIGNALED(failed.status);
   end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
   if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
-  end.cause = telemetry::process_text(failed.rank, how_it_ended(failed.status));
+  end.cause = telemetry::process_text(failed.rank, how_it_ended(failed));
   const std::string line = last_line(output_of(failed.rank));
   if (!line.empty()) end.cause += ": " + line;
   return end;

@@ -3,8 +3,12 @@
 // A rank is `ENGINE rank …` (rank_arguments.h) in a process group of its own, at nice 10, with
 // OMP_NUM_THREADS = cores / local ranks unless that is set, stdout and stderr appended to
 // rank-R.err. It dies with its parent (PR_SET_PDEATHSIG). Exit codes: 0 done, 1 failed, 2 bad usage
-// or recipe, 130 stopped. When one fails, the others get SIGTERM, and SIGKILL after the grace. A
-// rank that somebody stops (SIGSTOP) is told after two seconds, with the others that wait for it.
+// or recipe, 130 stopped. A code proves nothing by itself: a rank that leaves with 0 is done if it
+// has said so (last_word.h) at the recipe's last step, one that leaves with 130 has stopped if it
+// has said so or was asked to; else it has failed. When one fails, the others get SIGTERM, and
+// SIGKILL after the grace. A rank that somebody stops (SIGSTOP) is told after two seconds, with the
+// others that wait for it. When the run directory is gone, nothing can be kept or asked any more:
+// the ranks are stopped.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
@@ -12,6 +16,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <functional>
@@ -20,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/record.h"
@@ -30,8 +36,10 @@ class RankGroup {
  public:
   using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
-  /// `engine`: the program; `log` is told of starts, deaths and kills.
-  RankGroup(std::string engine, std::string run_dir, Launch launch, double spawned_at, Log log);
+  /// `engine`: the program; `steps`: at which a rank is done, 0: the run trains nothing; `log` is
+  /// told of starts, deaths and kills.
+  RankGroup(std::string engine, std::string run_dir, Launch launch, int64_t steps,
+            double spawned_at, Log log);
   /// Kills what is left.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
@@ -54,8 +62,10 @@ class RankGroup {
   struct Process {
     int32_t rank = 0;
     ProcessId id;
+    LastWord word;
     bool running = true;
     int status = 0;           // as waitpid gives it
+    bool failed = false;      // by what it had been asked to when it ended
     int64_t output_from = 0;  // size of rank-R.err before this start
     std::optional<std::chrono::steady_clock::time_point> stopped_at = {};  // by a signal, now
     int stop_signal = 0;
@@ -71,23 +81,30 @@ class RankGroup {
   /// Reaps what has died; the one that failed, if any. Takes note of who was stopped or goes on.
   const Process* reap();
   void note_stop(Process& process, int status);
+  /// Whether the path of the run directory still leads to it.
+  bool has_directory() const;
   /// Tells of ranks that have been stopped for a while.
   void tell_stopped();
-  /// Seconds until there is something to do without a signal; negative: never.
+  /// Seconds until there is something to do without a signal.
   double patience() const;
-  bool failed(const Process& process) const;
+  /// Whether it has just ended otherwise than a rank may.
+  bool has_failed(const Process& process) const;
+  std::string how_it_ended(const Process& process) const;
   bool any_running() const;
   End end_of_failed(const Process& failed) const;
   End end_without_failure() const;
 
   std::string engine_;
   std::string run_dir_;
+  std::optional<struct stat> directory_;  // as it was at the start
   Launch launch_;
+  int64_t steps_;
   double spawned_at_;
   Log log_;
   sigset_t mask_before_;
   std::vector<Process> processes_;
-  bool stop_asked_ = false;                        // by a user
+  bool stop_asked_ = false;  // by a user
+  bool directory_lost_ = false;
   bool terminated_ = false;                        // SIGTERM was sent
   bool killed_ = false;                            // SIGKILL was sent
   std::chrono::steady_clock::time_point kill_at_;  // once terminated_

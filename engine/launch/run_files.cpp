@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_file.h"
 #include "base/read_json.h"
 
@@ -66,7 +67,7 @@ std::string checkpoint_name_file(const std::string& run_dir) {
 Result<> write_atomically(const std::string& path, const std::string& content) {
   const std::string part = path + ".part";
   // Not cut first: what is reserved for it stays its own.
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   Result<> written = write_and_sync(fd, content);
   close(fd);
@@ -77,7 +78,7 @@ Result<> write_atomically(const std::string& path, const std::string& content) {
 
 Result<> reserve(const std::string& path, int64_t bytes) {
   const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: {}", part, strerror(errno));
   const int error = posix_fallocate(fd, 0, bytes);
   close(fd);
@@ -100,8 +101,9 @@ json to_json(const State& state) {
 }
 
 json to_json(const End& end) {
-  return {{"state", end.state}, {"exit_code", end.exit_code}, {"cause", end.cause},
-          {"rank", end.rank},   {"signal", end.signal},       {"finished", end.finished}};
+  return {{"state", end.state},        {"exit_code", end.exit_code}, {"cause", end.cause},
+          {"rank", end.rank},          {"signal", end.signal},       {"finished", end.finished},
+          {"signature", end.signature}};
 }
 
 Result<State> state_from_json(const json& json) {
@@ -124,18 +126,19 @@ Result<End> end_from_json(const json& json) {
   try {
     return End{json.at("state"),  whole<int>(json.at("exit_code")),
                json.at("cause"),  whole<int32_t>(json.at("rank")),
-               json.at("signal"), json.at("finished")};
+               json.at("signal"), json.at("finished"),
+               json.value("signature", "")};
   } catch (const nlohmann::json::exception& error) {
     return fail("end.json: {}", error.what());
   }
 }
 
 Result<> write_state(const std::string& run_dir, const State& state) {
-  return write_atomically(run_dir + "/state.json", to_json(state).dump() + "\n");
+  return write_atomically(run_dir + "/state.json", json_text(to_json(state)) + "\n");
 }
 
 Result<> write_end(const std::string& run_dir, const End& end) {
-  return write_atomically(run_dir + "/end.json", to_json(end).dump() + "\n");
+  return write_atomically(run_dir + "/end.json", json_text(to_json(end)) + "\n");
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {
@@ -160,13 +163,15 @@ Result<Status> read_status(const std::string& run_dir) {
   const bool alive = *state && (*state)->boot_id == boot_id() &&
                      identify((*state)->supervisor.pid) == (*state)->supervisor;
   Result<std::optional<End>> end = read_end(run_dir);
-  if (!end) return fail(end);
   status.state = std::move(*state);
-  status.end = std::move(*end);
-  if (status.end) {
+  if (end) status.end = std::move(*end);
+  if (alive) {
+    status.condition = Condition::running;
+    status.stopped = is_stopped(status.state->supervisor.pid);
+  } else if (status.end) {
     status.condition = Condition::ended;
-  } else if (status.state) {
-    status.condition = alive ? Condition::running : Condition::lost;
+  } else if (status.state || !end) {
+    status.condition = Condition::lost;
   }
   return status;
 }
@@ -174,6 +179,7 @@ Result<Status> read_status(const std::string& run_dir) {
 json to_json(const Status& status) {
   constexpr const char* names[] = {"absent", "running", "ended", "lost"};
   return {{"condition", names[static_cast<int>(status.condition)]},
+          {"stopped", status.stopped},
           {"state", status.state ? to_json(*status.state) : json()},
           {"end", status.end ? to_json(*status.end) : json()}};
 }
@@ -192,6 +198,7 @@ Result<Status> status_from_json(const json& json) {
   } else if (condition != "absent") {
     return fail("condition: '{}' is unknown; valid: absent | running | ended | lost", condition);
   }
+  status.stopped = json.value("stopped", false);
   if (json.contains("state") && !json["state"].is_null()) {
     Result<State> state = state_from_json(json["state"]);
     if (!state) return fail(state);

@@ -30,14 +30,15 @@ struct State {
   std::vector<Rank> ranks;
 };
 
-/// end.json: `{state, exit_code, cause, rank, signal, finished}`.
+/// end.json: `{state, exit_code, cause, rank, signal, finished, signature}`.
 struct End {
-  std::string state = {};   // done | failed | stopped
-  int exit_code = 0;        // of `train`: 0, 1, 2 or 130
-  std::string cause = {};   // empty when done
-  int32_t rank = -1;        // the first that failed, -1: none
-  std::string signal = {};  // that killed it, as "SIGKILL"; empty: it exited by itself
-  double finished = 0;      // Unix seconds
+  std::string state = {};      // done | failed | stopped
+  int exit_code = 0;           // of `train`: 0, 1, 2 or 130
+  std::string cause = {};      // empty when done
+  int32_t rank = -1;           // the first that failed, -1: none
+  std::string signal = {};     // that killed it, as "SIGKILL"; empty: it exited by itself
+  double finished = 0;         // Unix seconds
+  std::string signature = {};  // end_proof.h; empty: nobody has the key
 };
 
 nlohmann::json to_json(const State& state);
@@ -51,19 +52,21 @@ Result<> write_end(const std::string& run_dir, const End& end);
 Result<std::optional<State>> read_state(const std::string& run_dir);
 Result<std::optional<End>> read_end(const std::string& run_dir);
 
-/// What a run directory of this host says of its run. `lost`: the supervisor is gone (its pid,
-/// start time and boot id do not match) and left no end.json.
+/// What a run directory of this host says of its run. `running`: its supervisor lives, whatever
+/// else the directory says. `lost`: the supervisor is gone (its pid, start time and boot id do not
+/// match) and left no end.json that can be read.
 enum class Condition { absent, running, ended, lost };
 
 struct Status {
   Condition condition = Condition::absent;
   std::optional<State> state;
   std::optional<End> end;
+  bool stopped = false;  // the supervisor lives, but somebody has stopped it (SIGSTOP)
 };
 
 Result<Status> read_status(const std::string& run_dir);
 
-/// `{condition: absent|running|ended|lost, state: {…}|null, end: {…}|null}`: what
+/// `{condition: absent|running|ended|lost, stopped, state: {…}|null, end: {…}|null}`: what
 /// `heddle-engine supervise` prints.
 nlohmann::json to_json(const Status& status);
 Result<Status> status_from_json(const nlohmann::json& json);

@@ -8,11 +8,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 
+#include "base/read_file.h"
+#include "base/say.h"
 #include "engine/launch/admission.h"
+#include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
 #include "engine/launch/rendezvous.h"
+#include "engine/recipe/parse.h"
 #include "engine/telemetry/log_writer.h"
 
 namespace heddle::launch {
@@ -46,7 +51,7 @@ class Hold {
 };
 
 Result<> forget_earlier_attempt(const std::string& run_dir) {
-  for (const char* name : {"state.json", "end.json", "results.json"}) {
+  for (const char* name : {"state.json", "end.json", "results.json", "secret"}) {
     const std::string path = run_dir + "/" + name;
     if (unlink(path.c_str()) != 0 && errno != ENOENT) return fail("{}: {}", path, strerror(errno));
   }
@@ -62,7 +67,7 @@ class SupervisorLog {
 
   void append(const telemetry::Record& record) {
     if (const Result<> appended = writer_.append(record); !appended) {
-      fmt::print(stderr, "{}\n", appended.error().message);
+      say(stderr, "{}\n", appended.error().message);
     }
   }
   void line(telemetry::Level level, const std::string& text) {
@@ -71,7 +76,7 @@ class SupervisorLog {
   void end(const End& end) {
     append(telemetry::End{end.finished, end.state, end.cause, {}});
     if (const Result<> synced = writer_.sync(); !synced) {
-      fmt::print(stderr, "{}\n", synced.error().message);
+      say(stderr, "{}\n", synced.error().message);
     }
   }
 
@@ -113,21 +118,52 @@ class SecretFile {
   SecretFile& operator=(const SecretFile&) = delete;
   ~SecretFile() { remove(); }
 
-  /// One host's ranks are given one of their own.
-  Result<> write(const Launch& launch, const std::optional<Secret>& given) {
-    if (given) return write_secret(path_, *given);
-    if (launch.local_ranks != launch.world_size)
-      return fail(
-          "a run on several hosts needs a secret that its hosts share and nobody else knows; the "
-          "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
-    const auto made = Secret::make();
-    return made ? write_secret(path_, *made) : fail(made);
-  }
+  Result<> write(const Secret& secret) { return write_secret(path_, secret); }
   void remove() { unlink(path_.c_str()); }
 
  private:
   std::string path_;
 };
+
+/// One host's ranks are given one of their own.
+Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& given) {
+  if (given) return *given;
+  if (launch.local_ranks == launch.world_size) return Secret::make();
+  return fail(
+      "a run on several hosts needs a secret that its hosts share and nobody else knows; the "
+      "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
+}
+
+/// At which step a rank is done; 0: the run trains nothing, or the ranks will say what is wrong
+/// with its recipe.
+int64_t last_step(const std::string& run_dir, const Launch& launch) {
+  const std::string file = run_dir + "/recipe.toml";
+  if (!trains(launch) || !std::filesystem::exists(file)) return 0;
+  const recipe::Parsed parsed = recipe::parse_file(file);
+  return parsed.ok() ? parsed.recipe.training.steps : 0;
+}
+
+/// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
+Result<> look_for_results(const std::string& run_dir) {
+  const std::string path = run_dir + "/results.json";
+  if (!std::filesystem::is_regular_file(path)) return fail("there is no {}", path);
+  if (tail_of_file(path, 0, 2) != "}\n") return fail("{} is cut short", path);
+  return {};
+}
+
+/// The end, with what shows that it is of this run.
+Result<End> proven(End end, const std::string& run_dir, const Launch& launch,
+                   const Secret& secret) {
+  auto signature = prove(end,
+                         {.folder = std::filesystem::path(run_dir).filename(),
+                          .epoch = launch.epoch,
+                          .first_rank = launch.first_rank,
+                          .local_ranks = launch.local_ranks},
+                         secret);
+  if (!signature) return fail(signature);
+  end.signature = std::move(*signature);
+  return end;
+}
 
 Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& engine,
                               double spawned_at, const std::optional<Secret>& given,
@@ -140,16 +176,22 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
   SupervisorLog log(std::move(*writer));
   log.append(start_record(*launch));
 
+  const Result<Secret> secret = secret_of(*launch, given);
+  if (!secret) return fail(secret);
+  const auto write = [&](const End& end) -> Result<> {
+    log.end(end);
+    const Result<End> signed_end = proven(end, run_dir, *launch, *secret);
+    return signed_end ? write_end(run_dir, *signed_end) : fail(signed_end);
+  };
   // What tells how the run has ended must not depend on the room that is left then.
   if (Result<> room = reserve(run_dir + "/end.json", kEndBytes); !room) return fail(room);
   if (auto refused = admit(run_dir, *launch, log)) {
-    log.end(*refused);
-    if (const Result<> written = write_end(run_dir, *refused); !written) return fail(written);
+    if (const Result<> written = write(*refused); !written) return fail(written);
     return RanksOutcome{*refused, refused->cause + "\n"};
   }
-  SecretFile secret(secret_file(run_dir));
-  if (Result<> written = secret.write(*launch, given); !written) return fail(written);
-  RankGroup group(engine, run_dir, *launch, spawned_at,
+  SecretFile secret_file(launch::secret_file(run_dir));
+  if (Result<> written = secret_file.write(*secret); !written) return fail(written);
+  RankGroup group(engine, run_dir, *launch, last_step(run_dir, *launch), spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
   if (up) {
@@ -161,11 +203,17 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
     log.end({.state = "failed", .exit_code = 1, .cause = up.error().message, .finished = now()});
     return fail(up);
   }
-  const End end = group.run();
-  secret.remove();  // nobody finds it next to an end
+  End end = group.run();
+  secret_file.remove();  // nobody finds it next to an end
   release(run_dir + "/results.json");
-  log.end(end);
-  if (const Result<> written = write_end(run_dir, end); !written) return fail(written);
+  if (end.state == "done" && launch->first_rank == 0 && trains(*launch))
+    if (const Result<> there = look_for_results(run_dir); !there)
+      end = {.state = "failed",
+             .exit_code = 1,
+             .cause = "rank 0 has finished, but what it measured is lost: " + there.error().message,
+             .rank = 0,
+             .finished = end.finished};
+  if (const Result<> written = write(end); !written) return fail(written);
   return RanksOutcome{end, end.rank >= 0 ? group.output_of(end.rank) : ""};
 }
 
@@ -185,7 +233,7 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
     const Result<> written = write_end(
         run_dir,
         {.state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()});
-    if (!written) fmt::print(stderr, "{}\n", written.error().message);
+    if (!written) say(stderr, "{}\n", written.error().message);
   }
   return outcome;
 }

@@ -27,14 +27,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 /// In the new process, between fork and exec: system calls only. Returns errno.
-int become(char* const* words, char* const* environment, int input, int output, int kept_fd,
-           pid_t parent) {
+int become(char* const* words, char* const* environment, int input, int output,
+           const std::vector<int>& kept_fds, pid_t parent) {
   setpgid(0, 0);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (getppid() != parent) _exit(1);  // died before the line above
   if (getpriority(PRIO_PROCESS, 0) < kNice) setpriority(PRIO_PROCESS, 0, kNice);
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
-  if (kept_fd >= 0 && fcntl(kept_fd, F_SETFD, 0) != 0) return errno;
+  for (const int fd : kept_fds)
+    if (fd >= 0 && fcntl(fd, F_SETFD, 0) != 0) return errno;
   signal(SIGPIPE, SIG_DFL);
   signal(SIGUSR1, SIG_IGN);  // a request that comes before the rank can take it must not kill it
   sigset_t none;
@@ -50,7 +51,8 @@ Result<ProcessId> spawn(const Program& program) {
   const std::vector<char*> words = pointers(program.words);
   const std::vector<char*> environment = pointers(program.environment);
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int output = open(program.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int output =
+      open(program.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (output < 0) {
     const int error = errno;
     close(input);
@@ -63,7 +65,7 @@ Result<ProcessId> spawn(const Program& program) {
   const pid_t pid = fork();
   if (pid == 0) {
     const int error =
-        become(words.data(), environment.data(), input, output, program.kept_fd, parent);
+        become(words.data(), environment.data(), input, output, program.kept_fds, parent);
     [[maybe_unused]] const ssize_t told = write(report[1], &error, sizeof(error));
     _exit(127);
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,24 +13,27 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_text.h"
+#include "base/say.h"
 #include "engine/launch/run_ranks.h"
 
 namespace heddle::launch {
 namespace {
 
 int print_error(const std::string& message) {
-  fmt::print(stderr, "{}\n", message);
+  say(stderr, "{}\n", message);
   return 1;
 }
 
 int print_status(const std::string& run_dir) {
   const Result<Status> status = read_status(run_dir);
   if (!status) return print_error(status.error().message);
-  fmt::print("{}\n", to_json(*status).dump());
+  say("{}\n", json_text(to_json(*status)));
   return 0;
 }
 
 /// Asks the supervisor, which is known by more than its pid; one that is gone already is no error.
+/// One that somebody has stopped goes on, or it would not hear.
 int send(const std::string& run_dir, int signal) {
   const Result<Status> status = read_status(run_dir);
   if (!status) return print_error(status.error().message);
@@ -38,6 +42,7 @@ int send(const std::string& run_dir, int signal) {
     return print_error(fmt::format("supervisor of {}, process {}: {}", run_dir,
                                    status->state->supervisor.pid, strerror(errno)));
   }
+  if (status->stopped) kill(status->state->supervisor.pid, SIGCONT);
   return print_status(run_dir);
 }
 
@@ -54,8 +59,8 @@ int ask_for_checkpoint(const SuperviseOptions& options) {
 /// Standard streams of a process that nobody watches: no input, output to supervisor.err.
 bool leave_terminal(const std::string& run_dir) {
   const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int output =
-      open((run_dir + "/supervisor.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int output = open((run_dir + "/supervisor.err").c_str(),
+                          O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   return input >= 0 && output >= 0 && dup2(input, 0) >= 0 && dup2(output, 1) >= 0 &&
          dup2(output, 2) >= 0;
 }
@@ -87,6 +92,7 @@ int supervisor(const SuperviseOptions& options, const std::string& engine,
 /// Forks twice: the grandchild has a session of its own, no terminal, and init as its parent.
 int start(SuperviseOptions options) {
   const double begun = now();
+  umask(077);  // of all that the run writes
   options.run_dir = std::filesystem::absolute(options.run_dir).lexically_normal();
   const std::string engine = options.engine.empty() ? engine_program() : options.engine;
   std::optional<Secret> secret;

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/guard.h"
+#include "base/json_text.h"
 #include "engine/launch/process.h"
 
 namespace heddle::launch {
@@ -28,7 +30,7 @@ bool is_told(int32_t epoch, const LogName& log, Type type) {
 
 void put(Tell tell, const std::string& line) {
   FILE* stream = tell == Tell::json ? stdout : stderr;
-  fmt::print(stream, "{}\n", line);
+  say(stream, "{}\n", line);
   fflush(stream);
 }
 
@@ -79,7 +81,7 @@ std::string json_line(const LogEntry& entry) {
       std::visit([](const auto& record) { return fields(record); }, entry.record);
   json["rank"] = entry.log.rank;
   json["time"] = entry.time;
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(json);
 }
 
 void tell_line(Tell tell, telemetry::Level level, const std::string& text) {
@@ -100,7 +102,13 @@ Teller::Teller(Options options)
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
+  thread_ = std::thread([this] {
+    const Result<> done = caught([this]() -> Result<> {
+      work();
+      return {};
+    });
+    if (!done) say(stderr, "{}\n", done.error().message);
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

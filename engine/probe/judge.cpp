@@ -259,6 +259,7 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
                    shared_memory(facts, facts.contains("gpu"))};
   report.checks.push_back(limit(facts, "nofile", "open files", {256, 1024},
                                 "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
+  report.time = answered;
   report.checks.push_back(clock(facts, asked, answered));
   for (const Check& next : gpus(facts, report.gpus)) report.checks.push_back(next);
   if (!report.gpus.empty()) {

@@ -1,8 +1,8 @@
 #include <chrono>
 #include <cstdlib>
-#include <iostream>
 
 #include "base/process.h"
+#include "base/say.h"
 #include "engine/probe/report.h"
 
 namespace heddle::probe {
@@ -41,10 +41,10 @@ Result<Report> memory_of_this_machine() {
 int command(bool json) {
   const Result<Report> report = probe_this_machine();
   if (!report) {
-    std::cerr << "heddle-engine probe: " << report.error().message << '\n';
+    say(stderr, "heddle-engine probe: {}\n", report.error().message);
     return 1;
   }
-  std::cout << (json ? to_json(*report) + "\n" : to_text(*report));
+  say("{}", json ? to_json(*report) + "\n" : to_text(*report));
   return 0;
 }
 

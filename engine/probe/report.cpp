@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 
 namespace heddle::probe {
@@ -44,15 +45,16 @@ std::string to_json(const Report& report) {
                       {"value", check.value},
                       {"advice", check.advice}});
   }
-  return json{{"host", report.host},
-              {"cores", report.cores},
-              {"memory_bytes", report.memory_bytes},
-              {"available_bytes", report.available_bytes},
-              {"shared_memory_bytes", report.shared_memory_bytes},
-              {"free_disk_bytes", report.free_disk_bytes},
-              {"gpus", gpus},
-              {"checks", checks}}
-      .dump(2);
+  return json_text(json{{"host", report.host},
+                        {"time", report.time},
+                        {"cores", report.cores},
+                        {"memory_bytes", report.memory_bytes},
+                        {"available_bytes", report.available_bytes},
+                        {"shared_memory_bytes", report.shared_memory_bytes},
+                        {"free_disk_bytes", report.free_disk_bytes},
+                        {"gpus", gpus},
+                        {"checks", checks}},
+                   2);
 }
 
 Result<Report> report_from_json(const std::string& text) {
@@ -62,6 +64,7 @@ Result<Report> report_from_json(const std::string& text) {
   try {
     Report report;
     report.host = object.at("host");
+    report.time = object.value("time", 0.0);
     report.cores = whole<int64_t>(object.at("cores"));
     report.memory_bytes = whole<int64_t>(object.at("memory_bytes"));
     report.available_bytes = whole_or(object, "available_bytes", int64_t{0});

@@ -28,6 +28,7 @@ struct Gpu {
 
 struct Report {
   std::string host;   // the node's own host name
+  double time = 0;    // when it answered, this machine's clock, Unix seconds; 0: not known
   int64_t cores = 0;  // usable by this user
   int64_t memory_bytes = 0;
   int64_t available_bytes = 0;      // of memory: what the machine and this process's cgroup leave

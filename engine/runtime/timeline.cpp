@@ -1,6 +1,7 @@
 #include "engine/runtime/timeline.h"
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::runtime {
 
@@ -10,28 +11,35 @@ std::vector<telemetry::Span> Timeline::take() {
   return std::move(spans_);
 }
 
-double exposed_seconds(const std::vector<telemetry::Span>& spans) {
-  // Sweep over the ends of spans: +1/-1 on each stream.
+Unhidden unhidden(const std::vector<telemetry::Span>& spans) {
+  // A sweep over the ends of spans, with the number under way by stream.
   struct Edge {
     int64_t at;
-    int compute, communication;
+    uint8_t stream;
+    int change;
   };
   std::vector<Edge> edges;
   for (const telemetry::Span& span : spans) {
-    const int compute = span.stream == telemetry::kCompute ? 1 : 0, communication = 1 - compute;
-    edges.push_back({span.start_us, compute, communication});
-    edges.push_back({span.start_us + span.duration_us, -compute, -communication});
+    edges.push_back({span.start_us, span.stream, 1});
+    edges.push_back({span.start_us + span.duration_us, span.stream, -1});
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
-  int64_t exposed = 0, before = 0;
-  int compute = 0, communication = 0;
+  std::array<int, telemetry::kBubble + 1> under_way{};
+  int64_t exposed = 0, bubble = 0, before = 0;
   for (const Edge& edge : edges) {
-    if (communication > 0 && compute == 0) exposed += edge.at - before;
+    const int64_t time = edge.at - before;
+    if (under_way[telemetry::kCompute] == 0) {
+      if (under_way[telemetry::kTransfer] > 0)
+        exposed += time;
+      else if (under_way[telemetry::kBubble] > 0)
+        bubble += time;
+      else if (under_way[telemetry::kWait] > 0)
+        exposed += time;
+    }
     before = edge.at;
-    compute += edge.compute;
-    communication += edge.communication;
+    under_way[edge.stream] += edge.change;
   }
-  return static_cast<double>(exposed) * 1e-6;
+  return {static_cast<double>(exposed) * 1e-6, static_cast<double>(bubble) * 1e-6};
 }
 
 }  // namespace heddle::runtime

@@ -20,8 +20,11 @@ class Timeline {
   std::vector<telemetry::Span> spans_;
 };
 
-/// Seconds during which the compute stream does nothing for communication: while it runs, and while
-/// other ranks have yet to come to it.
-double exposed_seconds(const std::vector<telemetry::Span>& spans);
+/// What the compute stream does nothing for, seconds.
+struct Unhidden {
+  double exposed = 0;  // communication runs, or ranks of the same stage have yet to come to it
+  double bubble = 0;   // another pipeline stage has
+};
+Unhidden unhidden(const std::vector<telemetry::Span>& spans);
 
 }  // namespace heddle::runtime

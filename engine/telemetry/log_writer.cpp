@@ -84,7 +84,7 @@ LogWriter::~LogWriter() {
 }
 
 Result<LogWriter> LogWriter::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: cannot open the telemetry log: {}", path, std::strerror(errno));
   LogWriter writer(path, fd, 0);
   const Result<uint64_t> next_seq = next_seq_in(path, fd);

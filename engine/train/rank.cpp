@@ -8,8 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/json_text.h"
+#include "base/say.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/checkpoint_folder.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
@@ -111,12 +114,12 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
       return warned;
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
-  telemetry::Plan plan{launch::now(), predicted->plan_hash, plan::to_json(*predicted).dump()};
+  telemetry::Plan plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))};
   if (plan.document.size() > telemetry::kPlanDocument.bytes) {
     if (const auto warned = warn("the predicted timelines are too long to be kept"); !warned)
       return warned;
     predicted->timelines.clear();
-    plan.document = plan::to_json(*predicted).dump();
+    plan.document = json_text(plan::to_json(*predicted));
   }
   return log.append(plan);
 }
@@ -205,7 +208,7 @@ int run_rank(const launch::RankContext& context) {
   auto log = telemetry::LogWriter::open(
       fmt::format("{}/rank-{}.{}.hlog", context.run_dir, context.rank, context.launch.epoch));
   if (!log) {
-    fmt::print(stderr, "{}\n", log.error().message);
+    say(stderr, "{}\n", log.error().message);
     return 1;
   }
   log->outlive_full_disk();
@@ -216,13 +219,15 @@ int run_rank(const launch::RankContext& context) {
     outcome = tl::unexpected(Failure{1, graph::error_text(error)});
   }
   if (!outcome) {
-    fmt::print(stderr, "{}\n", outcome.error().message);
+    say(stderr, "{}\n", outcome.error().message);
     // The failure is told on stderr already: a log that cannot be written changes nothing.
     (void)log->append(telemetry::End{launch::now(), "failed", outcome.error().message, {}});
     (void)log->sync();
     return outcome.error().exit_code;
   }
   runtime::close_process_groups();
+  using State = launch::Word::State;
+  launch::say(context.word_fd, {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
@@ -66,7 +67,7 @@ std::vector<View> views_of_ranks(const recipe::Layout& layout, int64_t ranks) {
   for (const auto& [name, kind] : groups_of(layout, as_met))
     mine["groups"][name] = {kind.transport, kind.ranks, kind.remote_ranks};
   std::vector<View> views;
-  for (const std::string& text : gather_texts(mine.dump(), ranks)) {
+  for (const std::string& text : gather_texts(json_text(mine), ranks)) {
     const nlohmann::json read = read_json(text).value();
     View view;
     view.threads = read.at("threads");
@@ -98,7 +99,7 @@ View agreed(const std::vector<View>& views) {
 // The rates of all ranks in their order, on each of them.
 std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   std::vector<cost::Rates> all;
-  for (const std::string& text : gather_texts(cost::to_json(mine).dump(), ranks))
+  for (const std::string& text : gather_texts(json_text(cost::to_json(mine)), ranks))
     all.push_back(cost::rates_from_json(read_json(text).value()));
   return all;
 }
@@ -178,7 +179,7 @@ Result<> calibrate(const launch::RankContext& context) {
   calibration.operators = std::move(*operators);
   if (context.rank != 0) return {};
   return launch::write_atomically(context.run_dir + "/results.json",
-                                  cost::to_json(calibration).dump() + "\n");
+                                  json_text(cost::to_json(calibration)) + "\n");
 }
 
 }  // namespace heddle::train

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
+#include "base/json_text.h"
 #include "engine/cost/checks.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
@@ -47,6 +48,8 @@ double Results::tokens_per_second_per_rank() const {
 
 double Results::median_exposed_seconds() const { return median(exposed_seconds); }
 
+double Results::median_bubble_seconds() const { return median(bubble_seconds); }
+
 std::optional<double> Results::mfu(double tokens_per_second) const {
   if (!peak_flops) return std::nullopt;
   return tokens_per_second * flops_per_token / *peak_flops;
@@ -75,6 +78,10 @@ Result<> reserve_results(const launch::RankContext& context, int64_t steps) {
 }
 
 namespace {
+
+nlohmann::ordered_json or_null(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(nullptr);
+}
 
 // For the next prediction here to tell how sure it is. Where it cannot be kept, nothing is lost
 // but that.
@@ -110,7 +117,7 @@ Result<> write_results(const launch::RankContext& context, const Results& result
       {"first_step", results.first_step},
       {"losses", results.losses},
       {"tokens_per_second_per_rank", results.tokens_per_second_per_rank()},
-      {"mfu", mfu ? nlohmann::ordered_json(*mfu) : nlohmann::ordered_json(nullptr)},
+      {"mfu", or_null(mfu)},
       {"step_seconds", results.median_step_seconds()},
       {"fastest_step_seconds", results.fastest_step_seconds()},
       {"peak_bytes", runner.peak_bytes()},
@@ -122,9 +129,8 @@ Result<> write_results(const launch::RankContext& context, const Results& result
       {"first_step_seconds", results.first_step_seconds},
       {"capture_seconds", runner.facts.capture_seconds},
       {"plan_seconds", runner.facts.plan_seconds},
-      {"exposed_seconds", results.exposed_of_ranks
-                              ? nlohmann::ordered_json(*results.exposed_of_ranks)
-                              : nlohmann::ordered_json(nullptr)},
+      {"exposed_seconds", or_null(results.exposed_of_ranks)},
+      {"bubble_seconds", or_null(results.bubble_of_ranks)},
       {"plan_hash", runner.facts.plan_hash},
       {"nodes", runner.facts.nodes},
       {"collectives", runner.facts.collectives},
@@ -143,7 +149,7 @@ Result<> write_results(const launch::RankContext& context, const Results& result
     json["collective_bytes_run"] = executor->collective_bytes();
   }
   keep_check(context, results, runner, device);
-  return launch::write_atomically(context.run_dir + "/results.json", json.dump() + "\n");
+  return launch::write_atomically(context.run_dir + "/results.json", json_text(json) + "\n");
 }
 
 }  // namespace heddle::train

@@ -19,8 +19,10 @@ struct Results {
   std::vector<double> losses;
   std::vector<double> step_seconds;
   std::vector<double> exposed_seconds;  // of the profiled steps, on this rank
-  std::optional<double>
-      exposed_of_ranks;              // the ranks' medians, their mean; none without such a step
+  std::vector<double> bubble_seconds;
+  // The ranks' medians, their mean; none without such a step.
+  std::optional<double> exposed_of_ranks;
+  std::optional<double> bubble_of_ranks;
   double first_step_seconds = 0;     // from the launcher's start to the first step's end
   int64_t tokens_per_step = 0;       // of one rank
   double flops_per_token = 0;        // recipe/modules.h
@@ -33,6 +35,7 @@ struct Results {
   double tokens_per_second_per_rank() const;
   /// A median as that of the steps is, or a few slow steps would make it the larger share of one.
   double median_exposed_seconds() const;
+  double median_bubble_seconds() const;
   /// Model FLOPs utilization: the share of the peak that so many tokens a second of a rank need.
   std::optional<double> mfu(double tokens_per_second) const;
 };

@@ -11,6 +11,7 @@
 #include "engine/passes/schedule.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/stage_groups.h"
+#include "engine/train/like_layers.h"
 #include "engine/train/planner.h"
 
 namespace heddle::train {
@@ -233,8 +234,10 @@ double transfer_seconds(const Kind& kind, const cost::CostModel& cost) {
 /// A rank's step put together from its kind's blocks.
 class Assembler {
  public:
-  Assembler(const recipe::Recipe& recipe, const Kind& kind, int64_t pipeline_rank)
+  Assembler(const recipe::Recipe& recipe, const std::vector<int64_t>& layers, const Kind& kind,
+            int64_t pipeline_rank)
       : kind_(kind),
+        like_(layers, recipe.parallelism.pp, kind.rank.stage, pipeline_rank),
         pp_(recipe.parallelism.pp),
         count_(recipe.micro_batches()),
         stage_(pipeline_rank),
@@ -262,8 +265,15 @@ class Assembler {
         std::max(0.0, step_seconds - figures.compute_seconds - figures.exposed_seconds);
     figures.idle_seconds = 0;
     memory(figures, turns);
-    for (plan::Exposed& exposed : outcome.exposed) exposed.rank = rank_;
-    for (plan::BucketFigures& bucket : outcome.buckets) bucket.stage = stage_;
+    for (plan::Exposed& exposed : outcome.exposed) {
+      exposed.rank = rank_;
+      exposed.node = like_.renamed(exposed.node);
+    }
+    for (plan::BucketFigures& bucket : outcome.buckets) {
+      bucket.stage = stage_;
+      bucket.name = like_.renamed(bucket.name);
+      for (std::string& module : bucket.modules) module = like_.renamed(module);
+    }
     if (with_timeline) timeline(outcome.timeline, turns, step_seconds, figures);
     return outcome;
   }
@@ -330,11 +340,13 @@ class Assembler {
     }
     for (telemetry::Span span : block->spans) {
       span.start_us += microseconds(turn.begin);
+      span.module = like_.renamed(span.module);
       timeline.spans.push_back(std::move(span));
     }
   }
 
   const Kind& kind_;
+  LikeLayers like_;
   int64_t pp_, count_, stage_, rank_;
 };
 
@@ -382,7 +394,7 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
   std::vector<RankOutcome> outcomes;
   for (int64_t rank = 0; rank < pp; ++rank)
     outcomes.push_back(
-        Assembler(recipe, *kind_of[static_cast<size_t>(rank)], rank)
+        Assembler(recipe, layers, *kind_of[static_cast<size_t>(rank)], rank)
             .assemble(turns[static_cast<size_t>(rank)], step_seconds, options.timeline));
   return outcomes;
 }

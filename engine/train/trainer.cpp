@@ -11,6 +11,7 @@
 #include "base/read_file.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/recipe/modules.h"
@@ -88,6 +89,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
+      launch::say(context_.word_fd, {launch::Word::State::working, step});
       outcome.stopped = asked_.stop && step < recipe_.training.steps;
       // The signals of one request may fall to both sides of a step.
       const bool again = asked_.checkpoint && asked_before == step - 1;
@@ -99,11 +101,14 @@ class Trainer {
       // The save that a step ends with is copied while the next one begins.
       runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
+    outcome.step = step;
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
-    if (!results_.exposed_seconds.empty())
-      results_.exposed_of_ranks =
-          mean_of_ranks(results_.median_exposed_seconds(), context_.launch.world_size, device_);
+    if (!results_.exposed_seconds.empty()) {
+      const int32_t ranks = context_.launch.world_size;
+      results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
+      results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
+    }
     if (const auto written = write_results(context_, results_, runner_, device_); !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
@@ -160,8 +165,10 @@ class Trainer {
       if (const auto validated = validate(step, record); !validated) return validated;
     if (profiled) {
       telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
-      results_.exposed_seconds.push_back(runtime::exposed_seconds(spans.spans));
-      record.values["exposed_seconds"] = results_.exposed_seconds.back();
+      const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
+      results_.exposed_seconds.push_back(unhidden.exposed);
+      results_.bubble_seconds.push_back(unhidden.bubble);
+      record.values["exposed_seconds"] = unhidden.exposed;
       if (const size_t dropped = telemetry::cut_to_fit(spans); dropped > 0)
         if (const auto warned = log_.append(telemetry::Log{
                 now(), telemetry::Level::warning,
@@ -275,6 +282,7 @@ class Trainer {
       end.results["mfu"] = *mfu;
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
     if (results_.exposed_of_ranks) end.results["exposed_seconds"] = *results_.exposed_of_ranks;
+    if (results_.bubble_of_ranks) end.results["bubble_seconds"] = *results_.bubble_of_ranks;
     if (outcome.stopped) end.cause = "stopped by the user";
     return end;
   }

@@ -16,6 +16,7 @@ namespace heddle::train {
 /// How training ended, and the numbers of train's last line (rank 0 writes them to results.json).
 struct Outcome {
   bool stopped = false;  // by SIGTERM, after a whole step and a checkpoint
+  int64_t step = 0;      // the last one
 };
 
 /// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop

@@ -74,7 +74,10 @@ Result<Handshake> Handshake::answering(const Credentials& credentials, const std
   return handshake;
 }
 
-Handshake::Bytes Handshake::hello() const { return {known_.begin(), known_.begin() + kHelloBytes}; }
+Handshake::Bytes Handshake::hello() const {
+  static_assert(kNonceAt + kNonceBytes == kHelloBytes);
+  return {known_.begin(), known_.begin() + kHelloBytes};
+}
 
 size_t Handshake::awaits() const {
   switch (state_) {
@@ -147,7 +150,9 @@ Result<Handshake::Bytes> Handshake::take_hello(std::span<const uint8_t> bytes) {
 Result<Handshake::Bytes> Handshake::take_answer(std::span<const uint8_t> bytes) {
   std::copy_n(bytes.begin(), kNonceBytes, known_.begin() + kHelloBytes);
   if (!proven("answer", bytes.subspan(kNonceBytes)))
-    return fail("it does not know this run's secret");
+    return fail(
+        "it does not know this run's secret, or is reached under another address than the one that "
+        "it listens on (address translation), which the proof covers");
   state_ = State::welcome;
   const Digest call = proof("call");
   return Bytes(call.begin(), call.end());

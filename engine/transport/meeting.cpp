@@ -125,8 +125,10 @@ Meeting meet(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
   for (int peer = 0; peer < size; ++peer)
     if (remote[peer]) meeting.memory[peer].reset();
   if (meeting.remote_ranks == 0) return meeting;
-  TORCH_CHECK(options.credentials, "group ", options.group, ", rank ", rank,
-              ": ranks that meet over TCP need a secret that they share, and there is none");
+  TORCH_CHECK(
+      options.credentials, "group ", options.group, ", rank ", rank,
+      ": ranks that meet over TCP need a secret that they share and others cannot read, and there "
+      "is none in the run directory");
   // Groups of one name have no rank in common: the first one tells them apart.
   const int first = options.ranks.empty() ? 0 : options.ranks.front();
   auto sockets = connect_ranks(*store, rank, remote, fmt::format("{}.{}", options.group, first),

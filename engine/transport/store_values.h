@@ -56,7 +56,6 @@ class StoreValues {
  public:
   /// Does what is asked. Of a get that finds nothing: absent; whoever can wait asks again.
   StoreReply answer(const StoreRequest& request);
-  size_t bytes() const { return bytes_; }
 
  private:
   StoreReply put(const std::string& key, const StoreValue& value, StoreValue reply);

@@ -42,16 +42,17 @@ QSize Legend::sizeHint() const {
 void Legend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
+  const auto rest = [this](qsizetype shown) { return tr("+%1").arg(entries_.size() - shown); };
+  const bool allFit = sizeHint().width() <= width() + 1;
   int x = 0;
   for (qsizetype i = 0; i < entries_.size(); ++i) {
     const LegendEntry& entry = entries_[i];
     const int needed = widthOf(entry);
-    if (x + needed > width() + 1) {
+    // What does not fit is counted, and there has to be room for that.
+    const int after = kBetween + painter.fontMetrics().horizontalAdvance(rest(i + 1));
+    if (!allFit && x + needed + after > width()) {
       painter.setPen(colors().muted);
-      const QString rest = tr("+%1").arg(entries_.size() - i);
-      if (x + painter.fontMetrics().horizontalAdvance(rest) <= width()) {
-        painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest);
-      }
+      painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest(i));
       return;
     }
     paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},

@@ -89,9 +89,12 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
 
   markLine_ = new QCPItemStraightLine(plot_);
   markLabel_ = new QCPItemText(plot_);
-  markLabel_->position->setTypeY(QCPItemPosition::ptAxisRectRatio);
-  markLabel_->setPadding(QMargins(4, 1, 4, 1));
+  markLabel_->setClipToAxisRect(false);
+  markLabel_->position->setType(QCPItemPosition::ptAbsolute);
+  markLabel_->setPositionAlignment(Qt::AlignTop | Qt::AlignLeft);
+  connect(plot_, &QCustomPlot::afterLayout, this, &LineChart::placeWords);
 
+  setMark({});
   setFocusPolicy(Qt::StrongFocus);
   plot_->setFocusProxy(this);
   setAccessibleName(title);
@@ -195,8 +198,8 @@ void LineChart::setReferences(std::vector<ReferenceLine> lines) {
     auto* label = new QCPItemText(plot_);
     label->setText(reference.label);
     label->setLayer(QStringLiteral("grid"));  // hides lines of the grid, and no curve
-    label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
-    label->setPadding(QMargins(4, 0, 4, 1));
+    label->position->setType(QCPItemPosition::ptAbsolute);
+    label->setPositionAlignment(Qt::AlignTop | Qt::AlignLeft);
     referenceItems_.emplace_back(line, label);
   }
   changed();
@@ -204,7 +207,11 @@ void LineChart::setReferences(std::vector<ReferenceLine> lines) {
 
 void LineChart::setMark(std::optional<ChartMark> mark) {
   mark_ = std::move(mark);
-  if (mark_) markLabel_->setText(mark_->label);
+  const QString keys =
+      tr("Drag over a stretch, or turn the wheel with Ctrl, to zoom; double-click "
+         "shows all. After a click the wheel zooms without Ctrl, and so do W and "
+         "S; A and D pan, arrows read off");
+  setToolTip(mark_ ? mark_->label + QStringLiteral("\n\n") + keys : keys);
   changed();
 }
 
@@ -291,8 +298,6 @@ void LineChart::redraw() {
   plot_->yAxis->setTickLabels(!empty);
   plot_->xAxis->setTickLabels(!empty);
   for (Curve& curve : curves_) drawGaps(curve, x, values.lower + values.size() * 0.03);
-  placeReferences({values.lower, values.upper});
-  placeMark(x);
 
   xCaption_->setFont(font::caption());
   xCaption_->setColor(colors().muted);
@@ -300,7 +305,8 @@ void LineChart::redraw() {
   xCaption_->setText(xUnit.isEmpty() ? xName_ : xName_ + QStringLiteral(", ") + xUnit);
   xCaption_->setVisible(!empty);
   const int captionWidth = QFontMetrics(font::caption()).horizontalAdvance(xCaption_->text());
-  plot_->axisRect()->setMinimumMargins(QMargins(captionWidth + 18, 8, 14, 22));
+  const int top = showsMark() ? QFontMetrics(font::caption()).height() + 6 : 8;
+  plot_->axisRect()->setMinimumMargins(QMargins(captionWidth + 18, top, 14, 22));
   emptyCaption_->setFont(font::text());
   emptyCaption_->setColor(colors().muted);
   emptyCaption_->setVisible(empty);
@@ -362,48 +368,6 @@ void LineChart::drawGaps(Curve& curve, const Range& x, double bottom) {
   curve.gaps->data()->set(lasts(reduced), true);
   curve.gaps->setScatterStyle(
       QCPScatterStyle(QCPScatterStyle::ssTriangle, colors().bad, colors().bad, 7));
-}
-
-void LineChart::placeReferences(const Range& y) {
-  const bool visible = xExtent().valid();
-  for (size_t i = 0; i < references_.size(); ++i) {
-    const auto& [line, label] = referenceItems_[i];
-    const double value = references_[i].value;
-    const QColor color = colorOf(references_[i].tone);
-    line->setPen(QPen(color, 1, Qt::DashLine));
-    line->point1->setCoords(0, value);
-    line->point2->setCoords(1, value);
-    line->setVisible(visible);
-    label->setFont(font::caption());
-    label->setColor(color);
-    label->setBrush(colors().surface);
-    // Towards the middle of the chart, unless the curve is there.
-    const double curve = curves_.empty() ? value : curves_[0].series.lastY();
-    const double size = y.high - y.low;
-    const bool near = std::abs(curve - value) < 0.3 * size;
-    const bool below = near ? curve > value : value > (y.low + y.high) / 2;
-    label->setPositionAlignment(Qt::AlignLeft | (below ? Qt::AlignTop : Qt::AlignBottom));
-    label->position->setCoords(0.01, value);
-    label->setVisible(visible);
-  }
-}
-
-void LineChart::placeMark(const Range& x) {
-  const bool visible = mark_ && mark_->x >= x.low && mark_->x <= x.high;
-  markLine_->setVisible(visible);
-  markLabel_->setVisible(visible);
-  if (!visible) return;
-  const QColor color = colorOf(mark_->tone);
-  markLine_->setPen(QPen(color, 1, Qt::DashLine));
-  markLine_->point1->setCoords(mark_->x, 0);
-  markLine_->point2->setCoords(mark_->x, 1);
-  markLabel_->setFont(font::caption());
-  markLabel_->setColor(color);
-  markLabel_->setBrush(colors().surface);
-  // Towards the middle of the chart.
-  const bool right = mark_->x < (x.low + x.high) / 2;
-  markLabel_->setPositionAlignment(Qt::AlignTop | (right ? Qt::AlignLeft : Qt::AlignRight));
-  markLabel_->position->setCoords(mark_->x, 0.02);
 }
 
 void LineChart::updateLegend() {

@@ -2,8 +2,9 @@
 // costs follows pixels: every curve is reduced to a column a pixel and drawn with a solid pen of
 // width 1; only the highlighted one has a wider, smoothed companion. GUI thread only.
 //
-// Wheel zooms, dragging zooms to a stretch, a double click shows all. Keys: W S zoom, A D pan, F
-// all, left and right move the crosshair from sample to sample.
+// Dragging zooms to a stretch, a double click shows all; the wheel zooms with Ctrl, and without it
+// where the chart has the focus: else it scrolls what the chart stands in. Keys: W S zoom, A D pan,
+// F all, left and right move the crosshair from sample to sample.
 #pragma once
 
 #include <QColor>
@@ -134,8 +135,11 @@ class LineChart : public Card {
   Range drawCurve(Curve& curve, bool highlighted, const Range& x);
   void drawMarks(Curve& curve, const std::vector<Column>& columns, const Range& x);
   void drawGaps(Curve& curve, const Range& x, double bottom);
-  void placeReferences(const Range& y);
-  void placeMark(const Range& x);
+  bool showsMark() const;
+  void placeWords();
+  void placeMark();
+  void placeReferences();
+  int linesThrough(const QRectF& place) const;
   void updateLegend();
   void userShows(double from, double to);
   void userShowsAll();

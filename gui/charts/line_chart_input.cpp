@@ -131,6 +131,9 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Leave:
       moveCrosshair({});
       break;
+    case QEvent::ToolTip:
+      if (crosshair_) return true;  // that speaks
+      break;
     case QEvent::MouseButtonPress: {
       const auto* press = static_cast<QMouseEvent*>(event);
       setFocus(Qt::MouseFocusReason);
@@ -145,6 +148,10 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
       return true;
     case QEvent::Wheel: {
       const auto* wheel = static_cast<QWheelEvent*>(event);
+      if (!hasFocus() && !wheel->modifiers().testFlag(Qt::ControlModifier)) {
+        event->ignore();  // the plot would take it
+        return true;
+      }
       if (wheel->angleDelta().y() == 0) break;
       zoom(std::pow(1.2, wheel->angleDelta().y() / 120.0), xAt(wheel->position()));
       return true;

@@ -9,9 +9,10 @@ namespace {
 constexpr uint8_t kCompute = 0, kOptimizer = 2;  // of a span's stream, and of its phase
 constexpr double kUntold = 0.2;  // where more is of whole layers, modules cannot be told apart
 
-/// "attention.wq" of "layers.3.attention.wq".
+/// "attention.wq" of "layers.3.attention.wq"; nothing of a whole layer, or of a whole micro-batch.
 std::string_view withoutLayer(std::string_view module) {
   constexpr std::string_view kLayers = "layers.";
+  if (module.starts_with("micro-batch")) return {};
   if (!module.starts_with(kLayers)) return module;
   const size_t dot = module.find('.', kLayers.size());
   return dot == std::string_view::npos ? std::string_view() : module.substr(dot + 1);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/json_text.h"
 #include "base/read_json.h"
 
 namespace heddle::gui {
@@ -16,8 +17,7 @@ constexpr Budget kAnswerBudget{.bytes = size_t{256} << 20, .values = 16'000'000}
 
 QByteArray ended(const json& line) {
   // A recipe that is being typed may hold anything.
-  return QByteArray::fromStdString(line.dump(-1, ' ', false, json::error_handler_t::replace)) +
-         '\n';
+  return QByteArray::fromStdString(json_text(line)) + '\n';
 }
 
 QString text(const json& object, const char* key) {

@@ -11,29 +11,30 @@
 namespace heddle::gui {
 namespace {
 
-QString numberText(const QString& key, double value) {
+constexpr int kMostDigits = 12;  // more than are usual
+
+/// `more`: see gui/format.h.
+QString numberText(const QString& key, double value, int more = 0) {
   if (std::isnan(value)) return QStringLiteral("NaN");
   if (std::isinf(value)) return value > 0 ? QStringLiteral("∞") : QStringLiteral("−∞");
-  if (key.endsWith(QStringLiteral("_bytes"))) return format::bytes(value);
-  if (key.contains(QStringLiteral("tokens_per_second"))) return format::tokensPerSecond(value);
-  if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value);
-  if (key.endsWith(QStringLiteral("loss"))) return format::loss(value);
+  if (key.endsWith(QStringLiteral("_bytes"))) return format::bytes(value, more);
+  if (key.contains(QStringLiteral("tokens_per_second")))
+    return format::tokensPerSecond(value, more);
+  if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value, more);
+  if (key.endsWith(QStringLiteral("loss"))) return format::loss(value, more);
   if (key.endsWith(QStringLiteral("mfu")) || key.endsWith(QStringLiteral("uncertain")))
-    return format::percent(value);
+    return format::percent(value, more);
   if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15)
     return format::count(static_cast<qint64>(value));
-  return format::significant(value, 4);
+  return format::significant(value, 4 + more);
 }
 
-/// With all digits that count, in the unit the value is kept in.
-QString exactText(const QString& key, double value) {
-  const QString digits = QString::fromStdString(storage::precise(value));
-  if (key.endsWith(QStringLiteral("_bytes")) && value == std::floor(value) &&
-      std::abs(value) < 1e15)
-    return format::count(static_cast<qint64>(value)) + QStringLiteral(" B");
-  if (key.contains(QStringLiteral("tokens_per_second"))) return digits + QStringLiteral(" tok/s");
-  if (key.endsWith(QStringLiteral("seconds"))) return digits + QStringLiteral(" s");
-  return digits;
+QString textOf(const QString& name, const storage::Value& value, int more) {
+  if (const double* found = std::get_if<double>(&value)) return numberText(name, *found, more);
+  QString text = QString::fromStdString(std::get<std::string>(value));
+  if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
+    return text.mid(1, text.size() - 2);
+  return text;
 }
 
 /// Names that read better than their keys.
@@ -85,31 +86,26 @@ std::optional<double> number(const storage::Value& value) {
 }
 
 QString valueText(const QString& key, const storage::Value& value) {
-  const QString name = lastPart(key);
-  if (const double* found = std::get_if<double>(&value)) return numberText(name, *found);
-  QString text = QString::fromStdString(std::get<std::string>(value));
-  if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
-    return text.mid(1, text.size() - 2);
-  return text;
+  return textOf(lastPart(key), value, 0);
 }
 
 QStringList valueTexts(const QString& key,
                        const std::vector<std::optional<storage::Value>>& values) {
   QStringList texts;
-  QHash<QString, const std::optional<storage::Value>*> seen;
-  bool clash = false;
-  for (const auto& value : values) {
-    texts << (value ? valueText(key, *value) : format::kNone);
-    const auto found = seen.constFind(texts.last());
-    if (found == seen.constEnd())
-      seen.insert(texts.last(), &value);
-    else
-      clash = clash || !storage::same(**found, value);
+  for (int more = 0; more <= kMostDigits; ++more) {
+    texts.clear();
+    QHash<QString, const std::optional<storage::Value>*> seen;
+    bool clash = false;
+    for (const auto& value : values) {
+      texts << (value ? textOf(lastPart(key), *value, more) : format::kNone);
+      const auto found = seen.constFind(texts.last());
+      if (found == seen.constEnd())
+        seen.insert(texts.last(), &value);
+      else
+        clash = clash || !storage::same(**found, value);
+    }
+    if (!clash) break;
   }
-  if (!clash) return texts;
-  for (size_t i = 0; i < values.size(); ++i)
-    if (const double* found = values[i] ? std::get_if<double>(&*values[i]) : nullptr)
-      texts[static_cast<qsizetype>(i)] = exactText(lastPart(key), *found);
   return texts;
 }
 

@@ -17,7 +17,7 @@ std::optional<double> number(const storage::Value& value);
 QString valueText(const QString& key, const storage::Value& value);
 
 /// The values of one key in several runs (nullopt: none) as they stand side by side: two that are
-/// not the same do not look so, if need be with all their digits.
+/// not the same do not look so: all of them have as many digits as tell them apart.
 QStringList valueTexts(const QString& key,
                        const std::vector<std::optional<storage::Value>>& values);
 

@@ -1,5 +1,7 @@
 #include "gui/models/worker.h"
 
+#include "base/guard.h"
+
 namespace heddle::gui {
 
 Worker::Worker(int threads, AtEnd atEnd) : atEnd_(atEnd) {
@@ -33,7 +35,11 @@ void Worker::loop() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    task();
+    const Result<> done = caught([&]() -> Result<> {
+      task();
+      return {};
+    });
+    if (!done) say(stderr, "heddle: {}\n", done.error().message);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "gui/theme/style.h"
 
+#include <QLabel>
 #include <QPainter>
 #include <QStyleOption>
 
@@ -91,6 +92,12 @@ QIcon Style::standardIcon(StandardPixmap which, const QStyleOption* option,
   const QString name = iconName(which);
   return name.isEmpty() ? QProxyStyle::standardIcon(which, option, widget)
                         : icon(name, Tone::muted);
+}
+
+void Style::polish(QWidget* widget) {
+  if (auto* label = qobject_cast<QLabel*>(widget); label && label->textFormat() == Qt::AutoText)
+    label->setTextFormat(Qt::PlainText);
+  QProxyStyle::polish(widget);
 }
 
 int Style::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,

@@ -20,6 +20,10 @@ class Style : public QProxyStyle {
   /// Heddle's own for what its dialogs show; all else is Fusion's.
   QIcon standardIcon(StandardPixmap which, const QStyleOption* option,
                      const QWidget* widget) const override;
+  /// Labels, tooltips among them, show text as it is, since names, causes and log lines come from
+  /// elsewhere. One that has Qt::RichText draws what is in it: our own words, the rest escaped.
+  void polish(QWidget* widget) override;
+  using QProxyStyle::polish;
 };
 
 }  // namespace heddle::gui

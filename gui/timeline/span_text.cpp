@@ -48,10 +48,10 @@ QString describeRows(const std::vector<TimelineRow>& rows) {
     }
     const Statistics s = row.timeline->statistics();
     sentences << tr("%1: step %2, compute %3, communication %4, of which exposed %5 (waiting for "
-                    "ranks %6), idle %7.")
+                    "ranks %6), pipeline bubble %7, idle %8.")
                      .arg(row.title, duration(s.range), duration(s.compute),
                           duration(s.communication), duration(s.exposed), duration(s.waiting),
-                          duration(s.idle));
+                          duration(s.bubble), duration(s.idle));
   }
   return sentences.join(' ');
 }

@@ -250,23 +250,30 @@ Timeline::Timeline(std::vector<Span> spans, int64_t stepUs) : lengthUs_(stepUs) 
   std::stable_sort(spans.begin(), spans.end(),
                    [](const Span& a, const Span& b) { return a.start_us < b.start_us; });
   std::array<std::vector<Span>, 2> streams;
-  std::vector<Interval> transfers, waiting;
+  std::vector<Interval> transfers, bubble, waiting;
   for (Span& span : spans) {
     lengthUs_ = std::max(lengthUs_, timeOf(span).end);
     if (span.stream != telemetry::kCompute)
-      (waits(span) ? waiting : transfers).push_back(timeOf(span));
+      (span.stream == telemetry::kBubble ? bubble
+       : waits(span)                     ? waiting
+                                         : transfers)
+          .push_back(timeOf(span));
     streams[span.stream == telemetry::kCompute ? 0 : 1].push_back(std::move(span));
   }
   compute_ = busy(streams[0]);
   communication_ = busy(streams[1]);
   overlapped_ = compute_.intersection(communication_);
   // A collective that waits for the one before it waits for no rank.
-  waiting_ =
-      Intervals(std::move(waiting)).without(compute_).without(Intervals(std::move(transfers)));
+  const Intervals moving(std::move(transfers));
+  const Intervals idling(bubble);
+  bubble_ = idling.without(compute_).without(moving);
+  waiting_ = Intervals(waiting).without(compute_).without(moving).without(idling);
+  bubble.insert(bubble.end(), waiting.begin(), waiting.end());
+  const Intervals paused = Intervals(std::move(bubble)).without(compute_).without(moving);
   auto pieces = computePieces(streams[0]);
   phases_ = phaseRuns(pieces, lengthUs_ / kShortestPhase);
   lanes_[0] = Lane(std::move(streams[0]), std::move(pieces));
-  pieces = communicationPieces(streams[1], compute_, waiting_);
+  pieces = communicationPieces(streams[1], compute_, paused);
   lanes_[1] = Lane(std::move(streams[1]), std::move(pieces));
 }
 
@@ -276,9 +283,10 @@ Statistics Timeline::statistics(Interval range) const {
   result.compute = compute_.covered(range.begin, range.end);
   result.communication = communication_.covered(range.begin, range.end);
   result.overlapped = overlapped_.covered(range.begin, range.end);
-  result.exposed = result.communication - result.overlapped;
+  result.bubble = bubble_.covered(range.begin, range.end);
+  result.exposed = result.communication - result.overlapped - result.bubble;
   result.waiting = waiting_.covered(range.begin, range.end);
-  result.idle = result.range - result.compute - result.exposed;
+  result.idle = result.range - result.compute - result.exposed - result.bubble;
   return result;
 }
 

@@ -103,8 +103,10 @@ struct PhaseRun {
   Interval time;
 };
 
-/// How a stretch of time was spent; microseconds. communication = overlapped + exposed;
-/// compute + exposed + idle = range; waiting is a part of exposed.
+/// How a stretch of time was spent; microseconds. communication = overlapped + exposed + bubble,
+/// what waits for another pipeline stage; compute + exposed + bubble + idle = range; waiting is a
+/// part of exposed. In the order in which step_alignment and the engine count: compute, transfers,
+/// the bubble, waiting for ranks.
 struct Statistics {
   int64_t range = 0;
   int64_t compute = 0;
@@ -112,6 +114,7 @@ struct Statistics {
   int64_t overlapped = 0;
   int64_t exposed = 0;
   int64_t waiting = 0;
+  int64_t bubble = 0;
   int64_t idle = 0;
   /// Share of communication that compute hides, 0 to 1; 1 when there is none.
   double overlap() const {
@@ -140,7 +143,9 @@ class Timeline {
   Intervals compute_;
   Intervals communication_;
   Intervals overlapped_;
-  Intervals waiting_;  // while compute idles and no other communication runs
+  // While compute idles and no transfer runs: for other stages, for ranks of the same one.
+  Intervals bubble_;
+  Intervals waiting_;
   std::vector<PhaseRun> phases_;
   int64_t lengthUs_ = 0;
 };

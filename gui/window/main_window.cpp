@@ -138,6 +138,8 @@ void MainWindow::connectSession() {
     if (Page* wanted = page(name)) {
       switchTo(wanted);
       wanted->showRun(run);
+      // What had the focus was of another run, and may go with it.
+      wanted->setFocus(Qt::OtherFocusReason);
     }
   });
   connect(&session_, &Session::compareRequested, this, [this](const QList<qint64>& runs) {
@@ -176,6 +178,7 @@ void MainWindow::connectSession() {
   connect(messages_, &MessageList::countChanged, status_, &StatusBar::setMessages);
   connect(&session_, &Session::offered, this,
           [this](const QString& text, const QString& button, const std::function<void()>& act) {
+            messages_->add({.text = text});
             showToast(this, text, button, act);
           });
   connect(&session_, &Session::storeChanged, this, [this] { currentPage()->activated(); });

@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QThread>
 
+#include "base/say.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "storage/store.h"
@@ -150,7 +151,7 @@ int render(int argc, char** argv) {
   QApplication application(argc, argv);
   application.setApplicationVersion(QStringLiteral(HEDDLE_VERSION));
   if (const auto drawn = draw(picture); !drawn) {
-    fprintf(stderr, "heddle: %s\n", drawn.error().message.c_str());
+    say(stderr, "heddle: {}\n", drawn.error().message);
     return drawn.error().message.starts_with("--") ? 2 : 1;
   }
   return 0;

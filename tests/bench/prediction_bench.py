@@ -156,7 +156,8 @@ for name, ranks, keys in RECIPES:
             break
     step, exposed, memory = (
         (plan["step_seconds"], results["step_seconds"]),
-        (plan["exposed_seconds"] + plan["bubble_seconds"], results["exposed_seconds"] or 0.0),
+        (plan["exposed_seconds"] + plan["bubble_seconds"],
+         (results["exposed_seconds"] or 0.0) + (results["bubble_seconds"] or 0.0)),
         (rank_0_bytes(plan), results["peak_bytes"]))
     raw = step[0] / step[1] - 1
     step, exposed = [(predicted, measured / slower) for predicted, measured in (step, exposed)]

@@ -127,6 +127,44 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
+  // nlohmann's dump() throws at bytes that are no UTF-8, and a terminal obeys what is printed raw.
+  void text_from_outside_goes_one_way() {
+    // What prints words of Heddle's own, or data that a person has asked for as it is.
+    const QStringList raw{"base/say.h",
+                          "engine/commands.cpp",                       // tokens, decoded
+                          "engine/serve.cpp",                          // JSON, to a program
+                          "workbench/commands/launch_and_watch.cpp"};  // a line that is rewritten
+    const QRegularExpression dumps("\\.dump\\(");
+    const QRegularExpression prints(
+        "fmt::print\\(|std::(cout|cerr) *<<|std::cout\\.write|\\bf?printf\\(");
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!repository::is_cpp(path) || path.startsWith("tests/")) continue;
+      const QString text = repository::text_of(path);
+      if (path != "base/json_text.h" && text.contains(dumps))
+        faults << path + ": JSON becomes text by json_text of base/json_text.h";
+      if (!raw.contains(path) && text.contains(prints))
+        faults << path + ": what is printed goes through say of base/say.h";
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
+  // Style::polish makes labels plain; AutoText would undo it, and HTML of strangers is none of
+  // ours.
+  void labels_show_plain_text() {
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!repository::is_cpp(path) || !path.startsWith("gui/") || path == "gui/theme/style.cpp")
+        continue;
+      const QString text = repository::text_of(path);
+      if (text.contains("Qt::AutoText") || text.contains("Qt::MarkdownText"))
+        faults << path + ": a label's text is Qt::PlainText, or Qt::RichText of our own words";
+      if (text.contains(QRegularExpression("\\b(QMessageBox|QStaticText)\\b")))
+        faults << path + ": it draws HTML; valid: Dialog, drawText";
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
   void cpp_is_formatted() {
     QStringList cpp = files_;
     cpp.removeIf([](const QString& path) { return !repository::is_cpp(path); });

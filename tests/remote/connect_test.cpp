@@ -139,9 +139,9 @@ class ConnectTest : public QObject {
     QVERIFY(sshd_->change_host_key());
     QVERIFY(sshd_->start_again());
     VERIFY_REFUSED(open_first(sshd_->target(), sshd_->connect_options()), Kind::host_key_changed,
-                   "your known_hosts");
+                   file + ":1 has another key of it");
     VERIFY_REFUSED(open_first(sshd_->trusted_target(), sshd_->connect_options()),
-                   Kind::host_key_changed, "your known_hosts");
+                   Kind::host_key_changed, file + ":1 has another key of it");
     std::filesystem::remove(file);
     const auto changed = open_first(accepted, sshd_->connect_options());
     VERIFY_REFUSED(changed, Kind::host_key_changed, "someone is in between");
@@ -184,7 +184,7 @@ class ConnectTest : public QObject {
 
     Target only = sshd_->trusted_target();
     only.hosts[0].identities_only = true;
-    only.hosts[0].identity_file = key;
+    only.hosts[0].identity_files = {key};
     VERIFY_REFUSED(open_first(only, options), Kind::key_refused,
                    "IdentitiesOnly keeps Heddle from asking the agent");
     qunsetenv("SSH_AUTH_SOCK");
@@ -197,9 +197,11 @@ class ConnectTest : public QObject {
     ConnectOptions options = sshd_->connect_options();
     options.ssh_folder = folder.path().toStdString();
     Target target = sshd_->trusted_target();
-    target.hosts[0].identity_file = sshd_->user_home() + "/.ssh/id_ed25519";
+    target.hosts[0].identity_files = {"/nowhere/key", sshd_->user_home() + "/.ssh/id_ed25519"};
     VERIFY_RESULT(open_first(target, options));
-    target.hosts[0].identity_file = "/nowhere/key";
+    target.hosts[0].identity_files = {std::string(kNoIdentity)};
+    VERIFY_REFUSED(open_first(target, sshd_->connect_options()), Kind::key_refused, "no key");
+    target.hosts[0].identity_files = {"/nowhere/key"};
     VERIFY_REFUSED(open_first(target, options), Kind::key_refused, "/nowhere/key: no such file");
   }
 

@@ -4,6 +4,7 @@
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
 #include <sstream>
 
@@ -134,6 +135,99 @@ class DeployTest : public QObject {
     QVERIFY2(deployed, deployed ? "" : deployed.error().message.c_str());
     // What is still under way when the connection is cut may arrive, or not.
     QVERIFY2(deployed->sent_bytes <= whole - kept, "what lay there was sent again");
+  }
+
+  void whatIsDamagedIsReplaced_data() {
+    QTest::addColumn<QString>("damage");
+    // In the engine's folder; $blob is the file behind lib/libc.so.6.
+    const std::pair<const char*, const char*> damages[] = {
+        {"a byte more", "printf x >> $blob"},
+        {"a byte less", "truncate -s -1 $blob"},
+        {"empty", ": > $blob"},
+        {"a byte changed", "printf x | dd of=$blob bs=1 seek=4096 conv=notrunc"},
+        {"a byte changed, its time set back",
+         "t=$(stat -c %y $blob); printf x | dd of=$blob bs=1 seek=4096 conv=notrunc; touch -d "
+         "\"$t\" $blob"},
+        {"another file of that size and time",
+         "head -c $(stat -c %s $blob) /dev/zero > /tmp/x; touch -r $blob /tmp/x; mv -f /tmp/x "
+         "$blob"},
+        {"gone", "rm $blob"},
+        {"all gone", "rm -r ../../blobs"},
+        {"a link", "mv $blob /tmp/x; ln -s /tmp/x $blob"},
+        {"a folder", "rm $blob; mkdir $blob"},
+        {"unreadable", "chmod 0 $blob"},
+        {"the engine's own", "printf x >> $(readlink -f bin/heddle-engine)"},
+        {"the loader", "printf x >> $(readlink -f lib/ld-linux*)"},
+        {"a link that leads elsewhere", "ln -sf /bin/false bin/heddle-engine"},
+        {"a library more", "cp $blob lib/libpreload.so"},
+        {"the wrapper", "printf '#!/bin/sh\\nexit 0\\n' > heddle-engine"},
+        {"the manifest", "sed -i 1d manifest"},
+        {"no stamp", "rm stamp"},
+        {"another stamp", "echo whole > stamp"},
+        {"half of it", "rm -r lib stamp"},
+        {"an earlier attempt's part", "rm -r ../*; printf x > $blob.part; rm $blob"},
+    };
+    for (const auto& [name, damage] : damages) QTest::newRow(name) << QString(damage);
+  }
+  void whatIsDamagedIsReplaced() {
+    QFETCH(QString, damage);
+    const auto first = deploy(*node_, "~/.heddle", "/bin/true");
+    QVERIFY2(first, first ? "" : first.error().message.c_str());
+    const std::string folder = first->engine.substr(0, first->engine.rfind('/'));
+    const auto damaged =
+        node_->run({.argv = {"/bin/sh", "-c",
+                             "cd " + folder + " && blob=$(readlink -f lib/libc.so.6) && { " +
+                                 damage.toStdString() + "; }"}});
+    QVERIFY(damaged);
+    QVERIFY2(damaged->exit_code == 0, damaged->err.c_str());
+    const auto again = deploy(*node_, "~/.heddle", "/bin/true");
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    QCOMPARE(said(*node_, {"/bin/sh", "-c",
+                           "cd " + folder +
+                               " && sha256sum --quiet -c manifest && "
+                               "[ ! -e lib/libpreload.so ] && " +
+                               again->engine + " --help | head -c 5"}),
+             std::string("Usage"));
+    // And is left alone from then on.
+    const auto third = deploy(*node_, "~/.heddle", "/bin/true");
+    QVERIFY(third);
+    QCOMPARE(third->sent_bytes, uint64_t(0));
+  }
+
+  void twoDeploymentsAtOnceBothSucceed() {
+    const auto other = sshd_->connected();
+    QVERIFY(other);
+    for (int pair = 0; pair < 20; ++pair) {
+      QVERIFY(purge(*node_, "~/.heddle"));
+      const auto bring = [](Node* node) { return deploy(*node, "~/.heddle", "/bin/true"); };
+      auto one = std::async(std::launch::async, bring, node_.get());
+      auto two = std::async(std::launch::async, bring, other.get());
+      for (auto* deployed : {&one, &two}) {
+        const auto done = deployed->get();
+        QVERIFY2(done, done ? "" : done.error().message.c_str());
+        QVERIFY(said(*node_, {done->engine, "--help"}).starts_with("Usage"));
+      }
+      QCOMPARE(said(*node_, {"find", sshd_->home_there() + "/.heddle", "-name", "*.part"}),
+               std::string());
+    }
+  }
+
+  void aRootOfSomebodyElseIsRefused() {
+    const auto refused = [&](const std::string& script) {
+      QVERIFY(node_->run_checked({.argv = {"/bin/sh", "-c", "umask 022; cd; " + script}}));
+      const auto deployed = deploy(*node_, "~/other", "/bin/true");
+      QVERIFY(!deployed);
+      const std::string& message = deployed.error().message;
+      QVERIFY2(message.find("another root folder") != std::string::npos ||
+                   message.find("a root folder in a place of your own") != std::string::npos,
+               message.c_str());
+      QVERIFY(node_->run_checked({.argv = {"/bin/sh", "-c", "cd; rm -rf other /tmp/theirs"}}));
+    };
+    refused("mkdir /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other");
+    refused("mkdir -m 775 other");
+    refused("mkdir -p other/blobs; chmod 777 other/blobs");
+    refused(
+        "mkdir -p other /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other/engines");
   }
 
   void aProgramThatIsNoneIsNotLeftThere() {

@@ -1,4 +1,4 @@
-// What needs no host: quoting, targets, ~/.ssh/config, this machine as a node.
+// What needs no host: quoting, targets, this machine as a node.
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
@@ -9,15 +9,12 @@
 #include "remote/hash_cache.h"
 #include "remote/quote.h"
 #include "remote/sha256.h"
-#include "remote/ssh_config.h"
 #include "tests/support/results.h"
 
 using namespace heddle;
 using namespace heddle::remote;
 
 namespace {
-
-const std::string kFixtures = HEDDLE_SOURCE_DIR "/tests/remote/fixtures/";
 
 std::string text_of(const std::string& file) {
   std::ostringstream text;
@@ -28,9 +25,6 @@ std::string text_of(const std::string& file) {
 std::string line_of(const Host& host) {
   const std::string user = host.user.empty() ? "" : host.user + "@";
   std::string line = fmt::format("{}: {}{}:{}", host.name, user, host.address, host.port);
-  if (!host.identity_file.empty()) line += fmt::format(" key \"{}\"", host.identity_file);
-  if (host.identities_only) line += " only";
-  if (!host.jump.empty()) line += fmt::format(" through {}", host.jump);
   return line + "\n";
 }
 
@@ -121,6 +115,14 @@ class LocalTest : public QObject {
     QCOMPARE(QString::fromStdString(host ? line_of(*host) : host.error().message), expected);
   }
 
+  void aTypedPortIsKnownFromNone() {
+    QCOMPARE(typed_port("node"), uint16_t(0));
+    QCOMPARE(typed_port("ann@node:22"), uint16_t(22));
+    QCOMPARE(typed_port("22:22"), uint16_t(22));
+    QCOMPARE(typed_port("ann@fe80::22"), uint16_t(0));
+    QCOMPARE(typed_port("[fe80::1]:2200"), uint16_t(2200));
+  }
+
   void targetsSurviveJson() {
     Target target = this_machine();
     QCOMPARE(target_from_json(to_json(target)).value(), target);
@@ -128,11 +130,18 @@ class LocalTest : public QObject {
     target.root = "/scratch/me";
     target.hosts = {*parse_host("ann@a:1"), *parse_host("b")};
     target.hosts[1].jump = "ann@gate";
-    target.hosts[1].identity_file = "~/.ssh/k";
+    target.hosts[1].identity_files = {"~/.ssh/k", "~/.ssh/l"};
+    target.hosts[1].host_key_alias = "b.example";
+    target.hosts[1].known_hosts = {"~/.ssh/known_b"};
     target.hosts[1].identities_only = true;
     target.accepted_keys = {{"a:1", "SHA256:x"}};
     target.public_addresses = true;
     QCOMPARE(target_from_json(to_json(target)).value(), target);
+
+    // As an older Heddle has saved it.
+    const auto older = target_from_json(
+        R"({"name": "a", "hosts": [{"address": "a", "identity_file": "~/.ssh/k"}]})");
+    QCOMPARE(older.value().hosts[0].identity_files, std::vector<std::string>{"~/.ssh/k"});
 
     // Another version of it: keys of hosts that stay, a jump's among them, stay as well.
     target.accepted_keys.push_back({"gate:22", "SHA256:y"});
@@ -148,26 +157,6 @@ class LocalTest : public QObject {
     VERIFY_SAYS(target_from_json(R"({"name": "a", "hosts": []})"), "there is no host in it");
     VERIFY_SAYS(target_from_json(R"({"name": "a", "root": "x", "hosts": [{}]})"),
                 "root \"x\" is no folder");
-  }
-
-  void theUsersSshConfigIsReadKnowingly() {
-    const SshConfig config = hosts_of_ssh_config(kFixtures + "ssh_config");
-    std::string text;
-    for (const Host& host : config.hosts) text += line_of(host);
-    for (const std::string& warning : config.warnings) text += warning + "\n";
-    const QString read = QString::fromStdString(text).remove(QString::fromStdString(kFixtures));
-    QCOMPARE(read, QString::fromStdString(text_of(kFixtures + "ssh_config.expected")));
-    QVERIFY(hosts_of_ssh_config("/no/such/file").hosts.empty());
-  }
-
-  void whatIsTypedWinsOverTheConfig() {
-    const std::string file = kFixtures + "ssh_config";
-    QCOMPARE(line_of(*resolve_host("gateway", file)),
-             std::string("gateway: bob@gateway.example:2022\n"));
-    QCOMPARE(line_of(*resolve_host("eve@gateway:22", file)),
-             std::string("gateway: eve@gateway.example:22\n"));
-    QCOMPARE(line_of(*resolve_host("other", file)), std::string("other: other:22\n"));
-    VERIFY_SAYS(resolve_host("tunnel", file), "ProxyCommand");
   }
 
   void hashesAreRememberedUntilTheFileChanges() {

@@ -151,6 +151,7 @@ class SshTest : public QObject {
     for (const std::string& name : names) {
       VERIFY_RESULT(node_->put_bytes(name, kHome + "/a/" + name, 0640));
     }
+    VERIFY_RESULT(node_->make_folders(kHome + "/blanks"));
     const auto entries = node_->list(kHome + "/a");
     VERIFY_RESULT(entries);
     QCOMPARE(entries->size(), names.size() + 1);
@@ -159,6 +160,15 @@ class SshTest : public QObject {
     QVERIFY(entries->at(1).folder);
     QCOMPARE(entries->at(2).name, names[1]);
     QCOMPARE(entries->at(2).size, names[1].size());
+    for (const char* name : {" ", "  two blanks", "\ttab", "a\nline", "-n", "blank at the end "}) {
+      VERIFY_RESULT(node_->put_bytes("x", kHome + "/blanks/" + name, 0640));
+      const auto one = node_->list(kHome + "/blanks");
+      VERIFY_RESULT(one);
+      QCOMPARE(one->size(), size_t{1});
+      QCOMPARE(one->front().name, std::string(name));
+      QCOMPARE(node_->stat(kHome + "/blanks/" + name)->value().name, std::string(name));
+      VERIFY_RESULT(node_->remove(kHome + "/blanks/" + name));
+    }
     QVERIFY(node_->list(kHome + "/none")->empty());
     QCOMPARE(node_->stat(kHome + "/a/plain")->value().size, uint64_t{5});
     QVERIFY(!node_->stat(kHome + "/a/none")->has_value());

@@ -215,6 +215,10 @@ class SchemaTest : public QObject {
   void network_file_systems_are_known() {
     QVERIFY(is_network_filesystem(0x6969));       // NFS
     QVERIFY(is_network_filesystem(0xFE534D42));   // SMB2
+    QVERIFY(is_network_filesystem(0x47504653));   // GPFS
+    QVERIFY(is_network_filesystem(0x19830326));   // BeeGFS
+    QVERIFY(is_network_filesystem(0x65735546));   // FUSE
+    QVERIFY(is_network_filesystem(0x01021997));   // 9P
     QVERIFY(!is_network_filesystem(0xEF53));      // ext4
     QVERIFY(!is_network_filesystem(0x01021994));  // tmpfs
   }

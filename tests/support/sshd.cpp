@@ -190,6 +190,10 @@ Result<> Sshd::make_key(const std::string& file) {
 Result<> Sshd::change_host_key() {
   const std::string file = folder_ + "/sshd/host_key";
   if (Result<> made = make_key(file); !made) return made;
+  return read_fingerprint(file);
+}
+
+Result<> Sshd::read_fingerprint(const std::string& file) {
   const Result<std::string> line = checked({"ssh-keygen", "-l", "-E", "sha256", "-f", file});
   if (!line) return fail(line);
   const size_t begin = line->find("SHA256:");
@@ -202,7 +206,12 @@ Result<> Sshd::prepare() {
     fs::create_directories(folder_ + name);
   }
   fs::permissions(user_home() + "/.ssh", fs::perms(0700));
-  if (Result<> made = change_host_key(); !made) return made;
+  if (!options_.files.empty()) {
+    fs::copy(options_.files, folder_ + "/sshd", fs::copy_options::recursive);
+  }
+  const std::string host_key = folder_ + "/sshd/host_key";
+  const Result<> has_key = fs::exists(host_key) ? read_fingerprint(host_key) : change_host_key();
+  if (!has_key) return has_key;
   const std::string key = user_home() + "/.ssh/id_ed25519";
   if (Result<> made = make_key(key); !made) return made;
   fs::copy_file(key + ".pub", folder_ + "/sshd/authorized_keys");
@@ -219,8 +228,9 @@ Result<> Sshd::prepare() {
                                               "KbdInteractiveAuthentication no\n"
                                               "UsePAM no\n"
                                               "StrictModes no\n"
-                                              "PidFile none\n",
-                                              port_, address_));
+                                              "PidFile none\n"
+                                              "{}",
+                                              port_, address_, options_.config));
   write(folder_ + "/passwd", fmt::format("root:x:0:0:root:/root:{}\n"
                                          "sshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
                                          "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",

@@ -23,6 +23,10 @@ struct SshdOptions {
   /// The node has a network of its own, on a cable that cut_cable() cuts. Several such nodes reach
   /// one another.
   bool own_network = false;
+  /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
+  std::string files;
+  /// Further lines of its sshd_config.
+  std::string config;
 };
 
 class Sshd {
@@ -68,6 +72,7 @@ class Sshd {
  private:
   Sshd(SshdOptions options, std::string folder);
   Result<> make_key(const std::string& file);
+  Result<> read_fingerprint(const std::string& file);
   Result<> prepare();
   Result<> lay_cable();
   std::string network() const;

@@ -66,8 +66,9 @@ class ForeignStoreTest : public QObject {
     const std::string before = contents(copy);
     const auto writer = storage::Writer::open(copy);
     QVERIFY(!writer);
-    QVERIFY2(writer.error().message.find("made elsewhere") != std::string::npos,
-             writer.error().message.c_str());
+    QVERIFY2(
+        writer.error().message.find("is not known to have been made here") != std::string::npos,
+        writer.error().message.c_str());
     auto reader = must(storage::Reader::open(copy));
     QCOMPARE(must(reader.runs()).size(), size_t(1));
     const auto run = must(reader.run(1));
@@ -84,6 +85,90 @@ class ForeignStoreTest : public QObject {
     fs::copy_file(made, other);
     fs::rename(other, made);
     QVERIFY(!storage::is_trusted(made));
+  }
+
+  void one_that_was_moved_stays_trusted() {
+    const std::string made = store_with({}), moved = path("moved.sqlite");
+    fs::rename(made, moved);
+    must(storage::Writer::open(path("other.sqlite")));
+    QVERIFY(storage::is_trusted(moved));
+    // Another file at its old place takes nothing from it.
+    must(storage::Writer::open(made));
+    must(storage::Writer::open(path("third.sqlite")));
+    QVERIFY(storage::is_trusted(moved));
+  }
+
+  void one_that_is_out_of_reach_stays_trusted() {
+    fs::create_directory(path("disk"));
+    const std::string made = path("disk/store.sqlite");
+    must(storage::Writer::open(made));
+    fs::rename(path("disk"), path("unmounted"));
+    must(storage::Writer::open(path("other.sqlite")));
+    fs::rename(path("unmounted"), path("disk"));
+    QVERIFY(storage::is_trusted(made));
+  }
+
+  void a_device_may_have_another_number() {
+    const std::string made = store_with({}), list = path("data/heddle/trusted-stores");
+    std::istringstream line(contents(list));
+    std::string device, inode, born, rest;
+    line >> device >> inode >> born;
+    std::getline(line, rest);
+    if (born == "0") QSKIP("this file system does not tell when a file was made");
+    write(list, fmt::format("{} {} {}{}\n", 12345, inode, born, rest));
+    QVERIFY(storage::is_trusted(made));
+    write(list, fmt::format("{} {} {}{}\n", device, inode, 12345, rest));
+    QVERIFY(!storage::is_trusted(made));
+  }
+
+  void an_empty_file_is_made_a_store_of_ones_own() {
+    const std::string made = path("made.sqlite");
+    std::ofstream(made).close();
+    store_with({});
+    QVERIFY(storage::is_listed(made));
+    QVERIFY(storage::Writer::open(made));
+  }
+
+  void the_default_store_of_earlier_versions_is_ones_own() {
+    const std::string store = path("data/heddle/heddle.sqlite");
+    fs::create_directories(path("data/heddle"));
+    fs::copy_file(store_with({}), store);
+    fs::remove(path("data/heddle/trusted-stores"));
+    // The first thing that the new version is asked for is another store.
+    must(storage::Writer::open(path("other.sqlite")));
+    QVERIFY(storage::is_trusted(store));
+  }
+
+  void roots_may_be_written_with_more_slashes_data() {
+    QTest::addColumn<QString>("said");
+    QTest::addColumn<QString>("expanded");
+    QTest::newRow("at its end") << "/srv/heddle/"
+                                << "/srv/heddle";
+    QTest::newRow("as kept before") << "/srv/heddle/"
+                                    << "/srv/heddle/";
+    QTest::newRow("two") << "/srv//heddle"
+                         << "/srv/heddle";
+    QTest::newRow("in the home") << "~/.heddle/"
+                                 << "/home/me/.heddle";
+    QTest::newRow("below") << "~//runs/heddle//"
+                           << "/home/me/runs/heddle";
+  }
+  void roots_may_be_written_with_more_slashes() {
+    QFETCH(QString, said);
+    QFETCH(QString, expanded);
+    remote::Target target = remote::this_machine();
+    target.root = said.toStdString();
+    must(remote::check(target));
+    Place place = place_on(target);
+    place.shares.push_back(
+        {.root = expanded.toStdString(), .folder = "20261124-one", .engine_id = {}});
+    const auto read = place_from_json(to_json(place));
+    VERIFY_RESULT(read);
+    QCOMPARE(read->shares[0].root, remote::tidy_folder(expanded.toStdString()));
+    for (const char* wrong : {"/", "//", "~/..", "/srv/../etc", "/srv/./heddle", "heddle", ""}) {
+      target.root = wrong;
+      QVERIFY2(!remote::check(target), wrong);
+    }
   }
 
   void nothing_of_a_strangers_run_is_run_or_deleted() {

@@ -15,9 +15,11 @@
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/checkpoint_folder.h"
+#include "engine/launch/last_word.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/process.h"
 #include "engine/launch/rank_arguments.h"
+#include "engine/launch/run_files.h"
 #include "engine/launch/supervise.h"
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/log_writer.h"
@@ -105,11 +107,18 @@ int run_rank(const std::vector<std::string>& words) {
   };
   while (!stop_asked && step < recipe.training.steps) {
     append(step_record(++step, context->rank));
+    launch::say(context->word_fd, {launch::Word::State::working, step});
     std::this_thread::sleep_for(pause);
     save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);
   }
   save_if(true);
   append(telemetry::End{launch::now(), stop_asked ? "stopped" : "done", "", {{"peak_bytes", 1e6}}});
+  if (context->rank == 0)
+    if (const auto left = launch::write_atomically(context->run_dir + "/results.json", "{}\n");
+        !left)
+      return complain(left.error().message, 1);
+  using State = launch::Word::State;
+  launch::say(context->word_fd, {stop_asked ? State::stopped : State::done, step});
   return stop_asked ? 130 : 0;
 }
 

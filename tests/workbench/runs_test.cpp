@@ -1,8 +1,10 @@
 // From launch to the end in the store, on this machine, with real processes and real logs.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <QProcess>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -118,7 +120,7 @@ class RunsTest : public QObject {
     ::kill(running.state->ranks[1].process.pid, SIGKILL);
     QVERIFY(fixture_->ends(run.id));
     QCOMPARE(detail(run.id).summary.state, RunState::failed);
-    QCOMPARE(detail(run.id).summary.cause, std::string("rank 1 was killed by SIGKILL"));
+    QVERIFY(detail(run.id).summary.cause.starts_with("rank 1 was killed by SIGKILL after step "));
     QCOMPARE(heddle::launch::identify(running.state->ranks[0].process.pid),
              heddle::launch::ProcessId{});
     fixture_->verify_complete(run.id, 2);
@@ -146,6 +148,21 @@ class RunsTest : public QObject {
     QCOMPARE(detail(run.id).summary.state, RunState::lost);
     QVERIFY(detail(run.id).summary.cause.starts_with("the supervisor on this-machine is gone"));
     fixture_->verify_complete(run.id, 2);
+  }
+
+  void a_run_whose_directory_vanishes_says_so() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    const heddle::launch::Status running = status(run.id);
+    std::filesystem::remove_all(detail(run.id).run_dir);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::lost);
+    QVERIFY2(
+        detail(run.id).summary.cause.find("somebody has moved or removed it") != std::string::npos,
+        detail(run.id).summary.cause.c_str());
+    QTRY_COMPARE_WITH_TIMEOUT(heddle::launch::identify(running.state->ranks[0].process.pid),
+                              heddle::launch::ProcessId{}, 20000);
   }
 
   void a_bad_recipe_makes_no_run() {
@@ -265,17 +282,21 @@ class RunsTest : public QObject {
   void folders_of_runs_are_imported_once() {
     open();
     const auto run = launched(fixture_->request(20));
-    QVERIFY(fixture_->ends(run.id));
+    const auto elsewhere = launched(fixture_->request(20));
+    QVERIFY(fixture_->ends(run.id) && fixture_->ends(elsewhere.id));
     const std::string below = fixture_->path("elsewhere/below");
     std::filesystem::create_directories(below);
-    std::filesystem::copy(detail(run.id).run_dir, below + "/one");
-    std::filesystem::copy(detail(run.id).run_dir, below + "/two");
+    std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/one");
+    std::filesystem::copy(detail(elsewhere.id).run_dir, below + "/twin");
+    must(workbench_->writer().remove(elsewhere.id).get());
     const std::string folder = fixture_->path("elsewhere");
-    QCOMPARE(run_dirs_in(folder), (std::vector<std::string>{below + "/one", below + "/two"}));
+    QCOMPARE(must(run_dirs_in(folder)),
+             (std::vector<std::string>{below + "/one", below + "/twin"}));
 
-    // Beside this workbench, which has the lease; what was launched here is here already.
+    // Beside this workbench, which has the lease; what was launched here is here already, and so is
+    // what has come in from another folder.
     const auto beside = must(storage::Writer::open(fixture_->store));
-    const std::vector<std::string> paths{folder, below + "/two/", detail(run.id).run_dir,
+    const std::vector<std::string> paths{folder, below + "/twin/", detail(run.id).run_dir,
                                          fixture_->path("node/none")};
     const auto first = import_runs(fixture_->store, *beside, paths);
     QCOMPARE(first.size(), size_t(4));
@@ -283,17 +304,64 @@ class RunsTest : public QObject {
     for (const Imported& one : first) {
       QCOMPARE(one.run.has_value(), one.run_dir != fixture_->path("node/none"));
       here += one.was_here;
+      if (one.run_dir.starts_with(folder)) QCOMPARE(one.was_here, one.run_dir != below + "/one");
     }
-    QCOMPARE(here, 1);
+    QCOMPARE(here, 2);
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
-    QCOMPARE(must(reader.runs()).size(), size_t(3));
+    QCOMPARE(must(reader.runs()).size(), size_t(2));
     for (const storage::RunSummary& summary : must(reader.runs())) {
       QCOMPARE(summary.state, RunState::done);
-      QVERIFY(digests_of_store(reader, summary.id) == digests_of_folder(below + "/one", 2));
+      const std::string run_dir = summary.id == run.id ? detail(run.id).run_dir : below + "/one";
+      QVERIFY(digests_of_store(reader, summary.id) == digests_of_folder(run_dir, 2));
     }
     for (const Imported& one : import_runs(fixture_->store, *beside, {folder}))
       QVERIFY(one.was_here && one.run);
-    QCOMPARE(must(reader.runs()).size(), size_t(3));
+    QCOMPARE(must(reader.runs()).size(), size_t(2));
+  }
+
+  void an_import_follows_no_links_and_waits_for_no_pipes() {
+    namespace fs = std::filesystem;
+    open();
+    const auto run = launched(fixture_->request(20));
+    QVERIFY(fixture_->ends(run.id));
+    const std::string run_dir = detail(run.id).run_dir;
+    fs::create_directories(fixture_->path("foreign"));
+    fs::create_directory_symlink(run_dir, fixture_->path("foreign/link"));
+    fs::create_directories(fixture_->path("foreign/pipe"));
+    QCOMPARE(mkfifo(fixture_->path("foreign/pipe/rank-0.0.hlog").c_str(), 0600), 0);
+    fs::create_directories(fixture_->path("foreign/linked"));
+    fs::create_symlink(run_dir + "/rank-0.0.hlog", fixture_->path("foreign/linked/rank-0.0.hlog"));
+    QVERIFY(must(run_dirs_in(fixture_->path("foreign"))).empty());
+
+    const std::string copy = fixture_->path("copied");
+    const auto import_with = [&](const std::string& name, auto replace) {
+      fs::remove_all(copy);
+      fs::copy(run_dir, copy);
+      fs::remove(copy + "/" + name);
+      replace(copy + "/" + name);
+      return import_run(workbench_->writer(), copy);
+    };
+    for (const std::string name : {"recipe.toml", "launch.json", "state.json", "end.json",
+                                   "rank-0.0.hlog", "rank-1.0.hlog"}) {
+      const auto link = [&](const std::string& path) {
+        fs::create_symlink(run_dir + "/" + name, path);
+      };
+      VERIFY_SAYS(import_with(name, link), name + ": it is a link");
+      const auto pipe = [](const std::string& path) { mkfifo(path.c_str(), 0600); };
+      VERIFY_SAYS(import_with(name, pipe), name + ": it is no regular file");
+      if (name.ends_with(".hlog")) continue;
+      const auto large = [](const std::string& path) {
+        std::ofstream(path) << "";
+        fs::resize_file(path, uint64_t{17} << 20);
+      };
+      VERIFY_SAYS(import_with(name, large), "at most 16777216 are read");
+    }
+    // Nothing of them is left, and the same run without them is taken.
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    QCOMPARE(must(reader.runs()).size(), size_t(1));
+    fs::remove_all(copy);
+    fs::copy(run_dir, copy);
+    VERIFY_RESULT(import_run(workbench_->writer(), copy));
   }
 
   void an_interrupted_import_leaves_nothing() {
@@ -304,6 +372,7 @@ class RunsTest : public QObject {
       QVERIFY(fixture_->ends(run.id));
       run_dir = fixture_->path("copy");
       std::filesystem::copy(detail(run.id).run_dir, run_dir);
+      must(workbench_->writer().remove(run.id).get());
       workbench_.reset();
     }
     // As a process leaves it that was killed on the way.
@@ -329,7 +398,7 @@ class RunsTest : public QObject {
       interrupted(*writer);
     }
     open();  // who follows the runs clears up
-    QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(1), 30000);
+    QTRY_COMPARE_WITH_TIMEOUT(must(reader.runs()).size(), size_t(0), 30000);
   }
 
   void what_goes_with_a_run_is_told() {

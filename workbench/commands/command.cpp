@@ -1,9 +1,11 @@
 #include "workbench/commands/command.h"
 
+#include "base/say.h"
+
 namespace heddle::workbench {
 
 int report(const Error& error, int exit_code) {
-  fmt::print(stderr, "heddle: {}\n", error.message);
+  say(stderr, "heddle: {}\n", error.message);
   return exit_code;
 }
 

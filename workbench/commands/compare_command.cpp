@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/json_text.h"
+#include "base/say.h"
 #include "storage/json.h"
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
@@ -86,14 +88,14 @@ int compare_command(const Context& context, const CompareOptions& options) {
     const auto comparison = reader.compare(ids);
     if (!comparison) return fail(comparison);
     if (!options.json) {
-      fmt::print("{}\n", compare_text(*comparison));
+      say("{}\n", compare_text(*comparison));
       return kExitDone;
     }
     const auto breakdown = read_breakdown(reader, ids);
     if (!breakdown) return fail(breakdown);
     nlohmann::json json = storage::compare_json(*comparison);
     json["breakdown"] = *breakdown;
-    fmt::print("{}\n", json.dump(2));
+    say("{}\n", json_text(json, 2));
     return kExitDone;
   });
 }

@@ -1,6 +1,7 @@
 // heddle export RUN --to DIR
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "storage/export.h"
 #include "workbench/commands/command.h"
 
@@ -12,7 +13,7 @@ int export_command(const Context& context, const ExportOptions& options) {
       context, options.run, [&](storage::Reader& reader, const Run& run) -> Result<int> {
         const Result<> exported = storage::export_run(reader, run.summary.id, options.folder);
         if (!exported) return fail(exported);
-        fmt::print("{} is exported to {}\n", run.summary.name, options.folder);
+        say("{} is exported to {}\n", run.summary.name, options.folder);
         return kExitDone;
       });
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/say.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/watch.h"
@@ -25,13 +26,12 @@ void stop_run(const std::string& store_path, const storage::CreatedRun& created)
   if (!run) {
     report(run.error());
   } else if (!stop_keeps(*run)) {
-    fmt::print(
-        stderr,
+    say(stderr,
         "{0} keeps no checkpoints, and a stop would lose all that it has trained: it goes on. "
         "heddle stop {0} --discard ends it; Ctrl+C again leaves it running\n",
         created.name);
   } else if (const Result<> stopped = stop(*run); stopped) {
-    fmt::print(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
+    say(stderr, "stopping {}; Ctrl+C again leaves it running\n", created.name);
   } else {
     report(stopped.error());
   }
@@ -42,13 +42,13 @@ void stop_run(const std::string& store_path, const storage::CreatedRun& created)
 bool TerminalProgress::operator()(const std::string& what, uint64_t done, uint64_t total) {
   const bool rewrites = isatty(STDERR_FILENO);
   if (what != last_) {
-    if (rewrites && !last_.empty()) fmt::print(stderr, "\n");
-    fmt::print(stderr, "{}{}", what, rewrites ? "" : "\n");
+    if (rewrites && !last_.empty()) say(stderr, "\n");
+    say(stderr, "{}{}", what, rewrites ? "" : "\n");
     last_ = what;
   }
   if (rewrites && total > 0) {
-    fmt::print(stderr, "\r{}: {} of {}\x1b[K", what, bytes_text(static_cast<double>(done)),
-               bytes_text(static_cast<double>(total)));
+    fmt::print(stderr, "\r{}: {} of {}\x1b[K", printable(what),
+               bytes_text(static_cast<double>(done)), bytes_text(static_cast<double>(total)));
   }
   fflush(stderr);
   return true;
@@ -57,15 +57,15 @@ bool TerminalProgress::operator()(const std::string& what, uint64_t done, uint64
 void TerminalProgress::operator()(const std::vector<Finding>& findings) {
   const std::string lines = lines_of(findings, probe::Status::warn);
   if (lines.empty()) return;
-  if (isatty(STDERR_FILENO) && !last_.empty()) fmt::print(stderr, "\n");
-  fmt::print(stderr, "{}\n", lines);
+  if (isatty(STDERR_FILENO) && !last_.empty()) say(stderr, "\n");
+  say(stderr, "{}\n", lines);
   last_.clear();
 }
 
 int report_launch(const LaunchError& error) {
-  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
+  if (isatty(STDERR_FILENO)) say(stderr, "\n");
   if (!error.faults.empty() || error.refused) {
-    fmt::print(stderr, "{}\n", error.message);
+    say(stderr, "{}\n", error.message);
     return kExitUsage;
   }
   return report(Error{error.message});
@@ -77,8 +77,8 @@ Watched launch_and_watch(const std::string& store_path, const LaunchRequest& req
   TerminalProgress progress;
   const auto run = launch((*workbench)->writer(), request, std::ref(progress), std::ref(progress));
   if (!run) return {report_launch(run.error()), {}};
-  if (isatty(STDERR_FILENO)) fmt::print(stderr, "\n");
-  fmt::print("{} (run {}) is running on {}\n", run->name, run->id, request.target.name);
+  if (isatty(STDERR_FILENO)) say(stderr, "\n");
+  say("{} (run {}) is running on {}\n", run->name, run->id, request.target.name);
   const Result<int> exit_code = watch(store_path, run->id, [&] { stop_run(store_path, *run); });
   return {exit_code ? *exit_code : report(exit_code.error()), *run};
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/say.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
 #include "workbench/commands/launch_and_watch.h"
@@ -58,7 +59,7 @@ Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& opt
         options.target, parent.name, parent.target);
   Result<Continuation> plan = plan_continuation(reader, *request);
   if (!plan) return fail(plan);
-  fmt::print("{}", to_text(*plan));
+  say("{}", to_text(*plan));
   fflush(stdout);
   return std::move(plan->launch);
 }
@@ -75,7 +76,7 @@ int check_and_print(const Context& context, const LaunchRequest& request) {
   const auto findings = check_launch(context.store, request);
   if (!findings) return report_launch(findings.error());
   for (const Finding& finding : *findings)
-    fmt::print("{:<7} {}\n", probe::word(finding.status), finding.line());
+    say("{:<7} {}\n", probe::word(finding.status), finding.line());
   return may_start(*findings) ? kExitDone : kExitUsage;
 }
 
@@ -97,8 +98,8 @@ int launch_command(const Context& context, const LaunchOptions& options) {
   TerminalProgress progress;
   const auto run = launch(**writer, *request, std::ref(progress), std::ref(progress));
   if (!run) return report_launch(run.error());
-  fmt::print("{} (run {}) is running on {}; follow it with: heddle tail {}\n", run->name, run->id,
-             request->target.name, run->name);
+  say("{} (run {}) is running on {}; follow it with: heddle tail {}\n", run->name, run->id,
+      request->target.name, run->name);
   return kExitDone;
 }
 

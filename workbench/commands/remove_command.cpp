@@ -1,6 +1,7 @@
 // heddle remove RUN, heddle restore RUN
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "workbench/commands/command.h"
 #include "workbench/control.h"
 
@@ -11,7 +12,7 @@ int remove_command(const Context& context, const std::string& name) {
     const auto writer = storage::Writer::open(context.store);
     if (!writer) return fail(writer);
     if (const Result<> removed = remove(**writer, run); !removed) return fail(removed);
-    fmt::print("{} is removed\n", run.summary.name);
+    say("{} is removed\n", run.summary.name);
     return kExitDone;
   };
   return with_run(context, name, work, true);
@@ -25,7 +26,7 @@ int restore_command(const Context& context, const std::string& name) {
     if (const Result<> done = (*writer)->restore(run.summary.id).get(); !done) return fail(done);
     const Result<storage::RunDetail> now = reader.run(run.summary.id);
     if (!now) return fail(now);
-    fmt::print("{} is back\n", now->summary.name);
+    say("{} is back\n", now->summary.name);
     return kExitDone;
   };
   return with_run(context, name, work, true);

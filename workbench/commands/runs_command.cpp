@@ -1,6 +1,8 @@
 // heddle runs [--trash] [--json]
 #include <fmt/format.h>
 
+#include "base/json_text.h"
+#include "base/say.h"
 #include "storage/json.h"
 #include "workbench/commands/command.h"
 #include "workbench/commands/format.h"
@@ -28,12 +30,12 @@ int runs_command(const Context& context, const RunsOptions& options) {
     const auto runs = reader.runs(options.trash);
     if (!runs) return fail(runs);
     if (options.json) {
-      fmt::print("{}\n", storage::runs_json(*runs).dump(2));
+      say("{}\n", json_text(storage::runs_json(*runs), 2));
     } else if (runs->empty()) {
-      fmt::print("{}\n", options.trash ? "The trash is empty."
-                                       : "There are no runs yet; heddle launch RECIPE makes one.");
+      say("{}\n", options.trash ? "The trash is empty."
+                                : "There are no runs yet; heddle launch RECIPE makes one.");
     } else {
-      fmt::print("{}", runs_table(*runs));
+      say("{}", runs_table(*runs));
     }
     return kExitDone;
   });

@@ -1,6 +1,8 @@
 // heddle show RUN [--json]
 #include <fmt/format.h>
 
+#include "base/json_text.h"
+#include "base/say.h"
 #include "storage/json.h"
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
@@ -46,14 +48,14 @@ int show_command(const Context& context, const ShowOptions& options) {
   return with_run(context, options.run,
                   [&](storage::Reader& reader, const Run& run) -> Result<int> {
                     if (!options.json) {
-                      fmt::print("{}\n", run_text(run));
+                      say("{}\n", run_text(run));
                       return kExitDone;
                     }
                     const auto steps = read_steps(reader, run);
                     if (!steps) return fail(steps);
                     nlohmann::json json = storage::show_json(run);
                     json["prediction"] = prediction_json(*steps);
-                    fmt::print("{}\n", json.dump(2));
+                    say("{}\n", json_text(json, 2));
                     return kExitDone;
                   });
 }

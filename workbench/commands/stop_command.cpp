@@ -1,6 +1,7 @@
 // heddle stop RUN [--kill] [--discard]
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "workbench/commands/command.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -18,7 +19,7 @@ int stop_command(const Context& context, const StopOptions& options) {
                     kExitUsage);
     const Result<> asked = options.kill ? kill(run) : stop(run);
     if (!asked) return fail(asked);
-    fmt::print("{} was asked to {}. {}\n", name, options.kill ? "end" : "stop", what);
+    say("{} was asked to {}. {}\n", name, options.kill ? "end" : "stop", what);
     return kExitDone;
   });
 }

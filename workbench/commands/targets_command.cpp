@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/say.h"
 #include "remote/connect.h"
 #include "remote/deploy.h"
 #include "remote/ssh_config.h"
@@ -25,23 +26,27 @@ int probe_and_print(storage::Writer& writer, const remote::Target& target) {
   if (!reports) return report(reports.error());
   bool failed = false;
   for (const probe::Report& probed : *reports) {
-    fmt::print("{}", probe::to_text(probed));
+    say("{}", probe::to_text(probed));
     failed |= probed.worst() == probe::Status::fail;
   }
   return failed ? kExitFailed : kExitDone;
 }
 
-Result<remote::Target> target_of(const AddTargetOptions& options) {
+/// `notes`: what of the SSH config is not followed.
+Result<remote::Target> target_of(const AddTargetOptions& options, std::vector<std::string>& notes) {
   remote::Target target;
   target.name = options.name;
   if (!options.root.empty()) target.root = options.root;
   target.public_addresses = options.public_addresses;
   for (const std::string& text : options.hosts) {
-    Result<remote::Host> host = remote::resolve_host(text);
-    if (!host) return fail(host);
-    if (!options.jump.empty()) host->jump = options.jump;
-    if (!options.identity_file.empty()) host->identity_file = options.identity_file;
-    target.hosts.push_back(std::move(*host));
+    auto resolved = remote::resolve_host(text);
+    if (!resolved) return fail(resolved);
+    remote::Host& host = resolved->host;
+    if (!options.jump.empty()) host.jump = options.jump;
+    if (!options.identity_file.empty()) host.identity_files = {options.identity_file};
+    target.hosts.push_back(std::move(host));
+    for (const std::string& note : resolved->notes)
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
   if (const Result<> checked = remote::check(target); !checked) return fail(checked);
   return target;
@@ -119,7 +124,7 @@ Result<int> remove_target(const Context& context, storage::Reader& reader, const
   const auto writer = storage::Writer::open(context.store);
   if (!writer) return fail(writer);
   if (const Result<> removed = (*writer)->remove_target(name).get(); !removed) return fail(removed);
-  fmt::print("{} is removed\n", name);
+  say("{} is removed\n", name);
   return kExitDone;
 }
 
@@ -139,13 +144,14 @@ int list_targets_command(const Context& context) {
                             bytes_text(static_cast<double>(probe->memory_bytes))});
       }
     }
-    fmt::print("{}", table(rows, {4, 5}));
+    say("{}", table(rows, {4, 5}));
     return kExitDone;
   });
 }
 
 int add_target_command(const Context& context, const AddTargetOptions& options) {
-  Result<remote::Target> target = target_of(options);
+  std::vector<std::string> notes;
+  Result<remote::Target> target = target_of(options, notes);
   if (!target) return report(target.error(), kExitUsage);
   if (target->name == remote::kThisMachine) {
     return report(Error{"this-machine is there already; take another name"}, kExitUsage);
@@ -162,7 +168,8 @@ int add_target_command(const Context& context, const AddTargetOptions& options) 
   if (const Result<> saved = save_target(**writer, {*target, {}}); !saved) {
     return report(saved.error());
   }
-  fmt::print("{} is added\n", target->name);
+  for (const std::string& note : notes) say(stderr, "note: {}\n", note);
+  say("{} is added\n", target->name);
   return probe_and_print(**writer, *target);
 }
 

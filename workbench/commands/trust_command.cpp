@@ -1,15 +1,16 @@
 // heddle trust
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "storage/trust.h"
 #include "workbench/commands/command.h"
 
 namespace heddle::workbench {
 
 int trust_command(const Context& context) {
-  const bool before = storage::is_trusted(context.store);
+  const bool before = storage::is_listed(context.store);
   if (const Result<> done = storage::trust(context.store); !done) return report(done.error());
-  fmt::print("{} {} trusted\n", context.store, before ? "was already" : "is now");
+  say("{} {} trusted\n", context.store, before ? "was already" : "is now");
   return kExitDone;
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/say.h"
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/lines.h"
 #include "storage/queries.h"
@@ -69,8 +70,8 @@ class Printer {
       if (lines->empty()) return {};
       for (const storage::LogLine& line : *lines) {
         line_ = line.id;
-        fmt::print("{}{}\n", telemetry::speaker(line.rank),
-                   telemetry::log_text({line.time, line.level, line.text}));
+        say("{}{}\n", telemetry::speaker(line.rank),
+            telemetry::log_text({line.time, line.level, line.text}));
       }
     }
   }
@@ -88,7 +89,7 @@ class Printer {
         last = std::move(row.step);
       }
     }
-    if (last) fmt::print("{}\n", telemetry::step_text(*last, steps_, pace_.seconds_left(steps_)));
+    if (last) say("{}\n", telemetry::step_text(*last, steps_, pace_.seconds_left(steps_)));
     return {};
   }
 
@@ -139,7 +140,7 @@ Result<int> watch(const std::string& store_path, storage::RunId run,
     if (!detail) return fail(detail);
     if (Result<> printed = printer.print(*detail); !printed) return fail(printed);
     if (storage::has_ended(detail->summary.state)) {
-      fmt::print("{}\n", end_text(*detail));
+      say("{}\n", end_text(*detail));
       return exit_code_of(detail->summary.state);
     }
   }

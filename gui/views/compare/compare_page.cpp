@@ -285,6 +285,7 @@ void ComparePage::setRuns(const QList<qint64>& runs) {
   const QList<qint64> before = std::exchange(runs_, {});
   for (const qint64 run : runs)
     if (!runs_.contains(run)) runs_.append(run);
+  std::erase_if(plans_, [this](const auto& plan) { return !runs_.contains(plan.first); });
   // Where the user has zoomed to stays while the same runs go on.
   if (runs_ == before) return;
   for (LineChart* chart : {loss_, lossDifference_, rate_}) chart->showAll();

@@ -51,8 +51,8 @@ QVariant RunChoices::data(const QModelIndex& index, int role) const {
     case Qt::CheckStateRole:
       return ticked_.contains(of.id) ? Qt::Checked : Qt::Unchecked;
     case Qt::ToolTipRole:
-      return tr("on %1, %2")
-          .arg(QString::fromStdString(of.target),
+      return tr("%1, on %2, %3")
+          .arg(QString::fromStdString(of.name), QString::fromStdString(of.target),
                format::when(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(of.created))));
     default:
       return {};

@@ -104,10 +104,14 @@ void StepStatistics::showColumns(const std::vector<Run>& runs) {
   addRow(3, tr("hidden"), Kind::hidden, runs, &Statistics::overlapped);
   addRow(4, tr("exposed"), Kind::exposed, runs, &Statistics::exposed);
   addRow(5, tr("of it waiting"), Kind::waiting, runs, &Statistics::waiting);
-  addRow(6, tr("idle"), {}, runs, &Statistics::idle);
-  table_->addWidget(section(tr("overlap")), 7, 1);
+  int row = 6;
+  if (std::ranges::any_of(runs, [](const Run& run) { return run.spent.bubble > 0; }))
+    addRow(row++, tr("pipeline bubble"), Kind::waiting, runs, &Statistics::bubble);
+  addRow(row++, tr("idle"), {}, runs, &Statistics::idle);
+  table_->addWidget(section(tr("overlap")), row, 1);
   for (size_t i = 0; i < runs.size(); ++i)
-    table_->addWidget(figure(format::percent(runs[i].spent.overlap())), 7, static_cast<int>(i) + 2);
+    table_->addWidget(figure(format::percent(runs[i].spent.overlap())), row,
+                      static_cast<int>(i) + 2);
 }
 
 void StepStatistics::showRows(const std::vector<Run>& runs) {

@@ -25,8 +25,8 @@ QString told(const QString& name, const QString& text, Tone tone) {
            QString(text).replace(QChar(' '), QStringLiteral("&nbsp;")));
 }
 
-QString told(const QString& name, double now, double before, QString (*words)(double)) {
-  const QString size = words(std::abs(now - before));
+QString told(const QString& name, double now, double before, QString (*words)(double, int)) {
+  const QString size = words(std::abs(now - before), 0);
   if (std::abs(now - before) <= kNothing * std::abs(before))
     return told(name, QStringLiteral("+0"), Tone::muted);
   return told(name, format::signedValue(size, now < before), now < before ? Tone::good : Tone::bad);

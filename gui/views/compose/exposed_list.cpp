@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/views/compose/exposed_folds.h"
 #include "gui/views/compose/prediction_words.h"
 #include "gui/widgets/basics.h"
 
@@ -10,11 +11,9 @@ namespace heddle::gui {
 namespace {
 
 /// With places where "layers.11.feed_forward" may go on in the next line.
-QString breakable(const std::string& node) {
+QString breakable(QString node) {
   static const QString kHere = QString(QChar(0x200b));
-  return QString::fromStdString(node)
-      .replace(QChar('_'), QChar('_') + kHere)
-      .replace(QChar('.'), QChar('.') + kHere);
+  return node.replace(QChar('_'), QChar('_') + kHere).replace(QChar('.'), QChar('.') + kHere);
 }
 
 }  // namespace
@@ -27,10 +26,11 @@ ExposedList::ExposedList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayo
 
 void ExposedList::display(const plan::Document& document, int most, bool stale) {
   clear(rows_);
-  const auto count = static_cast<int>(document.exposed.size());
+  const QList<ExposedFold> folds = exposedFolds(document);
+  const auto count = static_cast<int>(folds.size());
   rows_->addWidget(section(count == 0 ? noneExposed(document) : tr("Compute waits longest for")));
   for (int i = 0; i < std::min(count, most); ++i) {
-    const plan::Exposed& each = document.exposed[static_cast<size_t>(i)];
+    const ExposedFold& each = folds[i];
     QLabel* node = label(breakable(each.node));
     node->setWordWrap(true);
     QLabel* time = mono(format::seconds(each.seconds));
@@ -41,7 +41,7 @@ void ExposedList::display(const plan::Document& document, int most, bool stale) 
     line->addWidget(node, 1);
     line->addWidget(time, 0, Qt::AlignTop);
     rows_->addLayout(line);
-    QLabel* why = caption(QString::fromStdString(each.why));
+    QLabel* why = caption(each.why);
     why->setWordWrap(true);
     rows_->addWidget(why);
   }

@@ -4,6 +4,7 @@
 #include <QLineEdit>
 #include <QStyle>
 
+#include "gui/format.h"
 #include "gui/views/compose/bucket_edits.h"
 #include "gui/views/compose/field_kinds.h"
 
@@ -39,10 +40,9 @@ void KeyField::refresh() {
   const QString found = fault();
   // A path is longer than its field.
   const QString path = info_.files.empty() ? QString() : document_.value(key_);
-  const QString tip = !found.isEmpty() ? QString()
-                      : path.size() > 2
-                          ? QStringLiteral("<p>%1</p>").arg(path.toHtmlEscaped()) + helpOf(info_)
-                          : helpOf(info_);
+  const QString tip = !found.isEmpty()  ? QString()
+                      : path.size() > 2 ? path + QStringLiteral("\n\n") + helpOf(info_)
+                                        : helpOf(info_);
   if (editor_->toolTip() != tip) editor_->setToolTip(tip);
   if (editor_->property("invalid").toBool() == !found.isEmpty()) return;
   editor_->setProperty("invalid", !found.isEmpty());
@@ -85,13 +85,12 @@ KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info) {
 }
 
 QString helpOf(const recipe::KeyInfo& info) {
-  const auto text = [](const std::string& words) {
-    return QString::fromStdString(words).toHtmlEscaped();
-  };
-  QString words = QStringLiteral("<p>%1</p><p>%2").arg(text(info.help), text(info.key));
+  const auto text = [](const std::string& words) { return QString::fromStdString(words); };
+  QString words = text(info.key);
   if (!info.unit.empty()) words += QObject::tr(", in %1").arg(text(info.unit));
   if (!info.valid.empty()) words += QObject::tr("; valid: %1").arg(text(info.valid));
-  return words + QObject::tr("; default: %1</p>").arg(text(info.fallback));
+  words += QObject::tr("; default: %1").arg(text(info.fallback));
+  return format::inLines(text(info.help)) + QStringLiteral("\n\n") + format::inLines(words);
 }
 
 void FieldFilter::install(QWidget* widget) {

@@ -18,6 +18,7 @@ namespace {
 
 using recipe::RecomputeMode;
 
+constexpr int kRoomForButtons = 340;  // in one row
 constexpr RecomputeMode kModes[] = {RecomputeMode::full, RecomputeMode::selective,
                                     RecomputeMode::none};
 
@@ -54,10 +55,17 @@ QWidget* LayersPanel::makeBar() {
   chosen_ = caption({});
   chosen_->setObjectName(QStringLiteral("chosenLayers"));
   column->addWidget(chosen_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(4);
+  buttons_ = new QHBoxLayout;
+  buttons_->setSpacing(4);
+  QHBoxLayout* row = nullptr;
   actions_ = makeActions();
   for (QAction* action : actions_) {
+    if (action == actions_[0] || action == actions_[2]) {
+      row = new QHBoxLayout;
+      row->setSpacing(4);
+      buttons_->addLayout(row);
+      buttons_->setAlignment(row, Qt::AlignLeft);
+    }
     auto* button = new QToolButton;
     button->setObjectName(action->objectName());
     button->setProperty("role", "button");
@@ -65,8 +73,8 @@ QWidget* LayersPanel::makeBar() {
     row->addWidget(button);
     if (action == actions_[1]) row->addSpacing(8);
   }
-  row->addStretch(1);
-  column->addLayout(row);
+  buttons_->addStretch(1);
+  column->addLayout(buttons_);
   return bar;
 }
 
@@ -145,6 +153,12 @@ void LayersPanel::refreshBar() {
   for (qsizetype i = 2; i < actions_.size(); ++i) actions_[i]->setEnabled(layers);
   actions_[1]->setEnabled(any && range_.first() < range_.last());
   actions_[0]->setEnabled(any && range_.first() < range_.last());
+}
+
+void LayersPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  buttons_->setDirection(width() < kRoomForButtons ? QBoxLayout::TopToBottom
+                                                   : QBoxLayout::LeftToRight);
 }
 
 LayersPanel::Row LayersPanel::addRow() {

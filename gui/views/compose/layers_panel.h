@@ -3,9 +3,9 @@
 #pragma once
 
 #include <QAction>
+#include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
-#include <QVBoxLayout>
 #include <QWidget>
 #include <optional>
 
@@ -37,6 +37,9 @@ class LayersPanel : public QWidget {
   void neighboursRequested(const heddle::gui::LayerException& exception, const QString& name,
                            const QWidget* at);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   struct Row {
     QWidget* whole;
@@ -62,6 +65,7 @@ class LayersPanel : public QWidget {
   LayerStrip* strip_;
   QLabel* chosen_;
   QList<QAction*> actions_;
+  QBoxLayout* buttons_;  // of buckets, and of recomputation
   QVBoxLayout* exceptions_;
   QList<Row> rows_;
   ModuleRange range_;

@@ -33,7 +33,8 @@ QString stageWords(const plan::Document& d) {
 
 }  // namespace
 
-MemoryFigures::MemoryFigures(QWidget* parent) : QWidget(parent), grid_(new QGridLayout) {
+MemoryFigures::MemoryFigures(QWidget* remedy, QWidget* parent)
+    : QWidget(parent), grid_(new QGridLayout) {
   setObjectName(QStringLiteral("memory"));
   setCursor(Qt::PointingHandCursor);
   setToolTip(tr("Click: why"));
@@ -62,6 +63,7 @@ MemoryFigures::MemoryFigures(QWidget* parent) : QWidget(parent), grid_(new QGrid
   room_->setStyleSheet(QStringLiteral("font-size: 11px;"));
   column->addWidget(room_, 0, Qt::AlignRight);
   column->addWidget(stage_);
+  column->addWidget(remedy);
   grid_->setContentsMargins(0, 2, 0, 0);
   grid_->setHorizontalSpacing(8);
   grid_->setColumnStretch(1, 1);

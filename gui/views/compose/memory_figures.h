@@ -16,7 +16,9 @@ class MemoryFigures : public QWidget {
   Q_OBJECT
 
  public:
-  explicit MemoryFigures(QWidget* parent = nullptr);
+  /// `remedy`: stands between the bar and the rows, what is to be done about the first before what
+  /// the second say in detail.
+  explicit MemoryFigures(QWidget* remedy, QWidget* parent = nullptr);
 
   /// `pinned` may be null: what the rows are held against.
   void display(const plan::Document& document, const plan::Document* pinned, bool stale);

@@ -102,6 +102,7 @@ QWidget* ModelPanel::makeBuckets() {
   column->setSpacing(8);
   bands_ = new BucketBands;
   bandsNote_ = caption({});
+  bandsNote_->setTextFormat(Qt::RichText);
   bandsNote_->setWordWrap(true);
   bandsNote_->setObjectName(QStringLiteral("bucketsNote"));
   QScrollArea* bands = scrolled(bands_);
@@ -182,9 +183,9 @@ void ModelPanel::refreshBuckets() {
   if (prediction_.shown() && !prediction_.isStale())
     addPredicted(list, prediction_.shown()->document, recipe.model);
   layers_->setNotes(laneNotes());
-  model_->setTimes(prediction_.shown() && !prediction_.isStale()
-                       ? prediction_.shown()->moduleSeconds
-                       : std::map<std::string, double>());
+  const bool planned = prediction_.shown() && !prediction_.isStale();
+  model_->setTimes(planned ? prediction_.shown()->moduleSeconds : std::map<std::string, double>(),
+                   planned);
   bands_->setBuckets(list);
   every_->setEnabled(document_.isReadable() && recipe.model.n_layers > 0);
   bucketCount_->setText(list.known ? format::plural(list.buckets.size(), tr("bucket")) : QString());

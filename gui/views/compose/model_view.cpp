@@ -40,8 +40,9 @@ void ModelView::setModel(const recipe::Model& model) {
   update();
 }
 
-void ModelView::setTimes(const std::map<std::string, double>& seconds) {
+void ModelView::setTimes(const std::map<std::string, double>& seconds, bool planned) {
   seconds_ = seconds;
+  planned_ = planned;
   longest_ = 0;
   for (const auto& [module, time] : seconds_)
     if (module != "loss") longest_ = std::max(longest_, time);
@@ -160,9 +161,10 @@ void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
   painter.drawText(pill, Qt::AlignCenter, times);
   painter.setFont(font::text(12));
   painter.setPen(c.muted);
-  const QString once = longest_ > 0 && card.width() >= kRoomForTimes
-                           ? tr("drawn once; bars: compute of a step in all layers")
-                           : tr("drawn once");
+  QString once = tr("drawn once");
+  if (card.width() >= kRoomForTimes && planned_)
+    once = longest_ > 0 ? tr("drawn once; bars: compute of a step in all layers")
+                        : tr("drawn once; a plan this large times whole layers");
   painter.drawText(QRectF(pill.right() + 10, head.top(), card.width(), head.height()),
                    Qt::AlignVCenter | Qt::AlignLeft, once);
   painter.setFont(font::mono(11));

@@ -18,8 +18,9 @@ class ModelView : public QWidget {
 
   /// `model` with its vocabulary filled in; 0 leaves the embeddings' counts out.
   void setModel(const recipe::Model& model);
-  /// Seconds of a step that are computed in each module, see moduleTimes; empty: not known.
-  void setTimes(const std::map<std::string, double>& seconds);
+  /// Seconds of a step that are computed in each module, see moduleTimes; empty: not known, as in a
+  /// `planned` step that is timed by whole layers.
+  void setTimes(const std::map<std::string, double>& seconds, bool planned);
   /// What is chosen has an accent around it.
   void setRange(const ModuleRange& range);
   QSize minimumSizeHint() const override { return {290, 280}; }
@@ -49,6 +50,7 @@ class ModelView : public QWidget {
   recipe::Model model_;
   std::map<std::string, double> seconds_;
   double longest_ = 0;  // of them
+  bool planned_ = false;
   ModuleRange range_;
 };
 

@@ -117,11 +117,10 @@ QWidget* PredictionPanel::makeNumbers() {
   auto* column = new QVBoxLayout(numbers_);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(10);
-  memory_ = new MemoryFigures;
-  column->addWidget(memory_);
   shortfall_ = new ShortfallView;
   connect(shortfall_, &ShortfallView::taken, this, &PredictionPanel::shortfallClosed);
-  column->addWidget(shortfall_);
+  memory_ = new MemoryFigures(shortfall_);
+  column->addWidget(memory_);
   grid_ = new QGridLayout;
   grid_->setSpacing(8);
   for (size_t i = 0; i < kFigures.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/rank_share.h"
 #include "gui/format.h"
+#include "gui/views/compose/exposed_folds.h"
 
 namespace heddle::gui {
 namespace {
@@ -81,12 +82,10 @@ void addTimes(Why& why, const Document& d) {
 
 void addExposed(Why& why, const Document& d) {
   why.head = {tr("transfer"), tr("exposed"), tr("why")};
-  for (const plan::Exposed& each : d.exposed) {
-    if (why.rows.size() == kMostRows) break;
-    why.rows << QStringList{QString::fromStdString(each.node), format::seconds(each.seconds),
-                            QString::fromStdString(each.why)};
-  }
-  const auto left = static_cast<qsizetype>(d.exposed.size()) - why.rows.size();
+  const QList<ExposedFold> folds = exposedFolds(d);
+  for (const ExposedFold& each : folds.mid(0, kMostRows))
+    why.rows << QStringList{each.node, format::seconds(each.seconds), each.why};
+  const auto left = folds.size() - why.rows.size();
   if (left > 0) why.foot = tr("and %1 shorter ones").arg(left);
   if (d.exposed.empty()) why.foot = noneExposed(d);
 }

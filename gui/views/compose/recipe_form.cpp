@@ -117,8 +117,7 @@ void RecipeForm::make(Entry& entry, QWidget* group) {
   QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
   name->setToolTip(helpOf(info));
   if (qobject_cast<QLineEdit*>(editor) == nullptr) {  // free text has no neighbours
-    name->setToolTip(name->toolTip() +
-                     tr("<p>Click: what its neighbours would give (Alt+Enter)</p>"));
+    name->setToolTip(name->toolTip() + tr("\n\nClick: what its neighbours would give (Alt+Enter)"));
     name->setCursor(Qt::PointingHandCursor);
     name->setProperty("key", field->key());
     name->installEventFilter(this);

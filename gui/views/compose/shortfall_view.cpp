@@ -1,5 +1,6 @@
 #include "gui/views/compose/shortfall_view.h"
 
+#include <QEvent>
 #include <algorithm>
 
 #include "engine/recipe/parse.h"
@@ -57,6 +58,20 @@ ShortfallView::ShortfallView(QWidget* parent) : QWidget(parent), rows_(new QVBox
   setObjectName(QStringLiteral("shortfall"));
   rows_->setContentsMargins(0, 0, 0, 0);
   rows_->setSpacing(4);
+  setCursor(Qt::ArrowCursor);
+}
+
+/// Clicks next to its links are not meant for what it stands in.
+bool ShortfallView::event(QEvent* event) {
+  switch (event->type()) {
+    case QEvent::MouseButtonPress:
+    case QEvent::MouseButtonRelease:
+    case QEvent::ToolTip:
+      event->accept();
+      return true;
+    default:
+      return QWidget::event(event);
+  }
 }
 
 void ShortfallView::display(const plan::Document& d,

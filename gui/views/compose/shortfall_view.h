@@ -24,6 +24,9 @@ class ShortfallView : public QWidget {
   /// What is to be changed in the recipe, and that in words.
   void taken(const heddle::gui::KeyValues& pairs, const QString& words);
 
+ protected:
+  bool event(QEvent* event) override;
+
  private:
   void add(const plan::Variant& variant, const plan::Document& document);
 

@@ -34,9 +34,11 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
     : QFrame(parent), prediction_(prediction) {
   setObjectName(QStringLiteral("predictedTimeline"));
   setProperty("role", "panel");
-  auto* head = new QHBoxLayout;
-  head->setContentsMargins(kSide, 8, kSide, 4);
-  head->setSpacing(kSpacing);
+  head_ = new QHBoxLayout;
+  head_->setContentsMargins(kSide, 8, kSide, 4);
+  head_->setSpacing(kSpacing);
+  underHead_ = new QHBoxLayout;
+  underHead_->setContentsMargins(kSide, 0, kSide, 0);
   note_ = new ElidedLabel({}, "mono-muted");
   legend_ = new TimelineLegend;
   rank_ = new QComboBox;
@@ -44,10 +46,10 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   rank_->setAccessibleName(tr("Rank"));
   rank_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
   title_ = heading(tr("Predicted timeline"));
-  head->addWidget(title_);
-  head->addWidget(note_, 1);
-  head->addWidget(legend_);
-  head->addWidget(rank_);
+  head_->addWidget(title_);
+  head_->addWidget(note_, 1);
+  head_->addWidget(legend_);
+  head_->addWidget(rank_);
   timeline_ = new TimelineWidget;
   timeline_->setObjectName(QStringLiteral("predictedSteps"));
   timeline_->setPhaseBand(PhaseBand::firstRow);
@@ -71,7 +73,8 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  column->addLayout(head);
+  column->addLayout(head_);
+  column->addLayout(underHead_);
   column->addWidget(timeline_, 3);
   column->addWidget(notes_);
   column->addWidget(memory_, 2);
@@ -197,30 +200,33 @@ void StepPanel::showStatistics() {
   const Statistics s = timeline_->statistics(0);
   const QString of = timeline_->selection() ? tr("selection %1").arg(duration(s.range))
                                             : timeline_->rows().front().title;
-  // A rank that is predicted waits for no other but those of another pipeline stage.
-  const QString bubble = s.waiting > 0 ? tr(", bubble %1").arg(duration(s.waiting)) : QString();
+  const QString bubble = s.bubble > 0 ? tr(", bubble %1").arg(duration(s.bubble)) : QString();
   statistics_->setFullText(tr("%1: compute %2, hidden %3, exposed %4%5, idle %6")
                                .arg(of, duration(s.compute), duration(s.overlapped),
-                                    duration(s.exposed - s.waiting), bubble, duration(s.idle)));
+                                    duration(s.exposed), bubble, duration(s.idle)));
   setTone(note_, prediction_.isStale() ? "warn" : "muted");
   note_->setFullText(prediction_.isStale() ? tr("not of the recipe as it is now")
                      : s.communication == 0
                          ? tr("no communication")
                          : tr("%1 communication, %2 hidden")
                                .arg(duration(s.communication), format::percent(s.overlap())));
-  fitHead();
+  placeLegend();
 }
 
-void StepPanel::fitHead() {
-  // The legend goes before the words about the step do.
+/// In the head where there is room for it next to the words about the step, else under it.
+void StepPanel::placeLegend() {
   int used = 2 * kSide + 3 * kSpacing + title_->sizeHint().width() + note_->sizeHint().width();
   if (!rank_->isHidden()) used += kSpacing + rank_->sizeHint().width();
-  legend_->setVisible(used + legend_->sizeHint().width() <= width());
+  const bool fits = used + legend_->sizeHint().width() <= width();
+  QHBoxLayout* place = fits ? head_ : underHead_;
+  if (place->indexOf(legend_) >= 0) return;
+  (fits ? underHead_ : head_)->removeWidget(legend_);
+  place->insertWidget(fits ? head_->indexOf(rank_) : 0, legend_, 0, Qt::AlignLeft);
 }
 
 void StepPanel::resizeEvent(QResizeEvent* event) {
   QFrame::resizeEvent(event);
-  fitHead();
+  placeLegend();
   for (QLabel* hint : hints_) hint->setVisible(event->size().width() >= kRoomForHints);
 }
 

@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QFrame>
+#include <QHBoxLayout>
 #include <QLabel>
 
 #include "gui/models/recipe_prediction.h"
@@ -33,11 +34,13 @@ class StepPanel : public QFrame {
   /// The same rank's step of the pinned prediction, under the one that is shown.
   void addPinned(std::vector<TimelineRow>& rows, qint64 rank) const;
   void shareAxis();
-  void fitHead();
+  void placeLegend();
   void showStatistics();
 
   RecipePrediction& prediction_;
   std::shared_ptr<const Prediction> displayed_, pinned_;  // in the rows
+  QHBoxLayout* head_;
+  QHBoxLayout* underHead_;
   QLabel* title_;
   ElidedLabel* note_;
   QWidget* legend_;

@@ -39,6 +39,7 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   recent_ = new RecentLaunches;
   recent->setBodyMargins(13, 0, 13, 1);  // texts stand below the title
   recent->body()->addWidget(recent_);
+  connect(&session, &Session::secondPassed, recent_, &RecentLaunches::tick);
   connect(recent_, &RecentLaunches::opened, this,
           [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
 

@@ -12,6 +12,10 @@ namespace {
 
 enum Column { kRun, kState, kTarget, kLaunched, kOutcome, kColumns };
 
+QString launched(const storage::RunSummary& run) {
+  return format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(run.created * 1000)));
+}
+
 QString outcome(const storage::RunSummary& run) {
   if (!run.cause.empty()) return QString::fromStdString(run.cause).section(QLatin1Char('\n'), 0, 0);
   if (run.steps == 0) return RecentLaunches::tr("no step yet");
@@ -73,9 +77,7 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
     set(kState, QString::fromStdString(storage::to_string(run.state)), false)
         ->setIcon(icon(look.icon, look.tone));
     set(kTarget, QString::fromStdString(run.target), true);
-    set(kLaunched,
-        format::when(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(run.created * 1000))),
-        false);
+    set(kLaunched, launched(run), false);
     QTableWidgetItem* text = set(kOutcome, outcome(run), run.cause.empty());
     if (!run.cause.empty()) {
       text->setToolTip(QString::fromStdString(run.cause));
@@ -83,6 +85,15 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
     }
   }
   if (current >= 0 && current < rowCount()) setCurrentCell(current, 0);
+}
+
+void RecentLaunches::tick() {
+  for (int row = 0; row < rowCount(); ++row) {
+    const QString text = launched(runs_[static_cast<size_t>(row)]);
+    if (item(row, kLaunched)->text() == text) continue;
+    item(row, kLaunched)->setText(text);
+    item(row, kLaunched)->setToolTip(text);
+  }
 }
 
 }  // namespace heddle::gui

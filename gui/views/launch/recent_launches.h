@@ -14,6 +14,8 @@ class RecentLaunches : public QTableWidget {
  public:
   explicit RecentLaunches(QWidget* parent = nullptr);
   void setRuns(const std::vector<storage::RunSummary>& runs);
+  /// Time has passed: "12 min ago".
+  void tick();
 
  Q_SIGNALS:
   void opened(qint64 run);

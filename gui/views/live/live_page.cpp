@@ -376,8 +376,9 @@ void LivePage::showRanks() {
     if (found == run_->results.end()) return;
     if (const auto* value = std::get_if<double>(&found->second)) facts.append({name, text(*value)});
   };
-  result("first_step_seconds", tr("first step after"), format::seconds);
-  result("capture_seconds", tr("capture"), format::seconds);
+  const auto seconds = [](double v) { return format::seconds(v); };
+  result("first_step_seconds", tr("first step after"), seconds);
+  result("capture_seconds", tr("capture"), seconds);
   result("nodes", tr("nodes of the graph"),
          [](double v) { return format::count(std::llround(v)); });
   result("collectives", tr("collectives a step"),
@@ -434,7 +435,8 @@ QString LivePage::heldUp() const {
 /// While the run is not heard of, whether anybody follows it may change without the store.
 void LivePage::tick() {
   if (!isVisible() || !run_) return;
-  if (storage::has_ended(run_->summary.state)) return Q_EMIT headerChanged();  // "4 min ago"
+  Q_EMIT headerChanged();  // "4 min ago"
+  if (storage::has_ended(run_->summary.state)) return;
   showContact();
   if (!lookOf(contact_, unixNow()).fresh()) refresh();
 }

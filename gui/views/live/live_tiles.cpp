@@ -144,9 +144,9 @@ void LiveTiles::showExposed(const storage::RunDetail& run) {
   exposed_->setValue(format::percent(share).section(QLatin1Char(' '), 0, 0), tr("% of a step"));
   exposed_->setNote(ended ? tr("%1 a profiled step").arg(format::seconds(*seconds))
                           : tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
-  exposed_->setToolTip(ended
-                           ? tr("The mean of the profiled steps and of all ranks, as on every page")
-                           : tr("The newest profiled step, the mean of the ranks"));
+  exposed_->setToolTip(
+      ended ? tr("The median of the profiled steps, the mean of all ranks, as on every page")
+            : tr("The newest profiled step, the mean of the ranks"));
   exposed_->setTone(share >= 0.05 ? Tone::bad : Tone::text);
 }
 

@@ -30,12 +30,13 @@ Statistics meanOf(const TimelineWidget& timeline, const std::vector<size_t>& row
     sum.overlapped += s.overlapped;
     sum.exposed += s.exposed;
     sum.waiting += s.waiting;
+    sum.bubble += s.bubble;
     sum.idle += s.idle;
     ++count;
   }
   if (count == 0) return sum;
   for (int64_t* value : {&sum.range, &sum.compute, &sum.communication, &sum.overlapped,
-                         &sum.exposed, &sum.waiting, &sum.idle}) {
+                         &sum.exposed, &sum.waiting, &sum.bubble, &sum.idle}) {
     *value /= count;
   }
   return sum;
@@ -88,6 +89,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   row->setContentsMargins(16, 0, 16, 2);
   row->setSpacing(8);
   statistics_ = new QLabel;
+  statistics_->setTextFormat(Qt::RichText);
   statistics_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   statistics_->setObjectName(QStringLiteral("statistics"));
   statistics_->installEventFilter(this);
@@ -274,7 +276,9 @@ void StepCard::showStatistics() {
       {3, part(tr("hidden"), s.overlapped, c.text)},
       {0, part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text)},
       {2, part(tr("of it waiting"), s.waiting, c.text)},
+      {1, part(tr("bubble"), s.bubble, c.text)},
       {4, part(tr("idle"), s.idle, c.text)}};
+  if (s.bubble == 0) parts.removeAt(6);
   if (s.waiting == 0) parts.removeAt(5);
   const auto text = [&parts] {
     QStringList texts;
@@ -290,10 +294,12 @@ void StepCard::showStatistics() {
     return document.idealWidth();
   };
   const QString all = text();
+  QTextDocument words;
+  words.setHtml(all);
   while (parts.size() > 2 && width(text()) > statistics_->width())
     parts.erase(std::ranges::max_element(parts, {}, &QPair<int, QString>::first));
   statistics_->setText(text());
-  statistics_->setToolTip(text() == all ? QString() : all);
+  statistics_->setToolTip(text() == all ? QString() : words.toPlainText());
 }
 
 void StepCard::resizeEvent(QResizeEvent* event) {

@@ -17,9 +17,9 @@ constexpr int kWidest = 260;    // a column's, of its own accord
 constexpr int kMeasured = 300;  // rows
 
 /// Columns that go first where there is no room for all; the drawer shows what they show.
-constexpr RunsModel::Column kSpared[] = {RunsModel::Target,  RunsModel::Duration, RunsModel::Recipe,
-                                         RunsModel::Exposed, RunsModel::Memory,   RunsModel::Curve,
-                                         RunsModel::Created};
+constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe, RunsModel::Duration, RunsModel::Exposed,
+                                         RunsModel::Curve,  RunsModel::Memory,   RunsModel::Created,
+                                         RunsModel::Target};
 
 const QString kGroup = QStringLiteral("runs/");
 

@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <QStyle>
 #include <QTableView>
+#include <algorithm>
 
 #include "gui/models/state_look.h"
 #include "gui/theme/run_colors.h"
@@ -115,7 +116,12 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& inde
   const int before = column == RunsModel::State  ? kIcon
                      : column == RunsModel::Name ? kStroke + 6
                                                  : 0;
-  const int text = QFontMetrics(font).horizontalAdvance(index.data().toString());
+  const QFontMetrics metrics(font);
+  int text = metrics.horizontalAdvance(index.data().toString());
+  // A state changes while one looks, and a filter lets others through.
+  if (column == RunsModel::State)
+    for (const QString& state : RunsModel::states())
+      text = std::max(text, metrics.horizontalAdvance(state));
   return {kLeft + before + text + 1 + kRight, 0};
 }
 

@@ -29,9 +29,11 @@ const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
 
 QString summaryOf(const RunRow& row) {
   QStringList parts{QObject::tr("on %1").arg(QString::fromStdString(row.summary.target)),
-                    format::plural(row.summary.steps, QObject::tr("step"))};
+                    format::plural(row.trained(), QObject::tr("step"))};
   if (const auto seconds = row.seconds())
     parts.last() += QObject::tr(" in %1").arg(format::seconds(*seconds));
+  if (row.summary.lineage && row.trained() > 0)
+    parts.last() += QObject::tr(" to step %1").arg(format::count(row.summary.steps));
   parts << format::when(row.created());
   return parts.join(QStringLiteral(", "));
 }
@@ -101,6 +103,16 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   column->addStretch(1);
 
   columnOf(this)->addWidget(scrolled(content));
+  connect(&session, &Session::secondPassed, this, [this] {
+    if (isVisible() && facts_.detail.summary.id > 0) showSummary();
+  });
+}
+
+void RunDrawer::showSummary() {
+  RunRow row;
+  row.summary = facts_.detail.summary;
+  name_->setFullText(row.name());
+  note_->setFullText(summaryOf(row));
 }
 
 RunDrawer::~RunDrawer() {
@@ -159,10 +171,6 @@ void RunDrawer::showRun(storage::RunId run) {
 
 void RunDrawer::display(RunFacts facts) {
   const storage::RunSummary& summary = facts.detail.summary;
-  RunRow row;
-  row.summary = summary;
-  name_->setFullText(row.name());
-  note_->setFullText(summaryOf(row));
   cause_->setVisible(!summary.cause.empty() && summary.state != storage::RunState::done);
   cause_->setText(QString::fromStdString(summary.cause));
   buttons_->setVisible(!summary.trashed);  // what is in the trash can be looked at
@@ -178,6 +186,7 @@ void RunDrawer::display(RunFacts facts) {
   }
   showNotes(summary.notes);
   facts_ = std::move(facts);
+  showSummary();
 }
 
 void RunDrawer::showNotes(const std::string& notes) {

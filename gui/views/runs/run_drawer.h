@@ -37,6 +37,7 @@ class RunDrawer : public QFrame {
  private:
   QWidget* makeHead();
   void display(RunFacts facts);
+  void showSummary();  // says how long ago, too
   void showResults(const RunFacts& facts);
   void showStep(const RunFacts& facts);
   void showNotes(const std::string& notes);

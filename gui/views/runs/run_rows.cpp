@@ -1,5 +1,8 @@
 #include "gui/views/runs/run_rows.h"
 
+#include <algorithm>
+#include <set>
+
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 
@@ -13,10 +16,46 @@ std::optional<double> at(const Column& column, storage::RunId run) {
   return found == column.end() ? std::nullopt : number(found->second);
 }
 
+/// A rank's metric in one step.
+std::optional<double> valueAt(storage::Reader& reader, storage::RunId run, const char* metric,
+                              int32_t rank, int64_t step) {
+  const auto samples = reader.samples(run, metric, rank, {step, step});
+  return samples && !samples->empty() ? std::optional(samples->back().value) : std::nullopt;
+}
+
+/// What Live says of a run that goes on: its results come when it ends.
+Result<> addNewest(storage::Reader& reader, RunRow& row) {
+  const storage::RunSummary& run = row.summary;
+  const auto logs = reader.logs(run.id);
+  if (!logs) return fail(logs);
+  const auto profiled = reader.profiled_steps(run.id);
+  if (!profiled) return fail(profiled);
+  std::set<int32_t> ranks;
+  for (const storage::LogCursor& log : *logs)
+    if (log.rank >= 0) ranks.insert(log.rank);
+  double shares = 0;
+  int told = 0;
+  for (const int32_t rank : ranks) {
+    const auto bytes = valueAt(reader, run.id, "resident_bytes", rank, run.steps);
+    if (bytes) row.peakBytes = std::max(row.peakBytes.value_or(0), *bytes);
+    if (profiled->empty()) continue;
+    const auto share =
+        exposedShare(valueAt(reader, run.id, "exposed_seconds", rank, profiled->back()),
+                     valueAt(reader, run.id, "step_seconds", rank, profiled->back()));
+    if (share) shares += *share, ++told;
+  }
+  if (told > 0) row.exposedShare = shares / told;
+  return {};
+}
+
 }  // namespace
 
 QDateTime RunRow::created() const {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(summary.created * 1000));
+}
+
+int64_t RunRow::trained() const {
+  return std::max<int64_t>(0, summary.steps - (summary.lineage ? summary.lineage->step : 0));
 }
 
 std::optional<double> RunRow::seconds() const {
@@ -49,6 +88,8 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
     row.contact = contacts->of(run);
     row.summary = std::move(run);
+    if (row.summary.state == storage::RunState::running)
+      if (Result<> added = addNewest(reader, row); !added) return fail(added);
     rows.push_back(std::move(row));
   }
   return rows;

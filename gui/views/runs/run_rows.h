@@ -15,13 +15,16 @@ namespace heddle::gui {
 struct RunRow {
   storage::RunSummary summary;
   std::optional<double> stepsPlanned;
-  std::optional<double> peakBytes;
-  std::optional<double> exposedShare;  // of a step, 0 to 1
+  std::optional<double> peakBytes;     // until it has ended: what its newest step holds
+  std::optional<double> exposedShare;  // of a step, 0 to 1; until then: of the newest profiled one
   QVector<double> curve;               // the loss, at most 60 points
   Contact contact;                     // of a running run
 
   QString name() const { return QString::fromStdString(summary.name); }
   QDateTime created() const;
+  /// Steps that it has trained itself: one that goes on from another's checkpoint counts on from
+  /// there.
+  int64_t trained() const;
   /// From start to finish, or to now; nullopt before the start.
   std::optional<double> seconds() const;
   /// How the run is heard of at this moment; its figures are grey unless that is fresh.

@@ -15,9 +15,11 @@ QVariant sortable(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? QVariant(*value) : QVariant();
 }
 
-QString stateText(const RunRow& row) {
-  return QString::fromStdString(storage::to_string(row.summary.state));
+QString textOf(storage::RunState state) {
+  return QString::fromStdString(storage::to_string(state));
 }
+
+QString stateText(const RunRow& row) { return textOf(row.summary.state); }
 
 QString display(const RunRow& row, int column) {
   const storage::RunSummary& run = row.summary;
@@ -88,6 +90,13 @@ QString RunsModel::keyOf(int column) {
                                    "steps",   "loss",    "curve",   "toks",   "memory",
                                    "exposed", "created", "duration"};
   return keys.value(column);
+}
+
+QStringList RunsModel::states() {
+  using enum storage::RunState;
+  QStringList words;
+  for (const auto state : {preparing, running, done, failed, stopped, lost}) words << textOf(state);
+  return words;
 }
 
 void RunsModel::setRows(std::vector<RunRow> rows) {

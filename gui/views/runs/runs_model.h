@@ -39,6 +39,8 @@ class RunsModel : public QAbstractTableModel {
 
   /// A column's name in settings: stays the same when columns are added or translated.
   static QString keyOf(int column);
+  /// The words of the column "state", all that there are.
+  static QStringList states();
 
   /// Takes in a new reading: rows that stay keep their index, so that selections live on.
   void setRows(std::vector<RunRow> rows);

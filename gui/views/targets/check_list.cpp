@@ -11,16 +11,18 @@ namespace {
 
 class CheckRow : public QWidget {
  public:
-  explicit CheckRow(const probe::Check& check) : status_(check.status) {
+  CheckRow(const probe::Check& check, bool stale)
+      : marked_(check.status == probe::Status::fail && !stale) {
     const StateLook look = lookOf(check.status);
-    auto* symbol = new Symbol(16, look.icon, look.tone);
+    auto* symbol = new Symbol(16, look.icon, stale ? Tone::muted : look.tone);
     symbol->setAccessibleName(QString::fromStdString(std::string(probe::word(check.status))));
     symbol->setFixedSize(16, 20);
     auto* name = new ElidedLabel(QString::fromStdString(check.name));
     name->setFixedSize(132, 20);
     auto* value = new ElidedLabel(QString::fromStdString(check.value), "mono");
     value->setFixedHeight(20);
-    setTone(value, check.status == probe::Status::fail   ? "bad"
+    setTone(value, stale                                 ? "muted"
+                   : check.status == probe::Status::fail ? "bad"
                    : check.status == probe::Status::warn ? "warn"
                                                          : "muted");
     auto* texts = new QVBoxLayout;
@@ -43,13 +45,13 @@ class CheckRow : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent*) override {
-    if (status_ != probe::Status::fail) return;
+    if (!marked_) return;
     QPainter painter(this);
     painter.fillRect(rect(), blend(colors().surface, colors().bad, 0.1));
   }
 
  private:
-  probe::Status status_;
+  bool marked_;
 };
 
 }  // namespace
@@ -59,9 +61,9 @@ CheckList::CheckList(QWidget* parent) : QWidget(parent), rows_(new QVBoxLayout(t
   rows_->setSpacing(0);
 }
 
-void CheckList::setChecks(const std::vector<probe::Check>& checks) {
+void CheckList::setChecks(const std::vector<probe::Check>& checks, bool stale) {
   clear(rows_);
-  for (const probe::Check& check : checks) rows_->addWidget(new CheckRow(check));
+  for (const probe::Check& check : checks) rows_->addWidget(new CheckRow(check, stale));
   rows_->addStretch(1);
 }
 

@@ -13,7 +13,8 @@ class CheckList : public QWidget {
 
  public:
   explicit CheckList(QWidget* parent = nullptr);
-  void setChecks(const std::vector<probe::Check>& checks);
+  /// `stale`: in grey, they may hold no longer.
+  void setChecks(const std::vector<probe::Check>& checks, bool stale);
 
  private:
   QVBoxLayout* rows_;

@@ -9,19 +9,36 @@
 namespace heddle::gui {
 namespace {
 
-/// What the fields say, checked; the error is for the person who types.
+/// Paths in one field, by commas.
+std::vector<std::string> filesOf(const QString& field) {
+  std::vector<std::string> files;
+  for (const QString& file : field.split(QLatin1Char(','), Qt::SkipEmptyParts))
+    files.push_back(file.trimmed().toStdString());
+  return files;
+}
+
+QString fieldOf(const std::vector<std::string>& files) {
+  QStringList texts;
+  for (const std::string& file : files) texts << QString::fromStdString(file);
+  return texts.join(QStringLiteral(", "));
+}
+
+/// What the fields say, checked; the error is for the person who types. `notes`: what of the SSH
+/// config is not followed.
 Result<remote::Target> targetOf(const QString& name, const QString& hosts, const QString& jump,
-                                const QString& key, const QString& root) {
+                                const QString& key, const QString& root, QStringList& notes) {
   remote::Target target;
   target.name = name.trimmed().toStdString();
   if (!root.trimmed().isEmpty()) target.root = root.trimmed().toStdString();
   static const QRegularExpression separators(QStringLiteral("[,\\s]+"));
   for (const QString& text : hosts.split(separators, Qt::SkipEmptyParts)) {
-    auto host = remote::resolve_host(text.toStdString());
-    if (!host) return fail(host);
-    if (!jump.trimmed().isEmpty()) host->jump = jump.trimmed().toStdString();
-    if (!key.trimmed().isEmpty()) host->identity_file = key.trimmed().toStdString();
-    target.hosts.push_back(std::move(*host));
+    auto resolved = remote::resolve_host(text.toStdString());
+    if (!resolved) return fail(resolved);
+    remote::Host& host = resolved->host;
+    if (!jump.trimmed().isEmpty()) host.jump = jump.trimmed().toStdString();
+    if (!key.trimmed().isEmpty()) host.identity_files = filesOf(key);
+    target.hosts.push_back(std::move(host));
+    for (const std::string& note : resolved->notes) notes << QString::fromStdString(note);
   }
   if (const auto checked = remote::check(target); !checked) return fail(checked);
   return target;
@@ -37,7 +54,9 @@ void takeOver(const remote::Target& before, remote::Target& now) {
     });
     if (same == before.hosts.end()) continue;
     host.name = same->name;
-    host.identities_only = same->identities_only && same->identity_file == host.identity_file;
+    host.identities_only = same->identities_only && same->identity_files == host.identity_files;
+    host.host_key_alias = same->host_key_alias;
+    host.known_hosts = same->known_hosts;
   }
 }
 
@@ -47,7 +66,7 @@ HostForm formOf(const remote::Host& offered) {
   return {QString::fromStdString(offered.name),
           QString::fromStdString(offered.name),
           QString::fromStdString(offered.jump),
-          QString::fromStdString(offered.identity_file),
+          fieldOf(offered.identity_files),
           {}};
 }
 
@@ -99,6 +118,10 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   fault_->setMinimumHeight(34);
   fault_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   body()->addWidget(fault_);
+  notes_ = muted({});
+  notes_->setObjectName(QStringLiteral("notes"));
+  notes_->setWordWrap(true);
+  body()->addWidget(notes_);
   QPushButton* cancel = quietButton(tr("Cancel"));
   connect_ = primaryButton(tr("Connect"));
   connect_->setObjectName(QStringLiteral("connect"));
@@ -137,11 +160,16 @@ HostForm HostDialog::form() const {
 void HostDialog::check() {
   connect_->setEnabled(false);
   fault_->clear();
+  notes_->clear();
   if (hosts_->text().trimmed().isEmpty() || name_->text().trimmed().isEmpty()) return;
   if (taken_.contains(name_->text().trimmed()))
     return fault_->setText(tr("name: there is a target %1 already").arg(name_->text().trimmed()));
-  auto target = targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text());
+  QStringList notes;
+  auto target =
+      targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text(), notes);
   if (!target) return fault_->setText(QString::fromStdString(target.error().message));
+  notes.removeDuplicates();
+  notes_->setText(notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
   if (edited_) takeOver(*edited_, target_);
   connect_->setEnabled(true);

@@ -47,6 +47,7 @@ class HostDialog : public Dialog {
   QLineEdit* key_;
   QLineEdit* root_;
   QLabel* fault_;
+  QLabel* notes_;  // what of the SSH config Heddle does not follow
   QPushButton* connect_;
   std::optional<remote::Target> edited_;
   remote::Target target_;

@@ -61,6 +61,7 @@ UnknownKeyDialog::UnknownKeyDialog(const remote::ConnectError& error, QWidget* p
   body()->addWidget(wrapped(tr("Heddle has never connected to %1. Nothing has been sent. Compare "
                                "the fingerprint with the one its admin gives you.")
                                 .arg(endpoint)));
+  if (!error.because.empty()) body()->addWidget(wrapped(QString::fromStdString(error.because)));
   body()->addWidget(fingerprintBox(endpoint, fingerprint_));
   pasted_ = new QLineEdit;
   pasted_->setObjectName(QStringLiteral("pasted"));
@@ -98,18 +99,19 @@ void UnknownKeyDialog::compare() {
   (same ? save_ : cancel_)->setDefault(true);
 }
 
-ChangedKeyDialog::ChangedKeyDialog(const remote::ConnectError& error, QWidget* parent)
-    : Dialog(tr("The host key has changed"), QStringLiteral("warning"), Tone::bad, parent) {
-  const QString endpoint = QString::fromStdString(error.key.endpoint);
+RefusedKeyDialog::RefusedKeyDialog(const remote::ConnectError& error, QWidget* parent)
+    : Dialog(error.kind == remote::ConnectError::Kind::host_key_changed
+                 ? tr("The host key has changed")
+                 : tr("The host key is refused"),
+             QStringLiteral("warning"), Tone::bad, parent) {
+  body()->addWidget(wrapped(QString::fromStdString(error.message)));
+  if (!error.key.fingerprint.empty())
+    body()->addWidget(
+        fingerprintBox(tr("presented now"), QString::fromStdString(error.key.fingerprint)));
   body()->addWidget(wrapped(
-      tr("%1 shows another key than the one that was saved. Either the host was set up anew, or "
-         "someone is in between. Heddle has not connected, and nothing has been sent.")
-          .arg(endpoint)));
-  body()->addWidget(
-      fingerprintBox(tr("presented now"), QString::fromStdString(error.key.fingerprint)));
-  body()->addWidget(wrapped(
-      tr("Ask the host's admin. If the change is intended, remove the target (or the line in "
-         "~/.ssh/known_hosts) and add it again with the fingerprint the admin gives you.")));
+      tr("Heddle has not connected, and nothing has been sent. Ask the host's admin. If the change "
+         "is intended, remove the target (or the line that is named above) and add it again with "
+         "the fingerprint the admin gives you.")));
   QPushButton* close = quietButton(tr("Close"));
   close->setObjectName(QStringLiteral("close"));
   close->setDefault(true);

@@ -1,5 +1,5 @@
-// What a person sees of a host's key: an unknown one can be saved after a comparison, a changed one
-// is explained and cannot be accepted here.
+// What a person sees of a host's key: an unknown one can be saved after a comparison, a changed
+// or revoked one is explained and cannot be accepted here.
 #pragma once
 
 #include <QLineEdit>
@@ -27,12 +27,12 @@ class UnknownKeyDialog : public Dialog {
   QPushButton* save_;
 };
 
-/// Changed key: what it may mean and what to do; one button that closes.
-class ChangedKeyDialog : public Dialog {
+/// A key that may not be accepted: what it may mean and what to do; one button that closes.
+class RefusedKeyDialog : public Dialog {
   Q_OBJECT
 
  public:
-  ChangedKeyDialog(const remote::ConnectError& error, QWidget* parent);
+  RefusedKeyDialog(const remote::ConnectError& error, QWidget* parent);
 };
 
 }  // namespace heddle::gui

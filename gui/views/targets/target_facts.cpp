@@ -47,8 +47,8 @@ void TargetFacts::display(const TargetEntry& entry) {
     add(tr("user"), host.user.empty() ? tr("yours") : QString::fromStdString(host.user));
     add(tr("port"), QString::number(host.port));
     if (!host.jump.empty()) add(tr("through"), QString::fromStdString(host.jump));
-    if (!host.identity_file.empty())
-      add(tr("key file"), QString::fromStdString(host.identity_file));
+    for (const std::string& file : host.identity_files)
+      add(tr("key file"), QString::fromStdString(file));
   }
   if (entry.target.public_addresses) add(tr("ranks listen on"), tr("public addresses, too"));
   add(tr("folder"), QString::fromStdString(entry.target.root));

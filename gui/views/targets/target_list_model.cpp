@@ -34,6 +34,7 @@ QString equipmentOf(const TargetEntry& entry) {
 TargetState stateOf(const TargetEntry& entry) {
   if (entry.busy) return {QObject::tr("connecting …"), Tone::muted, false};
   if (!entry.error.isEmpty()) return {QObject::tr("not reached"), Tone::bad, true};
+  if (!entry.lost.isEmpty()) return {QObject::tr("connection lost"), Tone::bad, true};
   if (entry.offered) return {QObject::tr("offered"), Tone::muted, false};
   if (!entry.report) return {QObject::tr("not probed"), Tone::muted, false};
   int failed = 0, warned = 0;

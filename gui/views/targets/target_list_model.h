@@ -17,9 +17,12 @@ struct TargetEntry {
   bool offered = false;  // a host of ~/.ssh/config, not added yet
   std::optional<probe::Report> report;
   QString error;      // the last attempt to connect failed: why
+  QString lost;       // a run there goes on, and its connection is lost: why
   bool busy = false;  // being connected to
 
   QString name() const { return QString::fromStdString(target.name); }
+  /// What the probe found may hold no longer.
+  bool isOutOfReach() const { return !error.isEmpty() || !lost.isEmpty(); }
   bool isThisMachine() const { return target.name == remote::kThisMachine; }
 };
 

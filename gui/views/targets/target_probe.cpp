@@ -13,9 +13,7 @@ ProbeOutcome probeTarget(workbench::Workbench& workbench, const workbench::Saved
     outcome.refused = std::move(node.error());
     break;
   }
-  using Kind = remote::ConnectError::Kind;
-  const bool distrusted = outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
-                                              outcome.refused->kind == Kind::host_key_changed);
+  const bool distrusted = outcome.refused && outcome.refused->is_about_host_key();
   // A host that is down now is kept: it can be probed later. One that is not trusted is not.
   if (!distrusted) {
     auto saved = workbench::save_target(workbench.writer(), known);

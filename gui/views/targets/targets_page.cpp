@@ -1,6 +1,7 @@
 #include "gui/views/targets/targets_page.h"
 
 #include <QApplication>
+#include <QDateTime>
 #include <QMenu>
 #include <algorithm>
 
@@ -20,26 +21,48 @@ constexpr int kWide = 1300;  // from here on the columns have the room of the de
 struct Targets {
   std::vector<workbench::SavedTarget> saved;
   std::vector<remote::Host> offered;
+  std::map<std::string, std::string> lost;  // targets to whose runs the connection is lost: why
 };
+
+Result<std::map<std::string, std::string>> lostTargets(storage::Reader& reader) {
+  const auto links = reader.links();
+  if (!links) return fail(links);
+  const auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  std::map<std::string, std::string> lost;
+  for (const storage::RunSummary& run : *runs)
+    if (const auto link = links->find(run.id); link != links->end() && link->second.lost)
+      lost.emplace(run.target, run.name + ": " + link->second.reason);
+  return lost;
+}
 
 Result<Targets> readTargets(storage::Reader& reader) {
   auto saved = workbench::targets(reader);
   if (!saved) return fail(saved);
-  return Targets{std::move(*saved), remote::hosts_of_ssh_config().hosts};
+  auto lost = lostTargets(reader);
+  if (!lost) return fail(lost);
+  return Targets{std::move(*saved), remote::hosts_of_ssh_config().hosts, std::move(*lost)};
 }
 
-QString words(const std::vector<probe::Check>& checks) {
+/// "9 pass   1 warn   12 min ago".
+QString words(const TargetEntry& entry) {
   int counts[4] = {};
-  for (const probe::Check& check : checks) ++counts[static_cast<int>(check.status)];
+  for (const probe::Check& check : entry.report->checks) ++counts[static_cast<int>(check.status)];
   QStringList parts;
+  const auto add = [&](Tone tone, const QString& text) {
+    parts << QStringLiteral("<span style='color:%1'>%2</span>")
+                 .arg(colorOf(entry.isOutOfReach() ? Tone::muted : tone).name(), text);
+  };
   for (int status = 0; status < 4; ++status) {
     if (counts[status] == 0) continue;
     const auto kind = static_cast<probe::Status>(status);
-    parts << QStringLiteral("<span style='color:%1'>%2 %3</span>")
-                 .arg(colorOf(lookOf(kind).tone).name())
-                 .arg(counts[status])
-                 .arg(QString::fromStdString(std::string(probe::word(kind))));
+    add(lookOf(kind).tone, QStringLiteral("%1 %2")
+                               .arg(counts[status])
+                               .arg(QString::fromStdString(std::string(probe::word(kind)))));
   }
+  if (entry.report->time > 0)
+    add(Tone::muted,
+        format::when(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(entry.report->time))));
   return parts.join(QStringLiteral("&nbsp;&nbsp;&nbsp;"));
 }
 
@@ -85,6 +108,7 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   layout->addWidget(makeDetail(), 1);
   layout->addWidget(facts_);
   connect(&Theme::instance(), &Theme::changed, this, &TargetsPage::showCurrent);
+  connect(&session, &Session::secondPassed, this, &TargetsPage::showCounts);
 }
 
 QWidget* TargetsPage::makeDetail() {
@@ -100,6 +124,7 @@ QWidget* TargetsPage::makeDetail() {
   head->addWidget(address_, 1);
   head->addWidget(probeButton_);
   counts_ = new QLabel;
+  counts_->setObjectName(QStringLiteral("counts"));
   counts_->setTextFormat(Qt::RichText);
   error_ = label({}, "error");
   error_->setWordWrap(true);
@@ -135,12 +160,13 @@ void TargetsPage::activated() {
         entry.target.hosts = {host};
         seen_.insert(entry.name(), entry);
       }
-      setTargets(targets->saved);
+      setTargets(targets->saved, targets->lost);
     });
   if (!seen_.contains(QString::fromStdString(std::string(remote::kThisMachine)))) probeLocal();
 }
 
-void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
+void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved,
+                             const std::map<std::string, std::string>& lost) {
   const TargetEntry* chosen = current();
   const QString before = !wanted_.isEmpty() ? wanted_ : chosen ? chosen->name() : QString();
   std::vector<TargetEntry> entries;
@@ -150,6 +176,8 @@ void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved) {
     TargetEntry entry = seen_.value(name);
     entry.target = target.target;
     entry.offered = false;
+    const auto why = lost.find(target.target.name);
+    entry.lost = why == lost.end() ? QString() : QString::fromStdString(why->second);
     // This machine has just been probed; of others the store knows the newest.
     if (!entry.isThisMachine() || !entry.report) entry.report = target.probe;
     names << name;
@@ -187,12 +215,21 @@ void TargetsPage::showCurrent() {
   probe_->setEnabled(!entry->busy);
   edit_->setEnabled(!entry->busy && !entry->offered && !entry->isThisMachine());
   const auto checks = entry->report ? entry->report->checks : std::vector<probe::Check>{};
-  counts_->setText(entry->busy ? stateOf(*entry).text : words(checks));
-  counts_->setVisible(entry->busy || !checks.empty());
-  error_->setText(entry->error);
-  error_->setVisible(!entry->error.isEmpty());
-  checks_->setChecks(checks);
+  showCounts();
+  error_->setText(!entry->error.isEmpty() || entry->lost.isEmpty()
+                      ? entry->error
+                      : tr("The connection to a run there is lost: %1").arg(entry->lost));
+  error_->setVisible(entry->isOutOfReach());
+  checks_->setChecks(checks, entry->isOutOfReach());
   facts_->display(*entry);
+}
+
+void TargetsPage::showCounts() {
+  const TargetEntry* entry = current();
+  if (!entry) return;
+  const bool probed = entry->report && !entry->report->checks.empty();
+  counts_->setText(entry->busy ? stateOf(*entry).text : probed ? words(*entry) : QString());
+  counts_->setVisible(entry->busy || probed);
 }
 
 void TargetsPage::addHost() { askForHost({}, {}); }
@@ -276,10 +313,7 @@ void TargetsPage::connectTo(const remote::Target& target) {
 }
 
 void TargetsPage::connected(const ProbeOutcome& outcome) {
-  using Kind = remote::ConnectError::Kind;
-  if (outcome.refused && (outcome.refused->kind == Kind::host_key_unknown ||
-                          outcome.refused->kind == Kind::host_key_changed))
-    return distrusted(outcome);
+  if (outcome.refused && outcome.refused->is_about_host_key()) return distrusted(outcome);
   const std::string& name = outcome.target.name;
   const std::string before = asked_ && asked_->edited ? asked_->edited->name : name;
   TargetEntry entry = seen_.value(QString::fromStdString(before));
@@ -314,8 +348,8 @@ void TargetsPage::distrusted(const ProbeOutcome& outcome) {
     model_.update(entry);
     showCurrent();
   }
-  if (outcome.refused->kind == remote::ConnectError::Kind::host_key_changed) {
-    ChangedKeyDialog(*outcome.refused, this).exec();
+  if (outcome.refused->kind != remote::ConnectError::Kind::host_key_unknown) {
+    RefusedKeyDialog(*outcome.refused, this).exec();
   } else if (UnknownKeyDialog(*outcome.refused, this).exec() == QDialog::Accepted) {
     remote::Target trusted = outcome.target;
     trusted.accepted_keys.push_back(outcome.refused->key);

@@ -3,6 +3,7 @@
 
 #include <QHash>
 #include <QStackedWidget>
+#include <map>
 
 #include "gui/page.h"
 #include "gui/session.h"
@@ -32,8 +33,11 @@ class TargetsPage : public Page {
 
  private:
   QWidget* makeDetail();
-  void setTargets(const std::vector<workbench::SavedTarget>& saved);
+  /// `lost`: targets to whose runs the connection is lost, and why.
+  void setTargets(const std::vector<workbench::SavedTarget>& saved,
+                  const std::map<std::string, std::string>& lost);
   void showCurrent();
+  void showCounts();  // says how long ago, too
   const TargetEntry* current() const;
   void addHost();
   void editCurrent();

@@ -3,7 +3,6 @@
 #include "engine/launch/launch.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -17,25 +16,12 @@
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/run_files.h"
 #include "engine/telemetry/log_reader.h"
+#include "tests/engine/launch/shell_rank.h"
 
 using namespace heddle;
 using namespace heddle::launch;
 
 namespace {
-
-/// What the shell reads before a test's own lines: $rank, $run_dir, $listen_fd, $port.
-constexpr const char* kPrelude = R"(#!/bin/sh
-shift
-while [ $# -gt 0 ]; do
-  case $1 in
-    --rank) rank=$2 ;;
-    --run-dir) run_dir=$2 ;;
-    --listen-fd) listen_fd=$2 ;;
-    --port) port=$2 ;;
-  esac
-  shift 2
-done
-)";
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path);
@@ -58,10 +44,7 @@ class LaunchTest : public QObject {
   }
 
   std::string engine(const std::string& lines) const {
-    const std::string file = path("engine.sh");
-    write_file(file, kPrelude + lines);
-    chmod(file.c_str(), 0755);
-    return file;
+    return shell_rank(path("engine.sh"), lines);
   }
 
   process::Completed driver(std::vector<std::string> arguments,
@@ -188,7 +171,7 @@ class LaunchTest : public QObject {
     const auto run = train(engine(R"(
       echo "rank $rank is here"
       [ "$rank" = 0 ] && echo '{"losses":[2.5]}' > "$run_dir/results.json"
-      exit 0
+      finish
     )"),
                            3);
     QCOMPARE(run.exit_code, 0);
@@ -201,6 +184,7 @@ class LaunchTest : public QObject {
   void a_rank_finds_its_place() {
     const auto run = train(engine(R"(
       echo "threads $OMP_NUM_THREADS nice $(nice) fd ${listen_fd:-none} port $port"
+      finish
     )"),
                            2);
     QCOMPARE(run.exit_code, 0);
@@ -214,7 +198,7 @@ class LaunchTest : public QObject {
   void an_earlier_rendezvous_is_gone() {
     std::filesystem::create_directories(run_dir_);
     write_file(run_dir_ + "/rendezvous", "of an attempt that was killed");
-    const auto run = train(engine("[ ! -e \"$run_dir/rendezvous\" ]"), 2);
+    const auto run = train(engine("[ -e \"$run_dir/rendezvous\" ] || finish"), 2);
     QCOMPARE(run.exit_code, 0);
   }
 
@@ -227,8 +211,8 @@ class LaunchTest : public QObject {
     QVERIFY(write_launch(run_dir_, launch));
     const std::string ranks = engine(R"sh(
       echo "fd ${listen_fd:-none} port $port secret $(cat "$run_dir/secret")"
-      [ "$rank" = 0 ] || exit 0
-      [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
+      [ "$rank" = 0 ] && [ -S /proc/self/fd/$listen_fd ] && echo "the fd is a socket"
+      finish
     )sh");
     const auto alone = supervise({"--engine", ranks});
     QCOMPARE(alone.exit_code, 1);
@@ -253,7 +237,7 @@ class LaunchTest : public QObject {
   void a_temporary_run_directory_goes() {
     qputenv("TMPDIR", folder_->path().toUtf8());
     const auto run =
-        driver({"train", "--engine", engine("echo $run_dir > \"$run_dir/../seen\"; exit 0")});
+        driver({"train", "--engine", engine("echo $run_dir > \"$run_dir/../seen\"; finish")});
     qunsetenv("TMPDIR");
     QCOMPARE(run.exit_code, 0);
     std::string seen = read_file(path("seen"));
@@ -355,6 +339,24 @@ class LaunchTest : public QObject {
     QTRY_COMPARE(processes_left(), 0);
   }
 
+  void a_supervisor_that_somebody_has_stopped_still_hears() {
+    const Status started = start_supervisor(engine("while :; do sleep 0.05; done"), 1);
+    kill(started.state->supervisor.pid, SIGSTOP);
+    QTRY_VERIFY(status().stopped);
+    QCOMPARE(status().condition, Condition::running);
+    supervise({"--stop"});
+    QVERIFY(ends());
+    QCOMPARE(status().end->state, std::string("stopped"));
+  }
+
+  void ranks_end_when_their_directory_is_gone() {
+    start_supervisor(engine("while :; do sleep 0.05; done"), 2);
+    QVERIFY(processes_left() > 0);
+    std::filesystem::rename(run_dir_, path("moved"));
+    QTRY_COMPARE_WITH_TIMEOUT(processes_left(), 0, 20000);
+    QCOMPARE(status().condition, Condition::absent);
+  }
+
   void a_directory_has_one_supervisor() {
     start_supervisor(engine("while :; do sleep 0.05; done"), 1);
     const auto second = supervise({"--engine", path("engine.sh")});
@@ -373,8 +375,8 @@ class LaunchTest : public QObject {
     launch.run = "test";
     std::filesystem::create_directories(run_dir_);
     QVERIFY(write_launch(run_dir_, launch));
-    const std::string script =
-        engine("while [ ! -e \"$run_dir/go\" ]; do sleep 0.05; done; : > \"$run_dir/went\"");
+    const std::string script = engine(
+        "while [ ! -e \"$run_dir/go\" ]; do sleep 0.05; done; : > \"$run_dir/went\"; finish");
     const auto starter = process::run(
         {.argv = {"/bin/sh", "-c",
                   std::string(HEDDLE_BINARY_DIR) + "/launch_driver supervise --run-dir " +
@@ -395,7 +397,7 @@ class LaunchTest : public QObject {
     // No rank survives it.
     QTRY_COMPARE(processes_left(), 0);
     // The directory is free for another attempt.
-    QCOMPARE(supervise({"--engine", engine("exit 0")}).exit_code, 0);
+    QCOMPARE(supervise({"--engine", engine("finish")}).exit_code, 0);
     QVERIFY(ends());
   }
 

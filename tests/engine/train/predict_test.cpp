@@ -2,6 +2,7 @@
 #include "engine/train/predict.h"
 
 #include <QtTest>
+#include <set>
 
 #include "engine/checkpoint/load_recipe.h"
 
@@ -39,6 +40,10 @@ class PredictTest : public QObject {
     QTest::newRow("a pipeline of shards")
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
                        "training.local_batch=8", "parallelism.microbatches=8"};
+    // Two of four stages are like each other, and one stands for both.
+    QTest::newRow("like stages") << QStringList{"hardware.ranks=8", "parallelism.pp=4",
+                                                "parallelism.dp_shard=2", "training.local_batch=8",
+                                                "parallelism.microbatches=8"};
   }
   void parts_are_the_whole() {
     QFETCH(QStringList, sets);
@@ -63,6 +68,19 @@ class PredictTest : public QObject {
     for (const plan::RankFigures& rank : parts->ranks_shown) {
       const double sum = rank.compute_seconds + rank.exposed_seconds + rank.bubble_seconds;
       QVERIFY2(close(sum, rank.step_seconds, 0.01), said(sum, rank.step_seconds));
+    }
+    const auto gathered = [](const plan::Document& document) {
+      std::set<std::vector<std::string>> modules;
+      for (const plan::BucketFigures& bucket : document.buckets) modules.insert(bucket.modules);
+      return modules;
+    };
+    QCOMPARE(gathered(*parts), gathered(*whole));
+    // What is shown of a rank's memory over the step is what is said of it.
+    for (size_t i = 0; i < parts->timelines.size(); ++i) {
+      int64_t most = 0;
+      for (const plan::MemoryMoment& moment : parts->timelines[i].memory)
+        most = std::max(most, moment.bytes.total());
+      QCOMPARE(most, parts->ranks_shown[i].peak_bytes);
     }
     // Nothing overlaps on a compute stream, and nothing reaches beyond the step.
     for (const plan::RankTimeline& timeline : parts->timelines) {

@@ -147,6 +147,72 @@ class LineChartTest : public QObject {
     QVERIFY(loss.showsAll());
   }
 
+  void the_wheel_scrolls_the_page_unless_the_chart_is_meant() {
+    QWidget window;
+    auto* chart = new LineChart("Loss", Unit::loss, &window);
+    chart->addCurve("run", Qt::blue);
+    chart->resize(480, 260);
+    window.resize(480, 260);
+    window.show();
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    for (int step = 1; step <= 100; ++step) chart->append(0, step, 1);
+    chart->flush();
+    auto* plot = chart->findChild<QCustomPlot*>();
+    const auto turn = [plot](Qt::KeyboardModifiers modifiers) {
+      const QPointF at = plot->axisRect()->rect().center();
+      QWheelEvent event(at, plot->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, modifiers,
+                        Qt::NoScrollPhase, false);
+      QApplication::sendEvent(plot, &event);
+      return event.isAccepted();
+    };
+    chart->clearFocus();
+    QVERIFY(!turn({}));  // what the chart stands in has it
+    QVERIFY(chart->showsAll());
+    QVERIFY(turn(Qt::ControlModifier));
+    QVERIFY(!chart->showsAll());
+    QTest::keyClick(chart, Qt::Key_F);
+    QVERIFY(chart->showsAll());
+    QTest::mouseClick(plot, Qt::LeftButton, {}, plot->axisRect()->rect().center());
+    QVERIFY(chart->hasFocus());
+    QVERIFY(turn({}));
+    QVERIFY(!chart->showsAll());
+    QVERIFY(chart->toolTip().contains("Ctrl"));
+  }
+
+  // At whatever width, wherever the curve is, whatever is marked.
+  void words_are_whole_and_nothing_goes_through_them() {
+    for (const int width : {180, 280, 480})
+      for (const double predicted : {990.0, 1000.5, 1020.0})
+        for (const int marked : {2, 50, 99}) {
+          LineChart chart("Throughput", Unit::tokensPerSecond);
+          chart.addCurve("run", Qt::blue);
+          chart.setReferences({{predicted, "predicted"}, {predicted + 15, "limit"}});
+          chart.setMark(ChartMark{double(marked), "step 1,204: 23.1 % longer than predicted"});
+          show(chart);
+          chart.resize(width, 200);
+          for (int step = 1; step <= 100; ++step) chart.append(0, step, 1000 + step % 2);
+          chart.flush();
+          const auto* plot = chart.findChild<QCustomPlot*>();
+          const QRectF area = plot->axisRect()->rect();
+          const double top = plot->yAxis->coordToPixel(1001), low = plot->yAxis->coordToPixel(1000);
+          QList<QRectF> places;
+          for (int i = 0; i < plot->itemCount(); ++i) {
+            const auto* words = qobject_cast<QCPItemText*>(plot->item(i));
+            if (!words || !words->visible()) continue;
+            const QRectF place(words->topLeft->pixelPosition(),
+                               words->bottomRight->pixelPosition());
+            QVERIFY2(QRectF(plot->rect()).contains(place), qPrintable(words->text()));
+            for (const QRectF& other : places) QVERIFY(!place.intersects(other));
+            places << place;
+            if (place.top() < area.top()) QVERIFY(place.bottom() <= area.top());
+            if (words->text() == "predicted" || words->text() == "limit")
+              QVERIFY2(place.bottom() < top || place.top() > low, qPrintable(words->text()));
+          }
+          QVERIFY(places.size() >= 4);  // the axis has a name, too
+        }
+  }
+
   void values_that_are_not_finite_leave_a_gap_and_are_named() {
     LineChart chart("Loss", Unit::loss);
     chart.addCurve("run", Qt::blue);

@@ -14,7 +14,10 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/timeline/timeline_legend.h"
 #include "gui/views/compose/bucket_bands.h"
+#include "gui/views/compose/exposed_folds.h"
+#include "gui/views/compose/layers_panel.h"
 #include "gui/views/compose/mesh_view.h"
 #include "gui/widgets/segment.h"
 
@@ -387,6 +390,37 @@ class ComposeViewTest : public QObject {
       const auto* line = field<QSpinBox>(name)->findChild<QLineEdit*>();
       QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) <= line->width(), name);
     }
+  }
+
+  void at_a_small_size_nothing_that_explains_or_acts_is_cut() {
+    view_->resize(1224, 690);
+    predict();
+    const auto* legend = view_->findChild<TimelineLegend*>();
+    QTRY_VERIFY(legend->isVisible() && legend->width() >= legend->sizeHint().width());
+    const auto* layers = view_->findChild<LayersPanel*>();
+    for (const QToolButton* button : layers->findChildren<QToolButton*>()) {
+      QTRY_VERIFY2(button->width() >= button->sizeHint().width(), qPrintable(button->objectName()));
+      const QRect at(button->mapTo(layers, QPoint()), button->size());
+      QVERIFY2(layers->rect().contains(at), qPrintable(button->objectName()));
+    }
+  }
+
+  void like_layers_are_one_transfer() {
+    plan::Document document;
+    const auto add = [&](const char* node, int64_t rank, double seconds) {
+      document.exposed.push_back({node, rank, -1, seconds, "a dependency"});
+    };
+    add("reduce_scatter norm+output (backward)", 0, 5);
+    add("all_gather layers.3 (backward)", 0, 4);
+    add("all_gather layers.2 (backward)", 0, 3);
+    add("all_gather layers.9 (backward)", 4, 2);
+    add("all_gather layers.3 (forward)", 0, 1);
+    const QList<ExposedFold> folds = exposedFolds(document);
+    QCOMPARE(folds.size(), 3);
+    QCOMPARE(folds[0].node, QString("all_gather layers.3 (backward), and 2 like it"));
+    QCOMPARE(folds[0].seconds, 7.0);  // of rank 0, which waits longest
+    QCOMPARE(folds[1].node, QString("reduce_scatter norm+output (backward)"));
+    QCOMPARE(folds[2].node, QString("all_gather layers.3 (forward)"));
   }
 
   void nothing_is_planned_before_the_page_is_shown() {

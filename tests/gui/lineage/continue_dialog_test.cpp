@@ -82,6 +82,23 @@ class ContinueDialogTest : public QObject {
     QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::resume, parent_, "debug", 20}));
   }
 
+  void enter_starts_from_any_field() {
+    for (const char* field : {"steps", "runName", "from"}) {
+      const auto dialog = shown(Kind::fork);
+      dialog->activateWindow();
+      QVERIFY(QTest::qWaitForWindowActive(dialog.get()));
+      auto* in = part<QWidget>(*dialog, field);
+      in->setFocus();
+      QTest::keyClick(in, Qt::Key_Return);  // while it is still looked at
+      QVERIFY(dialog->isVisible() && opened_ == 0);
+      QVERIFY(comes(*dialog, "debug after step 20"));
+      QTest::keyClick(in, Qt::Key_Return);
+      QVERIFY2(QTest::qWaitFor([&] { return opened_ > 0; }, 20000), field);
+      QVERIFY(fixture_->ends(opened_));
+      opened_ = 0;
+    }
+  }
+
   // A plan comes when the dialog is on screen already, and again with each change.
   void all_of_a_plan_is_seen() {
     for (const Kind kind : {Kind::resume, Kind::fork}) {

@@ -59,6 +59,43 @@ class RunsPageTest : public QObject {
     QCOMPARE(proxy.rowCount(), 0);
   }
 
+  void aRunThatGoesOnHasWhatIsKnownOfIt() {
+    auto reader = storage::Reader::open(store_.path().toStdString());
+    const auto rows = readRunRows(*reader);
+    const auto running = std::ranges::find_if(
+        *rows, [](const RunRow& row) { return row.summary.state == storage::RunState::running; });
+    QVERIFY(running != rows->end());
+    QVERIFY(running->peakBytes && *running->peakBytes > 600e6);
+    QVERIFY(running->exposedShare && *running->exposedShare > 0 && *running->exposedShare < 1);
+  }
+
+  void aForkHasTrainedItsOwnStepsOnly() {
+    RunRow row;
+    row.summary.steps = 500;
+    QCOMPARE(row.trained(), int64_t{500});
+    row.summary.lineage = storage::Lineage{storage::Lineage::Kind::fork, 1, "debug", 263};
+    QCOMPARE(row.trained(), int64_t{237});
+    row.summary.steps = 0;  // no step has ended yet
+    QCOMPARE(row.trained(), int64_t{0});
+  }
+
+  void stateAndTargetStayAtSmallWidths() {
+    page_->resize(1000, 700);
+    auto* filter = page_->findChild<QLineEdit*>(QStringLiteral("filter"));
+    filter->setText(QStringLiteral("state:done"));
+    QTRY_COMPARE(table()->model()->rowCount(), 2);
+    filter->clear();
+    QTRY_COMPARE(table()->model()->rowCount(), 5);
+    const QFontMetrics metrics(font::text());
+    for (int row = 0; row < 5; ++row) {
+      const QString state = table()->model()->index(row, RunsModel::State).data().toString();
+      QVERIFY2(table()->columnWidth(RunsModel::State) >= metrics.horizontalAdvance(state) + 40,
+               qPrintable(state));
+    }
+    QVERIFY(!table()->isColumnHidden(RunsModel::Target));
+    page_->resize(1500, 900);
+  }
+
   void aRunThatIsNotHeardOfIsGrey() {
     auto reader = storage::Reader::open(store_.path().toStdString());
     QVERIFY(reader);

@@ -86,6 +86,32 @@ class WindowTest : public QObject {
     QVERIFY(timeline->hasFocus());
   }
 
+  // Resume ends on the page that it began on, where its button goes.
+  void anotherRunTakesTheFocusFromTheBar() {
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.whole);
+    QTRY_VERIFY(window_->isReady());
+    window_->findChild<QAbstractButton*>(QStringLiteral("search"))->setFocus();
+    Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.unwrapped);
+    QVERIFY(window_->currentPage()->isAncestorOf(QApplication::focusWidget()));
+    QVERIFY(!qobject_cast<QAbstractButton*>(QApplication::focusWidget()));
+  }
+
+  void movingToTheTrashOffersUndo() {
+    QTest::keyClick(window_.get(), Qt::Key_4, Qt::ControlModifier);
+    QTRY_VERIFY(window_->isReady());
+    auto* runs = static_cast<RunsPage*>(window_->currentPage());
+    auto* table = runs->findChild<QTableView*>(QStringLiteral("runs"));
+    QTRY_COMPARE(table->model()->rowCount(), 5);
+    runs->showRun(store_.runs.failed);
+    runs->findChild<QAction*>(QStringLiteral("discardRuns"))->trigger();
+    QPushButton* undo = nullptr;
+    QTRY_VERIFY((undo = window_->findChild<QPushButton*>(QStringLiteral("toastAction"))));
+    QVERIFY(undo->isVisible() && window_->rect().contains(undo->parentWidget()->geometry()));
+    QTRY_COMPARE(table->model()->rowCount(), 4);
+    undo->click();
+    QTRY_COMPARE(table->model()->rowCount(), 5);
+  }
+
   void paletteFindsPagesAndRuns() {
     QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
     auto* palette = window_->findChild<CommandPalette*>();

@@ -87,6 +87,11 @@ class TargetsPageTest : public QObject {
     QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("1 warn"));
     QCOMPARE(first.data(TargetListModel::EquipmentRole).toString(),
              QStringLiteral("96 cores, 2.00 TiB"));
+    // What a probe found says nothing of a host that is out of reach.
+    entry.lost = QStringLiteral("debug: no route to host");
+    model.update(entry);
+    QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("connection lost"));
+    QCOMPARE(first.data(TargetListModel::ToneRole).toInt(), int(Tone::bad));
   }
 
   void thisMachineIsProbed() {
@@ -94,6 +99,9 @@ class TargetsPageTest : public QObject {
     QTRY_VERIFY(page_->isReady());
     QCOMPARE(list()->currentIndex().data().toString(), QStringLiteral("this-machine"));
     QTRY_VERIFY(says(QStringLiteral("glibc")));
+    const QString counts = page_->findChild<QLabel*>(QStringLiteral("counts"))->text();
+    QVERIFY2(counts.contains(QStringLiteral("pass")) && counts.contains(QStringLiteral(">now<")),
+             qPrintable(counts));
     QVERIFY(!page_->findChild<QPushButton*>(QStringLiteral("removeTarget"))->isVisible());
   }
 
@@ -177,7 +185,7 @@ class TargetsPageTest : public QObject {
     remote::ConnectError error;
     error.kind = remote::ConnectError::Kind::host_key_changed;
     error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
-    ChangedKeyDialog dialog(error, nullptr);
+    RefusedKeyDialog dialog(error, nullptr);
     QStringList buttons;
     for (const auto* button : dialog.findChildren<QPushButton*>()) buttons << button->text();
     buttons.sort();
@@ -194,7 +202,7 @@ class TargetsPageTest : public QObject {
         QStringLiteral("%1@%2:%3")
             .arg(QString::fromStdString(host.user), QString::fromStdString(host.address))
             .arg(host.port);
-    const QString key = QString::fromStdString(host.identity_file);
+    const QString key;
     open();
     QTRY_VERIFY(page_->isReady());
     const auto add = [&] {
@@ -287,7 +295,7 @@ class TargetsPageTest : public QObject {
     QVERIFY((*sshd)->change_host_key());
     QVERIFY((*sshd)->start_again());
     bool explained = false;
-    whenOpen<ChangedKeyDialog>(page_.get(), [&](ChangedKeyDialog* dialog) {
+    whenOpen<RefusedKeyDialog>(page_.get(), [&](RefusedKeyDialog* dialog) {
       explained = true;
       press(dialog, "close");
     });

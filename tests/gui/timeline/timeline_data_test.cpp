@@ -88,6 +88,21 @@ class TimelineDataTest : public QObject {
     QCOMPARE(spent.compute + spent.exposed + spent.idle, spent.range);
   }
 
+  // Nor is it exposed when it waits for another pipeline stage, until what it waits for moves.
+  void the_bubble_is_neither_exposed_nor_idle() {
+    std::vector<Span> spans = spansOf("ff........bb..",  //
+                                      "......cccc....",  //
+                                      ".....w........");
+    spans.push_back({"recv", "layers.1", 2, 6, telemetry::kBubble, 1});
+    const Statistics spent = Timeline(std::move(spans)).statistics();
+    QCOMPARE(spent.bubble, int64_t(4));
+    QCOMPARE(spent.exposed, int64_t(4));
+    QCOMPARE(spent.waiting, int64_t(0));
+    QCOMPARE(spent.idle, int64_t(4) - 4 + spent.range - 12);
+    QCOMPARE(spent.compute + spent.exposed + spent.bubble + spent.idle, spent.range);
+    QCOMPARE(spent.communication, spent.overlapped + spent.exposed + spent.bubble);
+  }
+
   // The second collective waits for the first one, which every rank has come to.
   void waiting_for_the_collective_before_is_no_waiting_for_ranks() {
     const Timeline timeline(spansOf("ff......ff",  //

@@ -1,9 +1,9 @@
-#include "engine/data/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 #include <cstring>
 
-namespace heddle::data {
+namespace heddle {
 namespace {
 
 /// The length of the well-formed character of two bytes or more at `at`, or 0.
@@ -52,4 +52,16 @@ size_t valid_utf8_prefix(std::string_view bytes) {
   return at;
 }
 
-}  // namespace heddle::data
+std::string valid_utf8(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (;;) {
+    const size_t valid = valid_utf8_prefix(bytes);
+    text += bytes.substr(0, valid);
+    if (valid == bytes.size()) return text;
+    text += "\uFFFD";
+    bytes.remove_prefix(valid + 1);
+  }
+}
+
+}  // namespace heddle

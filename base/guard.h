@@ -1,0 +1,36 @@
+// The edges of processes and threads: what a library throws ends there, and its cause is kept.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include "base/result.h"
+#include "base/say.h"
+
+namespace heddle {
+
+/// Calls `body`, which returns a Result; an exception becomes its error.
+template <typename Body>
+auto caught(Body&& body) -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::exception& error) {
+    return fail("{}", error.what());
+  } catch (...) {
+    return fail("something was thrown that is no exception");
+  }
+}
+
+/// A program: calls `body`, which returns the exit code; an exception is said, and the code is 1.
+template <typename Body>
+int guarded_main(std::string_view program, Body&& body) {
+  int code = 1;
+  const Result<> done = caught([&]() -> Result<> {
+    code = std::forward<Body>(body)();
+    return {};
+  });
+  if (!done) say(stderr, "{}: {}\n", program, done.error().message);
+  return code;
+}
+
+}  // namespace heddle

@@ -1,0 +1,28 @@
+// What goes to a terminal. Names, causes and log lines come from elsewhere: none of them moves the
+// cursor, renames the window or hides a line.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace heddle {
+
+/// UTF-8 of any bytes, in which control characters other than line ends and tabs, and those that
+/// turn the direction of writing, are spelled out (\u001b): as JSON writes them.
+std::string printable(std::string_view text);
+
+/// fmt::print of what is printable of the text.
+template <typename... Args>
+void say(FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print(stream, "{}", printable(fmt::format(format, std::forward<Args>(args)...)));
+}
+template <typename... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  say(stdout, format, std::forward<Args>(args)...);
+}
+
+}  // namespace heddle

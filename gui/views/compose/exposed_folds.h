@@ -1,0 +1,20 @@
+// The transfers that compute waits for, those of like layers as one. No widgets.
+#pragma once
+
+#include <QList>
+#include <QString>
+
+#include "engine/plan/document.h"
+
+namespace heddle::gui {
+
+struct ExposedFold {
+  QString node;        // "all_gather layers.3 (backward), and 31 like it": the longest of them
+  QString why;         // of that one
+  double seconds = 0;  // of all of them in a step of the rank that waits longest
+};
+
+/// The longest first.
+QList<ExposedFold> exposedFolds(const plan::Document& document);
+
+}  // namespace heddle::gui

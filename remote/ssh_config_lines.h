@@ -1,0 +1,39 @@
+// Lines of ssh_config files: keyword and words, as ssh splits them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace heddle::remote {
+
+struct ConfigLine {
+  std::string place;               // FILE:LINE
+  std::string keyword;             // as it is written
+  std::vector<std::string> words;  // quotes and escapes resolved, without the comment
+  std::string rest;                // what comes after the keyword, as it is written
+};
+
+/// Nothing for an empty line or a comment. `text` has no line end.
+Result<std::vector<ConfigLine>> config_line(const std::string& place, std::string_view text);
+
+/// Words split as those of Match: by blanks or one `=`, grouped by double quotes.
+std::vector<std::string> match_words(std::string_view text);
+
+/// Files as they are met, each read once.
+class ConfigFiles {
+ public:
+  /// What may be in a file that is not the user's: nothing, unless root or the user owns it and
+  /// nobody else can write to it.
+  enum class Owner { any, user_or_root };
+  /// An absent file has no lines.
+  Result<const std::vector<ConfigLine>*> lines(const std::string& file, Owner owner);
+
+ private:
+  std::map<std::string, std::vector<ConfigLine>> read_;
+};
+
+}  // namespace heddle::remote

@@ -1,0 +1,33 @@
+// Which lines of the user's and the system's ssh_config hold for one host: Host, Match and Include
+// as ssh takes them. Of Match, `exec` alone is not decided: Heddle runs nobody's commands to find
+// out how to connect.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "remote/ssh_config_lines.h"
+
+namespace heddle::remote {
+
+struct ConfigOptions {
+  std::vector<ConfigLine> lines;     // in the order in which they count: the first one wins
+  std::vector<std::string> notes;    // "FILE:LINE: …" of blocks that are not decided
+  std::vector<std::string> aliases;  // of all Host lines: names that are no patterns
+};
+
+/// What is asked for, as it was typed.
+struct Asked {
+  std::string alias;
+  std::string user;   // empty: none was typed
+  uint16_t port = 0;  // 0: none was typed
+};
+
+/// Empty `file`: ~/.ssh/config, then /etc/ssh/ssh_config. What ssh would not read at all is an
+/// error, wherever it stands.
+Result<ConfigOptions> options_for(ConfigFiles& files, const std::string& file, const Asked& asked);
+
+/// The local user's name.
+std::string local_user();
+
+}  // namespace heddle::remote

@@ -1,0 +1,142 @@
+// Text from outside: any bytes, on their way to JSON, the store, the window and terminals.
+#include "base/utf8.h"
+
+#include <QtTest>
+#include <string>
+
+#include "base/guard.h"
+#include "base/json_text.h"
+#include "base/say.h"
+#include "tests/support/results.h"
+
+using namespace heddle;
+
+namespace {
+
+/// Numbers that are the same in each run.
+class Bytes {
+ public:
+  std::string next() {
+    std::string bytes(state_ % 64, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(draw() >> 24);
+    draw();
+    return bytes;
+  }
+
+ private:
+  uint32_t draw() { return state_ = state_ * 1664525 + 1013904223; }
+  uint32_t state_ = 1;
+};
+
+}  // namespace
+
+class Utf8Test : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void whatIsNoUtf8IsReplaced_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("text");
+    const auto row = [](const char* name, const QByteArray& bytes, const QString& text) {
+      QTest::newRow(name) << bytes << text;
+    };
+    const QString mark(QChar::ReplacementCharacter);
+    row("nothing", "", "");
+    row("ASCII", "a run", "a run");
+    row("a zero byte", QByteArray("a\0b", 3), QString::fromLatin1("a\0b", 3));
+    row("two bytes", "\xC3\xA4", QString::fromUtf8("\xC3\xA4"));
+    row("three bytes", "\xE2\x82\xAC", QString::fromUtf8("\xE2\x82\xAC"));
+    row("four bytes", "\xF0\x9F\xA7\xB5", QString::fromUtf8("\xF0\x9F\xA7\xB5"));
+    row("Latin-1", "K\xF6ln", "K" + mark + "ln");
+    row("a continuation alone", "a\x80z", "a" + mark + "z");
+    row("cut off", "abc\xE2\x82", "abc" + mark + mark);
+    row("overlong", "\xC0\xAF", mark + mark);
+    row("a surrogate", "\xED\xA0\x80", mark + mark + mark);
+    row("beyond Unicode", "\xF4\x90\x80\x80", mark + mark + mark + mark);
+    row("no lead byte", "\xFF\xFE", mark + mark);
+  }
+  void whatIsNoUtf8IsReplaced() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, text);
+    const std::string made = valid_utf8(bytes.toStdString());
+    QCOMPARE(QString::fromStdString(made), text);
+    QCOMPARE(valid_utf8(made), made);
+  }
+
+  void anyBytesBecomeJson() {
+    Bytes bytes;
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string text = bytes.next();
+      const std::string valid = valid_utf8(text);
+      QCOMPARE(valid_utf8_prefix(valid), valid.size());
+      // As a value and as a key, as nlohmann::json reads it back.
+      const std::string json = json_text(nlohmann::json{{text, text}});
+      const auto read = nlohmann::json::parse(json, nullptr, false);
+      QVERIFY(read.is_object());
+      QCOMPARE(read.size(), size_t{1});
+      // Its own replacements may be fewer: what is valid is the same.
+      if (valid == text) QCOMPARE(read.begin().value().get<std::string>(), text);
+    }
+  }
+
+  void noTextMovesATerminalsCursor_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("shown");
+    const auto row = [](const char* name, const QByteArray& bytes, const QByteArray& shown) {
+      QTest::newRow(name) << bytes << shown;
+    };
+    row("plain", "loss 4.25\tstep 3\n", "loss 4.25\tstep 3\n");
+    row("other scripts", "\xC3\xA4 \xE4\xB8\xAD \xF0\x9F\xA7\xB5",
+        "\xC3\xA4 \xE4\xB8\xAD \xF0\x9F\xA7\xB5");
+    row("clears the screen", "\x1b[2J", "\\u001b[2J");
+    row("renames the window", "\x1b]0;root\x07", "\\u001b]0;root\\u0007");
+    row("goes back and writes over", "failed\rdone  ", "failed\\u000ddone  ");
+    row("deletes", "no\b\b\x7f", "no\\u0008\\u0008\\u007f");
+    row("an escape of one character",
+        "\xC2\x9B"
+        "2J",
+        "\\u009b2J");
+    row("an escape of one byte",
+        "\x9B"
+        "2J",
+        "\xEF\xBF\xBD"
+        "2J");
+    row("turns the direction",
+        "a\xE2\x80\xAE"
+        "b",
+        "a\\u202eb");
+    row("isolates",
+        "a\xE2\x81\xA6"
+        "b",
+        "a\\u2066b");
+    row("marks a direction",
+        "a\xE2\x80\x8F"
+        "b",
+        "a\\u200fb");
+    row("a zero byte", QByteArray("a\0b", 3), "a\\u0000b");
+  }
+  void noTextMovesATerminalsCursor() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QByteArray, shown);
+    QCOMPARE(QByteArray::fromStdString(printable(bytes.toStdString())), shown);
+  }
+
+  void jsonStaysWhatItIsOnATerminal() {
+    const std::string text = "\x1b]0;x\x07 \xC2\x9B \x7f \xE2\x80\xAE";
+    const std::string shown = printable(json_text(nlohmann::json{{"cause", text}}, 2));
+    QCOMPARE(nlohmann::json::parse(shown).at("cause").get<std::string>(), text);
+  }
+
+  void whatIsThrownBecomesAnError() {
+    VERIFY_SAYS(caught([]() -> Result<int> { throw std::runtime_error("the disk is gone"); }),
+                "the disk is gone");
+    VERIFY_SAYS(caught([]() -> Result<> { throw std::bad_alloc(); }), "bad_alloc");
+    VERIFY_SAYS(caught([]() -> Result<> { throw 3; }), "no exception");
+    QCOMPARE(caught([]() -> Result<int> { return 4; }).value(), 4);
+    QCOMPARE(guarded_main("test", [] { return 5; }), 5);
+    QCOMPARE(guarded_main("test", []() -> int { throw std::runtime_error("\x1b[2J"); }), 1);
+  }
+};
+
+QTEST_GUILESS_MAIN(Utf8Test)
+#include "utf8_test.moc"

@@ -1,0 +1,36 @@
+// A /bin/sh program that stands where a rank would.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+namespace heddle::launch {
+
+/// Writes the program to `path`, which it returns. Its lines know $rank, $run_dir, $listen_fd and
+/// $port; `say STATE STEP` tells the supervisor how far it is, `finish` ends as a rank does that
+/// has done all its work.
+inline std::string shell_rank(const std::string& path, const std::string& lines) {
+  constexpr const char* prelude = R"(#!/bin/sh
+shift
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rank) rank=$2 ;;
+    --run-dir) run_dir=$2 ;;
+    --listen-fd) listen_fd=$2 ;;
+    --word-fd) word_fd=$2 ;;
+    --port) port=$2 ;;
+  esac
+  shift 2
+done
+say() { echo "$1 $2" > /proc/self/fd/$word_fd; }
+results() { [ "$rank" = 0 ] && [ ! -e "$run_dir/results.json" ] && echo '{}' > "$run_dir/results.json"; }
+finish() { results; say done 1000000000; exit 0; }
+)";
+  std::ofstream(path) << prelude << lines;
+  chmod(path.c_str(), 0755);
+  return path;
+}
+
+}  // namespace heddle::launch

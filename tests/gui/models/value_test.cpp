@@ -1,0 +1,42 @@
+// Values as people read them, side by side.
+#include "gui/models/value.h"
+
+#include <QTest>
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+QStringList shown(const char* key, std::vector<std::optional<storage::Value>> values) {
+  return valueTexts(QLatin1String(key), values);
+}
+
+}  // namespace
+
+class ValueTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void values_that_differ_do_not_look_the_same() {
+    QCOMPARE(shown("results.peak_bytes", {208'375'808.0, 208'375'808.0}),
+             QStringList({"199 MiB", "199 MiB"}));
+    QCOMPARE(shown("results.peak_bytes", {208'375'808.0, 208'300'000.0, std::nullopt}),
+             QStringList({"198.72 MiB", "198.65 MiB", "–"}));
+    QCOMPARE(shown("results.step_seconds", {0.1000001, 0.1000002}),
+             QStringList({"100.0001 ms", "100.0002 ms"}));
+    QCOMPARE(shown("results.tokens_per_second_per_rank", {6667.2, 6666.9}),
+             QStringList({"6,667.2 tok/s", "6,666.9 tok/s"}));
+    QCOMPARE(shown("results.loss", {3.9811, 3.9812}), QStringList({"3.9811", "3.9812"}));
+    QCOMPARE(shown("results.mfu", {0.41201, 0.41202}), QStringList({"41.201 %", "41.202 %"}));
+    QCOMPARE(shown("recipe.optimizer.lr", {1.00001e-4, 1e-4}),
+             QStringList({"1.00001e-4", "1.00000e-4"}));
+  }
+
+  void a_last_bit_is_no_difference() {
+    QCOMPARE(shown("results.step_seconds", {0.3, 0.1 + 0.2}), QStringList({"300 ms", "300 ms"}));
+  }
+};
+
+QTEST_GUILESS_MAIN(ValueTest)
+#include "value_test.moc"

@@ -1,0 +1,135 @@
+// What comes from elsewhere, causes, names, log lines, is shown as it is: it draws no HTML, loads
+// no picture, makes no link.
+#include <QHelpEvent>
+#include <QLabel>
+#include <QTest>
+#include <QTextDocument>
+#include <QToolTip>
+
+#include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
+#include "gui/widgets/dialog.h"
+#include "gui/window/main_window.h"
+#include "storage/trust.h"
+#include "storage/writer.h"
+#include "tests/support/results.h"
+#include "tests/support/sample_runs.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class ForeignTextTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() {
+    qputenv("XDG_CONFIG_HOME", store_.folder.filePath(QStringLiteral("config")).toUtf8());
+    qputenv("XDG_DATA_HOME", store_.folder.filePath(QStringLiteral("data")).toUtf8());
+    qputenv("HOME", store_.folder.path().toUtf8());
+    Theme::install(Theme::Mode::dark);
+    const QString picture = store_.folder.filePath(QStringLiteral("picture.png"));
+    QPixmap pixmap(64, 64);
+    pixmap.fill(Qt::red);
+    QVERIFY(pixmap.save(picture));
+    words_ =
+        QStringLiteral("<img src=\"%1\"><b>bold</b><a href=\"file:///\">link</a>").arg(picture);
+
+    const std::string store = store_.path().toStdString();
+    QVERIFY(storage::trust(store));
+    const auto writer = must(storage::Writer::open(store));
+    const std::string words = words_.toStdString();
+    storage::NewRun run;
+    run.name = words;
+    run.recipe_name = words;
+    run.recipe =
+        "[model]\npreset = \""
+        "llama3-debug\"\n# " +
+        words;
+    run.target = words;
+    run_ = must(writer->create_run(run)).id;
+    must(writer->set_environment(run_, {{"environment.host", words}, {words, 1.0}}));
+    must(writer->set_results(run_, {{"remark", words}, {words, 2.0}}));
+    must(writer->set_notes(run_, words));
+    must(writer->set_tags(run_, {words}));
+    must(writer->add_line(run_, {.text = words}));
+    must(writer->set_state(run_, storage::RunState::failed, words, 1.0));
+    storage::Target target;
+    target.name = "lab";
+    target.kind = "ssh";
+    target.hosts = R"({"name": "lab", "hosts": [{"name": "<b>lab</b>", "address": "<b>lab</b>"}]})";
+    must(writer->save_target(target));
+  }
+
+  void noPageDrawsIt_data() {
+    QTest::addColumn<QString>("page");
+    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"})
+      QTest::newRow(page) << QString::fromLatin1(page);
+  }
+  void noPageDrawsIt() {
+    QFETCH(QString, page);
+    Session session(store_.path());
+    MainWindow window(session);
+    window.resize(1600, 1000);
+    window.show();
+    window.showPage(page);
+    if (page == QStringLiteral("compare"))
+      window.currentPage()->showRuns({run_, store_.runs.whole});
+    else
+      window.currentPage()->showRun(run_);
+    Q_EMIT session.message(words_, Tone::bad);
+    QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
+    QTest::qWait(100);
+    int asItIs = 0;
+    for (const QLabel* label : window.findChildren<QLabel*>()) {
+      if (!label->isVisible()) continue;
+      QVERIFY2(label->textFormat() != Qt::AutoText, qPrintable(label->text()));
+      asItIs += label->text().contains(words_);
+      if (label->textFormat() == Qt::PlainText) continue;
+      // Of labels with links of our own: no picture, and nobody else's link.
+      QVERIFY2(!label->text().contains(QStringLiteral("<img")), qPrintable(label->text()));
+      QVERIFY2(!label->text().contains(QStringLiteral("file:")), qPrintable(label->text()));
+    }
+    QVERIFY(asItIs > 0);  // the message, at least
+  }
+
+  void noTooltipDrawsIt() {
+    QToolTip::showText(QPoint(10, 10), words_);
+    const QLabel* tip = nullptr;
+    for (const QWidget* widget : QApplication::topLevelWidgets())
+      if (widget->inherits("QTipLabel")) tip = qobject_cast<const QLabel*>(widget);
+    QVERIFY(tip);
+    QCOMPARE(tip->textFormat(), Qt::PlainText);
+    QCOMPARE(tip->text(), words_);
+    QToolTip::hideText();
+  }
+
+  void noDialogDrawsIt() {
+    QDialog window;
+    auto* plain = new QLabel(words_, &window);
+    auto* chosen = muted(words_);
+    chosen->setParent(&window);
+    window.show();
+    QCOMPARE(plain->textFormat(), Qt::PlainText);
+    QCOMPARE(chosen->textFormat(), Qt::PlainText);
+    QTimer::singleShot(0, [] {
+      QWidget* dialog = QApplication::activeModalWidget();
+      QVERIFY(dialog);
+      int labels = 0;
+      for (const QLabel* label : dialog->findChildren<QLabel*>()) {
+        QVERIFY(label->textFormat() == Qt::PlainText);
+        ++labels;
+      }
+      QVERIFY(labels > 0);
+      dialog->close();
+    });
+    QVERIFY(!confirm(&window, words_, words_, words_));
+  }
+
+ private:
+  samples::SampleStore store_;
+  QString words_;
+  storage::RunId run_ = 0;
+};
+
+QTEST_MAIN(ForeignTextTest)
+#include "foreign_text_test.moc"
