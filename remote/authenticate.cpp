@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "remote/agent_socket.h"
 #include "remote/ssh_folder.h"
 #include "remote/ssh_pattern.h"
 
@@ -87,11 +88,18 @@ tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& h
   int answer = ask([&] { return ssh_userauth_none(session, nullptr); });
   if (answer == SSH_AGAIN) return late();
   Attempts attempts;
-  if (answer != SSH_AUTH_SUCCESS && options.use_agent && !host.identities_only &&
-      std::getenv("SSH_AUTH_SOCK")) {
-    answer = ask([&] { return ssh_userauth_agent(session, nullptr); });
-    if (answer == SSH_AGAIN) return late();
-    if (answer != SSH_AUTH_SUCCESS) attempts.add("the agent's keys: refused");
+  if (answer != SSH_AUTH_SUCCESS && options.use_agent && !host.identities_only) {
+    // Half of what is left of the time: a key file may do it yet.
+    const AgentSocket agent(session, Clock::now() + (deadline - Clock::now()) / 2);
+    if (agent.connected()) {
+      answer = ask([&] { return ssh_userauth_agent(session, nullptr); });
+      if (agent.was_late())
+        attempts.add("the agent: it does not answer");
+      else if (answer == SSH_AGAIN)
+        return late();
+      else if (answer != SSH_AUTH_SUCCESS)
+        attempts.add("the agent's keys: refused");
+    }
   }
   for (const std::string& file : key_files(host, options, attempts)) {
     if (answer == SSH_AUTH_SUCCESS || !ssh_is_connected(session)) break;

@@ -32,18 +32,18 @@ class Exec {
       if (!came) return fail(came);
       if (said() > limit_.bytes) return stop(too_much(argv[0]));
       if (ended()) break;
-      if (*wrote || *came) {
-        if (limit_.of == Limit::Of::silence) extend();
-        continue;
-      }
+      if ((*wrote || *came) && limit_.of == Limit::Of::silence) extend();
+      // Also while it talks: one that never ends must not be heard for ever.
       if (Clock::now() >= end_) return stop(late(argv[0]));
+      if (*wrote || *came) continue;
+      if (!knock()) return fail("{}: the connection is lost", host_name_);
       wait_for_socket(session_, end_);
     }
     return complete();
   }
 
  private:
-  void extend() { end_ = Clock::now() + limit_.time; }
+  void extend() { end_ = std::min(Clock::now() + limit_.time, begun_ + limit_.most); }
 
   Error lost() const {
     return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
@@ -77,6 +77,14 @@ class Exec {
     Result<> opened = step([](ssh_channel c) { return ssh_channel_open_session(c); });
     if (!opened) return opened;
     return step([](ssh_channel c) { return ssh_channel_request_exec(c, kReadArguments); });
+  }
+
+  /// An ignored message now and then: what is sent and never acknowledged makes the kernel notice a
+  /// dead network (kSilence), also while a program works and says nothing. False: it has.
+  bool knock() {
+    if (Clock::now() - knocked_ < kKnock) return true;
+    knocked_ = Clock::now();
+    return ssh_send_ignore(session_, "keepalive") != SSH_ERROR;
   }
 
   /// True when bytes went out.
@@ -139,12 +147,14 @@ class Exec {
     return completed_.exit_code >= 0 || ssh_channel_is_closed(channel_.get());
   }
 
-  /// Ends the program. Not by a signal request: OpenSSH refuses those to root.
+  /// Ends the program, once: what ends it is not ended in turn. Not by a signal request: OpenSSH
+  /// refuses those to root.
   tl::unexpected<Error> stop(Error error) {
     channel_.reset();
     const std::string group = cut_to_begin(completed_.err);
-    if (!group.empty() && ssh_is_connected(session_)) {
+    if (!ends_another_ && !group.empty() && ssh_is_connected(session_)) {
       Exec killer(session_, host_name_, Limit{std::chrono::seconds(5)});
+      killer.ends_another_ = true;
       (void)killer.run({"/bin/sh", "-c", "kill -s KILL -- \"-$1\"", "sh", group}, {});
     }
     return tl::unexpected(std::move(error));
@@ -172,10 +182,14 @@ class Exec {
   }
 
   static constexpr size_t kPiece = 1 << 18;
+  static constexpr std::chrono::seconds kKnock{5};
   ssh_session session_;
   const std::string& host_name_;
   const Limit limit_;
+  const Clock::time_point begun_ = Clock::now();
   Clock::time_point end_;
+  Clock::time_point knocked_ = Clock::now();
+  bool ends_another_ = false;
   Channel channel_;
   std::string pending_;
   size_t sent_ = 0;

@@ -18,7 +18,8 @@ constexpr Limit kOperation{std::chrono::seconds(60)};
 constexpr Limit kListing{.time = std::chrono::seconds(60), .bytes = size_t{8} << 20};
 // As long as an ssh client with its usual keepalives: a host that answers nothing for that long is
 // no longer connected, and whoever follows a run there says so.
-constexpr Limit kReading{std::chrono::seconds(9), Limit::Of::silence};
+constexpr Limit kReading{
+    .time = std::chrono::seconds(9), .of = Limit::Of::silence, .most = std::chrono::minutes(2)};
 constexpr Limit kUpload{std::chrono::seconds(60), Limit::Of::silence};
 constexpr Limit kHashing{std::chrono::minutes(10)};  // half a gigabyte from a slow disk
 

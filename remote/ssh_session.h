@@ -30,7 +30,8 @@ struct Limit {
   enum class Of { whole, silence };
   std::chrono::milliseconds time{30000};
   Of of = Of::whole;
-  size_t bytes = size_t{1} << 20;  // of stdout and stderr together
+  std::chrono::milliseconds most = std::chrono::hours(24);  // in all, also where bytes move
+  size_t bytes = size_t{1} << 20;                           // of stdout and stderr together
 };
 
 class SshSession {

@@ -45,7 +45,7 @@ Word LastWord::heard() const {
   return {};
 }
 
-void say(int fd, const Word& word) {
+void give_word(int fd, const Word& word) {
   if (fd < 0) return;
   // As long as any other, so that nothing is left of the one before.
   const std::string text =

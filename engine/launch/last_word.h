@@ -35,6 +35,6 @@ class LastWord {
 };
 
 /// The rank's side: replaces what it said before. `fd` -1: nobody listens.
-void say(int fd, const Word& word);
+void give_word(int fd, const Word& word);
 
 }  // namespace heddle::launch

@@ -227,7 +227,7 @@ int run_rank(const launch::RankContext& context) {
   }
   runtime::close_process_groups();
   using State = launch::Word::State;
-  launch::say(context.word_fd, {outcome->stopped ? State::stopped : State::done, outcome->step});
+  launch::give_word(context.word_fd, {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;
 }
 

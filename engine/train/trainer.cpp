@@ -89,7 +89,7 @@ class Trainer {
     while (step < recipe_.training.steps && !outcome.stopped) {
       if (const auto ran = one_step(step); !ran) return fail(ran);
       ++step;
-      launch::say(context_.word_fd, {launch::Word::State::working, step});
+      launch::give_word(context_.word_fd, {launch::Word::State::working, step});
       outcome.stopped = asked_.stop && step < recipe_.training.steps;
       // The signals of one request may fall to both sides of a step.
       const bool again = asked_.checkpoint && asked_before == step - 1;

@@ -107,7 +107,7 @@ int run_rank(const std::vector<std::string>& words) {
   };
   while (!stop_asked && step < recipe.training.steps) {
     append(step_record(++step, context->rank));
-    launch::say(context->word_fd, {launch::Word::State::working, step});
+    launch::give_word(context->word_fd, {launch::Word::State::working, step});
     std::this_thread::sleep_for(pause);
     save_if(recipe.checkpoint.every > 0 && step % recipe.checkpoint.every == 0);
   }
@@ -118,7 +118,7 @@ int run_rank(const std::vector<std::string>& words) {
         !left)
       return complain(left.error().message, 1);
   using State = launch::Word::State;
-  launch::say(context->word_fd, {stop_asked ? State::stopped : State::done, step});
+  launch::give_word(context->word_fd, {stop_asked ? State::stopped : State::done, step});
   return stop_asked ? 130 : 0;
 }
 
