@@ -95,11 +95,12 @@ std::string whole(const std::string& path) {
 
 /// The first record of rank 0's log.
 std::optional<telemetry::Frame> beginning_of(const std::string& run_dir) {
-  std::ifstream file(run_dir + "/" + kFirstLog, std::ios::binary);
+  auto file = PlainFile::open(run_dir + "/" + kFirstLog, PlainFile::Links::refuse);
+  if (!file || !*file) return std::nullopt;
+  const Result<std::string> piece = (*file)->read(kPiece);
+  if (!piece) return std::nullopt;
   telemetry::LogReader log;
-  std::string piece(kPiece, '\0');
-  file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-  log.feed(std::string_view(piece).substr(0, static_cast<size_t>(file.gcount())));
+  log.feed(*piece);
   const auto event = log.next();
   if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
   return std::get<telemetry::Frame>(*event);
