@@ -26,6 +26,7 @@ Result<std::optional<PlainFile>> PlainFile::open(const std::string& path, Links 
   const bool known = fstat(fd, &about) == 0;
   PlainFile file(path, fd, known ? static_cast<uint64_t>(about.st_size) : 0);
   if (!known) return fail("{}: {}", path, strerror(errno));
+  if (S_ISDIR(about.st_mode)) return fail("{}: it is a folder", path);
   const bool null_device = S_ISCHR(about.st_mode) && about.st_rdev == makedev(1, 3);
   if (!S_ISREG(about.st_mode) && !null_device) return fail("{}: it is no regular file", path);
   return std::optional<PlainFile>(std::move(file));
@@ -45,7 +46,8 @@ Result<std::string> PlainFile::read(size_t most) {
   std::string bytes(std::min<uint64_t>(most, size_ - done_), '\0');
   size_t got = 0;
   while (got < bytes.size()) {
-    const ssize_t count = ::read(fd_, bytes.data() + got, bytes.size() - got);
+    const ssize_t count =
+        ::pread(fd_, bytes.data() + got, bytes.size() - got, static_cast<off_t>(done_ + got));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail("{}: {}", path_, strerror(errno));
     if (count == 0) break;  // it was cut meanwhile

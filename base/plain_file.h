@@ -2,6 +2,7 @@
 // that is known before they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ class PlainFile {
 
   /// As it was when the file was opened.
   uint64_t size() const { return size_; }
+  /// The next bytes begin there, or at the end.
+  void skip_to(uint64_t offset) { done_ = std::min(offset, size_); }
   /// The next bytes, at most so many and none beyond `size`; empty at the end.
   Result<std::string> read(size_t most);
 

@@ -1,4 +1,5 @@
-// Whole files from outside, of a size that is known before: the one way to read them. Any thread.
+// Files of one's own or that one was pointed at, whole, up to a size. What may be somebody else's
+// trap is opened as a PlainFile. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +12,14 @@
 namespace heddle {
 
 /// The bytes of a regular file that has at most `most`. Never waits (a pipe is refused, not read).
-/// Errors: "PATH: cannot be read: no such file or directory".
+/// Errors: "PATH: cannot be read: No such file or directory".
 Result<std::string> read_file(const std::string& path, size_t most);
 
-/// The same; none where there is no such file.
-Result<std::optional<std::string>> read_file_if_there(const std::string& path, size_t most);
-
 /// From byte `from` on, at most `most` bytes; none where there is no such regular file.
-std::optional<std::string> read_part(const std::string& path, int64_t from, size_t most);
+std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most);
 
 /// What a file has from byte `from` on, at most the last `most` bytes of it. Empty where it cannot
 /// be read.
-std::string tail_of_file(const std::string& path, int64_t from, size_t most);
+std::string tail_of_file(const std::string& path, uint64_t from, size_t most);
 
 }  // namespace heddle

@@ -96,7 +96,7 @@ Result<std::vector<std::optional<std::string>>> LocalNode::read(const std::vecto
   std::vector<std::optional<std::string>> pieces;
   pieces.reserve(ranges.size());
   for (const Range& range : ranges)
-    pieces.push_back(read_part(range.path, static_cast<int64_t>(range.offset), range.max_bytes));
+    pieces.push_back(read_part(range.path, range.offset, range.max_bytes));
   return pieces;
 }
 

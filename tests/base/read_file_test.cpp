@@ -29,8 +29,6 @@ class ReadFileTest : public QObject {
     VERIFY_SAYS(read_file(path("ten"), 9), "ten: 10 bytes; at most 9 are read");
     std::ofstream(path("empty"));
     QCOMPARE(must(read_file(path("empty"), 0)), std::string());
-    QVERIFY(!must(read_file_if_there(path("none"), 10)));
-    QCOMPARE(must(read_file_if_there(path("ten"), 10))->size(), size_t{10});
     VERIFY_SAYS(read_file(path("none"), 10), "none: cannot be read: No such file");
   }
 
@@ -40,11 +38,6 @@ class ReadFileTest : public QObject {
     VERIFY_SAYS(read_file(folder_.path().toStdString(), 10), "cannot be read: it is a folder");
     VERIFY_SAYS(read_file("/dev/zero", 10), "it is no regular file");
     QVERIFY(!read_part(path("pipe"), 0, 10));
-  }
-
-  void files_that_are_made_as_they_are_read_have_no_size_before() {
-    QVERIFY(must(read_file("/proc/self/status", 1 << 16)).find("VmRSS") != std::string::npos);
-    VERIFY_SAYS(read_file("/proc/self/status", 100), "more than 100 bytes");
   }
 
   void parts_and_ends() {

@@ -384,7 +384,7 @@ class HuggingFaceTest : public QObject {
                      "Face folder's config.json"));
     write_file(folder() + "/config.json", "{");
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
-             QString("F/config.json: not JSON (at byte 1); valid: a Hugging Face folder's "
+             QString("F/config.json: not JSON (at byte 2); valid: a Hugging Face folder's "
                      "config.json"));
     copy_of(kTiny);
     fs::remove(folder() + "/model.safetensors");
