@@ -346,9 +346,9 @@ class RunsTest : public QObject {
       const auto link = [&](const std::string& path) {
         fs::create_symlink(run_dir + "/" + name, path);
       };
-      VERIFY_SAYS(import_with(name, link), name + ": it is a link");
+      VERIFY_SAYS(import_with(name, link), name + ": cannot be read: it is a link");
       const auto pipe = [](const std::string& path) { mkfifo(path.c_str(), 0600); };
-      VERIFY_SAYS(import_with(name, pipe), name + ": it is no regular file");
+      VERIFY_SAYS(import_with(name, pipe), name + ": cannot be read: it is no regular file");
       if (name.ends_with(".hlog")) continue;
       const auto large = [](const std::string& path) {
         std::ofstream(path) << "";
