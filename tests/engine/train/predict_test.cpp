@@ -43,7 +43,7 @@ class PredictTest : public QObject {
     // Two of four stages are like each other, and one stands for both.
     QTest::newRow("like stages") << QStringList{"hardware.ranks=8", "parallelism.pp=4",
                                                 "parallelism.dp_shard=2", "training.local_batch=8",
-                                                "parallelism.microbatches=8"};
+                                                "parallelism.microbatches=8", "wrapping.mode=\"layers\""};
   }
   void parts_are_the_whole() {
     QFETCH(QStringList, sets);
