@@ -1,5 +1,6 @@
 #include "base/read_json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -24,7 +25,8 @@ Error too_deep(const Budget& budget) {
 /// Builds the value as the parser goes on, and stops it where the budget ends.
 class Builder final : public nlohmann::json_sax<json> {
  public:
-  explicit Builder(const Budget& budget) : budget_(budget) {}
+  explicit Builder(const Budget& budget, std::span<const std::string_view> only = {})
+      : budget_(budget), only_(only) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -38,7 +40,11 @@ class Builder final : public nlohmann::json_sax<json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    if (!count()) return false;
+    if (!count() || passing_) return passing_;
+    if (open_.size() == 1 && !only_.empty() && std::ranges::find(only_, name) == only_.end()) {
+      passing_ = true;
+      return true;
+    }
     const auto [member, is_new] =
         open_.back()->get_ref<json::object_t&>().try_emplace(std::move(name));
     if (!is_new) return stop({fmt::format("\"{}\" is described twice", member->first)});
@@ -64,15 +70,27 @@ class Builder final : public nlohmann::json_sax<json> {
   }
   bool count() { return ++values_ <= budget_.values || stop(too_many(budget_)); }
 
-  bool add(json value) { return place(std::move(value)) != nullptr; }
+  bool add(json value) {
+    if (!passing_) return place(std::move(value)) != nullptr;
+    passing_ = passed_ > 0;
+    return count();
+  }
   bool open(json value) {
-    if (open_.size() == budget_.depth) return stop(too_deep(budget_));
+    if (open_.size() + passed_ == budget_.depth) return stop(too_deep(budget_));
+    if (passing_) {
+      ++passed_;
+      return count();
+    }
     json* placed = place(std::move(value));
     if (placed) open_.push_back(placed);
     return placed != nullptr;
   }
   bool close() {
-    open_.pop_back();
+    if (passing_) {
+      passing_ = --passed_ > 0;
+    } else {
+      open_.pop_back();
+    }
     return true;
   }
   json* place(json value) {
@@ -83,8 +101,11 @@ class Builder final : public nlohmann::json_sax<json> {
   }
 
   const Budget budget_;
+  const std::span<const std::string_view> only_;  // empty: all members
   json root_;
   std::vector<json*> open_;  // what lists and objects are being read
+  bool passing_ = false;     // a member that is not wanted
+  size_t passed_ = 0;        // what lists and objects of it are being read
   json* member_ = nullptr;   // of the innermost object, its value to come
   size_t values_ = 0;
   std::optional<Error> error_;
@@ -112,9 +133,14 @@ std::optional<Head> read_head(std::string_view& bytes) {
 }  // namespace
 
 Result<json> read_json(std::string_view text, const Budget& budget) {
+  return read_json_members(text, {}, budget);
+}
+
+Result<json> read_json_members(std::string_view text, std::span<const std::string_view> names,
+                               const Budget& budget) {
   if (text.size() > budget.bytes)
     return fail("{} bytes; at most {} are read", text.size(), budget.bytes);
-  Builder builder(budget);
+  Builder builder(budget, names);
   json::sax_parse(text, &builder);
   return builder.take();
 }

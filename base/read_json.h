@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,12 @@ namespace heddle {
 /// budget; nothing beyond the budget is built.
 Result<nlohmann::json> read_json(std::string_view text, const Budget& budget = {});
 
-/// The same of a file: a regular one. Errors begin with its path.
+/// Of an object only the members of these names: all others are read and counted, but not built.
+Result<nlohmann::json> read_json_members(std::string_view text,
+                                         std::span<const std::string_view> names,
+                                         const Budget& budget = {});
+
+/// What a file says: a regular one. Errors begin with its path.
 Result<nlohmann::json> read_json_file(const std::string& path, const Budget& budget = {});
 
 /// What CBOR bytes say: numbers, texts, flags, null, lists and maps of known length, as Heddle

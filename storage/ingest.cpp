@@ -1,5 +1,6 @@
 #include "storage/ingest.h"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -179,7 +180,10 @@ void Ingestor::apply_start(const LogKey& log, const Start& start) {
 
 // Next to what is measured, under names of their own.
 void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
-  const Result<nlohmann::json> read = read_json(plan.document, telemetry::kPlanDocument);
+  constexpr std::array<std::string_view, 5> kKept = {"step_seconds", "tokens_per_second_per_rank",
+                                                     "exposed_seconds", "bubble_seconds",
+                                                     "uncertain"};
+  const auto read = read_json_members(plan.document, kKept, telemetry::kPlanDocument);
   if (!read || !read->is_object()) return;
   const nlohmann::json& document = *read;
   Values predicted;

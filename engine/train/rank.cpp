@@ -9,6 +9,7 @@
 
 #include "base/host_name.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "base/say.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/checkpoint_folder.h"
@@ -115,7 +116,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
   facts.expected = {predicted->step_seconds, predicted->exposed_seconds, predicted->bubble_seconds,
                     predicted->peak_bytes, predicted->plan_hash};
   telemetry::Plan plan{launch::now(), predicted->plan_hash, json_text(plan::to_json(*predicted))};
-  if (plan.document.size() > telemetry::kPlanDocument.bytes) {
+  if (!read_json(plan.document, telemetry::kPlanDocument)) {
     if (const auto warned = warn("the predicted timelines are too long to be kept"); !warned)
       return warned;
     predicted->timelines.clear();
@@ -227,7 +228,8 @@ int run_rank(const launch::RankContext& context) {
   }
   runtime::close_process_groups();
   using State = launch::Word::State;
-  launch::give_word(context.word_fd, {outcome->stopped ? State::stopped : State::done, outcome->step});
+  launch::give_word(context.word_fd,
+                    {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;
 }
 

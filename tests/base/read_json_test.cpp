@@ -3,6 +3,7 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+#include <array>
 
 #include "base/json_number.h"
 #include "tests/support/peak_memory.h"
@@ -58,6 +59,19 @@ class ReadJsonTest : public QObject {
              std::string("not CBOR as it is written here (at byte 1)"));
     for (const char* other : {"\x9f\x01\xff", "\x7f\x61x\xff", "\xc1\x01", "\x41x", "\xff"})
       QCOMPARE(said(read_cbor(other)), std::string("not CBOR as it is written here (at byte 0)"));
+  }
+
+  void members_that_nobody_asks_for_are_not_built() {
+    constexpr std::array<std::string_view, 2> kNames = {"a", "c"};
+    const std::string text = "{\"x\":[{\"a\":1},[2]],\"a\":{\"x\":3},\"y\":4,\"z\":{},\"c\":[5]}";
+    QCOMPARE(must(read_json_members(text, kNames)).dump(),
+             std::string("{\"a\":{\"x\":3},\"c\":[5]}"));
+    QCOMPARE(must(read_json_members("[{\"x\":1}]", kNames)).dump(), std::string("[{\"x\":1}]"));
+    QVERIFY(!read_json_members(text, kNames, {.values = 18}));
+    QVERIFY(read_json_members(text, kNames, {.values = 19}));
+    QVERIFY(!read_json_members("{\"x\":[[[[1]]]]}", kNames, {.depth = 4}));
+    QVERIFY(!read_json_members("{\"x\":[1e999]}", kNames));
+    QVERIFY(!read_json_members("{\"x\":[1}", kNames));
   }
 
   void the_budget_ends_what_is_read() {

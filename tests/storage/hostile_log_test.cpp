@@ -82,8 +82,8 @@ class HostileLogTest : public QObject {
     row("spans without names that unfold to 21 GB", Type::spans, nameless_spans());
     row("63 MB of empty lists", Type::step, list_of("\x80", 63'000'000));
     row("empty lists, as many as a frame holds", Type::spans, list_of("\x80", kMost - 5));
-    row("empty maps, as many as a timeline may have values", Type::spans,
-        map_of("name", list_of("\xa0", 8 * telemetry::kMostSpans - 8)));
+    row("empty texts, as many as a timeline may have values", Type::spans,
+        map_of("name", list_of("\x60", 8 * telemetry::kMostSpans - 8)));
     row("a list of 4 billion that has none", Type::step, "\x9a\xff\xff\xff\xff");
     row("a text of 2^63 bytes", Type::log, "\x7b\x7f\xff\xff\xff\xff\xff\xff\xff");
     row("100,000 values in a step", Type::step, [] {

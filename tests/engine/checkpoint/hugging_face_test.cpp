@@ -328,7 +328,7 @@ class HuggingFaceTest : public QObject {
                      "\"../model.safetensors\"; valid: a file of the same folder"));
     write_file(folder() + "/model.safetensors.index.json", "[");
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
-             QString("F/model.safetensors.index.json: no \"weight_map\" of tensors to files"));
+             QString("F/model.safetensors.index.json: not JSON (at byte 2)"));
   }
 
   void aTensorMissing() {
