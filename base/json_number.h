@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/result.h"
 
 namespace heddle {
@@ -22,7 +23,7 @@ T whole(const nlohmann::json& value) {
     if (const auto number = value.get<int64_t>(); std::in_range<T>(number))
       return static_cast<T>(number);
   }
-  const std::string what = value.is_number() ? value.dump() : value.type_name();
+  const std::string what = value.is_number() ? json_text(value) : value.type_name();
   throw nlohmann::json::out_of_range::create(
       406,
       fmt::format("{} is no whole number from {} to {}", what, std::numeric_limits<T>::min(),

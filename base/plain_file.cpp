@@ -19,16 +19,18 @@ Result<std::optional<PlainFile>> PlainFile::open(const std::string& path, Links 
   const int fd = ::open(path.c_str(), flags);
   if (fd < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<PlainFile>();
-    if (errno == ELOOP && links == Links::refuse) return fail("{}: it is a link", path);
-    return fail("{}: {}", path, strerror(errno));
+    if (errno == ELOOP && links == Links::refuse)
+      return fail("{}: cannot be read: it is a link", path);
+    return fail("{}: cannot be read: {}", path, strerror(errno));
   }
   struct stat about {};
   const bool known = fstat(fd, &about) == 0;
   PlainFile file(path, fd, known ? static_cast<uint64_t>(about.st_size) : 0);
-  if (!known) return fail("{}: {}", path, strerror(errno));
-  if (S_ISDIR(about.st_mode)) return fail("{}: it is a folder", path);
+  if (!known) return fail("{}: cannot be read: {}", path, strerror(errno));
+  if (S_ISDIR(about.st_mode)) return fail("{}: cannot be read: it is a folder", path);
   const bool null_device = S_ISCHR(about.st_mode) && about.st_rdev == makedev(1, 3);
-  if (!S_ISREG(about.st_mode) && !null_device) return fail("{}: it is no regular file", path);
+  if (!S_ISREG(about.st_mode) && !null_device)
+    return fail("{}: cannot be read: it is no regular file", path);
   return std::optional<PlainFile>(std::move(file));
 }
 
@@ -49,25 +51,13 @@ Result<std::string> PlainFile::read(size_t most) {
     const ssize_t count =
         ::pread(fd_, bytes.data() + got, bytes.size() - got, static_cast<off_t>(done_ + got));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail("{}: {}", path_, strerror(errno));
+    if (count < 0) return fail("{}: cannot be read: {}", path_, strerror(errno));
     if (count == 0) break;  // it was cut meanwhile
     got += static_cast<size_t>(count);
   }
   bytes.resize(got);
   done_ += got;
   return bytes;
-}
-
-Result<std::optional<std::string>> read_plain_file(const std::string& path, uint64_t most,
-                                                   PlainFile::Links links) {
-  auto file = PlainFile::open(path, links);
-  if (!file) return fail(file);
-  if (!*file) return std::optional<std::string>();
-  const uint64_t size = (*file)->size();
-  if (size > most) return fail("{}: it has {} bytes; at most {} are read", path, size, most);
-  Result<std::string> text = (*file)->read(size);
-  if (!text) return fail(text);
-  return std::optional(std::move(*text));
 }
 
 }  // namespace heddle

@@ -17,7 +17,7 @@ class PlainFile {
   enum class Links { follow, refuse };  // where the path's last part is a symbolic link
 
   /// Nothing where there is no such file. A pipe, a device or a socket is an error, and so is a
-  /// link that is not to be followed: "PATH: why". /dev/null is an empty file.
+  /// link that is not to be followed: "PATH: cannot be read: why". /dev/null is an empty file.
   static Result<std::optional<PlainFile>> open(const std::string& path, Links links);
 
   PlainFile(PlainFile&& other) noexcept;
@@ -40,9 +40,5 @@ class PlainFile {
   uint64_t size_;
   uint64_t done_ = 0;
 };
-
-/// The whole file; nothing where there is none, an error where it is larger than `most` bytes.
-Result<std::optional<std::string>> read_plain_file(const std::string& path, uint64_t most,
-                                                   PlainFile::Links links);
 
 }  // namespace heddle

@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/plain_file.h"
-
 namespace heddle {
 namespace {
 
@@ -15,17 +13,23 @@ Result<std::optional<PlainFile>> open(const std::string& path) {
 
 }  // namespace
 
+Result<std::optional<std::string>> read_file_if_there(const std::string& path, size_t most,
+                                                      PlainFile::Links links) {
+  auto file = PlainFile::open(path, links);
+  if (!file) return fail(file);
+  if (!*file) return std::optional<std::string>();
+  const uint64_t size = (*file)->size();
+  if (size > most) return fail("{}: {} bytes; at most {} are read", path, size, most);
+  Result<std::string> text = (*file)->read(most);
+  if (!text) return fail(text);
+  return std::optional(std::move(*text));
+}
+
 Result<std::string> read_file(const std::string& path, size_t most) {
-  const auto unread = [&](const std::string& why) {
-    return fail("{}: cannot be read: {}", path, why);
-  };
-  auto file = open(path);
-  // The path stands before the reason already.
-  if (!file) return unread(file.error().message.substr(path.size() + 2));
-  if (!*file) return unread(std::strerror(ENOENT));
-  if ((*file)->size() > most)
-    return fail("{}: {} bytes; at most {} are read", path, (*file)->size(), most);
-  return (*file)->read(most);
+  auto text = read_file_if_there(path, most);
+  if (!text) return fail(text);
+  if (!*text) return fail("{}: cannot be read: {}", path, std::strerror(ENOENT));
+  return std::move(**text);
 }
 
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most) {

@@ -1,5 +1,5 @@
-// Files of one's own or that one was pointed at, whole, up to a size. What may be somebody else's
-// trap is opened as a PlainFile. Any thread.
+// Files read at once, up to a size: whole, in part, or their ends. Piece by piece: PlainFile. Any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/plain_file.h"
 #include "base/result.h"
 
 namespace heddle {
@@ -14,6 +15,10 @@ namespace heddle {
 /// The bytes of a regular file that has at most `most`. Never waits (a pipe is refused, not read).
 /// Errors: "PATH: cannot be read: No such file or directory".
 Result<std::string> read_file(const std::string& path, size_t most);
+
+/// The same; nothing where there is no such file, an error where a link is not to be followed.
+Result<std::optional<std::string>> read_file_if_there(
+    const std::string& path, size_t most, PlainFile::Links links = PlainFile::Links::follow);
 
 /// From byte `from` on, at most `most` bytes; none where there is no such regular file.
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most);

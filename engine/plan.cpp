@@ -84,7 +84,7 @@ void print(const plan::Document& plan) {
 int plan(const RecipeOptions& options, const PlanOptions& what) {
   const auto text = read_file(options.path, recipe::kMostRecipeBytes);
   if (!text) {
-    fmt::print(stderr, "{}\n", text.error().message);
+    say(stderr, "{}\n", text.error().message);
     return 2;
   }
   PlanRequest request{.text = *text,

@@ -54,7 +54,7 @@ done < manifest
 sha256sum --quiet -c manifest >&2
 look > stamp
 cd ..
-exec 9> lock
+exec 9< .
 flock -w 5 9 || :
 if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
   [ ! -e "$2" ] || mv -T -- "$2" "$2.$3.old"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/plain_file.h"
+#include "base/read_file.h"
 #include "remote/ssh_folder.h"
 #include "remote/ssh_pattern.h"
 
@@ -107,7 +107,7 @@ Result<KnownHosts> KnownHosts::read(const std::vector<std::string>& files, const
   }
   known.names_.push_back({name, {}});
   for (const std::string& file : files) {
-    const auto text = read_plain_file(file, kMostBytes, PlainFile::Links::follow);
+    const auto text = read_file_if_there(file, kMostBytes);
     if (!text) {
       return fail("{}; host keys cannot be checked without it", text.error().message);
     }

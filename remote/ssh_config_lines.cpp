@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/plain_file.h"
+#include "base/read_file.h"
 
 namespace heddle::remote {
 namespace {
@@ -119,7 +119,7 @@ Result<const std::vector<ConfigLine>*> ConfigFiles::lines(const std::string& fil
     if (const Result<> checked = check_owner(file); !checked) return fail(checked);
   }
   if (const auto found = read_.find(file); found != read_.end()) return &found->second;
-  const auto text = read_plain_file(file, kMostBytes, PlainFile::Links::follow);
+  const auto text = read_file_if_there(file, kMostBytes);
   if (!text) return fail(text);
   std::vector<ConfigLine> lines;
   int number = 0;

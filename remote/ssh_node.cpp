@@ -51,6 +51,7 @@ done
 exit 0)sh";
 
 constexpr const char* kStat = R"sh(
+stat -L --printf='%f %s %.Y %n\0' -- "$1" 2> /dev/null && exit 0
 [ -e "$1" ] || exit 0
 stat -L --printf='%f %s %.Y %n\0' -- "$1")sh";
 
@@ -64,8 +65,8 @@ constexpr const char* kPutBytes = R"sh(
 umask 077
 cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
 
-constexpr int kDamaged = 65;
 // $1: the file, $2: its hash, $3: its mode, $4: the part. Another transfer may have finished it.
+// Prints the hash of what is damaged, and throws it away.
 constexpr const char* kFinish = R"sh(
 file=$4
 [ -e "$file" ] || file=$1
@@ -73,7 +74,7 @@ sum=$(sha256sum < "$file") || exit 1
 if [ "${sum%% *}" != "$2" ]; then
   echo "${sum%% *}"
   rm -f -- "$file"
-  exit 65
+  exit 0
 fi
 [ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ])sh";
 
@@ -118,10 +119,6 @@ Result<std::string> SshNode::script(const std::string& text, std::vector<std::st
         "folder",
         name(), what);
   }
-  if (completed->exit_code == kDamaged) {
-    return fail("{}: {}: it arrived damaged (SHA-256 {}) and was thrown away: try again", name(),
-                what, completed->out.substr(0, 64));
-  }
   return fail("{}: {}: {}", name(), what, excerpt(completed->err));
 }
 
@@ -159,14 +156,28 @@ Result<> SshNode::put_file(const Put& put, const Progress& progress) {
   Result<bool> sent = append(put, part, offset, total, progress);
   if (sent && !*sent) {
     part = fmt::format("{}.{}.part", put.to, unique_name());
-    sent = append(put, part, 0, total, progress);
+    sent = append(put, part, offset = 0, total, progress);
   }
   if (!sent) return fail(sent);
-  const Result<std::string> finished = script(kFinish, {put.to, put.sha256, octal(put.mode), part},
-                                              fmt::format("cannot write {}", put.to), kHashing);
-  if (!finished) return fail(finished);
+  Result<std::string> damaged = finish(put, part);
+  // What an earlier attempt had left was not of this file.
+  if (damaged && !damaged->empty() && offset > 0) {
+    if (sent = append(put, part, 0, total, progress); !sent) return fail(sent);
+    damaged = finish(put, part);
+  }
+  if (!damaged) return fail(damaged);
+  if (!damaged->empty())
+    return fail(
+        "{}: cannot write {}: it arrived damaged (SHA-256 {}) and was thrown away: try again",
+        name(), put.to, damaged->substr(0, 64));
   if (progress) progress(total, total);
   return {};
+}
+
+/// Puts what has been sent into its place; the hash of what is damaged, empty: nothing.
+Result<std::string> SshNode::finish(const Put& put, const std::string& part) {
+  return script(kFinish, {put.to, put.sha256, octal(put.mode), part},
+                fmt::format("cannot write {}", put.to), kHashing);
 }
 
 Result<> SshNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {

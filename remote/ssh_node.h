@@ -32,6 +32,7 @@ class SshNode final : public Node {
                              const std::string& what, Limit limit, Source source = {});
   Result<bool> append(const Put& put, const std::string& part, uint64_t offset, uint64_t total,
                       const Progress& progress);
+  Result<std::string> finish(const Put& put, const std::string& part);
 
   std::unique_ptr<SshSession> session_;
 };

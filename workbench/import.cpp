@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/plain_file.h"
+#include "base/read_file.h"
 #include "engine/launch/launch.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/run_logs.h"
@@ -97,10 +97,8 @@ std::string whole(const std::string& path) {
 std::optional<telemetry::Frame> beginning_of(const std::string& run_dir) {
   auto file = PlainFile::open(run_dir + "/" + kFirstLog, PlainFile::Links::refuse);
   if (!file || !*file) return std::nullopt;
-  const Result<std::string> piece = (*file)->read(kPiece);
-  if (!piece) return std::nullopt;
   telemetry::LogReader log;
-  log.feed(*piece);
+  log.feed((*file)->read(kPiece).value_or(""));
   const auto event = log.next();
   if (!event || !std::holds_alternative<telemetry::Frame>(*event)) return std::nullopt;
   return std::get<telemetry::Frame>(*event);
@@ -239,7 +237,8 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
   if (status->condition == launch::Condition::running) {
     return fail("{}: the run is still going on", run_dir);
   }
-  auto recipe = read_plain_file(folder + "/recipe.toml", kLargestRecipe, PlainFile::Links::refuse);
+  auto recipe =
+      read_file_if_there(folder + "/recipe.toml", kLargestRecipe, PlainFile::Links::refuse);
   if (!recipe) return fail(recipe);
   if (!*recipe) return fail("{}/recipe.toml: there is none", run_dir);
 

@@ -8,9 +8,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/read_json.h"
-
 #include "base/json_text.h"
+#include "base/read_json.h"
 
 namespace heddle::checkpoint {
 namespace {

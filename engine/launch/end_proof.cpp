@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/signature.h"
 
 namespace heddle::launch {
@@ -9,12 +10,11 @@ namespace {
 
 std::string text_of(End end, const Part& part) {
   end.signature.clear();
-  return nlohmann::json{{"end", to_json(end)},
-                        {"folder", part.folder},
-                        {"epoch", part.epoch},
-                        {"first_rank", part.first_rank},
-                        {"local_ranks", part.local_ranks}}
-      .dump();
+  return json_text(nlohmann::json{{"end", to_json(end)},
+                                  {"folder", part.folder},
+                                  {"epoch", part.epoch},
+                                  {"first_rank", part.first_rank},
+                                  {"local_ranks", part.local_ranks}});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "base/json_number.h"
 #include "base/json_text.h"
-#include "base/plain_file.h"
+#include "base/read_file.h"
 #include "base/read_json.h"
 
 namespace heddle::launch {
@@ -46,7 +46,7 @@ Result<> write_and_sync(int fd, const std::string& content) {
 
 /// None where there is no such file.
 Result<std::optional<json>> read_run_file(const std::string& path) {
-  const auto text = read_plain_file(path, kRunFile.bytes, PlainFile::Links::follow);
+  const auto text = read_file_if_there(path, kRunFile.bytes);
   if (!text) return fail(text);
   if (!*text) return std::optional<json>{};
   Result<json> read = read_json(**text, kRunFile);

@@ -60,14 +60,7 @@ void Dialog::fit() {
   setMinimumHeight(std::min(needed, screen()->availableGeometry().height()));
 }
 
-void Dialog::addButton(QPushButton* button) {
-  foot_->addWidget(button);
-  if (!button->isDefault()) return;
-  // A dialog knows only of a default that came about within it, and else makes its first button
-  // one.
-  button->setDefault(false);
-  button->setDefault(true);
-}
+void Dialog::addButton(QPushButton* button) { foot_->addWidget(button); }
 
 bool confirm(QWidget* parent, const QString& title, const QString& text, const QString& action) {
   Dialog dialog(title, QStringLiteral("warning"), Tone::warn, parent);

@@ -2,6 +2,7 @@
 #include "base/read_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -38,6 +39,20 @@ class ReadFileTest : public QObject {
     VERIFY_SAYS(read_file(folder_.path().toStdString(), 10), "cannot be read: it is a folder");
     VERIFY_SAYS(read_file("/dev/zero", 10), "it is no regular file");
     QVERIFY(!read_part(path("pipe"), 0, 10));
+    VERIFY_SAYS(read_file_if_there(path("pipe"), 10),
+                "pipe: cannot be read: it is no regular file");
+  }
+
+  void a_file_may_be_absent_or_a_link() {
+    QVERIFY(!must(read_file_if_there(path("none"), 10)));
+    QVERIFY(!must(read_file_if_there("/dev/null/none", 10)));
+    QCOMPARE(must(read_file_if_there("/dev/null", 10)).value(), std::string());
+    std::ofstream(path("aim")) << "aim";
+    QCOMPARE(symlink("aim", path("link").c_str()), 0);
+    QCOMPARE(must(read_file_if_there(path("link"), 10)).value(), std::string("aim"));
+    VERIFY_SAYS(read_file_if_there(path("link"), 10, PlainFile::Links::refuse),
+                "link: cannot be read: it is a link");
+    VERIFY_SAYS(read_file_if_there(path("aim"), 2), "aim: 3 bytes; at most 2 are read");
   }
 
   void parts_and_ends() {

@@ -296,7 +296,7 @@ class KnownHostsTest : public QObject {
   void aFileThatCannotBeReadEndsTheMatter() {
     const std::string pipe = path("pipe");
     QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
-    VERIFY_SAYS(KnownHosts::read({pipe}, {}), pipe + ": it is no regular file");
+    VERIFY_SAYS(KnownHosts::read({pipe}, {}), pipe + ": cannot be read: it is no regular file");
     VERIFY_SAYS(KnownHosts::read({"/dev/zero"}, {}), "it is no regular file");
     const std::string large = path("large");
     std::ofstream(large) << "";

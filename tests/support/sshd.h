@@ -24,9 +24,9 @@ struct SshdOptions {
   /// one another.
   bool own_network = false;
   /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
-  std::string files;
+  std::string files = {};
   /// Further lines of its sshd_config.
-  std::string config;
+  std::string config = {};
 };
 
 class Sshd {

@@ -157,7 +157,9 @@ class RunsTest : public QObject {
     const heddle::launch::Status running = status(run.id);
     std::filesystem::remove_all(detail(run.id).run_dir);
     QVERIFY(fixture_->ends(run.id));
-    QCOMPARE(detail(run.id).summary.state, RunState::lost);
+    // A last checkpoint may have made the folder anew, and then its end is there too.
+    const RunState state = detail(run.id).summary.state;
+    QVERIFY(state == RunState::lost || state == RunState::failed);
     QVERIFY2(
         detail(run.id).summary.cause.find("somebody has moved or removed it") != std::string::npos,
         detail(run.id).summary.cause.c_str());
@@ -346,9 +348,9 @@ class RunsTest : public QObject {
       const auto link = [&](const std::string& path) {
         fs::create_symlink(run_dir + "/" + name, path);
       };
-      VERIFY_SAYS(import_with(name, link), name + ": it is a link");
+      VERIFY_SAYS(import_with(name, link), name + ": cannot be read: it is a link");
       const auto pipe = [](const std::string& path) { mkfifo(path.c_str(), 0600); };
-      VERIFY_SAYS(import_with(name, pipe), name + ": it is no regular file");
+      VERIFY_SAYS(import_with(name, pipe), name + ": cannot be read: it is no regular file");
       if (name.ends_with(".hlog")) continue;
       const auto large = [](const std::string& path) {
         std::ofstream(path) << "";

@@ -46,6 +46,9 @@ void ModelView::setTimes(const std::map<std::string, double>& seconds, bool plan
   longest_ = 0;
   for (const auto& [module, time] : seconds_)
     if (module != "loss") longest_ = std::max(longest_, time);
+  setToolTip(planned_ && longest_ == 0
+                 ? tr("A plan this large times whole layers, not their modules")
+                 : QString());
   update();
 }
 

@@ -110,6 +110,8 @@ void ContinueDialog::build() {
   connect(edit_, &QPushButton::clicked, this, &ContinueDialog::editFirst);
   connect(start_, &QPushButton::clicked, this, &ContinueDialog::start);
   const auto later = [this] {
+    // A number's field says that it has changed whenever Enter is pressed in it.
+    if (!look_ || (asked() == planned_ && !typing_.isActive())) return;
     start_->setEnabled(false);
     typing_.start();
   };
@@ -164,13 +166,16 @@ std::vector<std::string> ContinueDialog::sets() const {
   return sets;
 }
 
+ContinueDialog::Asked ContinueDialog::asked() const { return {checkpoint().toStdString(), sets()}; }
+
 void ContinueDialog::plan() {
   if (!look_) return;
   typing_.stop();
+  planned_ = asked();
   workbench::ContinueRequest request{.kind = kind_,
                                      .parent = look_->parent,
-                                     .checkpoint = checkpoint().toStdString(),
-                                     .sets = sets(),
+                                     .checkpoint = planned_.checkpoint,
+                                     .sets = planned_.sets,
                                      .sets_called = tr("change").toStdString()};
   session_.work(
       planning_,

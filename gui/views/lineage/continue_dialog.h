@@ -48,6 +48,13 @@ class ContinueDialog : public Dialog {
   void display(const Result<workbench::Continuation>& plan);
   void start();
   void editFirst();
+  /// What a plan depends on, as the fields have it.
+  struct Asked {
+    std::string checkpoint;
+    std::vector<std::string> sets;
+    bool operator==(const Asked&) const = default;
+  };
+  Asked asked() const;
   std::vector<std::string> sets() const;
   QString checkpoint() const;
 
@@ -55,6 +62,7 @@ class ContinueDialog : public Dialog {
   const storage::RunId id_;
   const Kind kind_;
   std::optional<Look> look_;
+  Asked planned_;  // what was looked at last
   std::optional<workbench::Continuation> plan_;
   std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
   QComboBox* from_ = nullptr;

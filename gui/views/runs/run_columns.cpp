@@ -19,7 +19,7 @@ constexpr int kMeasured = 300;  // rows
 /// Columns that go first where there is no room for all; the drawer shows what they show.
 constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe, RunsModel::Duration, RunsModel::Exposed,
                                          RunsModel::Curve,  RunsModel::Memory,   RunsModel::Created,
-                                         RunsModel::Target};
+                                         RunsModel::Rate,   RunsModel::Target};
 
 const QString kGroup = QStringLiteral("runs/");
 

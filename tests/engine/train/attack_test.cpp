@@ -209,7 +209,7 @@ ranks = 2
     const auto joined = transport::knock("127.0.0.1", port_, guessed(),
                                          {.topic = "store", .caller = 1}, seconds(20), false);
     QVERIFY(!joined);
-    QVERIFY2(joined.error().message.ends_with("it does not know this run's secret"),
+    QVERIFY2(joined.error().message.find("it does not know this run's secret") != std::string::npos,
              joined.error().message.c_str());
     {
       // Steering: rank 0's proof is taken, and orders are sent in place of the caller's.

@@ -41,9 +41,9 @@ class PredictTest : public QObject {
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
                        "training.local_batch=8", "parallelism.microbatches=8"};
     // Two of four stages are like each other, and one stands for both.
-    QTest::newRow("like stages") << QStringList{"hardware.ranks=8", "parallelism.pp=4",
-                                                "parallelism.dp_shard=2", "training.local_batch=8",
-                                                "parallelism.microbatches=8"};
+    QTest::newRow("like stages") << QStringList{
+        "hardware.ranks=8",       "parallelism.pp=4",           "parallelism.dp_shard=2",
+        "training.local_batch=8", "parallelism.microbatches=8", "wrapping.mode=\"layers\""};
   }
   void parts_are_the_whole() {
     QFETCH(QStringList, sets);

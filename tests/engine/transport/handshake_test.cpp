@@ -12,7 +12,9 @@ using transport::Handshake;
 
 namespace {
 
-constexpr const char* kNotKnown = "it does not know this run's secret";
+constexpr const char* kNotKnown =
+    "it does not know this run's secret, or is reached under another address than the one that it "
+    "listens on (address translation), which the proof covers";
 
 Credentials credentials(char digit = 'a', const std::string& run = "run/0") {
   return {*Secret::from_hex(std::string(64, digit)), run};

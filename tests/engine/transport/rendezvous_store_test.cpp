@@ -185,7 +185,8 @@ class RendezvousStoreTest : public QObject {
     (*first)->set("weights are at", bytes("10.0.0.1"));
     const auto impostor = join(1, of_run('b'));
     QVERIFY(!impostor);
-    QVERIFY(impostor.error().message.ends_with("it does not know this run's secret"));
+    QVERIFY(impostor.error().message.find("it does not know this run's secret") !=
+            std::string::npos);
 
     const int64_t before = resident_kib();
     // A request as ranks send it, LibTorch's own store, an endless value, random bytes.

@@ -134,7 +134,8 @@ class RunsPageTest : public QObject {
     QTest::newRow("recipe key") << "lr>1e-3" << QStringList{"shakespeare-nan"};
     QTest::newRow("words of a recipe") << "wrapping.mode=none" << QStringList{"shakespeare-none"};
     QTest::newRow("differs") << "state!=done exposed<0.1"
-                             << QStringList{"shakespeare-nan", "shakespeare-lr3e-4"};
+                             << QStringList{"shakespeare-long", "shakespeare-nan",
+                                            "shakespeare-lr3e-4"};
     QTest::newRow("nothing") << "no-such-run" << QStringList{};
   }
 

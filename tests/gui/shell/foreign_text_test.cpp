@@ -1,9 +1,10 @@
 // What comes from elsewhere, causes, names, log lines, is shown as it is: it draws no HTML, loads
 // no picture, makes no link.
-#include <QHelpEvent>
+#include <QApplication>
+#include <QDialog>
 #include <QLabel>
 #include <QTest>
-#include <QTextDocument>
+#include <QTimer>
 #include <QToolTip>
 
 #include "gui/theme/theme.h"

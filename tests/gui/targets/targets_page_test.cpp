@@ -68,7 +68,13 @@ class TargetsPageTest : public QObject {
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     TargetEntry entry;
     entry.target.name = "pair";
-    entry.target.hosts = {{"hgx-07", "hgx-07.lab", "ada", 2222, "", false, "gate.lab"}};
+    remote::Host host;
+    host.name = "hgx-07";
+    host.address = "hgx-07.lab";
+    host.user = "ada";
+    host.port = 2222;
+    host.jump = "gate.lab";
+    entry.target.hosts = {host};
     TargetEntry offered = entry;
     offered.target.name = "spare";
     offered.offered = true;

@@ -93,7 +93,7 @@ class TimelineDataTest : public QObject {
     std::vector<Span> spans = spansOf("ff........bb..",  //
                                       "......cccc....",  //
                                       ".....w........");
-    spans.push_back({"recv", "layers.1", 2, 6, telemetry::kBubble, 1});
+    spans.push_back({"recv", "layers.1", 2, 6, heddle::telemetry::kBubble, 1});
     const Statistics spent = Timeline(std::move(spans)).statistics();
     QCOMPARE(spent.bubble, int64_t(4));
     QCOMPARE(spent.exposed, int64_t(4));
