@@ -1,5 +1,6 @@
 #include "engine/plan/document.h"
 
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
@@ -18,10 +19,29 @@ OrderedJson memory_json(const MemoryBytes& memory) {
   return json;
 }
 
+constexpr size_t kMostSpanText = size_t{64} << 20;
+
+/// For what is JSON, but no document.
+[[noreturn]] void refuse(const Json& json, const std::string& what) {
+  throw Json::other_error::create(501, what, &json);
+}
+
+/// Bytes, of which sums and differences can be made.
+int64_t bytes_from(const Json& value) {
+  constexpr int64_t kMost = int64_t{1} << 56;
+  const auto bytes = whole<int64_t>(value);
+  if (bytes < -kMost || bytes > kMost) refuse(value, std::to_string(bytes) + " bytes cannot be");
+  return bytes;
+}
+
+int64_t bytes_or_none(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found == json.end() ? 0 : bytes_from(*found);
+}
+
 MemoryBytes memory_from(const Json& json) {
   MemoryBytes memory;
-  for (size_t i = 0; i < kCategories; ++i)
-    memory.bytes[i] = whole_or(json, kCategoryNames[i], int64_t{0});
+  for (size_t i = 0; i < kCategories; ++i) memory.bytes[i] = bytes_or_none(json, kCategoryNames[i]);
   return memory;
 }
 
@@ -47,7 +67,7 @@ RankFigures rank_from(const Json& json) {
           .exposed_seconds = json.value("exposed_seconds", 0.0),
           .bubble_seconds = json.value("bubble_seconds", 0.0),
           .idle_seconds = json.value("idle_seconds", 0.0),
-          .peak_bytes = whole_or(json, "peak_bytes", int64_t{0}),
+          .peak_bytes = bytes_or_none(json, "peak_bytes"),
           .memory = memory_from(json.value("memory", Json::object()))};
 }
 
@@ -65,7 +85,7 @@ BucketFigures bucket_from(const Json& json) {
   return {.name = json.value("name", ""),
           .modules = json.value("modules", std::vector<std::string>{}),
           .stage = whole_or(json, "stage", int64_t{0}),
-          .gather_bytes = whole_or(json, "gather_bytes", int64_t{0}),
+          .gather_bytes = bytes_or_none(json, "gather_bytes"),
           .gather_seconds = json.value("gather_seconds", 0.0),
           .scatter_seconds = json.value("scatter_seconds", 0.0),
           .exposed_seconds = json.value("exposed_seconds", 0.0)};
@@ -83,8 +103,8 @@ OrderedJson variant_json(const Variant& variant) {
 Variant variant_from(const Json& json) {
   return {.sets = json.value("sets", std::vector<std::string>{}),
           .ranks = whole_or(json, "ranks", int64_t{0}),
-          .peak_bytes = whole_or(json, "peak_bytes", int64_t{0}),
-          .limit_bytes = whole_or(json, "limit_bytes", int64_t{0}),
+          .peak_bytes = bytes_or_none(json, "peak_bytes"),
+          .limit_bytes = bytes_or_none(json, "limit_bytes"),
           .step_seconds = json.value("step_seconds", 0.0)};
 }
 
@@ -121,13 +141,6 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
   return {{"rank", timeline.rank}, {"strings", strings},   {"name", name},     {"module", module},
           {"start", start},        {"duration", duration}, {"stream", stream}, {"phase", phase},
           {"node", node},          {"memory", memory}};
-}
-
-constexpr size_t kMostSpanText = size_t{64} << 20;
-
-/// For what is JSON, but no document.
-[[noreturn]] void refuse(const Json& json, const std::string& what) {
-  throw Json::other_error::create(501, what, &json);
 }
 
 /// A column; it must be as long as the others.
@@ -169,9 +182,11 @@ RankTimeline timeline_from(const Json& json, size_t& text) {
   for (const int64_t time : column_of<int64_t>(memory, "time", memory.at("time").size()))
     timeline.memory.push_back({time, {}});
   for (size_t c = 0; c < kCategories; ++c) {
-    const auto bytes = column_of<int64_t>(memory, kCategoryNames[c], timeline.memory.size());
-    for (size_t i = 0; i < timeline.memory.size(); ++i)
-      timeline.memory[i].bytes.bytes[c] = bytes[i];
+    const Json& column = memory.at(kCategoryNames[c]);
+    if (column.size() != timeline.memory.size())
+      refuse(memory, std::string(kCategoryNames[c]) + ": not as long as the times");
+    for (size_t i = 0; i < column.size(); ++i)
+      timeline.memory[i].bytes.bytes[c] = bytes_from(column.at(i));
   }
   return timeline;
 }
@@ -201,7 +216,7 @@ OrderedJson shortfall_json(const Shortfall& shortfall, int64_t rank, const Memor
 }
 
 Shortfall shortfall_from(const Json& json) {
-  Shortfall shortfall{.bytes = whole_or(json, "bytes", int64_t{0})};
+  Shortfall shortfall{.bytes = bytes_or_none(json, "bytes")};
   for (size_t i = 0; i < kCategories; ++i)
     if (json.value("category", "") == kCategoryNames[i])
       shortfall.largest = static_cast<Category>(i);
@@ -266,7 +281,13 @@ OrderedJson to_json(const Document& document) {
 
 Document from_json(const Json& json) {
   Document document;
-  const auto read = [&](const char* key, auto& member) { member = json.value(key, member); };
+  const auto read = [&]<typename T>(const char* key, T& member) {
+    if constexpr (std::integral<T>) {
+      member = whole_or(json, key, member);
+    } else {
+      member = json.value(key, member);
+    }
+  };
   read("recipe", document.recipe);
   read("hardware", document.hardware);
   read("hardware_words", document.hardware_words);
@@ -278,11 +299,13 @@ Document from_json(const Json& json) {
   read("peak_flops", document.peak_flops);
   read("exposed_seconds", document.exposed_seconds);
   read("bubble_seconds", document.bubble_seconds);
-  read("peak_bytes", document.peak_bytes);
-  read("limit_bytes", document.limit_bytes);
+  document.peak_bytes = bytes_or_none(json, "peak_bytes");
+  document.limit_bytes = bytes_or_none(json, "limit_bytes");
   read("peak_rank", document.peak_rank);
   read("collectives", document.collectives);
-  read("bytes_by_group", document.bytes_by_group);
+  const Json groups = json.value("bytes_by_group", Json::object());
+  for (const auto& [group, bytes] : groups.items())
+    document.bytes_by_group[group] = bytes_from(bytes);
   read("uncertain", document.uncertain);
   read("uncertain_words", document.uncertain_words);
   read("sources", document.sources);

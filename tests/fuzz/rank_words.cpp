@@ -39,6 +39,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (const auto reply = reply_from(body)) (void)number_from(reply->value);
     rest = rest.subspan(kLengthBytes + *length);
   }
-  if (values.bytes() > kMostStoreBytes) std::abort();
   return 0;
 }
