@@ -25,8 +25,8 @@ Error too_deep(const Budget& budget) {
 /// Builds the value as the parser goes on, and stops it where the budget ends.
 class Builder final : public nlohmann::json_sax<json> {
  public:
-  explicit Builder(const Budget& budget, std::span<const std::string_view> only = {})
-      : budget_(budget), only_(only) {}
+  Builder(const char* format, const Budget& budget, std::span<const std::string_view> only = {})
+      : format_(format), budget_(budget), only_(only) {}
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -53,7 +53,8 @@ class Builder final : public nlohmann::json_sax<json> {
   }
   bool parse_error(size_t position, const std::string& token,
                    const json::exception& error) override {
-    if (error.id != kOutOfRange) return stop({fmt::format("not JSON (at byte {})", position)});
+    if (error.id != kOutOfRange)
+      return stop({fmt::format("not {} (at byte {})", format_, position)});
     return stop(
         {fmt::format("the number {} is out of range (at byte {})", token.substr(0, 40), position)});
   }
@@ -69,17 +70,21 @@ class Builder final : public nlohmann::json_sax<json> {
     return false;
   }
   bool count() { return ++values_ <= budget_.values || stop(too_many(budget_)); }
+  // For the memory of its own that it takes.
+  bool count_open() { return count() && count(); }
 
   bool add(json value) {
+    if (!count()) return false;
     if (!passing_) return place(std::move(value)) != nullptr;
     passing_ = passed_ > 0;
-    return count();
+    return true;
   }
   bool open(json value) {
     if (open_.size() + passed_ == budget_.depth) return stop(too_deep(budget_));
+    if (!count_open()) return false;
     if (passing_) {
       ++passed_;
-      return count();
+      return true;
     }
     json* placed = place(std::move(value));
     if (placed) open_.push_back(placed);
@@ -94,12 +99,12 @@ class Builder final : public nlohmann::json_sax<json> {
     return true;
   }
   json* place(json value) {
-    if (!count()) return nullptr;
     if (open_.empty()) return &(root_ = std::move(value));
     if (open_.back()->is_object()) return &(*member_ = std::move(value));
     return &open_.back()->get_ref<json::array_t&>().emplace_back(std::move(value));
   }
 
+  const char* format_;
   const Budget budget_;
   const std::span<const std::string_view> only_;  // empty: all members
   json root_;
@@ -140,7 +145,7 @@ Result<json> read_json_members(std::string_view text, std::span<const std::strin
                                const Budget& budget) {
   if (text.size() > budget.bytes)
     return fail("{} bytes; at most {} are read", text.size(), budget.bytes);
-  Builder builder(budget, names);
+  Builder builder("JSON", budget, names);
   json::sax_parse(text, &builder);
   return builder.take();
 }
@@ -173,6 +178,7 @@ Result<> check_cbor(std::string_view bytes, const Budget& budget) {
       return fail("not CBOR as it is written here (at byte {})", at);
     if (head->kind == kText) bytes.remove_prefix(head->number);
     if (head->kind != kList && head->kind != kMap) continue;
+    if (++values > budget.values) return tl::unexpected(too_many(budget));
     if (to_come.size() > budget.depth) return tl::unexpected(too_deep(budget));
     if (head->number > budget.values) return tl::unexpected(too_many(budget));
     to_come.push_back(head->kind == kMap ? 2 * head->number : head->number);
@@ -183,9 +189,9 @@ Result<> check_cbor(std::string_view bytes, const Budget& budget) {
 
 Result<json> read_cbor(std::string_view bytes, const Budget& budget) {
   if (const Result<> checked = check_cbor(bytes, budget); !checked) return fail(checked);
-  json read = json::from_cbor(bytes, /*strict=*/true, /*allow_exceptions=*/false);
-  if (read.is_discarded()) return fail("not CBOR");
-  return read;
+  Builder builder("CBOR", budget);  // from_cbor copies what it has built
+  json::sax_parse(bytes, &builder, json::input_format_t::cbor);
+  return builder.take();
 }
 
 }  // namespace heddle

@@ -13,7 +13,7 @@ namespace heddle {
 
 /// What a JSON text says. An error says what is wrong and at which byte: bytes that are no JSON, a
 /// number that no double holds (1e999), a name that stands twice in an object, or more than the
-/// budget; nothing beyond the budget is built.
+/// budget, of which a list or an object takes two; nothing beyond it is built.
 Result<nlohmann::json> read_json(std::string_view text, const Budget& budget = {});
 
 /// Of an object only the members of these names: all others are read and counted, but not built.

@@ -67,31 +67,31 @@ class ReadJsonTest : public QObject {
     QCOMPARE(must(read_json_members(text, kNames)).dump(),
              std::string("{\"a\":{\"x\":3},\"c\":[5]}"));
     QCOMPARE(must(read_json_members("[{\"x\":1}]", kNames)).dump(), std::string("[{\"x\":1}]"));
-    QVERIFY(!read_json_members(text, kNames, {.values = 18}));
-    QVERIFY(read_json_members(text, kNames, {.values = 19}));
+    QVERIFY(!read_json_members(text, kNames, {.values = 25}));
+    QVERIFY(read_json_members(text, kNames, {.values = 26}));
     QVERIFY(!read_json_members("{\"x\":[[[[1]]]]}", kNames, {.depth = 4}));
     QVERIFY(!read_json_members("{\"x\":[1e999]}", kNames));
     QVERIFY(!read_json_members("{\"x\":[1}", kNames));
   }
 
   void the_budget_ends_what_is_read() {
-    const Budget budget{.bytes = 100, .values = 10, .depth = 3};
+    const Budget budget{.bytes = 100, .values = 13, .depth = 3};
     QVERIFY(read_json("[[[1]],2,3,4,5,6,7]", budget));
     QCOMPARE(said(read_json("[[[[1]]]]", budget)),
              std::string("lists or objects more than 3 deep; no more are read"));
-    QCOMPARE(said(read_json("[1,2,3,4,5,6,7,8,9,10]", budget)),
-             std::string("more than 10 values; no more are read"));
-    QCOMPARE(said(read_json("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}", budget)),
-             std::string("more than 10 values; no more are read"));
+    QCOMPARE(said(read_json("[1,2,3,4,5,6,7,8,9,10,11,12]", budget)),
+             std::string("more than 13 values; no more are read"));
+    QCOMPARE(said(read_json("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1}", budget)),
+             std::string("more than 13 values; no more are read"));
     QCOMPARE(said(read_json(std::string(101, ' '), budget)),
              std::string("101 bytes; at most 100 are read"));
     QVERIFY(read_cbor(cbor(json::parse("[[[1]],2,3,4,5,6]")), budget));
     QCOMPARE(said(read_cbor(cbor(json::parse("[[[[1]]]]")), budget)),
              std::string("lists or objects more than 3 deep; no more are read"));
-    QCOMPARE(said(read_cbor(cbor(json::parse("[1,2,3,4,5,6,7,8,9,10]")), budget)),
-             std::string("more than 10 values; no more are read"));
+    QCOMPARE(said(read_cbor(cbor(json::parse("[1,2,3,4,5,6,7,8,9,10,11,12]")), budget)),
+             std::string("more than 13 values; no more are read"));
     QCOMPARE(said(read_cbor("\x9b\xff\xff\xff\xff\xff\xff\xff\xff", budget)),
-             std::string("more than 10 values; no more are read"));
+             std::string("more than 13 values; no more are read"));
   }
 
   void the_default_budget_holds_its_memory() {
