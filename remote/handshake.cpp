@@ -170,6 +170,8 @@ void configure(ssh_session session, int socket, const Host& host, const KnownHos
 }  // namespace
 
 void SessionClosed::operator()(ssh_session session) const {
+  // Else libssh leaves the socket open that it was given, and the host waits for us.
+  ssh_options_set(session, SSH_OPTIONS_FD, nullptr);
   ssh_disconnect(session);
   ssh_free(session);
 }

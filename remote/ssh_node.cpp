@@ -59,7 +59,13 @@ stat -L --printf='%f %s %.Y %n\0' -- "$1")sh";
 constexpr const char* kAppend = R"sh(
 umask 077
 exec 9>> "$1" || exit 1
-flock -n 9 && [ "$(wc -c < "$1")" -eq "$2" ] || { echo busy; exit 0; }
+# Another transfer may have put what was opened in its place: nothing is added to that.
+flock -n 9 && [ "$1" -ef /proc/$$/fd/9 ] || { echo busy; exit 0; }
+if [ "$(wc -c < "$1")" -ne "$2" ]; then
+  [ -s "$1" ] || rm -f -- "$1"  # made by the line above: what was there is in its place by now
+  echo busy
+  exit 0
+fi
 cat >&9)sh";
 constexpr const char* kPutBytes = R"sh(
 umask 077

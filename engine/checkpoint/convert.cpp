@@ -91,7 +91,10 @@ Result<> convert(const std::string& folder, const std::string& to) {
   if (fs::exists(to)) return fail("{}: exists already; valid: a new folder", to);
   fs::path whole = fs::absolute(to).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // "out/"
-  const std::string path = whole.string();
+  const std::string path = whole.string(), above = whole.parent_path();
+  std::error_code error;
+  fs::create_directories(above, error);
+  if (error) return fail("{}: cannot be created: {}", above, error.message());
   Result<> done = is_checkpoint(from) ? to_hugging_face(from, path) : to_checkpoint(from, path);
   if (!done) {
     std::error_code ignored;

@@ -73,7 +73,9 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
 Result<std::string> begin_checkpoint(const std::string& path) {
   std::string partial = path + std::string(kPartial);
   std::error_code error;
-  fs::create_directories(partial, error);
+  // Not the folders above: a run directory that somebody has moved away must not come back.
+  fs::create_directory(fs::path(path).parent_path(), error);
+  if (!error) fs::create_directory(partial, error);
   if (error) return fail("{}: cannot be created: {}", partial, error.message());
   return partial;
 }

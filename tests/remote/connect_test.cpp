@@ -80,6 +80,13 @@ ConnectOptions soon() {
   return options;
 }
 
+/// Sockets, pipes and files of this process.
+size_t open_files() {
+  namespace fs = std::filesystem;
+  const auto count = std::distance(fs::directory_iterator("/proc/self/fd"), {});
+  return static_cast<size_t>(count);
+}
+
 }  // namespace
 
 // Evaluates its argument once.
@@ -221,6 +228,25 @@ class ConnectTest : public QObject {
     unknown.hosts[0].address = "no-such-host.invalid";
     const auto refused = open_first(unknown, soon());
     VERIFY_REFUSED(refused, Kind::unreachable, "no-such-host.invalid");
+  }
+
+  void aConnectionLeavesNothingOpenWhateverComesOfIt() {
+    QTemporaryDir empty;
+    ConnectOptions no_keys = sshd_->connect_options();
+    no_keys.ssh_folder = empty.path().toStdString();
+    Target jumping = sshd_->trusted_target();
+    jumping.hosts[0].jump = fmt::format("root@127.0.0.1:{}", sshd_->port());
+    const auto all = [&] {
+      QVERIFY(sshd_->connected());
+      QVERIFY(open_first(jumping, sshd_->connect_options()));
+      VERIFY_REFUSED(open_first(sshd_->target(), sshd_->connect_options()), Kind::host_key_unknown,
+                     "is unknown");
+      VERIFY_REFUSED(open_first(sshd_->trusted_target(), no_keys), Kind::key_refused, "no key");
+    };
+    all();
+    const size_t before = open_files();
+    all();
+    QCOMPARE(open_files(), before);
   }
 
   void aHostBehindAnotherIsReachedThroughIt() {

@@ -265,8 +265,8 @@ class KnownHostsTest : public QObject {
     const Trial trial = prepare(cases[static_cast<size_t>(index)]);
     const std::string ssh = ssh_says(trial);
     const ConnectError error = refusal(trial);
-    QCOMPARE(verdict(error), trial.heddle);
-    QCOMPARE(ssh, trial.ssh);
+    QCOMPARE(QString::fromStdString(verdict(error)), QString::fromStdString(trial.heddle));
+    QCOMPARE(QString::fromStdString(ssh), QString::fromStdString(trial.ssh));
     QVERIFY(strictness(trial.heddle) >= strictness(ssh));
     // Where Heddle is stricter it says which line makes it so.
     if (strictness(trial.heddle) > strictness(ssh)) {

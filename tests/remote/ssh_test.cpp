@@ -216,12 +216,17 @@ class SshTest : public QObject {
   void whatArrivesDamagedIsThrownAway() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 100'000);
-    const Put put{from, kHome + "/file", *sha256_of_file(from), 0644};
-    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", kHome + "/file.part", 0644));
-    VERIFY_SAYS(node_->put_file(put, {}), "it arrived damaged");
+    const std::string hash = *sha256_of_file(from);
+    const Put other{from, kHome + "/file", *sha256_of_file(file_of(folder, 99'999)), 0644};
+    file_of(folder, 100'000);
+    VERIFY_SAYS(node_->put_file(other, {}), "it arrived damaged (SHA-256 " + hash);
     QVERIFY(!node_->stat(kHome + "/file")->has_value());
-    VERIFY_RESULT(node_->put_file(put, {}));
-    QCOMPARE(node_->read(kHome + "/file").value_or("").size(), size_t{100'000});
+    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
+
+    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", kHome + "/file.part", 0644));
+    VERIFY_RESULT(node_->put_file({from, kHome + "/file", hash, 0644}, {}));
+    QCOMPARE(*sha256_of_file(sshd_->node_home() + "/file"), hash);
+    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
   }
 
   void aFullDiskIsNamed() {

@@ -89,7 +89,7 @@ class CalibrationTest : public QObject {
   void what_cannot_be_read_is_told_and_replaced_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("told");
-    QTest::newRow("cut off") << QByteArray("{\"version\": 5, \"calibr") << "damaged";
+    QTest::newRow("cut off") << QByteArray("{\"version\": 5, \"calibr") << "not JSON";
     QTest::newRow("no numbers") << QByteArray("{\"version\": 5, \"calibrations\": [{\"host\": 1}]}")
                                 << "damaged";
     QTest::newRow("older") << QByteArray("{\"version\": 4, \"calibrations\": []}") << "version 4";

@@ -70,8 +70,9 @@ class DocumentsTest : public QObject {
   void brokenLines() {
     QFETCH(QByteArray, line);
     put("a.jsonl", "{\"text\": \"fine\"}\n\n" + line.toStdString() + "\n");
-    QCOMPARE(documents({path("a.jsonl")}),
-             QString("F/a.jsonl:3: not a JSON object with a text in \"text\""));
+    const QString said = documents({path("a.jsonl")});
+    QVERIFY2(said.startsWith("F/a.jsonl:3: not a JSON object with a text in \"text\""),
+             qPrintable(said));
   }
 
   void whatIsNoText() {

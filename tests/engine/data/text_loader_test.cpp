@@ -270,7 +270,8 @@ class TextLoaderTest : public QObject {
                 "or shorter sequences"));
     data = text(put("broken.jsonl", "{\"text\": \"fine\"}\n{\"text\""), 64);
     QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
-             QString("data.text: %1/broken.jsonl:2: not a JSON object with a text in \"text\"")
+             QString("data.text: %1/broken.jsonl:2: not a JSON object with a text in \"text\": not "
+                     "JSON (at byte 8)")
                  .arg(folder_->path()));
     data.tokenizer = kText;
     QCOMPARE(

@@ -102,7 +102,7 @@ class ComparePageTest : public QObject {
                           {"peak_bytes", {61203283968.0, 61203283969.0, 61203283968.0}}}},
                         {RunStroke{}, RunStroke{}, RunStroke{}});
     QCOMPARE(textOf(model), QStringLiteral("Results |  |  | \n"
-                                           "loss | (3.98123) | 3.98134 | (3.98123)"));
+                                           "loss | (3.9812) | 3.9813 | (3.9812)"));
   }
 
   void twoRunsSideBySide() {
