@@ -103,6 +103,18 @@ class DocumentTest : public QObject {
     QVERIFY(document.fits());
   }
 
+  // A fuzzer's.
+  void numbers_that_no_integer_holds_are_refused() {
+    for (const char* text :
+         {"{\"ranks\":28888888888888888888888888888888}", "{\"peak_bytes\":4611686018427387904}",
+          "{\"memory\":{\"parameters\":-4611686018427387904}}",
+          "{\"bytes_by_group\":{\"dp\":0.5}}"})
+      QVERIFY_EXCEPTION_THROWN(from_json(nlohmann::json::parse(text)), nlohmann::json::exception);
+    QCOMPARE(
+        from_json(nlohmann::json::parse("{\"bytes_by_group\":{\"dp\":4}}")).bytes_by_group.at("dp"),
+        int64_t{4});
+  }
+
   void a_timeline_whose_columns_do_not_fit_is_refused() {
     for (const char* key : {"start", "module", "node"}) {
       nlohmann::json json = nlohmann::json::parse(to_json(sample()).dump());
