@@ -61,12 +61,13 @@ umask 077
 exec 9>> "$1" || exit 1
 # Another transfer may have put what was opened in its place: nothing is added to that.
 flock -n 9 && [ "$1" -ef /proc/$$/fd/9 ] || { echo busy; exit 0; }
-if [ "$(wc -c < "$1")" -ne "$2" ]; then
+if [ "$(stat -c %s - <&9)" -ne "$2" ]; then
   [ -s "$1" ] || rm -f -- "$1"  # made by the line above: what was there is in its place by now
   echo busy
   exit 0
 fi
 cat >&9)sh";
+
 constexpr const char* kPutBytes = R"sh(
 umask 077
 cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
@@ -75,8 +76,10 @@ cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
 // Prints the hash of what is damaged, and throws it away.
 constexpr const char* kFinish = R"sh(
 file=$4
-[ -e "$file" ] || file=$1
-sum=$(sha256sum < "$file") || exit 1
+if ! sum=$(sha256sum < "$file") 2> /dev/null; then
+  file=$1
+  sum=$(sha256sum < "$file") || exit 1
+fi
 if [ "${sum%% *}" != "$2" ]; then
   echo "${sum%% *}"
   rm -f -- "$file"
