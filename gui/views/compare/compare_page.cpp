@@ -114,6 +114,7 @@ QWidget* ComparePage::makeContent() {
     chart->setEmptyText(tr("No step has ended yet"));
     charts_.add(chart);
   }
+  lossDifference_->setEmptyText(tr("They have no step in common"));
   curves_ = new QWidget;
   auto* middle = new QVBoxLayout(curves_);
   middle->setContentsMargins(0, 0, 0, 0);
