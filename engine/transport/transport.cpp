@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/guard.h"
 #include "engine/transport/prompt_thread.h"
 
 namespace heddle::transport {
@@ -35,8 +36,14 @@ Transport::Transport(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
       meeting_(meet(store_, rank, size, options_)),
       exchange_(meeting_, rank, size, options_, stop_) {
   thread_ = std::thread([this] {
-    become_prompt("transport");
-    loop();
+    guarded_thread("transport", [this] {
+      become_prompt("transport");
+      const Result<> done = caught([this]() -> Result<> {
+        loop();
+        return {};
+      });
+      if (!done) fail(done.error().message, false);
+    });
   });
 }
 

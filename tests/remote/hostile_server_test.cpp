@@ -15,6 +15,7 @@
 
 #include "base/socket.h"
 #include "remote/connect.h"
+#include "tests/support/accept.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
@@ -38,7 +39,7 @@ class Server {
   explicit Server(Behaviour behaviour) : listener_(must(listen_on("127.0.0.1", 0))) {
     thread_ = std::thread([this, behaviour = std::move(behaviour)] {
       while (!over_) {
-        const auto caller = accept_from(listener_, milliseconds(100));
+        const auto caller = test::accept_from(listener_, milliseconds(100));
         if (caller) behaviour(caller->fd(), over_);
       }
     });
