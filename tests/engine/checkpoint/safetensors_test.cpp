@@ -30,7 +30,7 @@ class SafetensorsTest : public QObject {
 
   QTemporaryDir folder_;
 
-  std::string path(const std::string& name) { return folder_.filePath("").toStdString() + name; }
+  std::string path(const std::string& name) { return folder_.path().toStdString() + "/" + name; }
 
   /// How many unfinished files there are that will have this name.
   qsizetype parts_of(const QString& name) {
