@@ -54,7 +54,7 @@ done < manifest
 sha256sum --quiet -c manifest >&2
 look > stamp
 cd ..
-exec 9< .
+exec 9>> ../deploy.lock
 flock -w 5 9 || :
 if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
   [ ! -e "$2" ] || mv -T -- "$2" "$2.$3.old"
@@ -62,7 +62,7 @@ if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
 fi
 rm -rf -- "$2.$3.part" "$2.$3.old"
 # What was interrupted long ago.
-find . ../blobs -maxdepth 1 \( -name '*.part' -o -name '*.old' \) -mmin +1440 \
+find . ../blobs -maxdepth 1 '(' -name '*.part' -o -name '*.old' ')' -mmin +1440 \
   -exec rm -rf -- {} + 2> /dev/null || :
 )sh";
 
@@ -121,8 +121,9 @@ Result<Missing> missing(Node& node, const Bundle& bundle, const std::string& blo
     if (whole != present.end() && whole->second == file.size) continue;
     found.files.push_back(file);
     found.bytes += file.size;
-    const auto part = present.find(file.sha256 + ".part");
-    found.to_send += file.size - (part == present.end() ? 0 : std::min(part->second, file.size));
+    const auto part = present.lower_bound(file.sha256 + ".");
+    const bool begun = part != present.end() && part->first.starts_with(file.sha256 + ".");
+    found.to_send += file.size - (begun ? std::min(part->second, file.size) : 0);
   }
   return found;
 }

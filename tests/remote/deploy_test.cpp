@@ -165,7 +165,7 @@ class DeployTest : public QObject {
         {"no stamp", "rm stamp"},
         {"another stamp", "echo whole > stamp"},
         {"half of it", "rm -r lib stamp"},
-        {"an earlier attempt's part", "rm -r ../*; printf x > $blob.part; rm $blob"},
+        {"an earlier attempt's part", "rm -r ../*; printf x > $blob.0123456789abcdef.part; rm $blob"},
     };
     for (const auto& [name, damage] : damages) QTest::newRow(name) << QString(damage);
   }

@@ -47,6 +47,14 @@ class SshTest : public QObject {
   std::unique_ptr<test::Sshd> sshd_;
   std::unique_ptr<Node> node_;
 
+  /// What transfers to the home there have left, or are writing.
+  std::vector<std::string> parts() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(sshd_->node_home()))
+      if (entry.path().extension() == ".part") found.push_back(entry.path());
+    return found;
+  }
+
  private Q_SLOTS:
   void initTestCase() {
     const std::string missing = test::Sshd::missing();
@@ -194,7 +202,8 @@ class SshTest : public QObject {
     QVERIFY(!node->connected());
     VERIFY_SAYS(node->home(), "node: the connection is lost");
     QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big"));
-    const auto kept = std::filesystem::file_size(sshd_->node_home() + "/big.part");
+    QCOMPARE(parts().size(), size_t{1});
+    const auto kept = std::filesystem::file_size(parts().front());
 
     VERIFY_RESULT(sshd_->start_again());
     node = sshd_->connected();
@@ -209,7 +218,7 @@ class SshTest : public QObject {
     QVERIFY(kept > 0);
     QCOMPARE(*first, kept);
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/big"), hash);
-    QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big.part"));
+    QVERIFY(parts().empty());
     node_ = sshd_->connected();
   }
 
@@ -221,12 +230,32 @@ class SshTest : public QObject {
     file_of(folder, 100'000);
     VERIFY_SAYS(node_->put_file(other, {}), "it arrived damaged (SHA-256 " + hash);
     QVERIFY(!node_->stat(kHome + "/file")->has_value());
-    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
+    QVERIFY(parts().empty());
 
-    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", kHome + "/file.part", 0644));
+    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt",
+                                   kHome + "/file.0123456789abcdef.part", 0644));
     VERIFY_RESULT(node_->put_file({from, kHome + "/file", hash, 0644}, {}));
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/file"), hash);
-    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
+    QVERIFY(parts().empty());
+  }
+
+  void whatAttemptsHaveLeftGoesWithTheNext() {
+    const std::string home = sshd_->node_home();
+    const auto leave = [&](const std::string& name) { std::ofstream(home + "/" + name) << "left"; };
+    leave("swept.0123456789abcdef.part");
+    leave("swept.fedcba9876543210.part");
+    leave("swept.txt.0123456789abcdef.part");  // of another file
+    // Names that Heddle once took are nobody's: whoever plants a link there changes nothing.
+    leave("theirs");
+    std::filesystem::create_symlink(home + "/theirs", home + "/swept.part");
+    VERIFY_RESULT(node_->put_bytes("whole", kHome + "/swept", 0600));
+    QCOMPARE(*node_->read(kHome + "/swept"), std::string("whole"));
+    QCOMPARE(*node_->read(kHome + "/theirs"), std::string("left"));
+    std::vector<std::string> left = parts();
+    std::ranges::sort(left);
+    QCOMPARE(left, (std::vector<std::string>{home + "/swept.part",
+                                             home + "/swept.txt.0123456789abcdef.part"}));
+    for (const std::string& part : left) std::filesystem::remove(part);
   }
 
   void aFullDiskIsNamed() {
