@@ -7,10 +7,10 @@ namespace {
 
 constexpr int kForeign = 66;
 
-// $1, …: the folders. Each is walked to as the system does, one name and one link at a time: what is
-// looked up in a folder is its owner's, and of all who can write to it. Where only owners can rename
-// what is theirs (sticky, as /tmp), others may write. Prints "PATH", "OWNER" and "MODE" of what is
-// wrong.
+// $1, …: the folders. Each is walked to as the system does, one name and one link at a time: what
+// is looked up in a folder is its owner's, and of all who can write to it. Where only owners can
+// rename what is theirs (sticky, as /tmp), others may write. Prints "PATH", "OWNER" and "MODE" of
+// what is wrong.
 constexpr const char* kLook = R"sh(
 umask 077
 me=$(id -u)

@@ -16,7 +16,7 @@ struct ConfigLine {
   std::string key;                 // the same in lower case
   std::vector<std::string> words;  // quotes and escapes resolved, without the comment
   std::string rest;                // what comes after the keyword, as it is written
-  std::string fault;               // "FILE:LINE: …" where ssh would not take its value; else empty
+  std::string fault;  // "FILE:LINE: …" where ssh would not take its value; else empty
   bool operator==(const ConfigLine&) const = default;
 };
 

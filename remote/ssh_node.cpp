@@ -129,9 +129,7 @@ Source source_of(std::string bytes) {
   };
 }
 
-std::string new_part(const std::string& to) {
-  return fmt::format("{}.{}.part", to, unique_name());
-}
+std::string new_part(const std::string& to) { return fmt::format("{}.{}.part", to, unique_name()); }
 
 std::string octal(int mode) { return fmt::format("{:o}", mode); }
 

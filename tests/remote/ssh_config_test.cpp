@@ -261,6 +261,27 @@ class SshConfigTest : public QObject {
     QVERIFY(ConfiguredHosts(write({"Host \"gpu1"})).now().warnings.size() == 1);
   }
 
+  void whatHasChangedIsOffered() {
+    ConfiguredHosts hosts(write({"Include {folder}/*.more", "Host gpu1", "  User ann"}));
+    const auto names = [&] {
+      std::string all;
+      for (const Host& host : hosts.now().hosts) all += host.user + "@" + host.name + " ";
+      return all + std::to_string(hosts.now().warnings.size());
+    };
+    QCOMPARE(names(), std::string("ann@gpu1 0"));
+    QCOMPARE(names(), std::string("ann@gpu1 0"));
+    write({"Include {folder}/*.more", "Host gpu1", "  User bob"});
+    QCOMPARE(names(), std::string("bob@gpu1 0"));
+    write({"Include {folder}/*.more", "Host gpu1", "  User bob", "file a.more", "Host gpu2 gpu1",
+           "  User eve"});
+    QCOMPARE(names(), std::string("eve@gpu2 eve@gpu1 0"));
+    std::ofstream(path("b.more")) << "Host \"gpu3\n";
+    QCOMPARE(names(), std::string("1"));
+    fs::remove(path("a.more"));
+    fs::remove(path("b.more"));
+    QCOMPARE(names(), std::string("bob@gpu1 0"));
+  }
+
   void aConfigThatOthersCanWriteIsRefused() {
     const std::string config =
         write({"Include {folder}/other", "file other", "Host gpu1", "  User mallory"});

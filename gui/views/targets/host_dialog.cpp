@@ -53,9 +53,9 @@ void takeOver(const remote::Target& before, remote::Target& now) {
     const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
       return old.address == host.address && old.port == host.port && old.user == host.user;
     });
-    const auto machine = same != before.hosts.end()
-                             ? same
-                             : std::ranges::find(before.hosts, host.address, &remote::Host::address);
+    const auto machine = same != before.hosts.end() ? same
+                                                    : std::ranges::find(before.hosts, host.address,
+                                                                        &remote::Host::address);
     if (machine == before.hosts.end()) continue;
     host.host_key_alias = machine->host_key_alias;
     host.known_hosts = machine->known_hosts;

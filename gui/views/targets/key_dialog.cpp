@@ -110,9 +110,11 @@ RefusedKeyDialog::RefusedKeyDialog(const remote::ConnectError& error, QWidget* p
         fingerprintBox(tr("presented now"), QString::fromStdString(error.key.fingerprint)));
   const QString advice =
       error.kind == remote::ConnectError::Kind::host_key_changed
-          ? tr("Ask the host's admin. If the change is intended, remove the target (or the line that "
+          ? tr("Ask the host's admin. If the change is intended, remove the target (or the line "
+               "that "
                "is named above) and add it again with the fingerprint the admin gives you.")
-          : tr("Ask the host's admin, and change nothing before: neither the target nor a known_hosts "
+          : tr("Ask the host's admin, and change nothing before: neither the target nor a "
+               "known_hosts "
                "file.");
   body()->addWidget(
       wrapped(tr("Heddle has not connected, and nothing has been sent. %1").arg(advice)));
