@@ -229,9 +229,10 @@ Result<std::optional<FileLock>> lock_making(const std::string& store_path) {
   Result<FileLock> taken = FileLock::take(folder + "/making-a-store.lock", kPatience);
   if (!taken) return lock;
   if (taken->state() == FileLock::State::of_another)
-    return fail("{}: {} has been making or migrating a store for a minute: try again when it has "
-                "ended",
-                store_path, taken->holder());
+    return fail(
+        "{}: {} has been making or migrating a store for a minute: try again when it has "
+        "ended",
+        store_path, taken->holder());
   lock = std::move(*taken);
   return lock;
 }

@@ -73,9 +73,7 @@ struct SafetensorsWriter::Output {
   NewFile file;
   int64_t missing = 0;  // bytes declared and not written yet
 
-  Result<> put(const void* bytes, size_t count) {
-    return write_all(file.fd(), bytes, count, path);
-  }
+  Result<> put(const void* bytes, size_t count) { return write_all(file.fd(), bytes, count, path); }
 };
 
 SafetensorsWriter::SafetensorsWriter(std::unique_ptr<Output> output) : output_(std::move(output)) {}

@@ -109,8 +109,7 @@ class Trainer {
       results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
       results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
     }
-    if (const auto written =
-            write_results(std::move(*room), context_, results_, runner_, device_);
+    if (const auto written = write_results(std::move(*room), context_, results_, runner_, device_);
         !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);

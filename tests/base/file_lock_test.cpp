@@ -151,8 +151,9 @@ class FileLockTest : public QObject {
         true);
     QVERIFY(other.did());
     QCOMPARE(message(FileLock::take(file, std::chrono::hours(1))),
-             file + ": cannot be locked: it belongs to someone else (user 65534), who could hold "
-                    "it up: remove it");
+             file +
+                 ": cannot be locked: it belongs to someone else (user 65534), who could hold "
+                 "it up: remove it");
     QVERIFY(!FileLock::is_held(file).value());
   }
 

@@ -125,8 +125,8 @@ class NewFileTest : public QObject {
 
   void only_its_own_names_are_leftovers() {
     const std::set<std::string> kept = {
-        "file.part",           "file.0123456789abcdef",       "file.0123456789ABCDEF.part",
-        "file.0123.part",      "file2.0123456789abcdef.part", "0123456789abcdef.part",
+        "file.part",      "file.0123456789abcdef",       "file.0123456789ABCDEF.part",
+        "file.0123.part", "file2.0123456789abcdef.part", "0123456789abcdef.part",
         "file.txt.part"};
     for (const std::string& name : kept) std::ofstream(path(name)) << "x";
     std::ofstream(path("theirs")) << "theirs";

@@ -17,6 +17,7 @@
 #include "remote/connect.h"
 #include "remote/jump.h"
 #include "remote/ssh_session.h"
+#include "tests/support/accept.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/results.h"
 #include "tests/support/sshd.h"
@@ -40,7 +41,7 @@ class Server {
   explicit Server(Behaviour behaviour) : listener_(must(listen_on("127.0.0.1", 0))) {
     thread_ = std::thread([this, behaviour = std::move(behaviour)] {
       while (!over_) {
-        const auto caller = accept_from(listener_, milliseconds(100));
+        const auto caller = test::accept_from(listener_, milliseconds(100));
         if (caller) behaviour(caller->fd(), over_);
       }
     });

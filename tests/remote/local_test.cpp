@@ -223,7 +223,7 @@ class LocalTest : public QObject {
     QVERIFY(!node->stat(path("a"))->has_value());
     QCOMPARE(node->expand("~/x").value_or(""), QDir::homePath().toStdString() + "/x");
     VERIFY_SAYS(node->put_bytes("x", "/proc/none/x", 0600),
-                "this-machine: cannot write /proc/none/x");
+                "this-machine: /proc/none/x: cannot be created");
   }
 };
 

@@ -131,6 +131,30 @@ class TargetsPageTest : public QObject {
     QVERIFY(connect->isEnabled());
   }
 
+  void publicAddressesAreAllowedByAMark() {
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab, ada@hgx-08.lab"));
+    auto* mark = dialog.findChild<QCheckBox*>(QStringLiteral("public"));
+    QVERIFY(!mark->isChecked());
+    QVERIFY(!dialog.target().public_addresses);
+    QTest::keyClick(mark, Qt::Key_Space);
+    QVERIFY(dialog.target().public_addresses);
+    // Kept as the shell keeps it, and shown again when the target is edited.
+    const auto kept = remote::target_from_json(remote::to_json(dialog.target()));
+    QVERIFY(kept && kept->public_addresses);
+    HostDialog again({}, nullptr);
+    again.edit(*kept);
+    again.fill(formOf(*kept));
+    again.show();
+    QVERIFY(again.form().publicAddresses);
+    auto* marked = again.findChild<QCheckBox*>(QStringLiteral("public"));
+    QVERIFY(marked->isChecked());
+    QVERIFY(again.target().public_addresses);
+    QTest::keyClick(marked, Qt::Key_Space);
+    QVERIFY(!again.target().public_addresses);
+  }
+
   void onlyTheSameFingerprintMayBeSaved() {
     remote::ConnectError error;
     error.kind = remote::ConnectError::Kind::host_key_unknown;
