@@ -62,7 +62,8 @@ if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
 fi
 rm -rf -- "$2.$3.part" "$2.$3.old"
 # What was interrupted long ago.
-find . -maxdepth 1 '(' -name '*.part' -o -name '*.old' ')' -mmin +1440 -exec rm -rf -- {} +
+find . ../blobs -maxdepth 1 '(' -name '*.part' -o -name '*.old' ')' -mmin +1440 \
+  -exec rm -rf -- {} + 2> /dev/null || :
 )sh";
 
 Command shell(const std::string& script, std::vector<std::string> arguments) {
@@ -198,8 +199,8 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   const std::string blobs = *folder + "/blobs";
   Deployed deployed{engines + "/" + bundle->id + "/heddle-engine", bundle->id, 0};
   // What lies there is run: nobody else may put anything there.
-  for (const std::string& path : {engines, blobs})
-    if (const Result<> made = make_private_root(node, path); !made) return fail(made);
+  if (const Result<> made = make_private_root(node, *folder, {"engines", "blobs"}); !made)
+    return fail(made);
   const Result<bool> whole = is_whole(node, engines, bundle->id);
   if (!whole) return fail(whole);
   if (*whole) return deployed;

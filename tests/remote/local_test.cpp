@@ -177,6 +177,21 @@ class LocalTest : public QObject {
     VERIFY_SAYS(cache.sha256_of(path("none")), "cannot read");
   }
 
+  void withoutAHomeNoHashIsKept() {
+    const QByteArray home = qgetenv("HOME"), cache = qgetenv("XDG_CACHE_HOME");
+    qunsetenv("HOME");
+    qunsetenv("XDG_CACHE_HOME");
+    const std::string file = path("homeless");
+    std::ofstream(file) << "abc";
+    HashCache first;
+    QCOMPARE(first.sha256_of(file).value_or(""), sha256("abc"));
+    first.save();
+    const auto kept = HashCache().known(file);
+    qputenv("HOME", home);
+    if (!cache.isNull()) qputenv("XDG_CACHE_HOME", cache);
+    QCOMPARE(kept, std::optional<std::string>());
+  }
+
   void thisMachineIsANode() {
     const Target target = this_machine();
     const std::unique_ptr<Node> node = std::move(*remote::connect(target, target.hosts[0]));

@@ -188,6 +188,20 @@ class SshTest : public QObject {
     VERIFY_SAYS(node_->expand("x"), "not an absolute path");
   }
 
+  void longFoldersAreListed() {
+    const std::string folder = sshd_->node_home() + "/many";
+    std::filesystem::create_directory(folder);
+    const int count = 30'000;
+    for (int i = 0; i < count; ++i)
+      std::ofstream(fmt::format("{}/{:064}", folder, i)) << (i == 7 ? "seven" : "");
+    const auto entries = node_->list(kHome + "/many");
+    VERIFY_RESULT(entries);
+    QCOMPARE(entries->size(), size_t{count});
+    QCOMPARE(entries->at(7).name, fmt::format("{:064}", 7));
+    QCOMPARE(entries->at(7).size, uint64_t{5});
+    VERIFY_RESULT(node_->remove(kHome + "/many"));
+  }
+
   void anUploadGoesOnAfterTheHostWentAway() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 50 << 20);
@@ -237,6 +251,23 @@ class SshTest : public QObject {
     VERIFY_RESULT(node_->put_file({from, kHome + "/file", hash, 0644}, {}));
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/file"), hash);
     QVERIFY(parts().empty());
+  }
+
+  // What an earlier attempt had left was of another file, and somebody else begins anew there.
+  void aPartThatSomebodyElseWritesIsLeftAlone() {
+    const std::string part = kHome + "/taken.0123456789abcdef.part";
+    VERIFY_RESULT(node_->put_bytes("rubbish", part, 0600));
+    VERIFY_RESULT(node_->run(
+        shell(fmt::format("(while [ -e {0} ]; do :; done; exec 9>> {0}; flock 9; printf half >&9; "
+                          "sleep 5) > /dev/null 2>&1 &",
+                          part))));
+    QTemporaryDir folder;
+    const std::string from = file_of(folder, 100'000);
+    const std::string hash = *sha256_of_file(from);
+    VERIFY_RESULT(node_->put_file({from, kHome + "/taken", hash, 0644}, {}));
+    QCOMPARE(*sha256_of_file(sshd_->node_home() + "/taken"), hash);
+    QTRY_COMPARE_WITH_TIMEOUT(node_->read(part).value_or(""), std::string("half"), 30000);
+    VERIFY_RESULT(node_->remove(part));
   }
 
   void whatAttemptsHaveLeftGoesWithTheNext() {

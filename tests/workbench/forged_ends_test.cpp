@@ -139,8 +139,8 @@ class ForgedEndsTest : public QObject {
     const std::string run_dir = fixture_->detail(run).run_dir;
     const auto status = must(heddle::launch::read_status(run_dir));
     ::kill(status.state->ranks[1].process.pid, SIGKILL);
-    QTRY_COMPARE(must(heddle::launch::read_status(run_dir)).condition,
-                 heddle::launch::Condition::ended);
+    QTRY_COMPARE_WITH_TIMEOUT(must(heddle::launch::read_status(run_dir)).condition,
+                              heddle::launch::Condition::ended, 30000);
     json end = json::parse(read_file(end_file(run)));
     QCOMPARE(end["state"].get<std::string>(), std::string("failed"));
     end.update(kDone);

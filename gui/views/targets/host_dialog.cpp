@@ -44,18 +44,23 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
   return target;
 }
 
-/// What a host has that the fields do not show, and its keys, stay with it.
+/// What a host has that the fields do not show, and its keys, stay with it. Where only its user or
+/// port is another, it is still the machine whose key the SSH config says where to find.
 void takeOver(const remote::Target& before, remote::Target& now) {
   remote::keep_keys(now, before);
   for (remote::Host& host : now.hosts) {
     const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
       return old.address == host.address && old.port == host.port && old.user == host.user;
     });
+    const auto machine = same != before.hosts.end() ? same
+                                                    : std::ranges::find(before.hosts, host.address,
+                                                                        &remote::Host::address);
+    if (machine == before.hosts.end()) continue;
+    host.host_key_alias = machine->host_key_alias;
+    host.known_hosts = machine->known_hosts;
     if (same == before.hosts.end()) continue;
     host.name = same->name;
     host.identities_only = same->identities_only && same->identity_files == host.identity_files;
-    host.host_key_alias = same->host_key_alias;
-    host.known_hosts = same->known_hosts;
   }
 }
 

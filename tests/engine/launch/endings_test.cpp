@@ -152,10 +152,12 @@ class EndingsTest : public QObject {
   }
 
   bool ready() const {
-    return QTest::qWaitFor([&] {
-      return std::filesystem::exists(run_dir_ + "/ready-0") &&
-             std::filesystem::exists(run_dir_ + "/ready-1");
-    });
+    return QTest::qWaitFor(
+        [&] {
+          return std::filesystem::exists(run_dir_ + "/ready-0") &&
+                 std::filesystem::exists(run_dir_ + "/ready-1");
+        },
+        30000);
   }
 
  private Q_SLOTS:
