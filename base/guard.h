@@ -1,6 +1,8 @@
 // The edges of processes and threads: what a library throws ends there, and its cause is kept.
 #pragma once
 
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
@@ -31,6 +33,20 @@ int guarded_main(std::string_view program, Body&& body) {
   });
   if (!done) say(stderr, "{}: {}\n", program, done.error().message);
   return code;
+}
+
+/// A thread that the process cannot do without: calls `body`; an exception is said, and ends the
+/// process with code 1.
+template <typename Body>
+void guarded_thread(std::string_view name, Body&& body) {
+  const Result<> done = caught([&]() -> Result<> {
+    std::forward<Body>(body)();
+    return {};
+  });
+  if (done) return;
+  say(stderr, "{}: {}\n", name, done.error().message);
+  fflush(stderr);
+  _exit(1);
 }
 
 }  // namespace heddle

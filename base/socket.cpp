@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -110,18 +109,6 @@ Result<Socket> connect_to(const std::string& host, uint16_t port, milliseconds t
     return connect(fd, at.ai_addr, at.ai_addrlen) == 0;
   });
   if (!socket) return fail("cannot connect to {} port {}: {}", host, port, socket.error().message);
-  return socket;
-}
-
-Result<Socket> accept_from(const Socket& listener, milliseconds timeout) {
-  pollfd waiting{listener.fd(), POLLIN, 0};
-  const int ready =
-      uninterrupted([&] { return poll(&waiting, 1, static_cast<int>(timeout.count())); });
-  if (ready == 0) return fail("nobody connected within {} ms", timeout.count());
-  Socket socket(ready < 0 ? -1 : uninterrupted([&] {
-    return accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
-  }));
-  if (socket.fd() < 0) return fail("cannot accept a connection: {}", strerror(errno));
   return socket;
 }
 

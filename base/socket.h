@@ -38,9 +38,6 @@ Result<Socket> listen_on(const std::string& host, uint16_t port);
 Result<Socket> connect_to(const std::string& host, uint16_t port,
                           std::chrono::milliseconds timeout);
 
-/// The next connection to a listening socket, or an error after `timeout`.
-Result<Socket> accept_from(const Socket& listener, std::chrono::milliseconds timeout);
-
 /// Send or receive all of it; receiving within `timeout`.
 Result<> send_all(const Socket& socket, const void* data, size_t bytes);
 Result<> receive_all(const Socket& socket, void* data, size_t bytes,

@@ -18,7 +18,10 @@ target_include_directories(heddle_torch SYSTEM INTERFACE
   "${HEDDLE_LIBTORCH}/include" "${HEDDLE_LIBTORCH}/include/torch/csrc/api/include")
 # Without errno, sqrt vectorises. Without OpenMP, at::parallel_for is a plain loop. Every user of the
 # precompiled header needs the same flags.
-target_compile_options(heddle_torch INTERFACE -fno-math-errno -fno-trapping-math -fopenmp)
+target_compile_options(heddle_torch INTERFACE -fno-math-errno -fno-trapping-math)
+if(NOT HEDDLE_FUZZ)  # clang's would need a runtime of its own
+  target_compile_options(heddle_torch INTERFACE -fopenmp)
+endif()
 # LibTorch brings the headers of a newer fmt than the system library.
 target_compile_definitions(heddle_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO FMT_HEADER_ONLY)
 target_link_libraries(heddle_torch INTERFACE

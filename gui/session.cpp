@@ -25,7 +25,10 @@ Session::Session(QString store, bool mayWrite) : store_(std::move(store)), mayWr
 Session::~Session() = default;
 
 void Session::start() {
-  if (!storage::is_trusted(store_.toStdString())) return offerTrust();
+  poll_.start(kPollMilliseconds);
+  second_.start(kSecond);
+  setReadOnly(!storage::is_trusted(store_.toStdString()));
+  if (isReadOnly()) return offerTrust();
   // Owned by the task alone: should it never run, whoever waits is released all the same.
   auto opened = std::make_shared<std::promise<void>>();
   opened_ = opened->get_future().share();
@@ -39,13 +42,13 @@ void Session::start() {
         if (!started) Q_EMIT message(QString::fromStdString(started.error().message), Tone::bad);
         noteChange();
       });
-  poll_.start(kPollMilliseconds);
-  second_.start(kSecond);
+}
+
+void Session::setReadOnly(bool readOnly) {
+  if (std::exchange(readOnly_, readOnly) != readOnly) Q_EMIT readOnlyChanged();
 }
 
 void Session::offerTrust() {
-  poll_.start(kPollMilliseconds);
-  second_.start(kSecond);
   read(
       polling_, [](storage::Reader& reader) { return reader.changed(); },
       [this](const Result<bool>& opened) {

@@ -39,6 +39,11 @@ class Session : public QObject {
   /// failure becomes a message.
   void start();
 
+  /// A started session whose store somebody else made: it is read, and nothing in it is changed.
+  bool isReadOnly() const { return readOnly_; }
+  /// Of such a store: a message that says what trusting it means, with a button that does.
+  void offerTrust();
+
   /// One question to the store for `job`, which was made with readingThread(); a newer question
   /// replaces it. `query(storage::Reader&)` runs there and returns a heddle::Result; `done` gets it
   /// on the GUI thread.
@@ -88,6 +93,8 @@ class Session : public QObject {
 
   void askedChanged();
 
+  void readOnlyChanged();
+
   /// Once a second, of a session that was started: ages on screen grow.
   void secondPassed();
 
@@ -120,9 +127,8 @@ class Session : public QObject {
     };
   }
 
-  /// Of a store that somebody else made: a message with a button.
-  void offerTrust();
   void trust();
+  void setReadOnly(bool readOnly);
   Result<> openReader();     // on the reading thread
   Result<> openWorkbench();  // on any thread
   void pollStore();
@@ -130,6 +136,7 @@ class Session : public QObject {
 
   QString store_;
   bool mayWrite_;
+  bool readOnly_ = false;
   RunSlots runSlots_;
   QHash<qint64, QString> asked_;
   QTimer poll_;      // changes by other processes

@@ -54,7 +54,7 @@ done < manifest
 sha256sum --quiet -c manifest >&2
 look > stamp
 cd ..
-exec 9< .
+exec 9>> ../deploy.lock
 flock -w 5 9 || :
 if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
   [ ! -e "$2" ] || mv -T -- "$2" "$2.$3.old"
@@ -62,7 +62,8 @@ if ! (cd -- "$2" && is_whole "$2") 2> /dev/null; then
 fi
 rm -rf -- "$2.$3.part" "$2.$3.old"
 # What was interrupted long ago.
-find . -maxdepth 1 -name '*.part' -mmin +1440 -exec rm -rf -- {} +
+find . ../blobs -maxdepth 1 '(' -name '*.part' -o -name '*.old' ')' -mmin +1440 \
+  -exec rm -rf -- {} + 2> /dev/null || :
 )sh";
 
 Command shell(const std::string& script, std::vector<std::string> arguments) {
@@ -120,8 +121,9 @@ Result<Missing> missing(Node& node, const Bundle& bundle, const std::string& blo
     if (whole != present.end() && whole->second == file.size) continue;
     found.files.push_back(file);
     found.bytes += file.size;
-    const auto part = present.find(file.sha256 + ".part");
-    found.to_send += file.size - (part == present.end() ? 0 : std::min(part->second, file.size));
+    const auto part = present.lower_bound(file.sha256 + ".");
+    const bool begun = part != present.end() && part->first.starts_with(file.sha256 + ".");
+    found.to_send += file.size - (begun ? std::min(part->second, file.size) : 0);
   }
   return found;
 }
@@ -197,8 +199,8 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   const std::string blobs = *folder + "/blobs";
   Deployed deployed{engines + "/" + bundle->id + "/heddle-engine", bundle->id, 0};
   // What lies there is run: nobody else may put anything there.
-  for (const std::string& path : {engines, blobs})
-    if (const Result<> made = make_private_root(node, path); !made) return fail(made);
+  if (const Result<> made = make_private_root(node, *folder, {"engines", "blobs"}); !made)
+    return fail(made);
   const Result<bool> whole = is_whole(node, engines, bundle->id);
   if (!whole) return fail(whole);
   if (*whole) return deployed;

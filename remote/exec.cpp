@@ -49,7 +49,13 @@ class Exec {
     return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
   }
   Error late(const std::string& program) const {
-    const double seconds = std::chrono::duration<double>(limit_.time).count();
+    const auto seconds_of = [](std::chrono::milliseconds time) {
+      return std::chrono::duration<double>(time).count();
+    };
+    if (limit_.of == Limit::Of::silence && end_ == begun_ + limit_.most)
+      return {fmt::format("{}: {} was still talking after {} s and was stopped", host_name_,
+                          program, seconds_of(limit_.most))};
+    const double seconds = seconds_of(limit_.time);
     if (limit_.of == Limit::Of::silence)
       return {fmt::format("{}: no answer for {} s", host_name_, seconds)};
     return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,

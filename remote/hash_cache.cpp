@@ -1,17 +1,16 @@
 #include "remote/hash_cache.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.h"
 #include "base/json_text.h"
+#include "base/new_file.h"
 #include "base/private_folder.h"
 #include "base/read_json.h"
 #include "remote/sha256.h"
@@ -26,7 +25,7 @@ std::string default_file() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache && *cache) return std::string(cache) + "/heddle/hashes.json";
   const char* home = std::getenv("HOME");
-  return std::string(home && *home ? home : "/tmp") + "/.cache/heddle/hashes.json";
+  return home && *home ? std::string(home) + "/.cache/heddle/hashes.json" : std::string();
 }
 
 }  // namespace
@@ -77,16 +76,14 @@ Result<std::string> HashCache::sha256_of(const std::string& path,
 }
 
 void HashCache::save() const {
-  if (!changed_) return;
+  if (!changed_ || file_.empty()) return;
   json all = json::object();
   for (const auto& [path, item] : known_) {
     all[path] = {{"size", item.size}, {"modified", item.modified}, {"sha256", item.sha256}};
   }
-  std::error_code error;
   (void)make_private_folders(fs::path(file_).parent_path());
-  const std::string part = fmt::format("{}.{}.part", file_, getpid());
-  std::ofstream(part) << json_text(all, 1);
-  fs::rename(part, file_, error);
+  if (auto file = NewFile::create(file_); file && file->write(json_text(all, 1)))
+    (void)file->take_place();
 }
 
 }  // namespace heddle::remote

@@ -1,6 +1,5 @@
 #include "remote/local_node.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/new_file.h"
 #include "base/private_folder.h"
 #include "base/read_file.h"
 #include "remote/sha256.h"
@@ -29,21 +29,10 @@ Entry entry_of(const std::string& name, const struct stat& status) {
           S_ISDIR(status.st_mode)};
 }
 
-/// A new file of this user's alone: what lies there goes, a link is not followed.
-Result<> make_part(const std::string& node, const std::string& part) {
-  unlink(part.c_str());
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return fail("{}: cannot write {}: {}", node, part, reason());
-  close(fd);
-  return {};
-}
-
-Result<> move_into_place(const std::string& part, const std::string& to, int mode) {
-  if (chmod(part.c_str(), static_cast<mode_t>(mode)) != 0 ||
-      rename(part.c_str(), to.c_str()) != 0) {
-    return fail("cannot write {}: {}", to, reason());
-  }
-  return {};
+Result<> take_place(NewFile file, int mode) {
+  if (fchmod(file.fd(), static_cast<mode_t>(mode)) != 0)
+    return fail("{}: its mode cannot be changed: {}", file.part(), reason());
+  return file.take_place();
 }
 
 }  // namespace
@@ -55,41 +44,34 @@ Result<Completed> LocalNode::run(const Command& command) {
 }
 
 Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
-  const std::string part = put.to + ".part";
   std::ifstream in(put.from, std::ios::binary);
   if (!in) return fail("cannot read {}: {}", put.from, reason());
-  if (Result<> made = make_part(name(), part); !made) return made;
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  Result<NewFile> file = NewFile::create(put.to);
+  if (!file) return fail("{}: {}", name(), file.error().message);
   std::error_code error;
   const uint64_t total = fs::file_size(put.from, error);
   uint64_t done = 0;
   std::vector<char> buffer(1 << 20);
-  while (out &&
-         (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0)) {
-    out.write(buffer.data(), in.gcount());
-    done += static_cast<uint64_t>(in.gcount());
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0) {
+    const auto got = static_cast<size_t>(in.gcount());
+    if (const Result<> written = file->write({buffer.data(), got}); !written)
+      return fail("{}: {}", name(), written.error().message);
+    done += got;
     if (progress && !progress(done, total)) return fail("stopped while writing {}", put.to);
   }
-  out.close();
-  if (!out) return fail("{}: cannot write {}: {}", name(), part, reason());
-  const Result<std::string> hash = sha256_of_file(part);
+  const Result<std::string> hash = sha256_of_file(file->part());
   if (!hash) return fail(hash);
-  if (*hash != put.sha256) {
-    fs::remove(part, error);
+  if (*hash != put.sha256)
     return fail("{}: {} arrived damaged: its SHA-256 is {}, not {}", name(), put.to, *hash,
                 put.sha256);
-  }
-  return move_into_place(part, put.to, put.mode);
+  return take_place(std::move(*file), put.mode);
 }
 
 Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
-  const std::string part = to + ".part";
-  if (Result<> made = make_part(name(), part); !made) return made;
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) return fail("{}: cannot write {}: {}", name(), part, reason());
-  return move_into_place(part, to, mode);
+  Result<NewFile> file = NewFile::create(to);
+  Result<> written = file ? file->write(bytes) : fail(file);
+  if (written) written = take_place(std::move(*file), mode);
+  return written ? written : fail("{}: {}", name(), written.error().message);
 }
 
 Result<std::vector<std::optional<std::string>>> LocalNode::read(const std::vector<Range>& ranges) {

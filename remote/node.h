@@ -62,10 +62,10 @@ class Node {
   /// redirected.
   virtual Result<Completed> run(const Command& command) = 0;
 
-  /// Writes `to.part` (continuing one left by an earlier attempt; one of its own while another
-  /// transfer writes that), checks its hash, renames it.
+  /// Writes under a name of its own (base/new_file.h; over SSH it goes on where an earlier attempt
+  /// was cut off), checks the hash, renames it. What attempts have left of the file is removed.
   virtual Result<> put_file(const Put& put, const Progress& progress) = 0;
-  /// Writes a small file: `.part`, then renamed over what was there.
+  /// Writes a small file in the same way.
   virtual Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) = 0;
 
   /// Reads the ranges in one go. Nothing: there is no such file. Empty: nothing beyond the offset

@@ -1,60 +1,89 @@
 #include "remote/private_root.h"
 
+#include "base/excerpt.h"
+
 namespace heddle::remote {
 namespace {
 
 constexpr int kForeign = 66;
 
-// $1: the root. Looked at are the root, what is above it as it is written and as it is once links
-// are followed, and the links. Where only owners can rename what is theirs (sticky, as /tmp),
-// others may write. Prints "PATH", "OWNER" and "MODE" of what is wrong.
+// $1, …: the folders. Each is walked to as the system does, one name and one link at a time: what
+// is looked up in a folder is its owner's, and of all who can write to it. Where only owners can
+// rename what is theirs (sticky, as /tmp), others may write. Prints "PATH", "OWNER" and "MODE" of
+// what is wrong.
 constexpr const char* kLook = R"sh(
 umask 077
-mkdir -p -- "$1" || exit 1
 me=$(id -u)
 wrong() {
   printf '%s\n%s\n%s\n' "$1" "$2" "$3"
   exit 66
 }
-look() {
-  about=$(stat -L -c '%u %U %a' -- "$1") || exit 1
+whose() {  # a folder or a link
+  about=$(stat -c '%u %U %a' -- "$1") || exit 1
   id=${about%% *}
   mode=${about##* }
   owner=${about#* }
   owner=${owner% *}
   [ "$id" = 0 ] || [ "$id" = "$me" ] || wrong "$1" "$owner" "$mode"
+}
+look() {
+  whose "$1"
   case $mode in
-    [1357]???) [ "$2" = above ] || wrong "$1" "" "$mode" ;;
+    [1357]???) [ "$2" = above ] && return ;;
+  esac
+  case $mode in
     *[2367]? | *[2367]) wrong "$1" "" "$mode" ;;
   esac
-  if [ -L "$1" ]; then
-    about=$(stat -c '%u %U' -- "$1") || exit 1
-    id=${about%% *}
-    [ "$id" = 0 ] || [ "$id" = "$me" ] || wrong "$1" "${about#* }" ""
-  fi
 }
-climb() {
-  path=$1
-  look "$path" root
-  while [ "$path" != / ]; do
-    path=${path%/*}
-    [ -n "$path" ] || path=/
-    look "$path" above
+walk() {
+  here=
+  rest=${1#/}/
+  links=0
+  look / above
+  while [ -n "$rest" ]; do
+    name=${rest%%/*}
+    rest=${rest#*/}
+    case $name in
+      '' | .) continue ;;
+      ..)
+        here=${here%/*}
+        continue
+        ;;
+    esac
+    if [ ! -L "$here/$name" ]; then
+      here=$here/$name
+      look "$here" above
+      continue
+    fi
+    whose "$here/$name"
+    links=$((links + 1))
+    if [ "$links" -gt 40 ]; then
+      echo "too many links on the way to $1" >&2
+      exit 1
+    fi
+    to=$(readlink -- "$here/$name") || exit 1
+    rest=$to/$rest
+    case $to in /*) here= ;; esac
   done
+  look "${here:-/}" itself
 }
-climb "${1%/}"
-cd -- "$1" && climb "$(pwd -P)")sh";
+for folder; do
+  mkdir -p -- "$folder" || exit 1
+  walk "$folder"
+done)sh";
 
 }  // namespace
 
-Result<> make_private_root(Node& node, const std::string& root) {
+Result<> make_private_root(Node& node, const std::string& root,
+                           const std::vector<std::string>& folders) {
   Command look;
   look.argv = {"/bin/sh", "-c", kLook, "sh", root};
+  for (const std::string& folder : folders) look.argv.push_back(root + "/" + folder);
   const Result<Completed> looked = node.run(look);
   if (!looked) return fail(looked);
   if (looked->exit_code == 0) return {};
   if (looked->exit_code != kForeign) {
-    return fail("{}: cannot make the folder {}: {}", node.name(), root, looked->err);
+    return fail("{}: cannot make the folder {}: {}", node.name(), root, excerpt(looked->err));
   }
   const size_t path_end = looked->out.find('\n');
   const std::string path = looked->out.substr(0, path_end);

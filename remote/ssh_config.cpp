@@ -16,7 +16,7 @@ namespace {
 
 using Lines = std::vector<ConfigLine>;
 
-bool is(const ConfigLine& line, std::string_view key) { return lower(line.keyword) == key; }
+bool is(const ConfigLine& line, std::string_view key) { return line.key == key; }
 
 const ConfigLine* first(const Lines& lines, std::string_view key) {
   const auto found =
@@ -57,8 +57,7 @@ std::vector<std::string> notes_of(const ConfigOptions& options) {
     std::string note = fmt::format("{}: {} is ignored", line.place, line.keyword);
     const bool none =
         is_none(line) && (is(line, "revokedhostkeys") || is(line, "knownhostscommand"));
-    if (is_followed(line.keyword) || none || std::ranges::find(notes, note) != notes.end())
-      continue;
+    if (is_followed(line) || none || std::ranges::find(notes, note) != notes.end()) continue;
     notes.push_back(std::move(note));
   }
   return notes;
@@ -134,11 +133,9 @@ class Resolver {
  public:
   explicit Resolver(std::string file) : file_(std::move(file)) {}
 
-  Result<std::vector<std::string>> aliases() {
-    const auto options = options_for(files_, file_, {});
-    if (!options) return fail(options);
-    return options->aliases;
-  }
+  /// Reads all files, whatever hosts they are for.
+  Result<std::vector<std::string>> aliases() { return aliases_in(files_, file_); }
+  const ConfigFiles& files() const { return files_; }
 
   Result<ResolvedHost> resolve(const Asked& asked) {
     const ConfigLine* through = nullptr;
@@ -246,20 +243,26 @@ class Resolver {
 
 }  // namespace
 
-SshConfig hosts_of_ssh_config(const std::string& file) {
-  Resolver resolver(file);
-  SshConfig config;
+const SshConfig& ConfiguredHosts::now() {
+  Resolver resolver(file_);
   const auto aliases = resolver.aliases();
-  if (!aliases) return {{}, {aliases.error().message}};
+  if (aliases && resolver.files() == files_) return config_;
+  config_ = {};
+  files_ = {};
+  if (!aliases) {
+    config_.warnings.push_back(aliases.error().message);
+    return config_;
+  }
+  files_ = resolver.files();
   for (const std::string& alias : *aliases) {
     auto resolved = resolver.resolve({alias, {}, 0});
     if (resolved) {
-      config.hosts.push_back(std::move(resolved->host));
+      config_.hosts.push_back(std::move(resolved->host));
     } else {
-      config.warnings.push_back(fmt::format("{}: {}", alias, resolved.error().message));
+      config_.warnings.push_back(fmt::format("{}: {}", alias, resolved.error().message));
     }
   }
-  return config;
+  return config_;
 }
 
 Result<ResolvedHost> resolve_host(std::string_view text, const std::string& file) {

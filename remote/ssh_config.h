@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "remote/ssh_config_lines.h"
 #include "remote/target.h"
 
 namespace heddle::remote {
@@ -20,10 +21,22 @@ struct ResolvedHost {
 struct SshConfig {
   std::vector<Host> hosts;            // each alias without a pattern character, resolved
   std::vector<std::string> warnings;  // why an alias is not among them
+  bool operator==(const SshConfig&) const = default;
 };
 
-/// The hosts that a config names. Absent files are empty. Default: the user's, then the system's.
-SshConfig hosts_of_ssh_config(const std::string& file = {});
+/// The hosts that a config names, for who asks again and again: they are resolved anew when what
+/// its files say has changed. Absent files are empty. Threads: one at a time.
+class ConfiguredHosts {
+ public:
+  /// Default: the user's, then the system's.
+  explicit ConfiguredHosts(std::string file = {}) : file_(std::move(file)) {}
+  const SshConfig& now();
+
+ private:
+  std::string file_;
+  ConfigFiles files_;
+  SshConfig config_;
+};
 
 /// `alias` (or "[user@]alias[:port]") resolved by the config: what the user typed wins.
 Result<ResolvedHost> resolve_host(std::string_view text, const std::string& file = {});

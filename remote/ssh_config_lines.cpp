@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/read_file.h"
+#include "remote/ssh_config_values.h"
+#include "remote/ssh_pattern.h"
 
 namespace heddle::remote {
 namespace {
@@ -106,11 +108,13 @@ Result<std::vector<ConfigLine>> config_line(const std::string& place, std::strin
   const Result<std::string> keyword = take_word(text);
   if (!keyword) return fail("{}: {}", place, keyword.error().message);
   line.keyword = *keyword;
+  line.key = lower(*keyword);
   if (text.empty()) return fail("{}: {} has no value", place, line.keyword);
   line.rest = text;
   auto words = split(text);
   if (!words) return fail("{}: {}: {}", place, line.keyword, words.error().message);
   line.words = std::move(*words);
+  if (const Result<> taken = check_value(line); !taken) line.fault = taken.error().message;
   return std::vector{line};
 }
 

@@ -13,8 +13,11 @@ namespace heddle::remote {
 struct ConfigLine {
   std::string place;               // FILE:LINE
   std::string keyword;             // as it is written
+  std::string key;                 // the same in lower case
   std::vector<std::string> words;  // quotes and escapes resolved, without the comment
   std::string rest;                // what comes after the keyword, as it is written
+  std::string fault;  // "FILE:LINE: …" where ssh would not take its value; else empty
+  bool operator==(const ConfigLine&) const = default;
 };
 
 /// Nothing for an empty line or a comment. `text` has no line end.
@@ -31,6 +34,8 @@ class ConfigFiles {
   enum class Owner { any, user_or_root };
   /// An absent file has no lines.
   Result<const std::vector<ConfigLine>*> lines(const std::string& file, Owner owner);
+  /// The same files with the same lines.
+  bool operator==(const ConfigFiles&) const = default;
 
  private:
   std::map<std::string, std::vector<ConfigLine>> read_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "remote/ssh_config_values.h"
 #include "remote/ssh_folder.h"
@@ -20,12 +21,25 @@ constexpr int kMostLines = 1'000'000;  // files that include each other would ne
 
 enum class Whose { user, system };
 
+/// Names that are no patterns, each once, in the order in which they come.
+class Aliases {
+ public:
+  void add(const std::string& word) {
+    if (word.find_first_of("*?!") == word.npos && seen_.insert(word).second) names.push_back(word);
+  }
+  std::vector<std::string> names;
+
+ private:
+  std::unordered_set<std::string> seen_;
+};
+
 /// Reads files line by line for one host, as ssh does: what Match asks for may depend on the lines
 /// before it.
 class Walk {
  public:
-  Walk(ConfigFiles& files, const Asked& asked, ConfigOptions& options)
-      : files_(files), asked_(asked), options_(options) {}
+  /// `aliases`: of the Host lines it comes by; may be null.
+  Walk(ConfigFiles& files, const Asked& asked, ConfigOptions& options, Aliases* aliases = nullptr)
+      : files_(files), asked_(asked), options_(options), aliases_(aliases) {}
 
   Result<> read(const std::string& file, Whose whose, ConfigFiles::Owner owner) {
     active_ = true;
@@ -48,7 +62,7 @@ class Walk {
     if (!lines) return fail(lines);
     for (const ConfigLine& line : **lines) {
       if (++read_ > kMostLines) return fail("{}: too many lines with all that it includes", file);
-      const std::string key = lower(line.keyword);
+      const std::string& key = line.key;
       if (line.words.empty()) return fail("{}: {} has no value", line.place, line.keyword);
       if (key == "include") {
         if (const Result<> done = include(line, whose, depth, never); !done) return done;
@@ -60,7 +74,7 @@ class Walk {
         if (!holds) return fail(holds);
         active_ = *holds && !never;
       } else {
-        if (const Result<> checked = check_value(line); !checked) return checked;
+        if (!line.fault.empty()) return fail("{}", line.fault);
         if (active_) take(line, key);
       }
     }
@@ -78,7 +92,7 @@ class Walk {
     bool excluded = false;
     for (const std::string& word : line.words) {
       if (word.empty()) return fail("{}: Host has an empty name", line.place);
-      if (word.find_first_of("*?!") == word.npos) add_alias(word);
+      if (aliases_) aliases_->add(word);
       const bool negated = word.starts_with('!');
       if (!matches_pattern(asked_.alias, std::string_view(word).substr(negated))) continue;
       (negated ? excluded : active_) = true;
@@ -168,17 +182,11 @@ class Walk {
     return holds && !undecided;
   }
 
-  void add_alias(const std::string& word) {
-    if (std::find(options_.aliases.begin(), options_.aliases.end(), word) ==
-        options_.aliases.end()) {
-      options_.aliases.push_back(word);
-    }
-  }
-
   ConfigFiles& files_;
   Asked asked_;
   const std::string typed_ = asked_.alias;
   ConfigOptions& options_;
+  Aliases* const aliases_;
   std::optional<std::string> hostname_;
   bool active_ = true;
   bool final_ = false;
@@ -210,6 +218,14 @@ Result<ConfigOptions> options_for(ConfigFiles& files, const std::string& file, c
   }
   if (!done) return fail(done);
   return options;
+}
+
+Result<std::vector<std::string>> aliases_in(ConfigFiles& files, const std::string& file) {
+  ConfigOptions options;
+  Aliases aliases;
+  Walk walk(files, {}, options, &aliases);
+  if (const Result<> done = read_all(walk, file); !done) return fail(done);
+  return std::move(aliases.names);
 }
 
 }  // namespace heddle::remote

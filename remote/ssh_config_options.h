@@ -11,9 +11,8 @@
 namespace heddle::remote {
 
 struct ConfigOptions {
-  std::vector<ConfigLine> lines;     // in the order in which they count: the first one wins
-  std::vector<std::string> notes;    // "FILE:LINE: …" of blocks that are not decided
-  std::vector<std::string> aliases;  // of all Host lines: names that are no patterns
+  std::vector<ConfigLine> lines;   // in the order in which they count: the first one wins
+  std::vector<std::string> notes;  // "FILE:LINE: …" of blocks that are not decided
 };
 
 /// What is asked for, as it was typed.
@@ -26,6 +25,9 @@ struct Asked {
 /// Empty `file`: ~/.ssh/config, then /etc/ssh/ssh_config. What ssh would not read at all is an
 /// error, wherever it stands.
 Result<ConfigOptions> options_for(ConfigFiles& files, const std::string& file, const Asked& asked);
+
+/// Of all Host lines the names that are no patterns, each once. Errors as options_for.
+Result<std::vector<std::string>> aliases_in(ConfigFiles& files, const std::string& file);
 
 /// The local user's name.
 std::string local_user();

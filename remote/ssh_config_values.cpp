@@ -37,15 +37,15 @@ Result<std::string> jump(std::string text) {
 
 }  // namespace
 
-bool is_followed(const std::string& keyword) {
-  const std::string key = lower(keyword);
+bool is_followed(const ConfigLine& line) {
+  const std::string& key = line.key;
   return has(kOneWord, key) || has(kWords, key) || has(kWays, key) || key == "ignoreunknown";
 }
 
 bool is_none(const ConfigLine& line) { return lower(line.rest) == "none"; }
 
 Result<> check_value(const ConfigLine& line) {
-  const std::string key = lower(line.keyword);
+  const std::string& key = line.key;
   if (has(kWays, key)) {
     if (const auto jumps = key == "proxyjump" ? jumps_value(line) : std::vector<std::string>{};
         !jumps) {

@@ -10,7 +10,7 @@
 namespace heddle::remote {
 
 /// Keywords that Heddle follows; all others are ignored, or refused by name.
-bool is_followed(const std::string& keyword);
+bool is_followed(const ConfigLine& line);
 
 /// Whether the words of a line that Heddle follows are what its keyword takes. "FILE:LINE: …"
 Result<> check_value(const ConfigLine& line);

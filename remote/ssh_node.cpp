@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Limit kOperation{std::chrono::seconds(60)};
-// Some 100,000 names.
+// 80,000 names of 64 characters.
 constexpr Limit kListing{.time = std::chrono::seconds(60), .bytes = size_t{8} << 20};
 // As long as an ssh client with its usual keepalives: a host that answers nothing for that long is
 // no longer connected, and whoever follows a run there says so.
@@ -43,11 +43,9 @@ exit 0)sh";
 constexpr const char* kList = R"sh(
 [ -e "$1" ] || exit 0
 cd -- "$1" || exit 1
-shift
 for name in .[!.]* ..?* *; do
-  [ -e "$name" ] && set -- "$@" "$name"
-done
-[ $# -eq 0 ] || stat -L --printf='%f %s %.Y %n\0' -- "$@"
+  [ -e "$name" ] && printf '%s\0' "$name"
+done | xargs -0 -r stat -L --printf='%f %s %.Y %n\0' --
 exit 0)sh";
 
 constexpr const char* kStat = R"sh(
@@ -55,9 +53,20 @@ stat -L --printf='%f %s %.Y %n\0' -- "$1" 2> /dev/null && exit 0
 [ -e "$1" ] || exit 0
 stat -L --printf='%f %s %.Y %n\0' -- "$1")sh";
 
+// Parts are named as base/new_file.h names them, and locked by who writes them.
+// $1: the file, $2: a new part. Prints the size and name of what an earlier attempt has left, or of
+// the new one.
+constexpr const char* kFindPart = R"sh(
+for part in "$1".????????????????.part; do
+  [ -f "$part" ] && [ ! -L "$part" ] && [ -O "$part" ] && flock -n "$part" true &&
+    size=$(stat -c %s -- "$part") && printf '%s %s' "$size" "$part" && exit 0
+done
+printf '0 %s' "$2")sh";
+
 // $1: the part, $2: its size as it was found. Somebody else who is writing it keeps it.
 constexpr const char* kAppend = R"sh(
 umask 077
+[ -e "$1" ] || { [ "$2" -eq 0 ] && (set -C; : > "$1"); } || { echo busy; exit 0; }
 exec 9>> "$1" || exit 1
 # Another transfer may have put what was opened in its place: nothing is added to that.
 flock -n 9 && [ "$1" -ef /proc/$$/fd/9 ] || { echo busy; exit 0; }
@@ -68,9 +77,26 @@ if [ "$(stat -c %s - <&9)" -ne "$2" ]; then
 fi
 cat >&9)sh";
 
+// Of the file $1 removes the parts that nobody writes.
+constexpr const char* kSweep = R"sh(
+sweep() {
+  for part in "$1".????????????????.part; do
+    [ -f "$part" ] && [ ! -L "$part" ] && flock -n "$part" rm -f -- "$part"
+  done
+  return 0
+}
+)sh";
+
+// $1: the file, $2: its mode, $3: the part, $4: its size. Cut off is not whole.
 constexpr const char* kPutBytes = R"sh(
 umask 077
-cat > "$1.part" && chmod "$2" "$1.part" && mv -f -- "$1.part" "$1")sh";
+trap 'rm -f -- "$3"' EXIT
+set -C
+exec 9> "$3" || exit 1
+flock -n 9
+cat >&9 || exit 1
+[ "$(stat -c %s - <&9)" -eq "$4" ] || { echo "it was cut off" >&2; exit 1; }
+chmod "$2" "$3" && mv -f -- "$3" "$1" && sweep "$1")sh";
 
 // $1: the file, $2: its hash, $3: its mode, $4: the part. Another transfer may have finished it.
 // Prints the hash of what is damaged, and throws it away.
@@ -85,7 +111,8 @@ if [ "${sum%% *}" != "$2" ]; then
   rm -f -- "$file"
   exit 0
 fi
-[ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ])sh";
+[ "$file" = "$1" ] || { chmod "$3" "$4" && mv -f -- "$4" "$1"; } || [ -e "$1" ] || exit 1
+sweep "$1")sh";
 
 bool is_full(const std::string& message) {
   return message.find("No space left on device") != std::string::npos ||
@@ -101,6 +128,8 @@ Source source_of(std::string bytes) {
     return n;
   };
 }
+
+std::string new_part(const std::string& to) { return fmt::format("{}.{}.part", to, unique_name()); }
 
 std::string octal(int mode) { return fmt::format("{:o}", mode); }
 
@@ -154,23 +183,27 @@ Result<> SshNode::put_file(const Put& put, const Progress& progress) {
   std::error_code error;
   const uint64_t total = fs::file_size(put.from, error);
   if (error) return fail("cannot read {}: {}", put.from, error.message());
-  std::string part = put.to + ".part";
-  const Result<std::optional<Entry>> begun = stat(part);
-  if (!begun) return fail(begun);
-  uint64_t offset = *begun ? (*begun)->size : 0;
+  const Result<std::string> found = script(kFindPart, {put.to, new_part(put.to)},
+                                           fmt::format("cannot write {}", put.to), kOperation);
+  if (!found) return fail(found);
+  uint64_t offset = std::strtoull(found->c_str(), nullptr, 10);
+  std::string part = found->substr(found->find(' ') + 1);
+  if (!part.starts_with(put.to + "."))
+    return fail("{}: cannot write {}: an answer that is none: {}", name(), put.to, excerpt(*found));
   if (offset > total) {
     if (Result<> removed = remove(part); !removed) return removed;
     offset = 0;
   }
   Result<bool> sent = append(put, part, offset, total, progress);
   if (sent && !*sent) {
-    part = fmt::format("{}.{}.part", put.to, unique_name());
+    part = new_part(put.to);
     sent = append(put, part, offset = 0, total, progress);
   }
   if (!sent) return fail(sent);
   Result<std::string> damaged = finish(put, part);
-  // What an earlier attempt had left was not of this file.
+  // What an earlier attempt had left was not of this file; another transfer may write there by now.
   if (damaged && !damaged->empty() && offset > 0) {
+    part = new_part(put.to);
     if (sent = append(put, part, 0, total, progress); !sent) return fail(sent);
     damaged = finish(put, part);
   }
@@ -185,13 +218,15 @@ Result<> SshNode::put_file(const Put& put, const Progress& progress) {
 
 /// Puts what has been sent into its place; the hash of what is damaged, empty: nothing.
 Result<std::string> SshNode::finish(const Put& put, const std::string& part) {
-  return script(kFinish, {put.to, put.sha256, octal(put.mode), part},
+  return script(std::string(kSweep) + kFinish, {put.to, put.sha256, octal(put.mode), part},
                 fmt::format("cannot write {}", put.to), kHashing);
 }
 
 Result<> SshNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
-  const Result<std::string> sent = script(
-      kPutBytes, {to, octal(mode)}, fmt::format("cannot write {}", to), kUpload, source_of(bytes));
+  const Result<std::string> sent =
+      script(std::string(kSweep) + kPutBytes,
+             {to, octal(mode), new_part(to), std::to_string(bytes.size())},
+             fmt::format("cannot write {}", to), kUpload, source_of(bytes));
   if (!sent) return fail(sent);
   return {};
 }

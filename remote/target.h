@@ -51,10 +51,10 @@ inline constexpr std::string_view kThisMachine = "this-machine";
 /// The built-in target: this machine, no SSH.
 Target this_machine();
 
-/// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 /// The folder's path without slashes that say nothing: at its end, or several in a row.
 std::string tidy_folder(const std::string& path);
 
+/// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 Result<Host> parse_host(std::string_view text);
 
 /// The port that the text itself names; 0 when it names none.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "base/new_file.h"
 
 namespace heddle::storage {
 namespace {
@@ -39,19 +40,17 @@ std::string name_in(const std::array<T, N>& names, size_t index) {
 
 /// Writes beside the file, then renames: an export that fails leaves what was there.
 Result<> write_whole(const fs::path& path, const std::function<Result<>(std::ostream&)>& write) {
-  const fs::path part = path.string() + ".part";
-  std::ofstream file(part, std::ios::binary);
+  constexpr mode_t kForOthersToo = 0666;  // less the umask: it is made to be handed on
+  Result<NewFile> made = NewFile::create(path, kForOthersToo);
+  if (!made) return fail(made);
+  std::ofstream file(made->part(), std::ios::binary);
   Result<> written = write(file);
   file.close();
   if (written && !file) {
     written = fail("{}: cannot write: check the disk's space and the folder's permissions",
                    path.string());
   }
-  std::error_code error;
-  if (written) fs::rename(part, path, error);
-  if (!written || error) fs::remove(part);
-  if (error) return fail("{}: cannot write: {}", path.string(), error.message());
-  return written;
+  return written ? made->take_place() : written;
 }
 
 Result<> write_metrics(Reader& reader, const RunDetail& run, std::ostream& out) {

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/file_lock.h"
 
 namespace heddle::storage {
 
-/// Held from acquire to destruction (or the process's death): a flock on `STORE.lease`.
+/// Held from acquire to destruction (or the process's death): the lock `STORE.lease`.
 class Lease {
  public:
   /// Fails at once, naming the holder's pid, when another process (or another Lease) holds it.
@@ -16,15 +16,9 @@ class Lease {
   /// Whether anyone holds it now. Takes nothing from an `acquire` at the same time.
   static Result<bool> is_held(const std::string& store_path);
 
-  Lease(Lease&& other) noexcept;
-  Lease& operator=(Lease&& other) noexcept;
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  ~Lease();
-
  private:
-  explicit Lease(int fd) : fd_(fd) {}
-  int fd_ = -1;
+  explicit Lease(FileLock lock) : lock_(std::move(lock)) {}
+  FileLock lock_;
 };
 
 }  // namespace heddle::storage

@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
+#include "base/file_lock.h"
+#include "base/new_file.h"
+#include "base/private_folder.h"
 #include "storage/connection.h"
 #include "storage/store.h"
 #include "storage/trust.h"
@@ -213,26 +216,26 @@ Stamp stamp_of(SQLite::Database& database) {
           .version = database.execAndGet("PRAGMA user_version").getInt64()};
 }
 
-/// Held while a store is made or migrated, and while its stamp is looked at: nobody sees it half
-/// made. A lock of the folder, since this process's locks of the file itself, which are SQLite's,
-/// end when any of its descriptors of that file is closed.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& store_path)
-      : fd_(open(fs::absolute(store_path).parent_path().c_str(),
-                 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~FolderLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
+/// A migration copies its store first.
+constexpr std::chrono::seconds kPatience{60};
 
- private:
-  int fd_;
-};
+/// Held while a store is made or migrated, and while its stamp is looked at: nobody sees it half
+/// made. One for all stores, in this user's own folder: next to a store a stranger could hold it,
+/// or may have forbidden to write. Nothing where that folder cannot be written to.
+Result<std::optional<FileLock>> lock_making(const std::string& store_path) {
+  const std::string folder = fs::path(default_path()).parent_path();
+  std::optional<FileLock> lock;
+  if (!make_private_folders(folder)) return lock;
+  Result<FileLock> taken = FileLock::take(folder + "/making-a-store.lock", kPatience);
+  if (!taken) return lock;
+  if (taken->state() == FileLock::State::of_another)
+    return fail(
+        "{}: {} has been making or migrating a store for a minute: try again when it has "
+        "ended",
+        store_path, taken->holder());
+  lock = std::move(*taken);
+  return lock;
+}
 
 /// As SQLite reads it without its files: no lock, no -wal or -shm file beside it, no checkpoint.
 std::string immutable_uri(const std::string& path) {
@@ -282,14 +285,14 @@ bool is_empty(SQLite::Database& database) {
 }
 
 /// Renamed into place when complete: a backup that is there can be trusted.
-void back_up(SQLite::Database& database, const std::string& path, int64_t version) {
+Result<> back_up(SQLite::Database& database, const std::string& path, int64_t version) {
   const std::string backup = fmt::format("{}.v{}.backup", path, version);
-  const std::string part = backup + ".part";
-  fs::remove(part);
+  Result<NewFile> file = NewFile::create(backup);
+  if (!file) return fail(file);
   SQLite::Statement statement(database, "VACUUM INTO ?");
-  statement.bind(1, part);
+  statement.bind(1, file->part());
   statement.exec();
-  fs::rename(part, backup);
+  return file->take_place();
 }
 
 }  // namespace
@@ -297,7 +300,8 @@ void back_up(SQLite::Database& database, const std::string& path, int64_t versio
 std::span<const char* const> migrations() { return kMigrations; }
 
 Result<> check_newest(const std::string& path) {
-  const FolderLock lock(path);
+  const auto lock = lock_making(path);
+  if (!lock) return fail(lock);
   const size_t newest = kMigrations.size();
   if (Result<> checked = check_file(path, newest); !checked) return checked;
   return guarded(path, [&]() -> Result<> {
@@ -314,7 +318,8 @@ Result<> check_newest(const std::string& path) {
 
 Result<> migrate(const std::string& path, std::span<const char* const> migrations) {
   const size_t newest = migrations.size();
-  const FolderLock lock(path);
+  const auto lock = lock_making(path);
+  if (!lock) return fail(lock);
   if (Result<> checked = check_file(path, newest); !checked) return checked;
   if (!is_trusted(path)) return tl::unexpected(untrusted(path));
   if (Result<> made = make_trusted(path); !made) return made;
@@ -324,7 +329,8 @@ Result<> migrate(const std::string& path, std::span<const char* const> migration
     const bool empty = is_empty(database);
     if (Result<> checked = check(path, stamp, newest, empty); !checked) return checked;
     if (!empty && stamp.version == static_cast<int64_t>(newest)) return {};
-    if (!empty) back_up(database, path, stamp.version);
+    if (!empty)
+      if (Result<> backed_up = back_up(database, path, stamp.version); !backed_up) return backed_up;
 
     database.exec("PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL");
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);

@@ -1,7 +1,6 @@
 #include "storage/trust.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/file_lock.h"
+#include "base/new_file.h"
 #include "base/private_folder.h"
 #include "storage/store.h"
 
@@ -20,6 +21,8 @@ namespace heddle::storage {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kPatience{5};
 
 struct Identity {
   uint64_t device = 0, inode = 0;
@@ -68,20 +71,15 @@ std::vector<Listed> read_list() {
   return list;
 }
 
-bool write_list(const std::vector<Listed>& list) {
-  const std::string file = list_file(), part = file + ".part";
-  std::error_code error;
-  {
-    std::ofstream out(part, std::ios::trunc);
-    for (const Listed& listed : list)
-      out << fmt::format("{} {} {} {}\n", listed.identity.device, listed.identity.inode,
-                         listed.identity.born, listed.path);
-    out.flush();
-    if (!out) return false;
-  }
-  fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, error);
-  if (!error) fs::rename(part, file, error);
-  return !error;
+Result<> write_list(const std::vector<Listed>& list) {
+  std::string text;
+  for (const Listed& listed : list)
+    text += fmt::format("{} {} {} {}\n", listed.identity.device, listed.identity.inode,
+                        listed.identity.born, listed.path);
+  Result<NewFile> file = NewFile::create(list_file());
+  if (!file) return fail(file);
+  const Result<> written = file->write(text);
+  return written ? file->take_place() : written;
 }
 
 /// Whether there is another file now where this one was. One that is out of reach stays listed.
@@ -120,22 +118,18 @@ Result<> trust(const std::string& path) {
   const auto identity = identity_of(path);
   if (!identity) return fail("{}: there is no such store", path);
   const std::string file = list_file();
-  std::error_code error;
   (void)make_private_folders(fs::path(file).parent_path());
-  const int lock = open((file + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (lock < 0) return fail("{}: {}", file, std::strerror(errno));
-  while (flock(lock, LOCK_EX) != 0 && errno == EINTR) {
-  }
+  const Result<FileLock> lock = FileLock::take(file + ".lock", kPatience);
+  if (!lock) return fail(lock);
+  if (lock->state() == FileLock::State::of_another)
+    return fail("{}: {} has been writing it for 5 s: try again", file, lock->holder());
   auto list = read_list();
   if (const auto before = own_default()) list.push_back({*before, whole(default_path())});
   std::erase_if(list, [&](const Listed& listed) {
     return is_replaced(listed) || listed.identity == *identity;
   });
   list.push_back({*identity, whole(path)});
-  const bool written = write_list(list);
-  close(lock);
-  if (!written) return fail("{}: cannot be written: {}", file, std::strerror(errno));
-  return {};
+  return write_list(list);
 }
 
 Error untrusted(const std::string& path) {

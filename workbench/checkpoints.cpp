@@ -1,13 +1,9 @@
 #include "workbench/checkpoints.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <map>
 
+#include "base/file_lock.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "remote/connect.h"
@@ -15,15 +11,6 @@
 
 namespace heddle::workbench {
 namespace {
-
-/// Ranks of another run hold a lock on the folder that they save in.
-bool is_locked(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool locked = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(descriptor);
-  return locked;
-}
 
 /// The newest run of the store whose recipe names the folder.
 std::optional<storage::RunSummary> run_of(storage::Reader& reader, const recipe::Recipe& recipe) {
@@ -127,7 +114,7 @@ std::optional<recipe::Fault> folder_in_use(storage::Reader& reader,
   const recipe::Checkpoint& checkpoint = resolved.recipe.checkpoint;
   if (!checkpoint.enabled || checkpoint.folder.empty()) return {};
   const std::vector<std::string> names = checkpoint::checkpoints_in(checkpoint.folder);
-  const bool locked = is_locked(checkpoint.folder);
+  const bool locked = FileLock::is_held(checkpoint::lock_file(checkpoint.folder)).value_or(false);
   const auto run = run_of(reader, resolved.recipe);
   const bool running = run && !storage::has_ended(run->state);
   if (names.empty() && !locked && !running) return {};

@@ -55,8 +55,10 @@ Result<> check_run_folder(remote::Node& node, const std::string& run_dir) {
            entry.name.ends_with(".hlog");
   });
   if (ours || entries->empty()) return {};
-  return fail("{}: {} is no run's directory: it has neither launch.json nor recipe.toml",
-              node.name(), run_dir);
+  return fail(
+      "{}: {} is no run's directory: none of launch.json, recipe.toml, state.json, "
+      "checkpoints and *.hlog is in it",
+      node.name(), run_dir);
 }
 
 /// A run that goes on from this one's checkpoint has it once it has done a step of its own.

@@ -40,22 +40,13 @@ struct Verdict {
   double finished = 0;
 };
 
-std::string cause_of_loss(const HostFeed& feed) {
-  if (feed.vanished())
-    return fmt::format("{} on {} is gone: somebody has moved or removed it, and its ranks end",
-                       feed.run_dir(), feed.name());
-  return fmt::format(
-      "the supervisor on {} is gone and left no end{}: it was killed, or the host was restarted",
-      feed.name(), feed.forged() ? " (the end.json there is not its own)" : "");
-}
-
 Verdict verdict_of(const std::deque<HostFeed>& feeds) {
   const launch::End* first_failed = nullptr;
   Verdict verdict;
   for (const HostFeed& feed : feeds) {
     if (feed.lost()) {
       verdict.state = RunState::lost;
-      verdict.cause = cause_of_loss(feed);
+      verdict.cause = feed.loss();
       continue;
     }
     const launch::End& end = *feed.end();
@@ -159,8 +150,11 @@ class RunFollower {
       const Result<launch::Status> status = feed.status();
       if (!status) return fail(status);
       using launch::Condition;
-      if (status->condition == Condition::lost || status->condition == Condition::absent)
-        feed.give_up(status->condition);
+      if (status->condition == Condition::lost || status->condition == Condition::absent) {
+        Result<std::string> cause = cause_of_loss(feed, status->condition);
+        if (!cause) return fail(cause);
+        feed.give_up(std::move(*cause));
+      }
       if (status->stopped && !std::exchange(stop_told_, true))
         line(telemetry::Level::warning,
              fmt::format(
@@ -171,6 +165,21 @@ class RunFollower {
     quiet_since_ = steady_clock::now();
     quiet_ = std::min(2 * quiet_, kQuietMost);
     return adopt();
+  }
+
+  Result<std::string> cause_of_loss(HostFeed& feed, launch::Condition found) const {
+    if (found == launch::Condition::lost)
+      return fmt::format(
+          "the supervisor on {} is gone and left no end{}: it was killed, or the host was "
+          "restarted",
+          feed.name(), feed.forged() ? " (the end.json there is not its own)" : "");
+    const Result<bool> there = feed.has_run_dir();
+    if (!there) return fail(there);
+    if (*there && adopted_)
+      return fmt::format("it was never started on {}: the launch was interrupted before",
+                         feed.name());
+    return fmt::format("{}{} on {} is gone: somebody has moved or removed it, and its ranks end",
+                       feed.run_dir(), *there ? "/state.json" : "", feed.name());
   }
 
   /// Without the ranks of a failed host the others' would wait for them.

@@ -1,5 +1,6 @@
 #include "workbench/host_feed.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/read_json.h"
@@ -12,6 +13,9 @@ namespace heddle::workbench {
 namespace {
 
 constexpr uint64_t kPiece = 1 << 20;
+/// Of all logs at once: nothing counts before all of it has come, and a slow link brings this much
+/// well before the host is given up.
+constexpr uint64_t kAtOnce = 2 << 20;
 
 }  // namespace
 
@@ -50,7 +54,7 @@ Result<> HostFeed::connect(const remote::Target& target) {
 
 Result<uint64_t> HostFeed::poll() {
   // What ended before the reading has been read to its end when nothing came.
-  const bool over = end_ || lost_;
+  const bool over = end_ || loss_;
   if (!end_)
     if (Result<> looked = look_for_end(); !looked) return fail(looked);
   const Result<uint64_t> came = read(logs_);
@@ -66,14 +70,15 @@ Result<> HostFeed::look_for_end() {
   const auto json = read_json(*text, launch::kRunFile);
   Result<launch::End> end = json ? launch::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
-  forged_ = !end || (!end_key_.empty() && !launch::is_proven(*end, part, end_key_));
+  forged_ = !end || !launch::is_proven(*end, part, end_key_);
   if (!forged_) end_ = std::move(*end);
   return {};
 }
 
 Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
   std::vector<remote::Range> ranges;
-  for (const Log& log : logs) ranges.push_back({log.path, log.offset, kPiece});
+  const uint64_t most = std::min(kPiece, kAtOnce / std::max<uint64_t>(logs.size(), 1));
+  for (const Log& log : logs) ranges.push_back({log.path, log.offset, most});
   auto pieces = node_->read(ranges);
   if (!pieces) return fail(pieces);
   uint64_t came = 0;
@@ -102,6 +107,11 @@ Result<launch::Status> HostFeed::status() {
       status.condition = launch::Condition::lost;
     return status;
   });
+}
+
+Result<bool> HostFeed::has_run_dir() {
+  const auto found = node_->stat(run_dir());
+  return found ? Result<bool>(found->has_value()) : fail(found);
 }
 
 Result<> HostFeed::kill() {

@@ -37,17 +37,17 @@ class HostFeed {
   /// Asks the host how the supervisor is. One that is gone and left a forged end is lost.
   Result<launch::Status> status();
 
+  /// Whether there is a run directory at all.
+  Result<bool> has_run_dir();
+
   /// Nothing more will come: its end.json was seen, or its supervisor is known to be dead, and a
   /// later poll brought nothing.
   bool drained() const { return drained_; }
-  /// The supervisor is dead without an end, or nothing is left of the run directory: what is there
-  /// is all there will be.
-  void give_up(launch::Condition found) {
-    lost_ = true;
-    vanished_ = found == launch::Condition::absent;
-  }
-  bool vanished() const { return vanished_; }
-  bool lost() const { return lost_ && !end_; }
+  /// There is no supervisor and no end, for this cause: what is there is all there will be.
+  void give_up(std::string cause) { loss_ = std::move(cause); }
+  bool lost() const { return loss_ && !end_; }
+  /// Why; of a lost one.
+  const std::string& loss() const { return *loss_; }
   /// Its end.json was not written by the run's supervisor, and counts for nothing.
   bool forged() const { return forged_; }
   const std::optional<launch::End>& end() const { return end_; }
@@ -91,9 +91,8 @@ class HostFeed {
   telemetry::LogReader supervisor_reader_;
   std::optional<uint64_t> supervisor_end_;  // where the end record begins, once it was seen
   std::optional<launch::End> end_;
-  bool lost_ = false;
+  std::optional<std::string> loss_;
   bool forged_ = false;
-  bool vanished_ = false;
   bool drained_ = false;
   bool kill_asked_ = false;
 };

@@ -191,7 +191,7 @@ class Attempt {
   Result<> prepare_host(remote::Node& node, const std::string& folder) {
     const Result<std::string> root = node.expand(request_.target.root);
     if (!root) return fail(root);
-    if (const Result<> made = remote::make_private_root(node, *root); !made) return made;
+    if (const Result<> made = remote::make_private_root(node, *root, {"runs"}); !made) return made;
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
     Result<remote::Deployed> engine =

@@ -32,7 +32,8 @@ struct Place {
   remote::Target target;
   std::vector<Share> shares;  // empty until they are known, and of an imported run
   int32_t epoch = 0;
-  std::string end_key;  // what its ends are signed with (launch/end_proof.h); empty: of an import
+  std::string end_key;  // what its ends are signed with (launch/end_proof.h); empty: of an import,
+                        // or of a Heddle that had none: no end of it is believed
   /// The process that launches or imports: while it lives, a run that is still preparing is its
   /// business.
   launch::ProcessId launcher;

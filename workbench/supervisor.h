@@ -12,8 +12,8 @@
 
 namespace heddle::workbench {
 
-/// Starts it. `secret`: of a run on several hosts. Gives the run's status afterwards; the error is
-/// the engine's own words.
+/// Starts it. `secret`: the run's; what ends it is signed with it, and ranks of several hosts prove
+/// themselves with it. Gives the run's status afterwards; the error is the engine's own words.
 Result<launch::Status> start_supervisor(remote::Node& node, const Share& share,
                                         const Secret& secret);
 

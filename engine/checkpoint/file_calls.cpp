@@ -41,17 +41,21 @@ Result<> rename_durably(const std::string& from, const std::string& to) {
   return sync_folder(std::filesystem::absolute(to).parent_path());
 }
 
+Result<NewFile> new_file(const std::string& path) { return NewFile::create(path, 0644); }
+
+Result<> finish(NewFile& file, const std::string& path) {
+  if (file_calls.fsync(file.fd()) != 0)
+    return fail("{}: cannot be written: {}", path, std::strerror(errno));
+  if (auto done = rename_durably(file.part(), path); !done) return done;
+  file.has_place();
+  return {};
+}
+
 Result<> write_file(const std::string& path, std::string_view content) {
-  const std::string temporary = path + ".tmp";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) return fail("{}: cannot be created: {}", temporary, std::strerror(errno));
-  Result<> done = write_all(descriptor, content.data(), content.size(), temporary);
-  if (done && file_calls.fsync(descriptor) != 0)
-    done = fail("{}: cannot be written: {}", temporary, std::strerror(errno));
-  ::close(descriptor);
-  if (done) done = rename_durably(temporary, path);
-  if (!done) ::unlink(temporary.c_str());
-  return done;
+  Result<NewFile> file = new_file(path);
+  if (!file) return fail(file);
+  if (auto done = write_all(file->fd(), content.data(), content.size(), path); !done) return done;
+  return finish(*file, path);
 }
 
 }  // namespace heddle::checkpoint

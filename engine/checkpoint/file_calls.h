@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/new_file.h"
 #include "base/result.h"
 
 namespace heddle::checkpoint {
@@ -28,7 +29,12 @@ Result<> sync_folder(const std::string& folder);
 /// Renames a file or folder and makes that durable.
 Result<> rename_durably(const std::string& from, const std::string& to);
 
-/// Replaces a file: PATH.tmp is written, made durable and renamed.
+/// A file that gets its name when it is finished.
+Result<NewFile> new_file(const std::string& path);
+/// Makes it durable and gives it its name, `path`.
+Result<> finish(NewFile& file, const std::string& path);
+
+/// Replaces a file: a new one is written, made durable and renamed.
 Result<> write_file(const std::string& path, std::string_view content);
 
 }  // namespace heddle::checkpoint

@@ -70,19 +70,10 @@ void SafetensorsFile::release(std::span<const std::byte> bytes) const {
 
 struct SafetensorsWriter::Output {
   std::string path;
-  std::string temporary;
-  int descriptor = -1;
+  NewFile file;
   int64_t missing = 0;  // bytes declared and not written yet
 
-  ~Output() {
-    if (descriptor < 0) return;
-    ::close(descriptor);
-    ::unlink(temporary.c_str());
-  }
-
-  Result<> put(const void* bytes, size_t count) {
-    return write_all(descriptor, bytes, count, temporary);
-  }
+  Result<> put(const void* bytes, size_t count) { return write_all(file.fd(), bytes, count, path); }
 };
 
 SafetensorsWriter::SafetensorsWriter(std::unique_ptr<Output> output) : output_(std::move(output)) {}
@@ -93,13 +84,9 @@ SafetensorsWriter::~SafetensorsWriter() = default;
 Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
                                                     const std::vector<TensorInfo>& tensors,
                                                     const Metadata& metadata) {
-  auto output = std::make_unique<Output>();
-  output->path = path;
-  output->temporary = path + ".tmp";
-  output->descriptor =
-      ::open(output->temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (output->descriptor < 0)
-    return fail("{}: cannot be created: {}", output->temporary, std::strerror(errno));
+  Result<NewFile> file = new_file(path);
+  if (!file) return fail(file);
+  auto output = std::make_unique<Output>(Output{.path = path, .file = std::move(*file)});
   for (const TensorInfo& tensor : tensors) output->missing += tensor.bytes();
   const std::string header = safetensors_header(tensors, metadata);
   if (auto done = output->put(header.data(), header.size()); !done) return fail(done);
@@ -119,12 +106,7 @@ Result<> SafetensorsWriter::finish() {
   if (output.missing > 0)
     return fail("{}: {} bytes of the tensors declared were not written", output.path,
                 output.missing);
-  if (file_calls.fsync(output.descriptor) != 0)
-    return fail("{}: cannot be written: {}", output.path, std::strerror(errno));
-  if (auto done = rename_durably(output.temporary, output.path); !done) return done;
-  ::close(output.descriptor);
-  output.descriptor = -1;
-  return {};
+  return checkpoint::finish(output.file, output.path);
 }
 
 }  // namespace heddle::checkpoint

@@ -88,7 +88,7 @@ class SafetensorsFile {
 };
 
 /// Writes a safetensors file front to back: the tensors are declared first, then their bytes follow
-/// in the declared order, in pieces of any size. Until `finish` the file is PATH.tmp; a writer that
+/// in the declared order, in pieces of any size. Until `finish` it has another name; a writer that
 /// is dropped removes it.
 class SafetensorsWriter {
  public:

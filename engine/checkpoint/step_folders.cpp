@@ -70,6 +70,8 @@ std::vector<std::string> checkpoints_in(const std::string& folder) {
   return names;
 }
 
+std::string lock_file(const std::string& folder) { return folder + "/lock"; }
+
 Result<std::string> begin_checkpoint(const std::string& path) {
   std::string partial = path + std::string(kPartial);
   std::error_code error;

@@ -28,6 +28,9 @@ bool is_newer(const std::string& a, const std::string& b);
 /// The names of a folder's checkpoints, newest first. A folder that is not there has none.
 std::vector<std::string> checkpoints_in(const std::string& folder);
 
+/// The lock (base/file_lock.h) of the run that saves in the folder.
+std::string lock_file(const std::string& folder);
+
 /// Where a checkpoint is written: makes PATH.partial and gives its name. Of the folders above it
 /// makes the last one alone: a run directory that somebody has moved is not made anew.
 Result<std::string> begin_checkpoint(const std::string& path);

@@ -31,19 +31,6 @@ Result<> sync_folder(const std::string& path) {
   return {};
 }
 
-Result<> write_and_sync(int fd, const std::string& content) {
-  size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t count = write(fd, content.data() + written, content.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail("{}", strerror(errno));
-    written += static_cast<size_t>(count);
-  }
-  if (ftruncate(fd, static_cast<off_t>(content.size())) != 0 || fsync(fd) != 0)
-    return fail("{}", strerror(errno));
-  return {};
-}
-
 /// None where there is no such file.
 Result<std::optional<json>> read_run_file(const std::string& path) {
   const auto text = read_file_if_there(path, kRunFile.bytes);
@@ -65,29 +52,26 @@ std::string checkpoint_name_file(const std::string& run_dir) {
 }
 
 Result<> write_atomically(const std::string& path, const std::string& content) {
-  const std::string part = path + ".part";
+  Result<NewFile> file = NewFile::create(path);
+  return file ? write_atomically(std::move(*file), path, content) : fail(file);
+}
+
+Result<> write_atomically(NewFile room, const std::string& path, const std::string& content) {
   // Not cut first: what is reserved for it stays its own.
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return fail("{}: {}", part, strerror(errno));
-  Result<> written = write_and_sync(fd, content);
-  close(fd);
-  if (!written) return fail("{}: {}", part, written.error().message);
-  if (rename(part.c_str(), path.c_str()) != 0) return fail("{}: {}", path, strerror(errno));
+  if (Result<> written = room.write(content); !written) return written;
+  if (ftruncate(room.fd(), static_cast<off_t>(content.size())) != 0 || fsync(room.fd()) != 0)
+    return fail("{}: {}", path, strerror(errno));
+  if (Result<> placed = room.take_place(); !placed) return placed;
   return sync_folder(path);
 }
 
-Result<> reserve(const std::string& path, int64_t bytes) {
-  const std::string part = path + ".part";
-  const int fd = open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return fail("{}: {}", part, strerror(errno));
-  const int error = posix_fallocate(fd, 0, bytes);
-  close(fd);
-  if (error == 0) return {};
-  release(path);
+Result<NewFile> reserve(const std::string& path, int64_t bytes) {
+  Result<NewFile> room = NewFile::create(path);
+  if (!room) return room;
+  const int error = posix_fallocate(room->fd(), 0, bytes);
+  if (error == 0) return room;
   return fail("{}: there is no room for it: {}", path, strerror(error));
 }
-
-void release(const std::string& path) { unlink((path + ".part").c_str()); }
 
 json to_json(const State& state) {
   json ranks = json::array();
@@ -137,8 +121,14 @@ Result<> write_state(const std::string& run_dir, const State& state) {
   return write_atomically(run_dir + "/state.json", json_text(to_json(state)) + "\n");
 }
 
+std::string end_file(const std::string& run_dir) { return run_dir + "/end.json"; }
+
 Result<> write_end(const std::string& run_dir, const End& end) {
-  return write_atomically(run_dir + "/end.json", json_text(to_json(end)) + "\n");
+  return write_atomically(end_file(run_dir), json_text(to_json(end)) + "\n");
+}
+
+Result<> write_end(NewFile room, const std::string& run_dir, const End& end) {
+  return write_atomically(std::move(room), end_file(run_dir), json_text(to_json(end)) + "\n");
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {

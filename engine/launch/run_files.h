@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/new_file.h"
 #include "base/result.h"
 #include "engine/launch/process.h"
 
@@ -48,6 +49,10 @@ Result<End> end_from_json(const nlohmann::json& json);
 
 Result<> write_state(const std::string& run_dir, const State& state);
 Result<> write_end(const std::string& run_dir, const End& end);
+/// Into the room that was reserved for it.
+Result<> write_end(NewFile room, const std::string& run_dir, const End& end);
+/// RUN_DIR/end.json
+std::string end_file(const std::string& run_dir);
 /// None when the file is not there (yet).
 Result<std::optional<State>> read_state(const std::string& run_dir);
 Result<std::optional<End>> read_end(const std::string& run_dir);
@@ -74,13 +79,13 @@ Result<Status> status_from_json(const nlohmann::json& json);
 /// A file of the run directory: the name of the checkpoint that SIGUSR1 asks for. Absent: none.
 std::string checkpoint_name_file(const std::string& run_dir);
 
-/// Replaces a file: `path.part` is written, fsynced and renamed, the folder fsynced.
+/// Replaces a file: a new one is written, fsynced and renamed, the folder fsynced.
 Result<> write_atomically(const std::string& path, const std::string& content);
 
-/// Sets room aside for a file that is written later, so that a disk that has become full by then
-/// does not matter: `path.part` of that size. An error: there is no such room.
-Result<> reserve(const std::string& path, int64_t bytes);
-/// Gives it back where it was not used.
-void release(const std::string& path);
+/// Room set aside for a file that is written later, so that a disk that has become full by then
+/// does not matter; given back where it is not used. An error: there is no such room.
+Result<NewFile> reserve(const std::string& path, int64_t bytes);
+/// As write_atomically, into that room.
+Result<> write_atomically(NewFile room, const std::string& path, const std::string& content);
 
 }  // namespace heddle::launch

@@ -1,22 +1,22 @@
 #include "engine/launch/run_ranks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <optional>
 
+#include "base/file_lock.h"
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/admission.h"
 #include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
 #include "engine/launch/rendezvous.h"
+#include "engine/recipe/fault_lines.h"
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/log_writer.h"
 
@@ -25,30 +25,21 @@ namespace {
 
 constexpr int64_t kEndBytes = 16384;
 
-/// The run directory is one process's: a lock on the folder itself, gone with the process.
-class Hold {
- public:
-  static Result<Hold> take(const std::string& run_dir) {
-    const int fd = open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return fail("{}: {}", run_dir, strerror(errno));
-    Hold hold(fd);
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK) return fail("{}: cannot be locked: {}", run_dir, strerror(errno));
-      return fail("{}: a run is going on in it; stop that first, or take another folder", run_dir);
-    }
-    return hold;
+/// The run directory is one process's.
+Result<FileLock> hold(const std::string& run_dir) {
+  Result<FileLock> lock = FileLock::take(run_dir + "/lock");
+  if (!lock) return lock;
+  switch (lock->state()) {
+    case FileLock::State::held:
+      return lock;
+    case FileLock::State::of_another:
+      return fail("{}: a run is going on in it ({}); stop that first, or take another folder",
+                  run_dir, lock->holder());
+    case FileLock::State::impossible:
+      break;
   }
-  Hold(Hold&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-  ~Hold() {
-    if (fd_ >= 0) close(fd_);
-  }
-
- private:
-  explicit Hold(int fd) : fd_(fd) {}
-  int fd_;
-};
+  return fail("{}: cannot be locked: its file system has no locks", run_dir);
+}
 
 Result<> forget_earlier_attempt(const std::string& run_dir) {
   for (const char* name : {"state.json", "end.json", "results.json", "secret"}) {
@@ -95,6 +86,10 @@ telemetry::Start start_record(const Launch& launch) {
   return start;
 }
 
+End refused(const std::string& cause) {
+  return {.state = "failed", .exit_code = 2, .cause = cause, .finished = now()};
+}
+
 /// Tells what is scarce on this host; an end where it is too scarce to start.
 std::optional<End> admit(const std::string& run_dir, const Launch& launch, SupervisorLog& log) {
   std::string refusal;
@@ -107,7 +102,7 @@ std::optional<End> admit(const std::string& run_dir, const Launch& launch, Super
     refusal += (refusal.empty() ? "hardware.ranks: " : "\nhardware.ranks: ") + line;
   }
   if (refusal.empty()) return std::nullopt;
-  return End{.state = "failed", .exit_code = 2, .cause = refusal, .finished = now()};
+  return refused(refusal);
 }
 
 /// The run's secret in the run directory, as long as this exists.
@@ -134,13 +129,13 @@ Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& give
       "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
 }
 
-/// At which step a rank is done; 0: the run trains nothing, or the ranks will say what is wrong
-/// with its recipe.
-int64_t last_step(const std::string& run_dir, const Launch& launch) {
+/// At which step a rank is done; 0: the run trains nothing.
+Result<int64_t> last_step(const std::string& run_dir, const Launch& launch) {
   const std::string file = run_dir + "/recipe.toml";
   if (!trains(launch) || !std::filesystem::exists(file)) return 0;
   const recipe::Parsed parsed = recipe::parse_file(file);
-  return parsed.ok() ? parsed.recipe.training.steps : 0;
+  if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
+  return parsed.recipe.training.steps;
 }
 
 /// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
@@ -178,20 +173,24 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
 
   const Result<Secret> secret = secret_of(*launch, given);
   if (!secret) return fail(secret);
+  // What tells how the run has ended must not depend on the room that is left then.
+  Result<NewFile> room = reserve(end_file(run_dir), kEndBytes);
+  if (!room) return fail(room);
   const auto write = [&](const End& end) -> Result<> {
     log.end(end);
     const Result<End> signed_end = proven(end, run_dir, *launch, *secret);
-    return signed_end ? write_end(run_dir, *signed_end) : fail(signed_end);
+    return signed_end ? write_end(std::move(*room), run_dir, *signed_end) : fail(signed_end);
   };
-  // What tells how the run has ended must not depend on the room that is left then.
-  if (Result<> room = reserve(run_dir + "/end.json", kEndBytes); !room) return fail(room);
-  if (auto refused = admit(run_dir, *launch, log)) {
-    if (const Result<> written = write(*refused); !written) return fail(written);
-    return RanksOutcome{*refused, refused->cause + "\n"};
+  std::optional<End> refusal = admit(run_dir, *launch, log);
+  const Result<int64_t> last = last_step(run_dir, *launch);
+  if (!last && !refusal) refusal = refused(last.error().message);
+  if (refusal) {
+    if (const Result<> written = write(*refusal); !written) return fail(written);
+    return RanksOutcome{*refusal, refusal->cause + "\n"};
   }
   SecretFile secret_file(launch::secret_file(run_dir));
   if (Result<> written = secret_file.write(*secret); !written) return fail(written);
-  RankGroup group(engine, run_dir, *launch, last_step(run_dir, *launch), spawned_at,
+  RankGroup group(engine, run_dir, *launch, *last, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
   if (up) {
@@ -205,7 +204,7 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
   }
   End end = group.run();
   secret_file.remove();  // nobody finds it next to an end
-  release(run_dir + "/results.json");
+  remove_leftovers(run_dir + "/results.json");
   if (end.state == "done" && launch->first_rank == 0 && trains(*launch))
     if (const Result<> there = look_for_results(run_dir); !there)
       end = {.state = "failed",
@@ -222,8 +221,8 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
                                double spawned_at, const std::optional<Secret>& secret,
                                const std::function<void(const State&)>& started) {
-  const Result<Hold> hold = Hold::take(run_dir);
-  if (!hold) return fail(hold);
+  const Result<FileLock> lock = hold(run_dir);
+  if (!lock) return fail(lock);
   if (const Result<> forgotten = forget_earlier_attempt(run_dir); !forgotten)
     return fail(forgotten);
   Result<RanksOutcome> outcome = run_held(run_dir, engine, spawned_at, secret, started);

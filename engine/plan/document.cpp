@@ -2,10 +2,9 @@
 
 #include <concepts>
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <unordered_map>
 
 #include "base/json_number.h"
+#include "engine/telemetry/span_table.h"
 
 namespace heddle::plan {
 namespace {
@@ -108,27 +107,9 @@ Variant variant_from(const Json& json) {
           .step_seconds = json.value("step_seconds", 0.0)};
 }
 
-// Spans by column, and each text once: there are tens of thousands of them.
 OrderedJson timeline_json(const RankTimeline& timeline) {
-  std::vector<std::string> strings;
-  std::unordered_map<std::string_view, size_t> numbers;
-  const auto number = [&](const std::string& text) {
-    const auto [known, added] = numbers.try_emplace(text, strings.size());
-    if (added) strings.push_back(text);
-    return known->second;
-  };
-  std::vector<size_t> name, module;
-  std::vector<int64_t> start, duration, node;
-  std::vector<unsigned> stream, phase;
-  for (const telemetry::Span& span : timeline.spans) {
-    name.push_back(number(span.name));
-    module.push_back(number(span.module));
-    start.push_back(span.start_us);
-    duration.push_back(span.duration_us);
-    stream.push_back(span.stream);
-    phase.push_back(span.phase);
-    node.push_back(span.node);
-  }
+  OrderedJson json = {{"rank", timeline.rank}};
+  telemetry::put_spans(json, timeline.spans);
   std::vector<int64_t> time;
   OrderedJson memory;
   for (const MemoryMoment& moment : timeline.memory) time.push_back(moment.time_us);
@@ -138,48 +119,17 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
     for (const MemoryMoment& moment : timeline.memory) bytes.push_back(moment.bytes.bytes[c]);
     memory[kCategoryNames[c]] = bytes;
   }
-  return {{"rank", timeline.rank}, {"strings", strings},   {"name", name},     {"module", module},
-          {"start", start},        {"duration", duration}, {"stream", stream}, {"phase", phase},
-          {"node", node},          {"memory", memory}};
+  json["memory"] = std::move(memory);
+  return json;
 }
 
-/// A column; it must be as long as the others.
-template <typename T>
-std::vector<T> column_of(const Json& json, const char* key, size_t length) {
-  const Json& list = json.at(key);
-  if (list.size() != length)
-    refuse(json, std::string(key) + ": not as long as the timeline's other columns");
-  std::vector<T> column;
-  column.reserve(length);
-  for (const Json& value : list) column.push_back(whole<T>(value));
-  return column;
-}
-
-/// `text`: bytes of names so far, of all timelines. A name that stands in the table once may be
-/// that of every span.
+/// `text`: bytes of names so far, of all timelines.
 RankTimeline timeline_from(const Json& json, size_t& text) {
   RankTimeline timeline{whole_or(json, "rank", int64_t{0}), {}, {}};
-  const auto strings = json.at("strings").get<std::vector<std::string>>();
-  const size_t spans = json.at("name").size();
-  const auto name = column_of<size_t>(json, "name", spans),
-             module = column_of<size_t>(json, "module", spans);
-  const auto start = column_of<int64_t>(json, "start", spans),
-             duration = column_of<int64_t>(json, "duration", spans);
-  const auto stream = column_of<uint8_t>(json, "stream", spans),
-             phase = column_of<uint8_t>(json, "phase", spans);
-  const auto node = column_of<int32_t>(json, "node", spans);
-  timeline.spans.reserve(spans);
-  for (size_t i = 0; i < spans; ++i) {
-    if (name[i] >= strings.size() || module[i] >= strings.size())
-      refuse(json, "a span has a name that is not there");
-    text += strings[name[i]].size() + strings[module[i]].size();
-    if (text > kMostSpanText) refuse(json, "the names of its spans are too long");
-    timeline.spans.push_back({strings[name[i]], strings[module[i]], start[i], duration[i],
-                              stream[i], phase[i], node[i]});
-    if (!telemetry::has_sound_times(timeline.spans.back())) refuse(json, "a span's times");
-  }
+  timeline.spans = telemetry::spans_from(json, kMostSpanText, text);
   const Json& memory = json.at("memory");
-  for (const int64_t time : column_of<int64_t>(memory, "time", memory.at("time").size()))
+  for (const int64_t time :
+       telemetry::column_from<int64_t>(memory, "time", memory.at("time").size()))
     timeline.memory.push_back({time, {}});
   for (size_t c = 0; c < kCategories; ++c) {
     const Json& column = memory.at(kCategoryNames[c]);

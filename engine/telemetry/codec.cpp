@@ -1,14 +1,12 @@
-// Records to CBOR payloads and back. Short keys are not worth it: a step is about 300 bytes. Spans
-// are columns with a table of names, since the same few operators and modules repeat thousands of
-// times.
+// Records to CBOR payloads and back. Short keys are not worth it: a step is about 300 bytes.
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "base/json_number.h"
 #include "base/read_json.h"
 #include "engine/telemetry/frame.h"
 #include "engine/telemetry/record.h"
+#include "engine/telemetry/span_table.h"
 
 namespace heddle::telemetry {
 namespace {
@@ -46,28 +44,9 @@ json payload_of(const Step& step) {
 }
 
 json payload_of(const Spans& spans) {
-  std::vector<std::string> strings;
-  std::unordered_map<std::string, size_t> index;
-  const auto number = [&](const std::string& text) {
-    const auto [entry, added] = index.try_emplace(text, strings.size());
-    if (added) strings.push_back(text);
-    return entry->second;
-  };
-  std::vector<size_t> names, modules;
-  std::vector<int64_t> starts, durations, nodes;
-  std::vector<unsigned> streams, phases;
-  for (const Span& span : spans.spans) {
-    names.push_back(number(span.name));
-    modules.push_back(number(span.module));
-    starts.push_back(span.start_us);
-    durations.push_back(span.duration_us);
-    streams.push_back(span.stream);
-    phases.push_back(span.phase);
-    nodes.push_back(span.node);
-  }
-  return {{"step", spans.step}, {"time", spans.time}, {"strings", strings}, {"name", names},
-          {"module", modules},  {"start", starts},    {"stream", streams},  {"duration", durations},
-          {"phase", phases},    {"node", nodes}};
+  json payload = {{"step", spans.step}, {"time", spans.time}};
+  put_spans(payload, spans.spans);
+  return payload;
 }
 
 json payload_of(const Log& log) {
@@ -106,45 +85,14 @@ Step step_of(const json& from) {
   throw json::other_error::create(501, what, &from);
 }
 
-/// A column of a timeline; it must be as long as the others.
-template <typename T>
-std::vector<T> column_of(const json& from, const char* key, size_t length) {
-  const json& list = from.at(key);
-  if (list.size() != length) refuse(from, fmt::format("{}: not as long as the others", key));
-  std::vector<T> column;
-  column.reserve(length);
-  for (const json& value : list) column.push_back(whole<T>(value));
-  return column;
-}
-
 Spans spans_of(const json& from) {
   Spans spans;
   spans.step = whole_or(from, "step", int64_t{0});
   spans.time = from.value("time", 0.0);
   const size_t count = from.at("name").size();
   if (count > kMostSpans) refuse(from, fmt::format("{} spans; at most {}", count, kMostSpans));
-  const auto names = column_of<size_t>(from, "name", count),
-             modules = column_of<size_t>(from, "module", count);
-  const auto starts = column_of<int64_t>(from, "start", count),
-             durations = column_of<int64_t>(from, "duration", count);
-  const auto streams = column_of<uint8_t>(from, "stream", count),
-             phases = column_of<uint8_t>(from, "phase", count);
-  const auto nodes = from.contains("node") ? column_of<int32_t>(from, "node", count)
-                                           : std::vector<int32_t>(count, -1);
-  const auto strings = from.at("strings").get<std::vector<std::string>>();
-  size_t text = 0;  // a text that stands here once may be the name of every span
-  for (size_t i = 0; i < count; ++i) {
-    if (names[i] >= strings.size() || modules[i] >= strings.size())
-      refuse(from, fmt::format("span {} has a name that is not there", i));
-    text += strings[names[i]].size() + strings[modules[i]].size();
-    if (text > kMostSpanText) refuse(from, fmt::format("over {} bytes of names", kMostSpanText));
-  }
-  spans.spans.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    spans.spans.push_back({strings[names[i]], strings[modules[i]], starts[i], durations[i],
-                           streams[i], phases[i], nodes[i]});
-    if (!has_sound_times(spans.spans.back())) refuse(from, fmt::format("span {}: its times", i));
-  }
+  size_t text = 0;
+  spans.spans = spans_from(from, kMostSpanText, text);
   return spans;
 }
 

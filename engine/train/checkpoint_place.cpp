@@ -1,15 +1,12 @@
 #include "engine/train/checkpoint_place.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 
+#include "base/file_lock.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/train/agreement.h"
@@ -74,13 +71,10 @@ Result<bool> find_keeper(const std::string& folder, const launch::RankContext& c
   return is_keeper;
 }
 
-/// A lock on the folder itself, gone with the process. File systems that have none are left to
-/// their users.
-Result<std::shared_ptr<const void>> lock_of(const std::string& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return fail("{}: cannot be opened: {}", folder, std::strerror(errno));
-  std::shared_ptr<const void> lock(nullptr, [descriptor](const void*) { ::close(descriptor); });
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+/// File systems that have no locks are left to their users.
+Result<FileLock> lock_of(const std::string& folder) {
+  Result<FileLock> lock = FileLock::take(checkpoint::lock_file(folder));
+  if (lock && lock->state() == FileLock::State::of_another)
     return fail("{}: another run saves its checkpoints in it; valid: a folder of this run's own",
                 folder);
   return lock;
@@ -98,7 +92,7 @@ Result<CheckpointPlace> meet_at(const std::string& folder, const launch::RankCon
   if (place.is_keeper) {
     auto lock = lock_of(folder);
     ready = lock ? checkpoint::remove_partials(folder) : Result<>(fail(lock));
-    if (lock) place.lock = std::move(*lock);
+    if (lock) place.lock = std::make_shared<FileLock>(std::move(*lock));
   }
   if (auto all = agree(ready, ranks); !all) return fail(all);
   return place;

@@ -18,6 +18,10 @@ namespace heddle::train {
 
 namespace {
 
+std::string file_of(const launch::RankContext& context) {
+  return context.run_dir + "/results.json";
+}
+
 /// 0 of none.
 double median(std::vector<double> all) {
   if (all.empty()) return 0.0;
@@ -68,13 +72,13 @@ int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-Result<> reserve_results(const launch::RankContext& context, int64_t steps) {
+Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps) {
   constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
   // Who asks for more means "until it is stopped".
   constexpr int64_t kMostSteps = 1'000'000;
-  if (context.rank != 0) return {};
-  return launch::reserve(context.run_dir + "/results.json",
-                         kFigures + kLoss * std::min(steps, kMostSteps));
+  if (context.rank != 0) return std::optional<NewFile>();
+  return launch::reserve(file_of(context), kFigures + kLoss * std::min(steps, kMostSteps))
+      .map([](NewFile room) { return std::optional(std::move(room)); });
 }
 
 namespace {
@@ -103,8 +107,8 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
 
 }  // namespace
 
-Result<> write_results(const launch::RankContext& context, const Results& results,
-                       const Runner& runner, c10::Device device) {
+Result<> write_results(std::optional<NewFile> room, const launch::RankContext& context,
+                       const Results& results, const Runner& runner, c10::Device device) {
   const runtime::Executor* executor = runner.executor();
   std::vector<int64_t> beyond;
   if (executor)
@@ -149,7 +153,7 @@ Result<> write_results(const launch::RankContext& context, const Results& result
     json["collective_bytes_run"] = executor->collective_bytes();
   }
   keep_check(context, results, runner, device);
-  return launch::write_atomically(context.run_dir + "/results.json", json_text(json) + "\n");
+  return launch::write_atomically(std::move(*room), file_of(context), json_text(json) + "\n");
 }
 
 }  // namespace heddle::train

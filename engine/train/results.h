@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/new_file.h"
 #include "base/result.h"
 #include "engine/launch/launch.h"
 #include "engine/train/runner.h"
@@ -45,11 +46,11 @@ int64_t peak_resident_bytes();
 int64_t resident_bytes();
 
 /// Rank 0 sets room aside for the results of so many steps, of a million at most.
-Result<> reserve_results(const launch::RankContext& context, int64_t steps);
+Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps);
 
-/// Rank 0 writes RUN_DIR/results.json: one line. What a step did beyond its plan is that of the
-/// rank that did most. Every rank calls this.
-Result<> write_results(const launch::RankContext& context, const Results& results,
-                       const Runner& runner, c10::Device device);
+/// Rank 0 writes RUN_DIR/results.json into its room: one line. What a step did beyond its plan is
+/// that of the rank that did most. Every rank calls this.
+Result<> write_results(std::optional<NewFile> room, const launch::RankContext& context,
+                       const Results& results, const Runner& runner, c10::Device device);
 
 }  // namespace heddle::train

@@ -78,8 +78,8 @@ class Trainer {
               fmt::format("no MFU is shown: what a {} could do at most is not known", gpu_)});
           !told)
         return fail(told);
-    if (const auto room = reserve_results(context_, recipe_.training.steps); !room)
-      return fail(room);
+    auto room = reserve_results(context_, recipe_.training.steps);
+    if (!room) return fail(room);
     if (saver_ && device_.is_cpu())
       runner_.set_before_update([this] { saver_->wait_until_copied(); });
     std::signal(SIGTERM, [](int) { stop_asked = true; });
@@ -109,7 +109,8 @@ class Trainer {
       results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
       results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
     }
-    if (const auto written = write_results(context_, results_, runner_, device_); !written)
+    if (const auto written = write_results(std::move(*room), context_, results_, runner_, device_);
+        !written)
       return fail(written);
     if (const auto ended = log_.append(end_record(outcome)); !ended) return fail(ended);
     if (const auto synced = log_.sync(); !synced) return fail(synced);

@@ -7,6 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "base/guard.h"
+
 namespace heddle::transport {
 namespace {
 
@@ -30,6 +34,13 @@ void become_prompt(const char* name) {
   wanted.nice = getpriority(PRIO_PROCESS, 0);
   wanted.runtime = 100'000;
   syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
+std::thread prompt_thread(const char* name, std::function<void()> body) {
+  return std::thread([name, body = std::move(body)] {
+    become_prompt(name);
+    guarded_thread(name, body);
+  });
 }
 
 }  // namespace heddle::transport

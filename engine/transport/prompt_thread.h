@@ -1,6 +1,9 @@
 // Threads that move data while the computing thread has their core: short turns, soon.
 #pragma once
 
+#include <functional>
+#include <thread>
+
 namespace heddle::transport {
 
 /// Names the calling thread and asks the scheduler for turns of 0.1 ms, the shortest there are: who
@@ -9,5 +12,8 @@ namespace heddle::transport {
 /// Linux 6.12 and later heed it (`sched_runtime` of SCHED_OTHER); elsewhere it changes nothing. The
 /// policy and the nice value stay.
 void become_prompt(const char* name);
+
+/// A thread that becomes prompt and calls `body`; an exception ends the process (base/guard.h).
+std::thread prompt_thread(const char* name, std::function<void()> body);
 
 }  // namespace heddle::transport

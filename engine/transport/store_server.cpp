@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/guard.h"
+
 namespace heddle::transport {
 namespace {
 
@@ -25,7 +27,7 @@ StoreServer::StoreServer(Door door, int world_size, Socket own)
     : door_(std::move(door)), clients_(world_size), met_(world_size) {
   clients_[0].emplace(Channel(std::move(own)));
   met_[0] = true;
-  thread_ = std::thread([this] { serve(); });
+  thread_ = std::thread([this] { guarded_thread("store", [this] { serve(); }); });
 }
 
 StoreServer::~StoreServer() { thread_.join(); }

@@ -21,10 +21,7 @@ TcpPeers::TcpPeers(int rank, std::vector<RemoteSockets> sockets)
     remote_.push_back(sockets[peer][0].fd() >= 0);
     for (Channel& channel : sockets[peer]) streams_[peer].emplace_back(std::move(channel));
   }
-  thread_ = std::thread([this] {
-    become_prompt("wire");
-    loop();
-  });
+  thread_ = prompt_thread("wire", [this] { loop(); });
 }
 
 TcpPeers::~TcpPeers() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/guard.h"
 #include "engine/transport/prompt_thread.h"
 
 namespace heddle::transport {
@@ -34,9 +35,12 @@ Transport::Transport(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
       options_(std::move(options)),
       meeting_(meet(store_, rank, size, options_)),
       exchange_(meeting_, rank, size, options_, stop_) {
-  thread_ = std::thread([this] {
-    become_prompt("transport");
-    loop();
+  thread_ = prompt_thread("transport", [this] {
+    const Result<> done = caught([this]() -> Result<> {
+      loop();
+      return {};
+    });
+    if (!done) fail(done.error().message, false);
   });
 }
 

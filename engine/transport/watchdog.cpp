@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/guard.h"
 #include "engine/transport/report.h"
 
 namespace heddle::transport {
@@ -29,7 +30,15 @@ Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Gr
       journal_(journal),
       aborts_(std::move(aborts)),
       timeout_(options_.timeout),
-      thread_([this] { run(); }) {}
+      thread_([this] {
+        guarded_thread("watchdog", [this] {
+          const Result<> done = caught([this]() -> Result<> {
+            run();
+            return {};
+          });
+          if (!done) end(done.error().message);
+        });
+      }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -61,11 +70,17 @@ void Watchdog::run() {
     }
     lock.lock();
     if (found.empty()) continue;
-    error_ = std::move(found);
     lock.unlock();
-    aborts_();
-    return;
+    return end(std::move(found));
   }
+}
+
+void Watchdog::end(std::string error) {
+  {
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+  }
+  aborts_();
 }
 
 // Whether a collective is under way and none has ended for longer than the timeout.

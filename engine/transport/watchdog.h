@@ -38,6 +38,7 @@ class Watchdog {
 
  private:
   void run();
+  void end(std::string error);
   bool stalls(std::chrono::steady_clock::time_point now);
   std::string examine();
   int run_rank(int rank) const { return options_.ranks.empty() ? rank : options_.ranks[rank]; }

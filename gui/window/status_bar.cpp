@@ -52,6 +52,17 @@ StatusBar::StatusBar(Session& session, QWidget* parent)
   connect(messages_, &QPushButton::clicked, this, &StatusBar::messagesClicked);
   layout->addWidget(messages_);
   apart();
+  readOnly_ = linkButton(tr("only read: not made here"));
+  readOnly_->setObjectName(QStringLiteral("readOnly"));
+  readOnly_->setToolTip(
+      tr("Nothing in this store is changed and no run in it is followed until it "
+         "is trusted: click to be asked"));
+  readOnly_->setVisible(session.isReadOnly());
+  connect(readOnly_, &QPushButton::clicked, &session, &Session::offerTrust);
+  connect(&session, &Session::readOnlyChanged, this,
+          [this] { readOnly_->setVisible(session_.isReadOnly()); });
+  layout->addWidget(readOnly_);
+  apart();
   layout->addWidget(muted(tr("store")));
   layout->addWidget(store_);
   apart();

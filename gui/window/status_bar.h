@@ -50,6 +50,7 @@ class StatusBar : public QFrame {
   QLabel* etaLabel_;
   QLabel* eta_;
   QPushButton* messages_;
+  QPushButton* readOnly_;
   QLabel* store_;
 };
 

@@ -16,14 +16,21 @@ fail() {
   exit "$code"
 }
 
-# Two set-ups at once would install and build the same things twice: the second one waits.
+# Two set-ups at once would install and build the same things twice: the second one waits. The folder and
+# the lock are this user's alone: nobody else can hold it, or put wheels there.
 lock_setup() {
-  mkdir -p "$HEDDLE_CACHE"
-  exec {setup_lock}>"$HEDDLE_CACHE/setup.lock"
+  local lock="$HEDDLE_CACHE/setup.lock"
+  (umask 077 && mkdir -p "$HEDDLE_CACHE" && { [ -L "$lock" ] || : >>"$lock"; })
+  [ -O "$HEDDLE_CACHE" ] || fail 1 "$HEDDLE_CACHE belongs to someone else: remove it, or set XDG_CACHE_HOME"
+  chmod go-w "$HEDDLE_CACHE"
+  if [ -L "$lock" ] || [ ! -O "$lock" ]; then fail 1 "$lock is not yours: remove it"; fi
+  chmod 600 "$lock"
+  exec {setup_lock}>>"$lock"
   if ! flock --nonblock "$setup_lock"; then
-    say "another set-up is running; waiting for it"
+    say "another set-up is running (process $(cat "$lock")); waiting for it"
     flock "$setup_lock"
   fi
+  echo $$ >"$lock"
 }
 
 unlock_setup() { exec {setup_lock}>&-; }

@@ -6,6 +6,8 @@
 #include <QTest>
 #include <cstring>
 
+#include "tests/support/accept.h"
+
 using namespace heddle;
 
 namespace {
@@ -44,7 +46,7 @@ class AddressTest : public QObject {
       const auto listener = listen_on(host, 0);
       if (!listener) QSKIP(listener.error().message.c_str());
       const auto caller = connect_to(host, listener->port(), std::chrono::seconds(5));
-      const auto answerer = accept_from(*listener, std::chrono::seconds(5));
+      const auto answerer = test::accept_from(*listener, std::chrono::seconds(5));
       QVERIFY(caller && answerer);
       QCOMPARE(peer_address(*caller), own_address(*answerer));
       QCOMPARE(own_address(*caller), peer_address(*answerer));

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/accept.h"
+
 using namespace heddle;
 using std::chrono::milliseconds;
 
@@ -51,7 +53,7 @@ class SocketTest : public QObject {
     QVERIFY2(listener, listener ? "" : listener.error().message.c_str());
     const auto caller = connect_to(host.toStdString(), listener->port(), milliseconds(5000));
     QVERIFY2(caller, caller ? "" : caller.error().message.c_str());
-    const auto answerer = accept_from(*listener, milliseconds(5000));
+    const auto answerer = test::accept_from(*listener, milliseconds(5000));
     QVERIFY2(answerer, answerer ? "" : answerer.error().message.c_str());
     const std::array<int, 3> sent{1, 2, 3};
     std::array<int, 3> got{};
@@ -68,7 +70,7 @@ class SocketTest : public QObject {
       if (!entered) return;
       const auto listener = listen_on("127.0.0.1", 0);
       const auto caller = connect_to("127.0.0.1", listener->port(), milliseconds(5000));
-      const auto answerer = accept_from(*listener, milliseconds(5000));
+      const auto answerer = test::accept_from(*listener, milliseconds(5000));
       used = {congestion_control(*listener), congestion_control(*caller),
               congestion_control(*answerer)};
     }).join();
@@ -85,8 +87,6 @@ class SocketTest : public QObject {
     QVERIFY(message(listen_on("no.such.host.invalid", 0))
                 .startsWith("cannot listen on no.such.host.invalid port 0: host "
                             "no.such.host.invalid: "));
-    QCOMPARE(message(accept_from(*listener, milliseconds(10))),
-             QString("nobody connected within 10 ms"));
   }
 
   void nobody_listens_there() {
@@ -104,7 +104,7 @@ class SocketTest : public QObject {
     const auto listener = listen_on("127.0.0.1", 0);
     QVERIFY(listener);
     connect_to("127.0.0.1", listener->port(), milliseconds(5000));  // and closed at once
-    const auto answerer = accept_from(*listener, milliseconds(5000));
+    const auto answerer = test::accept_from(*listener, milliseconds(5000));
     QVERIFY(answerer);
     int got = 0;
     QCOMPARE(message(receive_all(*answerer, &got, sizeof(got), milliseconds(5000))),

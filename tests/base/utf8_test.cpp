@@ -1,8 +1,12 @@
 // Text from outside: any bytes, on their way to JSON, the store, the window and terminals.
 #include "base/utf8.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <QtTest>
 #include <string>
+#include <thread>
 
 #include "base/guard.h"
 #include "base/json_text.h"
@@ -135,6 +139,29 @@ class Utf8Test : public QObject {
     QCOMPARE(caught([]() -> Result<int> { return 4; }).value(), 4);
     QCOMPARE(guarded_main("test", [] { return 5; }), 5);
     QCOMPARE(guarded_main("test", []() -> int { throw std::runtime_error("\x1b[2J"); }), 1);
+  }
+
+  void what_a_thread_throws_ends_its_process_with_the_cause() {
+    guarded_thread("fine", [] {});
+    int said[2];
+    QCOMPARE(pipe(said), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(said[1], STDERR_FILENO);
+      std::thread([] {
+        guarded_thread("wire", [] { throw std::runtime_error("no room"); });
+      }).join();
+      _exit(0);
+    }
+    close(said[1]);
+    char text[64] = {};
+    QVERIFY(read(said[0], text, sizeof(text) - 1) > 0);
+    QCOMPARE(text, "wire: no room\n");
+    int status = 0;
+    waitpid(child, &status, 0);
+    QVERIFY(WIFEXITED(status));
+    QCOMPARE(WEXITSTATUS(status), 1);
+    close(said[0]);
   }
 };
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What it costs that ranks know each other (root): the start of a run on two hosts against an earlier build,
-alternately, and a run's speed while strangers knock and idle, window by window in one run.
+alternately, and a run's speed while strangers attack it, window by window in one run.
 
   meeting_bench.py [--before BUILD/bin] [--rounds 7] [--windows 6] [--knocks 200]
 
 Both hosts are this machine, the second with process ids of its own, so that TCP joins them. The strangers share
-it too: 3,000 idle clients, and so many knocks a second at the port where rank 0 was met.
+it too: 3,000 clients that stay, and so many more knocks a second at the port where rank 0 was met. They take
+turns at seven ways: silent; asking for the run's state as LibTorch's store and as ours; a rank's first words,
+with a guessed proof; rank 0's own words sent back to it; 64 KiB of anything; text for a screen.
 """
 import argparse, json, os, re, secrets, signal, statistics, struct, subprocess, sys, tempfile, time
 
@@ -98,24 +100,30 @@ def start_up():
 
 
 STRANGER = """
-import socket, sys, time
+import itertools, os, socket, sys, time
 port, knocks = int(sys.argv[1]), int(sys.argv[2])
-idle = []
+hello = b"heddle\\0\\1" + os.urandom(76)
+ways = itertools.cycle([b"", b"\\x00\\x3c\\x85\\xf7\\x00" + bytes(200), b"\\x14\\0\\0\\0world.0/card/0" + bytes(200),
+                        hello + os.urandom(32), None, b"\\xff" * 65536, b"<b>let me in</b>" * 20])
+staying = []
 def knock():
-    each = socket.socket()
+    each, words = socket.socket(), next(ways)
     each.settimeout(1)
     try:
         each.connect(("127.0.0.1", port))
-        each.send(b"let me in" * 20)
-        idle.append(each)
+        if words is None:
+            each.sendall(hello)
+            words = each.recv(64)
+        each.sendall(words)
+        staying.append(each)
     except OSError:
         each.close()
 for i in range(3000):
     knock()
-print(len(idle), flush=True)
+print(len(staying), flush=True)
 while True:
     knock()
-    del idle[3000:]
+    del staying[3000:]
     time.sleep(1 / knocks)
 """
 
@@ -126,7 +134,7 @@ def under_attack():
     def come():
         strangers.append(subprocess.Popen([sys.executable, "-c", STRANGER, str(port), str(a.knocks)],
                                           stdout=subprocess.PIPE))
-        print(f"{int(strangers[0].stdout.readline())} idle strangers were there before the second host")
+        print(f"{int(strangers[0].stdout.readline())} strangers were there before the second host")
 
     run = Run(a.build, 1_000_000, port, True, come)
     stranger = strangers[0]

@@ -5,7 +5,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 targets=()
-for file in tests/fuzz/*.cpp; do targets+=("$(basename "$file" .cpp)"); done
+for file in tests/fuzz/*.cpp; do
+  [[ $file == *_test.cpp ]] || targets+=("$(basename "$file" .cpp)")
+done
 if [ $# -lt 2 ]; then
   echo "usage: tests/fuzz/run.sh TARGET|all SECONDS; targets: ${targets[*]}" >&2
   exit 2

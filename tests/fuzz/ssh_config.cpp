@@ -5,7 +5,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string path = heddle::fuzz::file("config", heddle::fuzz::text(data, size));
-  (void)heddle::remote::hosts_of_ssh_config(path);
+  (void)heddle::remote::ConfiguredHosts(path).now();
   (void)heddle::remote::resolve_host("ann@node:2200", path);
   return 0;
 }

@@ -165,7 +165,8 @@ class DeployTest : public QObject {
         {"no stamp", "rm stamp"},
         {"another stamp", "echo whole > stamp"},
         {"half of it", "rm -r lib stamp"},
-        {"an earlier attempt's part", "rm -r ../*; printf x > $blob.part; rm $blob"},
+        {"an earlier attempt's part",
+         "rm -r ../*; printf x > $blob.0123456789abcdef.part; rm $blob"},
     };
     for (const auto& [name, damage] : damages) QTest::newRow(name) << QString(damage);
   }
@@ -218,16 +219,36 @@ class DeployTest : public QObject {
       const auto deployed = deploy(*node_, "~/other", "/bin/true");
       QVERIFY(!deployed);
       const std::string& message = deployed.error().message;
-      QVERIFY2(message.find("another root folder") != std::string::npos ||
-                   message.find("a root folder in a place of your own") != std::string::npos,
-               message.c_str());
-      QVERIFY(node_->run_checked({.argv = {"/bin/sh", "-c", "cd; rm -rf other /tmp/theirs"}}));
+      QVERIFY2(
+          message.find("node: others can write to ") == 0 ||
+              message.find(" belongs to nobody, who could put other programs") != std::string::npos,
+          message.c_str());
+      QVERIFY(node_->run_checked({.argv = {"/bin/sh", "-c", "cd; rm -rf other mine /tmp/theirs"}}));
     };
     refused("mkdir /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other");
     refused("mkdir -m 775 other");
+    refused(
+        "mkdir -m 777 /tmp/theirs; mkdir mine; ln -s /root/mine /tmp/theirs/on; "
+        "ln -s /tmp/theirs/on other");
     refused("mkdir -p other/blobs; chmod 777 other/blobs");
     refused(
         "mkdir -p other /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other/engines");
+  }
+
+  void whatWasInterruptedLongAgoIsRemoved() {
+    const auto first = deploy(*node_, "~/.heddle", "/bin/true");
+    QVERIFY2(first, first ? "" : first.error().message.c_str());
+    const std::string folder = first->engine.substr(0, first->engine.rfind('/'));
+    said(*node_, {"/bin/sh", "-c",
+                  "cd ~/.heddle && mkdir engines/a.old engines/a.part && : > blobs/a.part && "
+                  "touch -d '2 days ago' engines/a.* blobs/a.part && : > blobs/new.part && rm " +
+                      folder + "/stamp"});
+    const auto again = deploy(*node_, "~/.heddle", "/bin/true");
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    QCOMPARE(said(*node_, {"/bin/sh", "-c",
+                           "cd ~/.heddle && find . -name '*.part' -o -name '*.old'; "
+                           "rm blobs/new.part"}),
+             std::string("./blobs/new.part\n"));
   }
 
   void aProgramThatIsNoneIsNotLeftThere() {

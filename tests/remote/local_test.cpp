@@ -177,6 +177,21 @@ class LocalTest : public QObject {
     VERIFY_SAYS(cache.sha256_of(path("none")), "cannot read");
   }
 
+  void withoutAHomeNoHashIsKept() {
+    const QByteArray home = qgetenv("HOME"), cache = qgetenv("XDG_CACHE_HOME");
+    qunsetenv("HOME");
+    qunsetenv("XDG_CACHE_HOME");
+    const std::string file = path("homeless");
+    std::ofstream(file) << "abc";
+    HashCache first;
+    QCOMPARE(first.sha256_of(file).value_or(""), sha256("abc"));
+    first.save();
+    const auto kept = HashCache().known(file);
+    qputenv("HOME", home);
+    if (!cache.isNull()) qputenv("XDG_CACHE_HOME", cache);
+    QCOMPARE(kept, std::optional<std::string>());
+  }
+
   void thisMachineIsANode() {
     const Target target = this_machine();
     const std::unique_ptr<Node> node = std::move(*remote::connect(target, target.hosts[0]));
@@ -208,7 +223,7 @@ class LocalTest : public QObject {
     QVERIFY(!node->stat(path("a"))->has_value());
     QCOMPARE(node->expand("~/x").value_or(""), QDir::homePath().toStdString() + "/x");
     VERIFY_SAYS(node->put_bytes("x", "/proc/none/x", 0600),
-                "this-machine: cannot write /proc/none/x");
+                "this-machine: /proc/none/x: cannot be created");
   }
 };
 

@@ -250,15 +250,36 @@ class SshConfigTest : public QObject {
   void theHostsOfAConfigAreOffered() {
     const std::string config = write({"Host gpu1 gpu2 *.lab !gpu3", "  Port 2222", "Host tunnel",
                                       "  ProxyCommand nc %h %p", "Host gpu1", "  User ann"});
-    const SshConfig hosts = hosts_of_ssh_config(config);
+    const SshConfig hosts = ConfiguredHosts(config).now();
     QCOMPARE(hosts.hosts.size(), size_t{2});
     QCOMPARE(hosts.hosts[0].name, std::string("gpu1"));
     QCOMPARE(hosts.hosts[0].user, std::string("ann"));
     QCOMPARE(hosts.hosts[1].port, uint16_t{2222});
     QCOMPARE(hosts.warnings.size(), size_t{1});
     QVERIFY(QString::fromStdString(hosts.warnings[0]).startsWith("tunnel: " + folder_.path()));
-    QVERIFY(hosts_of_ssh_config("/no/such/file").hosts.empty());
-    QVERIFY(hosts_of_ssh_config(write({"Host \"gpu1"})).warnings.size() == 1);
+    QVERIFY(ConfiguredHosts("/no/such/file").now().hosts.empty());
+    QVERIFY(ConfiguredHosts(write({"Host \"gpu1"})).now().warnings.size() == 1);
+  }
+
+  void whatHasChangedIsOffered() {
+    ConfiguredHosts hosts(write({"Include {folder}/*.more", "Host gpu1", "  User ann"}));
+    const auto names = [&] {
+      std::string all;
+      for (const Host& host : hosts.now().hosts) all += host.user + "@" + host.name + " ";
+      return all + std::to_string(hosts.now().warnings.size());
+    };
+    QCOMPARE(names(), std::string("ann@gpu1 0"));
+    QCOMPARE(names(), std::string("ann@gpu1 0"));
+    write({"Include {folder}/*.more", "Host gpu1", "  User bob"});
+    QCOMPARE(names(), std::string("bob@gpu1 0"));
+    write({"Include {folder}/*.more", "Host gpu1", "  User bob", "file a.more", "Host gpu2 gpu1",
+           "  User eve"});
+    QCOMPARE(names(), std::string("eve@gpu2 eve@gpu1 0"));
+    std::ofstream(path("b.more")) << "Host \"gpu3\n";
+    QCOMPARE(names(), std::string("1"));
+    fs::remove(path("a.more"));
+    fs::remove(path("b.more"));
+    QCOMPARE(names(), std::string("bob@gpu1 0"));
   }
 
   void aConfigThatOthersCanWriteIsRefused() {

@@ -47,6 +47,14 @@ class SshTest : public QObject {
   std::unique_ptr<test::Sshd> sshd_;
   std::unique_ptr<Node> node_;
 
+  /// What transfers to the home there have left, or are writing.
+  std::vector<std::string> parts() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(sshd_->node_home()))
+      if (entry.path().extension() == ".part") found.push_back(entry.path());
+    return found;
+  }
+
  private Q_SLOTS:
   void initTestCase() {
     const std::string missing = test::Sshd::missing();
@@ -180,6 +188,20 @@ class SshTest : public QObject {
     VERIFY_SAYS(node_->expand("x"), "not an absolute path");
   }
 
+  void longFoldersAreListed() {
+    const std::string folder = sshd_->node_home() + "/many";
+    std::filesystem::create_directory(folder);
+    const int count = 30'000;
+    for (int i = 0; i < count; ++i)
+      std::ofstream(fmt::format("{}/{:064}", folder, i)) << (i == 7 ? "seven" : "");
+    const auto entries = node_->list(kHome + "/many");
+    VERIFY_RESULT(entries);
+    QCOMPARE(entries->size(), size_t{count});
+    QCOMPARE(entries->at(7).name, fmt::format("{:064}", 7));
+    QCOMPARE(entries->at(7).size, uint64_t{5});
+    VERIFY_RESULT(node_->remove(kHome + "/many"));
+  }
+
   void anUploadGoesOnAfterTheHostWentAway() {
     QTemporaryDir folder;
     const std::string from = file_of(folder, 50 << 20);
@@ -194,7 +216,8 @@ class SshTest : public QObject {
     QVERIFY(!node->connected());
     VERIFY_SAYS(node->home(), "node: the connection is lost");
     QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big"));
-    const auto kept = std::filesystem::file_size(sshd_->node_home() + "/big.part");
+    QCOMPARE(parts().size(), size_t{1});
+    const auto kept = std::filesystem::file_size(parts().front());
 
     VERIFY_RESULT(sshd_->start_again());
     node = sshd_->connected();
@@ -209,7 +232,7 @@ class SshTest : public QObject {
     QVERIFY(kept > 0);
     QCOMPARE(*first, kept);
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/big"), hash);
-    QVERIFY(!std::filesystem::exists(sshd_->node_home() + "/big.part"));
+    QVERIFY(parts().empty());
     node_ = sshd_->connected();
   }
 
@@ -221,12 +244,49 @@ class SshTest : public QObject {
     file_of(folder, 100'000);
     VERIFY_SAYS(node_->put_file(other, {}), "it arrived damaged (SHA-256 " + hash);
     QVERIFY(!node_->stat(kHome + "/file")->has_value());
-    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
+    QVERIFY(parts().empty());
 
-    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt", kHome + "/file.part", 0644));
+    VERIFY_RESULT(node_->put_bytes("rubbish of an earlier attempt",
+                                   kHome + "/file.0123456789abcdef.part", 0644));
     VERIFY_RESULT(node_->put_file({from, kHome + "/file", hash, 0644}, {}));
     QCOMPARE(*sha256_of_file(sshd_->node_home() + "/file"), hash);
-    QVERIFY(!node_->stat(kHome + "/file.part")->has_value());
+    QVERIFY(parts().empty());
+  }
+
+  // What an earlier attempt had left was of another file, and somebody else begins anew there.
+  void aPartThatSomebodyElseWritesIsLeftAlone() {
+    const std::string part = kHome + "/taken.0123456789abcdef.part";
+    VERIFY_RESULT(node_->put_bytes("rubbish", part, 0600));
+    VERIFY_RESULT(node_->run(
+        shell(fmt::format("(while [ -e {0} ]; do :; done; exec 9>> {0}; flock 9; printf half >&9; "
+                          "sleep 5) > /dev/null 2>&1 &",
+                          part))));
+    QTemporaryDir folder;
+    const std::string from = file_of(folder, 100'000);
+    const std::string hash = *sha256_of_file(from);
+    VERIFY_RESULT(node_->put_file({from, kHome + "/taken", hash, 0644}, {}));
+    QCOMPARE(*sha256_of_file(sshd_->node_home() + "/taken"), hash);
+    QTRY_COMPARE_WITH_TIMEOUT(node_->read(part).value_or(""), std::string("half"), 30000);
+    VERIFY_RESULT(node_->remove(part));
+  }
+
+  void whatAttemptsHaveLeftGoesWithTheNext() {
+    const std::string home = sshd_->node_home();
+    const auto leave = [&](const std::string& name) { std::ofstream(home + "/" + name) << "left"; };
+    leave("swept.0123456789abcdef.part");
+    leave("swept.fedcba9876543210.part");
+    leave("swept.txt.0123456789abcdef.part");  // of another file
+    // Names that Heddle once took are nobody's: whoever plants a link there changes nothing.
+    leave("theirs");
+    std::filesystem::create_symlink(home + "/theirs", home + "/swept.part");
+    VERIFY_RESULT(node_->put_bytes("whole", kHome + "/swept", 0600));
+    QCOMPARE(*node_->read(kHome + "/swept"), std::string("whole"));
+    QCOMPARE(*node_->read(kHome + "/theirs"), std::string("left"));
+    std::vector<std::string> left = parts();
+    std::ranges::sort(left);
+    QCOMPARE(left, (std::vector<std::string>{home + "/swept.part",
+                                             home + "/swept.txt.0123456789abcdef.part"}));
+    for (const std::string& part : left) std::filesystem::remove(part);
   }
 
   void aFullDiskIsNamed() {

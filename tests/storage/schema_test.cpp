@@ -2,7 +2,11 @@
 #include "storage/schema.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <QtTest>
@@ -106,6 +110,44 @@ class SchemaTest : public QObject {
     const std::string backup = store.path + ".v" + std::to_string(kSchemaVersion) + ".backup";
     QCOMPARE(number(backup, "PRAGMA user_version"), int64_t{kSchemaVersion});
     QCOMPARE(number(backup, "SELECT count(*) FROM runs"), int64_t{1});
+  }
+
+  void a_backup_that_was_cut_off_goes_with_the_next() {
+    StoreFixture store;
+    store.create("kept");
+    store.writer.reset();
+    const std::string backup = store.path + ".v" + std::to_string(kSchemaVersion) + ".backup";
+    std::ofstream(backup + ".0123456789abcdef.part") << "half of it";
+    fs::create_symlink(store.path, backup + ".part");  // where it was written once
+    must(migrate(store.path, with_a_second_migration()));
+    QCOMPARE(number(backup, "PRAGMA user_version"), int64_t{kSchemaVersion});
+    QVERIFY(!fs::exists(backup + ".0123456789abcdef.part"));
+    QVERIFY(fs::is_symlink(backup + ".part"));
+  }
+
+  void a_stranger_s_locks_hold_nobody_up() {
+    if (geteuid() != 0) QSKIP("to be another user needs root");
+    QTemporaryDir folder;
+    const std::string shared = folder.path().toStdString(), path = shared + "/heddle.sqlite";
+    fs::permissions(shared, fs::perms(0755));
+    int locked[2];
+    QCOMPARE(pipe(locked), 0);
+    const pid_t stranger = fork();
+    if (stranger == 0) {
+      const bool is_stranger = setgid(65534) == 0 && setuid(65534) == 0;
+      const int fd = open(shared.c_str(), O_RDONLY | O_DIRECTORY);
+      const bool holds = is_stranger && fd >= 0 && flock(fd, LOCK_EX) == 0;
+      if (write(locked[1], holds ? "+" : "-", 1) == 1) pause();
+      _exit(1);
+    }
+    char said = 0;
+    QCOMPARE(read(locked[0], &said, 1), ssize_t{1});
+    QCOMPARE(said, '+');
+    // He holds the folder; whoever waited for that would wait until the test is killed.
+    must(prepare(path));
+    must(Reader::open(path));
+    kill(stranger, SIGKILL);
+    waitpid(stranger, nullptr, 0);
   }
 
   void a_failed_migration_changes_nothing() {

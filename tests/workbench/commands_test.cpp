@@ -122,6 +122,8 @@ class CommandsTest : public QObject {
     QVERIFY2(
         stop.starts_with("debug was asked to stop. It finishes its step, writes a checkpoint in "),
         stop.c_str());
+    QVERIFY2(stop.find("\ndebug is stopped after ") != std::string::npos, stop.c_str());
+    QVERIFY(json::parse(heddle({"runs", "--json"}).out)[0]["state"] == "stopped");
     QCOMPARE(heddle({"tail", "debug"}).exit_code, 130);
     QCOMPARE(heddle({"remove", "debug"}).out, std::string("debug is removed\n"));
     QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));

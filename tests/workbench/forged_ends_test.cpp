@@ -113,6 +113,24 @@ class ForgedEndsTest : public QObject {
     QCOMPARE(fixture_->detail(run).summary.state, RunState::lost);
   }
 
+  void without_a_key_no_end_is_one() {
+    open();
+    const storage::RunId run = launched(fixture_->request(100000, 20));
+    orphan(run);
+    const storage::RunDetail detail = fixture_->detail(run);
+    Place place = must(place_from_json(detail.hosts));
+    QVERIFY(!place.end_key.empty());
+    place.end_key.clear();
+    {
+      auto writer = must(storage::Writer::open(fixture_->store));
+      must(writer.set_place(run, to_json(place), detail.run_dir));
+    }
+    write_file(end_file(run), kDone.dump());
+    open();
+    QVERIFY(fixture_->ends(run));
+    QCOMPARE(fixture_->detail(run).summary.state, RunState::lost);
+  }
+
   void an_end_that_was_edited_is_none() {
     open();
     const storage::RunId run = launched(fixture_->request(100000, 20));
@@ -121,8 +139,8 @@ class ForgedEndsTest : public QObject {
     const std::string run_dir = fixture_->detail(run).run_dir;
     const auto status = must(heddle::launch::read_status(run_dir));
     ::kill(status.state->ranks[1].process.pid, SIGKILL);
-    QTRY_COMPARE(must(heddle::launch::read_status(run_dir)).condition,
-                 heddle::launch::Condition::ended);
+    QTRY_COMPARE_WITH_TIMEOUT(must(heddle::launch::read_status(run_dir)).condition,
+                              heddle::launch::Condition::ended, 30000);
     json end = json::parse(read_file(end_file(run)));
     QCOMPARE(end["state"].get<std::string>(), std::string("failed"));
     end.update(kDone);

@@ -8,6 +8,8 @@
 #include <QTest>
 #include <filesystem>
 
+#include "remote/connect.h"
+#include "remote/private_root.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
 #include "workbench/workbench.h"
@@ -61,6 +63,12 @@ std::string done_by_a_stranger(const std::vector<std::string>& paths) {
   int status = 0;
   waitpid(child, &status, 0);
   return status == 0 ? told : told + "the stranger did not come to the end";
+}
+
+std::unique_ptr<remote::Node> must_connect(const remote::Target& target) {
+  auto node = remote::connect(target, target.hosts[0]);
+  if (!node) qFatal("%s", node.error().message.c_str());
+  return std::move(*node);
 }
 
 }  // namespace
@@ -145,7 +153,9 @@ class PrivateRunsTest : public QObject {
     QVERIFY(refusal().find("others can write to " + above) != std::string::npos);
     // Where only owners can rename what is theirs, it may be.
     fs::permissions(above, fs::perms(01777));
-    QCOMPARE(refusal(), std::string());
+    const auto run = workbench::launch(workbench->writer(), request);
+    VERIFY_RESULT(run);
+    QVERIFY(fixture_->ends(run->id));
     request.target.root = above;
     QVERIFY(refusal().find("others can write to " + above) != std::string::npos);
     fs::permissions(above, fs::perms(0755));
@@ -163,6 +173,61 @@ class PrivateRunsTest : public QObject {
     QCOMPARE(lchown(fixture_->path("theirs").c_str(), kStranger, kStranger), 0);
     request.target.root = fixture_->path("theirs");
     QVERIFY(refusal().find(fixture_->path("theirs") + " belongs to nobody") != std::string::npos);
+  }
+
+  // Each link of a chain lies in a folder, and who can write there decides where it leads.
+  void a_link_that_others_could_exchange_is_refused_data() {
+    QTest::addColumn<QString>("first");
+    QTest::addColumn<QString>("second");
+    QTest::addColumn<QString>("root");
+    QTest::newRow("absolute") << "{}/open/link"
+                              << "{}/mine"
+                              << "{}/first";
+    QTest::newRow("relative") << "open/link"
+                              << "../mine"
+                              << "{}/first";
+    QTest::newRow("below it") << "open/./link"
+                              << "../open/../mine/"
+                              << "{}/first/root";
+    QTest::newRow("back out of it") << "open"
+                                    << "{}/mine"
+                                    << "{}/first/../mine";
+  }
+  void a_link_that_others_could_exchange_is_refused() {
+    QFETCH(QString, first);
+    QFETCH(QString, second);
+    QFETCH(QString, root);
+    const std::string here = fixture_->folder.path().toStdString();
+    const auto filled = [&](QString text) {
+      return text.replace(QStringLiteral("{}"), fixture_->folder.path()).toStdString();
+    };
+    fs::create_directories(here + "/open");
+    fs::create_directories(here + "/mine");
+    fs::create_symlink(filled(first), here + "/first");
+    fs::create_symlink(filled(second), here + "/open/link");
+    LaunchRequest request = fixture_->request(3);
+    request.target.root = filled(root);
+    const auto node = must_connect(request.target);
+    fs::permissions(here + "/open", fs::perms(0777));
+    VERIFY_SAYS(remote::make_private_root(*node, request.target.root, {}),
+                "others can write to " + here + "/open,");
+    fs::permissions(here + "/open", fs::perms(01777));
+    VERIFY_RESULT(remote::make_private_root(*node, request.target.root, {}));
+    QCOMPARE(lchown((here + "/first").c_str(), kStranger, kStranger), 0);
+    VERIFY_SAYS(remote::make_private_root(*node, request.target.root, {}),
+                here + "/first belongs to nobody");
+  }
+
+  void runs_that_others_could_exchange_are_refused() {
+    const auto workbench = must(Workbench::open(fixture_->store));
+    const LaunchRequest request = fixture_->request(3);
+    const std::string runs = request.target.root + "/runs";
+    fs::create_directories(runs);
+    fs::permissions(runs, fs::perms(0775));
+    VERIFY_SAYS(workbench::launch(workbench->writer(), request), "others can write to " + runs);
+    fs::permissions(runs, fs::perms(0700));
+    QCOMPARE(chown(runs.c_str(), kStranger, kStranger), 0);
+    VERIFY_SAYS(workbench::launch(workbench->writer(), request), runs + " belongs to nobody");
   }
 };
 

@@ -150,6 +150,42 @@ class RunsTest : public QObject {
     fixture_->verify_complete(run.id, 2);
   }
 
+  void a_run_without_its_state_says_so() {
+    open();
+    const auto run = launched(fixture_->request(100000, 20));
+    QVERIFY(fixture_->reaches_step(run.id, 2));
+    ::kill(status(run.id).state->supervisor.pid, SIGKILL);
+    const std::string file = detail(run.id).run_dir + "/state.json";
+    std::filesystem::remove(file);
+    QVERIFY(fixture_->ends(run.id));
+    QCOMPARE(detail(run.id).summary.state, RunState::lost);
+    QCOMPARE(
+        detail(run.id).summary.cause,
+        file + " on this-machine is gone: somebody has moved or removed it, and its ranks end");
+  }
+
+  // Whoever launched it has died after saying where it would be.
+  void a_run_that_was_never_started_says_so() {
+    Place place = place_on(fixture_->target());
+    place.launcher = {.pid = 1, .start_time = 1};
+    place.shares.push_back(
+        {.root = fixture_->path("node"), .folder = "debug", .engine_id = "", .local_ranks = 2});
+    const std::string run_dir = place.shares[0].run_dir();
+    std::filesystem::create_directories(run_dir);
+    storage::NewRun run;
+    run.name = "debug";
+    run.target = "this-machine";
+    run.hosts = to_json(place);
+    open();
+    const auto made = must(workbench_->writer().create_run(run));
+    must(workbench_->writer().set_place(made.id, run.hosts, run_dir));
+    QVERIFY(fixture_->ends(made.id));
+    QCOMPARE(detail(made.id).summary.state, RunState::lost);
+    QCOMPARE(
+        detail(made.id).summary.cause,
+        std::string("it was never started on this-machine: the launch was interrupted before"));
+  }
+
   void a_run_whose_directory_vanishes_says_so() {
     open();
     const auto run = launched(fixture_->request(100000, 20));

@@ -108,7 +108,8 @@ class CommandLine {
   void add_stop() {
     CLI::App* command = app_.add_subcommand("stop",
                                             "End a run after its step and, unless its recipe has "
-                                            "checkpoint.enabled = false, a checkpoint");
+                                            "checkpoint.enabled = false, a checkpoint; "
+                                            "wait for its end");
     command->add_option("RUN", stop_.run, "a run's name or id")->required();
     command->add_flag(
         "--kill", stop_.kill,

@@ -1,10 +1,13 @@
 // heddle stop RUN [--kill] [--discard]
 #include <fmt/format.h>
+#include <stdio.h>
 
 #include "base/say.h"
 #include "workbench/commands/command.h"
+#include "workbench/commands/watch.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
+#include "workbench/workbench.h"
 
 namespace heddle::workbench {
 
@@ -19,8 +22,14 @@ int stop_command(const Context& context, const StopOptions& options) {
                     kExitUsage);
     const Result<> asked = options.kill ? kill(run) : stop(run);
     if (!asked) return fail(asked);
-    say("{} was asked to {}. {}\n", name, options.kill ? "end" : "stop", what);
-    return kExitDone;
+    say("{} was asked to {}. {} Ctrl+C leaves it to end by itself.\n", name,
+        options.kill ? "end" : "stop", what);
+    fflush(stdout);
+    // Takes in its end, unless another process does so already.
+    const auto workbench = Workbench::open(context.store);
+    if (!workbench) return fail(workbench);
+    const Result<int> ended = await_end(context.store, run.summary.id);
+    return ended ? Result<int>(kExitDone) : ended;
   });
 }
 

@@ -118,6 +118,29 @@ std::string end_text(const storage::RunDetail& run) {
   return text;
 }
 
+/// Calls `changed` with the run whenever something has come in, until the run has ended; `idle`
+/// several times a second.
+template <typename Changed, typename Idle>
+Result<int> until_ended(storage::Reader& reader, storage::RunId run, Changed changed, Idle idle) {
+  for (;;) {
+    idle();
+    const Result<bool> news = reader.changed();
+    if (!news) return fail(news);
+    if (!*news) {
+      std::this_thread::sleep_for(kLook);
+      continue;
+    }
+    // The state is read before the rows: an ended run's rows are all there.
+    const Result<storage::RunDetail> detail = reader.run(run);
+    if (!detail) return fail(detail);
+    if (Result<> shown = changed(*detail); !shown) return fail(shown);
+    if (storage::has_ended(detail->summary.state)) {
+      say("{}\n", end_text(*detail));
+      return exit_code_of(detail->summary.state);
+    }
+  }
+}
+
 }  // namespace
 
 Result<int> watch(const std::string& store_path, storage::RunId run,
@@ -127,23 +150,18 @@ Result<int> watch(const std::string& store_path, storage::RunId run,
   std::optional<Interrupts> interrupts;
   if (interrupted) interrupts.emplace();
   Printer printer(*reader, run);
-  for (;;) {
-    if (interrupts && interrupts->take()) interrupted();
-    const Result<bool> changed = reader->changed();
-    if (!changed) return fail(changed);
-    if (!*changed) {
-      std::this_thread::sleep_for(kLook);
-      continue;
-    }
-    // The state is read before the rows: an ended run's rows are all there.
-    const Result<storage::RunDetail> detail = reader->run(run);
-    if (!detail) return fail(detail);
-    if (Result<> printed = printer.print(*detail); !printed) return fail(printed);
-    if (storage::has_ended(detail->summary.state)) {
-      say("{}\n", end_text(*detail));
-      return exit_code_of(detail->summary.state);
-    }
-  }
+  return until_ended(
+      *reader, run, [&](const storage::RunDetail& detail) { return printer.print(detail); },
+      [&] {
+        if (interrupts && interrupts->take()) interrupted();
+      });
+}
+
+Result<int> await_end(const std::string& store_path, storage::RunId run) {
+  Result<storage::Reader> reader = storage::Reader::open(store_path);
+  if (!reader) return fail(reader);
+  return until_ended(
+      *reader, run, [](const auto&) { return Result<>(); }, [] {});
 }
 
 }  // namespace heddle::workbench

@@ -16,4 +16,7 @@ namespace heddle::workbench {
 Result<int> watch(const std::string& store_path, storage::RunId run,
                   const std::function<void()>& interrupted = {});
 
+/// The same without steps and log lines: waits until the run has ended, then prints how it ended.
+Result<int> await_end(const std::string& store_path, storage::RunId run);
+
 }  // namespace heddle::workbench

@@ -22,7 +22,7 @@ using workbench::Part;
 constexpr size_t kMostRows = 200;                                        // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
 constexpr int kValue = 88, kLeastName = 160, kRow = 24;
-constexpr int kPicker = 190, kSideName = 150, kSide = 16;
+constexpr int kPicker = 340, kSideName = 150, kSide = 16;
 
 QString time(int64_t us) {
   return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
@@ -86,7 +86,8 @@ QWidget* StepDifferences::makeHead() {
   right_->setAccessibleName(tr("The other side"));
   for (QComboBox* box : {left_, right_}) {
     box->setProperty("role", "mono");
-    box->setFixedWidth(kPicker);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    box->setMaximumWidth(kPicker);
     connect(box, &QComboBox::activated, this, [this] {
       picked_ = true;
       align();

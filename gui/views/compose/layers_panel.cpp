@@ -4,41 +4,35 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QMenu>
-#include <QScrollArea>
-#include <QToolButton>
 #include <algorithm>
 
 #include "gui/views/compose/bucket_edits.h"
 #include "gui/views/compose/bucket_list.h"
 #include "gui/views/compose/key_field.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
 
 using recipe::RecomputeMode;
 
-constexpr int kRoomForButtons = 340;  // in one row
+constexpr int kBucketActions = 2;
 constexpr RecomputeMode kModes[] = {RecomputeMode::full, RecomputeMode::selective,
                                     RecomputeMode::none};
 
 }  // namespace
 
-LayersPanel::LayersPanel(RecipeDocument& document, QWidget* parent)
-    : QWidget(parent), document_(document), content_(new QWidget), strip_(new LayerStrip) {
-  setObjectName(QStringLiteral("layersPanel"));
-  auto* whole = new QVBoxLayout(this);
-  whole->setContentsMargins(0, 0, 0, 0);
-  whole->addWidget(content_);
-  auto* column = new QVBoxLayout(content_);
-  column->setContentsMargins(0, 8, 0, 0);
-  column->setSpacing(4);
-  column->addWidget(strip_);
-  column->addWidget(makeBar());
-  exceptions_ = new QVBoxLayout;
-  exceptions_->setContentsMargins(0, 0, 0, 0);
-  exceptions_->setSpacing(8);
-  column->addLayout(exceptions_);
+LayersPanel::LayersPanel(RecipeDocument& document, QWidget* picture, QWidget* parent)
+    : QWidget(parent),
+      document_(document),
+      content_(new QWidget),
+      strip_(new LayerStrip),
+      actions_(makeActions()),
+      bar_(new LayerBar(actions_.first(kBucketActions), actions_.sliced(kBucketActions))) {
+  QVBoxLayout* whole = columnOf(this, {}, 4);
+  whole->addWidget(scrolled(makeContent(picture)), 1);
+  whole->addWidget(bar_);
   connect(strip_, &LayerStrip::rangeChosen, this,
           [this](const ModuleRange& range) { choose(range, false); });
   connect(strip_, &LayerStrip::menuRequested, this,
@@ -47,35 +41,19 @@ LayersPanel::LayersPanel(RecipeDocument& document, QWidget* parent)
   refresh();
 }
 
-QWidget* LayersPanel::makeBar() {
-  auto* bar = new QWidget;
-  auto* column = new QVBoxLayout(bar);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(2);
-  chosen_ = caption({});
-  chosen_->setObjectName(QStringLiteral("chosenLayers"));
-  column->addWidget(chosen_);
-  buttons_ = new QHBoxLayout;
-  buttons_->setSpacing(4);
-  QHBoxLayout* row = nullptr;
-  actions_ = makeActions();
-  for (QAction* action : actions_) {
-    if (action == actions_[0] || action == actions_[2]) {
-      row = new QHBoxLayout;
-      row->setSpacing(4);
-      buttons_->addLayout(row);
-      buttons_->setAlignment(row, Qt::AlignLeft);
-    }
-    auto* button = new QToolButton;
-    button->setObjectName(action->objectName());
-    button->setProperty("role", "button");
-    button->setDefaultAction(action);
-    row->addWidget(button);
-    if (action == actions_[1]) row->addSpacing(8);
-  }
-  buttons_->addStretch(1);
-  column->addLayout(buttons_);
-  return bar;
+QWidget* LayersPanel::makeContent(QWidget* picture) {
+  QVBoxLayout* column = columnOf(content_, {0, 8, 0, 0}, 4);
+  column->addWidget(strip_);
+  exceptions_ = new QVBoxLayout;
+  exceptions_->setContentsMargins(0, 0, 0, 0);
+  exceptions_->setSpacing(8);
+  column->addLayout(exceptions_);
+  auto* whole = new QWidget;
+  QVBoxLayout* all = columnOf(whole);
+  if (picture) all->addWidget(picture, 1);
+  all->addWidget(content_);
+  all->addStretch(0);
+  return whole;
 }
 
 QList<QAction*> LayersPanel::makeActions() {
@@ -145,20 +123,15 @@ void LayersPanel::refreshBar() {
   const recipe::Model& model = document_.resolved().recipe.model;
   const bool any = !range_.isEmpty() && document_.isReadable();
   content_->setVisible(model.n_layers > 0);
-  chosen_->setText(range_.isEmpty() ? tr("Click or drag over layers to choose some")
+  bar_->setVisible(model.n_layers > 0);
+  bar_->setCaption(range_.isEmpty() ? tr("Click or drag over layers to choose some")
                                     : tr("%1: wrap in buckets, or recompute")
                                           .arg(runTitle(model, range_.first(), range_.last())));
   for (QAction* action : actions_) action->setEnabled(any);
   const bool layers = any && range_.last() >= 1 && range_.first() <= model.n_layers;
-  for (qsizetype i = 2; i < actions_.size(); ++i) actions_[i]->setEnabled(layers);
+  for (qsizetype i = kBucketActions; i < actions_.size(); ++i) actions_[i]->setEnabled(layers);
   actions_[1]->setEnabled(any && range_.first() < range_.last());
   actions_[0]->setEnabled(any && range_.first() < range_.last());
-}
-
-void LayersPanel::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  buttons_->setDirection(width() < kRoomForButtons ? QBoxLayout::TopToBottom
-                                                   : QBoxLayout::LeftToRight);
 }
 
 LayersPanel::Row LayersPanel::addRow() {

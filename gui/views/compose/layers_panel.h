@@ -1,15 +1,16 @@
-// Under the model's picture: its layers to choose from, what can be done with those chosen, and the
-// exceptions by layers.
+// The model's picture and under it its layers to choose from, the exceptions by layers, and, always
+// in sight, what can be done with those chosen.
 #pragma once
 
 #include <QAction>
-#include <QBoxLayout>
 #include <QComboBox>
 #include <QLabel>
+#include <QVBoxLayout>
 #include <QWidget>
 #include <optional>
 
 #include "gui/models/recipe_document.h"
+#include "gui/views/compose/layer_bar.h"
 #include "gui/views/compose/layer_slider.h"
 #include "gui/views/compose/layer_strip.h"
 
@@ -19,7 +20,9 @@ class LayersPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit LayersPanel(RecipeDocument& document, QWidget* parent = nullptr);
+  /// `picture`: what stands above the layers and scrolls with them, or nothing.
+  explicit LayersPanel(RecipeDocument& document, QWidget* picture = nullptr,
+                       QWidget* parent = nullptr);
 
   const ModuleRange& range() const { return range_; }
   /// Chooses modules; with `extend` from where the choice began.
@@ -37,9 +40,6 @@ class LayersPanel : public QWidget {
   void neighboursRequested(const heddle::gui::LayerException& exception, const QString& name,
                            const QWidget* at);
 
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-
  private:
   struct Row {
     QWidget* whole;
@@ -52,7 +52,7 @@ class LayersPanel : public QWidget {
   void refreshBar();
   void refreshRows();
   Row addRow();
-  QWidget* makeBar();
+  QWidget* makeContent(QWidget* picture);
   /// All that can be done with what is chosen: for the bar and the menu.
   QList<QAction*> makeActions();
   void wrap(bool together);
@@ -61,11 +61,10 @@ class LayersPanel : public QWidget {
                  std::optional<recipe::RecomputeMode> mode);
 
   RecipeDocument& document_;
-  QWidget* content_;
+  QWidget* content_;  // all but the picture
   LayerStrip* strip_;
-  QLabel* chosen_;
-  QList<QAction*> actions_;
-  QBoxLayout* buttons_;  // of buckets, and of recomputation
+  QList<QAction*> actions_;  // of buckets, and of recomputation
+  LayerBar* bar_;
   QVBoxLayout* exceptions_;
   QList<Row> rows_;
   ModuleRange range_;

@@ -46,8 +46,8 @@ ModelPanel::ModelPanel(RecipeDocument& document, RecipePrediction& prediction, Q
   auto* body = new QHBoxLayout;
   body->setContentsMargins(kSide, 0, kSide, 12);
   body->setSpacing(kSide);
-  modules_ = scrolled(makeModules());
-  body->addWidget(modules_, 62);
+  makeModules();
+  body->addWidget(layers_, 62);
   body->addWidget(makeBuckets(), 38);
   column->addLayout(body, 1);
   hint_ = new EditHint(prediction_, this);
@@ -77,22 +77,15 @@ QWidget* ModelPanel::makeHead() {
   return head;
 }
 
-QWidget* ModelPanel::makeModules() {
-  auto* modules = new QWidget;
-  auto* column = new QVBoxLayout(modules);
-  column->setContentsMargins(0, 0, 0, 0);
+void ModelPanel::makeModules() {
   model_ = new ModelView;
-  layers_ = new LayersPanel(document_);
+  layers_ = new LayersPanel(document_, model_);
   connect(layers_, &LayersPanel::dragBegun, this, [this] { hint_->begin(); });
   connect(layers_, &LayersPanel::dragged, this,
           [this](const QString& words) { hint_->tell(words, QCursor::pos()); });
   connect(layers_, &LayersPanel::dragEnded, this, [this] { hint_->end(); });
-  column->addWidget(model_, 1);
-  column->addWidget(layers_);
-  column->addStretch(0);
   connect(model_, &ModelView::chosen, layers_, &LayersPanel::choose);
   connect(layers_, &LayersPanel::rangeChanged, model_, &ModelView::setRange);
-  return modules;
 }
 
 QWidget* ModelPanel::makeBuckets() {
@@ -261,7 +254,7 @@ void ModelPanel::chooseWrapping(int mode) {
 
 void ModelPanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  modules_->setVisible(width() >= kRoomForModel);
+  layers_->setVisible(width() >= kRoomForModel);
   parameters_->setVisible(width() >= kRoomForModel);
   wrappingLabel_->setVisible(width() >= kRoomForLabels);
   sayParameters();

@@ -34,7 +34,7 @@ class ModelPanel : public QWidget {
 
  private:
   QWidget* makeHead();
-  QWidget* makeModules();
+  void makeModules();
   QWidget* makeBuckets();
   void refresh();
   void refreshBuckets();
@@ -56,7 +56,6 @@ class ModelPanel : public QWidget {
   Segment* wrapping_;
   QLabel* bucketCount_;
   ModelView* model_;
-  QWidget* modules_;  // the picture and what is under it
   LayersPanel* layers_;
   BucketBands* bands_;
   QToolButton* every_;

@@ -44,19 +44,23 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
   return target;
 }
 
-/// What a host has that the fields do not show, and its keys, stay with it.
+/// What a host has that the fields do not show, and its keys, stay with it. Where only its user or
+/// port is another, it is still the machine whose key the SSH config says where to find.
 void takeOver(const remote::Target& before, remote::Target& now) {
   remote::keep_keys(now, before);
-  now.public_addresses = before.public_addresses;
   for (remote::Host& host : now.hosts) {
     const auto same = std::ranges::find_if(before.hosts, [&](const remote::Host& old) {
       return old.address == host.address && old.port == host.port && old.user == host.user;
     });
+    const auto machine = same != before.hosts.end() ? same
+                                                    : std::ranges::find(before.hosts, host.address,
+                                                                        &remote::Host::address);
+    if (machine == before.hosts.end()) continue;
+    host.host_key_alias = machine->host_key_alias;
+    host.known_hosts = machine->known_hosts;
     if (same == before.hosts.end()) continue;
     host.name = same->name;
     host.identities_only = same->identities_only && same->identity_files == host.identity_files;
-    host.host_key_alias = same->host_key_alias;
-    host.known_hosts = same->known_hosts;
   }
 }
 
@@ -67,7 +71,8 @@ HostForm formOf(const remote::Host& offered) {
           QString::fromStdString(offered.name),
           QString::fromStdString(offered.jump),
           fieldOf(offered.identity_files),
-          {}};
+          {},
+          false};
 }
 
 HostForm formOf(const remote::Target& target) {
@@ -83,6 +88,7 @@ HostForm formOf(const remote::Target& target) {
   form.hosts = hosts.join(QStringLiteral(", "));
   form.name = QString::fromStdString(target.name);
   form.root = QString::fromStdString(target.root);
+  form.publicAddresses = target.public_addresses;
   return form;
 }
 
@@ -112,6 +118,15 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   key_ =
       add(QStringLiteral("key"), tr("key file"), tr("the agent and the keys of ~/.ssh when empty"));
   root_ = add(QStringLiteral("root"), tr("folder there"), QStringLiteral("~/.heddle"));
+  public_ = new QCheckBox(tr("ranks may listen on public addresses"));
+  public_->setObjectName(QStringLiteral("public"));
+  connect(public_, &QCheckBox::toggled, this, &HostDialog::check);
+  grid->addWidget(public_, row++, 1);
+  QLabel* meaning = muted(
+      tr("Only for hosts that have no private network between them. The whole internet can then "
+         "knock at the ranks while they meet, and what they send each other crosses it."));
+  meaning->setWordWrap(true);
+  grid->addWidget(meaning, row++, 1);
   body()->addLayout(grid);
   fault_ = label({}, "error");
   fault_->setWordWrap(true);
@@ -151,10 +166,12 @@ void HostDialog::fill(const HostForm& form) {
   jump_->setText(form.jump);
   key_->setText(form.key);
   root_->setText(form.root);
+  public_->setChecked(form.publicAddresses);
 }
 
 HostForm HostDialog::form() const {
-  return {hosts_->text(), name_->text(), jump_->text(), key_->text(), root_->text()};
+  return {hosts_->text(), name_->text(), jump_->text(),
+          key_->text(),   root_->text(), public_->isChecked()};
 }
 
 void HostDialog::check() {
@@ -172,6 +189,7 @@ void HostDialog::check() {
   notes_->setText(notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
   if (edited_) takeOver(*edited_, target_);
+  target_.public_addresses = public_->isChecked();
   connect_->setEnabled(true);
 }
 

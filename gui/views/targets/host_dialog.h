@@ -19,6 +19,7 @@ struct HostForm {
   QString jump;
   QString key;
   QString root;
+  bool publicAddresses = false;  // remote::Target's
 };
 
 HostForm formOf(const remote::Host& offered);
@@ -46,6 +47,7 @@ class HostDialog : public Dialog {
   QLineEdit* jump_;
   QLineEdit* key_;
   QLineEdit* root_;
+  QCheckBox* public_;
   QLabel* fault_;
   QLabel* notes_;  // what of the SSH config Heddle does not follow
   QPushButton* connect_;

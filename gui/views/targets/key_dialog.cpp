@@ -108,10 +108,16 @@ RefusedKeyDialog::RefusedKeyDialog(const remote::ConnectError& error, QWidget* p
   if (!error.key.fingerprint.empty())
     body()->addWidget(
         fingerprintBox(tr("presented now"), QString::fromStdString(error.key.fingerprint)));
-  body()->addWidget(wrapped(
-      tr("Heddle has not connected, and nothing has been sent. Ask the host's admin. If the change "
-         "is intended, remove the target (or the line that is named above) and add it again with "
-         "the fingerprint the admin gives you.")));
+  const QString advice =
+      error.kind == remote::ConnectError::Kind::host_key_changed
+          ? tr("Ask the host's admin. If the change is intended, remove the target (or the line "
+               "that "
+               "is named above) and add it again with the fingerprint the admin gives you.")
+          : tr("Ask the host's admin, and change nothing before: neither the target nor a "
+               "known_hosts "
+               "file.");
+  body()->addWidget(
+      wrapped(tr("Heddle has not connected, and nothing has been sent. %1").arg(advice)));
   QPushButton* close = quietButton(tr("Close"));
   close->setObjectName(QStringLiteral("close"));
   close->setDefault(true);

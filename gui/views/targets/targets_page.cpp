@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QDateTime>
 #include <QMenu>
+#include <QSet>
 #include <algorithm>
 
 #include "gui/format.h"
@@ -11,18 +12,12 @@
 #include "gui/views/targets/key_dialog.h"
 #include "gui/widgets/dialog.h"
 #include "gui/widgets/layouts.h"
-#include "remote/ssh_config.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kWide = 1300;  // from here on the columns have the room of the design
-
-struct Targets {
-  std::vector<workbench::SavedTarget> saved;
-  std::vector<remote::Host> offered;
-  std::map<std::string, std::string> lost;  // targets to whose runs the connection is lost: why
-};
+constexpr size_t kWarnings = 3;
 
 Result<std::map<std::string, std::string>> lostTargets(storage::Reader& reader) {
   const auto links = reader.links();
@@ -36,12 +31,17 @@ Result<std::map<std::string, std::string>> lostTargets(storage::Reader& reader) 
   return lost;
 }
 
-Result<Targets> readTargets(storage::Reader& reader) {
-  auto saved = workbench::targets(reader);
-  if (!saved) return fail(saved);
-  auto lost = lostTargets(reader);
-  if (!lost) return fail(lost);
-  return Targets{std::move(*saved), remote::hosts_of_ssh_config().hosts, std::move(*lost)};
+/// As many as there is room for.
+QString firstOf(const std::vector<std::string>& warnings) {
+  QStringList lines;
+  for (const std::string& warning : warnings) {
+    if (static_cast<size_t>(lines.size()) == kWarnings) {
+      lines << QObject::tr("and %1 more").arg(warnings.size() - kWarnings);
+      break;
+    }
+    lines << QString::fromStdString(warning);
+  }
+  return lines.join(QLatin1Char('\n'));
 }
 
 /// "9 pass   1 warn   12 min ago".
@@ -96,6 +96,14 @@ TargetsPage::TargetsPage(Session& session, QWidget* parent)
   title->setContentsMargins(16, 0, 16, 0);
   leftColumn->addWidget(title);
   leftColumn->addWidget(list_, 1);
+  warnings_ = muted({});
+  warnings_->setObjectName(QStringLiteral("warnings"));
+  warnings_->setContentsMargins(16, 8, 16, 12);
+  warnings_->setWordWrap(true);
+  warnings_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);  // paths do not wrap
+  warnings_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  warnings_->hide();
+  leftColumn->addWidget(warnings_);
   left_ = left;
   facts_ = new TargetFacts;
   connect(facts_, &TargetFacts::editRequested, this, &TargetsPage::editCurrent);
@@ -147,48 +155,69 @@ QString TargetsPage::subtitle() const {
   return text;
 }
 
+Result<TargetsPage::Targets> TargetsPage::readTargets(storage::Reader& reader) {
+  auto saved = workbench::targets(reader);
+  if (!saved) return fail(saved);
+  auto lost = lostTargets(reader);
+  if (!lost) return fail(lost);
+  return Targets{std::move(*saved), std::move(*lost)};
+}
+
 void TargetsPage::activated() {
   if (!reading_.running())
     session().read(reading_, readTargets, [this](Result<Targets> targets) {
       loaded_ = true;
       if (!targets)
         return Q_EMIT session().message(QString::fromStdString(targets.error().message), Tone::bad);
-      for (const remote::Host& host : targets->offered) {
-        TargetEntry entry = seen_.value(QString::fromStdString(host.name));
-        entry.offered = true;
-        entry.target.name = host.name;
-        entry.target.hosts = {host};
-        seen_.insert(entry.name(), entry);
-      }
-      setTargets(targets->saved, targets->lost);
+      targets_ = std::move(*targets);
+      showTargets();
     });
+  if (!offering_.running())
+    offering_.start([this] { return hosts_.now(); },
+                    [this](remote::SshConfig config) { setOffered(std::move(config)); });
   if (!seen_.contains(QString::fromStdString(std::string(remote::kThisMachine)))) probeLocal();
 }
 
-void TargetsPage::setTargets(const std::vector<workbench::SavedTarget>& saved,
-                             const std::map<std::string, std::string>& lost) {
+void TargetsPage::setOffered(remote::SshConfig config) {
+  if (config == config_) return;
+  config_ = std::move(config);
+  std::ranges::sort(config_.hosts, {}, &remote::Host::name);
+  warnings_->setText(tr("Not offered, of ~/.ssh/config:\n%1").arg(firstOf(config_.warnings)));
+  QStringList all;
+  for (const std::string& warning : config_.warnings) all << QString::fromStdString(warning);
+  warnings_->setToolTip(all.join(QLatin1Char('\n')));
+  warnings_->setVisible(!all.isEmpty());
+  if (!targets_.saved.empty()) showTargets();
+}
+
+void TargetsPage::showTargets() {
   const TargetEntry* chosen = current();
   const QString before = !wanted_.isEmpty() ? wanted_ : chosen ? chosen->name() : QString();
   std::vector<TargetEntry> entries;
-  QStringList names;
-  for (const workbench::SavedTarget& target : saved) {
+  QSet<QString> names;
+  for (const workbench::SavedTarget& target : targets_.saved) {
     const QString name = QString::fromStdString(target.target.name);
     TargetEntry entry = seen_.value(name);
     entry.target = target.target;
     entry.offered = false;
-    const auto why = lost.find(target.target.name);
-    entry.lost = why == lost.end() ? QString() : QString::fromStdString(why->second);
+    const auto why = targets_.lost.find(target.target.name);
+    entry.lost = why == targets_.lost.end() ? QString() : QString::fromStdString(why->second);
     // This machine has just been probed; of others the store knows the newest.
     if (!entry.isThisMachine() || !entry.report) entry.report = target.probe;
     names << name;
     seen_.insert(name, entry);
     entries.push_back(std::move(entry));
   }
-  QStringList offered;
-  for (const TargetEntry& entry : std::as_const(seen_))
-    if (entry.offered && !names.contains(entry.name())) offered << entry.name();
-  offered.sort();
-  for (const QString& name : offered) entries.push_back(seen_.value(name));
+  for (const remote::Host& host : config_.hosts) {
+    const QString name = QString::fromStdString(host.name);
+    if (names.contains(name)) continue;
+    TargetEntry entry = seen_.value(name);
+    entry.offered = true;
+    entry.target.name = host.name;
+    entry.target.hosts = {host};
+    seen_.insert(name, entry);
+    entries.push_back(std::move(entry));
+  }
   model_.setEntries(std::move(entries));
   list_->setCurrentIndex(model_.index(std::max(0, model_.indexOf(before))));
   if (model_.indexOf(wanted_) >= 0) wanted_.clear();

@@ -12,6 +12,7 @@
 #include "gui/views/targets/host_list.h"
 #include "gui/views/targets/target_facts.h"
 #include "gui/views/targets/target_probe.h"
+#include "remote/ssh_config.h"
 
 namespace heddle::gui {
 
@@ -26,16 +27,17 @@ class TargetsPage : public Page {
   QString subtitle() const override;
   QList<QAction*> pageActions() override { return {probe_, edit_, add_}; }
   void activated() override;
-  bool isReady() const override { return loaded_ && !reading_.running() && !local_.running(); }
+  bool isReady() const override {
+    return loaded_ && !reading_.running() && !offering_.running() && !local_.running();
+  }
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
 
  private:
   QWidget* makeDetail();
-  /// `lost`: targets to whose runs the connection is lost, and why.
-  void setTargets(const std::vector<workbench::SavedTarget>& saved,
-                  const std::map<std::string, std::string>& lost);
+  void setOffered(remote::SshConfig config);
+  void showTargets();
   void showCurrent();
   void showCounts();  // says how long ago, too
   const TargetEntry* current() const;
@@ -56,6 +58,18 @@ class TargetsPage : public Page {
     std::optional<remote::Target> edited;  // none: a new one
   };
 
+  /// Of a store: its targets, and of those to whose runs the connection is lost, why.
+  struct Targets {
+    std::vector<workbench::SavedTarget> saved;
+    std::map<std::string, std::string> lost;
+  };
+  static Result<Targets> readTargets(storage::Reader& reader);
+
+  Targets targets_;
+  remote::SshConfig config_;
+  remote::ConfiguredHosts hosts_;  // belongs to the thread below
+  Worker asking_{1};               // files of ~/.ssh/config may be long, or far away
+  Job offering_{asking_, this};
   Job reading_;
   Job local_;
   Job connecting_;
@@ -67,6 +81,7 @@ class TargetsPage : public Page {
   TargetListModel model_;
   QWidget* left_;
   HostList* list_;
+  QLabel* warnings_;  // hosts of ~/.ssh/config that are not offered, and why
   QLabel* name_;
   ElidedLabel* address_;
   QLabel* counts_;

@@ -152,10 +152,12 @@ class EndingsTest : public QObject {
   }
 
   bool ready() const {
-    return QTest::qWaitFor([&] {
-      return std::filesystem::exists(run_dir_ + "/ready-0") &&
-             std::filesystem::exists(run_dir_ + "/ready-1");
-    });
+    return QTest::qWaitFor(
+        [&] {
+          return std::filesystem::exists(run_dir_ + "/ready-0") &&
+                 std::filesystem::exists(run_dir_ + "/ready-1");
+        },
+        30000);
   }
 
  private Q_SLOTS:
@@ -194,6 +196,29 @@ class EndingsTest : public QObject {
         false);
     QTRY_VERIFY(identify(started.state->supervisor.pid) != started.state->supervisor);
     QCOMPARE(read_status(run_dir_)->condition, Condition::absent);
+  }
+
+  // Nobody could say at which step such a run is done.
+  void a_recipe_that_cannot_be_read_is_named() {
+    std::filesystem::create_directories(run_dir_);
+    std::ofstream(run_dir_ + "/recipe.toml") << "[training]\nsteps = \"many\"\n";
+    Launch launch;
+    launch.run = "test";
+    QVERIFY(write_launch(run_dir_, launch).has_value());
+    const auto completed =
+        process::run({.argv = {std::string(HEDDLE_BINARY_DIR) + "/launch_driver", "supervise",
+                               "--run-dir", run_dir_, "--secret-stdin", "--engine",
+                               shell_rank(folder_->path().toStdString() + "/engine.sh", "finish")},
+                      .input = kSecret + "\n",
+                      .deadline = std::chrono::seconds(60)});
+    QVERIFY(completed && completed->exit_code != 0);
+    const std::string where = run_dir_ + "/recipe.toml:2:";
+    QVERIFY2(completed->err.find(where) != std::string::npos, completed->err.c_str());
+    const End end = *read_status(run_dir_)->end;
+    QCOMPARE(end.state, std::string("failed"));
+    QCOMPARE(end.exit_code, 2);
+    QVERIFY2(end.cause.find(where) != std::string::npos, end.cause.c_str());
+    QVERIFY(is_proven(end, {"run", 0, 0, 1}, *public_key(*Secret::from_hex(kSecret))));
   }
 
   void what_was_not_signed_proves_nothing() {

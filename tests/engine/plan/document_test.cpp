@@ -116,7 +116,7 @@ class DocumentTest : public QObject {
   }
 
   void a_timeline_whose_columns_do_not_fit_is_refused() {
-    for (const char* key : {"start", "module", "node"}) {
+    for (const char* key : {"start", "module", "stream"}) {
       nlohmann::json json = nlohmann::json::parse(to_json(sample()).dump());
       json["timelines"][0][key].push_back(1);
       QVERIFY_EXCEPTION_THROWN(from_json(json), nlohmann::json::exception);

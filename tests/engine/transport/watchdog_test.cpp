@@ -33,6 +33,11 @@ struct Rank {
   std::unique_ptr<Watchdog> watchdog;
 };
 
+struct ThrowingStore : c10d::FileStore {
+  using FileStore::FileStore;
+  bool check(const std::vector<std::string>&) override { throw 7; }
+};
+
 }  // namespace
 
 class WatchdogTest : public QObject {
@@ -109,6 +114,17 @@ class WatchdogTest : public QObject {
     QVERIFY2(error_of(*ranks[0]).contains("rank 6 lags; last collectives: rank 4: #0 all-gather "
                                           "norm (1 range, 4096 bytes of Float); rank 6: none"),
              qPrintable(error_of(*ranks[0])));
+  }
+
+  void what_a_library_throws_ends_the_group_with_that() {
+    const auto ranks = start(0);
+    ranks[0]->watchdog = std::make_unique<Watchdog>(
+        c10::make_intrusive<ThrowingStore>(folder_->filePath("other").toStdString(), 2), 0, 2,
+        GroupOptions{.timeout = std::chrono::milliseconds(400)}, ranks[0]->journal,
+        [&ranks] { ++ranks[0]->aborts; });
+    QTRY_COMPARE(ranks[0]->aborts.load(), 1);
+    QCOMPARE(error_of(*ranks[0]), "something was thrown that is no exception");
+    QCOMPARE(ranks[1]->aborts.load(), 0);
   }
 
   void collectives_that_go_on_are_left_alone() {

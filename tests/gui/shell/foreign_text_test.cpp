@@ -3,6 +3,8 @@
 #include <QApplication>
 #include <QDialog>
 #include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QTest>
 #include <QTimer>
 #include <QToolTip>
@@ -63,11 +65,14 @@ class ForeignTextTest : public QObject {
 
   void noPageDrawsIt_data() {
     QTest::addColumn<QString>("page");
-    for (const char* page : {"compose", "launch", "live", "runs", "compare", "targets"})
-      QTest::newRow(page) << QString::fromLatin1(page);
+    QTest::addColumn<QString>("shown");
+    for (const char* page : {"compose", "launch", "live", "runs", "compare"})
+      QTest::newRow(page) << QString::fromLatin1(page) << words_;
+    QTest::newRow("targets") << QStringLiteral("targets") << QStringLiteral("<b>lab</b>");
   }
   void noPageDrawsIt() {
     QFETCH(QString, page);
+    QFETCH(QString, shown);
     Session session(store_.path());
     MainWindow window(session);
     window.resize(1600, 1000);
@@ -77,20 +82,44 @@ class ForeignTextTest : public QObject {
       window.currentPage()->showRuns({run_, store_.runs.whole});
     else
       window.currentPage()->showRun(run_);
-    Q_EMIT session.message(words_, Tone::bad);
     QTRY_VERIFY_WITH_TIMEOUT(window.isReady(), 30000);
     QTest::qWait(100);
     int asItIs = 0;
     for (const QLabel* label : window.findChildren<QLabel*>()) {
       if (!label->isVisible()) continue;
       QVERIFY2(label->textFormat() != Qt::AutoText, qPrintable(label->text()));
-      asItIs += label->text().contains(words_);
+      asItIs += label->text().contains(shown);
       if (label->textFormat() == Qt::PlainText) continue;
       // Of labels with links of our own: no picture, and nobody else's link.
       QVERIFY2(!label->text().contains(QStringLiteral("<img")), qPrintable(label->text()));
       QVERIFY2(!label->text().contains(QStringLiteral("file:")), qPrintable(label->text()));
     }
-    QVERIFY(asItIs > 0);  // the message, at least
+    for (const QWidget* w : window.findChildren<QWidget*>()) {
+      if (!w->isVisible()) continue;
+      if (const auto* l = qobject_cast<const QLabel*>(w); l && l->text().contains(shown))
+        qInfo() << page << "label" << l->objectName()
+                << l->parentWidget()->metaObject()->className();
+      if (const auto* l = qobject_cast<const QPlainTextEdit*>(w);
+          l && l->toPlainText().contains(shown))
+        qInfo() << page << "edit";
+      if (const auto* l = qobject_cast<const QLineEdit*>(w); l && l->text().contains(shown))
+        qInfo() << page << "line";
+    }
+    QVERIFY(asItIs > 0);
+  }
+
+  void noMessageDrawsIt() {
+    Session session(store_.path());
+    MainWindow window(session);
+    window.show();
+    Q_EMIT session.message(words_, Tone::bad);
+    int asItIs = 0;
+    for (const QLabel* label : window.findChildren<QLabel*>()) {
+      if (!label->isVisible() || !label->text().contains(words_)) continue;
+      QCOMPARE(label->textFormat(), Qt::PlainText);
+      ++asItIs;
+    }
+    QCOMPARE(asItIs, 1);
   }
 
   void noTooltipDrawsIt() {

@@ -43,6 +43,8 @@ void press(QWidget* dialog, const char* button) {
 
 }  // namespace
 
+Q_DECLARE_METATYPE(remote::ConnectError::Kind)
+
 class TargetsPageTest : public QObject {
   Q_OBJECT
 
@@ -129,6 +131,30 @@ class TargetsPageTest : public QObject {
     QVERIFY(connect->isEnabled());
   }
 
+  void publicAddressesAreAllowedByAMark() {
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    type(&dialog, "hosts", QStringLiteral("ada@hgx-07.lab, ada@hgx-08.lab"));
+    auto* mark = dialog.findChild<QCheckBox*>(QStringLiteral("public"));
+    QVERIFY(!mark->isChecked());
+    QVERIFY(!dialog.target().public_addresses);
+    QTest::keyClick(mark, Qt::Key_Space);
+    QVERIFY(dialog.target().public_addresses);
+    // Kept as the shell keeps it, and shown again when the target is edited.
+    const auto kept = remote::target_from_json(remote::to_json(dialog.target()));
+    QVERIFY(kept && kept->public_addresses);
+    HostDialog again({}, nullptr);
+    again.edit(*kept);
+    again.fill(formOf(*kept));
+    again.show();
+    QVERIFY(again.form().publicAddresses);
+    auto* marked = again.findChild<QCheckBox*>(QStringLiteral("public"));
+    QVERIFY(marked->isChecked());
+    QVERIFY(again.target().public_addresses);
+    QTest::keyClick(marked, Qt::Key_Space);
+    QVERIFY(!again.target().public_addresses);
+  }
+
   void onlyTheSameFingerprintMayBeSaved() {
     remote::ConnectError error;
     error.kind = remote::ConnectError::Kind::host_key_unknown;
@@ -187,15 +213,61 @@ class TargetsPageTest : public QObject {
     QCOMPARE(dialog.result(), int(QDialog::Accepted));
   }
 
-  void aChangedKeyCannotBeAccepted() {
+  void aKeyThatIsWrongCannotBeAccepted_data() {
+    using Kind = remote::ConnectError::Kind;
+    QTest::addColumn<Kind>("kind");
+    QTest::addColumn<QString>("advice");
+    QTest::newRow("changed") << Kind::host_key_changed << "remove the target";
+    QTest::newRow("revoked") << Kind::host_key_refused << "change nothing before";
+  }
+  void aKeyThatIsWrongCannotBeAccepted() {
+    QFETCH(remote::ConnectError::Kind, kind);
+    QFETCH(QString, advice);
     remote::ConnectError error;
-    error.kind = remote::ConnectError::Kind::host_key_changed;
+    error.kind = kind;
     error.key = {"hgx-09.lab:22", "SHA256:q8Vn2hXo7LkT0sYdWmZ4rC1uBf9EJpGa6iKxN3RtHyQ"};
     RefusedKeyDialog dialog(error, nullptr);
     QStringList buttons;
     for (const auto* button : dialog.findChildren<QPushButton*>()) buttons << button->text();
     buttons.sort();
     QCOMPARE(buttons, QStringList({QStringLiteral("Close"), QStringLiteral("copy")}));
+    QString words;
+    for (const auto* label : dialog.findChildren<QLabel*>()) words += label->text() + QChar(' ');
+    QVERIFY2(words.contains(advice), qPrintable(words));
+    QCOMPARE(words.contains(QStringLiteral("add it again")),
+             kind == remote::ConnectError::Kind::host_key_changed);
+  }
+
+  void anotherUserOrPortIsTheSameMachine_data() {
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<QString>("alias");
+    QTest::newRow("as it was") << "ada@hgx-07.lab:2222"
+                               << "cluster";
+    QTest::newRow("another user") << "bob@hgx-07.lab:2222"
+                                  << "cluster";
+    QTest::newRow("another port") << "ada@hgx-07.lab"
+                                  << "cluster";
+    QTest::newRow("both") << "hgx-07.lab:22222"
+                          << "cluster";
+    QTest::newRow("another machine") << "ada@hgx-08.lab:2222"
+                                     << "";
+  }
+  void anotherUserOrPortIsTheSameMachine() {
+    QFETCH(QString, typed);
+    QFETCH(QString, alias);
+    remote::Target target;
+    target.name = "lab";
+    target.hosts = {*remote::parse_host("ada@hgx-07.lab:2222")};
+    target.hosts[0].host_key_alias = "cluster";
+    target.hosts[0].known_hosts = {"/etc/lab/keys"};
+    HostDialog dialog({}, nullptr);
+    dialog.edit(target);
+    dialog.fill(formOf(target));
+    dialog.show();
+    type(&dialog, "hosts", typed);
+    const remote::Host& host = dialog.target().hosts.front();
+    QCOMPARE(QString::fromStdString(host.host_key_alias), alias);
+    QCOMPARE(host.known_hosts.empty(), alias.isEmpty());
   }
 
   void aHostIsAddedItsKeySavedAndLaterFoundChanged() {
@@ -326,11 +398,19 @@ class TargetsPageTest : public QObject {
     QFile config(folder_.filePath(QStringLiteral(".ssh/config")));
     QVERIFY(config.open(QIODevice::WriteOnly));
     config.write("Host lab\n  HostName hgx-07.lab\n  User ada\n");
+    // One that cannot be reached is not passed over in silence.
+    config.write("Host tunnel1 tunnel2 tunnel3 tunnel4\n  ProxyCommand nc %h %p\n");
     config.close();
     qputenv("HOME", folder_.path().toUtf8());
     open();
     QTRY_VERIFY(page_->isReady());
     QTRY_COMPARE(list()->model()->rowCount(), 2);
+    const auto* warnings = page_->findChild<QLabel*>(QStringLiteral("warnings"));
+    QVERIFY(warnings->isVisible());
+    for (const char* words :
+         {"tunnel1: ", "tunnel3: ", ".ssh/config:5: ProxyCommand", "and 1 more"})
+      QVERIFY2(warnings->text().contains(QLatin1String(words)), qPrintable(warnings->text()));
+    QVERIFY(warnings->toolTip().contains(QStringLiteral("tunnel4: ")));
     const QModelIndex offered = list()->model()->index(1, 0);
     QCOMPARE(offered.data().toString(), QStringLiteral("lab"));
     QVERIFY(offered.data(TargetListModel::OfferedRole).toBool());
