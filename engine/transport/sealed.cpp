@@ -65,8 +65,10 @@ bool Seal::set_key() {
 }
 
 Result<> Seal::renew_key() {
-  auto next =
-      derive_key(key_.bytes, {}, {reinterpret_cast<const uint8_t*>(kNext.data()), kNext.size()});
+  // What the RFC takes where there is no salt; libcrypto 3.0 refuses an empty one.
+  constexpr std::array<uint8_t, 32> kNoSalt{};
+  auto next = derive_key(key_.bytes, kNoSalt,
+                         {reinterpret_cast<const uint8_t*>(kNext.data()), kNext.size()});
   if (!next) return fail(next);
   key_ = *next;
   keyed_ = set_key();

@@ -3,6 +3,7 @@
 #include "engine/transport/sealed.h"
 
 #include <QTest>
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -36,6 +37,7 @@ Bytes sealed(Seal& seal, const Bytes& text) {
 
 // Empty: it does not open.
 Bytes opened(Seal& seal, const Bytes& record) {
+  if (record.size() < record_bytes(0)) return {};
   Bytes text(record.size() - record_bytes(0));
   const iovec place = all_of(text);
   const auto done = seal.open(record, {&place, 1});
@@ -72,7 +74,8 @@ class SealedTest : public QObject {
       const Bytes all = text(size);
       const Bytes record = sealed(pair.seals, all);
       QCOMPARE(text_bytes(record), size);
-      QVERIFY(std::search(record.begin(), record.end(), all.begin(), all.end()) == record.end());
+      if (size > 1)
+        QVERIFY(std::search(record.begin(), record.end(), all.begin(), all.end()) == record.end());
       Bytes got(size);
       const size_t third = size / 3;
       const iovec places[] = {{got.data(), third}, {got.data() + third, size - third}};

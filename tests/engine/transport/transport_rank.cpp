@@ -272,6 +272,7 @@ void canary(HostBackend& group, const Arguments& a) {
   Tensors fulls{at::empty({200000 * a.size})};
   group.allgather_into_tensor_coalesced(fulls, shards)->wait();
   require(fulls[0].eq(1234.5678f).all().item<bool>(), "gathered");
+  group.barrier()->wait();
   std::cout << "gathered over " << group.transport() << std::endl;
 }
 
