@@ -171,6 +171,12 @@ struct Telemetry {
   bool operator==(const Telemetry&) const = default;
 };
 
+/// [transport]: how ranks of several hosts talk to each other.
+struct Transport {
+  bool encrypt = false;
+  bool operator==(const Transport&) const = default;
+};
+
 struct Hardware {
   std::string name = "this-machine";
   int64_t ranks = 2;
@@ -195,6 +201,7 @@ struct Recipe {
   Checkpoint checkpoint;
   Timeouts timeouts;
   Telemetry telemetry;
+  Transport transport;
   Hardware hardware;
 
   /// Ranks that hold different data: dp_replicate × dp_shard (after `resolve`).

@@ -67,7 +67,7 @@ const std::vector<Group>& group_table() {
                                          {"Data", {"data"}},
                                          {"Training", {"training"}},
                                          {"Optimizer", {"optimizer", "schedule"}},
-                                         {"Parallelism", {"hardware", "parallelism"}},
+                                         {"Parallelism", {"hardware", "parallelism", "transport"}},
                                          {"Memory", {"recompute", "wrapping", "override"}},
                                          {"Precision", {"precision"}},
                                          {"Validation", {"validation"}},
@@ -409,6 +409,11 @@ std::vector<Field> make_schema() {
       integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0)
           .says("timeline every", "steps", "Steps from one recorded timeline to the next; 0: none.")
           .zero("never"),
+      boolean("transport.encrypt", &R::transport, &Transport::encrypt)
+          .says("encrypt", "",
+                "Ranks of several hosts encrypt all that they send each other (AES-256-GCM), for "
+                "networks on which others can read or change it. It takes CPU time, which "
+                "predictions do not count. Ranks of one host use its memory; NCCL cannot."),
       text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name")
           .says("hardware", "",
                 "What the prediction is made for: this machine, or nodes of the catalogue.")

@@ -73,15 +73,16 @@ bool on_one_host(const launch::RankContext& context) {
 
 // What ranks that meet over TCP prove themselves by. Those of one host need it only where they
 // cannot read each other's memory; the launcher has made it for them as well.
-Result<std::optional<transport::Credentials>> credentials_of(const launch::RankContext& context) {
+Result<std::optional<transport::Credentials>> credentials_of(const launch::RankContext& context,
+                                                             bool encrypt) {
   const std::string file = launch::secret_file(context.run_dir);
   if (on_one_host(context) && access(file.c_str(), F_OK) != 0) return std::nullopt;
   auto secret = read_secret(file);
   // On a disk that keeps no modes (vfat, some network file systems) nobody can tell who reads it.
   if (!secret && on_one_host(context)) return std::nullopt;
   if (!secret) return fail(secret);
-  return transport::Credentials{*secret,
-                                fmt::format("{}/{}", context.launch.run, context.launch.epoch)};
+  return transport::Credentials{
+      *secret, fmt::format("{}/{}", context.launch.run, context.launch.epoch), encrypt};
 }
 
 Result<c10::intrusive_ptr<c10d::Store>> open_store(
@@ -128,7 +129,7 @@ const transport::HostBackend* host_group(const std::string& name) {
 }  // namespace
 
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                             c10::Device device, std::chrono::milliseconds timeout) {
+                             c10::Device device, bool encrypt, std::chrono::milliseconds timeout) {
   const launch::Launch& launch = context.launch;
   if (layout.mesh().size() != launch.world_size)
     return fail("a mesh of {} ranks is not one of {}", layout.mesh().size(), launch.world_size);
@@ -142,9 +143,15 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
   if (!on_one_host(context)) {
     const auto reach = launch::check_reach(own->number, launch.public_addresses);
     if (!reach) return fail("rank {}: {}", context.rank, reach.error().message);
+    if (device.is_cuda() && encrypt)
+      return fail(
+          "transport.encrypt: NCCL, which sends what GPUs of several hosts exchange, cannot "
+          "encrypt "
+          "it; valid: false on a network that only people whom you trust are on, or "
+          "hardware.device = \"cpu\", or GPUs of one host");
     if (device.is_cuda()) name_interface(own->number);
   }
-  const auto credentials = credentials_of(context);
+  const auto credentials = credentials_of(context, encrypt);
   if (!credentials) return fail(credentials);
   const auto cannot = [&](const std::string& why) {
     const std::string place = on_one_host(context)

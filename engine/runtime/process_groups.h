@@ -15,10 +15,11 @@ namespace heddle::runtime {
 
 /// Meets the other ranks at the run's rendezvous and makes the layout's groups: through a file of
 /// the run directory where all ranks are of this host, which then needs no network. Call once a
-/// process, before the first collective; with one rank there is nothing to make. `timeout`: how
-/// long others are waited for.
+/// process, before the first collective; with one rank there is nothing to make. `encrypt`: what
+/// goes over a network is sealed; refused where NCCL would send it. `timeout`: how long others are
+/// waited for.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                             c10::Device device,
+                             c10::Device device, bool encrypt = false,
                              std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
 /// How long the collectives of all groups wait for the other ranks, from the next ones on.

@@ -145,8 +145,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
   if (!device) return bad_input(device.error().message);
   const recipe::Layout layout(recipe);
-  if (const auto met = runtime::init_process_groups(context, layout, *device,
-                                                    in_milliseconds(recipe.timeouts.start));
+  if (const auto met =
+          runtime::init_process_groups(context, layout, *device, recipe.transport.encrypt,
+                                       in_milliseconds(recipe.timeouts.start));
       !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, layout, context.launch, *device);

@@ -31,14 +31,14 @@ Result<> watch(const Socket& epoll, const Socket& socket) {
 
 // How a call has gone: nobody there, not let in, or in.
 struct Call {
-  Result<Socket> socket;
+  Result<Channel> channel;
   bool again = false;  // the next one may go better
 };
 
 Call call(const std::string& host, uint16_t port, const Credentials& credentials,
           const Contact& contact, milliseconds timeout, bool wait_for_listener) {
   auto socket = connect_to(host, port, timeout);
-  if (!socket) return {std::move(socket), wait_for_listener};
+  if (!socket) return {fail(socket), wait_for_listener};
   const auto failed = [&](const auto& result, bool again) {
     return Call{fail("{} port {}: {}", host, port, result.error().message), again};
   };
@@ -49,7 +49,7 @@ Call call(const std::string& host, uint16_t port, const Credentials& credentials
   while (true) {
     const auto sent = send_all(*socket, words->data(), words->size());
     if (!sent) return failed(sent, true);
-    if (handshake->done()) return {std::move(socket)};
+    if (handshake->done()) return {Channel(std::move(*socket), handshake->keys())};
     const size_t size = handshake->awaits();
     const auto got = receive_all(*socket, said.data(), size, std::min(timeout, kPatientCaller));
     if (!got) return failed(got, true);
@@ -143,8 +143,9 @@ Result<std::vector<Guest>> Door::step() {
       strangers_.erase(stranger);
     } else if (stranger->handshake.done()) {
       epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
+      const Handshake& said = stranger->handshake;
       guests.push_back(
-          {std::move(stranger->socket), stranger->handshake.caller(), stranger->handshake.lane()});
+          {Channel(std::move(stranger->socket), said.keys()), said.caller(), said.lane()});
       strangers_.erase(stranger);
     }
   }
@@ -155,15 +156,15 @@ Result<std::vector<Guest>> Door::step() {
   return guests;
 }
 
-Result<Socket> knock(const std::string& host, uint16_t port, const Credentials& credentials,
-                     const Contact& contact, milliseconds timeout, bool wait_for_listener) {
+Result<Channel> knock(const std::string& host, uint16_t port, const Credentials& credentials,
+                      const Contact& contact, milliseconds timeout, bool wait_for_listener) {
   const auto end = Door::Clock::now() + timeout;
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(end - Door::Clock::now());
     Call made =
         call(host, port, credentials, contact, std::max(milliseconds(1), left), wait_for_listener);
-    if (made.socket) return std::move(made.socket);
-    if (!made.again || left <= kBetweenCalls) return fail(made.socket);
+    if (made.channel) return std::move(made.channel);
+    if (!made.again || left <= kBetweenCalls) return fail(made.channel);
     std::this_thread::sleep_for(kBetweenCalls);
   }
 }

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "base/socket.h"
+#include "engine/transport/channel.h"
 #include "engine/transport/handshake.h"
 
 namespace heddle::transport {
 
 /// Who has proven to be of the run.
 struct Guest {
-  Socket socket;
+  Channel channel;
   int caller = 0;
   int lane = 0;
 };
@@ -65,8 +66,8 @@ class Door {
 
 /// Connects to a door, again and again until it is let in or `timeout` has passed: one who was
 /// pushed out by strangers calls again. `wait_for_listener`: also where nobody listens yet.
-Result<Socket> knock(const std::string& host, uint16_t port, const Credentials& credentials,
-                     const Contact& contact, std::chrono::milliseconds timeout,
-                     bool wait_for_listener);
+Result<Channel> knock(const std::string& host, uint16_t port, const Credentials& credentials,
+                      const Contact& contact, std::chrono::milliseconds timeout,
+                      bool wait_for_listener);
 
 }  // namespace heddle::transport

@@ -260,11 +260,8 @@ void Exchange::time_out(const Operation& operation, const RemoteTraffic& traffic
 void Exchange::gone(const Operation& operation, int peer) {
   const std::string where = fmt::format("in the middle of {} of group {}",
                                         to_string(operation.descriptor), options_.group);
-  const std::string cause = is_remote(peer) ? meeting_.tcp->cause(peer) : "";
-  if (!cause.empty())
-    throw std::runtime_error(
-        fmt::format("rank {} cannot be reached ({}), {}", run_rank(peer), cause, where));
-  throw std::runtime_error(fmt::format("rank {} is gone, {}", run_rank(peer), where));
+  const std::string fate = is_remote(peer) ? meeting_.tcp->fate(peer) : kGone;
+  throw std::runtime_error(fmt::format("rank {} {}, {}", run_rank(peer), fate, where));
 }
 
 int Exchange::run_rank(int rank) const {

@@ -8,14 +8,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace heddle::transport {
 namespace {
 
-// The last byte is the version.
+// The last byte is the version; the one before it says whether what follows is to be sealed.
 constexpr std::array<uint8_t, 8> kMagic{'h', 'e', 'd', 'd', 'l', 'e', 0, 1};
 
 // Where in the hello.
+constexpr size_t kEncryptAt = 6;
 constexpr size_t kTopicAt = kMagic.size();
 constexpr size_t kAnswererAt = kTopicAt + 32;
 constexpr size_t kCallerAt = kAnswererAt + 4;
@@ -38,6 +40,7 @@ std::vector<uint8_t> opening(const Credentials& credentials, const std::string& 
   const std::string text = credentials.run + '\n' + topic;
   std::vector<uint8_t> bytes(kCallerAt);
   std::copy(kMagic.begin(), kMagic.end(), bytes.begin());
+  bytes[kEncryptAt] = credentials.encrypt;
   SHA256(reinterpret_cast<const uint8_t*>(text.data()), text.size(), bytes.data() + kTopicAt);
   put_number(bytes.data() + kAnswererAt, static_cast<uint32_t>(answerer));
   return bytes;
@@ -46,7 +49,10 @@ std::vector<uint8_t> opening(const Credentials& credentials, const std::string& 
 }  // namespace
 
 Handshake::Handshake(const Credentials& credentials, State state, const Address& at)
-    : secret_(credentials.secret), state_(state) {
+    : secret_(credentials.secret),
+      state_(state),
+      encrypt_(credentials.encrypt),
+      calls_(state == State::answer) {
   uint8_t* place = known_.data() + kHelloBytes + kNonceBytes;
   std::copy(at.ip.begin(), at.ip.end(), place);
   place[16] = static_cast<uint8_t>(at.port >> 8);
@@ -89,6 +95,7 @@ size_t Handshake::awaits() const {
     case State::welcome:
       return sizeof(Digest);
     case State::done:
+    case State::unlike:
       return 0;
   }
   return 0;
@@ -97,11 +104,16 @@ size_t Handshake::awaits() const {
 int Handshake::caller() const { return static_cast<int>(number_at(known_.data() + kCallerAt)); }
 int Handshake::lane() const { return static_cast<int>(number_at(known_.data() + kLaneAt)); }
 
-Handshake::Digest Handshake::proof(std::string_view word) const {
-  // Words of one length each, so that no word and what follows are another word and its rest.
-  std::array<uint8_t, 8 + sizeof(known_)> text{};
+// Words of one length each, so that no word and what follows are another word and its rest.
+Handshake::Text Handshake::with_known(std::string_view word) const {
+  Text text{};
   std::copy(word.begin(), word.end(), text.begin());
   std::copy(known_.begin(), known_.end(), text.begin() + 8);
+  return text;
+}
+
+Handshake::Digest Handshake::proof(std::string_view word) const {
+  const Text text = with_known(word);
   Digest digest{};
   HMAC(EVP_sha256(), secret_.bytes().data(), Secret::kBytes, text.data(), text.size(),
        digest.data(), nullptr);
@@ -122,33 +134,41 @@ Result<Handshake::Bytes> Handshake::take(std::span<const uint8_t> bytes) {
       return take_answer(bytes);
     case State::call: {
       if (!proven("call", bytes)) return fail("the caller does not know this run's secret");
-      state_ = State::done;
+      if (const auto finished = finish(); !finished) return fail(finished);
       const Digest welcome = proof("welcome");
       return Bytes(welcome.begin(), welcome.end());
     }
     case State::welcome:
       if (!proven("welcome", bytes)) return fail("the answer does not know this run's secret");
-      state_ = State::done;
+      if (const auto finished = finish(); !finished) return fail(finished);
       return Bytes{};
     case State::done:
+    case State::unlike:
       break;
   }
   return fail("the handshake is over");
 }
 
 Result<Handshake::Bytes> Handshake::take_hello(std::span<const uint8_t> bytes) {
-  if (!std::equal(expected_.begin(), expected_.end(), bytes.begin()))
-    return fail("the caller is of another run, or wants another rank");
   std::copy(bytes.begin(), bytes.end(), known_.begin());
-  const Digest answer = proof("answer");
+  const bool alike = std::exchange(known_[kEncryptAt], encrypt_) == encrypt_;
+  if (!std::equal(expected_.begin(), expected_.end(), known_.begin()))
+    return fail("the caller is of another run, or wants another rank");
+  known_[kEncryptAt] = bytes[kEncryptAt];
+  const Digest answer = proof(alike ? "answer" : "unlike");
   Bytes said(known_.begin() + kHelloBytes, known_.begin() + kHelloBytes + kNonceBytes);
   said.insert(said.end(), answer.begin(), answer.end());
-  state_ = State::call;
+  state_ = alike ? State::call : State::unlike;
   return said;
 }
 
 Result<Handshake::Bytes> Handshake::take_answer(std::span<const uint8_t> bytes) {
   std::copy_n(bytes.begin(), kNonceBytes, known_.begin() + kHelloBytes);
+  if (proven("unlike", bytes.subspan(kNonceBytes)))
+    return fail(
+        "transport.encrypt is {} on rank {} and {} on rank {}; all hosts of a run need the same "
+        "recipe",
+        encrypt_, caller(), !encrypt_, number_at(known_.data() + kAnswererAt));
   if (!proven("answer", bytes.subspan(kNonceBytes)))
     return fail(
         "it does not know this run's secret, or is reached under another address than the one that "
@@ -156,6 +176,22 @@ Result<Handshake::Bytes> Handshake::take_answer(std::span<const uint8_t> bytes) 
   state_ = State::welcome;
   const Digest call = proof("call");
   return Bytes(call.begin(), call.end());
+}
+
+// From the secret and both nonces, for this connection and one of its directions.
+Result<Key> Handshake::key_of(std::string_view direction) const {
+  std::array<uint8_t, 2 * kNonceBytes> nonces{};
+  std::copy_n(known_.begin() + kNonceAt, nonces.size(), nonces.begin());
+  return derive_key(secret_.bytes(), nonces, with_known(direction));
+}
+
+Result<> Handshake::finish() {
+  state_ = State::done;
+  if (!encrypt_) return {};
+  const auto asked = key_of("asked"), answered = key_of("answered");
+  if (!asked || !answered) return fail(asked ? answered : asked);
+  keys_ = calls_ ? Keys{*asked, *answered} : Keys{*answered, *asked};
+  return {};
 }
 
 }  // namespace heddle::transport

@@ -9,11 +9,14 @@
 // A proof is HMAC-SHA256 of the secret over its word and all that both know by then: the hello, the
 // answerer's nonce, and the address at which it was reached. So it is of this run, these ranks,
 // this connection, and no other; who passes words on from another address is found out. All sizes
-// are fixed.
+// are fixed. The hello also says whether what follows is to be sealed (sealed.h): where the
+// answerer wants it otherwise its proof is "unlike", so that the caller can believe that and say
+// so.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,13 +24,15 @@
 
 #include "base/address.h"
 #include "base/secret.h"
+#include "engine/transport/sealed.h"
 
 namespace heddle::transport {
 
 /// What makes a process one of a run's ranks.
 struct Credentials {
   Secret secret;
-  std::string run;  // name and attempt: a proof for one run is none for another
+  std::string run;       // name and attempt: a proof for one run is none for another
+  bool encrypt = false;  // whether they seal what they say over TCP, once they know each other
 };
 
 /// What a connection is for.
@@ -61,24 +66,34 @@ class Handshake {
   int caller() const;
   int lane() const;
 
+  /// What this side seals and opens with; nothing where the ranks talk in clear, or are not done.
+  const std::optional<Keys>& keys() const { return keys_; }
+
  private:
-  enum class State { hello, answer, call, welcome, done };
+  enum class State { hello, answer, call, welcome, done, unlike };
   using Digest = std::array<uint8_t, 32>;
   static constexpr size_t kHelloBytes = 8 + 32 + 3 * 4 + 32;
   static constexpr size_t kNonceBytes = 32;
   static constexpr size_t kAddressBytes = 18;
+  static constexpr size_t kKnownBytes = kHelloBytes + kNonceBytes + kAddressBytes;
+  using Text = std::array<uint8_t, 8 + kKnownBytes>;
 
   Handshake(const Credentials& credentials, State state, const Address& at);
+  Text with_known(std::string_view word) const;
   Digest proof(std::string_view word) const;
   bool proven(std::string_view word, std::span<const uint8_t> said) const;
   Result<Bytes> take_hello(std::span<const uint8_t> bytes);
   Result<Bytes> take_answer(std::span<const uint8_t> bytes);
+  Result<> finish();
+  Result<Key> key_of(std::string_view direction) const;
 
   Secret secret_;
   State state_;
   /// What both know: hello, nonce, address.
-  std::array<uint8_t, kHelloBytes + kNonceBytes + kAddressBytes> known_{};
+  std::array<uint8_t, kKnownBytes> known_{};
   Bytes expected_;  // answering: what the hello must begin with, up to the caller
+  bool encrypt_, calls_;
+  std::optional<Keys> keys_;
 };
 
 }  // namespace heddle::transport

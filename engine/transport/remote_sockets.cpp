@@ -58,10 +58,10 @@ Result<> call_lower(const Side& side, std::vector<RemoteSockets>& sockets) {
     uint16_t port = 0;
     in >> host >> port;
     for (int exchange = 0; exchange < kExchanges; ++exchange) {
-      auto socket = knock(host, port, side.credentials, {side.topic, side.rank, peer, exchange},
-                          side.deadline.left(), /*wait_for_listener=*/false);
-      if (!socket) return fail("rank {} of another host: {}", peer, socket.error().message);
-      sockets[peer][exchange] = std::move(*socket);
+      auto channel = knock(host, port, side.credentials, {side.topic, side.rank, peer, exchange},
+                           side.deadline.left(), /*wait_for_listener=*/false);
+      if (!channel) return fail("rank {} of another host: {}", peer, channel.error().message);
+      sockets[peer][exchange] = std::move(*channel);
     }
   }
   return {};
@@ -72,7 +72,7 @@ std::string missing(const Side& side, const std::vector<RemoteSockets>& sockets)
   std::string names;
   for (int peer = side.rank + 1; peer < side.size(); ++peer) {
     const bool whole = std::all_of(sockets[peer].begin(), sockets[peer].end(),
-                                   [](const Socket& each) { return each.fd() >= 0; });
+                                   [](const Channel& each) { return each.fd() >= 0; });
     if (side.remote[peer] && !whole) names += fmt::format("{}{}", names.empty() ? "" : ", ", peer);
   }
   return names;
@@ -83,7 +83,7 @@ void seat(const Side& side, std::vector<Guest> guests, std::vector<RemoteSockets
     const bool known = guest.caller > side.rank && guest.caller < side.size() &&
                        side.remote[guest.caller] && guest.lane >= 0 && guest.lane < kExchanges;
     // One who has come before lost its connection before it knew that it was in.
-    if (known) sockets[guest.caller][guest.lane] = std::move(guest.socket);
+    if (known) sockets[guest.caller][guest.lane] = std::move(guest.channel);
   }
 }
 

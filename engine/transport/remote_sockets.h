@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
-#include "base/socket.h"
+#include "engine/transport/channel.h"
 #include "engine/transport/handshake.h"
 
 namespace heddle::transport {
@@ -17,7 +17,7 @@ namespace heddle::transport {
 inline constexpr int kExchanges = 2;
 
 /// To one rank, by exchange.
-using RemoteSockets = std::array<Socket, kExchanges>;
+using RemoteSockets = std::array<Channel, kExchanges>;
 
 /// Every rank of the group calls this. By rank: `remote[r]`: rank r is reached this way; the others
 /// have no sockets. `group`: no other group of the run that a rank is in has this name. `address`:

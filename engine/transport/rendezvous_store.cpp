@@ -27,7 +27,7 @@ Result<c10::intrusive_ptr<RendezvousStore>> RendezvousStore::host(Socket listene
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail("socketpair: {}", strerror(errno));
-  Socket own(ends[0]);
+  Channel own{Socket(ends[0])};
   auto server = StoreServer::start(std::move(listener), credentials, world_size, Socket(ends[1]));
   if (!server) return fail(server);
   return c10::make_intrusive<RendezvousStore>(std::move(own), std::move(*server), timeout);
@@ -37,18 +37,18 @@ Result<c10::intrusive_ptr<RendezvousStore>> RendezvousStore::join(const std::str
                                                                   uint16_t port,
                                                                   const Credentials& credentials,
                                                                   int rank, Milliseconds timeout) {
-  auto socket = knock(host, port, credentials, {.topic = kStoreTopic, .caller = rank}, timeout,
-                      /*wait_for_listener=*/true);
-  if (!socket) return fail(socket);
-  return c10::make_intrusive<RendezvousStore>(std::move(*socket), nullptr, timeout);
+  auto channel = knock(host, port, credentials, {.topic = kStoreTopic, .caller = rank}, timeout,
+                       /*wait_for_listener=*/true);
+  if (!channel) return fail(channel);
+  return c10::make_intrusive<RendezvousStore>(std::move(*channel), nullptr, timeout);
 }
 
-RendezvousStore::RendezvousStore(Socket socket, std::unique_ptr<StoreServer> server,
+RendezvousStore::RendezvousStore(Channel channel, std::unique_ptr<StoreServer> server,
                                  Milliseconds timeout)
-    : Store(timeout), socket_(std::move(socket)), server_(std::move(server)) {}
+    : Store(timeout), channel_(std::move(channel)), server_(std::move(server)) {}
 
 RendezvousStore::~RendezvousStore() {
-  shutdown(socket_.fd(), SHUT_RDWR);  // which ends the server
+  shutdown(channel_.fd(), SHUT_RDWR);  // which ends the server
 }
 
 c10::intrusive_ptr<c10d::Store> RendezvousStore::clone() {
@@ -62,25 +62,27 @@ StoreReply RendezvousStore::ask(const StoreRequest& request) {
                    "the ranks' store takes no key of ", request.key.size(), " and no value of ",
                    request.value.size(), " bytes");
   const std::lock_guard lock(mutex_);
-  const std::vector<uint8_t> frame = to_frame(request);
-  std::vector<uint8_t> in(kLengthBytes);
-  Result<StoreReply> reply = fail("");
-  Result<> done = send_all(socket_, frame.data(), frame.size());
-  if (done) done = receive_all(socket_, in.data(), in.size(), kReply);
-  if (done) {
-    const auto length = frame_length(in);
-    if (length) {
-      in.resize(*length);
-      done = receive_all(socket_, in.data(), in.size(), kReply);
-    }
-    if (done) reply = length ? reply_from(in) : fail(length);
-  }
-  if (!done) reply = fail(done);
-  if (!reply) shutdown(socket_.fd(), SHUT_RDWR);  // a reply that comes later is another request's
+  auto reply = exchange(request);
+  if (!reply) shutdown(channel_.fd(), SHUT_RDWR);  // what comes later is another request's
   TORCH_CHECK_WITH(DistStoreError, reply, "rank 0 cannot be asked: ", reply.error().message);
   TORCH_CHECK_WITH(DistStoreError, reply->status != StoreStatus::refused, request.key, ": ",
                    std::string(reply->value.begin(), reply->value.end()));
   return std::move(*reply);
+}
+
+Result<StoreReply> RendezvousStore::exchange(const StoreRequest& request) {
+  const auto amiss = [](const auto& failed) { return fail("it {}", failed.error().message); };
+  if (const auto sent = send_whole(channel_, to_frame(request), kReply); !sent) return amiss(sent);
+  std::vector<uint8_t> in;
+  while (true) {
+    const auto got = receive_some(channel_, room_, kReply);
+    if (!got) return amiss(got);
+    in.insert(in.end(), room_.begin(), room_.begin() + static_cast<ptrdiff_t>(*got));
+    if (in.size() < kLengthBytes) continue;
+    const auto length = frame_length(in);
+    if (!length) return fail(length);
+    if (in.size() >= kLengthBytes + *length) return reply_from(std::span(in).subspan(kLengthBytes));
+  }
 }
 
 StoreValue RendezvousStore::wait_for(const std::string& key, Milliseconds timeout) {

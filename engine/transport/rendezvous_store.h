@@ -41,16 +41,18 @@ class RendezvousStore : public c10d::Store {
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys, const Milliseconds& timeout) override;
 
-  RendezvousStore(Socket socket, std::unique_ptr<StoreServer> server, Milliseconds timeout);
+  RendezvousStore(Channel channel, std::unique_ptr<StoreServer> server, Milliseconds timeout);
 
  private:
   /// Throws where the rank 0 that keeps the values is gone or refuses.
   StoreReply ask(const StoreRequest& request);
+  Result<StoreReply> exchange(const StoreRequest& request);
   StoreValue wait_for(const std::string& key, Milliseconds timeout);
 
   std::mutex mutex_;  // one request and its reply at a time
-  Socket socket_;
-  std::unique_ptr<StoreServer> server_;  // rank 0's; after the socket whose end it waits for
+  Channel channel_;
+  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMostRecordBytes);
+  std::unique_ptr<StoreServer> server_;  // rank 0's; after the channel whose end it waits for
 };
 
 }  // namespace heddle::transport

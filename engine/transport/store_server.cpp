@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -12,8 +11,6 @@ namespace heddle::transport {
 namespace {
 
 using std::chrono::milliseconds;
-
-bool later() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
@@ -28,7 +25,7 @@ Result<std::unique_ptr<StoreServer>> StoreServer::start(Socket listener,
 
 StoreServer::StoreServer(Door door, int world_size, Socket own)
     : door_(std::move(door)), clients_(world_size), met_(world_size) {
-  clients_[0].emplace(std::move(own));
+  clients_[0].emplace(Channel(std::move(own)));
   met_[0] = true;
   thread_ = std::thread([this] { guarded_thread("store", [this] { serve(); }); });
 }
@@ -51,13 +48,13 @@ void StoreServer::serve() {
     for (const auto& client : clients_) {
       const bool talks = client && client->out.empty();
       polled.push_back(
-          {client ? client->socket.fd() : -1, static_cast<short>(talks ? POLLIN : POLLOUT), 0});
+          {client ? client->channel.fd() : -1, static_cast<short>(talks ? POLLIN : POLLOUT), 0});
     }
     if (poll(polled.data(), polled.size(), patience()) < 0 && errno != EINTR) return;
     for (size_t rank = 0; rank < clients_.size(); ++rank) {
       if (!clients_[rank] || polled[1 + rank].revents == 0) continue;
       Client& client = *clients_[rank];
-      if (!(client.out.empty() ? hear(client) : tell(client))) clients_[rank].reset();
+      if (!(client.out.empty() ? hear(rank) : tell(client))) clients_[rank].reset();
     }
     answer_waiting();
     // Last: what was polled above is still who it was.
@@ -71,30 +68,30 @@ void StoreServer::take_guests() {
   for (Guest& guest : *guests) {
     if (guest.caller < 1 || static_cast<size_t>(guest.caller) >= clients_.size()) continue;
     // One who has come before lost its connection before it knew that it was in.
-    clients_[guest.caller].emplace(std::move(guest.socket));
+    clients_[guest.caller].emplace(std::move(guest.channel));
     met_[guest.caller] = true;
   }
   if (std::find(met_.begin(), met_.end(), false) == met_.end()) door_.reset();
 }
 
-bool StoreServer::hear(Client& client) {
-  size_t whole = kLengthBytes;
-  if (client.in.size() >= kLengthBytes) {
-    const auto length = frame_length(client.in);
-    if (!length) return false;
-    whole += *length;
+bool StoreServer::hear(size_t rank) {
+  Client& client = *clients_[rank];
+  const iovec room{room_.data(), room_.size()};
+  const auto got = client.channel.receive({&room, 1});
+  if (!got) {
+    // One who is still there learns why nobody answers any more.
+    const std::string why = fmt::format("rank {} {}", rank, got.error().message);
+    client.out = to_frame(StoreReply{StoreStatus::refused, StoreValue(why.begin(), why.end())});
+    tell(client);
+    return false;
   }
-  const size_t before = client.in.size();
-  // No more room than bytes that have come: a length alone costs nothing.
-  client.in.resize(std::min(whole, before + (1 << 16)));
-  const ssize_t got =
-      recv(client.socket.fd(), client.in.data() + before, client.in.size() - before, MSG_DONTWAIT);
-  const bool nothing = got < 0 && later();
-  client.in.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  if (got <= 0) return nothing;
+  if (*got == 0) return true;
   if (client.waiting) return false;  // it speaks before its turn
-  if (client.in.size() < whole) return true;
-  if (whole == kLengthBytes) return hear(client);
+  client.in.insert(client.in.end(), room_.begin(), room_.begin() + static_cast<ptrdiff_t>(*got));
+  if (client.in.size() < kLengthBytes) return true;
+  const auto length = frame_length(client.in);
+  if (!length || client.in.size() > kLengthBytes + *length) return false;
+  if (client.in.size() < kLengthBytes + *length) return true;
   const auto request = request_from(std::span(client.in).subspan(kLengthBytes));
   client.in.clear();
   if (!request) return false;
@@ -103,10 +100,10 @@ bool StoreServer::hear(Client& client) {
 }
 
 bool StoreServer::tell(Client& client) {
-  const ssize_t sent =
-      send(client.socket.fd(), client.out.data(), client.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent < 0) return later();
-  client.out.erase(client.out.begin(), client.out.begin() + sent);
+  const iovec rest{client.out.data(), client.out.size()};
+  const auto sent = client.channel.send({&rest, 1});
+  if (!sent) return false;
+  client.out.erase(client.out.begin(), client.out.begin() + static_cast<ptrdiff_t>(*sent));
   return true;
 }
 

@@ -29,7 +29,7 @@ class StoreServer {
   using Clock = std::chrono::steady_clock;
   /// A rank that has come.
   struct Client {
-    Socket socket;
+    Channel channel;
     std::vector<uint8_t> in = {};              // a request, as far as it has come
     std::vector<uint8_t> out = {};             // a reply, as far as it has not gone
     std::optional<StoreRequest> waiting = {};  // for a key that is not there yet
@@ -40,7 +40,7 @@ class StoreServer {
   void serve();
   void take_guests();
   /// False: the client is gone, or says what no client says.
-  bool hear(Client& client);
+  bool hear(size_t rank);
   bool tell(Client& client);
   void answer(Client& client, const StoreRequest& request);
   /// Those who wait: whose key has come, and whose time is up.
@@ -51,6 +51,7 @@ class StoreServer {
   std::vector<std::optional<Client>> clients_;  // by rank
   std::vector<bool> met_;
   StoreValues values_;
+  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMostRecordBytes);
   std::thread thread_;
 };
 

@@ -1,6 +1,5 @@
 #include "engine/transport/stream.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,20 +13,11 @@ constexpr uint64_t kCallBytes = 1 << 20;
 // 4 ms at 1 Gbit/s. The kernel grows its buffer for it, and wakes earlier where it may not.
 constexpr uint64_t kWakeBytes = 512 * 1024;
 
-bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
-msghdr message(std::vector<iovec>& entries) {
-  msghdr message{};
-  message.msg_iov = entries.data();
-  message.msg_iovlen = entries.size();
-  return message;
-}
-
 }  // namespace
 
-Stream::Stream(Socket socket) : socket_(std::move(socket)), ended_(socket_.fd() < 0) {
+Stream::Stream(Channel channel) : channel_(std::move(channel)), ended_(fd() < 0) {
   const int on = 1;
-  if (!ended_) setsockopt(socket_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  if (!ended_) setsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 short Stream::events() const {
@@ -44,20 +34,18 @@ bool Stream::send_some(std::unique_lock<std::mutex>& lock) {
     header_sent_ = 0;
   }
   out_.clear();
-  if (header_sent_ < sizeof(Header))
+  const bool with_header = header_sent_ < sizeof(Header);
+  if (with_header)
     out_.push_back(
         {reinterpret_cast<std::byte*>(&header_out_) + header_sent_, sizeof(Header) - header_sent_});
   departing_->peek(out_, kCallBytes);
-  const msghdr entries = message(out_);
   lock.unlock();
-  const ssize_t sent = sendmsg(socket_.fd(), &entries, MSG_DONTWAIT | MSG_NOSIGNAL);
-  const int error = errno;
-  const bool later = sent < 0 && would_block();
+  const auto sent = channel_.send(out_, with_header);
   lock.lock();
-  if (sent < 0) return later ? false : end(error);
-  const size_t of_header = std::min(sizeof(Header) - header_sent_, static_cast<size_t>(sent));
+  if (!sent) return end(sent.error());
+  const size_t of_header = std::min(sizeof(Header) - header_sent_, *sent);
   header_sent_ += of_header;
-  departing_->advance(static_cast<uint64_t>(sent) - of_header);
+  departing_->advance(*sent - of_header);
   if (header_sent_ < sizeof(Header) || !departing_->done()) return false;
   departing_.reset();
   departures_.pop_front();
@@ -83,19 +71,15 @@ bool Stream::receive_some(std::unique_lock<std::mutex>& lock) {
   if (missing_ > 0) {
     in_.clear();
     arriving_->peek(in_, kCallBytes);
-    msghdr entries = message(in_);
     lock.unlock();
-    const ssize_t got = recvmsg(socket_.fd(), &entries, MSG_DONTWAIT);
-    const int error = got == 0 ? 0 : errno;
-    const bool later = got < 0 && would_block();
+    const auto got = channel_.receive(in_);
     lock.lock();
-    if (got == 0 || (got < 0 && !later)) return end(error);
-    if (got > 0) {
-      arriving_->advance(static_cast<uint64_t>(got));
-      missing_ -= static_cast<uint64_t>(got);
-    }
+    if (!got) return end(got.error());
+    arriving_->advance(*got);
+    missing_ -= *got;
   }
-  wake_after(std::min(std::max<uint64_t>(missing_, 1), kWakeBytes));
+  const uint64_t held = std::min<uint64_t>(channel_.held(), missing_);
+  wake_after(std::clamp<uint64_t>(missing_ - held, 1, kWakeBytes));
   if (missing_ > 0) return met;
   arriving_.reset();
   header_received_ = 0;
@@ -106,18 +90,17 @@ bool Stream::receive_some(std::unique_lock<std::mutex>& lock) {
 
 // False: the stream has ended.
 bool Stream::receive_header() {
-  const ssize_t got =
-      recv(socket_.fd(), reinterpret_cast<std::byte*>(&header_in_) + header_received_,
-           sizeof(Header) - header_received_, MSG_DONTWAIT);
-  if (got < 0 && would_block()) return true;
-  if (got <= 0) return !end(got == 0 ? 0 : errno);
-  header_received_ += static_cast<size_t>(got);
+  const iovec rest{reinterpret_cast<std::byte*>(&header_in_) + header_received_,
+                   sizeof(Header) - header_received_};
+  const auto got = channel_.receive({&rest, 1});
+  if (!got) return !end(got.error());
+  header_received_ += *got;
   return true;
 }
 
-bool Stream::end(int error) {
+bool Stream::end(Error error) {
   ended_ = true;
-  error_ = error;
+  error_ = std::move(error.message);
   departures_.clear();
   arrivals_.clear();
   return true;
@@ -127,7 +110,7 @@ bool Stream::end(int error) {
 void Stream::wake_after(uint64_t bytes) {
   const int low_water = static_cast<int>(bytes);
   if (low_water == low_water_) return;
-  setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVLOWAT, &low_water, sizeof(low_water));
+  setsockopt(fd(), SOL_SOCKET, SO_RCVLOWAT, &low_water, sizeof(low_water));
   low_water_ = low_water;
 }
 

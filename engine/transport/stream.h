@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/socket.h"
+#include "engine/transport/channel.h"
 #include "engine/transport/operation.h"
 #include "engine/transport/range_cursor.h"
 
@@ -38,23 +38,23 @@ struct Arrival {
   bool received = false;
 };
 
-/// One direction each of messages, on one socket.
+/// One direction each of messages, on one channel.
 class Stream {
  public:
-  /// Takes over a connected socket; without one it has ended.
-  explicit Stream(Socket socket);
+  /// Takes over a connection; without one it has ended.
+  explicit Stream(Channel channel);
 
   /// What is sent and awaited next. They stay with the caller until `sent` and `received`, or until
   /// the stream is gone.
   void send(Departure& departure) { departures_.push_back(&departure); }
   void expect(Arrival& arrival) { arrivals_.push_back(&arrival); }
 
-  int fd() const { return socket_.fd(); }
+  int fd() const { return channel_.fd(); }
   /// Of poll(): what it waits for, 0: nothing.
   short events() const;
-  /// Whether nothing more comes or goes, and the errno of why; 0: the other side has closed.
+  /// Whether nothing more comes or goes, and what has become of the other side (channel.h).
   bool ended() const { return ended_; }
-  int error() const { return error_; }
+  const std::string& error() const { return error_; }
 
   /// Move what can be moved now. True: something that the owner's waiters look at has changed.
   bool send_some(std::unique_lock<std::mutex>& lock);
@@ -66,13 +66,13 @@ class Stream {
     uint64_t bytes = 0;
   };
 
-  bool end(int error);
+  bool end(Error error);
   bool receive_header();
   void wake_after(uint64_t bytes);
 
-  Socket socket_;
+  Channel channel_;
   bool ended_;
-  int error_ = 0;
+  std::string error_;
   bool refused_ = false;  // the other rank sends what this one does not want
   int low_water_ = 1;     // bytes that must have come for poll() to say so
 

@@ -19,7 +19,7 @@ TcpPeers::TcpPeers(int rank, std::vector<RemoteSockets> sockets)
   TORCH_CHECK(wake_fd_ >= 0, "eventfd: ", strerror(errno));
   for (int peer = 0; peer < size_; ++peer) {
     remote_.push_back(sockets[peer][0].fd() >= 0);
-    for (Socket& socket : sockets[peer]) streams_[peer].emplace_back(std::move(socket));
+    for (Channel& channel : sockets[peer]) streams_[peer].emplace_back(std::move(channel));
   }
   thread_ = prompt_thread("wire", [this] { loop(); });
 }
@@ -146,12 +146,11 @@ TcpPeers::Outcome TcpPeers::wait_sent(const RemoteTraffic& traffic, int peer, in
   return wait(peer, exchange, limit, [&] { return traffic.peers[peer].departures[exchange].sent; });
 }
 
-std::string TcpPeers::cause(int peer) {
+std::string TcpPeers::fate(int peer) {
   std::lock_guard lock(mutex_);
   for (const Stream& stream : streams_[peer])
-    if (const int error = stream.error(); error != 0 && error != EPIPE && error != ECONNRESET)
-      return strerror(error);
-  return {};
+    if (!stream.error().empty() && stream.error() != kGone) return stream.error();
+  return kGone;
 }
 
 }  // namespace heddle::transport

@@ -54,8 +54,8 @@ class TcpPeers {
   Outcome wait_received(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
   Outcome wait_sent(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
 
-  /// Why a peer is `gone`, in words; empty: it has closed its connection.
-  std::string cause(int peer);
+  /// What has become of a peer that is `gone` (channel.h).
+  std::string fate(int peer);
 
   /// Ends all waiting; any thread.
   void close();

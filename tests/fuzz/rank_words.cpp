@@ -1,5 +1,6 @@
 // What a rank hears over TCP: the handshake on either side, then requests to the store and replies.
 #include "engine/transport/handshake.h"
+#include "engine/transport/sealed.h"
 #include "engine/transport/store_values.h"
 #include "tests/fuzz/input.h"
 
@@ -29,6 +30,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto answering = Handshake::answering(credentials, "store", 0, at);
   (void)answering->take(Handshake::calling(credentials, {"store", 1, 0, 0}, at)->hello());
   hear(std::move(answering), input);
+
+  // What comes in place of a record.
+  if (size > record_bytes(0)) {
+    Seal opens(Key{}, Seal::Side::opens);
+    std::vector<uint8_t> text(size - record_bytes(0));
+    const iovec place{text.data(), text.size()};
+    (void)text_bytes(input);
+    if (opens.open(input, {&place, 1})) std::abort();
+  }
 
   StoreValues values;
   for (std::span<const uint8_t> rest = input; rest.size() >= kLengthBytes;) {

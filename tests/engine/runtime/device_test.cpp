@@ -6,8 +6,10 @@
 #include <future>
 #include <limits>
 
+#include "engine/launch/launch.h"
 #include "engine/runtime/device_run.h"
 #include "engine/runtime/placement.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/runtime/replay_policy.h"
 #include "engine/transport/timed_work.h"
 
@@ -49,6 +51,21 @@ class DeviceTest : public QObject {
     QVERIFY(!device->records());
     const auto recorded = device->record([] {});
     QVERIFY(!recorded && recorded.error().message == "this device does not record steps");
+  }
+
+  void gpus_of_several_hosts_cannot_encrypt() {
+    heddle::launch::RankContext context;
+    context.launch.world_size = 2;
+    context.launch.local_ranks = 1;
+    context.port = 4711;
+    heddle::recipe::Recipe recipe;
+    recipe.parallelism.dp_shard = 2;
+    const auto met = init_process_groups(context, heddle::recipe::Layout(recipe),
+                                         c10::Device(at::kCUDA, 0), /*encrypt=*/true);
+    QVERIFY(!met);
+    QVERIFY2(met.error().message.starts_with("transport.encrypt: NCCL, which sends what GPUs of "
+                                             "several hosts exchange, cannot encrypt it; valid:"),
+             met.error().message.c_str());
   }
 
   void steps_are_replayed_once_warm() {

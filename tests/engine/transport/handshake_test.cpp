@@ -95,14 +95,47 @@ class HandshakeTest : public QObject {
     QCOMPARE(QString::fromStdString(strangers.error), why);
   }
 
-  // One bit of any word at any place.
+  // Each side learns from the other's proof that they want it otherwise, and no keys are made.
+  void both_seal_or_neither() {
+    for (const bool calls : {false, true}) {
+      Credentials caller = credentials(), answerer = credentials();
+      caller.encrypt = calls;
+      answerer.encrypt = !calls;
+      Talk unlike = talk(caller, answerer);
+      QVERIFY(!unlike.run());
+      QCOMPARE(QString::fromStdString(unlike.error),
+               QString("transport.encrypt is %1 on rank 3 and %2 on rank 0; all hosts of a run "
+                       "need the same recipe")
+                   .arg(calls ? "true" : "false", calls ? "false" : "true"));
+      QCOMPARE(unlike.answerer.awaits(), size_t(0));
+      QVERIFY(!unlike.answerer.done() && !unlike.answerer.keys() && !unlike.caller.keys());
+    }
+  }
+
+  void keys_are_of_one_connection_and_one_direction() {
+    Credentials sealed = credentials();
+    sealed.encrypt = true;
+    Talk clear = talk(credentials(), credentials()), one = talk(sealed, sealed),
+         other = talk(sealed, sealed);
+    QVERIFY(clear.run() && one.run() && other.run());
+    QVERIFY(!clear.caller.keys() && !clear.answerer.keys());
+    QVERIFY(one.caller.keys()->out.bytes == one.answerer.keys()->in.bytes);
+    QVERIFY(one.caller.keys()->in.bytes == one.answerer.keys()->out.bytes);
+    QVERIFY(one.caller.keys()->in.bytes != one.caller.keys()->out.bytes);
+    QVERIFY(one.caller.keys()->out.bytes != other.caller.keys()->out.bytes);
+  }
+
+  // One bit of any word at any place, whatever follows.
   void a_bit_that_is_changed_on_the_way_ends_it() {
-    for (size_t word = 0; word < 4; ++word)
-      for (size_t byte = 0; byte < 128; ++byte) {
-        Talk spoilt = talk(credentials(), credentials());
-        QVERIFY2(!spoilt.run(word, byte),
-                 qPrintable(QString("word %1, byte %2").arg(word).arg(byte)));
-      }
+    for (const bool encrypt : {false, true})
+      for (size_t word = 0; word < 4; ++word)
+        for (size_t byte = 0; byte < 128; ++byte) {
+          Credentials both = credentials();
+          both.encrypt = encrypt;
+          Talk spoilt = talk(both, both);
+          QVERIFY2(!spoilt.run(word, byte),
+                   qPrintable(QString("word %1, byte %2").arg(word).arg(byte)));
+        }
   }
 
   // What was heard of one handshake is of no use in another: both sides' nonces are new.

@@ -2,6 +2,8 @@
 #include "engine/transport/remote_sockets.h"
 
 #include <QTest>
+#include <array>
+#include <cstring>
 #include <future>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
@@ -22,6 +24,20 @@ std::future<Connected> join(c10d::Store& store, int rank, std::vector<bool> remo
   return std::async(std::launch::async, [&store, rank, remote = std::move(remote), timeout] {
     return transport::connect_ranks(store, rank, remote, "test", "127.0.0.1", of_run(), timeout);
   });
+}
+
+// One number, over the connection from one rank to the other.
+void say(transport::Channel& to, int number) {
+  std::array<uint8_t, sizeof(int)> bytes{};
+  std::memcpy(bytes.data(), &number, sizeof(number));
+  QVERIFY(transport::send_whole(to, bytes, milliseconds(5000)));
+}
+int hear(transport::Channel& from) {
+  std::array<uint8_t, sizeof(int)> bytes{};
+  const auto got = transport::receive_some(from, bytes, milliseconds(5000));
+  int number = -1;
+  if (got && *got == sizeof(number)) std::memcpy(&number, bytes.data(), sizeof(number));
+  return number;
 }
 
 // Where a rank listens.
@@ -49,10 +65,8 @@ class RemoteSocketsTest : public QObject {
     for (int rank : {0, 1})
       for (int exchange : {0, 1}) {
         const int sent = 10 * rank + exchange;
-        int got = -1;
-        QVERIFY(send_all((*ranks[rank])[2][exchange], &sent, sizeof(sent)));
-        QVERIFY(receive_all((*ranks[2])[rank][exchange], &got, sizeof(got), milliseconds(5000)));
-        QCOMPARE(got, sent);
+        say((*ranks[rank])[2][exchange], sent);
+        QCOMPARE(hear((*ranks[2])[rank][exchange]), sent);
       }
   }
 
@@ -73,13 +87,10 @@ class RemoteSocketsTest : public QObject {
         said.startsWith(QString("127.0.0.1 port %1: it does not know this run's secret").arg(port)),
         qPrintable(said));
     auto second = join(*store, 1, {true, false});
-    const Connected ranks[] = {first.get(), second.get()};
-    const int sent = 7;
-    int got = 0;
+    Connected ranks[] = {first.get(), second.get()};
     for (const Connected& rank : ranks) QVERIFY2(rank, rank ? "" : rank.error().message.c_str());
-    QVERIFY(send_all((*ranks[1])[0][0], &sent, sizeof(sent)));
-    QVERIFY(receive_all((*ranks[0])[1][0], &got, sizeof(got), milliseconds(5000)));
-    QCOMPARE(got, sent);
+    say((*ranks[1])[0][0], 7);
+    QCOMPARE(hear((*ranks[0])[1][0]), 7);
     // Nothing listens any more.
     QVERIFY(!connect_to("127.0.0.1", port, milliseconds(5000)));
   }

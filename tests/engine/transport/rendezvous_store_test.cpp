@@ -20,8 +20,8 @@ namespace {
 
 using Store = c10::intrusive_ptr<RendezvousStore>;
 
-Credentials of_run(char digit = 'a') {
-  return {*Secret::from_hex(std::string(64, digit)), "run/0"};
+Credentials of_run(char digit = 'a', bool encrypt = false) {
+  return {*Secret::from_hex(std::string(64, digit)), "run/0", encrypt};
 }
 
 StoreValue bytes(const std::string& text) { return {text.begin(), text.end()}; }
@@ -53,11 +53,11 @@ class RendezvousStoreTest : public QObject {
  private:
   uint16_t port_ = 0;
 
-  Result<Store> host(int size) {
+  Result<Store> host(int size, const Credentials& credentials = of_run()) {
     auto listener = listen_on("127.0.0.1", 0);
     if (!listener) return fail(listener);
     port_ = listener->port();
-    return RendezvousStore::host(std::move(*listener), of_run(), size, seconds(20));
+    return RendezvousStore::host(std::move(*listener), credentials, size, seconds(20));
   }
   Result<Store> join(int rank, const Credentials& credentials = of_run()) const {
     return RendezvousStore::join("127.0.0.1", port_, credentials, rank, seconds(20));
@@ -65,10 +65,10 @@ class RendezvousStoreTest : public QObject {
   Result<Socket> stranger() const { return connect_to("127.0.0.1", port_, seconds(5)); }
 
   // All ranks of a run, met.
-  std::vector<Store> meet(int size) {
+  std::vector<Store> meet(int size, bool encrypt = false) {
     std::vector<Store> ranks;
     for (int rank = 0; rank < size; ++rank) {
-      auto store = rank == 0 ? host(size) : join(rank);
+      auto store = rank == 0 ? host(size, of_run('a', encrypt)) : join(rank, of_run('a', encrypt));
       if (!store) qFatal("%s", store.error().message.c_str());
       ranks.push_back(*store);
     }
@@ -76,8 +76,17 @@ class RendezvousStoreTest : public QObject {
   }
 
  private Q_SLOTS:
+  void what_one_sets_the_others_get_data() {
+    QTest::addColumn<bool>("encrypt");
+    QTest::newRow("in clear") << false;
+    QTest::newRow("encrypted") << true;
+  }
   void what_one_sets_the_others_get() {
-    const auto ranks = meet(3);
+    QFETCH(bool, encrypt);
+    const auto ranks = meet(3, encrypt);
+    ranks[1]->set("most", StoreValue(kMostValueBytes, 'x'));  // of many records
+    QVERIFY(ranks[2]->get("most") == StoreValue(kMostValueBytes, 'x'));
+    QVERIFY(ranks[0]->deleteKey("most"));
     for (size_t rank = 0; rank < 3; ++rank) {
       const std::string key = "key/" + std::to_string(rank);
       ranks[rank]->set(key, bytes(std::string(100'000, char('a' + rank)) + key));
@@ -101,6 +110,19 @@ class RendezvousStoreTest : public QObject {
     QVERIFY(ranks[1]->compareSet("error", bytes(""), bytes("rank 1")) == bytes("rank 2"));
     QVERIFY(ranks[1]->compareSet("error", bytes("rank 2"), bytes("x")) == bytes("x"));
     QVERIFY(ranks[0]->compareSet("none", bytes("some"), bytes("x")) == bytes("some"));
+  }
+
+  void both_encrypt_or_neither() {
+    for (const bool joins : {false, true}) {
+      const auto first = host(2, of_run('a', !joins));
+      QVERIFY(first);
+      const auto second = join(1, of_run('a', joins));
+      QVERIFY(!second);
+      const auto said = QString::fromStdString(second.error().message);
+      QVERIFY2(said.contains(QString("transport.encrypt is %1 on rank 1 and %2 on rank 0")
+                                 .arg(joins ? "true" : "false", joins ? "false" : "true")),
+               qPrintable(said));
+    }
   }
 
   void one_that_waits_holds_up_nobody() {

@@ -26,6 +26,7 @@ using Tensors = std::vector<Tensor>;
 struct Arguments {
   std::vector<std::string> jobs;
   std::string store, secret;
+  bool encrypt = false;
   int rank = 0, size = 1;
   uint64_t seed = 0;
   int timeout_ms = 60000;
@@ -265,6 +266,15 @@ void die(HostBackend& group, const Arguments& a) {
   expect_error(group, group.allreduce(tensors));
 }
 
+// Weights and a key of the store that can be looked for on the wire.
+void canary(HostBackend& group, const Arguments& a) {
+  Tensors shards{at::full({200000}, 1234.5678f)};
+  Tensors fulls{at::empty({200000 * a.size})};
+  group.allgather_into_tensor_coalesced(fulls, shards)->wait();
+  require(fulls[0].eq(1234.5678f).all().item<bool>(), "gathered");
+  std::cout << "gathered over " << group.transport() << std::endl;
+}
+
 void lag(HostBackend& group, const Arguments& a) {
   heddle::transport::label_next_collective("warm-up");
   group.barrier()->wait();
@@ -340,6 +350,8 @@ void run(const Arguments& a) {
       splits(group, a);
     else if (job == "die")
       die(group, a);
+    else if (job == "canary")
+      canary(group, a);
     else if (job == "lag")
       lag(group, a);
     else
@@ -355,6 +367,7 @@ int main(int argc, char** argv) {
   app.add_option("jobs", a.jobs)->required();
   app.add_option("--store", a.store, "file, host:port, or for mesh the run directory")->required();
   app.add_option("--secret", a.secret, "a file with what the ranks know each other by");
+  app.add_flag("--encrypt", a.encrypt, "between hosts");
   app.add_option("--rank", a.rank)->required();
   app.add_option("--size", a.size)->required();
   app.add_option("--seed", a.seed);
@@ -368,7 +381,7 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   try {
     if (!a.secret.empty())
-      a.options.credentials = {must(heddle::read_secret(a.secret)), "transport_test"};
+      a.options.credentials = {must(heddle::read_secret(a.secret)), "transport_test", a.encrypt};
     run(a);
   } catch (const std::exception& error) {
     std::cerr << heddle::graph::error_text(error) << std::endl;

@@ -21,7 +21,8 @@ QStringList hosts(const QString& layout, int rank) {
   if (layout == "memory") return {};
   if (layout == "no memory") return {"--no-memory"};
   // Two hosts: ranks alternate.
-  return {"--host", rank % 2 ? "b" : "a"};
+  const QStringList apart{"--host", rank % 2 ? "b" : "a"};
+  return layout == "two hosts, encrypted" ? apart + QStringList{"--encrypt"} : apart;
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ class TransportTest : public QObject {
     if (qEnvironmentVariableIsSet("HEDDLE_ALL")) most = 4;
     QTest::addColumn<QString>("layout");
     QTest::addColumn<int>("size");
-    for (const QString layout : {"memory", "two hosts", "no memory"})
+    for (const QString layout : {"memory", "two hosts", "two hosts, encrypted", "no memory"})
       for (int size = 2; size <= most; ++size)
         QTest::newRow(qPrintable(QString("%1, %2 ranks").arg(layout).arg(size))) << layout << size;
   }
@@ -92,14 +93,14 @@ class TransportTest : public QObject {
   void values() {
     QFETCH(QString, layout);
     QFETCH(int, size);
-    const QString transport = layout == "memory"                  ? "memory"
-                              : layout == "two hosts" && size > 2 ? "memory + tcp"
-                                                                  : "tcp";
+    const QString transport = layout == "memory"                           ? "memory"
+                              : layout.startsWith("two hosts") && size > 2 ? "memory + tcp"
+                                                                           : "tcp";
     const auto ended = run({"values", "many"}, size, layout, {"--seed", "7"});
     for (int rank = 0; rank < size; ++rank) {
       QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
       // Of three ranks on two hosts one is alone on its own.
-      const bool alone = layout == "two hosts" && size == 3 && rank == 1;
+      const bool alone = layout.startsWith("two hosts") && size == 3 && rank == 1;
       QCOMPARE(ended[rank].out, "right over " + (alone ? QString("tcp") : transport));
       QCOMPARE(ended[rank].err.contains("TCP carries their collectives"), layout == "no memory");
     }
@@ -107,7 +108,7 @@ class TransportTest : public QObject {
 
   void bits_do_not_depend_on_buckets_nor_on_the_transport() {
     QStringList hashes;
-    for (const char* layout : {"memory", "two hosts", "no memory"}) {
+    for (const char* layout : {"memory", "two hosts", "two hosts, encrypted", "no memory"}) {
       init();
       const auto ended = run({"buckets"}, 3, layout);
       for (const Ended& rank : ended) QVERIFY2(rank.exit_code == 0, qPrintable(rank.err));
