@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace heddle {
 
@@ -12,5 +13,8 @@ struct Budget {
   size_t values = 1'000'000;
   size_t depth = 32;  // lists and objects within each other
 };
+
+/// Of a tensor: their bytes can be counted.
+inline constexpr int64_t kMostNumbers = int64_t{1} << 56;
 
 }  // namespace heddle

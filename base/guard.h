@@ -24,6 +24,7 @@ auto caught(Body&& body) -> decltype(body()) {
 }
 
 /// A program: calls `body`, which returns the exit code; an exception is said, and the code is 1.
+/// So is a success of which not all that went to stdout was written.
 template <typename Body>
 int guarded_main(std::string_view program, Body&& body) {
   int code = 1;
@@ -32,6 +33,11 @@ int guarded_main(std::string_view program, Body&& body) {
     return {};
   });
   if (!done) say(stderr, "{}: {}\n", program, done.error().message);
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (lost && code == 0) {
+    say(stderr, "{}: stdout: not all could be written\n", program);
+    code = 1;
+  }
   return code;
 }
 

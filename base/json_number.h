@@ -1,16 +1,23 @@
-// Whole numbers of JSON from outside, which may be larger than what they are meant for. Any thread.
+// Whole numbers of JSON from outside, which may be larger than what they are meant for, and what is
+// refused in it. Any thread.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "base/json_text.h"
 #include "base/result.h"
 
 namespace heddle {
+
+/// For what is JSON or CBOR, but not what it is meant for. Throws nlohmann::json::exception.
+[[noreturn]] inline void refuse_json(const nlohmann::json& value, const std::string& what) {
+  throw nlohmann::json::other_error::create(501, what, &value);
+}
 
 /// The value as a T. Throws nlohmann::json::exception, as `get` does for another type, where it is
 /// no whole number or one that a T does not hold (which `get` would cut).

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 namespace heddle {
 namespace {
@@ -30,6 +32,21 @@ Result<std::string> read_file(const std::string& path, size_t most) {
   if (!text) return fail(text);
   if (!*text) return fail("{}: cannot be read: {}", path, std::strerror(ENOENT));
   return std::move(**text);
+}
+
+Result<std::string> read_named_file(const std::string& path, size_t most) {
+  std::error_code unknown;
+  const auto about = std::filesystem::status(path, unknown);
+  if (!std::filesystem::is_fifo(about) && !std::filesystem::is_character_file(about))
+    return read_file(path, most);
+  std::ifstream stream(path, std::ios::binary);
+  std::string text(most + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!stream.is_open() || stream.bad())
+    return fail("{}: cannot be read: {}", path, std::strerror(errno));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() > most) return fail("{}: more than {} bytes; no more are read", path, most);
+  return text;
 }
 
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most) {

@@ -16,7 +16,11 @@ namespace heddle {
 /// Errors: "PATH: cannot be read: No such file or directory".
 Result<std::string> read_file(const std::string& path, size_t most);
 
-/// The same; nothing where there is no such file, an error where a link is not to be followed.
+/// The same of a file that a user names, which may be a pipe: that is read to its end, and waited
+/// for (`<(…)`, /dev/stdin).
+Result<std::string> read_named_file(const std::string& path, size_t most);
+
+/// As read_file; nothing where there is no such file, an error where a link is not to be followed.
 Result<std::optional<std::string>> read_file_if_there(
     const std::string& path, size_t most, PlainFile::Links links = PlainFile::Links::follow);
 

@@ -40,7 +40,8 @@ class Builder final : public nlohmann::json_sax<json> {
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
-    if (!count() || passing_) return passing_;
+    if (!count()) return false;
+    if (passing_) return true;
     if (open_.size() == 1 && !only_.empty() && std::ranges::find(only_, name) == only_.end()) {
       passing_ = true;
       return true;

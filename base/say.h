@@ -15,10 +15,12 @@ namespace heddle {
 /// turn the direction of writing, are spelled out (\u001b): as JSON writes them.
 std::string printable(std::string_view text);
 
-/// fmt::print of what is printable of the text.
+/// Writes what is printable of the text. A stream that cannot take it remembers that (ferror);
+/// guarded_main ends with 1 where stdout has lost something.
 template <typename... Args>
 void say(FILE* stream, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stream, "{}", printable(fmt::format(format, std::forward<Args>(args)...)));
+  const std::string text = printable(fmt::format(format, std::forward<Args>(args)...));
+  (void)std::fwrite(text.data(), 1, text.size(), stream);
 }
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {

@@ -82,7 +82,7 @@ void print(const plan::Document& plan) {
 }  // namespace
 
 int plan(const RecipeOptions& options, const PlanOptions& what) {
-  const auto text = read_file(options.path, recipe::kMostRecipeBytes);
+  const auto text = read_named_file(options.path, recipe::kMostRecipeBytes);
   if (!text) {
     say(stderr, "{}\n", text.error().message);
     return 2;

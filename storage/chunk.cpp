@@ -71,8 +71,9 @@ std::vector<Bin> unpack_samples(std::string_view bytes) {
   if (header.even) {
     const auto first = take<int64_t>(bytes);
     const auto stride = take<int64_t>(bytes);
-    // So that the sums below can be made; whether they are steps is asked later.
-    if (std::min(first, stride) < 0 || std::max(first, stride) > kLastStep) return {};
+    // So that the sums below can be made.
+    if (first < 0 || first > kLastStep || stride < 0) return {};
+    if (header.count > 1 && stride > (kLastStep - first) / (header.count - 1)) return {};
     for (size_t i = 0; i < steps.size(); ++i) steps[i] = first + static_cast<int64_t>(i) * stride;
   } else {
     for (int64_t& step : steps) step = take<int64_t>(bytes);

@@ -5,12 +5,9 @@
 #include <cstring>
 #include <limits>
 
+#include "storage/chunk.h"
+
 namespace heddle::storage {
-namespace {
-
-constexpr uint64_t kWidestStride = uint64_t{1} << 53;
-
-}  // namespace
 
 void Curve::add(int64_t step, double value) {
   while (!points_.empty() && points_.back().step >= step) points_.pop_back();
@@ -51,7 +48,7 @@ void Curve::load(std::string_view bytes) {
   uint64_t stride = 0;
   std::memcpy(&stride, bytes.data(), sizeof stride);
   const size_t points = (bytes.size() - 2 * sizeof(uint64_t)) / sizeof(Point);
-  if (stride == 0 || stride > kWidestStride || points > capacity_) return;
+  if (stride == 0 || stride > kLastStep || points > capacity_) return;
   stride_ = stride;
   std::memcpy(&seen_, bytes.data() + sizeof stride_, sizeof seen_);
   points_.resize(points);

@@ -19,6 +19,7 @@ constexpr uint64_t kWarmupSteps = 3;
 // A run has some dozens.
 constexpr size_t kMostSeries = 1000;
 constexpr size_t kMostNameBytes = 256;
+constexpr const char* kNotAllDrawn = "not all of its metrics are drawn";
 
 std::string name_of(const LogKey& log) {
   return log.rank == kSupervisorRank ? std::string("the supervisor's log")
@@ -140,16 +141,7 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
   if (const auto* start = std::get_if<Start>(&content)) {
     apply_start(log, *start);
   } else if (const auto* step = std::get_if<Step>(&content)) {
-    std::set<std::string>& known = series_[log.run];
-    for (const auto& [name, value] : step->values) {
-      if (known.size() >= kMostSeries || name.size() > kMostNameBytes || !known.insert(name).second)
-        continue;
-      if (known.size() == kMostSeries)
-        warn(log, Level::warning,
-             fmt::format("{}: it has more than {} metrics; further ones are not drawn",
-                         name_of(log), kMostSeries));
-      connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
-    }
+    add_series(log, *step);
     if (log.rank == 0) summary_steps_.push_back(*step);
   } else if (const auto* spans = std::get_if<Spans>(&content)) {
     connection_.execute(
@@ -163,6 +155,38 @@ void Ingestor::apply(const LogKey& log, int64_t record, const Record& content) {
   } else if (const auto* plan = std::get_if<telemetry::Plan>(&content)) {
     apply_plan(log, *plan);
   }
+}
+
+Ingestor::Series& Ingestor::series_of(RunId run) {
+  const auto [found, is_new] = series_.try_emplace(run);
+  if (!is_new) return found->second;
+  Rows names = connection_.query("SELECT name FROM series WHERE run = ?", run);
+  while (names.next()) found->second.names.emplace(names.text(0));
+  return found->second;
+}
+
+void Ingestor::add_series(const LogKey& log, const Step& step) {
+  Series& series = series_of(log.run);
+  for (const auto& [name, value] : step.values) {
+    if (series.names.contains(name)) continue;
+    if (series.names.size() >= kMostSeries || name.size() > kMostNameBytes) {
+      if (!std::exchange(series.refused, true)) warn_of_series(log);
+      continue;
+    }
+    series.names.insert(name);
+    connection_.execute("INSERT OR IGNORE INTO series (run, name) VALUES (?, ?)", log.run, name);
+  }
+}
+
+void Ingestor::warn_of_series(const LogKey& log) {
+  const bool told = connection_
+                        .query("SELECT 1 FROM lines WHERE run = ? AND instr(text, ?) LIMIT 1",
+                               log.run, kNotAllDrawn)
+                        .next();
+  if (told) return;
+  warn(log, Level::warning,
+       fmt::format("{}: {}: at most {} are, whose names have at most {} bytes", name_of(log),
+                   kNotAllDrawn, kMostSeries, kMostNameBytes));
 }
 
 void Ingestor::apply_start(const LogKey& log, const Start& start) {

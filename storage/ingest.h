@@ -36,6 +36,10 @@ class Ingestor {
     uint64_t next_seq = 0;
     int64_t new_steps = 0;  // of the bytes being taken in
   };
+  struct Series {
+    std::set<std::string> names;  // that have a row
+    bool refused = false;         // one that has none was met
+  };
   Result<OpenLog*> open(const LogKey& log);
   Result<Ingested> take(const LogKey& log, OpenLog& open);
   bool add_frame(const LogKey& log, OpenLog& open, const telemetry::Frame& frame);
@@ -45,12 +49,17 @@ class Ingestor {
   void apply_start(const LogKey& log, const telemetry::Start& start);
   void apply_end(const LogKey& log, const telemetry::End& end);
   void apply_plan(const LogKey& log, const telemetry::Plan& plan);
+  /// What the store has of it, at first.
+  Series& series_of(RunId run);
+  void add_series(const LogKey& log, const telemetry::Step& step);
+  /// Once a run, whatever process reads it.
+  void warn_of_series(const LogKey& log);
   void update_summary(const LogKey& log);
 
   Connection& connection_;
   std::map<LogKey, OpenLog> open_;
-  std::map<RunId, std::set<std::string>> series_;  // names that have a row
-  std::vector<telemetry::Step> summary_steps_;     // rank 0's of the bytes being taken in
+  std::map<RunId, Series> series_;              // of runs that have had a step here
+  std::vector<telemetry::Step> summary_steps_;  // rank 0's of the bytes being taken in
 };
 
 }  // namespace heddle::storage

@@ -268,11 +268,12 @@ Result<> check_file(const std::string& path, size_t newest) {
   }
 }
 
-/// A store is listed before there is anything in it; one that a crash or somebody else has left
-/// empty is made here as well.
+/// A store is listed before there is anything in it; one that a crash has left empty is made here
+/// as well.
 Result<> make_trusted(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) close(fd);
+  if (fd < 0 && !is_trusted(path)) return tl::unexpected(untrusted(path));
   std::error_code error;
   if (fs::file_size(path, error) > 0 || error) return {};  // SQLite says what is wrong
   Result<> listed = trust(path);
@@ -321,7 +322,6 @@ Result<> migrate(const std::string& path, std::span<const char* const> migration
   const auto lock = lock_making(path);
   if (!lock) return fail(lock);
   if (Result<> checked = check_file(path, newest); !checked) return checked;
-  if (!is_trusted(path)) return tl::unexpected(untrusted(path));
   if (Result<> made = make_trusted(path); !made) return made;
   return guarded(path, [&]() -> Result<> {
     SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000);

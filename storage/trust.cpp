@@ -28,7 +28,7 @@ struct Identity {
   uint64_t device = 0, inode = 0;
   int64_t born = 0;  // nanoseconds; 0 where the file system does not say
   uint64_t owner = 0;
-  bool empty = false;
+  bool own_and_empty = false;  // and nobody else can write it
 
   /// The number of a device is another one after a restart, or once a disk is in another slot: it
   /// counts only where no time of birth tells files apart.
@@ -43,7 +43,8 @@ std::optional<Identity> identity_of(const std::string& path) {
   Identity identity{.device = uint64_t{about.stx_dev_major} << 32 | about.stx_dev_minor,
                     .inode = about.stx_ino,
                     .owner = about.stx_uid,
-                    .empty = about.stx_size == 0};
+                    .own_and_empty = about.stx_size == 0 && about.stx_uid == geteuid() &&
+                                     (about.stx_mode & (S_IWGRP | S_IWOTH)) == 0};
   if (about.stx_mask & STATX_BTIME)
     identity.born = about.stx_btime.tv_sec * 1'000'000'000 + about.stx_btime.tv_nsec;
   return identity;
@@ -111,7 +112,7 @@ bool is_listed(const std::string& path) {
 
 bool is_trusted(const std::string& path) {
   const auto identity = identity_of(path);
-  return !identity || identity->empty || is_listed(path);
+  return !identity || identity->own_and_empty || is_listed(path);
 }
 
 Result<> trust(const std::string& path) {

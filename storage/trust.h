@@ -9,7 +9,7 @@
 namespace heddle::storage {
 
 /// Whether the file was made by this user's Heddle on this machine, or trusted since; true where
-/// there is none, or an empty one. Any thread.
+/// there is none, or an empty one that is this user's and that nobody else can write. Any thread.
 bool is_trusted(const std::string& path);
 
 /// Whether `trusted-stores`, in the folder of the default store, lists the file, by inode and time

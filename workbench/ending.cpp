@@ -39,8 +39,15 @@ std::string what_stop_does(const storage::RunDetail& run) {
         "of training are lost.",
         steps_of(run));
   const std::string folder = folder_of(run);
+  const std::string where = folder.empty() ? "" : " in " + folder;
+  // It may have done steps that nobody has taken in yet.
+  if (run.summary.steps == 0)
+    return fmt::format(
+        "Before its first step it just ends: there is nothing to keep. After that it "
+        "finishes its step, writes a checkpoint{}, and ends; it can be resumed.",
+        where);
   return fmt::format("It finishes its step, writes a checkpoint{}, and ends; it can be resumed.",
-                     folder.empty() ? "" : " in " + folder);
+                     where);
 }
 
 std::string what_kill_does(const storage::RunDetail& run) {

@@ -8,6 +8,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/guard.h"
+#include "engine/launch/process.h"
+#include "engine/telemetry/record.h"
 #include "storage/queries.h"
 #include "workbench/follow_run.h"
 #include "workbench/import.h"
@@ -27,7 +30,13 @@ class Follower::Manager {
  public:
   Manager(std::string store_path, storage::Writer& writer, Changed changed)
       : store_path_(std::move(store_path)), writer_(writer), changed_(std::move(changed)) {
-    thread_ = std::jthread([this](std::stop_token stop) { manage(std::move(stop)); });
+    thread_ = std::jthread([this](std::stop_token stop) {
+      const Result<> done = caught([&]() -> Result<> {
+        manage(std::move(stop));
+        return {};
+      });
+      if (!done) say(stderr, "runs are not followed any more: {}\n", done.error().message);
+    });
   }
 
  private:
@@ -78,10 +87,27 @@ class Follower::Manager {
       const auto changed = [&] {
         if (changed_) changed_(run.summary.id);
       };
-      follow_run(store_path_, writer_, run, changed, std::move(stop));
-      over = true;
+      const Result<> done = caught([&]() -> Result<> {
+        follow_run(store_path_, writer_, run, changed, std::move(stop));
+        return {};
+      });
+      over = done.has_value();
+      if (!done) tell(run.summary.id, done.error());
     });
     followed_[run.summary.id] = std::move(followed);
+  }
+
+  /// It would fail again: only the next start tries.
+  void tell(storage::RunId run, const Error& error) {
+    (void)caught([&] {
+      return writer_
+          .add_line(run,
+                    {.rank = telemetry::kSupervisorRank,
+                     .time = launch::now(),
+                     .level = telemetry::Level::error,
+                     .text = "the run is not followed until Heddle starts again: " + error.message})
+          .get();
+    });
   }
 
   struct Followed {

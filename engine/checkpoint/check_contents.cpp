@@ -7,15 +7,15 @@
 #include <tuple>
 #include <vector>
 
+#include "base/budget.h"
 #include "engine/checkpoint/safetensors.h"
+#include "engine/checkpoint/safetensors_header.h"
 
 namespace heddle::checkpoint {
 namespace {
 
 using recipe::Box;
 
-constexpr int64_t kMostHeaderBytes = 100'000'000;   // of a safetensors file, the format's own
-constexpr int64_t kMostNumbers = int64_t{1} << 56;  // of a tensor: their bytes can be counted
 constexpr int64_t kMostFileBytes = int64_t{1} << 60;
 
 std::string box_text(const Box& box) {

@@ -62,7 +62,7 @@ recipe::Parsed load_recipe(std::string_view text, const std::string& file,
 
 recipe::Parsed load_recipe_file(const std::string& path, const std::vector<std::string>& sets,
                                 int64_t ranks) {
-  return completed(recipe::parse_file(path, sets), ranks, model_at);
+  return completed(recipe::parse_named_file(path, sets), ranks, model_at);
 }
 
 }  // namespace heddle::checkpoint

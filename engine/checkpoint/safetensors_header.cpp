@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json_text.h"
 #include "base/read_json.h"
@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kLengthBytes = 8;
-constexpr uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 constexpr size_t kAlignment = 8;
 // Of a million tensors.
 constexpr Budget kHeaderBudget{.bytes = kMostHeaderBytes, .values = 12'000'000, .depth = 8};
@@ -72,11 +71,12 @@ Result<TensorInfo> read_tensor(const std::string& name, const json& entry, Place
   uint64_t bytes = static_cast<uint64_t>(known->bytes);
   for (const json& size : shape) {
     uint64_t product = 0;
-    if (__builtin_mul_overflow(bytes, size.get<uint64_t>(), &product) ||
-        product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    const auto count = size.get<uint64_t>();
+    if (!std::in_range<int64_t>(count) || __builtin_mul_overflow(bytes, count, &product) ||
+        !std::in_range<int64_t>(product))
       return fail("tensor \"{}\": shape {} is too large", name, json_text(shape));
     bytes = product;
-    tensor.shape.push_back(size.get<int64_t>());
+    tensor.shape.push_back(static_cast<int64_t>(count));
   }
 
   const json offsets = member("data_offsets");
@@ -147,17 +147,19 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> fi
     return fail("not a safetensors file: {} bytes are too few", file.size());
   uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
-  if (length > kMostHeaderBytes)
+  if (std::cmp_greater(length, kMostHeaderBytes))
     return fail("not a safetensors file: a header of {} bytes (at most {})", length,
                 kMostHeaderBytes);
   if (length > file.size() - kLengthBytes)
     return fail("cut short: the header needs {} bytes, the file holds {}", length + kLengthBytes,
                 file.size());
-  const auto parsed = read_json(
-      {reinterpret_cast<const char*>(file.data()) + kLengthBytes, static_cast<size_t>(length)},
-      kHeaderBudget);
-  if (!parsed) return fail("not a safetensors file: its header: {}", parsed.error().message);
-  if (!parsed->is_object()) return fail("not a safetensors file: its header is not a JSON object");
+  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
+                              static_cast<size_t>(length));
+  // No white space comes before it: the format.
+  if (!text.starts_with('{'))
+    return fail("not a safetensors file: its header is not a JSON object");
+  const auto parsed = read_json(text, kHeaderBudget);
+  if (!parsed) return fail("its header: {}", parsed.error().message);
 
   SafetensorsHeader header;
   std::vector<std::pair<TensorInfo, Place>> tensors;

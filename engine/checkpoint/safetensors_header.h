@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "engine/checkpoint/safetensors.h"
 
 namespace heddle::checkpoint {
+
+inline constexpr int64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 
 struct SafetensorsHeader {
   Metadata metadata;

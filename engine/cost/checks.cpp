@@ -6,8 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "base/file_lock.h"
 #include "base/json_text.h"
+#include "base/read_file.h"
 #include "base/read_json.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/run_files.h"
@@ -18,6 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kKept = 40;
+constexpr std::chrono::seconds kPatience{5};
 
 json to_json(const Check& check) {
   return {{"host", check.host},
@@ -39,6 +43,24 @@ Check check_from_json(const json& read) {
           .measured_bytes = read.at("bytes").at(1)};
 }
 
+/// None where there is no file or it is no JSON; an entry that is no check is left out. An error
+/// where it cannot be read, so that nobody takes it for empty.
+Result<std::vector<Check>> checks_in(const std::string& path) {
+  std::vector<Check> checks;
+  const auto text = read_file_if_there(path, Budget{}.bytes);
+  if (!text) return fail(text);
+  const Result<json> read = *text ? read_json(**text) : json::array();
+  if (!read || !read->is_array()) return checks;
+  for (const json& each : *read) {
+    try {
+      checks.push_back(check_from_json(each));
+    } catch (const json::exception&) {
+      continue;
+    }
+  }
+  return checks;
+}
+
 std::string off(double least, double most) {
   if (most - least < 0.005) return fmt::format("{:+.0f} %", most * 100);
   return fmt::format("{:+.0f} to {:+.0f} %", least * 100, most * 100);
@@ -51,26 +73,25 @@ std::string checks_file() {
 }
 
 std::vector<Check> read_checks(const std::string& path) {
-  const Result<json> read = read_json_file(path);
-  if (!read) return {};
-  try {
-    std::vector<Check> checks;
-    for (const json& each : *read) checks.push_back(check_from_json(each));
-    return checks;
-  } catch (const json::exception&) {
-    return {};
-  }
+  return checks_in(path).value_or(std::vector<Check>());
 }
 
 Result<> keep_check(const std::string& path, const Check& check) {
-  std::vector<Check> checks = read_checks(path);
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return fail("{}: {}", path, error.message());
+  // Two runs may end at once.
+  const Result<FileLock> lock = FileLock::take(path + ".lock", kPatience);
+  if (!lock) return fail(lock);
+  if (lock->state() == FileLock::State::of_another)
+    return fail("{}: {} has been writing it for 5 s", path, lock->holder());
+  Result<std::vector<Check>> known = checks_in(path);
+  if (!known) return fail(known);
+  std::vector<Check> checks = std::move(*known);
   checks.push_back(check);
   json kept = json::array();
   for (size_t i = checks.size() - std::min(checks.size(), kKept); i < checks.size(); ++i)
     kept.push_back(to_json(checks[i]));
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  if (error) return fail("{}: {}", path, error.message());
   return launch::write_atomically(path, json_text(kept) + "\n");
 }
 

@@ -22,10 +22,12 @@ struct Check {
 /// $XDG_CACHE_HOME/heddle/checks.json.
 std::string checks_file();
 
-/// Appends to the file, which keeps the last forty. A file that cannot be read is replaced.
+/// Appends to the file, which keeps the last forty; a process at a time. What is no JSON is
+/// replaced; a file that cannot be read stays, with an error.
 Result<> keep_check(const std::string& file, const Check& check);
 
-/// What the file holds, the oldest first; nothing where there is none or it is damaged.
+/// What the file holds, the oldest first; nothing where there is none or it is no
+/// JSON, and no entry that is damaged.
 std::vector<Check> read_checks(const std::string& file);
 
 /// How sure a prediction is.

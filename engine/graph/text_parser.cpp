@@ -5,6 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/budget.h"
 #include "engine/graph/infer.h"
 #include "engine/graph/operators.h"
 #include "engine/graph/text.h"
@@ -12,8 +13,6 @@
 
 namespace heddle::graph {
 namespace {
-
-constexpr int64_t kMostNumbers = int64_t{1} << 56;  // their bytes can be counted
 
 // Reads tokens of one line. `failed` says what was expected where; the first failure wins.
 class Line {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "base/read_file.h"
 #include "engine/launch/rank_arguments.h"
@@ -165,7 +166,7 @@ End RankGroup::run() {
     // Also without SIGCHLD: several deaths may come as one.
     const Process* failed = reap();
     tell_stopped();
-    if (!directory_lost_ && any_running() && !has_directory()) {
+    if (!directory_lost_ && any_running() && is_directory_gone()) {
       directory_lost_ = true;
       log_(Level::error, "the run directory is gone: the ranks are stopped");
       terminate(launch_.grace_seconds);
@@ -187,10 +188,17 @@ End RankGroup::run() {
   return first_failed ? end_of_failed(*first_failed) : end_without_failure();
 }
 
-bool RankGroup::has_directory() const {
+bool RankGroup::is_directory_gone() {
   struct stat found {};
-  return !directory_ || (stat(run_dir_.c_str(), &found) == 0 &&
-                         found.st_ino == directory_->st_ino && found.st_dev == directory_->st_dev);
+  if (!directory_) return false;
+  if (stat(run_dir_.c_str(), &found) == 0)
+    return found.st_ino != directory_->st_ino || found.st_dev != directory_->st_dev;
+  if (errno == ENOENT || errno == ENOTDIR) return true;
+  const int error = errno;
+  if (!std::exchange(look_failed_, true))
+    log_(Level::warning,
+         fmt::format("{} cannot be looked at: {}; the ranks go on", run_dir_, strerror(error)));
+  return false;
 }
 
 void RankGroup::obey(int signal) {

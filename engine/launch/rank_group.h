@@ -65,7 +65,7 @@ class RankGroup {
     LastWord word;
     bool running = true;
     int status = 0;           // as waitpid gives it
-    bool failed = false;      // by what it had been asked to when it ended
+    bool failed = false;      // has_failed, when it ended
     int64_t output_from = 0;  // size of rank-R.err before this start
     std::optional<std::chrono::steady_clock::time_point> stopped_at = {};  // by a signal, now
     int stop_signal = 0;
@@ -81,13 +81,14 @@ class RankGroup {
   /// Reaps what has died; the one that failed, if any. Takes note of who was stopped or goes on.
   const Process* reap();
   void note_stop(Process& process, int status);
-  /// Whether the path of the run directory still leads to it.
-  bool has_directory() const;
+  /// Whether the path of the run directory leads nowhere, or to another folder. A look that fails
+  /// otherwise says nothing; the first such is told.
+  bool is_directory_gone();
   /// Tells of ranks that have been stopped for a while.
   void tell_stopped();
   /// Seconds until there is something to do without a signal.
   double patience() const;
-  /// Whether it has just ended otherwise than a rank may.
+  /// Whether its exit was a failure, judged by what had been asked of it at that moment.
   bool has_failed(const Process& process) const;
   std::string how_it_ended(const Process& process) const;
   bool any_running() const;
@@ -105,6 +106,7 @@ class RankGroup {
   std::vector<Process> processes_;
   bool stop_asked_ = false;  // by a user
   bool directory_lost_ = false;
+  bool look_failed_ = false;                       // and was told
   bool terminated_ = false;                        // SIGTERM was sent
   bool killed_ = false;                            // SIGKILL was sent
   std::chrono::steady_clock::time_point kill_at_;  // once terminated_

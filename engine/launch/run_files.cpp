@@ -188,7 +188,12 @@ Result<Status> status_from_json(const json& json) {
   } else if (condition != "absent") {
     return fail("condition: '{}' is unknown; valid: absent | running | ended | lost", condition);
   }
-  status.stopped = json.value("stopped", false);
+  const auto stopped = json.find("stopped");
+  if (stopped != json.end()) {
+    if (!stopped->is_boolean())
+      return fail("stopped: {}; valid: true | false", json_text(*stopped));
+    status.stopped = stopped->get<bool>();
+  }
   if (json.contains("state") && !json["state"].is_null()) {
     Result<State> state = state_from_json(json["state"]);
     if (!state) return fail(state);

@@ -160,41 +160,53 @@ Result<End> proven(End end, const std::string& run_dir, const Launch& launch,
   return end;
 }
 
-Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& engine,
-                              double spawned_at, const std::optional<Secret>& given,
+/// A run in its folder; its launch is known, and so is its secret.
+struct Held {
+  const std::string& run_dir;
+  const Launch& launch;
+  const Secret& secret;
+};
+
+Result<> write_end(const Held& held, std::optional<NewFile> room, const End& end) {
+  const Result<End> signed_end = proven(end, held.run_dir, held.launch, held.secret);
+  if (!signed_end) return fail(signed_end);
+  return room ? write_end(std::move(*room), held.run_dir, *signed_end)
+              : write_end(held.run_dir, *signed_end);
+}
+
+Result<RanksOutcome> run_held(const Held& held, const std::string& engine, double spawned_at,
                               const std::function<void(const State&)>& started) {
-  const Result<Launch> launch = read_launch(run_dir);
-  if (!launch) return fail(launch);
+  const auto& [run_dir, launch, secret] = held;
   Result<telemetry::LogWriter> writer =
-      telemetry::LogWriter::open(fmt::format("{}/supervisor.{}.hlog", run_dir, launch->epoch));
+      telemetry::LogWriter::open(fmt::format("{}/supervisor.{}.hlog", run_dir, launch.epoch));
   if (!writer) return fail(writer);
   SupervisorLog log(std::move(*writer));
-  log.append(start_record(*launch));
+  log.append(start_record(launch));
 
-  const Result<Secret> secret = secret_of(*launch, given);
-  if (!secret) return fail(secret);
   // What tells how the run has ended must not depend on the room that is left then.
   Result<NewFile> room = reserve(end_file(run_dir), kEndBytes);
   if (!room) return fail(room);
   const auto write = [&](const End& end) -> Result<> {
     log.end(end);
-    const Result<End> signed_end = proven(end, run_dir, *launch, *secret);
-    return signed_end ? write_end(std::move(*room), run_dir, *signed_end) : fail(signed_end);
+    const Result<> written = write_end(held, std::move(*room), end);
+    if (written) return {};
+    return fail("{}; and its end cannot be kept: {}",
+                end.cause.empty() ? "the run is " + end.state : end.cause, written.error().message);
   };
-  std::optional<End> refusal = admit(run_dir, *launch, log);
-  const Result<int64_t> last = last_step(run_dir, *launch);
+  std::optional<End> refusal = admit(run_dir, launch, log);
+  const Result<int64_t> last = last_step(run_dir, launch);
   if (!last && !refusal) refusal = refused(last.error().message);
   if (refusal) {
     if (const Result<> written = write(*refusal); !written) return fail(written);
     return RanksOutcome{*refusal, refusal->cause + "\n"};
   }
   SecretFile secret_file(launch::secret_file(run_dir));
-  if (Result<> written = secret_file.write(*secret); !written) return fail(written);
-  RankGroup group(engine, run_dir, *launch, *last, spawned_at,
+  if (Result<> written = secret_file.write(secret); !written) return fail(written);
+  RankGroup group(engine, run_dir, launch, *last, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
   if (up) {
-    const State state{identify(getpid()), boot_id(), launch->epoch, group.port(), group.ranks()};
+    const State state{identify(getpid()), boot_id(), launch.epoch, group.port(), group.ranks()};
     up = write_state(run_dir, state);
     if (up && started) started(state);
   }
@@ -205,7 +217,7 @@ Result<RanksOutcome> run_held(const std::string& run_dir, const std::string& eng
   End end = group.run();
   secret_file.remove();  // nobody finds it next to an end
   remove_leftovers(run_dir + "/results.json");
-  if (end.state == "done" && launch->first_rank == 0 && trains(*launch))
+  if (end.state == "done" && launch.first_rank == 0 && trains(launch))
     if (const Result<> there = look_for_results(run_dir); !there)
       end = {.state = "failed",
              .exit_code = 1,
@@ -225,13 +237,17 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
   if (!lock) return fail(lock);
   if (const Result<> forgotten = forget_earlier_attempt(run_dir); !forgotten)
     return fail(forgotten);
-  Result<RanksOutcome> outcome = run_held(run_dir, engine, spawned_at, secret, started);
+  const Result<Launch> launch = read_launch(run_dir);
+  const Result<Secret> known = launch ? secret_of(*launch, secret) : fail(launch);
+  const std::optional<Held> held =
+      known ? std::optional<Held>({run_dir, *launch, *known}) : std::nullopt;
+  Result<RanksOutcome> outcome = held ? run_held(*held, engine, spawned_at, started) : fail(known);
   if (!outcome) {
     // Whoever follows the run finds the cause; when even this cannot be written, the caller still
     // has it.
-    const Result<> written = write_end(
-        run_dir,
-        {.state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()});
+    const End end{
+        .state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()};
+    const Result<> written = held ? write_end(*held, std::nullopt, end) : write_end(run_dir, end);
     if (!written) say(stderr, "{}\n", written.error().message);
   }
   return outcome;

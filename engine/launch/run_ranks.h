@@ -22,7 +22,8 @@ struct RanksOutcome {
 /// end.json. `secret`: of the run; all its hosts have the same. Ranks of one host need not be given
 /// one. `started` is called once state.json is written. Ranks that do not fit on this host
 /// (admission.h) are not started: the end says so, with exit code 2. An error means that no rank
-/// was started either; end.json then says so too, unless the directory is another process's.
+/// was started, or that the end cannot be kept, and has its cause; end.json then says so too where
+/// it can be written, signed where the secret is known, unless the directory is another process's.
 Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& engine,
                                double spawned_at, const std::optional<Secret>& secret,
                                const std::function<void(const State&)>& started);

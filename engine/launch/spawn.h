@@ -13,7 +13,7 @@ struct Program {
   std::vector<std::string> words;        // the program's path and its arguments
   std::vector<std::string> environment;  // NAME=value, all of them
   std::string output;                    // stdout and stderr are appended to this file
-  std::vector<int> kept_fds;             // stay open in the program; of −1 none
+  std::vector<int> kept_fds;             // stay open in the program; -1 entries are skipped
 };
 
 /// Starts it in a process group of its own at nice 10 (or more), stdin empty, no signal blocked; it

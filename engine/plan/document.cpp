@@ -18,18 +18,14 @@ OrderedJson memory_json(const MemoryBytes& memory) {
   return json;
 }
 
-constexpr size_t kMostSpanText = size_t{64} << 20;
-
-/// For what is JSON, but no document.
-[[noreturn]] void refuse(const Json& json, const std::string& what) {
-  throw Json::other_error::create(501, what, &json);
-}
+constexpr size_t kMostPlanText = size_t{64} << 20;
 
 /// Bytes, of which sums and differences can be made.
 int64_t bytes_from(const Json& value) {
   constexpr int64_t kMost = int64_t{1} << 56;
   const auto bytes = whole<int64_t>(value);
-  if (bytes < -kMost || bytes > kMost) refuse(value, std::to_string(bytes) + " bytes cannot be");
+  if (bytes < -kMost || bytes > kMost)
+    refuse_json(value, std::to_string(bytes) + " bytes cannot be");
   return bytes;
 }
 
@@ -126,7 +122,7 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
 /// `text`: bytes of names so far, of all timelines.
 RankTimeline timeline_from(const Json& json, size_t& text) {
   RankTimeline timeline{whole_or(json, "rank", int64_t{0}), {}, {}};
-  timeline.spans = telemetry::spans_from(json, kMostSpanText, text);
+  timeline.spans = telemetry::spans_from(json, kMostPlanText, text);
   const Json& memory = json.at("memory");
   for (const int64_t time :
        telemetry::column_from<int64_t>(memory, "time", memory.at("time").size()))
@@ -134,7 +130,7 @@ RankTimeline timeline_from(const Json& json, size_t& text) {
   for (size_t c = 0; c < kCategories; ++c) {
     const Json& column = memory.at(kCategoryNames[c]);
     if (column.size() != timeline.memory.size())
-      refuse(memory, std::string(kCategoryNames[c]) + ": not as long as the times");
+      refuse_json(memory, std::string(kCategoryNames[c]) + ": not as long as the times");
     for (size_t i = 0; i < column.size(); ++i)
       timeline.memory[i].bytes.bytes[c] = bytes_from(column.at(i));
   }

@@ -138,9 +138,9 @@ struct Document {
 
 /// As `heddle-engine plan --json` writes it, timelines included where there are any.
 nlohmann::ordered_json to_json(const Document& document);
-/// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception,
-/// where a timeline's columns do not fit each other, or the names of all spans are
-/// over 64 MiB, too.
+/// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception for
+/// what is of another type. Also throws where a timeline's columns differ in length or the names of
+/// all spans exceed 64 MiB.
 Document from_json(const nlohmann::json& json);
 
 }  // namespace heddle::plan

@@ -200,8 +200,10 @@ Parsed parse(std::string_view text, const std::string& file, const std::vector<s
   return parsed;
 }
 
-Parsed parse_file(const std::string& path, const std::vector<std::string>& sets) {
-  const Result<std::string> text = read_file(path, kMostRecipeBytes);
+namespace {
+
+Parsed parse_read(const Result<std::string>& text, const std::string& path,
+                  const std::vector<std::string>& sets) {
   if (!text) {
     Parsed parsed;
     parsed.file = path;
@@ -213,6 +215,16 @@ Parsed parse_file(const std::string& path, const std::vector<std::string>& sets)
   Parsed parsed = parse(*text, path, sets);
   resolve_paths(parsed.recipe, std::filesystem::absolute(path).parent_path().string());
   return parsed;
+}
+
+}  // namespace
+
+Parsed parse_file(const std::string& path, const std::vector<std::string>& sets) {
+  return parse_read(read_file(path, kMostRecipeBytes), path, sets);
+}
+
+Parsed parse_named_file(const std::string& path, const std::vector<std::string>& sets) {
+  return parse_read(read_named_file(path, kMostRecipeBytes), path, sets);
 }
 
 void resolve_paths(Recipe& recipe, const std::string& folder) {

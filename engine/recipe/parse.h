@@ -52,6 +52,8 @@ Parsed parse(std::string_view text, const std::string& file,
 
 /// Reads a file and parses it. Paths inside are made absolute against the file's folder.
 Parsed parse_file(const std::string& path, const std::vector<std::string>& sets = {});
+/// The same of a file that a user names, which may be a pipe.
+Parsed parse_named_file(const std::string& path, const std::vector<std::string>& sets = {});
 
 /// Makes the recipe's paths absolute against a folder. Absolute ones stay, empty ones too.
 void resolve_paths(Recipe& recipe, const std::string& folder);

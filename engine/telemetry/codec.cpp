@@ -80,17 +80,12 @@ Step step_of(const json& from) {
   return step;
 }
 
-/// For what is CBOR, but no record.
-[[noreturn]] void refuse(const json& from, const std::string& what) {
-  throw json::other_error::create(501, what, &from);
-}
-
 Spans spans_of(const json& from) {
   Spans spans;
   spans.step = whole_or(from, "step", int64_t{0});
   spans.time = from.value("time", 0.0);
   const size_t count = from.at("name").size();
-  if (count > kMostSpans) refuse(from, fmt::format("{} spans; at most {}", count, kMostSpans));
+  if (count > kMostSpans) refuse_json(from, fmt::format("{} spans; at most {}", count, kMostSpans));
   size_t text = 0;
   spans.spans = spans_from(from, kMostSpanText, text);
   return spans;

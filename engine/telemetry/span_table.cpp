@@ -6,13 +6,6 @@
 #include <unordered_map>
 
 namespace heddle::telemetry {
-namespace {
-
-[[noreturn]] void refuse(const nlohmann::json& object, const std::string& what) {
-  throw nlohmann::json::other_error::create(501, what, &object);
-}
-
-}  // namespace
 
 template <typename Json>
 void put_spans(Json& object, const std::vector<Span>& spans) {
@@ -62,16 +55,16 @@ std::vector<Span> spans_from(const nlohmann::json& object, size_t most_text, siz
   const auto strings = object.at("strings").get<std::vector<std::string>>();
   for (size_t i = 0; i < count; ++i) {
     if (names[i] >= strings.size() || modules[i] >= strings.size())
-      refuse(object, fmt::format("span {} has a name that is not there", i));
+      refuse_json(object, fmt::format("span {} has a name that is not there", i));
     text += strings[names[i]].size() + strings[modules[i]].size();
-    if (text > most_text) refuse(object, fmt::format("over {} bytes of names", most_text));
+    if (text > most_text) refuse_json(object, fmt::format("over {} bytes of names", most_text));
   }
   std::vector<Span> spans;
   spans.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     spans.push_back({strings[names[i]], strings[modules[i]], starts[i], durations[i], streams[i],
                      phases[i], nodes[i]});
-    if (!has_sound_times(spans.back())) refuse(object, fmt::format("span {}: its times", i));
+    if (!has_sound_times(spans.back())) refuse_json(object, fmt::format("span {}: its times", i));
   }
   return spans;
 }

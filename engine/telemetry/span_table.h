@@ -24,8 +24,7 @@ template <std::integral T>
 std::vector<T> column_from(const nlohmann::json& object, const char* key, size_t length) {
   const nlohmann::json& list = object.at(key);
   if (list.size() != length)
-    throw nlohmann::json::other_error::create(
-        501, fmt::format("{}: not as long as the other columns", key), &object);
+    refuse_json(object, fmt::format("{}: not as long as the other columns", key));
   std::vector<T> column;
   column.reserve(length);
   for (const nlohmann::json& value : list) column.push_back(whole<T>(value));

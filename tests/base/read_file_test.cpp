@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
+#include <thread>
 
 #include "tests/support/results.h"
 
@@ -41,6 +42,23 @@ class ReadFileTest : public QObject {
     QVERIFY(!read_part(path("pipe"), 0, 10));
     VERIFY_SAYS(read_file_if_there(path("pipe"), 10),
                 "pipe: cannot be read: it is no regular file");
+  }
+
+  void a_pipe_that_a_user_names_is_read() {
+    std::ofstream(path("named")) << "0123456789";
+    QCOMPARE(must(read_named_file(path("named"), 10)), std::string("0123456789"));
+    QCOMPARE(mkfifo(path("fed").c_str(), 0600), 0);
+    const auto through = [&](size_t most) {
+      std::thread writer([&] { std::ofstream(path("fed")) << "0123456789"; });
+      auto text = read_named_file(path("fed"), most);
+      writer.join();
+      return text;
+    };
+    QCOMPARE(must(through(10)), std::string("0123456789"));
+    VERIFY_SAYS(through(9), "fed: more than 9 bytes; no more are read");
+    VERIFY_SAYS(read_named_file("/dev/zero", 10), "/dev/zero: more than 10 bytes");
+    VERIFY_SAYS(read_named_file(folder_.path().toStdString(), 10), "it is a folder");
+    VERIFY_SAYS(read_named_file(path("none"), 10), "none: cannot be read: No such file");
   }
 
   void a_file_may_be_absent_or_a_link() {

@@ -70,6 +70,8 @@ class ReadJsonTest : public QObject {
     QVERIFY(!read_json_members(text, kNames, {.values = 25}));
     QVERIFY(read_json_members(text, kNames, {.values = 26}));
     QVERIFY(!read_json_members("{\"x\":[[[[1]]]]}", kNames, {.depth = 4}));
+    QCOMPARE(said(read_json_members("{\"x\":{\"y\"]", kNames, {.values = 5})),
+             std::string("more than 5 values; no more are read"));
     QVERIFY(!read_json_members("{\"x\":[1e999]}", kNames));
     QVERIFY(!read_json_members("{\"x\":[1}", kNames));
   }

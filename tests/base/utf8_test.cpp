@@ -141,6 +141,31 @@ class Utf8Test : public QObject {
     QCOMPARE(guarded_main("test", []() -> int { throw std::runtime_error("\x1b[2J"); }), 1);
   }
 
+  // Not even where nothing can be said.
+  void a_full_disk_throws_nothing() {
+    const auto code_of = [](FILE* stream, const auto& body) {
+      const pid_t child = fork();
+      if (child == 0) {
+        if (!freopen("/dev/full", "w", stream)) _exit(9);
+        setvbuf(stream, nullptr, _IONBF, 0);
+        _exit(guarded_main("test", body));
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    };
+    const auto speak = [](FILE* stream) {
+      return [stream] {
+        say(stream, "words\n");
+        return 0;
+      };
+    };
+    QCOMPARE(code_of(stderr, []() -> int { throw std::runtime_error("no room"); }), 1);
+    QCOMPARE(code_of(stderr, speak(stderr)), 0);
+    QCOMPARE(code_of(stdout, speak(stdout)), 1);
+    QCOMPARE(code_of(stdout, [] { return 2; }), 2);
+  }
+
   void what_a_thread_throws_ends_its_process_with_the_cause() {
     guarded_thread("fine", [] {});
     int said[2];

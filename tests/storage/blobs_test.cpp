@@ -35,7 +35,7 @@ class BlobsTest : public QObject {
     QTest::addColumn<QString>("path");
     const QDir folder(HEDDLE_SOURCE_DIR "/tests/fixtures/crash");
     const QStringList names = folder.entryList({"chunk-*"});
-    QCOMPARE(names.size(), 9);
+    QCOMPARE(names.size(), 10);
     for (const QString& name : names) QTest::newRow(qPrintable(name)) << folder.filePath(name);
   }
   void a_chunk_that_is_none_has_no_samples() {
@@ -59,6 +59,10 @@ class BlobsTest : public QObject {
     QVERIFY(unpack(blob({even(2), 5, 0, 0, 0}), 0).empty());             // steps that stand still
     QVERIFY(unpack(blob({even(2), 5, uint64_t(-1), 0, 0}), 0).empty());  // or go back
     QVERIFY(unpack(blob({even(2), uint64_t(1) << 62, 1, 0, 0}), 0).empty());
+    const uint64_t last = uint64_t(1) << 53;
+    QVERIFY(unpack(blob({even(2), last - 9, 10, 0, 0}), 0).empty());
+    QCOMPARE(unpack(blob({even(2), last - 10, 10, 0, 0}), 0).size(), size_t{2});
+    QCOMPARE(unpack(blob({even(1), last, 1, 0}), 0).size(), size_t{1});
     QVERIFY(unpack(blob({even(2), 5, 10, 0}), 0).empty());  // a value is missing
     QVERIFY(unpack(blob({2, 7, 7, 0, 0}), 0).empty());      // a step twice
     Bin none{.first_step = 1, .last_step = 2};              // of no samples

@@ -145,6 +145,40 @@ class HostileLogTest : public QObject {
     QVERIFY(!reader.next());
   }
 
+  void metrics_that_are_not_drawn_are_told_once() {
+    StoreFixture store;
+    const auto feed = [](storage::Writer& writer, RunId run, int rank,
+                         const std::vector<std::string>& names) {
+      telemetry::Step step{1, 1e9, {}};
+      for (const std::string& name : names) step.values[name] = 1;
+      must(writer.ingest(run, rank, 0, 0, must(telemetry::encode(step, 0))));
+    };
+    const auto told = [&](RunId run) {
+      return std::ranges::count_if(
+          must(store.reader.last_lines(run, 100)), [](const LogLine& line) {
+            return line.text.find("not all of its metrics are drawn") != std::string::npos;
+          });
+    };
+    std::vector<std::string> thousand;
+    for (int i = 0; i < 1000; ++i) thousand.push_back(std::to_string(i));
+    const RunId full = store.create("full"), wide = store.create("wide");
+    feed(*store.writer, full, 0, thousand);
+    QCOMPARE(told(full), 0);
+    feed(*store.writer, wide, 0, {std::string(257, 'x')});
+    QCOMPARE(told(wide), 1);
+    store.writer.reset();
+    for (const int rank : {1, 2}) {  // each after a restart
+      const auto writer = must(Writer::open(store.path));
+      must(writer->take_lease());
+      feed(*writer, full, rank, {"one more", "7"});
+      feed(*writer, wide, rank, {std::string(300, 'y'), "short"});
+      QCOMPARE(told(full), 1);
+      QCOMPARE(told(wide), 1);
+    }
+    QCOMPARE(must(store.reader.run(full)).series.size(), size_t{1000});
+    QCOMPARE(must(store.reader.run(wide)).series.size(), size_t{1});
+  }
+
   void metrics_without_end_are_not_drawn() {
     std::string log;
     for (int step = 1; step <= 300; ++step) {

@@ -1,6 +1,7 @@
 // A store that a stranger made: what it says is shown, nothing of it is run, asked or deleted; and
 // what its rows may name at all.
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
 
 #include <QtTest>
 #include <filesystem>
@@ -78,6 +79,33 @@ class ForeignStoreTest : public QObject {
     must(storage::trust(copy));
     QVERIFY(storage::Writer::open(copy));
     QVERIFY(!must(storage::Reader::open(copy)).run(1)->hosts.empty());
+  }
+
+  void an_empty_file_is_trusted_where_only_its_user_can_write_it() {
+    const std::string empty = path("empty.sqlite");
+    write(empty, "");
+    const auto refused = [&] {
+      const auto writer = storage::Writer::open(empty);
+      return !storage::is_trusted(empty) && !writer &&
+             writer.error().message.find("is not known to have been made here") !=
+                 std::string::npos &&
+             fs::file_size(empty) == 0;
+    };
+    for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+      fs::permissions(empty, fs::perms::owner_read | fs::perms::owner_write | others);
+      QVERIFY(refused());
+    }
+    fs::permissions(empty, fs::perms::owner_read | fs::perms::owner_write);
+    if (geteuid() == 0) {
+      QCOMPARE(chown(empty.c_str(), 65534, 65534), 0);
+      QVERIFY(refused());
+      QCOMPARE(chown(empty.c_str(), 0, 0), 0);
+    } else {
+      qWarning("not root: a file of somebody else is not tried");
+    }
+    QVERIFY(storage::is_trusted(empty));
+    QVERIFY(storage::Writer::open(empty));
+    QVERIFY(storage::is_listed(empty));
   }
 
   void one_that_takes_the_place_of_a_trusted_one_is_not() {

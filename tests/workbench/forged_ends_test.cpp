@@ -123,7 +123,7 @@ class ForgedEndsTest : public QObject {
     place.end_key.clear();
     {
       auto writer = must(storage::Writer::open(fixture_->store));
-      must(writer.set_place(run, to_json(place), detail.run_dir));
+      must(writer->set_place(run, to_json(place), detail.run_dir));
     }
     write_file(end_file(run), kDone.dump());
     open();

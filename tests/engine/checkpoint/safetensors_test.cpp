@@ -91,7 +91,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(refusal(Safetensors::join("[1, 2]", "")),
              QString("not a safetensors file: its header is not a JSON object"));
     QCOMPARE(refusal(Safetensors::join("{\"a\":", "")),
-             QString("not a safetensors file: its header: not JSON (at byte 6)"));
+             QString("its header: not JSON (at byte 6)"));
     QVERIFY(!SafetensorsFile::open(path("missing.safetensors")));
     QCOMPARE(QString::fromStdString(SafetensorsFile::open("/").error().message),
              QString("/: not a file"));
@@ -100,9 +100,9 @@ class SafetensorsTest : public QObject {
   void aNumberThatIsOutOfRangeIsNoHeader() {
     const std::string crash =
         read_file(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/safetensors_1e999.safetensors");
-    QCOMPARE(refusal(crash), QString("not a safetensors file: its header: the number 1e999 is out "
-                                     "of range (at byte 10)"));
-    QVERIFY(refusal(Safetensors::join(std::string(1'000'000, '['), "")).contains("8 deep"));
+    QCOMPARE(refusal(crash), QString("its header: the number 1e999 is out of range (at byte 10)"));
+    QVERIFY(
+        refusal(Safetensors::join("{\"a\":" + std::string(1'000'000, '['), "")).contains("8 deep"));
   }
 
   void everyCutIsNoticed() {
@@ -137,6 +137,8 @@ class SafetensorsTest : public QObject {
         "65536");
     row("/shape", "[4294967296, 4294967296]",
         "tensor \"lm_head.weight\": shape [4294967296,4294967296] is too large");
+    row("/shape", "[0, 18446744073709551615]",
+        "tensor \"lm_head.weight\": shape [0,18446744073709551615] is too large");
     row("/dtype", "\"BF16\"",
         "tensor \"lm_head.weight\": BF16 [256, 64] needs 32768 bytes, but data_offsets [0,65536] "
         "hold "
@@ -181,7 +183,7 @@ class SafetensorsTest : public QObject {
     QCOMPARE(refusal(Safetensors::join(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
                                        "xy")),
-             QString("not a safetensors file: its header: \"a\" is described twice"));
+             QString("its header: \"a\" is described twice"));
   }
 
   void wrongMetadata() {

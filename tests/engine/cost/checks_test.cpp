@@ -1,6 +1,10 @@
 // Finished runs held against what was predicted of them.
 #include "engine/cost/checks.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -50,6 +54,50 @@ class ChecksTest : public QObject {
     QVERIFY(cost::read_checks(path.toStdString()).empty());
     QVERIFY(cost::keep_check(path.toStdString(), check(1, 0, 0)).has_value());
     QCOMPARE(cost::read_checks(path.toStdString()).size(), size_t{1});
+  }
+
+  void a_damaged_entry_takes_no_other_with_it() {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("checks.json").toStdString();
+    QVERIFY(cost::keep_check(path, check(1, 0, 0)).has_value());
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QFile::ReadOnly));
+    QByteArray text = file.readAll();
+    file.close();
+    text.replace(text.lastIndexOf(']'), 1, ",{\"host\":7}]");
+    QVERIFY(file.open(QFile::WriteOnly) && file.write(text) > 0);
+    file.close();
+    QVERIFY(cost::keep_check(path, check(2, 0, 0)).has_value());
+    QCOMPARE(cost::read_checks(path).size(), size_t{2});
+  }
+
+  void what_cannot_be_read_is_not_replaced() {
+    const QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkdir("checks.json"));
+    const auto kept =
+        cost::keep_check(folder.filePath("checks.json").toStdString(), check(1, 0, 0));
+    QVERIFY(!kept);
+    QVERIFY2(kept.error().message.ends_with("cannot be read: it is a folder"),
+             kept.error().message.c_str());
+  }
+
+  void runs_that_end_at_once_are_all_kept() {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("checks.json").toStdString();
+    std::vector<pid_t> children;
+    for (int child = 0; child < 4; ++child) {
+      children.push_back(fork());
+      if (children.back() != 0) continue;
+      bool kept = true;
+      for (int i = 0; i < 8; ++i) kept = cost::keep_check(path, check(i, 0, 0)).has_value() && kept;
+      _exit(kept ? 0 : 1);
+    }
+    for (const pid_t child : children) {
+      int status = 1;
+      QCOMPARE(waitpid(child, &status, 0), child);
+      QCOMPARE(status, 0);
+    }
+    QCOMPARE(cost::read_checks(path).size(), size_t{32});
   }
 
   void half_of_the_runs_were_off_by_no_more() {

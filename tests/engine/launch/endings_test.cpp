@@ -14,6 +14,7 @@
 #include "engine/launch/launch.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
+#include "engine/launch/run_ranks.h"
 #include "tests/engine/launch/shell_rank.h"
 
 using namespace heddle;
@@ -22,6 +23,11 @@ using namespace heddle::launch;
 namespace {
 
 const std::string kSecret(64, 'd');
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// What is done to a run once both of its ranks are ready.
 enum class Act { nothing, stop, kill, stop_rank_1 };
@@ -146,6 +152,13 @@ class EndingsTest : public QObject {
     return supervise({"--secret-stdin", "--engine", shell_rank(engine, kRank0 + rank_1)});
   }
 
+  void make_one_rank() const {
+    std::filesystem::create_directories(run_dir_);
+    Launch launch;
+    launch.run = "test";
+    if (!write_launch(run_dir_, launch)) qFatal("launch.json");
+  }
+
   bool ends() const {
     return QTest::qWaitFor([&] { return read_status(run_dir_)->condition == Condition::ended; },
                            30000);
@@ -200,11 +213,8 @@ class EndingsTest : public QObject {
 
   // Nobody could say at which step such a run is done.
   void a_recipe_that_cannot_be_read_is_named() {
-    std::filesystem::create_directories(run_dir_);
+    make_one_rank();
     std::ofstream(run_dir_ + "/recipe.toml") << "[training]\nsteps = \"many\"\n";
-    Launch launch;
-    launch.run = "test";
-    QVERIFY(write_launch(run_dir_, launch).has_value());
     const auto completed =
         process::run({.argv = {std::string(HEDDLE_BINARY_DIR) + "/launch_driver", "supervise",
                                "--run-dir", run_dir_, "--secret-stdin", "--engine",
@@ -219,6 +229,55 @@ class EndingsTest : public QObject {
     QCOMPARE(end.exit_code, 2);
     QVERIFY2(end.cause.find(where) != std::string::npos, end.cause.c_str());
     QVERIFY(is_proven(end, {"run", 0, 0, 1}, *public_key(*Secret::from_hex(kSecret))));
+  }
+
+  // Whoever follows the run believes the cause.
+  void what_the_supervisor_itself_cannot_do_is_signed() {
+    make_one_rank();
+    const Secret secret = *Secret::from_hex(kSecret);
+    const std::string engine = run_dir_ + "/no-engine";
+    const auto outcome = run_ranks(run_dir_, engine, now(), secret, {});
+    QVERIFY(!outcome);
+    QVERIFY2(outcome.error().message.find(engine) != std::string::npos,
+             outcome.error().message.c_str());
+    const End end = *read_status(run_dir_)->end;
+    QCOMPARE(end.state, std::string("failed"));
+    QCOMPARE(end.cause, outcome.error().message);
+    QVERIFY(is_proven(end, {"run", 0, 0, 1}, *public_key(secret)));
+  }
+
+  void an_end_that_cannot_be_kept_is_told_with_its_cause() {
+    make_one_rank();
+    const std::string engine =
+        shell_rank(folder_->path().toStdString() + "/engine.sh",
+                   "mkdir -p \"$run_dir/end.json/full\"; echo the disk is gone >&2; exit 7");
+    const auto outcome = run_ranks(run_dir_, engine, now(), *Secret::from_hex(kSecret), {});
+    QVERIFY(!outcome);
+    const std::string& said = outcome.error().message;
+    QVERIFY2(said.starts_with("rank 0 ended with exit code 7: the disk is gone; and its end cannot "
+                              "be kept: "),
+             said.c_str());
+  }
+
+  void a_folder_that_cannot_be_looked_at_is_not_gone() {
+    namespace fs = std::filesystem;
+    const std::string above = folder_->path().toStdString() + "/above", away = above + ".away";
+    run_dir_ = above + "/run";
+    const Status started = start(
+        "trap '' TERM; : > \"$run_dir/ready-1\"; cd \"$run_dir\"\n"
+        "until [ -e go-on ]; do sleep 0.05; done; finish",
+        false);
+    QTRY_VERIFY(fs::exists(run_dir_ + "/ready-1"));
+    fs::rename(above, away);
+    fs::create_symlink(above, above);  // a look there ends in ELOOP
+    QTRY_VERIFY_WITH_TIMEOUT(
+        read_file(away + "/run/supervisor.0.hlog").find("cannot be looked at") != std::string::npos,
+        30000);
+    fs::remove(above);
+    fs::rename(away, above);
+    std::ofstream(run_dir_ + "/go-on") << "";
+    QVERIFY(ends());
+    QCOMPARE(read_status(run_dir_)->end->state, std::string("done"));
   }
 
   void what_was_not_signed_proves_nothing() {

@@ -135,6 +135,22 @@ class LaunchTest : public QObject {
     QCOMPARE(context->launch.grace_seconds, 2.5);
   }
 
+  void an_answer_of_other_types_is_refused() {
+    const auto status = [](const std::string& text) {
+      return status_from_json(nlohmann::json::parse(text));
+    };
+    const Result<Status> crash =
+        status(read_file(HEDDLE_SOURCE_DIR "/tests/fixtures/crash/status_stopped.json"));
+    QVERIFY(!crash);
+    QCOMPARE(crash.error().message, std::string("stopped: \"x\"; valid: true | false"));
+    QVERIFY(status(R"({"condition":"running","stopped":true})")->stopped);
+    QVERIFY(!status(R"({"condition":"running"})")->stopped);
+    for (const char* other :
+         {"5", "[]", "null", R"({"condition":1})", R"({"condition":"ended","end":7})",
+          R"({"condition":"ended","state":[]})", R"({"condition":"ended","stopped":null})"})
+      QVERIFY2(!status(other), other);
+  }
+
   void bad_launches_are_explained_data() {
     QTest::addColumn<QString>("json");
     QTest::addColumn<QString>("says");

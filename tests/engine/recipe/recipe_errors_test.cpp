@@ -76,6 +76,8 @@ class RecipeErrorsTest : public QObject {
              QStringList("no/such/recipe.toml: cannot be read: No such file or directory; valid: a "
                          "recipe (.toml)"));
     QVERIFY(!parse_file(HEDDLE_SOURCE_DIR).ok());
+    QCOMPARE(lines(parse_named_file("no/such/recipe.toml").faults), lines(parsed.faults));
+    QCOMPARE(lines(parse_named_file("/dev/null").faults), lines(parse("", "/dev/null").faults));
   }
 
   void text_of_any_bytes_is_refused_not_crashed_on() {

@@ -118,10 +118,11 @@ class WatchdogTest : public QObject {
 
   void what_a_library_throws_ends_the_group_with_that() {
     const auto ranks = start(0);
+    GroupOptions options;
+    options.timeout = std::chrono::milliseconds(400);
     ranks[0]->watchdog = std::make_unique<Watchdog>(
         c10::make_intrusive<ThrowingStore>(folder_->filePath("other").toStdString(), 2), 0, 2,
-        GroupOptions{.timeout = std::chrono::milliseconds(400)}, ranks[0]->journal,
-        [&ranks] { ++ranks[0]->aborts; });
+        options, ranks[0]->journal, [&ranks] { ++ranks[0]->aborts; });
     QTRY_COMPARE(ranks[0]->aborts.load(), 1);
     QCOMPARE(error_of(*ranks[0]), "something was thrown that is no exception");
     QCOMPARE(ranks[1]->aborts.load(), 0);
