@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInputs = 1000;
+constexpr int kInputs = 10000;
 constexpr size_t kLongest = 4096;
 
 struct Target {
