@@ -70,7 +70,7 @@ class ForgedEndsTest : public QObject {
     const storage::RunId run = launched(fixture_->request(300, 10));
     QVERIFY(fixture_->reaches_step(run, 2));
     write_file(end_file(run), kDone.dump());
-    QTRY_VERIFY(warns(run));
+    QTRY_VERIFY_WITH_TIMEOUT(warns(run), 30000);
     QVERIFY(fixture_->reaches_step(run, fixture_->detail(run).summary.steps + 5));
     QVERIFY(fixture_->ends(run));
     QCOMPARE(fixture_->detail(run).summary.state, RunState::done);
