@@ -413,7 +413,7 @@ std::vector<Field> make_schema() {
           .says("encrypt", "",
                 "Ranks of several hosts encrypt all that they send each other (AES-256-GCM), for "
                 "networks on which others can read or change it. It takes CPU time, which "
-                "predictions do not count. Ranks of one host use its memory; NCCL cannot."),
+                "predictions do not count. Not for GPUs of several hosts: NCCL cannot."),
       text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name")
           .says("hardware", "",
                 "What the prediction is made for: this machine, or nodes of the catalogue.")

@@ -106,7 +106,7 @@ void Relay::accept_all() {
       ports.push_back(port);
     }
   }
-  poll(polled.data(), polled.size(), 5);
+  poll(polled.data(), polled.size(), 50);
   for (size_t i = 0; i < polled.size(); ++i) {
     if (polled[i].revents == 0) continue;
     Socket caller(accept4(polled[i].fd, nullptr, nullptr, SOCK_CLOEXEC));
@@ -119,16 +119,17 @@ void Relay::accept_all() {
       continue;
     }
     const bool changed = changed_connection_ == sockets_.size();
+    const bool tells = sockets_.empty();  // the store
     ways_.push_back(std::make_unique<Way>(Way{answerer->fd(), caller.fd(), {}}));
     if (changed) ways_.back()->changed_byte = changed_byte_;
-    passing_.emplace_back([this, way = ways_.back().get()] { pass(*way, true); });
+    passing_.emplace_back([this, tells, way = ways_.back().get()] { pass(*way, tells); });
     ways_.push_back(std::make_unique<Way>(Way{caller.fd(), answerer->fd(), {}}));
     passing_.emplace_back([this, way = ways_.back().get()] { pass(*way, false); });
     sockets_.emplace_back(std::move(caller), std::move(*answerer));
   }
 }
 
-void Relay::pass(Way& way, bool answers) {
+void Relay::pass(Way& way, bool tells) {
   std::vector<char> part(1 << 16);
   size_t before = 0;
   for (ssize_t got = 0; (got = recv(way.from, part.data(), part.size(), 0)) > 0;
@@ -136,7 +137,7 @@ void Relay::pass(Way& way, bool answers) {
     {
       const std::lock_guard lock(mutex_);
       // Whoever hears of a listener must find it.
-      if (answers) follow_listeners();
+      if (tells) follow_listeners();
       way.heard.append(part.data(), size_t(got));
     }
     if (way.changed_byte >= before && way.changed_byte < before + size_t(got))

@@ -46,7 +46,8 @@ class Relay {
   /// Listens in the second network where the first one does by now.
   void follow_listeners();
   void accept_all();
-  void pass(Way& way, bool answers);
+  /// `tells`: by what passes the second network learns of listeners.
+  void pass(Way& way, bool tells);
 
   std::string refusal_;
   int first_ = -1, second_ = -1, table_ = -1;
