@@ -210,9 +210,10 @@ eps = 1e-6
     row("pp, tp, full recomputation", 4, "pp=2 tp=2 microbatches=4", "recompute.mode=\"full\"");
     row("cp, documents apart", 2, "cp=2 cp_mode=\"ring\"", "data.document_mask=true");
     row("cp by heads, documents apart", 2, "cp=2 cp_mode=\"ulysses\"", "data.document_mask=true");
-    row("tp, uneven vocabulary", 4, "tp=4", "model.vocab_size=4099");
-    row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
-        "wrapping.reshard_after_forward=false");
+    row("tp, uneven vocabulary", 2, "tp=2", "model.vocab_size=4099");
+    if (qEnvironmentVariableIsSet("HEDDLE_ALL"))
+      row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
+          "wrapping.reshard_after_forward=false");
     row("pp by hand", 2, "pp=2 microbatches=4 stage_layers=[1,5]", "");
   }
   void with_all_else() {
