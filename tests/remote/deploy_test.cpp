@@ -228,7 +228,7 @@ class DeployTest : public QObject {
     refused("mkdir /tmp/theirs; chown nobody /tmp/theirs; ln -s /tmp/theirs other");
     refused("mkdir -m 775 other");
     refused(
-        "mkdir -m 777 /tmp/theirs; mkdir mine; ln -s /root/mine /tmp/theirs/on; "
+        "mkdir -m 777 /tmp/theirs; mkdir mine; ln -s \"$HOME/mine\" /tmp/theirs/on; "
         "ln -s /tmp/theirs/on other");
     refused("mkdir -p other/blobs; chmod 777 other/blobs");
     refused(
