@@ -52,19 +52,15 @@ class Line {
   std::string word(std::string_view extra = "._") {
     skip_space();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  extra.find(text_[at_]) != std::string_view::npos))
-      ++at_;
+    while (at_ < text_.size() && is_name(text_[at_], extra)) ++at_;
     if (at_ == begin) failed(fmt::format("expected a name at \"{}\"", rest()));
     return std::string(text_.substr(begin, at_ - begin));
   }
-  // What stands before a character, without the blanks around it.
-  std::string up_to(char end) {
-    skip_space();
-    const size_t begin = at_;
-    at_ = std::min(text_.find(end, at_), text_.size());
-    const std::string_view found = text_.substr(begin, at_ - begin);
-    return std::string(found.substr(0, found.find_last_not_of(" \t") + 1));
+  // Words of one name, as in "pp stage 0 to 1", with one blank between them.
+  std::string words() {
+    std::string name = word("._-");
+    while (ok() && !done() && is_name(text_[at_], "._-")) name += ' ' + word("._-");
+    return name;
   }
   int64_t integer() {
     skip_space();
@@ -109,6 +105,9 @@ class Line {
   }
 
  private:
+  static bool is_name(char c, std::string_view extra) {
+    return std::isalnum(static_cast<unsigned char>(c)) || extra.find(c) != std::string_view::npos;
+  }
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
   }
@@ -208,7 +207,7 @@ class Parser {
       line.expect("=");
       graph_.notes[key] = line.remainder();
     } else if (line.accept("group ")) {
-      const std::string name = line.up_to('=');
+      const std::string name = line.words();
       line.expect("=");
       graph_.groups[name] = line.integer();
       if (graph_.groups[name] < 1) line.failed("a group has 1 rank or more");
