@@ -418,16 +418,17 @@ class Parser {
       return uses;
     }
     if (line.accept("scalar(")) {
-      const std::string number = line.number_token();
+      const at::Scalar value = number(line, /*fraction=*/false);
       const std::string name = line.word("");
       const auto dtype = dtype_of(name);
       if (!dtype) line.failed(fmt::format("unknown type \"{}\"", name));
-      const bool whole = number.find_first_of(".en") == std::string::npos;
-      const at::Scalar value =
-          whole ? at::Scalar(static_cast<int64_t>(std::strtoll(number.c_str(), nullptr, 10)))
-                : at::Scalar(std::strtod(number.c_str(), nullptr));
-      const at::Tensor scalar =
-          at::scalar_tensor(value, at::TensorOptions(dtype.value_or(c10::kFloat)));
+      at::Tensor scalar;
+      try {
+        scalar = at::scalar_tensor(value, at::TensorOptions(dtype.value_or(c10::kFloat)));
+      } catch (const std::exception&) {  // too large for it
+        line.failed(fmt::format("a number that {} does not hold", name));
+        return {};
+      }
       scalar.unsafeGetTensorImpl()->set_wrapped_number(!line.accept("typed"));
       line.expect(")");
       return c10::IValue(scalar);
@@ -455,13 +456,22 @@ class Parser {
       line.expect("device");
       return kTraceDevice;
     }
+    return number(line, type->kind() == c10::TypeKind::FloatType);
+  }
+
+  // A whole number where it has neither point nor exponent, unless it is to be a `fraction`.
+  static at::Scalar number(Line& line, bool fraction) {
     const std::string token = line.number_token();
+    if (!fraction && token.find_first_of(".en") == std::string::npos) {
+      int64_t value = 0;
+      const char* end = token.data() + token.size();
+      const auto [read, status] = std::from_chars(token.data(), end, value);
+      if (status != std::errc() || read != end)
+        line.failed(fmt::format("\"{}\" is not a whole number of 64 bits", token));
+      return value;
+    }
     char* end = nullptr;
-    const bool whole =
-        token.find_first_of(".en") == std::string::npos && type->kind() != c10::TypeKind::FloatType;
-    const c10::IValue value =
-        whole ? c10::IValue(static_cast<int64_t>(std::strtoll(token.c_str(), &end, 10)))
-              : c10::IValue(std::strtod(token.c_str(), &end));
+    const double value = std::strtod(token.c_str(), &end);
     if (end != token.c_str() + token.size())
       line.failed(fmt::format("\"{}\" is not a number", token));
     return value;
