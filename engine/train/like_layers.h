@@ -1,4 +1,4 @@
-// The layers of a pipeline rank by the names of another rank's that are like them.
+// Pipeline ranks that are planned alike, and the layers of one by the names of another's.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,25 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/passes/pipeline.h"
+#include "engine/recipe/layout.h"
+
 namespace heddle::train {
+
+/// Everything that the plan of a pipeline rank depends on, layers being counted from the first of
+/// their stage: how many each stage has, the ends of the model, which modules share a bucket, and
+/// how each is recomputed. Where a bucket reaches beyond the rank, its other modules are by their
+/// own names. Ranks with the same text have the same plan, but for the numbers of layers.
+std::string what_is_planned(const recipe::Layout& layout, const passes::PlanOptions& options,
+                            int64_t pipeline_rank);
 
 class LikeLayers {
  public:
   /// `layers`: of each stage; those of a rank are `pp` apart. Both ranks have as many in each.
   LikeLayers(const std::vector<int64_t>& layers, int64_t pp, int64_t from, int64_t to);
 
-  /// "all_gather layers.9+layers.10 (backward)" of what is said of layers.1 and layers.2.
+  /// "all_gather layers.9+layers.10 (backward)" of what is said of layers.1 and layers.2, and
+  /// "layers.9-10" of "layers.1-2".
   std::string renamed(std::string_view text) const;
 
  private:

@@ -108,8 +108,9 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   const auto captured = options.capture(recipe, Work::train);
   if (!captured) return fail(captured);
   const bool whole = captured->nodes * recipe.micro_batches() <= options.most_nodes;
-  auto outcomes = whole ? whole_steps(recipe, machine, options, validation_bytes)
-                        : steps_by_parts(recipe, machine, options, validation_bytes);
+  auto outcomes = whole
+                      ? whole_steps(recipe, machine, options, validation_bytes)
+                      : steps_by_parts(recipe, machine, options, captured->graph, validation_bytes);
   if (!outcomes) return fail(outcomes);
 
   plan::Document document;

@@ -355,25 +355,23 @@ class Assembler {
 Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
                                                 const Machine& machine,
                                                 const PredictOptions& options,
+                                                const graph::Graph& captured,
                                                 int64_t validation_bytes) {
   const int64_t pp = recipe.parallelism.pp;
   const recipe::Layout layout(recipe);
   const std::vector<int64_t>& layers = layout.stage_layers();
+  const passes::PlanOptions asked = plan_options(recipe, layout, 0, captured);
   KindMaker maker(recipe, layout, machine, options, validation_bytes);
-  std::map<std::vector<int64_t>, Kind> kinds;
+  std::map<std::string, Kind> kinds;  // by what is planned
   std::vector<const Kind*> kind_of;
   for (int64_t rank = 0; rank < pp; ++rank) {
     if (options.cancelled()) return fail("{}", kCancelled);
-    std::vector<int64_t> key;
-    for (size_t stage = rank; stage < layers.size(); stage += pp) {
-      const bool first = stage == 0, last = stage + 1 == layers.size();
-      key.push_back(layers[stage] * 4 + first * 2 + last);
-    }
-    auto known = kinds.find(key);
+    std::string planned = what_is_planned(layout, asked, rank);
+    auto known = kinds.find(planned);
     if (known == kinds.end()) {
       auto kind = maker.make(rank);
       if (!kind) return fail(kind);
-      known = kinds.emplace(std::move(key), std::move(*kind)).first;
+      known = kinds.emplace(std::move(planned), std::move(*kind)).first;
     }
     kind_of.push_back(&known->second);
   }

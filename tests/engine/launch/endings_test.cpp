@@ -1,6 +1,8 @@
 // Every way in which ranks end, and what their supervisor says of it: only what has been done to
 // the recipe's last step, by all ranks, is called done.
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -262,19 +264,22 @@ class EndingsTest : public QObject {
   void a_folder_that_cannot_be_looked_at_is_not_gone() {
     namespace fs = std::filesystem;
     const std::string above = folder_->path().toStdString() + "/above", away = above + ".away";
+    // At no moment is there nothing: that would be a folder that is gone.
+    const auto exchange = [&] {
+      return renameat2(AT_FDCWD, above.c_str(), AT_FDCWD, away.c_str(), RENAME_EXCHANGE) == 0;
+    };
     run_dir_ = above + "/run";
     const Status started = start(
         "trap '' TERM; : > \"$run_dir/ready-1\"; cd \"$run_dir\"\n"
         "until [ -e go-on ]; do sleep 0.05; done; finish",
         false);
     QTRY_VERIFY(fs::exists(run_dir_ + "/ready-1"));
-    fs::rename(above, away);
-    fs::create_symlink(above, above);  // a look there ends in ELOOP
+    fs::create_symlink(above, away);
+    QVERIFY(exchange());  // `above` leads to itself: a look there ends in ELOOP
     QTRY_VERIFY_WITH_TIMEOUT(
         read_file(away + "/run/supervisor.0.hlog").find("cannot be looked at") != std::string::npos,
         30000);
-    fs::remove(above);
-    fs::rename(away, above);
+    QVERIFY(exchange());
     std::ofstream(run_dir_ + "/go-on") << "";
     QVERIFY(ends());
     QCOMPARE(read_status(run_dir_)->end->state, std::string("done"));

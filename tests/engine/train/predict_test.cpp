@@ -3,6 +3,7 @@
 
 #include <QtTest>
 #include <set>
+#include <tuple>
 
 #include "engine/checkpoint/load_recipe.h"
 
@@ -10,10 +11,11 @@ using namespace heddle;
 
 namespace {
 
-recipe::Recipe recipe_of(const std::vector<std::string>& sets) {
-  const char* text =
+recipe::Recipe recipe_of(const std::vector<std::string>& sets, const std::string& more = "") {
+  const std::string text =
       "[model]\ndim = 64\nn_layers = 8\nn_heads = 4\nffn_dim = 128\nvocab_size = 256\n"
-      "[data]\nseq_len = 64\ntoken_ids = \"none\"\n[checkpoint]\nenabled = false\n";
+      "[data]\nseq_len = 64\ntoken_ids = \"none\"\n[checkpoint]\nenabled = false\n" +
+      more;
   const recipe::Parsed parsed = checkpoint::load_recipe(text, "test.toml", sets);
   for (const recipe::Fault& fault : parsed.faults) qWarning("%s", fault.str().c_str());
   return parsed.recipe;
@@ -31,25 +33,57 @@ class PredictTest : public QObject {
 
   void parts_are_the_whole_data() {
     QTest::addColumn<QStringList>("sets");
+    QTest::addColumn<QString>("more");
     QTest::newRow("accumulation") << QStringList{"hardware.ranks=2", "training.local_batch=2",
-                                                 "training.global_batch=32"};
+                                                 "training.global_batch=32"}
+                                  << "";
     for (const char* schedule : {"gpipe", "1f1b", "zero-bubble", "interleaved"})
-      QTest::newRow(schedule) << QStringList{
-          "hardware.ranks=4", "parallelism.pp=4", "training.local_batch=16",
-          "parallelism.microbatches=16", QString("parallelism.pp_schedule=\"%1\"").arg(schedule)};
+      QTest::newRow(schedule)
+          << QStringList{"hardware.ranks=4", "parallelism.pp=4", "training.local_batch=16",
+                         "parallelism.microbatches=16",
+                         QString("parallelism.pp_schedule=\"%1\"").arg(schedule)}
+          << "";
     QTest::newRow("a pipeline of shards")
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
-                       "training.local_batch=8", "parallelism.microbatches=8"};
+                       "training.local_batch=8", "parallelism.microbatches=8"}
+        << "";
     // Two of four stages are like each other, and one stands for both.
-    QTest::newRow("like stages") << QStringList{
-        "hardware.ranks=8",       "parallelism.pp=4",           "parallelism.dp_shard=2",
-        "training.local_batch=8", "parallelism.microbatches=8", "wrapping.mode=\"layers\""};
+    QTest::newRow("like stages") << QStringList{"hardware.ranks=8",
+                                                "parallelism.pp=4",
+                                                "parallelism.dp_shard=2",
+                                                "training.local_batch=8",
+                                                "parallelism.microbatches=8",
+                                                "wrapping.mode=\"layers\""}
+                                 << "";
+    // The two in the middle have as many layers, but are wrapped or recomputed differently.
+    const QStringList middle{"hardware.ranks=8",           "parallelism.pp=4",
+                             "parallelism.dp_shard=2",     "training.local_batch=16",
+                             "parallelism.microbatches=8", "data.seq_len=256"};
+    QTest::newRow("a range of layers in each of two stages")
+        << middle
+        << "[wrapping]\nmode = \"manual\"\nbuckets = [[\"tok_embeddings\"], [\"layers.0-1\"], "
+           "[\"layers.2-3\"], [\"layers.4-5\"], [\"layers.6-7\", \"norm\", \"output\"]]\n";
+    QTest::newRow("an exception in one of two stages")
+        << middle
+        << "[wrapping]\nmode = \"layers\"\n"
+           "[[override]]\nmodules = [\"layers.4-5\"]\nrecompute = \"full\"\n";
+    QTest::newRow("a bucket in one of two stages")
+        << middle
+        << "[wrapping]\nmode = \"manual\"\nbuckets = [[\"tok_embeddings\"], "
+           "[\"layers.0-1\"], [\"layers.2\"], [\"layers.3\"], [\"layers.4-5\"], "
+           "[\"layers.6-7\", \"norm\", \"output\"]]\n";
+    QTest::newRow("a bucket across two stages")
+        << middle
+        << "[wrapping]\nmode = \"manual\"\nbuckets = [[\"tok_embeddings\"], "
+           "[\"layers.0-1\"], [\"layers.2\"], [\"layers.3-4\"], [\"layers.5\"], "
+           "[\"layers.6-7\", \"norm\", \"output\"]]\n";
   }
   void parts_are_the_whole() {
     QFETCH(QStringList, sets);
+    QFETCH(QString, more);
     std::vector<std::string> all;
     for (const QString& set : sets) all.push_back(set.toStdString());
-    const recipe::Recipe recipe = recipe_of(all);
+    const recipe::Recipe recipe = recipe_of(all, more.toStdString());
     const auto whole = train::predict(recipe, {});
     train::PredictOptions few;
     few.most_nodes = 0;
@@ -65,14 +99,19 @@ class PredictTest : public QObject {
              said(double(parts->peak_bytes), double(whole->peak_bytes)));
     QCOMPARE(parts->ranks_shown.size(), whole->ranks_shown.size());
     QVERIFY(parts->plan_hash.empty() && !whole->plan_hash.empty());
-    for (const plan::RankFigures& rank : parts->ranks_shown) {
+    for (size_t i = 0; i < parts->ranks_shown.size(); ++i) {
+      const plan::RankFigures& rank = parts->ranks_shown[i];
+      const plan::RankFigures& of_whole = whole->ranks_shown[i];
+      QVERIFY2(close(double(rank.peak_bytes), double(of_whole.peak_bytes), 0.05),
+               said(double(rank.peak_bytes), double(of_whole.peak_bytes)));
       const double sum = rank.compute_seconds + rank.exposed_seconds + rank.bubble_seconds;
       QVERIFY2(close(sum, rank.step_seconds, 0.01), said(sum, rank.step_seconds));
     }
     const auto gathered = [](const plan::Document& document) {
-      std::set<std::vector<std::string>> modules;
-      for (const plan::BucketFigures& bucket : document.buckets) modules.insert(bucket.modules);
-      return modules;
+      std::set<std::tuple<int64_t, std::string, std::vector<std::string>>> buckets;
+      for (const plan::BucketFigures& bucket : document.buckets)
+        buckets.emplace(bucket.stage, bucket.name, bucket.modules);
+      return buckets;
     };
     QCOMPARE(gathered(*parts), gathered(*whole));
     // What is shown of a rank's memory over the step is what is said of it.
