@@ -193,9 +193,13 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   if (!lost) return fail(lost);
   auto contacts = readContacts(reader);
   if (!contacts) return fail(contacts);
-  LaunchOptions options{.recent = std::move(*runs), .contacts = std::move(*contacts)};
+  LaunchOptions options;
+  options.recent = std::move(*runs);
+  options.contacts = std::move(*contacts);
   for (workbench::SavedTarget& saved : *targets) {
-    TargetEntry entry{.target = std::move(saved.target), .report = std::move(saved.probe)};
+    TargetEntry entry;
+    entry.target = std::move(saved.target);
+    entry.report = std::move(saved.probe);
     if (const auto why = lost->find(entry.target.name); why != lost->end())
       entry.lost = QString::fromStdString(why->second);
     options.targets.push_back(std::move(entry));
