@@ -189,7 +189,22 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   auto runs = reader.runs();
   if (!runs) return fail(runs);
   if (runs->size() > kRecent) runs->resize(kRecent);
-  return LaunchOptions{std::move(*targets), std::move(*runs)};
+  const auto lost = lostTargets(reader);
+  if (!lost) return fail(lost);
+  auto contacts = readContacts(reader);
+  if (!contacts) return fail(contacts);
+  LaunchOptions options;
+  options.recent = std::move(*runs);
+  options.contacts = std::move(*contacts);
+  for (workbench::SavedTarget& saved : *targets) {
+    TargetEntry entry;
+    entry.target = std::move(saved.target);
+    entry.report = std::move(saved.probe);
+    if (const auto why = lost->find(entry.target.name); why != lost->end())
+      entry.lost = QString::fromStdString(why->second);
+    options.targets.push_back(std::move(entry));
+  }
+  return options;
 }
 
 QString describeReport(const probe::Report& report) {

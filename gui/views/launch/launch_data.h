@@ -11,7 +11,9 @@
 
 #include "base/result.h"
 #include "engine/recipe/parse.h"
+#include "gui/models/contact.h"
 #include "gui/models/fork_name.h"
+#include "gui/models/target_entry.h"
 #include "storage/queries.h"
 #include "workbench/launch.h"
 #include "workbench/preflight.h"
@@ -59,8 +61,9 @@ Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
                                              const ForkOf& fork);
 
 struct LaunchOptions {
-  std::vector<workbench::SavedTarget> targets;
+  std::vector<TargetEntry> targets;
   std::vector<storage::RunSummary> recent;  // newest first
+  Contacts contacts;                        // theirs
 };
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);
 

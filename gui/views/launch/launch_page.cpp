@@ -239,7 +239,7 @@ void LaunchPage::settleFocus() {
 }
 
 QString LaunchPage::subtitle() const {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   const RecipeChoice* choice = recipe();
   if (!target || !choice) return {};
   return tr("%1 on %2").arg(fileName(*choice), QString::fromStdString(target->target.name));
@@ -288,13 +288,15 @@ void LaunchPage::refresh() {
       Q_EMIT session().message(QString::fromStdString(options.error().message), Tone::bad);
       return;
     }
-    for (workbench::SavedTarget& saved : options->targets) {
-      if (saved.target.name == remote::kThisMachine && here_) saved.probe = here_;
+    for (TargetEntry& entry : options->targets) {
+      if (entry.isThisMachine() && here_) entry.report = here_;
+      if (now_ && now_->refused && now_->target == entry.target)
+        entry.error = QString::fromStdString(now_->error);
     }
     targets_->setTargets(std::move(options->targets));
-    recent_->setRuns(options->recent);
+    recent_->setRuns(options->recent, std::move(options->contacts));
     // A target may be another since it was looked at, or be gone.
-    const workbench::SavedTarget* chosen = targets_->chosen();
+    const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
     showReadiness();
   });
@@ -329,7 +331,7 @@ void LaunchPage::targetChosen() {
 }
 
 void LaunchPage::look() {
-  const workbench::SavedTarget* chosen = targets_->chosen();
+  const TargetEntry* chosen = targets_->chosen();
   const remote::Target target = chosen ? chosen->target : remote::this_machine();
   if (probeButton_->hasFocus()) targets_->focusChosen();
   probeButton_->setEnabled(false);
@@ -344,8 +346,8 @@ void LaunchPage::looked(workbench::TargetNow now) {
   now_ = std::move(now);
   if (now_->target.name == remote::kThisMachine && !now_->hosts.empty()) {
     here_ = now_->hosts[0].report;
-    refresh();
   }
+  refresh();
   check();
 }
 
@@ -379,7 +381,7 @@ void LaunchPage::showCheck(RecipeCheck check) {
 }
 
 void LaunchPage::probe() {
-  const workbench::SavedTarget* chosen = targets_->chosen();
+  const TargetEntry* chosen = targets_->chosen();
   if (!chosen || chosen->target.name == remote::kThisMachine) return look();
   session().work(
       probing_,
@@ -396,7 +398,7 @@ void LaunchPage::probe() {
 
 void LaunchPage::launch() {
   const RecipeChoice* choice = recipe();
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   if (!choice || !target || launching_.running()) return;
   workbench::LaunchRequest request;
   request.recipe_text = choice->toml.toStdString();
@@ -472,7 +474,7 @@ void LaunchPage::showSteps() {
 
 /// Why nothing can be launched now; empty: it can.
 QString LaunchPage::obstacle() const {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   if (!recipe()) return tr("Choose a recipe");
   if (!target) return tr("Choose a target");
   const QString name = QString::fromStdString(target->target.name);
@@ -496,7 +498,7 @@ QString LaunchPage::obstacle() const {
 }
 
 void LaunchPage::showReadiness() {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   const bool busy = launching_.running();
   const QString why = obstacle();
   const bool ready = why.isEmpty() && !busy;

@@ -121,7 +121,11 @@ void LiveTiles::showUtilization(const storage::RunDetail& run, const StepPoints&
 }
 
 void LiveTiles::showMemory(const storage::RunDetail& run) {
-  memory_->setValue(format::bytes(newest_.memoryBytes));
+  // Of a run that has ended what every page says of it; before, what its newest step tells.
+  const auto peak = result(run, "peak_bytes");
+  memory_->setValue(format::bytes(peak.value_or(newest_.memoryBytes)));
+  memory_->setToolTip(peak ? tr("The most that a rank held, as on every page")
+                           : tr("What the rank that holds most holds now"));
   const auto predicted = result(run, "predicted_peak_bytes");
   memory_->setNote(predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
                    : run.ranks.size() > 1

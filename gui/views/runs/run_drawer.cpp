@@ -112,7 +112,7 @@ void RunDrawer::showSummary() {
   RunRow row;
   row.summary = facts_.detail.summary;
   name_->setFullText(row.name());
-  note_->setFullText(summaryOf(row));
+  note_->setText(summaryOf(row));
 }
 
 RunDrawer::~RunDrawer() {
@@ -130,7 +130,9 @@ QWidget* RunDrawer::makeHead() {
   connect(close, &QToolButton::clicked, this, &RunDrawer::closed);
   row->addWidget(name_, 1);
   row->addWidget(close);
-  note_ = new ElidedLabel({}, "muted");
+  note_ = muted({});
+  note_->setObjectName(QStringLiteral("summary"));
+  note_->setWordWrap(true);
   note_->setStyleSheet(QStringLiteral("font-size: 12px;"));
   cause_ = label({}, "error");
   cause_->setWordWrap(true);

@@ -110,8 +110,9 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
     connect(field, &QLineEdit::textChanged, this, &HostDialog::check);
     return field;
   };
-  hosts_ = add(QStringLiteral("hosts"), tr("host"),
-               tr("[user@]host[:port], or a name of ~/.ssh/config; several for a group"));
+  hosts_ =
+      add(QStringLiteral("hosts"), tr("host"), tr("[user@]host[:port] or a name of ~/.ssh/config"));
+  hosts_->setToolTip(tr("Several make a group: [user@]host[:port] or names of ~/.ssh/config"));
   name_ = add(QStringLiteral("name"), tr("name"), tr("what this target is called here"));
   jump_ = add(QStringLiteral("jump"), tr("through"),
               tr("[user@]host[:port] to jump through; optional"));

@@ -144,6 +144,25 @@ class LivePageTest : public QObject {
     QCOMPARE(asked, QString("launch"));
   }
 
+  // One run, one memory: the results', which Runs, Compare and the shell show.
+  void a_run_that_has_ended_shows_the_peak_that_every_page_shows() {
+    storage::NewRun wanted;
+    wanted.name = "ended";
+    wanted.target = "this-machine";
+    wanted.recipe = "[training]\nsteps = 5\n";
+    Followed shown(wanted);
+    RankLog log(*shown.writer, shown.run, 0);
+    for (int64_t step = 1; step <= 5; ++step) log.step(step, 2);  // of 3 GiB
+    log.feed();
+    must(shown.writer->set_results(shown.run, {{"peak_bytes", 5.0 * (1LL << 30)}}).get());
+    must(shown.writer->set_state(shown.run, storage::RunState::done).get());
+    shown.show();
+    const auto memory = [&] {
+      return shown.tile("memoryTile")->value() + ' ' + shown.tile("memoryTile")->unit();
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(memory(), QString("5.00 GiB"), 20000);
+  }
+
   void a_run_is_followed_while_it_is_shown() {
     storage::NewRun wanted;
     wanted.name = "followed";
