@@ -146,12 +146,12 @@ void LiveTiles::showExposed(const storage::RunDetail& run) {
     return;
   }
   exposed_->setValue(format::percent(share).section(QLatin1Char(' '), 0, 0), tr("% of a step"));
-  exposed_->setNote(ended ? tr("%1 a profiled step").arg(format::seconds(*seconds))
+  exposed_->setNote(ended ? tr("%1 a step").arg(format::seconds(*seconds))
                           : tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
   exposed_->setToolTip(
       ended ? tr("The median of the profiled steps, the mean of all ranks, as on every page")
             : tr("The newest profiled step, the mean of the ranks"));
-  exposed_->setTone(share >= 0.05 ? Tone::bad : Tone::text);
+  exposed_->setTone(isMuchExposed(share) ? Tone::bad : Tone::text);
 }
 
 void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {

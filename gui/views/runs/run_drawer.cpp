@@ -3,6 +3,7 @@
 #include <QPlainTextEdit>
 
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/run_rows.h"
@@ -208,10 +209,21 @@ void RunDrawer::showResults(const RunFacts& facts) {
     text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     results_->addWidget(muted(keyText(key)), row, 0);
     results_->addWidget(text, row++, 1);
+    return text;
   };
+  const auto& results = facts.detail.results;
+  const auto told = [&](const char* key) {
+    const auto found = results.find(key);
+    return found == results.end() ? std::nullopt : number(found->second);
+  };
+  const auto exposed = exposedShare(told("exposed_seconds"), told("step_seconds"));
   for (const char* key : kResults)
-    if (const auto found = facts.detail.results.find(key); found != facts.detail.results.end())
-      add(QLatin1String(key), found->second);
+    if (const auto found = results.find(key); found != results.end()) {
+      ElidedLabel* text = add(QLatin1String(key), found->second);
+      text->setObjectName(QLatin1String(key));
+      if (found->first == "exposed_seconds" && isMuchExposed(exposed.value_or(0)))
+        setTone(text, "bad");
+    }
   for (const char* key : kEnvironment)
     if (const auto found = facts.detail.environment.find(key);
         found != facts.detail.environment.end())
