@@ -40,7 +40,7 @@ tl::expected<std::unique_ptr<Node>, ConnectError> connect(const Target& target, 
       return tl::unexpected(ConnectError{
           Kind::unreachable,
           fmt::format("{}{}: is it on, is it reachable from here, does its SSH server run?",
-                      host.name == host.address ? "" : host.name + ": ", dialled.error().message),
+                      before_address(host), dialled.error().message),
           {}});
     }
     socket = *dialled;
