@@ -47,6 +47,9 @@ struct RecipeCheck {
 RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
                         const std::optional<workbench::TargetNow>& target, const QString& store);
 
+/// Why a recipe cannot start on a target: what fails first, and how much else does. Empty: it can.
+QString whyNotOn(const QString& target, const std::vector<workbench::Finding>& findings);
+
 /// A fault's line as it is shown: "debug.toml, unsaved:12:1: …" where the file does not have that
 /// text, so that nobody looks for the line there.
 QString faultLine(const RecipeCheck& check, const recipe::Fault& fault);

@@ -293,11 +293,15 @@ void LaunchPage::refresh() {
       if (now_ && now_->refused && now_->target == entry.target)
         entry.error = QString::fromStdString(now_->error);
     }
+    const auto lost = [this] { return targets_->chosen() && !targets_->chosen()->lost.isEmpty(); };
+    const bool was = lost();
     targets_->setTargets(std::move(options->targets));
     recent_->setRuns(options->recent, std::move(options->contacts));
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
+    // What was found there holds as long as its connection does.
+    if (now_ && lost() != was && !looking_.running() && !launching_.running()) return look();
     showReadiness();
   });
 }
@@ -488,13 +492,7 @@ QString LaunchPage::obstacle() const {
     return more == 0 ? what : tr("%1; and %2").arg(what, format::plural(more, tr("more fault")));
   }
   if (check_->findings.empty()) return tr("Looking at %1 …").arg(name);
-  QStringList failing;
-  for (const workbench::Finding& finding : check_->findings)
-    if (finding.status == probe::Status::fail) failing << QString::fromStdString(finding.name);
-  failing.removeDuplicates();
-  return failing.isEmpty()
-             ? QString()
-             : tr("It cannot start on %1: %2").arg(name, failing.join(QStringLiteral(", ")));
+  return whyNotOn(name, check_->findings);
 }
 
 void LaunchPage::showReadiness() {

@@ -164,7 +164,13 @@ class LaunchPageTest : public QObject {
     QTRY_VERIFY2_WITH_TIMEOUT(shown.findingsText().contains("127.0.0.1"),
                               qPrintable(shown.findingsText()), 60000);
     QVERIFY(!shown.launchButton()->isEnabled());
-    QCOMPARE(shown.launchButton()->toolTip(), QString("It cannot start on away: target"));
+    const QString why = "It cannot start on away: no connection to 127.0.0.1 port 1: ";
+    QVERIFY2(shown.launchButton()->toolTip().startsWith(why),
+             qPrintable(shown.launchButton()->toolTip()));
+    QVERIFY2(shown.stepsText().contains(why), qPrintable(shown.stepsText()));
+    // And its row says so too.
+    auto* row = shown.page->findChild<QAbstractButton*>("target-away");
+    QTRY_VERIFY2(row->accessibleName().contains("not reached"), qPrintable(row->accessibleName()));
     QCOMPARE(shown.page->findChild<RecentLaunches*>()->rowCount(), 0);
     shown.page->findChild<TargetList*>()->choose("this-machine");
     QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
