@@ -39,8 +39,8 @@ tl::expected<std::unique_ptr<Node>, ConnectError> connect(const Target& target, 
     if (!dialled) {
       return tl::unexpected(ConnectError{
           Kind::unreachable,
-          fmt::format("{}: {}: is it on, is it reachable from here, does its SSH server run?",
-                      host.name, dialled.error().message),
+          fmt::format("{}{}: is it on, is it reachable from here, does its SSH server run?",
+                      before_address(host), dialled.error().message),
           {}});
     }
     socket = *dialled;

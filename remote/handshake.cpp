@@ -55,27 +55,27 @@ Result<Presented> presented_key(ssh_session session) {
 ConnectError changed(const Host& host, const AcceptedKey& key, const std::string& because) {
   return {Kind::host_key_changed,
           fmt::format(
-              "{}: the host key of {} is not the one that was known: {}. It is now {}. Either the "
+              "{}the host key of {} is not the one that was known: {}. It is now {}. Either the "
               "host was set up anew or someone is in between: ask its administrator, then remove "
               "the old key there by hand.",
-              host.name, key.endpoint, because, key.fingerprint),
+              before_address(host), key.endpoint, because, key.fingerprint),
           key};
 }
 
 ConnectError unknown(const Host& host, const AcceptedKey& key, const std::string& because) {
   return {Kind::host_key_unknown,
-          fmt::format("{}: the host key of {} is unknown{}. Its fingerprint is {}: compare it with "
+          fmt::format("{}the host key of {} is unknown{}. Its fingerprint is {}: compare it with "
                       "the host's and accept it.",
-                      host.name, key.endpoint, because.empty() ? "" : " (" + because + ")",
-                      key.fingerprint),
+                      before_address(host), key.endpoint,
+                      because.empty() ? "" : " (" + because + ")", key.fingerprint),
           key, because};
 }
 
 /// Nobody is asked about these: there is a word against the key, or one that cannot be read.
 ConnectError refused(const Host& host, const AcceptedKey& key, const std::string& because) {
   return {Kind::host_key_refused,
-          fmt::format("{}: the host key of {}, {}, is refused: {}.", host.name, key.endpoint,
-                      key.fingerprint, because),
+          fmt::format("{}the host key of {}, {}, is refused: {}.", before_address(host),
+                      key.endpoint, key.fingerprint, because),
           key};
 }
 
@@ -203,16 +203,16 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
     return tl::unexpected(ConnectError{
         Kind::unreachable,
         fmt::format(
-            "{}: {} port {} takes connections but does not answer as an SSH server: is it the "
+            "{}{} port {} takes connections but does not answer as an SSH server: is it the "
             "right port, and is the host alive?",
-            host.name, host.address, host.port),
+            before_address(host), host.address, host.port),
         {}});
   }
   if (answer != SSH_OK) {
     return tl::unexpected(
         ConnectError{Kind::protocol,
-                     fmt::format("{}: no SSH connection to {} port {}: {}", host.name, host.address,
-                                 host.port, ssh_get_error(session.get())),
+                     fmt::format("{}no SSH connection to {} port {}: {}", before_address(host),
+                                 host.address, host.port, ssh_get_error(session.get())),
                      {}});
   }
   if (const auto checked = check_host_key(session.get(), host, *known, accepted, deadline);

@@ -25,10 +25,11 @@ tl::expected<std::unique_ptr<Jump>, ConnectError> Jump::open(
   using Kind = ConnectError::Kind;
   const Result<int> socket = dial(jump_host.address, jump_host.port, deadline);
   if (!socket) {
-    return tl::unexpected(ConnectError{
-        Kind::unreachable,
-        fmt::format("{} (the host to go through): {}", jump_host.name, socket.error().message),
-        {}});
+    return tl::unexpected(
+        ConnectError{Kind::unreachable,
+                     fmt::format("{}the host to go through: {}", before_address(jump_host),
+                                 socket.error().message),
+                     {}});
   }
   auto session = handshake(*socket, jump_host, accepted, options, deadline);
   if (!session) return tl::unexpected(session.error());

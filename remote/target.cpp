@@ -41,6 +41,10 @@ std::string tidy_folder(const std::string& path) {
   return tidy;
 }
 
+std::string before_address(const Host& host) {
+  return host.name == host.address ? std::string() : host.name + ": ";
+}
+
 Result<Host> parse_host(std::string_view text) {
   const std::string whole(text);
   Host host;

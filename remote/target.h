@@ -57,6 +57,9 @@ std::string tidy_folder(const std::string& path);
 /// "[user@]host[:port]", also "[user@][::1]:port". Errors say what is wrong with the text.
 Result<Host> parse_host(std::string_view text);
 
+/// "lab: ", for the front of words that say the address; empty where the name is the address.
+std::string before_address(const Host& host);
+
 /// The port that the text itself names; 0 when it names none.
 uint16_t typed_port(std::string_view text);
 

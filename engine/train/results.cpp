@@ -102,7 +102,7 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
                           .predicted_seconds = expected->step_seconds,
                           .measured_seconds = results.median_step_seconds(),
                           .predicted_bytes = static_cast<double>(expected->peak_bytes),
-                          .measured_bytes = static_cast<double>(runner.peak_bytes())});
+                          .measured_bytes = static_cast<double>(results.peak_of_ranks)});
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ Result<> write_results(std::optional<NewFile> room, const launch::RankContext& c
       {"mfu", or_null(mfu)},
       {"step_seconds", results.median_step_seconds()},
       {"fastest_step_seconds", results.fastest_step_seconds()},
-      {"peak_bytes", runner.peak_bytes()},
+      {"peak_bytes", results.peak_of_ranks},
       {"predicted_peak_bytes", runner.facts.predicted_peak_bytes > 0
                                    ? nlohmann::ordered_json(runner.facts.predicted_peak_bytes)
                                    : nlohmann::ordered_json(nullptr)},

@@ -104,8 +104,9 @@ class Trainer {
     outcome.step = step;
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
+    const int32_t ranks = context_.launch.world_size;
+    results_.peak_of_ranks = most_of_ranks({runner_.peak_bytes()}, ranks, device_).front();
     if (!results_.exposed_seconds.empty()) {
-      const int32_t ranks = context_.launch.world_size;
       results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
       results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
     }
@@ -272,7 +273,7 @@ class Trainer {
         .cause = "",
         .results = {{"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
                     {"step_seconds", results_.median_step_seconds()},
-                    {"peak_bytes", static_cast<double>(runner_.peak_bytes())},
+                    {"peak_bytes", static_cast<double>(results_.peak_of_ranks)},
                     {"first_step_seconds", results_.first_step_seconds},
                     {"capture_seconds", runner_.facts.capture_seconds},
                     {"plan_seconds", runner_.facts.plan_seconds},

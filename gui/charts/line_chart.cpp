@@ -17,6 +17,7 @@ namespace {
 constexpr int kRedrawMilliseconds = 250;
 constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
 constexpr int kBetweenMarks = 113;   // pixels
+constexpr int kBesideTicks = 4;      // pixels to what stands next to a tick's label
 constexpr size_t kLongRun = 10;      // times its warm-up: no more of it than that may be cut off
 
 QPen solid(const QColor& color, int width) { return QPen(color, width); }
@@ -82,7 +83,6 @@ LineChart::LineChart(const QString& title, Unit unit, QWidget* parent)
   for (QCPItemText* caption : {xCaption_, emptyCaption_}) caption->setClipToAxisRect(false);
   xCaption_->position->setType(QCPItemPosition::ptAxisRectRatio);
   xCaption_->position->setCoords(0, 1);
-  xCaption_->setPadding(QMargins(0, 5, 10, 0));
   emptyCaption_->position->setType(QCPItemPosition::ptViewportRatio);  // the axes are not shown
   emptyCaption_->position->setCoords(0.5, 0.5);
   xCaption_->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
@@ -304,9 +304,15 @@ void LineChart::redraw() {
   const QString xUnit = xTicker_->scaled().name;
   xCaption_->setText(xUnit.isEmpty() ? xName_ : xName_ + QStringLiteral(", ") + xUnit);
   xCaption_->setVisible(!empty);
-  const int captionWidth = QFontMetrics(font::caption()).horizontalAdvance(xCaption_->text());
-  const int top = showsMark() ? QFontMetrics(font::caption()).height() + 6 : 8;
-  plot_->axisRect()->setMinimumMargins(QMargins(captionWidth + 18, top, 14, 22));
+  // Ticks stand at the very corners, too: half of one reaches over the edge.
+  const QFontMetrics captions(font::caption()), ticks(plot_->xAxis->tickLabelFont());
+  const double step = (x.high - x.low) / (xTicker_->scaled().scale * xTicker_->tickCount());
+  const QString widest = tickText(x.high / xTicker_->scaled().scale, std::max(step, 1e-6));
+  const int gap = ticks.horizontalAdvance(widest) / 2 + kBesideTicks;
+  xCaption_->setPadding(QMargins(0, 5, gap, 0));
+  const int top = showsMark() ? captions.height() + ticks.height() / 2 + kBesideTicks : 8;
+  plot_->axisRect()->setMinimumMargins(
+      QMargins(captions.horizontalAdvance(xCaption_->text()) + gap + 8, top, 14, 22));
   emptyCaption_->setFont(font::text());
   emptyCaption_->setColor(colors().muted);
   emptyCaption_->setVisible(empty);

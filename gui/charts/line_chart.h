@@ -92,7 +92,8 @@ class LineChart : public Card {
 
   /// The crosshair at x; `withText`: and what the curves are there.
   void setCrosshair(std::optional<double> x, bool withText = true);
-  /// What the crosshair says, a line an entry.
+  /// What the crosshair says, a line an entry: the place, which is that of the sample nearest to x,
+  /// and every curve that reaches it.
   QStringList crosshairText(double x) const;
 
   /// Draws at once what waits for its turn.
@@ -147,6 +148,8 @@ class LineChart : public Card {
   void pan(double share);
   void stepCrosshair(int samples);
   double xAt(const QPointF& position) const;
+  /// Where a curve has a sample, next to x; none: no curve has any.
+  std::optional<double> sampleNear(double x) const;
   QVector<CrosshairLine> crosshairLines(double x) const;
   void moveCrosshair(std::optional<double> x);
   void releaseDrag(const QPoint& position);

@@ -22,22 +22,40 @@ void LineChart::setCrosshair(std::optional<double> x, bool withText) {
                  withText ? crosshairLines(*x) : QVector<CrosshairLine>());
 }
 
+std::optional<double> LineChart::sampleNear(double x) const {
+  std::optional<double> nearest;
+  for (const Curve& curve : curves_) {
+    if (curve.series.empty()) continue;
+    const double at = curve.series.x()[static_cast<size_t>(curve.series.nearest(x))];
+    if (!nearest || std::abs(at - x) < std::abs(*nearest - x)) nearest = at;
+  }
+  return nearest;
+}
+
 QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
   QVector<CrosshairLine> lines;
+  const auto place = sampleNear(x);
+  if (!place) return lines;
+  const auto placeText = [this](double at) {
+    return xName_ + QLatin1Char(' ') + withUnit(xUnit_, at);
+  };
+  lines.append({placeText(*place)});
   for (size_t i = 0; i < curves_.size(); ++i) {
     const Curve& curve = curves_[i];
-    const ptrdiff_t at = curve.series.nearest(x);
-    if (at < 0) continue;
-    const auto index = static_cast<size_t>(at);
-    if (lines.isEmpty()) {
-      lines.append({xName_ + QLatin1Char(' ') + withUnit(xUnit_, curve.series.x()[index]), {}});
-    }
+    const auto known = curve.series.x();
+    if (known.empty() || *place < known.front() || *place > known.back()) continue;
+    const auto index = static_cast<size_t>(curve.series.nearest(*place));
     const bool smooths = static_cast<int>(i) == highlighted_ && index < curve.smooth.size();
     const bool alone = curves_.size() == 1;
     const QString name = alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString())
                                : curve.name + QLatin1Char(' ');
     const QColor& color = curve.color;
-    lines.append({name + withUnit(unit_, curve.series.y()[index]), color, curve.marker});
+    // Of a long run every few steps are one sample, and two runs' need not be of the same.
+    const QString elsewhere = placeText(known[index]) == lines.first().text
+                                  ? QString()
+                                  : tr(" at %1").arg(placeText(known[index]));
+    lines.append(
+        {name + withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
     if (smooths) {
       const QString of = alone ? tr("smooth") : curve.name + QLatin1Char(' ') + tr("smoothed");
       lines.append({of + QLatin1Char(' ') + withUnit(unit_, curve.smooth[index]), color});
@@ -95,13 +113,18 @@ void LineChart::pan(double share) {
 }
 
 void LineChart::stepCrosshair(int samples) {
-  const auto first = std::find_if(curves_.begin(), curves_.end(),
-                                  [](const Curve& curve) { return !curve.series.empty(); });
-  if (first == curves_.end()) return;
-  const auto x = first->series.x();
-  const auto last = static_cast<ptrdiff_t>(x.size()) - 1;
-  const ptrdiff_t at = crosshair_ ? first->series.nearest(*crosshair_) + samples : last;
-  moveCrosshair(x[static_cast<size_t>(std::clamp<ptrdiff_t>(at, 0, last))]);
+  std::vector<double> all;
+  for (const Curve& curve : curves_)
+    all.insert(all.end(), curve.series.x().begin(), curve.series.x().end());
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  if (all.empty()) return;
+  const auto last = static_cast<ptrdiff_t>(all.size()) - 1;
+  ptrdiff_t at = last;
+  if (crosshair_)
+    at = std::ranges::lower_bound(all, *sampleNear(*crosshair_)) - all.begin() + samples;
+  moveCrosshair(all[static_cast<size_t>(std::clamp<ptrdiff_t>(at, 0, last))]);
 }
 
 void LineChart::releaseDrag(const QPoint& position) {

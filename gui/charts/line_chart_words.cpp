@@ -45,7 +45,7 @@ void LineChart::placeMark() {
   markLabel_->setText(words);
   markLabel_->position->setCoords(
       std::clamp(middle - width / 2, double{kSide}, std::max(kSide + room - width, double{kSide})),
-      std::max(0, plot_->axisRect()->top() - metrics.height() - 2));
+      0);
 }
 
 /// How many lines go through a place.

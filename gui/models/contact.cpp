@@ -52,6 +52,13 @@ StateLook lookOf(storage::RunState state, const ContactLook& contact) {
   return {QStringLiteral("unlinked"), contact.tone};
 }
 
+QString askedText(const QString& asked, const ContactLook& contact) {
+  if (asked.isEmpty()) return {};
+  return contact.word == ContactLook::Word::lost
+             ? QObject::tr("%1 once the connection is back").arg(asked)
+             : asked + QChar(0x2026);
+}
+
 Contact Contacts::of(const storage::RunSummary& run) const {
   if (run.state != storage::RunState::running) return {};
   const auto link = links.find(run.id);

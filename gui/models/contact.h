@@ -29,6 +29,9 @@ struct ContactLook {
 ContactLook lookOf(const Contact& contact, double now);
 /// The state of a run together with how it is heard of.
 StateLook lookOf(storage::RunState state, const ContactLook& contact);
+/// What was asked of a run and is not done yet, "stopping": "stopping …", or that it waits for the
+/// connection. Empty: nothing was asked.
+QString askedText(const QString& asked, const ContactLook& contact);
 /// Unix seconds.
 double unixNow();
 /// Whole units, as one counts them: 7 s, 3 min, 2 h.

@@ -24,5 +24,7 @@ Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run
 /// Exposed communication as a share of a step, of a run's results.
 std::optional<double> exposedShare(const std::optional<double>& exposedSeconds,
                                    const std::optional<double>& stepSeconds);
+/// So much of a step that whoever shows it shows it red.
+constexpr bool isMuchExposed(double share) { return share >= 0.05; }
 
 }  // namespace heddle::gui

@@ -49,7 +49,7 @@ const std::map<QString, QString>& names() {
         {"predicted_step_seconds", "predicted step"},
         {"predicted_exposed_seconds", "predicted exposed"},
         {"predicted_bubble_seconds", "predicted bubble"},
-        {"predicted_uncertain", "predictions are off by"},
+        {"predicted_uncertain", "prediction uncertain by"},
         {"first_step_seconds", "first step"},
         {"capture_seconds", "capture"},
         {"plan_seconds", "plan"},
@@ -60,7 +60,7 @@ const std::map<QString, QString>& names() {
         {"mfu", "MFU"},
         {"predicted_mfu", "predicted MFU"},
         {"bubble_seconds", "bubble"},
-        {"uncertain", "predictions are off by"},
+        {"uncertain", "prediction uncertain by"},
     };
     for (const char* category : plan::kCategoryNames) {
       const QString key = QLatin1String(category) + QStringLiteral("_bytes");
@@ -113,6 +113,14 @@ QString keyText(const QString& key) {
   const QString name = lastPart(key);
   const auto found = names().find(name);
   return found == names().end() ? QString(name).replace(QChar('_'), QChar(' ')) : found->second;
+}
+
+QString keyMeaning(const QString& key) {
+  if (lastPart(key) != QStringLiteral("predicted_uncertain")) return {};
+  return QObject::tr(
+      "Known before the launch: by how much predictions for that machine had been wrong in the "
+      "runs "
+      "before this one. How far off this run's own is, its step and its predicted step tell.");
 }
 
 int betterDirection(const QString& key) {

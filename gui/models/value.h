@@ -24,6 +24,9 @@ QStringList valueTexts(const QString& key,
 /// A key as a label: the last part, words apart: "results.peak_bytes" is "peak memory".
 QString keyText(const QString& key);
 
+/// What a label alone may not tell; empty: it does.
+QString keyMeaning(const QString& key);
+
 /// +1: more is better (tokens per second); −1: less is better (loss, seconds, bytes, collectives);
 /// 0: neither.
 int betterDirection(const QString& key);

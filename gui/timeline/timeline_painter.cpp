@@ -94,15 +94,16 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
   line(row.title, font::text(13, QFont::DemiBold), title, 18);
   line(row.subtitle, font::mono(11), c.muted, 16);
   if (row.note.isEmpty()) return;
+  const QColor& note = row.warn ? c.warnText : c.muted;
   painter.setFont(font::text(11));
-  painter.setPen(c.warnText);
+  painter.setPen(note);
   const QRect room(kLeft, y, width, bottom - y);
   const QRect needed =
       painter.fontMetrics().boundingRect(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
   if (needed.height() <= room.height()) {
     painter.drawText(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
   } else {
-    line(row.note, font::text(11), c.warnText, 16);
+    line(row.note, font::text(11), note, 16);
   }
 }
 

@@ -16,10 +16,10 @@ namespace heddle::gui {
 struct TimelineRow {
   QString title;                             // "rank 0", or the run's name
   QString subtitle;                          // the host, or the step's duration; in mono, muted
-  QString note;                              // a line in the warning colour: "straggler +131 ms"
+  QString note;                              // in the warning colour if it warns: "straggler +9 ms"
   QColor color;                              // of the stroke above the title; invalid: no stroke
   int marker = -1;                           // of that stroke, see RunStroke
-  bool warn = false;                         // the row's background says so
+  bool warn = false;                         // the row's background says so, too
   int64_t shiftUs = 0;                       // the row begins here on the common axis: 0 or more
   std::shared_ptr<const Timeline> timeline;  // none: the row says that nothing was recorded
 };

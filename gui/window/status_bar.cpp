@@ -120,7 +120,10 @@ void StatusBar::showContact() {
   if (!running) {
     state_->setText(tr("nothing is training"));
   } else if (!look.fresh()) {
-    state_->setText(look.text);
+    const QString asked = askedText(session_.asked(status_->run.id), look);
+    state_->setText(look.word == ContactLook::Word::lost && !asked.isEmpty()
+                        ? tr("%1; %2").arg(look.text, asked)
+                        : look.text);
   } else if (status_->others > 0) {
     state_->setText(tr("%1 running").arg(format::count(status_->others + 1)));
   } else {

@@ -224,6 +224,11 @@ class ConnectTest : public QObject {
     closed.hosts[0].port = 1;
     VERIFY_REFUSED(open_first(closed, soon()), Kind::unreachable,
                    "node: no connection to 127.0.0.1 port 1: Connection refused");
+    closed.hosts[0].name = closed.hosts[0].address;  // nothing is said twice
+    const auto said = open_first(closed, soon());
+    QVERIFY(!said);
+    QVERIFY2(said.error().message.starts_with("no connection to 127.0.0.1 port 1: "),
+             said.error().message.c_str());
     Target unknown = sshd_->target();
     unknown.hosts[0].address = "no-such-host.invalid";
     const auto refused = open_first(unknown, soon());

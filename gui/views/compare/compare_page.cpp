@@ -210,7 +210,7 @@ QWidget* ComparePage::makeTimelines() {
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
   statistics_ = new StepStatistics;
-  statistics_->setFixedWidth(372);
+  statistics_->setFixedWidth(400);
   auto* row = new QHBoxLayout;
   row->setSpacing(0);
   row->addWidget(timelines_, 1);

@@ -23,6 +23,7 @@ size_t rankOf(const std::string& key) {
                                                  "predicted_tokens_per_second_per_rank",
                                                  "step_seconds",
                                                  "predicted_step_seconds",
+                                                 "predicted_uncertain",
                                                  "exposed_seconds",
                                                  "predicted_exposed_seconds",
                                                  "bubble_seconds",
@@ -123,6 +124,7 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
     Row row;
     const QString key = QString::fromStdString(compared.key);
     row.key = results ? keyText(key) : key;
+    row.meaning = results ? keyMeaning(key) : QString();
     row.values = valueTexts(key, compared.values);
     if (results) row.best = bestOf(compared);
     if (results && hasDifference()) row.difference = differenceOf(compared);
@@ -182,6 +184,8 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
     const Row& row = rows_[static_cast<size_t>(section)];
     if (role == GroupRole) return !row.group.isEmpty();
     if (role == CountRole) return row.count;
+    if (role == Qt::ToolTipRole && !row.meaning.isEmpty())
+      return QStringLiteral("%1\n\n%2").arg(row.key, row.meaning);
     if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
       return row.group.isEmpty() ? row.key : row.group;
     return {};

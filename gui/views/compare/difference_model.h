@@ -41,6 +41,7 @@ class DifferenceModel : public QAbstractTableModel {
     QString group;  // not empty: the row names a group
     QString count;
     QString key;
+    QString meaning;  // more than the key tells; mostly empty
     QStringList values;
     QString difference;
     QVector<bool> best;

@@ -152,6 +152,22 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
   return check;
 }
 
+QString whyNotOn(const QString& target, const std::vector<workbench::Finding>& findings) {
+  const auto fails = [](const workbench::Finding& finding) {
+    return finding.status == probe::Status::fail;
+  };
+  const auto first = std::ranges::find_if(findings, fails);
+  if (first == findings.end()) return {};
+  QString what = QString::fromStdString(first->what);
+  // Of the target as a whole its name is told already.
+  if (first->name != "target")
+    what.prepend(QString::fromStdString(first->name) + QStringLiteral(": "));
+  if (what.startsWith(target + QStringLiteral(": "))) what.remove(0, target.size() + 2);
+  const QString why = tr("It cannot start on %1: %2").arg(target, what);
+  const auto more = std::ranges::count_if(findings, fails) - 1;
+  return more == 0 ? why : tr("%1; and %2").arg(why, format::plural(more, tr("more fault")));
+}
+
 QString faultLine(const RecipeCheck& check, const recipe::Fault& fault) {
   recipe::Fault shown = fault;
   if (shown.file == "--set") shown.file = tr("change").toStdString();  // of this page's fields
@@ -189,7 +205,22 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   auto runs = reader.runs();
   if (!runs) return fail(runs);
   if (runs->size() > kRecent) runs->resize(kRecent);
-  return LaunchOptions{std::move(*targets), std::move(*runs)};
+  const auto lost = lostTargets(reader);
+  if (!lost) return fail(lost);
+  auto contacts = readContacts(reader);
+  if (!contacts) return fail(contacts);
+  LaunchOptions options;
+  options.recent = std::move(*runs);
+  options.contacts = std::move(*contacts);
+  for (workbench::SavedTarget& saved : *targets) {
+    TargetEntry entry;
+    entry.target = std::move(saved.target);
+    entry.report = std::move(saved.probe);
+    if (const auto why = lost->find(entry.target.name); why != lost->end())
+      entry.lost = QString::fromStdString(why->second);
+    options.targets.push_back(std::move(entry));
+  }
+  return options;
 }
 
 QString describeReport(const probe::Report& report) {

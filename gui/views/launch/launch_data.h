@@ -11,7 +11,9 @@
 
 #include "base/result.h"
 #include "engine/recipe/parse.h"
+#include "gui/models/contact.h"
 #include "gui/models/fork_name.h"
+#include "gui/models/target_entry.h"
 #include "storage/queries.h"
 #include "workbench/launch.h"
 #include "workbench/preflight.h"
@@ -45,6 +47,9 @@ struct RecipeCheck {
 RecipeCheck checkRecipe(const RecipeChoice& recipe, int64_t ranks,
                         const std::optional<workbench::TargetNow>& target, const QString& store);
 
+/// Why a recipe cannot start on a target: what fails first, and how much else does. Empty: it can.
+QString whyNotOn(const QString& target, const std::vector<workbench::Finding>& findings);
+
 /// A fault's line as it is shown: "debug.toml, unsaved:12:1: …" where the file does not have that
 /// text, so that nobody looks for the line there.
 QString faultLine(const RecipeCheck& check, const recipe::Fault& fault);
@@ -59,8 +64,9 @@ Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
                                              const ForkOf& fork);
 
 struct LaunchOptions {
-  std::vector<workbench::SavedTarget> targets;
+  std::vector<TargetEntry> targets;
   std::vector<storage::RunSummary> recent;  // newest first
+  Contacts contacts;                        // theirs
 };
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);
 

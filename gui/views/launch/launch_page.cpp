@@ -239,7 +239,7 @@ void LaunchPage::settleFocus() {
 }
 
 QString LaunchPage::subtitle() const {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   const RecipeChoice* choice = recipe();
   if (!target || !choice) return {};
   return tr("%1 on %2").arg(fileName(*choice), QString::fromStdString(target->target.name));
@@ -288,14 +288,20 @@ void LaunchPage::refresh() {
       Q_EMIT session().message(QString::fromStdString(options.error().message), Tone::bad);
       return;
     }
-    for (workbench::SavedTarget& saved : options->targets) {
-      if (saved.target.name == remote::kThisMachine && here_) saved.probe = here_;
+    for (TargetEntry& entry : options->targets) {
+      if (entry.isThisMachine() && here_) entry.report = here_;
+      if (now_ && now_->refused && now_->target == entry.target)
+        entry.error = QString::fromStdString(now_->error);
     }
+    const auto lost = [this] { return targets_->chosen() && !targets_->chosen()->lost.isEmpty(); };
+    const bool was = lost();
     targets_->setTargets(std::move(options->targets));
-    recent_->setRuns(options->recent);
+    recent_->setRuns(options->recent, std::move(options->contacts));
     // A target may be another since it was looked at, or be gone.
-    const workbench::SavedTarget* chosen = targets_->chosen();
+    const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
+    // What was found there holds as long as its connection does.
+    if (now_ && lost() != was && !looking_.running() && !launching_.running()) return look();
     showReadiness();
   });
 }
@@ -329,7 +335,7 @@ void LaunchPage::targetChosen() {
 }
 
 void LaunchPage::look() {
-  const workbench::SavedTarget* chosen = targets_->chosen();
+  const TargetEntry* chosen = targets_->chosen();
   const remote::Target target = chosen ? chosen->target : remote::this_machine();
   if (probeButton_->hasFocus()) targets_->focusChosen();
   probeButton_->setEnabled(false);
@@ -344,8 +350,8 @@ void LaunchPage::looked(workbench::TargetNow now) {
   now_ = std::move(now);
   if (now_->target.name == remote::kThisMachine && !now_->hosts.empty()) {
     here_ = now_->hosts[0].report;
-    refresh();
   }
+  refresh();
   check();
 }
 
@@ -379,7 +385,7 @@ void LaunchPage::showCheck(RecipeCheck check) {
 }
 
 void LaunchPage::probe() {
-  const workbench::SavedTarget* chosen = targets_->chosen();
+  const TargetEntry* chosen = targets_->chosen();
   if (!chosen || chosen->target.name == remote::kThisMachine) return look();
   session().work(
       probing_,
@@ -396,7 +402,7 @@ void LaunchPage::probe() {
 
 void LaunchPage::launch() {
   const RecipeChoice* choice = recipe();
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   if (!choice || !target || launching_.running()) return;
   workbench::LaunchRequest request;
   request.recipe_text = choice->toml.toStdString();
@@ -472,7 +478,7 @@ void LaunchPage::showSteps() {
 
 /// Why nothing can be launched now; empty: it can.
 QString LaunchPage::obstacle() const {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   if (!recipe()) return tr("Choose a recipe");
   if (!target) return tr("Choose a target");
   const QString name = QString::fromStdString(target->target.name);
@@ -486,17 +492,11 @@ QString LaunchPage::obstacle() const {
     return more == 0 ? what : tr("%1; and %2").arg(what, format::plural(more, tr("more fault")));
   }
   if (check_->findings.empty()) return tr("Looking at %1 …").arg(name);
-  QStringList failing;
-  for (const workbench::Finding& finding : check_->findings)
-    if (finding.status == probe::Status::fail) failing << QString::fromStdString(finding.name);
-  failing.removeDuplicates();
-  return failing.isEmpty()
-             ? QString()
-             : tr("It cannot start on %1: %2").arg(name, failing.join(QStringLiteral(", ")));
+  return whyNotOn(name, check_->findings);
 }
 
 void LaunchPage::showReadiness() {
-  const workbench::SavedTarget* target = targets_->chosen();
+  const TargetEntry* target = targets_->chosen();
   const bool busy = launching_.running();
   const QString why = obstacle();
   const bool ready = why.isEmpty() && !busy;

@@ -59,9 +59,10 @@ void RecentLaunches::resizeEvent(QResizeEvent* event) {
   QTableWidget::resizeEvent(event);
 }
 
-void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
+void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs, Contacts contacts) {
   const int current = currentRow();
   runs_ = runs;
+  contacts_ = std::move(contacts);
   setRowCount(static_cast<int>(runs_.size()));
   for (int row = 0; row < rowCount(); ++row) {
     const storage::RunSummary& run = runs_[static_cast<size_t>(row)];
@@ -73,22 +74,41 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs) {
       return item;
     };
     set(kRun, QString::fromStdString(run.name), true);
-    const StateLook look = lookOf(run.state);
-    set(kState, QString::fromStdString(storage::to_string(run.state)), false)
-        ->setIcon(icon(look.icon, look.tone));
+    set(kState, QString::fromStdString(storage::to_string(run.state)), false);
     set(kTarget, QString::fromStdString(run.target), true);
     set(kLaunched, launched(run), false);
     QTableWidgetItem* text = set(kOutcome, outcome(run), run.cause.empty());
     if (!run.cause.empty()) {
       text->setToolTip(QString::fromStdString(run.cause));
-      if (look.tone == Tone::bad) text->setForeground(colors().badText);
+      if (lookOf(run.state).tone == Tone::bad) text->setForeground(colors().badText);
     }
+    showContact(row);
   }
   if (current >= 0 && current < rowCount()) setCurrentCell(current, 0);
 }
 
+/// As Runs and Live say it: the state, and grey figures of a run that is not heard of.
+void RecentLaunches::showContact(int row) {
+  const storage::RunSummary& run = runs_[static_cast<size_t>(row)];
+  const ContactLook contact = lookOf(contacts_.of(run), unixNow());
+  const StateLook look = lookOf(run.state, contact);
+  QTableWidgetItem* state = item(row, kState);
+  state->setIcon(icon(look.icon, look.tone));
+  if (contact.fresh())
+    state->setData(Qt::ForegroundRole, {});
+  else
+    state->setForeground(colorOf(contact.tone));
+  state->setToolTip(contact.fresh() ? state->text() : contact.text);
+  if (!run.cause.empty()) return;
+  if (contact.fresh())
+    item(row, kOutcome)->setData(Qt::ForegroundRole, {});
+  else
+    item(row, kOutcome)->setForeground(colors().muted);
+}
+
 void RecentLaunches::tick() {
   for (int row = 0; row < rowCount(); ++row) {
+    if (runs_[static_cast<size_t>(row)].state == storage::RunState::running) showContact(row);
     const QString text = launched(runs_[static_cast<size_t>(row)]);
     if (item(row, kLaunched)->text() == text) continue;
     item(row, kLaunched)->setText(text);

@@ -4,7 +4,7 @@
 #include <QTableWidget>
 #include <vector>
 
-#include "storage/run.h"
+#include "gui/models/contact.h"
 
 namespace heddle::gui {
 
@@ -13,7 +13,7 @@ class RecentLaunches : public QTableWidget {
 
  public:
   explicit RecentLaunches(QWidget* parent = nullptr);
-  void setRuns(const std::vector<storage::RunSummary>& runs);
+  void setRuns(const std::vector<storage::RunSummary>& runs, Contacts contacts);
   /// Time has passed: "12 min ago".
   void tick();
 
@@ -24,7 +24,10 @@ class RecentLaunches : public QTableWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void showContact(int row);
+
   std::vector<storage::RunSummary> runs_;
+  Contacts contacts_;
 };
 
 }  // namespace heddle::gui

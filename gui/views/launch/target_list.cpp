@@ -4,7 +4,6 @@
 #include <QVBoxLayout>
 
 #include "gui/format.h"
-#include "gui/models/state_look.h"
 #include "gui/theme/theme.h"
 #include "gui/views/launch/launch_data.h"
 
@@ -24,17 +23,20 @@ QString adviceOf(const probe::Report& report) {
 /// A row: mark, name and hosts, and what the probe found.
 class TargetRow : public QAbstractButton {
  public:
-  explicit TargetRow(const workbench::SavedTarget& saved) : saved_(saved) {
+  explicit TargetRow(const TargetEntry& entry) : entry_(entry), state_(stateOf(entry)) {
     setCheckable(true);
     setCursor(Qt::PointingHandCursor);
     setFocusPolicy(Qt::StrongFocus);
-    const QString name = QString::fromStdString(saved.target.name);
+    const QString name = entry.name();
     setText(name);
     setObjectName(QStringLiteral("target-") + name);
     setProperty("elides", true);
-    found_ = saved.probe ? describeReport(*saved.probe) : tr("not probed yet");
-    advice_ = saved.probe ? adviceOf(*saved.probe) : QString();
-    setAccessibleName(name + QStringLiteral(", ") + found_);
+    found_ = entry.report ? describeReport(*entry.report) : tr("not probed yet");
+    const QString why = !entry.error.isEmpty() ? entry.error : entry.lost;
+    advice_ = !why.isEmpty() ? tr("%1: %2").arg(state_.text, why)
+              : entry.report ? adviceOf(*entry.report)
+                             : QString();
+    setAccessibleName(QStringList{name, state_.text, found_}.join(QStringLiteral(", ")));
     setToolTip(advice_);
     setMinimumHeight(advice_.isEmpty() ? 56 : 76);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -68,21 +70,22 @@ class TargetRow : public QAbstractButton {
     const int nameWidth = painter.fontMetrics().horizontalAdvance(text());
     painter.setFont(font::mono(11));
     painter.setPen(c.muted);
+    const QString where =
+        entry_.isThisMachine() ? tr("ranks as processes here, no SSH") : addressOf(entry_);
     const QRect after(left + nameWidth + 12, 8, std::max(0, room - nameWidth - 32), 20);
     painter.drawText(after, Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(hosts(), Qt::ElideRight, after.width()));
+                     painter.fontMetrics().elidedText(where, Qt::ElideRight, after.width()));
     painter.setFont(font::text(12));
-    painter.setPen(saved_.probe ? c.text : c.muted);
+    painter.setPen(entry_.report && !entry_.isOutOfReach() ? c.text : c.muted);
     painter.drawText(QRect(left, 29, room, 20), Qt::AlignVCenter,
                      painter.fontMetrics().elidedText(found_, Qt::ElideRight, room));
-    if (saved_.probe) {
+    if (state_.known) {
       painter.setPen(Qt::NoPen);
-      painter.setBrush(colorOf(lookOf(saved_.probe->worst()).tone));
+      painter.setBrush(colorOf(state_.tone));
       painter.drawEllipse(QRectF(width() - 22, 14, 8, 8));
     }
     if (advice_.isEmpty()) return;
-    const bool fails = saved_.probe->worst() == probe::Status::fail;
-    painter.setPen(fails ? c.badText : c.warnText);
+    painter.setPen(state_.tone == Tone::bad ? c.badText : c.warnText);
     painter.drawText(QRect(left, 49, room, 20), Qt::AlignVCenter,
                      painter.fontMetrics().elidedText(advice_, Qt::ElideRight, room));
   }
@@ -90,18 +93,8 @@ class TargetRow : public QAbstractButton {
   void leaveEvent(QEvent*) override { update(); }
 
  private:
-  QString hosts() const {
-    QStringList names;
-    for (const remote::Host& host : saved_.target.hosts) {
-      if (host.is_this_machine()) continue;
-      names << QString::fromStdString(host.user.empty() ? host.address
-                                                        : host.user + "@" + host.address);
-    }
-    return names.isEmpty() ? tr("ranks as processes here, no SSH")
-                           : names.join(QStringLiteral(", "));
-  }
-
-  workbench::SavedTarget saved_;
+  TargetEntry entry_;
+  TargetState state_;
   QString found_;
   QString advice_;
 };
@@ -122,7 +115,7 @@ TargetList::TargetList(QWidget* parent)
   });
 }
 
-void TargetList::setTargets(std::vector<workbench::SavedTarget> targets) {
+void TargetList::setTargets(std::vector<TargetEntry> targets) {
   targets_ = std::move(targets);
   const QWidget* focused = focusWidget();
   const bool hadFocus = focused && focused->hasFocus() && isAncestorOf(focused);
@@ -132,8 +125,8 @@ void TargetList::setTargets(std::vector<workbench::SavedTarget> targets) {
     row->hide();
     row->deleteLater();
   }
-  for (const workbench::SavedTarget& saved : targets_) {
-    auto* row = new TargetRow(saved);
+  for (const TargetEntry& entry : targets_) {
+    auto* row = new TargetRow(entry);
     group_->addButton(row);
     rows_->addWidget(row);
     row->setChecked(row->text() == chosen_);
@@ -145,9 +138,9 @@ void TargetList::setTargets(std::vector<workbench::SavedTarget> targets) {
   }
 }
 
-const workbench::SavedTarget* TargetList::chosen() const {
-  for (const workbench::SavedTarget& saved : targets_) {
-    if (QString::fromStdString(saved.target.name) == chosen_) return &saved;
+const TargetEntry* TargetList::chosen() const {
+  for (const TargetEntry& entry : targets_) {
+    if (entry.name() == chosen_) return &entry;
   }
   return nullptr;
 }

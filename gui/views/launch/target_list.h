@@ -1,4 +1,5 @@
-// Where a run can be launched: one of a list, each with what its probe found.
+// Where a run can be launched: one of a list, each with what its probe found and whether it is
+// reached.
 #pragma once
 
 #include <QAbstractButton>
@@ -6,7 +7,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "workbench/targets.h"
+#include "gui/models/target_entry.h"
 
 class QVBoxLayout;
 
@@ -18,8 +19,8 @@ class TargetList : public QWidget {
  public:
   explicit TargetList(QWidget* parent = nullptr);
   /// Keeps the choice by name; at first this machine.
-  void setTargets(std::vector<workbench::SavedTarget> targets);
-  const workbench::SavedTarget* chosen() const;
+  void setTargets(std::vector<TargetEntry> targets);
+  const TargetEntry* chosen() const;
   void choose(const QString& name);
   void focusChosen();
 
@@ -27,7 +28,7 @@ class TargetList : public QWidget {
   void chosenChanged();
 
  private:
-  std::vector<workbench::SavedTarget> targets_;
+  std::vector<TargetEntry> targets_;
   QButtonGroup* group_;
   QVBoxLayout* rows_;
   QString chosen_;

@@ -24,10 +24,28 @@ constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kRightColumn = 280;
 constexpr int kNarrow = 1200;  // below it the tiles take the whole width
 
+constexpr int kAskAgainMilliseconds = 2000;  // of a run whose connection is lost
+
 QString subjectOf(storage::RunId run) { return QStringLiteral("run %1").arg(run); }
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
+}
+
+/// Asks it of a run that still goes on. False: its connection is lost, and it is to be asked again.
+Result<bool> toldNow(workbench::Workbench& bench, const storage::RunDetail& run,
+                     Result<> (*ask)(const storage::RunDetail&)) {
+  auto reader = storage::Reader::open(bench.store_path());
+  if (!reader) return fail(reader);
+  const auto now = reader->run(run.summary.id);
+  if (!now || storage::has_ended(now->summary.state)) return true;
+  const Result<> done = ask(*now);
+  if (done) return true;
+  const auto links = reader->links();
+  if (!links) return fail(links);
+  const auto link = links->find(run.summary.id);
+  if (link != links->end() && link->second.lost) return false;
+  return fail(done);
 }
 
 /// Where its checkpoints lie is not known.
@@ -177,7 +195,7 @@ QString LivePage::subtitle() const {
   }
   if (run.lineage) parts << QString::fromStdString(storage::words_of(*run.lineage));
   if (const QString asked = session().asked(run.id); !asked.isEmpty()) {
-    parts << asked + QChar(0x2026);
+    parts << askedText(asked, lookOf(contact_, unixNow()));
   } else if (run.finished) {
     parts << QString::fromStdString(storage::to_string(run.state)) + QLatin1Char(' ') +
                  format::when(timeOf(*run.finished));
@@ -398,10 +416,17 @@ void LivePage::showState() {
   const bool ended = run_ && !going;
   resume_->setVisible(ended && saves);
   fork_->setVisible(ended && saves);
-  if (going) stop_->setToolTip(QString::fromStdString(workbench::what_stop_does(*run_)));
+  if (going) stop_->setToolTip(stopTip());
   stop_->setEnabled(going && session().asked(run_->summary.id).isEmpty());
   showContact();
   Q_EMIT headerChanged();
+}
+
+QString LivePage::stopTip() const {
+  const QString does = QString::fromStdString(workbench::what_stop_does(*run_));
+  return lookOf(contact_, unixNow()).word == ContactLook::Word::lost
+             ? tr("The connection is lost: it is asked once it is back. %1").arg(does)
+             : does;
 }
 
 /// How the run is heard of; also called as time passes without a word.
@@ -409,11 +434,15 @@ void LivePage::showContact() {
   if (!run_) return banner_->hide();
   const ContactLook look = lookOf(contact_, unixNow());
   const bool banner = banner_->isVisible();
-  banner_->setRun(*run_, gaps_, contact_, look, heldUp(), left_);
+  banner_->setRun(*run_, gaps_, contact_, look,
+                  {.heldUp = heldUp(),
+                   .left = left_,
+                   .asked = askedText(session().asked(run_->summary.id), look)});
   // All below it moves, and nobody else paints what lies between the cards.
   if (banner_->isVisible() != banner) banner_->parentWidget()->update();
   tiles_->setStale(!look.fresh());
   ranks_->setStale(!look.fresh());
+  stepCard_->setStale(!look.fresh());
   picker_->setLook(lookOf(run_->summary.state, look));
 }
 
@@ -485,13 +514,23 @@ void LivePage::control(const QString& asked, const storage::RunDetail& run,
   session().setAsked(run.summary.id, asked);
   log_->takeFocus();  // the button goes, and Kill would be the next to have it
   showState();
+  tell(asked, run, ask);
+}
+
+void LivePage::tell(const QString& asked, const storage::RunDetail& run,
+                    Result<> (*ask)(const storage::RunDetail&)) {
+  const storage::RunId id = run.summary.id;
   session().act(
-      controlling_, [run, ask](workbench::Workbench&) { return ask(run); },
-      [this, id = run.summary.id, subject = subjectOf(run.summary.id)](const Result<>& done) {
-        if (!done) {
+      controlling_, [run, ask](workbench::Workbench& bench) { return toldNow(bench, run, ask); },
+      [this, id, asked, run, ask](const Result<bool>& told) {
+        if (told && !*told) {
+          QTimer::singleShot(kAskAgainMilliseconds, this, [this, id, asked, run, ask] {
+            if (session().asked(id) == asked) tell(asked, run, ask);
+          });
+        } else if (!told) {
           session().setAsked(id, {});
-          Q_EMIT session().message(QString::fromStdString(done.error().message), Tone::bad,
-                                   subject);
+          Q_EMIT session().message(QString::fromStdString(told.error().message), Tone::bad,
+                                   subjectOf(id));
         }
         refresh();
       });

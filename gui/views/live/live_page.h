@@ -66,6 +66,10 @@ class LivePage : public Page {
   void confirm(EndDialog::How how);
   void control(const QString& asked, const storage::RunDetail& run,
                Result<> (*ask)(const storage::RunDetail&));
+  /// Again and again while the connection is lost: until then nobody there can be told.
+  void tell(const QString& asked, const storage::RunDetail& run,
+            Result<> (*ask)(const storage::RunDetail&));
+  QString stopTip() const;
 
   QStackedLayout* stack_ = nullptr;
   QGridLayout* grid_ = nullptr;

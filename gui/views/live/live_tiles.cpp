@@ -121,7 +121,11 @@ void LiveTiles::showUtilization(const storage::RunDetail& run, const StepPoints&
 }
 
 void LiveTiles::showMemory(const storage::RunDetail& run) {
-  memory_->setValue(format::bytes(newest_.memoryBytes));
+  // Of a run that has ended what every page says of it; before, what its newest step tells.
+  const auto peak = result(run, "peak_bytes");
+  memory_->setValue(format::bytes(peak.value_or(newest_.memoryBytes)));
+  memory_->setToolTip(peak ? tr("The most that a rank held, as on every page")
+                           : tr("What the rank that holds most holds now"));
   const auto predicted = result(run, "predicted_peak_bytes");
   memory_->setNote(predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
                    : run.ranks.size() > 1
@@ -142,12 +146,12 @@ void LiveTiles::showExposed(const storage::RunDetail& run) {
     return;
   }
   exposed_->setValue(format::percent(share).section(QLatin1Char(' '), 0, 0), tr("% of a step"));
-  exposed_->setNote(ended ? tr("%1 a profiled step").arg(format::seconds(*seconds))
+  exposed_->setNote(ended ? tr("%1 a step").arg(format::seconds(*seconds))
                           : tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
   exposed_->setToolTip(
       ended ? tr("The median of the profiled steps, the mean of all ranks, as on every page")
             : tr("The newest profiled step, the mean of the ranks"));
-  exposed_->setTone(share >= 0.05 ? Tone::bad : Tone::text);
+  exposed_->setTone(isMuchExposed(share) ? Tone::bad : Tone::text);
 }
 
 void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {

@@ -43,6 +43,12 @@ void RankBars::setValues(std::vector<int32_t> ranks, std::vector<double> seconds
   update();
 }
 
+void RankBars::setStale(bool stale) {
+  if (stale_ == stale) return;
+  stale_ = stale;
+  update();
+}
+
 void RankBars::paintEvent(QPaintEvent*) {
   const Colors& c = colors();
   QPainter painter(this);
@@ -55,7 +61,7 @@ void RankBars::paintEvent(QPaintEvent*) {
   const double longest = *std::max_element(seconds_.begin(), seconds_.end());
   const int room = width() - kNumber - kValue;
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    const bool slow = straggler_ && straggler_->index == i;
+    const bool slow = !stale_ && straggler_ && straggler_->index == i;
     const int top = static_cast<int>(i) * kPitch;
     painter.setFont(font::mono(12));
     painter.setPen(slow ? c.warnText : c.muted);
@@ -65,8 +71,8 @@ void RankBars::paintEvent(QPaintEvent*) {
     painter.fillRect(track, c.window);
     const double share = longest > 0 ? seconds_[i] / longest : 0;
     painter.fillRect(QRect(track.topLeft(), QSize(static_cast<int>(share * 0.96 * room), kBar)),
-                     c.compute);
-    painter.setPen(slow ? c.warnText : c.text);
+                     stale_ ? c.other : c.compute);
+    painter.setPen(slow ? c.warnText : stale_ ? c.muted : c.text);
     painter.drawText(QRect(kNumber + room + 10, top, kValue - 10, kPitch),
                      Qt::AlignLeft | Qt::AlignVCenter, format::seconds(seconds_[i]));
     if (slow) {

@@ -17,6 +17,8 @@ class RankBars : public QWidget {
   /// `stages`: as of findStraggler.
   void setValues(std::vector<int32_t> ranks, std::vector<double> seconds,
                  const std::vector<int>& stages);
+  /// Of a run that is not heard of: grey, and nobody is called slow.
+  void setStale(bool stale);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {140, 24}; }
 
@@ -28,6 +30,7 @@ class RankBars : public QWidget {
   std::vector<int32_t> ranks_;
   std::vector<double> seconds_;
   std::optional<Straggler> straggler_;
+  bool stale_ = false;
 };
 
 }  // namespace heddle::gui

@@ -66,6 +66,7 @@ void RankCard::fit() {
 }
 
 void RankCard::setStale(bool stale) {
+  bars_->setStale(stale);
   for (int row = 0; row < facts_->count() / 2; ++row)
     setTone(facts_->itemAtPosition(row, 1)->widget(), stale ? "muted" : "");
 }

@@ -18,7 +18,7 @@ class RankCard : public Card {
   /// `what` names the bars, as in "compute in step 410".
   void setBars(const QString& what, std::vector<int32_t> ranks, std::vector<double> seconds,
                const std::vector<int>& stages = {});
-  /// Facts of a run that is not heard of are grey.
+  /// Bars and facts of a run that is not heard of are grey.
   void setStale(bool stale);
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 

@@ -71,8 +71,7 @@ RunBanner::RunBanner(QWidget* parent) : QFrame(parent) {
 QString RunBanner::text() const { return title_->text() + QStringLiteral(": ") + cause_->text(); }
 
 void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
-                       const Contact& contact, const ContactLook& heard, const QString& heldUp,
-                       const QString& left) {
+                       const Contact& contact, const ContactLook& heard, const Words& words) {
   using storage::RunState;
   const RunState state = run.summary.state;
   QString title;
@@ -84,15 +83,17 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   if (!title.isEmpty() && !run.summary.cause.empty()) {
     causes << QString::fromStdString(run.summary.cause);
   }
-  if (state == RunState::stopped && !left.isEmpty()) causes << left;
+  if (state == RunState::stopped && !words.left.isEmpty()) causes << words.left;
   if (!heard.fresh()) {
     title = heard.title;
     look = lookOf(state, heard);
     causes << silence(contact, heard);
-  } else if (!heldUp.isEmpty()) {
+    if (heard.word == ContactLook::Word::lost && !words.asked.isEmpty())
+      causes.last() += QStringLiteral("; ") + words.asked;
+  } else if (!words.heldUp.isEmpty()) {
     title = tr("A rank lags");
     look = {QStringLiteral("warning"), Tone::warn};
-    causes << heldUp;
+    causes << words.heldUp;
   }
   if (!gaps.empty()) {
     if (title.isEmpty()) {

@@ -14,11 +14,15 @@ class RunBanner : public QFrame {
 
  public:
   explicit RunBanner(QWidget* parent = nullptr);
-  /// Hides itself when there is nothing to say. `heldUp`: which rank the others wait for; `left`:
-  /// what a stopped run has kept; both may be empty.
+  /// What else is to be said; each may be empty.
+  struct Words {
+    QString heldUp;  // which rank the others wait for
+    QString left;    // what a stopped run has kept
+    QString asked;   // what it was asked and has not done; said where it cannot be told
+  };
+  /// Hides itself when there is nothing to say.
   void setRun(const storage::RunDetail& run, const std::vector<storage::LogGap>& gaps,
-              const Contact& contact, const ContactLook& look, const QString& heldUp,
-              const QString& left);
+              const Contact& contact, const ContactLook& look, const Words& words);
   QString text() const;
 
  Q_SIGNALS:

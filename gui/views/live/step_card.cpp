@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/theme/theme.h"
 #include "gui/timeline/span_text.h"
 #include "gui/timeline/timeline_legend.h"
@@ -170,8 +171,9 @@ TimelineRow StepCard::measuredRow(size_t i, const std::optional<Straggler>& slow
   row.title = tr("rank %1").arg(shown_.ranks[i]);
   const QString place = placeOf(shown_.ranks[i]);
   row.subtitle = place.isEmpty() ? duration(shown_.timelines[i]->lengthUs()) : place;
-  row.warn = slow && slow->index == i;
-  if (row.warn) {
+  const bool behind = slow && slow->index == i;
+  row.warn = behind && !stale_;
+  if (behind) {
     row.note = tr("straggler +%1").arg(format::seconds(slow->behind));
     row.note.replace(row.note.lastIndexOf(QChar(' ')), 1, QChar(QChar::Nbsp));  // "+10.8 ms"
   }
@@ -224,6 +226,13 @@ void StepCard::setProfiled(std::vector<int64_t> steps) {
   showHead();
 }
 
+void StepCard::setStale(bool stale) {
+  if (stale_ == stale) return;
+  stale_ = stale;
+  straggler_->setTone(stale ? Tone::muted : Tone::warn);
+  if (!timeline_->rows().empty()) showRows();
+}
+
 void StepCard::go(int direction) {
   const auto at = std::lower_bound(profiled_.begin(), profiled_.end(), shown_.step);
   const auto index = at - profiled_.begin() + direction;
@@ -268,13 +277,14 @@ void StepCard::showStatistics() {
                        : shows() == Shows::predicted ? tr("predicted")
                        : shown_.ranks.size() > 1 ? tr("mean of %1 ranks").arg(shown_.ranks.size())
                                                  : tr("rank %1").arg(shown_.ranks.front());
+  const bool much = s.range > 0 && isMuchExposed(double(s.exposed) / double(s.range));
   // What goes first where there is no room for all; exposed is what the page is for.
   QList<QPair<int, QString>> parts{
       {0, QStringLiteral("<span style=\"color:%1\">%2</span>").arg(c.text.name(), over)},
       {1, part(tr("compute"), s.compute, c.text)},
       {5, part(tr("communication"), s.communication, c.text)},
       {3, part(tr("hidden"), s.overlapped, c.text)},
-      {0, part(tr("exposed"), s.exposed, s.exposed > 0 ? c.badText : c.text)},
+      {0, part(tr("exposed"), s.exposed, much ? c.badText : c.text)},
       {2, part(tr("of it waiting"), s.waiting, c.text)},
       {1, part(tr("bubble"), s.bubble, c.text)},
       {4, part(tr("idle"), s.idle, c.text)}};

@@ -26,6 +26,8 @@ class StepCard : public Card {
   void setProfiled(std::vector<int64_t> steps);
   /// Where ranks stand: told beside each where they differ in more than one dimension.
   void setMesh(const recipe::Mesh& mesh) { mesh_ = mesh; }
+  /// The run is not heard of: who was slow in its last step may be so no longer.
+  void setStale(bool stale);
   void setEmptyText(const QString& text) { timeline_->setEmptyText(text); }
 
   int64_t step() const { return shown_.step; }
@@ -74,6 +76,7 @@ class StepCard : public Card {
   StepTimelines shown_;
   std::vector<size_t> counted_;  // rows that the statistics are of
   std::vector<double> compute_;
+  bool stale_ = false;
 };
 
 }  // namespace heddle::gui

@@ -56,6 +56,11 @@ void RunColumns::measure() {
   const QAbstractItemModel* model = table_->model();
   const int rows = std::min(model->rowCount(), kMeasured);
   QStyleOptionViewItem option;
+  header_->ensurePolished();  // the sheet's font
+  fitting_ = true;
+  // Of a hidden one the header says that it needs nothing.
+  for (int column = 0; column < RunsModel::ColumnCount; ++column)
+    header_->setSectionHidden(column, false);
   for (int column = 0; column < RunsModel::ColumnCount; ++column) {
     int needed = header_->sectionSizeHint(column);
     for (int row = 0; row < rows; ++row) {

@@ -8,7 +8,7 @@
 #include "gui/models/state_look.h"
 #include "gui/theme/run_colors.h"
 #include "gui/theme/theme.h"
-#include "gui/views/runs/runs_model.h"
+#include "gui/views/runs/run_selection.h"
 #include "gui/widgets/sparkline.h"
 
 namespace heddle::gui {
@@ -63,7 +63,10 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
     case RunsModel::Check: {
       QStyleOptionViewItem box = option;
       box.rect = QRect(cell.left(), cell.center().y() - 7, 16, 16);
-      box.state.setFlag(QStyle::State_On, selected);
+      const auto* table = static_cast<const QTableView*>(option.widget);
+      box.state.setFlag(
+          QStyle::State_On,
+          selected && static_cast<const RunSelection*>(table->selectionModel())->ticks());
       box.state.setFlag(QStyle::State_HasFocus, false);
       option.widget->style()->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter,
                                             option.widget);

@@ -1,5 +1,5 @@
 // Paints a row of the runs table: state with its symbol, name with the run's stroke, sparkline,
-// numbers in mono; the check box is the selection.
+// numbers in mono; the check box is the selection, but for a row that was only clicked.
 #pragma once
 
 #include <QHash>

@@ -3,6 +3,7 @@
 #include <QPlainTextEdit>
 
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "gui/theme/theme.h"
 #include "gui/views/runs/run_rows.h"
@@ -112,7 +113,7 @@ void RunDrawer::showSummary() {
   RunRow row;
   row.summary = facts_.detail.summary;
   name_->setFullText(row.name());
-  note_->setFullText(summaryOf(row));
+  note_->setText(summaryOf(row));
 }
 
 RunDrawer::~RunDrawer() {
@@ -130,7 +131,9 @@ QWidget* RunDrawer::makeHead() {
   connect(close, &QToolButton::clicked, this, &RunDrawer::closed);
   row->addWidget(name_, 1);
   row->addWidget(close);
-  note_ = new ElidedLabel({}, "muted");
+  note_ = muted({});
+  note_->setObjectName(QStringLiteral("summary"));
+  note_->setWordWrap(true);
   note_->setStyleSheet(QStringLiteral("font-size: 12px;"));
   cause_ = label({}, "error");
   cause_->setWordWrap(true);
@@ -206,10 +209,21 @@ void RunDrawer::showResults(const RunFacts& facts) {
     text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     results_->addWidget(muted(keyText(key)), row, 0);
     results_->addWidget(text, row++, 1);
+    return text;
   };
+  const auto& results = facts.detail.results;
+  const auto told = [&](const char* key) {
+    const auto found = results.find(key);
+    return found == results.end() ? std::nullopt : number(found->second);
+  };
+  const auto exposed = exposedShare(told("exposed_seconds"), told("step_seconds"));
   for (const char* key : kResults)
-    if (const auto found = facts.detail.results.find(key); found != facts.detail.results.end())
-      add(QLatin1String(key), found->second);
+    if (const auto found = results.find(key); found != results.end()) {
+      ElidedLabel* text = add(QLatin1String(key), found->second);
+      text->setObjectName(QLatin1String(key));
+      if (found->first == "exposed_seconds" && isMuchExposed(exposed.value_or(0)))
+        setTone(text, "bad");
+    }
   for (const char* key : kEnvironment)
     if (const auto found = facts.detail.environment.find(key);
         found != facts.detail.environment.end())

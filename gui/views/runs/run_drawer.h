@@ -48,7 +48,7 @@ class RunDrawer : public QFrame {
   storage::RunId run_ = 0;
   RunFacts facts_;
   ElidedLabel* name_;
-  ElidedLabel* note_;
+  QLabel* note_;
   QLabel* cause_;
   QWidget* buttons_;
   LineChart* loss_;

@@ -45,6 +45,11 @@ void RunSelection::keepOver(const std::function<void()>& change) {
 void RunSelection::select(const QItemSelection& selection, SelectionFlags command) {
   if (command & Clear) hidden_.clear();
   QItemSelectionModel::select(selection, command);
+  if (keeping_ || command == NoUpdate) return;
+  const bool adds = (command & (Select | Toggle)) && !(command & Clear);
+  const bool ticks = hasSelection() && (adds || (ticks_ && !(command & Clear)) ||
+                                        selectedRows().size() + hidden_.size() > 1);
+  if (std::exchange(ticks_, ticks) != ticks) Q_EMIT chosenChanged();
 }
 
 }  // namespace heddle::gui

@@ -1,5 +1,6 @@
 // The chosen runs. The table's selection is what is seen of them: a run that the filter hides stays
-// chosen until something else is chosen in its place.
+// chosen until something else is chosen in its place. One row that was just clicked is chosen and
+// not ticked: who then ticks another does not mean it too.
 #pragma once
 
 #include <QItemSelectionModel>
@@ -19,6 +20,8 @@ class RunSelection : public QItemSelectionModel {
   /// In the order of the table, then those that the filter hides.
   QList<qint64> runs() const;
   int hidden() const { return static_cast<int>(hidden_.size()); }
+  /// The chosen ones were ticked, or are several.
+  bool ticks() const { return ticks_; }
 
   /// Runs `change`, which may show, hide or remove rows: what was chosen and is still a row of the
   /// model stays so.
@@ -35,6 +38,7 @@ class RunSelection : public QItemSelectionModel {
   RunsProxy& proxy_;
   QList<qint64> hidden_;
   bool keeping_ = false;
+  bool ticks_ = false;
 };
 
 }  // namespace heddle::gui

@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/models/state_look.h"
 
 namespace heddle::gui {
 namespace {
-
-constexpr double kMuchExposed = 0.15;  // of a step
 
 QVariant sortable(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? QVariant(*value) : QVariant();
@@ -198,7 +197,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
       if (!found.contactLook().fresh() && isNumber(index.column()))
         return static_cast<int>(Tone::muted);
-      if (index.column() == Exposed && found.exposedShare.value_or(0) > kMuchExposed)
+      if (index.column() == Exposed && isMuchExposed(found.exposedShare.value_or(0)))
         return static_cast<int>(Tone::bad);
       return {};
     default:

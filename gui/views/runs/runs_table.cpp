@@ -2,7 +2,7 @@
 
 #include <QMouseEvent>
 
-#include "gui/views/runs/runs_model.h"
+#include "gui/views/runs/run_selection.h"
 
 namespace heddle::gui {
 
@@ -11,8 +11,14 @@ bool RunsTable::isBox(const QMouseEvent* event) const {
          indexAt(event->position().toPoint()).column() == RunsModel::Check;
 }
 
+/// A row that was clicked is not ticked: the first tick is another's, or turns that one into one.
+void RunsTable::beginTicks() {
+  if (!static_cast<RunSelection*>(selectionModel())->ticks()) selectionModel()->clearSelection();
+}
+
 void RunsTable::mousePressEvent(QMouseEvent* event) {
   onBox_ = isBox(event);
+  if (onBox_ && !(event->modifiers() & Qt::ShiftModifier)) beginTicks();
   QTableView::mousePressEvent(event);
 }
 
@@ -24,6 +30,7 @@ void RunsTable::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void RunsTable::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Delete) return Q_EMIT deletePressed();
+  if (event->key() == Qt::Key_Space) beginTicks();
   QTableView::keyPressEvent(event);
 }
 

@@ -1,6 +1,6 @@
 // The table of runs. Its rows are chosen as in any table; a click on a row's check box, or the
-// space bar, chooses that row too, or no more, and leaves the others as they are. The right button
-// chooses nothing: its menu is of the row that it points at.
+// space bar, ticks that row too, or no more, and leaves the other ticks as they are. The right
+// button chooses nothing: its menu is of the row that it points at.
 #pragma once
 
 #include <QTableView>
@@ -25,6 +25,7 @@ class RunsTable : public QTableView {
 
  private:
   bool isBox(const QMouseEvent* event) const;
+  void beginTicks();
 
   bool onBox_ = false;  // where the button went down
 };

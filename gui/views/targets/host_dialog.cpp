@@ -4,10 +4,13 @@
 #include <QRegularExpression>
 #include <algorithm>
 
+#include "gui/widgets/layouts.h"
 #include "remote/ssh_config.h"
 
 namespace heddle::gui {
 namespace {
+
+constexpr int kTold = 72;  // pixels, whatever there is to tell: the buttons stay where they are
 
 /// Paths in one field, by commas.
 std::vector<std::string> filesOf(const QString& field) {
@@ -110,8 +113,9 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
     connect(field, &QLineEdit::textChanged, this, &HostDialog::check);
     return field;
   };
-  hosts_ = add(QStringLiteral("hosts"), tr("host"),
-               tr("[user@]host[:port], or a name of ~/.ssh/config; several for a group"));
+  hosts_ =
+      add(QStringLiteral("hosts"), tr("host"), tr("[user@]host[:port] or a name of ~/.ssh/config"));
+  hosts_->setToolTip(tr("Several make a group: [user@]host[:port] or names of ~/.ssh/config"));
   name_ = add(QStringLiteral("name"), tr("name"), tr("what this target is called here"));
   jump_ = add(QStringLiteral("jump"), tr("through"),
               tr("[user@]host[:port] to jump through; optional"));
@@ -129,14 +133,22 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   grid->addWidget(meaning, row++, 1);
   body()->addLayout(grid);
   fault_ = label({}, "error");
+  fault_->setObjectName(QStringLiteral("fault"));
   fault_->setWordWrap(true);
-  fault_->setMinimumHeight(34);
   fault_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
-  body()->addWidget(fault_);
   notes_ = muted({});
   notes_->setObjectName(QStringLiteral("notes"));
   notes_->setWordWrap(true);
-  body()->addWidget(notes_);
+  auto* told = new QWidget;
+  QVBoxLayout* column = columnOf(told, {0, 0, 8, 0}, 4);
+  column->addWidget(fault_);
+  column->addWidget(notes_);
+  column->addStretch(1);
+  QScrollArea* room = scrolled(told);
+  room->setObjectName(QStringLiteral("told"));
+  room->setMinimumHeight(kTold);
+  room->setFocusPolicy(Qt::NoFocus);
+  body()->addWidget(room, 1);
   QPushButton* cancel = quietButton(tr("Cancel"));
   connect_ = primaryButton(tr("Connect"));
   connect_->setObjectName(QStringLiteral("connect"));
@@ -176,17 +188,21 @@ HostForm HostDialog::form() const {
 
 void HostDialog::check() {
   connect_->setEnabled(false);
-  fault_->clear();
-  notes_->clear();
+  const auto say = [](QLabel* label, const QString& text) {
+    label->setText(text);
+    label->setVisible(!text.isEmpty());
+  };
+  say(fault_, {});
+  say(notes_, {});
   if (hosts_->text().trimmed().isEmpty() || name_->text().trimmed().isEmpty()) return;
   if (taken_.contains(name_->text().trimmed()))
-    return fault_->setText(tr("name: there is a target %1 already").arg(name_->text().trimmed()));
+    return say(fault_, tr("name: there is a target %1 already").arg(name_->text().trimmed()));
   QStringList notes;
   auto target =
       targetOf(name_->text(), hosts_->text(), jump_->text(), key_->text(), root_->text(), notes);
-  if (!target) return fault_->setText(QString::fromStdString(target.error().message));
+  if (!target) return say(fault_, QString::fromStdString(target.error().message));
   notes.removeDuplicates();
-  notes_->setText(notes.join(QLatin1Char('\n')));
+  say(notes_, notes.join(QLatin1Char('\n')));
   target_ = std::move(*target);
   if (edited_) takeOver(*edited_, target_);
   target_.public_addresses = public_->isChecked();

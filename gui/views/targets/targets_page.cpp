@@ -19,18 +19,6 @@ namespace {
 constexpr int kWide = 1300;  // from here on the columns have the room of the design
 constexpr size_t kWarnings = 3;
 
-Result<std::map<std::string, std::string>> lostTargets(storage::Reader& reader) {
-  const auto links = reader.links();
-  if (!links) return fail(links);
-  const auto runs = reader.runs();
-  if (!runs) return fail(runs);
-  std::map<std::string, std::string> lost;
-  for (const storage::RunSummary& run : *runs)
-    if (const auto link = links->find(run.id); link != links->end() && link->second.lost)
-      lost.emplace(run.target, run.name + ": " + link->second.reason);
-  return lost;
-}
-
 /// As many as there is room for.
 QString firstOf(const std::vector<std::string>& warnings) {
   QStringList lines;

@@ -61,7 +61,7 @@ class TargetsPage : public Page {
   /// Of a store: its targets, and of those to whose runs the connection is lost, why.
   struct Targets {
     std::vector<workbench::SavedTarget> saved;
-    std::map<std::string, std::string> lost;
+    LostTargets lost;
   };
   static Result<Targets> readTargets(storage::Reader& reader);
 

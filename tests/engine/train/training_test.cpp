@@ -190,8 +190,11 @@ ranks = 1
       while (const auto event = reader.next()) {
         const auto record = std::get<telemetry::Frame>(*event).record();
         QVERIFY(record);
-        if (const auto* end = std::get_if<telemetry::End>(&*record))
+        if (const auto* end = std::get_if<telemetry::End>(&*record)) {
           told.push_back(end->results.at("exposed_seconds"));
+          // The most that any rank held, whoever is asked.
+          QCOMPARE(end->results.at("peak_bytes"), results["peak_bytes"].toDouble());
+        }
         const auto* step = std::get_if<telemetry::Step>(&*record);
         if (!step || !step->values.contains("exposed_seconds")) continue;
         exposed.push_back(step->values.at("exposed_seconds"));

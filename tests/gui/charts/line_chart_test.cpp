@@ -103,6 +103,34 @@ class LineChartTest : public QObject {
              qPrintable(chart.accessibleDescription()));
   }
 
+  // A run that was resumed begins where its parent ended.
+  void the_crosshair_is_at_one_step_and_names_who_was_there() {
+    LineChart chart("Loss", Unit::loss);
+    for (const char* name : {"resumed", "first", "forked"}) chart.addCurve(name, Qt::blue);
+    show(chart);
+    for (int step = 1; step <= 540; ++step) chart.append(1, step, 6);
+    for (int step = 541; step <= 1000; ++step) chart.append(0, step, 5), chart.append(2, step, 4);
+    chart.flush();
+    QCOMPARE(chart.crosshairText(64), (QStringList{"step 64", "first 6.000"}));
+    QCOMPARE(chart.crosshairText(540.4), (QStringList{"step 540", "first 6.000"}));
+    QCOMPARE(chart.crosshairText(541), (QStringList{"step 541", "resumed 5.000", "forked 4.000"}));
+    chart.setCrosshair(541);
+    QTest::keyClick(&chart, Qt::Key_Left);  // from one run's steps to the other's
+    QCOMPARE(chart.accessibleDescription(), QString("step 540, first 6.000"));
+  }
+
+  void a_sample_of_another_step_says_so() {
+    LineChart chart("Loss", Unit::loss);
+    for (const char* name : {"each", "every tenth"}) chart.addCurve(name, Qt::blue);
+    show(chart);
+    for (int step = 1; step <= 100; ++step) chart.append(0, step, 6);
+    for (int step = 10; step <= 100; step += 10) chart.append(1, step, 5);
+    chart.flush();
+    QCOMPARE(chart.crosshairText(64),
+             (QStringList{"step 64", "each 6.000", "every tenth 5.000 at step 60"}));
+    QCOMPARE(chart.crosshairText(5), (QStringList{"step 5", "each 6.000"}));
+  }
+
   void a_zoomed_view_stays_while_the_run_goes_on() {
     LineChart chart("Loss", Unit::loss);
     chart.addCurve("run", Qt::blue);
@@ -211,6 +239,50 @@ class LineChartTest : public QObject {
           }
           QVERIFY(places.size() >= 4);  // the axis has a name, too
         }
+  }
+
+  // A run that was resumed begins at a step with many digits, and a tick can be in every corner.
+  void ticks_keep_clear_of_the_words() {
+    for (const int width : {180, 280, 480})
+      for (int first = 2180; first <= 2220; first += 4) {
+        LineChart chart("Throughput", Unit::tokensPerSecond);
+        chart.addCurve("run", Qt::blue);
+        chart.setMark(ChartMark{double(first), "step 2,204: 35.8 % longer than predicted"});
+        show(chart);
+        chart.resize(width, 200);
+        for (int step = first; step <= first + 180; ++step)
+          chart.append(0, step, step % 2 ? 2000 : 7300 + (first - 2180) * 20);
+        chart.flush();
+        const auto* plot = chart.findChild<QCustomPlot*>();
+        const QFontMetrics metrics(plot->xAxis->tickLabelFont());
+        const QRectF area = plot->axisRect()->rect();
+        QList<QRectF> ticks;
+        const auto labels = [](const QCPAxis* axis) { return axis->tickVectorLabels(); };
+        for (int i = 0; i < labels(plot->xAxis).size(); ++i) {
+          const double x = plot->xAxis->coordToPixel(plot->xAxis->tickVector()[i]);
+          const int wide = metrics.horizontalAdvance(labels(plot->xAxis)[i]);
+          if (x >= area.left())
+            ticks << QRectF(x - wide / 2.0, area.bottom() + 6, wide, metrics.height());
+        }
+        for (int i = 0; i < labels(plot->yAxis).size(); ++i) {
+          const double y = plot->yAxis->coordToPixel(plot->yAxis->tickVector()[i]);
+          const int wide = metrics.horizontalAdvance(labels(plot->yAxis)[i]);
+          if (y >= area.top())
+            ticks << QRectF(area.left() - 6 - wide, y - metrics.ascent() / 2.0, wide,
+                            metrics.ascent());
+        }
+        QVERIFY(ticks.size() >= 3);
+        for (int i = 0; i < plot->itemCount(); ++i) {
+          const auto* words = qobject_cast<QCPItemText*>(plot->item(i));
+          if (!words || !words->visible()) continue;
+          const QMargins padding = words->padding();
+          const QRectF place =
+              QRectF(words->topLeft->pixelPosition(), words->bottomRight->pixelPosition())
+                  .marginsRemoved(padding);
+          for (const QRectF& tick : ticks)
+            QVERIFY2(!place.intersects(tick), qPrintable(words->text()));
+        }
+      }
   }
 
   void values_that_are_not_finite_leave_a_gap_and_are_named() {

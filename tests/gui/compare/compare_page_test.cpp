@@ -105,6 +105,28 @@ class ComparePageTest : public QObject {
                                            "loss | (3.9812) | 3.9813 | (3.9812)"));
   }
 
+  // How far predictions had been off is known before the launch: it is nothing that the run
+  // measured.
+  void whatWasDoubtedStandsNextToThePrediction() {
+    DifferenceModel model;
+    model.setComparison({{{}, {}},
+                         {},
+                         {},
+                         {{"exposed_seconds", {1.0, 2.0}},
+                          {"predicted_step_seconds", {2.0, 3.0}},
+                          {"predicted_uncertain", {std::nullopt, 1.072}},
+                          {"step_seconds", {3.0, 4.0}}}},
+                        {RunStroke{}, RunStroke{}});
+    const QStringList rows = textOf(model).split('\n');
+    QCOMPARE(rows.size(), 5);
+    QVERIFY2(rows[1].startsWith("step |"), qPrintable(rows[1]));
+    QVERIFY2(rows[2].startsWith("predicted step |"), qPrintable(rows[2]));
+    QCOMPARE(rows[3], QString("prediction uncertain by | – | 107.2 % | "));
+    QVERIFY(model.headerData(3, Qt::Vertical, Qt::ToolTipRole)
+                .toString()
+                .contains("Known before the launch"));
+  }
+
   void twoRunsSideBySide() {
     Session session(store_.path());
     ComparePage page(session);

@@ -164,10 +164,51 @@ class LaunchPageTest : public QObject {
     QTRY_VERIFY2_WITH_TIMEOUT(shown.findingsText().contains("127.0.0.1"),
                               qPrintable(shown.findingsText()), 60000);
     QVERIFY(!shown.launchButton()->isEnabled());
-    QCOMPARE(shown.launchButton()->toolTip(), QString("It cannot start on away: target"));
+    const QString why = "It cannot start on away: no connection to 127.0.0.1 port 1: ";
+    QVERIFY2(shown.launchButton()->toolTip().startsWith(why),
+             qPrintable(shown.launchButton()->toolTip()));
+    QVERIFY2(shown.stepsText().contains(why), qPrintable(shown.stepsText()));
+    // And its row says so too.
+    auto* row = shown.page->findChild<QAbstractButton*>("target-away");
+    QTRY_VERIFY2(row->accessibleName().contains("not reached"), qPrintable(row->accessibleName()));
     QCOMPARE(shown.page->findChild<RecentLaunches*>()->rowCount(), 0);
     shown.page->findChild<TargetList*>()->choose("this-machine");
     QTRY_VERIFY_WITH_TIMEOUT(shown.launchButton()->isEnabled(), 20000);
+  }
+
+  // As Targets and Runs show it: a run there goes on, and its connection is cut.
+  void a_lost_connection_is_no_green_dot() {
+    Shown shown;
+    auto writer = must(storage::Writer::open(shown.path));
+    workbench::SavedTarget away;
+    away.target.name = "away";
+    away.target.hosts = {must(remote::parse_host("nobody@127.0.0.1:2222"))};
+    away.target.hosts[0].name = "away";
+    away.probe.emplace();
+    away.probe->checks = {{"kernel", probe::Status::pass, "6.1", ""}};
+    must(workbench::save_target(*writer, away));
+    storage::NewRun wanted;
+    wanted.name = "remote";
+    wanted.target = "away";
+    const storage::RunId run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    must(writer
+             ->set_link(run, {.heard = unixNow() - 79,
+                              .lost = unixNow() - 60,
+                              .next_try = unixNow() + 6,
+                              .reason = "no answer"})
+             .get());
+    shown.show();
+    auto* recent = shown.page->findChild<RecentLaunches*>();
+    QTRY_COMPARE_WITH_TIMEOUT(recent->rowCount(), 1, 20000);
+    QTRY_VERIFY(recent->item(0, 1)->toolTip() != "running");
+    QVERIFY(recent->item(0, 1)->foreground().color() != colorOf(Tone::good));
+    auto* row = shown.page->findChild<QAbstractButton*>("target-away");
+    QVERIFY(row);
+    QVERIFY2(row->accessibleName().contains("connection lost"), qPrintable(row->accessibleName()));
+    QVERIFY2(row->toolTip().contains("no answer"), qPrintable(row->toolTip()));
+    const QColor dot = row->grab().toImage().pixelColor(row->width() - 18, 18);
+    QVERIFY2(dot == colorOf(Tone::bad), qPrintable(dot.name()));
   }
 
   void what_the_target_lacks_is_said_before_the_launch() {

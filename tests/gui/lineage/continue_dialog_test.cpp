@@ -2,6 +2,9 @@
 // what comes of it.
 #include "gui/views/lineage/continue_dialog.h"
 
+#include <QScrollArea>
+#include <QScrollBar>
+
 #include "gui/models/fork_name.h"
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
@@ -99,21 +102,32 @@ class ContinueDialogTest : public QObject {
     }
   }
 
-  // A plan comes when the dialog is on screen already, and again with each change.
-  void all_of_a_plan_is_seen() {
+  // A plan comes when the dialog is on screen already, and again with each change: nothing under
+  // the pointer moves for it.
+  void all_of_a_plan_is_seen_and_no_button_moves() {
     for (const Kind kind : {Kind::resume, Kind::fork}) {
       const auto dialog = shown(kind);
+      const auto* start = part<QPushButton>(*dialog, "start");
+      const auto* told = part<QScrollArea>(*dialog, "told");
+      const auto place = [&] {
+        return QRect(start->mapTo(dialog.get(), QPoint()), dialog->size());
+      };
+      QVERIFY(QTest::qWaitForWindowExposed(dialog.get()));
+      const QRect before = place();
       QVERIFY(comes(*dialog, "/checkpoints/step-20"));
       QTRY_COMPARE(misplaced(*dialog), QStringList());
-      const int low = dialog->height();
+      QCOMPARE(told->verticalScrollBar()->maximum(), 0);
+      QCOMPARE(place(), before);
       part<QPlainTextEdit>(*dialog, "changes")
           ->setPlainText("optimizer.lr=1e-4\nrecompute.mode=full\ncheckpoint.keep=9");
       QVERIFY2(comes(*dialog, "9 instead of"), qPrintable(dialog->text()));
       QTRY_COMPARE(misplaced(*dialog), QStringList());
-      QVERIFY(dialog->height() > low);
+      QCOMPARE(told->verticalScrollBar()->maximum(), 0);
+      QCOMPARE(place(), before);
       part<QPlainTextEdit>(*dialog, "changes")->setPlainText("optimizer.lrr=1");
       QVERIFY(comes(*dialog, "lrr"));
       QTRY_COMPARE(misplaced(*dialog), QStringList());
+      QCOMPARE(place(), before);
     }
   }
 

@@ -8,123 +8,18 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QTextDocument>
 #include <nlohmann/json.hpp>
 
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
-#include "storage/store.h"
-#include "storage/writer.h"
+#include "tests/gui/live/followed.h"
 #include "tests/support/geometry.h"
-#include "tests/support/results.h"
 #include "workbench/launch.h"
 
 using namespace heddle;
 using namespace heddle::gui;
-
-namespace {
-
-/// One rank's log, fed to the store as the follower does it.
-class RankLog {
- public:
-  RankLog(storage::Writer& writer, storage::RunId run, int32_t rank)
-      : writer_(writer), run_(run), rank_(rank) {
-    add(telemetry::Start{1e9, rank, 2, "planned", {{"host", "loom"}}, {}});
-  }
-  void add(const telemetry::Record& record) { pending_ += must(telemetry::encode(record, seq_++)); }
-  void addBytes(const std::string& bytes) { pending_ += bytes; }
-  void step(int64_t step, double loss) {
-    add(telemetry::Step{step,
-                        1e9 + static_cast<double>(step),
-                        {{"loss", loss},
-                         {"tokens_per_second", 500},
-                         {"step_seconds", 0.5},
-                         {"resident_bytes", 3.0 * (1 << 30)},
-                         {"lr", 3e-4}}});
-  }
-  void spans(int64_t step, int64_t computeUs) {
-    add(telemetry::Spans{step,
-                         1e9,
-                         {{"mm", "layers.0", 0, computeUs, 0, 0},
-                          {"all_gather", "layers.1", computeUs, 1000, 1, 0}}});
-  }
-  void feed() {
-    must(writer_.ingest(run_, rank_, 0, offset_, pending_).get());
-    offset_ += pending_.size();
-    pending_.clear();
-  }
-
- private:
-  storage::Writer& writer_;
-  storage::RunId run_;
-  int32_t rank_;
-  uint64_t seq_ = 0;
-  uint64_t offset_ = 0;
-  std::string pending_;
-};
-
-/// A page that is told of changes as the window tells it.
-struct Shown {
-  explicit Shown(const QTemporaryDir& folder)
-      : path(folder.filePath("heddle.sqlite").toStdString()) {
-    must(storage::prepare(path));
-    session = std::make_unique<Session>(QString::fromStdString(path));
-    page = std::make_unique<LivePage>(*session);
-    page->resize(1400, 900);
-    QObject::connect(session.get(), &Session::storeChanged, page.get(),
-                     [this] { page->activated(); });
-    QObject::connect(session.get(), &Session::message, page.get(),
-                     [this](const QString& text) { messages << text; });
-  }
-  /// Writes to the store as whoever follows its runs.
-  std::unique_ptr<storage::Writer> follower() const {
-    auto writer = must(storage::Writer::open(path));
-    must(writer->take_lease());
-    return writer;
-  }
-  void show() {
-    session->start();
-    page->show();
-    page->activated();
-    QVERIFY(QTest::qWaitFor([this] { return page->isReady(); }, 20000));
-  }
-  LineChart* chart(const QString& title) const {
-    for (LineChart* chart : page->findChildren<LineChart*>()) {
-      if (chart->accessibleName() == title) return chart;
-    }
-    return nullptr;
-  }
-  Tile* tile(const char* name) const { return page->findChild<Tile*>(QLatin1String(name)); }
-  QAction* action(const char* name) const { return page->findChild<QAction*>(QLatin1String(name)); }
-
-  std::string path;
-  QStringList messages;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<LivePage> page;
-};
-
-storage::RunId running(storage::Writer& writer, const storage::NewRun& wanted) {
-  const storage::RunId run = must(writer.create_run(wanted).get()).id;
-  must(writer.set_state(run, storage::RunState::running).get());
-  return run;
-}
-
-struct Folder {
-  QTemporaryDir folder;
-};
-
-/// A page in a folder of its own, with a run that goes on and that the test follows.
-struct Followed : Folder, Shown {
-  explicit Followed(const storage::NewRun& wanted)
-      : Shown(folder), writer(follower()), run(running(*writer, wanted)) {}
-
-  std::unique_ptr<storage::Writer> writer;
-  storage::RunId run;
-};
-
-}  // namespace
 
 class LivePageTest : public QObject {
   Q_OBJECT
@@ -142,6 +37,25 @@ class LivePageTest : public QObject {
     QVERIFY(empty->isVisible());
     QTest::mouseClick(empty->button(), Qt::LeftButton);
     QCOMPARE(asked, QString("launch"));
+  }
+
+  // One run, one memory: the results', which Runs, Compare and the shell show.
+  void a_run_that_has_ended_shows_the_peak_that_every_page_shows() {
+    storage::NewRun wanted;
+    wanted.name = "ended";
+    wanted.target = "this-machine";
+    wanted.recipe = "[training]\nsteps = 5\n";
+    Followed shown(wanted);
+    RankLog log(*shown.writer, shown.run, 0);
+    for (int64_t step = 1; step <= 5; ++step) log.step(step, 2);  // of 3 GiB
+    log.feed();
+    must(shown.writer->set_results(shown.run, {{"peak_bytes", 5.0 * (1LL << 30)}}).get());
+    must(shown.writer->set_state(shown.run, storage::RunState::done).get());
+    shown.show();
+    const auto memory = [&] {
+      return shown.tile("memoryTile")->value() + ' ' + shown.tile("memoryTile")->unit();
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(memory(), QString("5.00 GiB"), 20000);
   }
 
   void a_run_is_followed_while_it_is_shown() {
@@ -463,83 +377,6 @@ class LivePageTest : public QObject {
             });
     QTest::mouseClick(banner->findChild<QPushButton*>(), Qt::LeftButton);
     QCOMPARE(asked, QString("compose [training]\nsteps = 100\n"));
-  }
-
-  // What a person sees of a cut link; the times themselves are contact_test's.
-  void a_run_that_is_not_heard_of_says_so_and_its_figures_are_grey() {
-    storage::NewRun wanted;
-    wanted.name = "far";
-    wanted.target = "node";
-    wanted.recipe_name = "debug";
-    wanted.recipe_values = {{"training.steps", "100"}};
-    Followed shown(wanted);
-    RankLog log(*shown.writer, shown.run, 0);
-    for (int64_t step = 1; step <= 5; ++step) log.step(step, 4);
-    log.feed();
-    must(shown.writer->set_link(shown.run, {.heard = unixNow()}).get());
-    shown.show();
-    auto* banner = shown.page->findChild<RunBanner*>();
-    QVERIFY(!banner->isVisible());
-    QVERIFY(!shown.tile("throughputTile")->isStale());
-
-    // Nothing more comes in: the page says it by itself.
-    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
-    QVERIFY2(banner->text().startsWith("No word for "), qPrintable(banner->text()));
-    for (const char* name : {"lossTile", "throughputTile", "memoryTile", "timeTile"})
-      QVERIFY(shown.tile(name)->isStale());
-
-    const double heard = unixNow() - 50;
-    must(shown.writer
-             ->set_link(shown.run, {.heard = heard,
-                                    .lost = heard + 9,
-                                    .next_try = heard + 3600,
-                                    .reason = "node: no answer from 10.0.0.2 port 22"})
-             .get());
-    QVERIFY(QTest::qWaitFor([&] { return banner->text().startsWith("Connection lost"); }, 20000));
-    QVERIFY2(banner->text().contains("no answer from 10.0.0.2 port 22"),
-             qPrintable(banner->text()));
-    QVERIFY2(banner->text().contains("; reconnecting, next try in "), qPrintable(banner->text()));
-    QVERIFY2(banner->text().contains("the figures are from "), qPrintable(banner->text()));
-
-    // It is back, with the steps that were missing.
-    for (int64_t step = 6; step <= 9; ++step) log.step(step, 3);
-    log.feed();
-    must(shown.writer->set_link(shown.run, {.heard = unixNow()}).get());
-    QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
-    QVERIFY(!shown.tile("throughputTile")->isStale());
-    QCOMPARE(shown.chart("Loss")->series(0).size(), 9u);
-  }
-
-  void a_stopped_rank_is_named_while_the_others_wait() {
-    storage::NewRun wanted;
-    wanted.name = "held-up";
-    Followed shown(wanted);
-    RankLog first(*shown.writer, shown.run, 0), second(*shown.writer, shown.run, 1);
-    for (RankLog* log : {&first, &second}) {
-      log->step(1, 4);
-      log->feed();
-    }
-    shown.show();
-    auto* banner = shown.page->findChild<RunBanner*>();
-    QVERIFY(!banner->isVisible());
-    storage::LogLine line;
-    line.level = telemetry::Level::warning;
-    line.time = 1e9 + 1.5;
-    line.text = "rank 1 (process 77) has been stopped by SIGSTOP for 2.0 s";
-    must(shown.writer->add_line(shown.run, line).get());
-    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
-    QCOMPARE(banner->text(), QString("A rank lags: ") + line.text.c_str());
-    for (RankLog* log : {&first, &second}) {
-      log->step(2, 4);
-      log->feed();
-    }
-    QVERIFY(QTest::qWaitFor([&] { return !banner->isVisible(); }, 20000));
-    // One that lags without a word of the supervisor.
-    for (int64_t step = 3; step <= 6; ++step) first.step(step, 4);
-    first.feed();
-    QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
-    QVERIFY2(banner->text().startsWith("A rank lags: rank 1 has not ended step 3, which others "),
-             qPrintable(banner->text()));
   }
 
   void stop_ends_a_run_and_kill_asks_first() {

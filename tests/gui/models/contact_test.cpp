@@ -35,6 +35,9 @@ class ContactTest : public QObject {
     QCOMPARE(lookOf(contact, kCut + 600).text,
              QString("lost, no word for 10 min; reconnecting, trying now"));
     QVERIFY(lookOf({storage::Link{.heard = kCut + 61}}, kCut + 62).fresh());
+    QCOMPARE(askedText("stopping", quiet), QString("stopping\u2026"));
+    QCOMPARE(askedText("stopping", lost), QString("stopping once the connection is back"));
+    QCOMPARE(askedText("", lost), QString());
   }
 
   void a_host_that_never_answered_has_no_last_word() {

@@ -212,6 +212,28 @@ class RunsPageTest : public QObject {
     QVERIFY(!drawer()->isVisible());
   }
 
+  // As Live has it: table and drawer go by the same share.
+  void muchExposedIsRed() {
+    RunRow row;
+    const auto tone = [&row](double share) {
+      row.exposedShare = share;
+      RunsModel model;
+      model.setRows({row});
+      return model.index(0, RunsModel::Exposed).data(RunsModel::ToneRole);
+    };
+    QVERIFY(tone(0.049).isNull());
+    QCOMPARE(tone(0.065).toInt(), int(Tone::bad));
+    const auto drawn = [this] {
+      for (const QLabel* value : drawer()->findChildren<QLabel*>(QStringLiteral("exposed_seconds")))
+        if (value->isVisible()) return value->palette().color(QPalette::WindowText);
+      return QColor();
+    };
+    click(rowOf(store_.runs.unwrapped));  // a fifth of a step
+    QTRY_COMPARE(drawn(), colors().badText);
+    click(rowOf(store_.runs.whole));  // three hundredths
+    QTRY_COMPARE(drawn(), colors().text);
+  }
+
   void notesAreKept() {
     type(store_.runs.stopped, QStringLiteral("lr too low"));
     // a busy disk takes its time to keep a commit

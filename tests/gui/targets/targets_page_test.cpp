@@ -131,6 +131,38 @@ class TargetsPageTest : public QObject {
     QVERIFY(connect->isEnabled());
   }
 
+  void noPlaceholderIsCut() {
+    HostDialog dialog({}, nullptr);
+    dialog.show();
+    for (const QLineEdit* field : dialog.findChildren<QLineEdit*>()) {
+      QStyleOptionFrame option;
+      option.initFrom(field);
+      const int room =
+          field->style()->subElementRect(QStyle::SE_LineEditContents, &option, field).width();
+      const int needed = field->fontMetrics().horizontalAdvance(field->placeholderText()) + 4;
+      QVERIFY2(needed <= room, qPrintable(field->placeholderText()));
+    }
+  }
+
+  void noButtonMovesForWhatIsSaid() {
+    HostDialog dialog({QStringLiteral("lab")}, nullptr);
+    dialog.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    const auto* button = dialog.findChild<QPushButton*>(QStringLiteral("connect"));
+    const auto place = [&] { return QRect(button->mapTo(&dialog, QPoint()), dialog.size()); };
+    const QRect before = place();
+    for (const char* hosts : {"ada@hgx-07.lab:99999", "ada@[", "ada@hgx-07.lab"}) {
+      type(&dialog, "hosts", QString::fromLatin1(hosts));
+      type(&dialog, "name", QStringLiteral("lab"));
+      QTest::qWait(50);
+      QCOMPARE(place(), before);
+    }
+    QVERIFY(dialog.findChild<QLabel*>(QStringLiteral("fault"))->isVisible());
+    type(&dialog, "name", QStringLiteral("lab2"));
+    QTest::qWait(50);
+    QCOMPARE(place(), before);
+  }
+
   void publicAddressesAreAllowedByAMark() {
     HostDialog dialog({}, nullptr);
     dialog.show();
@@ -363,7 +395,7 @@ class TargetsPageTest : public QObject {
     press(page_.get(), "probe");
     QTRY_COMPARE_WITH_TIMEOUT(list()->currentIndex().data(TargetListModel::StateRole).toString(),
                               QStringLiteral("not reached"), 60000);
-    QVERIFY(says(QStringLiteral("glibc")));
+    QTRY_VERIFY(says(QStringLiteral("glibc")));
     auto reader = storage::Reader::open(session_->storePath().toStdString());
     QVERIFY(reader);
     const auto kept = workbench::find_target(*reader, "node");
