@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "gui/time_units.h"
+
 namespace heddle::gui::format {
 namespace {
 
@@ -40,14 +42,9 @@ QString shortCount(double count) {
 QString seconds(double seconds, int more) {
   if (!std::isfinite(seconds)) return kNone;
   if (seconds == 0) return QStringLiteral("0 s");
-  const double size = std::abs(seconds);
-  if (size >= 86400 * 2) return threeDigits(seconds / 86400, more) + QStringLiteral(" d");
-  if (size >= 3599.5 * 2) return threeDigits(seconds / 3600, more) + QStringLiteral(" h");
-  if (size >= 119.95) return threeDigits(seconds / 60, more) + QStringLiteral(" min");
-  if (size >= 0.9995) return threeDigits(seconds, more) + QStringLiteral(" s");
-  if (size >= 0.0009995) return threeDigits(seconds * 1e3, more) + QStringLiteral(" ms");
-  if (size >= 0.0000009995) return threeDigits(seconds * 1e6, more) + QStringLiteral(" µs");
-  return threeDigits(seconds * 1e9, more) + QStringLiteral(" ns");
+  const auto* unit = std::ranges::find_if(
+      kTimeUnits, [&](const TimeUnit& each) { return std::abs(seconds) >= each.from; });
+  return threeDigits(seconds / unit->seconds, more) + QChar(' ') + QString::fromUtf8(unit->name);
 }
 
 QString percent(double fraction, int more) {

@@ -97,6 +97,7 @@ void RecipeDocument::load(const QString& name, const QString& text, const QStrin
   history_.clear();
   endEdit();
   replace(text);
+  Q_EMIT loaded();
 }
 
 Result<> RecipeDocument::open(const QString& file) {

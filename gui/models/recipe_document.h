@@ -93,6 +93,8 @@ class RecipeDocument : public QObject {
 
  Q_SIGNALS:
   void changed();
+  /// After `changed`: it is another recipe, not an edit of the one before.
+  void loaded();
   void refused(const QString& why);
 
  private:

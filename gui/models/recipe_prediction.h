@@ -27,6 +27,8 @@ class RecipePrediction : public QObject {
   const QList<HardwareEntry>& catalogue() const { return client_.catalogue(); }
   /// The last one that could be made of this recipe; none at first.
   const std::shared_ptr<const Prediction>& shown() const { return shown_.prediction; }
+  /// The recipe that `shown` is of, which need not be what the document says now.
+  const recipe::Recipe& shownRecipe() const { return shown_.recipe; }
   /// What `shown` lacks that does not fit, and what would close it; none until that is known, and
   /// of a recipe that has been edited since.
   const std::optional<plan::Shortfall>& shortfall() const { return shortfall_; }

@@ -20,6 +20,13 @@ constexpr double kFarLimit = 2.5;       // a limit this far above the peak would
 
 QString bytes(double count) { return format::bytes(count); }
 
+/// Words over the curve, on a ground of their own: its colours are any.
+void paintWords(QPainter& painter, const QRectF& at, const QString& words, const QColor& color) {
+  painter.fillRect(at.adjusted(-3, 0, 3, 0), colors().surface);
+  painter.setPen(color);
+  painter.drawText(at, Qt::AlignCenter, words);
+}
+
 }  // namespace
 
 MemoryCurve::MemoryCurve(QWidget* parent) : QWidget(parent) {
@@ -121,13 +128,17 @@ void MemoryCurve::paintMarks(QPainter& painter) const {
   const QFontMetricsF metrics(painter.font());
   const double right = axis_.left + axis_.width;
   const auto limit = static_cast<double>(limit_);
+  QRectF limitWords;
   if (limit_ > 0 && limit <= top()) {
     const double y = std::round(yOf(limit)) + 0.5;
+    painter.setPen(QPen(c.surface, 3));  // it is seen on any colour
+    painter.drawLine(QPointF(axis_.left, y), QPointF(right, y));
     painter.setPen(QPen(c.bad, 1, Qt::DashLine));
     painter.drawLine(QPointF(axis_.left, y), QPointF(right, y));
-    painter.setPen(c.badText);
-    painter.drawText(QRectF(axis_.left, y - 17, axis_.width - 4, 16),
-                     Qt::AlignRight | Qt::AlignBottom, tr("limit %1").arg(bytes(limit)));
+    const QString words = tr("limit %1").arg(bytes(limit));
+    const double width = metrics.horizontalAdvance(words);
+    limitWords = QRectF(right - 4 - width, y - 17, width, 15);
+    paintWords(painter, limitWords, words, c.badText);
   }
   const plan::MemoryMoment& peak = moments()[static_cast<size_t>(peak_)];
   const double x = axis_.toPixel(static_cast<double>(peak.time_us));
@@ -140,12 +151,9 @@ void MemoryCurve::paintMarks(QPainter& painter) const {
   const QString words = tr("peak %1").arg(bytes(total));
   const double width = metrics.horizontalAdvance(words);
   const double left = x + 8 + width < right - 110 ? x + 8 : x - 8 - width;
-  const QRectF at(std::max(axis_.left + 2, left), std::max(0.0, dot.y() - 17), width, 15);
-  QColor behind = c.surface;
-  behind.setAlphaF(0.8F);
-  painter.fillRect(at.adjusted(-2, 0, 2, 0), behind);
-  painter.setPen(c.text);
-  painter.drawText(at, Qt::AlignCenter, words);
+  QRectF at(std::max(axis_.left + 2, left), std::max(0.0, dot.y() - 17), width, 15);
+  if (at.intersects(limitWords)) at.moveRight(limitWords.left() - 12);
+  paintWords(painter, at, words, c.text);
 }
 
 void MemoryCurve::paintScale(QPainter& painter) const {

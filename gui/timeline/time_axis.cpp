@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/time_units.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -17,19 +19,31 @@ double roundStep(double least) {
   return 10.0 * power;
 }
 
-struct Unit {
-  double us;
-  const char* name;
-};
+constexpr double kFinest = 0.01;  // of a minute, an hour or a day: what is finer is told in less
 
-std::string labelOf(double timeUs, double stepUs) {
+double microseconds(const TimeUnit& unit) { return unit.seconds * 1e6; }
+
+/// Minutes, hours or days, where an axis up to `endUs` with ticks `leastUs` apart is told in them.
+const TimeUnit* longUnit(double endUs, double leastUs) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (unit.seconds <= 1) break;
+    if (endUs >= unit.from * 1e6 && leastUs >= kFinest * microseconds(unit)) return &unit;
+  }
+  return nullptr;
+}
+
+/// The largest of seconds and less that the time is one of.
+const TimeUnit* shortUnit(double timeUs) {
+  return std::ranges::find_if(kTimeUnits, [&](const TimeUnit& unit) {
+    return unit.seconds <= 1e-6 || (unit.seconds <= 1 && timeUs >= microseconds(unit) * (1 - 1e-9));
+  });
+}
+
+std::string labelOf(double timeUs, double stepUs, const TimeUnit& unit) {
   if (timeUs == 0) return "0";
-  constexpr Unit kUnits[] = {{1e6, "s"}, {1e3, "ms"}, {1, "µs"}};
-  const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits) - 1,
-                                  [&](const Unit& u) { return timeUs >= u.us * (1 - 1e-9); });
-  const int digits =
-      std::max(0, static_cast<int>(std::ceil(-std::log10(stepUs / unit->us) - 1e-9)));
-  return fmt::format("{:.{}f} {}", timeUs / unit->us, digits, unit->name);
+  const double step = stepUs / microseconds(unit);
+  const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+  return fmt::format("{:.{}f} {}", timeUs / microseconds(unit), digits, unit.name);
 }
 
 }  // namespace
@@ -58,9 +72,13 @@ void TimeAxis::pan(double share) {
 std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing) {
   std::vector<TimeTick> ticks;
   if (axis.width <= 0 || axis.endUs <= axis.beginUs) return ticks;
-  const double step = roundStep(spacing * axis.usPerPixel());
+  const double least = spacing * axis.usPerPixel();
+  const TimeUnit* shared = longUnit(axis.endUs, least);
+  const double unitUs = shared ? microseconds(*shared) : 1;
+  const double step = roundStep(least / unitUs) * unitUs;
   for (double i = std::ceil(axis.beginUs / step - 1e-9); i * step <= axis.endUs; ++i) {
-    ticks.push_back({i * step, labelOf(i * step, step)});
+    const double time = i * step;
+    ticks.push_back({time, labelOf(time, step, shared ? *shared : *shortUnit(time))});
   }
   return ticks;
 }

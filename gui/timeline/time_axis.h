@@ -10,7 +10,7 @@ namespace heddle::gui {
 
 struct TimeTick {
   double timeUs = 0;
-  std::string label;  // "0", "200 ms", "1.2 s"
+  std::string label;  // "0", "200 ms", "1.2 s", "0.5 h"
 };
 
 /// The stretch [beginUs, endUs] of [0, lengthUs] shown on pixels [left, left + width].
@@ -38,7 +38,8 @@ struct TimeAxis {
   static constexpr double kShortest = 1.0;
 };
 
-/// Ticks at round times (1, 2 or 5 times a power of ten), at least `spacing` pixels apart.
+/// Ticks at round times (1, 2 or 5 times a power of ten, of minutes, hours or days where the axis
+/// is that long), at least `spacing` pixels apart.
 std::vector<TimeTick> timeTicks(const TimeAxis& axis, double spacing);
 
 }  // namespace heddle::gui

@@ -12,6 +12,7 @@
 #include "gui/timeline/span_text.h"
 #include "gui/timeline/timeline_overlay.h"
 #include "gui/timeline/timeline_painter.h"
+#include "gui/widgets/more_below.h"
 
 namespace heddle::gui {
 
@@ -22,6 +23,7 @@ TimelineWidget::TimelineWidget(QWidget* parent) : QAbstractScrollArea(parent) {
   viewport()->setMouseTracking(true);
   setAccessibleName(tr("Timeline"));
   connect(&Theme::instance(), &Theme::changed, this, &TimelineWidget::invalidate);
+  new MoreBelow(this, Qt::AlignLeft);  // over the rows' names
   describe();
 }
 

@@ -1,5 +1,6 @@
 #include "gui/views/compose/bucket_list.h"
 
+#include <QObject>
 #include <QStringList>
 #include <algorithm>
 #include <map>
@@ -73,6 +74,35 @@ bool BucketList::isTimed() const {
   return std::ranges::any_of(buckets, [](const Bucket& each) { return each.gatherSeconds > 0; });
 }
 
+QString groupingWords(WrappingMode mode, const BucketList& list) {
+  switch (mode) {
+    case WrappingMode::automatic:
+      if (!list.known)
+        return QObject::tr("The plan will group these; drag an edge to group them by hand.");
+      if (list.buckets.isEmpty()) return QObject::tr("There is nothing to group.");
+      if (list.hasEdges())
+        return QObject::tr("The plan groups these; drag an edge to group them by hand.");
+      return list.movable ? QObject::tr("The plan makes one bucket of all; double-click splits it.")
+                          : QObject::tr(
+                                "The plan groups these, not in whole layers: to drag edges, "
+                                "choose layers or manual first.");
+    case WrappingMode::layers:
+      return QObject::tr("A bucket a layer.");
+    case WrappingMode::manual:
+      if (list.hasEdges())
+        return QObject::tr(
+            "Drag an edge to move layers from a bucket to the next. Double-click a "
+            "bucket to split it, an edge to join two.");
+      return list.movable
+                 ? QObject::tr("One bucket holds all; double-click splits it.")
+                 : QObject::tr(
+                       "These buckets are not runs of whole layers: change them in the text.");
+    case WrappingMode::none:
+      break;
+  }
+  return QObject::tr("Each parameter is gathered by itself.");
+}
+
 BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
   const Model& model = recipe.model;
   const std::vector<size_t> before = readsBefore(model);
@@ -115,21 +145,25 @@ BucketList bucketsOf(const recipe::Recipe& recipe, bool sound) {
 void addPredicted(BucketList& list, const plan::Document& document, const Model& model) {
   if (!list.known) {
     list = {.known = true, .movable = list.movable, .buckets = {}};
-    int next = 0;
     for (const plan::BucketFigures& figures : document.buckets) {
       if (figures.modules.empty()) continue;
       Bucket bucket;
       bucket.modules = figures.modules;
       bucket.first = outerOf(model, figures.modules.front());
       bucket.last = outerOf(model, figures.modules.back());
-      bucket.name = runTitle(model, bucket.first, bucket.last);
+      bucket.name = QString::fromStdString(figures.name);
       if (figures.gather_bytes > 0) bucket.gathered << figures.gather_bytes;
+      list.buckets << bucket;
+    }
+    // A pipeline's stages are planned one by one; a rank may have several, far apart.
+    std::ranges::stable_sort(list.buckets, {}, &Bucket::first);
+    int next = 0;
+    for (Bucket& bucket : list.buckets) {
       // Whole modules, and none left out.
       const auto run = static_cast<size_t>(bucket.last - bucket.first + 1);
-      list.movable = list.movable && bucket.first == next && figures.modules.size() == run;
-      if (!list.movable) bucket.name = QString::fromStdString(figures.name);
+      list.movable = list.movable && bucket.first == next && bucket.modules.size() == run;
+      if (list.movable) bucket.name = runTitle(model, bucket.first, bucket.last);
       next = bucket.last + 1;
-      list.buckets << bucket;
     }
     list.movable = list.movable && next == outerModules(model);
   }

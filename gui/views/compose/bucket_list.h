@@ -40,7 +40,12 @@ struct BucketList {
 
   /// Whether it is known of any how long its gather takes.
   bool isTimed() const;
+  /// Whether there is an edge that can be dragged.
+  bool hasEdges() const { return movable && buckets.size() > 1; }
 };
+
+/// Who groups them so, and how they can be grouped by hand.
+QString groupingWords(recipe::WrappingMode mode, const BucketList& list);
 
 /// The buckets of a resolved recipe; modules that do not exist are left out. `sound`: its model and
 /// mesh have no faults and its vocabulary is filled in, so that sizes follow.

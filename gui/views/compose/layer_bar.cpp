@@ -3,6 +3,7 @@
 #include <QToolButton>
 
 #include "gui/widgets/basics.h"
+#include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
@@ -27,22 +28,11 @@ QWidget* groupOf(const QList<QAction*>& actions) {
 }  // namespace
 
 LayerBar::LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation)
-    : caption_(caption({})), groups_(new QHBoxLayout) {
+    : caption_(caption({})) {
   caption_->setObjectName(QStringLiteral("chosenLayers"));
   QVBoxLayout* column = columnOf(this, {}, 2);
   column->addWidget(caption_);
-  groups_->setSpacing(kGroupGap);
-  groups_->addWidget(groupOf(buckets), 0, Qt::AlignLeft);
-  groups_->addWidget(groupOf(recomputation), 0, Qt::AlignLeft);
-  groups_->addStretch(1);
-  column->addLayout(groups_);
-}
-
-void LayerBar::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  int row = kGroupGap;
-  for (int i = 0; i < 2; ++i) row += groups_->itemAt(i)->sizeHint().width();
-  groups_->setDirection(width() < row ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  column->addWidget(new FoldingRow({groupOf(buckets), groupOf(recomputation)}, kGroupGap));
 }
 
 }  // namespace heddle::gui

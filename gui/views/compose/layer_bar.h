@@ -2,15 +2,12 @@
 #pragma once
 
 #include <QAction>
-#include <QBoxLayout>
 #include <QLabel>
 #include <QWidget>
 
 namespace heddle::gui {
 
 class LayerBar : public QWidget {
-  Q_OBJECT
-
  public:
   /// Two groups of actions, which stay the caller's.
   LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation);
@@ -18,12 +15,8 @@ class LayerBar : public QWidget {
   /// What is chosen, and what that is for.
   void setCaption(const QString& text) { caption_->setText(text); }
 
- protected:
-  void resizeEvent(QResizeEvent* event) override;
-
  private:
   QLabel* caption_;
-  QBoxLayout* groups_;
 };
 
 }  // namespace heddle::gui

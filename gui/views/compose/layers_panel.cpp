@@ -4,13 +4,16 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <QTimer>
 #include <algorithm>
 
 #include "gui/views/compose/bucket_edits.h"
 #include "gui/views/compose/bucket_list.h"
 #include "gui/views/compose/key_field.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/folding_row.h"
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/more_below.h"
 
 namespace heddle::gui {
 namespace {
@@ -18,6 +21,7 @@ namespace {
 using recipe::RecomputeMode;
 
 constexpr int kBucketActions = 2;
+constexpr int kApart = 16;  // of two actions that are not one phrase
 constexpr RecomputeMode kModes[] = {RecomputeMode::full, RecomputeMode::selective,
                                     RecomputeMode::none};
 
@@ -31,12 +35,13 @@ LayersPanel::LayersPanel(RecipeDocument& document, QWidget* picture, QWidget* pa
       actions_(makeActions()),
       bar_(new LayerBar(actions_.first(kBucketActions), actions_.sliced(kBucketActions))) {
   QVBoxLayout* whole = columnOf(this, {}, 4);
-  whole->addWidget(scrolled(makeContent(picture)), 1);
+  area_ = scrolled(makeContent(picture));
+  new MoreBelow(area_);
+  whole->addWidget(area_, 1);
   whole->addWidget(bar_);
   connect(strip_, &LayerStrip::rangeChosen, this,
           [this](const ModuleRange& range) { choose(range, false); });
-  connect(strip_, &LayerStrip::menuRequested, this,
-          [this](const QPoint& at) { QMenu::exec(actions_, at, nullptr, this); });
+  connect(strip_, &LayerStrip::menuRequested, this, &LayersPanel::openMenu);
   connect(&document_, &RecipeDocument::changed, this, &LayersPanel::refresh);
   refresh();
 }
@@ -58,25 +63,38 @@ QWidget* LayersPanel::makeContent(QWidget* picture) {
 
 QList<QAction*> LayersPanel::makeActions() {
   QList<QAction*> all;
-  const auto add = [&](const QString& text, const QString& name, const QString& tip) {
-    auto* action = new QAction(text, this);
+  // The bar's caption says what its buttons are for, a menu has only its own words.
+  const auto add = [&](const QString& text, const QString& whole, const QString& name,
+                       const QString& tip) {
+    auto* action = new QAction(whole, this);
+    action->setIconText(text);
     action->setObjectName(name);
     action->setToolTip(tip);
     all << action;
     return action;
   };
-  connect(add(tr("Wrap"), QStringLiteral("wrapTogether"), tr("Wrap together: one bucket")),
+  connect(add(tr("Wrap"), tr("Wrap together in a bucket"), QStringLiteral("wrapTogether"),
+              tr("Wrap together: one bucket")),
           &QAction::triggered, this, [this] { wrap(true); });
-  connect(add(tr("Split"), QStringLiteral("splitUp"), tr("A bucket each")), &QAction::triggered,
-          this, [this] { wrap(false); });
+  connect(add(tr("Split"), tr("Split into a bucket each"), QStringLiteral("splitUp"),
+              tr("A bucket each")),
+          &QAction::triggered, this, [this] { wrap(false); });
   const QStringList names = {tr("Full"), tr("Selective"), tr("None")};
   for (qsizetype i = 0; i < names.size(); ++i) {
     const RecomputeMode mode = kModes[i];
-    connect(add(names[i], QStringLiteral("recompute:") + wordOf(mode),
+    connect(add(names[i], tr("Recompute %1").arg(wordOf(mode)),
+                QStringLiteral("recompute:") + wordOf(mode),
                 tr("Recompute %1 in these layers").arg(wordOf(mode))),
             &QAction::triggered, this, [this, mode] { recompute(mode); });
   }
   return all;
+}
+
+void LayersPanel::openMenu(const QPoint& at) {
+  QMenu menu(this);
+  menu.addActions(actions_);
+  menu.insertSeparator(actions_[kBucketActions]);
+  menu.exec(at);
 }
 
 void LayersPanel::choose(const ModuleRange& range, bool extend) {
@@ -104,6 +122,17 @@ void LayersPanel::recompute(RecomputeMode mode) {
   document_.endEdit();
   setLayers(document_.resolved().recipe, range_.first() - 1, range_.last() - 1, mode);
   document_.endEdit();
+  showException(range_.first() - 1, range_.last() - 1);
+}
+
+void LayersPanel::showException(int first, int last) {
+  const QList<LayerException> all = layerExceptions(document_.resolved().recipe);
+  const auto of = std::ranges::find_if(
+      all, [&](const LayerException& each) { return each.first <= last && each.last >= first; });
+  if (of == all.end()) return;
+  // Its row has a place once what is under way is laid out.
+  QWidget* row = rows_[of - all.begin()].whole;
+  QTimer::singleShot(0, row, [this, row] { area_->ensureWidgetVisible(row, 0, kApart); });
 }
 
 void LayersPanel::setLayers(const recipe::Recipe& of, int first, int last,
@@ -140,7 +169,6 @@ LayersPanel::Row LayersPanel::addRow() {
   auto* column = new QVBoxLayout(row.whole);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(2);
-  auto* head = new QHBoxLayout;
   row.name = label({});
   row.mode = new QComboBox;
   row.mode->setObjectName(QStringLiteral("exceptionMode"));
@@ -148,17 +176,21 @@ LayersPanel::Row LayersPanel::addRow() {
     row.mode->addItem(tr("recompute %1").arg(wordOf(mode)), static_cast<int>(mode));
   row.mode->addItem(tr("recompute by budget"), static_cast<int>(RecomputeMode::budget));
   FieldFilter::install(row.mode);
-  auto* remove = linkButton(tr("remove"));
-  remove->setObjectName(QStringLiteral("removeException"));
-  head->addWidget(row.name, 1);
-  auto* whatIf = linkButton(tr("what if"));
+  auto* whatIf = linkButton(tr("what if …"));
   whatIf->setObjectName(QStringLiteral("whatIf"));
   whatIf->setToolTip(tr("What other modes of these layers would give, and the recipe without it"));
-  head->addWidget(row.mode);
-  head->addWidget(whatIf);
-  head->addWidget(remove);
+  auto* remove = linkButton(tr("remove"));
+  remove->setObjectName(QStringLiteral("removeException"));
+  auto* what = new QWidget;
+  QHBoxLayout* whatRow = rowOf(what, {}, 6);
+  whatRow->addWidget(row.name, 1);
+  whatRow->addWidget(row.mode);
+  auto* links = new QWidget;
+  QHBoxLayout* linkRow = rowOf(links, {}, kApart);
+  linkRow->addWidget(whatIf);
+  linkRow->addWidget(remove);
+  column->addWidget(new FoldingRow({what, links}, kApart, true));
   row.slider = new LayerSlider;
-  column->addLayout(head);
   column->addWidget(row.slider);
   exceptions_->addWidget(row.whole);
 

@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QLabel>
+#include <QScrollArea>
 #include <QVBoxLayout>
 #include <QWidget>
 #include <optional>
@@ -55,13 +56,17 @@ class LayersPanel : public QWidget {
   QWidget* makeContent(QWidget* picture);
   /// All that can be done with what is chosen: for the bar and the menu.
   QList<QAction*> makeActions();
+  void openMenu(const QPoint& at);
   void wrap(bool together);
   void recompute(recipe::RecomputeMode mode);
+  /// Scrolls to the first exception that any of these layers has.
+  void showException(int first, int last);
   void setLayers(const recipe::Recipe& of, int first, int last,
                  std::optional<recipe::RecomputeMode> mode);
 
   RecipeDocument& document_;
-  QWidget* content_;  // all but the picture
+  QScrollArea* area_;  // the picture and what follows
+  QWidget* content_;   // all but the picture
   LayerStrip* strip_;
   QList<QAction*> actions_;  // of buckets, and of recomputation
   LayerBar* bar_;

@@ -58,13 +58,17 @@ void MeshPanel::refresh() {
   product_->setToolTip(tr("pp × dp_replicate × dp_shard × cp × tp, outermost first; there are %1")
                            .arg(format::plural(ranks, tr("rank"))));
   setTone(product_, fits ? "good" : "bad");
-  const qint64 sharing = mesh.size(recipe::kSharing);
-  note_->setText(!fits          ? QString()
-                 : sharing == 1 ? tr("nothing is sharded")
-                 : sharing == ranks
-                     ? tr("one group of %1 shards").arg(format::count(sharing))
-                     : tr("one colour to a group of %1 shards").arg(format::count(sharing)));
   mesh_->setMesh(mesh, ranks, ranksPerNode(document_.resolved().recipe.hardware), fits);
+  note_->setText(fits ? colorWords(mesh) : QString());
+}
+
+QString MeshPanel::colorWords(const recipe::Mesh& mesh) const {
+  const qint64 sharing = mesh.size(recipe::kSharing), stage = mesh.size() / mesh.size(recipe::kPp);
+  if (mesh_->colored() == recipe::kPp)
+    return tr("one colour to a stage of %1").arg(format::plural(stage, tr("rank")));
+  if (sharing == 1) return tr("nothing is sharded");
+  if (sharing == mesh.size()) return tr("one group of %1 shards").arg(format::count(sharing));
+  return tr("one colour to a group of %1 shards").arg(format::count(sharing));
 }
 
 }  // namespace heddle::gui

@@ -19,6 +19,9 @@ class MeshPanel : public QWidget {
   void refresh();
 
  private:
+  /// What ranks of one colour have in common.
+  QString colorWords(const recipe::Mesh& mesh) const;
+
   const RecipeDocument& document_;
   QLabel* product_;
   QLabel* note_;

@@ -22,6 +22,8 @@ class MeshView : public QWidget {
   QSize sizeHint() const override { return {304, heightForWidth(304)}; }
   /// A rank's cell, in whole pixels.
   QRect cellRect(qint64 rank) const;
+  /// Ranks that differ along these have different colours.
+  recipe::Dims colored() const;
   /// The rank whose groups are lit; -1: none.
   qint64 hovered() const { return hovered_; }
 
@@ -46,7 +48,6 @@ class MeshView : public QWidget {
   QRect cellRect(const Grid& grid, qint64 cell) const;
   qint64 cells(const Grid& grid) const { return (ranks_ + grid.perCell - 1) / grid.perCell; }
   qint64 rankAt(const QPoint& place) const;
-  recipe::Dims colored() const;
   /// The dimension along which two ranks are neighbours; 0: they share no group.
   recipe::Dims groupOf(qint64 rank) const;
   void paintLegend(QPainter& painter) const;

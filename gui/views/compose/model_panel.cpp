@@ -173,10 +173,11 @@ void ModelPanel::refreshBuckets() {
   wrapping_->setCurrent(mode);
   wrapping_->setEnabled(document_.isReadable());
   BucketList list = bucketsOf(recipe, isLaidOut(recipe, document_.faults()));
-  if (prediction_.shown() && !prediction_.isStale())
+  const bool planned = prediction_.shown() && !prediction_.isStale();
+  // Until a plan has grouped them, those of the one before are not the plan's.
+  if (planned && (list.known || prediction_.shownRecipe().wrapping.mode == recipe.wrapping.mode))
     addPredicted(list, prediction_.shown()->document, recipe.model);
   layers_->setNotes(laneNotes());
-  const bool planned = prediction_.shown() && !prediction_.isStale();
   model_->setTimes(planned ? prediction_.shown()->moduleSeconds : std::map<std::string, double>(),
                    planned);
   bands_->setBuckets(list);
@@ -219,16 +220,7 @@ QString ModelPanel::bucketsNote(const recipe::Recipe& recipe, const BucketList& 
            QStringLiteral(" · ") +
            link.arg(QStringLiteral("before"), color, tr("put each into the bucket before it"));
   }
-  static const QStringList notes = {
-      tr("The plan groups these; drag an edge to group them by hand."), tr("A bucket a layer."),
-      tr("Drag an edge to move layers from a bucket to the next. Double-click a bucket to split "
-         "it, an edge to join two."),
-      tr("Each parameter is gathered by itself.")};
-  const bool byHand = recipe.wrapping.mode == recipe::WrappingMode::manual;
-  const QString note =
-      byHand && !list.movable
-          ? tr("These buckets are not runs of whole layers: change them in the text.")
-          : notes[static_cast<int>(recipe.wrapping.mode)];
+  const QString note = groupingWords(recipe.wrapping.mode, list);
   if (!isLaidOut(recipe, faults)) return note;
   const recipe::Mesh mesh(recipe.parallelism);
   const QString sizes = mesh.size(recipe::kSharing) == 1 ? tr("Nothing is sharded or gathered.")

@@ -127,7 +127,8 @@ QWidget* PredictionPanel::makeNumbers() {
     tiles_[i] = new FigureTile;
     tiles_[i]->setProperty("figure", static_cast<int>(kFigures[i]));
     connect(tiles_[i], &FigureTile::clicked, this, [this, i] {
-      open(whyOf(kFigures[i], prediction_.shown()->document, recipe(), prediction_.convention()),
+      open(whyOf(kFigures[i], prediction_.shown()->document, prediction_.shownRecipe(),
+                 prediction_.convention()),
            tiles_[i]);
     });
   }
@@ -152,8 +153,9 @@ QWidget* PredictionPanel::makeNumbers() {
   whole->addWidget(numbers_);
   whole->addStretch(1);
   connect(next, &QPushButton::clicked, &prediction_, &RecipePrediction::nextConvention);
-  connect(memory_, &MemoryFigures::whyRequested, this,
-          [this] { open(whyMemory(prediction_.shown()->document, recipe()), memory_); });
+  connect(memory_, &MemoryFigures::whyRequested, this, [this] {
+    open(whyMemory(prediction_.shown()->document, prediction_.shownRecipe()), memory_);
+  });
   return page;
 }
 

@@ -248,10 +248,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
                          .arg(format::seconds(d.bubble_seconds), step,
                               format::percent(numberOf(figure, d, convention)))
                   << tr("%1, %2").arg(format::plural(recipe.parallelism.pp, tr("stage")),
-                                      tr("%1 micro-batches")
-                                          .arg(recipe.parallelism.microbatches > 0
-                                                   ? recipe.parallelism.microbatches
-                                                   : recipe.parallelism.pp));
+                                      tr("%1 micro-batches").arg(recipe.micro_batches()));
       addTimes(why, d);
       break;
     case Figure::step:

@@ -2,15 +2,22 @@
 
 #include <QHelpEvent>
 #include <QPainter>
+#include <QScrollBar>
 #include <QTextBlock>
 #include <QToolTip>
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "gui/views/compose/changed_lines.h"
 #include "gui/views/compose/key_field.h"
 #include "gui/views/compose/toml_highlighter.h"
 
 namespace heddle::gui {
+namespace {
+
+constexpr int kAround = 3;  // lines that are shown above an edit
+
+}  // namespace
 
 /// The column of line numbers.
 class Gutter : public QWidget {
@@ -47,16 +54,25 @@ RecipeEditor::RecipeEditor(RecipeDocument& document, QWidget* parent)
   });
   connect(this, &QPlainTextEdit::cursorPositionChanged, gutter_, qOverload<>(&QWidget::update));
   connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] {
-    if (marked_ == 0 || textCursor().blockNumber() + 1 == marked_) return;
-    marked_ = 0;
-    markFaults();
+    if (marked_.isEmpty() || marked_.contains(textCursor().blockNumber())) return;
+    marked_.clear();
+    markLines();
   });
   connect(this, &QPlainTextEdit::blockCountChanged, this,
           [this] { setViewportMargins(gutterWidth(), 8, 0, 0); });
   connect(&recipe_, &RecipeDocument::changed, this, &RecipeEditor::showText);
-  connect(&Theme::instance(), &Theme::changed, this, &RecipeEditor::markFaults);
+  connect(&recipe_, &RecipeDocument::loaded, this, &RecipeEditor::begin);
+  connect(&Theme::instance(), &Theme::changed, this, &RecipeEditor::markLines);
   showText();
+  begin();
   setViewportMargins(gutterWidth(), 8, 0, 0);
+}
+
+void RecipeEditor::begin() {
+  marked_.clear();
+  moveCursor(QTextCursor::Start);
+  verticalScrollBar()->setValue(0);
+  markLines();
 }
 
 int RecipeEditor::gutterWidth() const {
@@ -64,7 +80,10 @@ int RecipeEditor::gutterWidth() const {
   return 32 + digits * fontMetrics().horizontalAdvance(QChar('0'));
 }
 
-void RecipeEditor::takeText() { recipe_.setText(toPlainText()); }
+void RecipeEditor::takeText() {
+  marked_.clear();
+  recipe_.setText(toPlainText());
+}
 
 void RecipeEditor::showText() {
   const QString now = toPlainText();
@@ -85,15 +104,28 @@ void RecipeEditor::showText() {
     cursor.setPosition(static_cast<int>(now.size() - same), QTextCursor::KeepAnchor);
     cursor.insertText(wanted.mid(from, wanted.size() - same - from));
     setViewportMargins(gutterWidth(), 8, 0, 0);
+    follow(now, wanted);
   }
-  markFaults();
+  markLines();
 }
 
-void RecipeEditor::markFaults() {
+void RecipeEditor::follow(const QString& before, const QString& after) {
+  const ChangedLines changed = changedLines(before, after);
+  marked_ = changed.lines;
+  // QPlainTextEdit scrolls by lines.
+  QScrollBar* bar = verticalScrollBar();
+  const int seen = bar->pageStep();
+  const int last = changed.lines.isEmpty() ? changed.at : changed.lines.last();
+  const int around = std::min(kAround, seen / 4);
+  if (changed.at < bar->value() || last >= bar->value() + seen)
+    bar->setValue(last - changed.at < seen - around ? changed.at - around : changed.at);
+}
+
+void RecipeEditor::markLines() {
   QList<QTextEdit::ExtraSelection> marks;
   const auto markLine = [&](int number, const QColor& color) {
-    const QTextBlock block = QPlainTextEdit::document()->findBlockByNumber(number - 1);
-    if (number == 0 || !block.isValid()) return;
+    const QTextBlock block = QPlainTextEdit::document()->findBlockByNumber(number);
+    if (number < 0 || !block.isValid()) return;
     QTextEdit::ExtraSelection line;
     line.cursor = QTextCursor(block);
     line.format.setBackground(blend(colors().window, color, 0.12));
@@ -101,9 +133,9 @@ void RecipeEditor::markFaults() {
     marks.append(line);
   };
   const auto mark = [&](const std::vector<recipe::Fault>& faults, const QColor& color) {
-    for (const recipe::Fault& fault : faults) markLine(fault.line, color);
+    for (const recipe::Fault& fault : faults) markLine(fault.line - 1, color);
   };
-  markLine(marked_, colors().accent);
+  for (const int line : marked_) markLine(line, colors().accent);
   mark(recipe_.unsupported(), colors().warn);
   mark(recipe_.faults(), colors().bad);
   setExtraSelections(marks);
@@ -128,10 +160,10 @@ void RecipeEditor::goTo(int line, int column) {
   if (block.isValid()) {
     QTextCursor cursor(block);
     cursor.setPosition(block.position() + std::clamp(column - 1, 0, block.length() - 1));
-    marked_ = block.blockNumber() + 1;
+    marked_ = {block.blockNumber()};
     setTextCursor(cursor);
     centerCursor();
-    markFaults();
+    markLines();
   }
   setFocus();
 }
@@ -177,9 +209,10 @@ void RecipeEditor::paintGutter(QPaintEvent* event) {
     painter.setPen(block.blockNumber() == current ? colors().text : colors().muted);
     painter.drawText(QRectF(0, box.top(), gutter_->width() - 14, box.height()),
                      Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
-    if (faultAt(line) == nullptr) continue;
+    const bool faulty = faultAt(line) != nullptr;
+    if (!faulty && !marked_.contains(block.blockNumber())) continue;
     painter.setPen(Qt::NoPen);
-    painter.setBrush(isWarning(line) ? colors().warn : colors().bad);
+    painter.setBrush(!faulty ? colors().accent : isWarning(line) ? colors().warn : colors().bad);
     painter.drawRect(QRectF(0, box.top(), 3, box.height()));
   }
 }

@@ -1,5 +1,5 @@
 // The recipe's text: line numbers, colours, faults at their lines. Its edits go to the document,
-// whose history is the only one.
+// whose history is the only one; edits from elsewhere are scrolled to and marked.
 #pragma once
 
 #include <QPlainTextEdit>
@@ -28,14 +28,18 @@ class RecipeEditor : public QPlainTextEdit {
   friend class Gutter;
   void takeText();
   void showText();
-  void markFaults();
+  /// With another recipe: what is marked was of the one before.
+  void begin();
+  void markLines();
+  /// Marks what an edit elsewhere has changed, and scrolls to it where it is out of sight.
+  void follow(const QString& before, const QString& after);
   void paintGutter(QPaintEvent* event);
   const recipe::Fault* faultAt(int line) const;
   bool isWarning(int line) const;
 
   RecipeDocument& recipe_;
   QWidget* gutter_;
-  int marked_ = 0;  // 1-based; 0: no line
+  QList<int> marked_;  // 0-based: what one has gone to, or what an edit elsewhere changed
 };
 
 }  // namespace heddle::gui

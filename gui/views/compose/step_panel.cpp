@@ -144,6 +144,7 @@ void StepPanel::refreshRows() {
     rows.push_back(std::move(row));
   }
   notes_->setTimeline(rows.size() == 1 ? rows.front().timeline : nullptr);
+  notes_->setVisible(rows.size() == 1);
   if (pinned_ && pinned_ != displayed_ && wanted != kAll) addPinned(rows, wanted);
   timeline_->setRows(std::move(rows));
   memory_->setMoments(std::move(moments), d.limit_bytes);

@@ -70,6 +70,41 @@ class BucketListTest : public QObject {
     QCOMPARE(all, qint64{recipe::parameter_count(recipe.model)});
   }
 
+  void an_edge_is_offered_where_one_can_be_dragged_data() {
+    QTest::addColumn<QStringList>("modules");  // of each bucket of the plan; none: no plan yet
+    QTest::addColumn<QString>("words");
+    QTest::newRow("no plan yet")
+        << QStringList{} << "The plan will group these; drag an edge to group them by hand.";
+    QTest::newRow("whole layers") << QStringList{"tok_embeddings", "layers.0 layers.1",
+                                                 "layers.2 layers.3 norm output"}
+                                  << "The plan groups these; drag an edge to group them by hand.";
+    QTest::newRow("of two stages, each with every second layer")
+        << QStringList{"tok_embeddings layers.0", "layers.2", "layers.1", "layers.3 norm output"}
+        << "The plan groups these; drag an edge to group them by hand.";
+    QTest::newRow("parts of layers")
+        << QStringList{"tok_embeddings layers.0.attention", "layers.0.feed_forward"}
+        << "The plan groups these, not in whole layers: to drag edges, choose layers or manual "
+           "first.";
+    QTest::newRow("one of all")
+        << QStringList{"tok_embeddings layers.0 layers.1 layers.2 layers.3 norm output"}
+        << "The plan makes one bucket of all; double-click splits it.";
+  }
+
+  void an_edge_is_offered_where_one_can_be_dragged() {
+    QFETCH(QStringList, modules);
+    QFETCH(QString, words);
+    const auto recipe = recipeWith("mode = \"auto\"");
+    plan::Document document;
+    for (const QString& bucket : modules) {
+      plan::BucketFigures& figures = document.buckets.emplace_back();
+      for (const QString& each : bucket.split(' ')) figures.modules.push_back(each.toStdString());
+    }
+    BucketList list = bucketsOf(recipe, true);
+    if (!modules.isEmpty()) addPredicted(list, document, recipe.model);
+    QCOMPARE(groupingWords(recipe.wrapping.mode, list), words);
+    QCOMPARE(list.hasEdges(), words.contains("drag an edge"));
+  }
+
   // rank_share_test holds the engine to the same numbers.
   void sizes_are_those_that_a_rank_gathers() {
     const auto of = [](std::vector<std::string> sets) {

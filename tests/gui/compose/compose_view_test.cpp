@@ -19,6 +19,7 @@
 #include "gui/views/compose/exposed_folds.h"
 #include "gui/views/compose/layers_panel.h"
 #include "gui/views/compose/mesh_view.h"
+#include "gui/views/compose/prediction_words.h"
 #include "gui/widgets/segment.h"
 
 using namespace heddle;
@@ -485,6 +486,34 @@ class ComposeViewTest : public QObject {
     QVERIFY(why->isVisible());
     QCOMPARE(why->findChild<QLabel*>("formula")->text(),
              QString("step = compute + exposed + bubble + idle"));
+  }
+
+  void why_is_of_the_recipe_that_the_numbers_are_of() {
+    predict();
+    retype(field<QSpinBox>("parallelism.tp"), "3");  // a fault: the numbers stay
+    retype(field<QSpinBox>("data.seq_len"), "64");
+    settle();
+    QTest::mouseClick(tile(Figure::throughput), Qt::LeftButton);
+    const plan::Document& d = prediction_->shown()->document;
+    const qint64 length = prediction_->shownRecipe().data.seq_len;
+    QVERIFY(length != 64);
+    QVERIFY2(view_->findChild<QLabel*>("formula")->text().endsWith(
+                 QString("= %1 sequences × %2")
+                     .arg(format::count(d.tokens_per_step / length), format::count(length))),
+             qPrintable(view_->findChild<QLabel*>("formula")->text()));
+  }
+
+  void micro_batches_are_those_of_the_whole_step() {
+    const recipe::Recipe recipe =
+        recipe::resolve(recipe::parse("[model]\npreset = \"llama3-debug\"\nn_layers = 4\n"
+                                      "vocab_size = 512\n[data]\ntoken_ids = \"a\"\n"
+                                      "[training]\nlocal_batch = 8\nglobal_batch = 32\n"
+                                      "[parallelism]\npp = 2\nmicrobatches = 4\n"
+                                      "[hardware]\nranks = 2\n",
+                                      "r"))
+            .recipe;
+    QCOMPARE(whyOf(Figure::bubble, {}, recipe, 0).formula.value(1),
+             QString("2 stages, 16 micro-batches"));
   }
 
   void hardware_is_chosen_from_the_catalogue() {

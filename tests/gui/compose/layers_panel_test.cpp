@@ -1,13 +1,19 @@
 // Layers chosen by mouse and keyboard, and what is done with them.
 #include "gui/views/compose/layers_panel.h"
 
+#include <QApplication>
 #include <QComboBox>
+#include <QMenu>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 
 #include "gui/theme/theme.h"
 #include "gui/views/compose/layer_exceptions.h"
+#include "gui/widgets/more_below.h"
 #include "tests/gui/compose/composed.h"
 
 using namespace heddle;
@@ -143,6 +149,48 @@ class LayersPanelTest : public QObject {
     QVERIFY(!slider->isVisible());
     while (document_->history()->canUndo()) document_->history()->undo();
     QCOMPARE(document_->text(), kText);
+  }
+
+  void a_new_exception_is_in_sight() {
+    document_->load("mine", kText + "[parallelism]\npp = 8\n[hardware]\nranks = 8\n", {});
+    panel_->resize(420, 160);
+    auto* more = panel_->findChild<MoreBelow*>();
+    QTRY_VERIFY(more->isVisible());
+    const QScrollBar* bar = panel_->findChild<QScrollArea*>()->verticalScrollBar();
+    QTest::mouseClick(more, Qt::LeftButton);
+    QTRY_COMPARE(bar->value(), bar->maximum());
+    QVERIFY(!more->isVisible());
+    choose(1, 16);
+    press("recompute:full");
+    auto* slider = panel_->findChild<LayerSlider*>();
+    QTRY_COMPARE(slider->visibleRegion(), QRegion(slider->rect()));
+    QVERIFY(!more->isVisible());
+    // As narrow as at the window's smallest size nothing of it is cut.
+    panel_->resize(315, 400);
+    for (const char* name : {"exceptionMode", "whatIf", "removeException"}) {
+      const auto* part = panel_->findChild<QWidget*>(name);
+      QTRY_COMPARE(part->visibleRegion(), QRegion(part->rect()));
+      QTRY_VERIFY2(part->width() >= part->minimumSizeHint().width(), name);
+    }
+    QTest::mouseClick(panel_->findChild<QPushButton*>("removeException"), Qt::LeftButton);
+    panel_->resize(420, 600);
+    QTRY_VERIFY(!more->isVisible());
+  }
+
+  void entries_of_the_menu_say_what_they_set() {
+    choose(1, 4);
+    auto* strip = panel_->findChild<LayerStrip*>();
+    QStringList entries;
+    QTimer::singleShot(10, strip, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      QVERIFY(menu);
+      for (const QAction* action : menu->actions()) entries << action->text();
+      menu->close();
+    });
+    Q_EMIT strip->menuRequested(strip->mapToGlobal(QPoint(20, 20)));
+    QCOMPARE(entries, (QStringList{"Wrap together in a bucket", "Split into a bucket each", "",
+                                   "Recompute full", "Recompute selective", "Recompute none"}));
+    QCOMPARE(panel_->findChild<QToolButton*>("recompute:full")->text(), QString("Full"));
   }
 
   void exceptions_of_layers_data() {

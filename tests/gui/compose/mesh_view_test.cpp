@@ -1,10 +1,11 @@
-// Where the ranks of a mesh are drawn, and which are lit.
+// Where the ranks of a mesh are drawn, what their colours are, and which are lit.
 #include "gui/views/compose/mesh_view.h"
 
 #include <QSet>
 #include <QTest>
 
 #include "gui/theme/theme.h"
+#include "gui/views/compose/mesh_panel.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -77,6 +78,36 @@ class MeshViewTest : public QObject {
     for (int rank = 0; rank < kGroups; ++rank)
       fills.insert(drawn.pixel(mesh.cellRect(rank).topLeft() + QPoint(3, 3)));
     QCOMPARE(fills.size(), qsizetype(kGroups));
+  }
+
+  void the_header_says_what_colours_are_data() {
+    QTest::addColumn<QString>("parallelism");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("stages") << "tp = 8\npp = 8"
+                            << "one colour to a stage of 64 ranks";
+    QTest::newRow("stages of one rank") << "pp = 8\ntp = 8\ndp_shard = 8"
+                                        << "one colour to a stage of 64 ranks";
+    QTest::newRow("groups") << "tp = 8\ndp_shard = 64"
+                            << "one colour to a group of 64 shards";
+    QTest::newRow("one group") << "dp_shard = 512"
+                               << "one group of 512 shards";
+    QTest::newRow("copies") << "dp_shard = 1\ndp_replicate = 512"
+                            << "nothing is sharded";
+    QTest::newRow("no mesh") << "tp = 3"
+                             << "";
+  }
+
+  void the_header_says_what_colours_are() {
+    QFETCH(QString, parallelism);
+    RecipeDocument document;
+    document.load("mine",
+                  "[model]\npreset = \"llama3-8b\"\n[parallelism]\n" + parallelism +
+                      "\n[hardware]\nranks = 512\n",
+                  {});
+    QLabel product;
+    MeshPanel panel(document, &product);
+    panel.refresh();
+    QTEST(panel.findChild<QLabel*>("meshNote")->text(), "words");
   }
 
   void groups_are_lit_under_the_mouse() {

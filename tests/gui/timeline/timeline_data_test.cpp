@@ -292,6 +292,32 @@ class TimelineDataTest : public QObject {
     for (const TimeTick& tick : timeTicks(axis, 200)) labels << QString::fromStdString(tick.label);
     QCOMPARE(labels.join(", "), QString("11 µs, 12 µs, 13 µs, 14 µs"));
   }
+
+  void long_steps_have_ticks_in_units_that_fit_data() {
+    QTest::addColumn<double>("from");  // seconds
+    QTest::addColumn<double>("to");
+    QTest::addColumn<QString>("labels");
+    constexpr double kHour = 3600, kDay = 24 * kHour;
+    QTest::newRow("below two minutes") << 0.0 << 110.0 << "0, 20 s, 40 s, 60 s, 80 s, 100 s";
+    QTest::newRow("minutes") << 0.0 << 250.0 << "0, 1 min, 2 min, 3 min, 4 min";
+    QTest::newRow("hours") << 0.0 << 5 * kHour << "0, 1 h, 2 h, 3 h, 4 h, 5 h";
+    QTest::newRow("parts of an hour") << 0.0 << 2.2 * kHour << "0, 0.5 h, 1.0 h, 1.5 h, 2.0 h";
+    QTest::newRow("days") << 0.0 << 139 * kDay << "0, 50 d, 100 d";
+    QTest::newRow("minutes of days")
+        << 10 * kDay << 10 * kDay + 300 << "240.00 h, 240.02 h, 240.04 h, 240.06 h, 240.08 h";
+    QTest::newRow("a second of hours")
+        << kHour << kHour + 1.1 << "3600.0 s, 3600.2 s, 3600.4 s, 3600.6 s, 3600.8 s, 3601.0 s";
+  }
+
+  void long_steps_have_ticks_in_units_that_fit() {
+    QFETCH(double, from);
+    QFETCH(double, to);
+    TimeAxis axis{.lengthUs = to * 1e6, .endUs = to * 1e6, .left = 0, .width = 900};
+    axis.show(from * 1e6, to * 1e6);
+    QStringList labels;
+    for (const TimeTick& tick : timeTicks(axis, 140)) labels << QString::fromStdString(tick.label);
+    QTEST(labels.join(", "), "labels");
+  }
 };
 
 QTEST_GUILESS_MAIN(TimelineDataTest)

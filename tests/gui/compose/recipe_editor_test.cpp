@@ -1,0 +1,113 @@
+// The recipe's text follows what is edited elsewhere.
+#include "gui/views/compose/recipe_editor.h"
+
+#include <QScrollBar>
+#include <QTest>
+#include <QTextBlock>
+
+#include "gui/theme/theme.h"
+#include "gui/views/compose/changed_lines.h"
+#include "tests/gui/compose/composed.h"
+
+using namespace heddle::gui;
+
+class RecipeEditorTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void lines_that_an_edit_has_changed_data() {
+    QTest::addColumn<QString>("before");
+    QTest::addColumn<QString>("after");
+    QTest::addColumn<QList<int>>("lines");
+    QTest::addColumn<int>("at");
+    QTest::newRow("nothing") << "a\nb"
+                             << "a\nb" << QList<int>{} << 1;
+    QTest::newRow("a value") << "a = 1\nb = 2\n"
+                             << "a = 1\nb = 3\n"
+                             << QList<int>{1} << 1;
+    QTest::newRow("one more") << "pp = 2\ntp = 8\n"
+                              << "pp = 2\npp_x = 1\ntp = 8\n"
+                              << QList<int>{1} << 1;
+    QTest::newRow("one less") << "a\nb\nc"
+                              << "a\nc" << QList<int>{} << 1;
+    QTest::newRow("the last goes") << "a\nb"
+                                   << "a" << QList<int>{} << 0;
+    QTest::newRow("two places") << "a\nb\nc\nd\ne"
+                                << "a\nB\nc\nd\nE" << QList<int>{1, 4} << 1;
+    QTest::newRow("all") << ""
+                         << "a\nb\n"
+                         << QList<int>{0, 1} << 0;
+    QTest::newRow("two alike") << "x\na"
+                               << "x\nx\na" << QList<int>{1} << 1;
+  }
+
+  void lines_that_an_edit_has_changed() {
+    QFETCH(QString, before);
+    QFETCH(QString, after);
+    const ChangedLines changed = changedLines(before, after);
+    QTEST(changed.lines, "lines");
+    QTEST(changed.at, "at");
+  }
+
+  void an_edit_elsewhere_is_scrolled_to_and_marked() {
+    const auto document = documentOf(longText());
+    const auto editor = shown<RecipeEditor>(QSize(440, 240), *document);
+    QVERIFY(editor->extraSelections().isEmpty());
+    QVERIFY(!isSeen(*editor, "steps = 10"));
+    document->setKey("training.steps", "250");
+    QVERIFY(isSeen(*editor, "steps = 250"));
+    QCOMPARE(marked(*editor), QStringList{"steps = 250"});
+    QCOMPARE(editor->textCursor().blockNumber(), 0);
+    // What is in sight anyway is left where it is.
+    const int place = editor->verticalScrollBar()->value();
+    document->endEdit();
+    document->setKey("training.steps", "300");
+    QCOMPARE(editor->verticalScrollBar()->value(), place);
+    // An undo is an edit too.
+    editor->verticalScrollBar()->setValue(0);
+    document->history()->undo();
+    QVERIFY(isSeen(*editor, "steps = 250"));
+    QCOMPARE(marked(*editor), QStringList{"steps = 250"});
+    document->setKeys({{"model.n_layers", "7"}, {"hardware.ranks", "2"}}, "two");
+    QCOMPARE(marked(*editor), (QStringList{"n_layers = 7", "[hardware]", "ranks = 2"}));
+    QVERIFY(isSeen(*editor, "n_layers = 7"));
+  }
+
+  void marks_go_with_typing_and_with_another_recipe() {
+    const auto document = documentOf(longText());
+    const auto editor = shown<RecipeEditor>(QSize(440, 240), *document);
+    document->setKey("training.steps", "250");
+    QTest::keyClicks(editor.get(), " ");
+    QVERIFY(editor->extraSelections().isEmpty());
+    document->setKey("training.steps", "300");
+    QVERIFY(!editor->extraSelections().isEmpty());
+    document->load("other", longText().replace("10", "20"), {});
+    QVERIFY(editor->extraSelections().isEmpty());
+    QCOMPARE(editor->verticalScrollBar()->value(), 0);
+  }
+
+ private:
+  static QString longText() {
+    QString text =
+        "[model]\npreset = \"llama3-debug\"\nn_layers = 4\n[data]\ntext = [\"corpus.txt\"]\n"
+        "tokenizer = \"tokenizer.json\"\n";
+    for (int i = 0; i < 60; ++i) text += QStringLiteral("# line %1\n").arg(i);
+    return text + "[training]\nsteps = 10\n";
+  }
+
+  static bool isSeen(RecipeEditor& editor, const QString& line) {
+    const QTextCursor found = editor.document()->find(line);
+    return !found.isNull() && editor.viewport()->rect().contains(editor.cursorRect(found));
+  }
+
+  static QStringList marked(const RecipeEditor& editor) {
+    QStringList lines;
+    for (const auto& mark : editor.extraSelections()) lines << mark.cursor.block().text();
+    return lines;
+  }
+};
+
+QTEST_MAIN(RecipeEditorTest)
+#include "recipe_editor_test.moc"

@@ -1,0 +1,52 @@
+// What stands over the memory curve can be read on its colours.
+#include "gui/timeline/memory_curve.h"
+
+#include <QTest>
+
+#include "gui/theme/theme.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+class MemoryCurveTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void the_limit_has_a_ground_of_its_own_data() {
+    QTest::addColumn<double>("peakAt");  // of the step
+    for (const double peakAt : {0.0, 0.5, 0.97, 1.0})
+      QTest::newRow(qPrintable(QString::number(peakAt))) << peakAt;
+  }
+
+  void the_limit_has_a_ground_of_its_own() {
+    QFETCH(double, peakAt);
+    constexpr int64_t kGiB = int64_t{1} << 30;
+    auto moments = std::make_shared<std::vector<plan::MemoryMoment>>(2);
+    (*moments)[0].bytes[plan::Category::activations] = 19 * kGiB;
+    (*moments)[1] = (*moments)[0];
+    (*moments)[1].time_us = static_cast<int64_t>(1e6 * peakAt);
+    (*moments)[1].bytes[plan::Category::parameters] = kGiB;
+    MemoryCurve curve;
+    curve.resize(900, 120);
+    curve.setMoments(moments, 12 * kGiB);
+    curve.setAxis({.lengthUs = 1e6, .endUs = 1e6, .left = 144, .width = 740});
+    curve.show();
+    const QImage drawn = curve.grab().toImage();
+    // A column right of the limit's words, below the curve's top: curve, ground of the words,
+    // curve.
+    const int right = 144 + 740 - 3;
+    int ground = 0, filled = 0;
+    for (int y = 30; y < 116; ++y) {
+      ground += drawn.pixelColor(right, y) == colors().surface;
+      filled += drawn.pixelColor(right, y) == colors().activations;
+    }
+    QVERIFY2(ground >= 15 && ground <= 20, qPrintable(QString::number(ground)));
+    QVERIFY2(filled > 40, qPrintable(QString::number(filled)));
+    QVERIFY(contrast(colors().badText, colors().surface) >= 4.5);
+  }
+};
+
+QTEST_MAIN(MemoryCurveTest)
+#include "memory_curve_test.moc"
