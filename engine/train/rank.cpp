@@ -175,6 +175,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
       !agreed)
     return failed(agreed.error().message);
   (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
+  // What is measured of a run is also of the rank that holds most.
+  int64_t& predicted = (*runner)->facts.predicted_peak_bytes;
+  predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
   if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
     return failed(logged.error().message);
   if (const std::string warning = runtime::transport_warning(); !warning.empty())

@@ -32,8 +32,9 @@ struct RunnerFacts {
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t predicted_peak_bytes = 0;  // resident: the process, its states, the arenas; on a
-                                     // GPU the latter two
+  /// Resident: the process, its states, the arenas; on a GPU the latter two. This rank's, and once
+  /// the ranks have met on their plan that of the rank that needs most.
+  int64_t predicted_peak_bytes = 0;
   std::optional<Expected> expected;  // before the first step, on rank 0
   std::string plan;                  // its text, which all ranks of a stage must share
   std::string plan_hash;             // of all stages together, once the ranks have met over it

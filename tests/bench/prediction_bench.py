@@ -102,11 +102,6 @@ def both(folder, name, ranks, keys):
     return plan, results
 
 
-def rank_0_bytes(plan):
-    """What is measured is rank 0's, and another stage of a pipeline may need more."""
-    return next((rank["peak_bytes"] for rank in plan.get("ranks_shown", []) if rank["rank"] == 0), plan["peak_bytes"])
-
-
 def reference():
     """Seconds of the reference's step."""
     with tempfile.TemporaryDirectory(prefix="prediction-bench-") as folder:
@@ -158,7 +153,7 @@ for name, ranks, keys in RECIPES:
         (plan["step_seconds"], results["step_seconds"]),
         (plan["exposed_seconds"] + plan["bubble_seconds"],
          (results["exposed_seconds"] or 0.0) + (results["bubble_seconds"] or 0.0)),
-        (rank_0_bytes(plan), results["peak_bytes"]))
+        (plan["peak_bytes"], results["peak_bytes"]))
     raw = step[0] / step[1] - 1
     step, exposed = [(predicted, measured / slower) for predicted, measured in (step, exposed)]
     off = [predicted / measured - 1 if measured else 0.0 for predicted, measured in (step, exposed, memory)]

@@ -190,6 +190,9 @@ ranks = 1
       while (const auto event = reader.next()) {
         const auto record = std::get<telemetry::Frame>(*event).record();
         QVERIFY(record);
+        if (const auto* start = std::get_if<telemetry::Start>(&*record))
+          QCOMPARE(start->facts.at("predicted_peak_bytes"),
+                   results["predicted_peak_bytes"].toDouble());
         if (const auto* end = std::get_if<telemetry::End>(&*record)) {
           told.push_back(end->results.at("exposed_seconds"));
           // The most that any rank held, whoever is asked.
