@@ -174,9 +174,12 @@ void DifferenceView::fitColumns() {
   const int runs = count - difference;
   const int whole = width() - 2 * frameWidth() - verticalScrollBar()->sizeHint().width();
   auto* keys = static_cast<KeyHeader*>(verticalHeader());
-  const int key = std::clamp(keys->fullWidth(), kLowestKey, std::max(kLowestKey, whole * 2 / 5));
+  // Keys give way before a column is out of sight.
+  const int beside = whole - difference * kDifference;
+  const int most = std::max(kLowestKey, std::min(whole * 2 / 5, beside - runs * kLowestValue));
+  const int key = std::clamp(keys->fullWidth(), kLowestKey, most);
   keys->setFixedWidth(key);
-  const int value = std::max(kLowestValue, (whole - key - difference * kDifference) / runs);
+  const int value = std::max(kLowestValue, (beside - key) / runs);
   for (int column = 0; column < runs; ++column) setColumnWidth(column, value);
   if (difference) setColumnWidth(count - 1, kDifference);
 }
