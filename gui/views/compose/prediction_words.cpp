@@ -7,6 +7,7 @@
 #include "engine/recipe/mesh.h"
 #include "engine/recipe/rank_share.h"
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/views/compose/exposed_folds.h"
 
 namespace heddle::gui {
@@ -164,7 +165,7 @@ FigureText textOf(Figure figure, const Document& d, size_t convention) {
     }
     case Figure::exposed: {
       FigureText text = ofStep(tr("Exposed"), d.exposed_seconds);
-      text.tone = number >= 0.02 ? Tone::bad : Tone::text;
+      text.tone = isMuchExposed(number) ? Tone::bad : Tone::text;
       return text;
     }
     case Figure::bubble:
