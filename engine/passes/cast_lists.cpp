@@ -11,7 +11,7 @@ const graph::Op kCast = "aten._to_copy", kList = "heddle.cast_list";
 
 // What a cast of floating-point numbers gives, where that is all that it is asked for.
 std::optional<c10::ScalarType> type_of(const Graph& graph, const Node& node) {
-  if (!(node.op == kCast) || node.outputs.size() != 1) return std::nullopt;
+  if (!(node.op == kCast) || node.args.size() != 2) return std::nullopt;
   const auto is_number = [](c10::ScalarType type) {
     return type == c10::kFloat || type == c10::kBFloat16;
   };
