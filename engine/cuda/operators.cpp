@@ -300,6 +300,30 @@ std::vector<Tensor> squared_norms(TensorList tensors_in) {
   return results;
 }
 
+std::vector<Tensor> cast_list(TensorList values_in, at::ScalarType dtype) {
+  std::vector<Tensor> values, results;
+  for (const Tensor& value : values_in) {
+    TORCH_CHECK(value.scalar_type() != dtype, "cast_list takes no tensor that is ", dtype);
+    values.push_back(value.contiguous());
+    results.push_back(at::empty(value.sizes(), value.options().dtype(dtype)));
+  }
+  in_launches(values.size(), [&](size_t first, size_t count) {
+    ListBlocks blocks{.chunk = kernels::cuda::kListChunk};
+    launch::Inputs inputs{};
+    launch::Outputs outputs{};
+    for (size_t i = 0; i < count; ++i) {
+      blocks.add(values[first + i].numel());
+      inputs.of[i] = values[first + i].const_data_ptr();
+      outputs.of[i] = results[first + i].mutable_data_ptr();
+    }
+    start([&] {
+      const Type from = type_of(results.front()) == Type::fp32 ? Type::bf16 : Type::fp32;
+      launch::cast_list(from, blocks, inputs, outputs, stream());
+    });
+  });
+  return results;
+}
+
 Tensor total_norm(TensorList squared_norms) {
   TORCH_CHECK(!squared_norms.empty(), "total_norm takes at least one tensor");
   Tensor total = at::empty({}, squared_norms.front().options().dtype(at::kDouble));
@@ -377,6 +401,7 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("vocabulary_cross_entropy_backward", &vocabulary_cross_entropy_backward);
   library.impl("accumulate_", &accumulate_);
   library.impl("squared_norms", &squared_norms);
+  library.impl("cast_list", &cast_list);
   library.impl("total_norm", &total_norm);
   library.impl("clip_factor", &clip_factor);
   library.impl("adamw_", &adamw_);

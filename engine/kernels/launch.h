@@ -83,6 +83,12 @@ struct Inputs {
 struct Results {
   double* of[kListed];
 };
+struct Outputs {
+  void* of[kListed];
+};
+/// results[i] = tensors[i] in the other type.
+void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,
+               cudaStream_t stream);
 /// results[i] = Σ x² over tensors[i]; `partial`: fp64, one for each block of `blocks`, of no
 /// meaning before and after.
 void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,

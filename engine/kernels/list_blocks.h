@@ -13,7 +13,7 @@ namespace heddle::kernels::cuda {
 
 /// Tensors that one launch takes: what a kernel's arguments have room for.
 inline constexpr int kListed = 48;
-/// Elements that a block of squared_norms or adamw_ works on.
+/// Elements that a block of squared_norms, cast_list or adamw_ works on.
 inline constexpr int64_t kListChunk = 16384;
 
 struct ListBlocks {

@@ -104,6 +104,7 @@ class Overlapper {
   }
 
   void move_to_next_step(Node& node, const std::vector<ValueId>& newest) {
+    if (node.next_step) return;  // a list of casts is met again at each of its results
     node.next_step = true;
     node.phase = Phase::optimizer;
     graph::for_each_use(node, [&](Use& use) {

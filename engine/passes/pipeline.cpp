@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/graph/text.h"
 #include "engine/passes/bucket.h"
+#include "engine/passes/cast_lists.h"
 #include "engine/passes/fuse.h"
 #include "engine/passes/unroll.h"
 #include "engine/passes/verify.h"
@@ -57,6 +58,8 @@ void run_unroll(Plan& plan, const PlanOptions& options) {
 
 void run_bucket(Plan& plan, const PlanOptions& options) { bucket(plan.graph, options.buckets); }
 
+void run_casts(Plan& plan, const PlanOptions&) { cast_lists(plan.graph); }
+
 void run_overlap(Plan& plan, const PlanOptions& options) { overlap(plan.graph, options.overlap); }
 
 void run_memory(Plan& plan, const PlanOptions& options) {
@@ -65,8 +68,8 @@ void run_memory(Plan& plan, const PlanOptions& options) {
 
 constexpr std::array kPasses = {
     Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},   Pass{"fuse", &run_fuse},
-    Pass{"unroll", &run_unroll},       Pass{"bucket", &run_bucket}, Pass{"overlap", &run_overlap},
-    Pass{"memory", &run_memory},
+    Pass{"unroll", &run_unroll},       Pass{"bucket", &run_bucket}, Pass{"casts", &run_casts},
+    Pass{"overlap", &run_overlap},     Pass{"memory", &run_memory},
 };
 
 bool verifies() {

@@ -219,6 +219,19 @@ class KernelsTest : public QObject {
     QVERIFY(std::abs(norm - expected) < 1e-9 * expected);
   }
 
+  void casts_in_a_list_are_those_one_by_one() {
+    const std::vector<Tensor> values{at::randn({70001}), at::randn({3, 5}), at::randn({})};
+    std::vector<Tensor> there;
+    for (const auto& each : run("heddle::cast_list", values, int64_t{15})[0].toTensorVector())
+      there.push_back(each);
+    const auto back = run("heddle::cast_list", there, int64_t{6})[0].toTensorVector();
+    for (size_t i = 0; i < values.size(); ++i) {
+      QVERIFY(at::equal(there[i], values[i].to(at::kBFloat16)));
+      QVERIFY(at::equal(back[i], there[i].to(at::kFloat)));
+    }
+    QVERIFY_EXCEPTION_THROWN(run("heddle::cast_list", values, int64_t{6}), c10::Error);
+  }
+
   void rope_refuses_a_position_outside_its_table() {
     const Tensor table = at::ones({4, 2, 2}), positions = at::full({1, 1}, 4, at::kLong);
     QVERIFY_EXCEPTION_THROWN(kernels::rope(at::ones({1, 1, 1, 4}), table, positions), c10::Error);
