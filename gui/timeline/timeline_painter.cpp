@@ -103,7 +103,11 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
   if (needed.height() <= room.height()) {
     painter.drawText(room, Qt::AlignLeft | Qt::TextWordWrap, row.note);
   } else {
-    line(row.note, font::text(11), note, 16);
+    // Of "straggler +30.2 ms" the number counts.
+    QString words = row.note;
+    while (painter.fontMetrics().horizontalAdvance(words) > width && words.contains(QChar(' ')))
+      words = words.section(QChar(' '), 1);
+    line(words, font::text(11), note, 16);
   }
 }
 
