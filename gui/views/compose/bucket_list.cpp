@@ -79,7 +79,7 @@ QString groupingWords(WrappingMode mode, const BucketList& list) {
     case WrappingMode::automatic:
       if (!list.known)
         return QObject::tr("The plan will group these; drag an edge to group them by hand.");
-      if (list.buckets.isEmpty()) return QObject::tr("There is nothing to group.");
+      if (list.buckets.isEmpty()) return QObject::tr("The plan has no buckets.");
       if (list.hasEdges())
         return QObject::tr("The plan groups these; drag an edge to group them by hand.");
       return list.movable ? QObject::tr("The plan makes one bucket of all; double-click splits it.")
