@@ -127,6 +127,9 @@ void MemoryCurve::paintMarks(QPainter& painter) const {
   painter.setFont(font::mono(11));
   const QFontMetricsF metrics(painter.font());
   const double right = axis_.left + axis_.width;
+  const plan::MemoryMoment& peak = moments()[static_cast<size_t>(peak_)];
+  const auto total = static_cast<double>(peak.bytes.total());
+  const QPointF dot(axis_.toPixel(static_cast<double>(peak.time_us)), yOf(total));
   const auto limit = static_cast<double>(limit_);
   QRectF limitWords;
   if (limit_ > 0 && limit <= top()) {
@@ -138,19 +141,16 @@ void MemoryCurve::paintMarks(QPainter& painter) const {
     const QString words = tr("limit %1").arg(bytes(limit));
     const double width = metrics.horizontalAdvance(words);
     limitWords = QRectF(right - 4 - width, y - 17, width, 15);
+    if (limitWords.adjusted(-8, -8, 8, 8).contains(dot)) limitWords.moveLeft(axis_.left + 4);
     paintWords(painter, limitWords, words, c.badText);
   }
-  const plan::MemoryMoment& peak = moments()[static_cast<size_t>(peak_)];
-  const double x = axis_.toPixel(static_cast<double>(peak.time_us));
-  if (x < axis_.left || x > right) return;
-  const auto total = static_cast<double>(peak.bytes.total());
-  const QPointF dot(x, yOf(total));
+  if (dot.x() < axis_.left || dot.x() > right) return;
   painter.setPen(QPen(c.surface, 1));
   painter.setBrush(c.text);
   painter.drawEllipse(dot, 3.5, 3.5);
   const QString words = tr("peak %1").arg(bytes(total));
   const double width = metrics.horizontalAdvance(words);
-  const double left = x + 8 + width < right - 110 ? x + 8 : x - 8 - width;
+  const double left = dot.x() + 8 + width < right - 110 ? dot.x() + 8 : dot.x() - 8 - width;
   QRectF at(std::max(axis_.left + 2, left), std::max(0.0, dot.y() - 17), width, 15);
   if (at.intersects(limitWords)) at.moveRight(limitWords.left() - 12);
   paintWords(painter, at, words, c.text);

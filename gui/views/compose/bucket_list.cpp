@@ -4,7 +4,9 @@
 #include <QStringList>
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "engine/recipe/modules.h"
 #include "engine/recipe/rank_share.h"
 
 namespace heddle::gui {
@@ -49,6 +51,29 @@ std::vector<size_t> readsBefore(const Model& model) {
   return before;
 }
 
+/// How many modules with parameters of their own there are before each outer module, and in all.
+std::vector<size_t> leavesBefore(const Model& model) {
+  std::vector<size_t> before(static_cast<size_t>(outerModules(model)) + 1, 0);
+  std::string last;
+  for (const recipe::Parameter& parameter : recipe::parameters(model))
+    if (std::exchange(last, parameter.module) != parameter.module)
+      ++before[static_cast<size_t>(outerOf(model, parameter.module)) + 1];
+  for (size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
+  return before;
+}
+
+/// Of a plan's bucket: how many such modules are under its names, "layers.0" or
+/// "layers.0.attention.wq".
+size_t leavesOf(const Model& model, const Bucket& bucket, const std::vector<size_t>& before) {
+  size_t leaves = 0;
+  for (const std::string& name : bucket.modules) {
+    const int outer = outerOf(model, name);
+    const auto at = static_cast<size_t>(outer);
+    leaves += name == outerName(model, outer).toStdString() ? before[at + 1] - before[at] : 1;
+  }
+  return leaves;
+}
+
 /// Whether it has all that its outer modules read.
 bool isRun(const recipe::Bucket& bucket, const std::vector<size_t>& before, int first, int last) {
   return before[static_cast<size_t>(last) + 1] - before[static_cast<size_t>(first)] ==
@@ -79,7 +104,7 @@ QString groupingWords(WrappingMode mode, const BucketList& list) {
     case WrappingMode::automatic:
       if (!list.known)
         return QObject::tr("The plan will group these; drag an edge to group them by hand.");
-      if (list.buckets.isEmpty()) return QObject::tr("There is nothing to group.");
+      if (list.buckets.isEmpty()) return QObject::tr("The plan has no buckets.");
       if (list.hasEdges())
         return QObject::tr("The plan groups these; drag an edge to group them by hand.");
       return list.movable ? QObject::tr("The plan makes one bucket of all; double-click splits it.")
@@ -157,11 +182,13 @@ void addPredicted(BucketList& list, const plan::Document& document, const Model&
     }
     // A pipeline's stages are planned one by one; a rank may have several, far apart.
     std::ranges::stable_sort(list.buckets, {}, &Bucket::first);
+    const std::vector<size_t> before = leavesBefore(model);
     int next = 0;
     for (Bucket& bucket : list.buckets) {
       // Whole modules, and none left out.
-      const auto run = static_cast<size_t>(bucket.last - bucket.first + 1);
-      list.movable = list.movable && bucket.first == next && bucket.modules.size() == run;
+      const size_t run =
+          before[static_cast<size_t>(bucket.last) + 1] - before[static_cast<size_t>(bucket.first)];
+      list.movable = list.movable && bucket.first == next && leavesOf(model, bucket, before) == run;
       if (list.movable) bucket.name = runTitle(model, bucket.first, bucket.last);
       next = bucket.last + 1;
     }

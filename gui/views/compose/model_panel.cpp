@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kRoomForModel = 500;   // for its picture next to the buckets
 constexpr int kRoomForLabels = 640;  // for all words of the head
+constexpr int kRoomForCount = 360;   // for how many buckets there are
 constexpr int kNarrowBands = 194;    // a name and a time in each, and a scroll bar
 constexpr int kSide = 8;
 
@@ -249,6 +250,7 @@ void ModelPanel::resizeEvent(QResizeEvent* event) {
   layers_->setVisible(width() >= kRoomForModel);
   parameters_->setVisible(width() >= kRoomForModel);
   wrappingLabel_->setVisible(width() >= kRoomForLabels);
+  bucketCount_->setVisible(width() >= kRoomForCount);
   sayParameters();
 }
 

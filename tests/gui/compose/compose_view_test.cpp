@@ -19,6 +19,7 @@
 #include "gui/views/compose/exposed_folds.h"
 #include "gui/views/compose/layers_panel.h"
 #include "gui/views/compose/mesh_view.h"
+#include "gui/views/compose/model_panel.h"
 #include "gui/views/compose/prediction_words.h"
 #include "gui/widgets/segment.h"
 
@@ -404,6 +405,19 @@ class ComposeViewTest : public QObject {
       const QRect at(button->mapTo(layers, QPoint()), button->size());
       QVERIFY2(layers->rect().contains(at), qPrintable(button->objectName()));
     }
+  }
+
+  void at_the_smallest_size_nothing_covers_the_form() {
+    view_->resize(976, 564);  // of a window of 1040x640
+    const auto* form = view_->findChild<RecipeForm*>();
+    const auto* model = view_->findChild<ModelPanel*>();
+    const auto place = [this](const QWidget* part) {
+      return QRect(part->mapTo(view_.get(), QPoint()), part->size());
+    };
+    QTRY_VERIFY(!place(form).intersects(place(model)));
+    QVERIFY(!place(view_->findChild<PredictionPanel*>()).intersects(place(model)));
+    const auto* arrows = field<QSpinBox>("model.vocab_size");
+    QVERIFY(place(form).contains(place(arrows)));
   }
 
   void like_layers_are_one_transfer() {

@@ -135,6 +135,8 @@ class ThemeTest : public QObject {
     QTest::newRow("percent") << format::percent(0.4118) << "41.2 %";
     QTest::newRow("rate") << format::tokensPerSecond(6667.2) << "6,667 tok/s";
     QTest::newRow("slow rate") << format::tokensPerSecond(12.34) << "12.3 tok/s";
+    QTest::newRow("slower rate") << format::tokensPerSecond(0.1234) << "0.123 tok/s";
+    QTest::newRow("slowest rate") << format::tokensPerSecond(3.034e-4) << "3.03e-4 tok/s";
     QTest::newRow("loss") << format::loss(3.98146) << "3.981";
     QTest::newRow("nan loss") << format::loss(NAN) << "–";
     QTest::newRow("small") << format::significant(0.0003) << "3.00e-4";
