@@ -49,7 +49,7 @@ const std::map<QString, QString>& names() {
         {"predicted_step_seconds", "predicted step"},
         {"predicted_exposed_seconds", "predicted exposed"},
         {"predicted_bubble_seconds", "predicted bubble"},
-        {"predicted_uncertain", "prediction uncertain by"},
+        {"predicted_uncertain", "prediction ±"},
         {"first_step_seconds", "first step"},
         {"capture_seconds", "capture"},
         {"plan_seconds", "plan"},
@@ -60,7 +60,7 @@ const std::map<QString, QString>& names() {
         {"mfu", "MFU"},
         {"predicted_mfu", "predicted MFU"},
         {"bubble_seconds", "bubble"},
-        {"uncertain", "prediction uncertain by"},
+        {"uncertain", "prediction ±"},
     };
     for (const char* category : plan::kCategoryNames) {
       const QString key = QLatin1String(category) + QStringLiteral("_bytes");

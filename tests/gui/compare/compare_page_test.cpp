@@ -121,7 +121,7 @@ class ComparePageTest : public QObject {
     QCOMPARE(rows.size(), 5);
     QVERIFY2(rows[1].startsWith("step |"), qPrintable(rows[1]));
     QVERIFY2(rows[2].startsWith("predicted step |"), qPrintable(rows[2]));
-    QCOMPARE(rows[3], QString("prediction uncertain by | – | 107.2 % | "));
+    QCOMPARE(rows[3], QString("prediction ± | – | 107.2 % | "));
     QVERIFY(model.headerData(3, Qt::Vertical, Qt::ToolTipRole)
                 .toString()
                 .contains("Known before the launch"));
