@@ -24,28 +24,8 @@ constexpr double kLagSeconds = 3, kLagSteps = 3;
 constexpr int kRightColumn = 280;
 constexpr int kNarrow = 1200;  // below it the tiles take the whole width
 
-constexpr int kAskAgainMilliseconds = 2000;  // of a run whose connection is lost
-
-QString subjectOf(storage::RunId run) { return QStringLiteral("run %1").arg(run); }
-
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
-}
-
-/// Asks it of a run that still goes on. False: its connection is lost, and it is to be asked again.
-Result<bool> toldNow(workbench::Workbench& bench, const storage::RunDetail& run,
-                     Result<> (*ask)(const storage::RunDetail&)) {
-  auto reader = storage::Reader::open(bench.store_path());
-  if (!reader) return fail(reader);
-  const auto now = reader->run(run.summary.id);
-  if (!now || storage::has_ended(now->summary.state)) return true;
-  const Result<> done = ask(*now);
-  if (done) return true;
-  const auto links = reader->links();
-  if (!links) return fail(links);
-  const auto link = links->find(run.summary.id);
-  if (link != links->end() && link->second.lost) return false;
-  return fail(done);
 }
 
 /// Where its checkpoints lie is not known.
@@ -59,11 +39,12 @@ bool wasImported(const storage::RunDetail& run) {
 LivePage::LivePage(Session& session, QWidget* parent)
     : Page(session, parent),
       job_(session.readingThread(), this),
-      controlling_(session.workingThreads(), this),
       checkpointing_(session.workingThreads(), this),
       leaving_(session.workingThreads(), this) {
   makeActions();
   build();
+  asking_ = new RunAsking(session, this);
+  connect(asking_, &RunAsking::answered, this, &LivePage::refresh);
   connect(picker_, &RunPicker::picked, this, &LivePage::showRun);
   connect(stepCard_, &StepCard::stepWanted, this, [this](int64_t step) {
     cursor_.wantedStep = step;
@@ -509,31 +490,10 @@ void LivePage::confirm(EndDialog::How how) {
   dialog->open();
 }
 
-void LivePage::control(const QString& asked, const storage::RunDetail& run,
-                       Result<> (*ask)(const storage::RunDetail&)) {
-  session().setAsked(run.summary.id, asked);
+void LivePage::control(const QString& asked, const storage::RunDetail& run, RunAsking::Ask ask) {
   log_->takeFocus();  // the button goes, and Kill would be the next to have it
+  asking_->ask(asked, run, ask);
   showState();
-  tell(asked, run, ask);
-}
-
-void LivePage::tell(const QString& asked, const storage::RunDetail& run,
-                    Result<> (*ask)(const storage::RunDetail&)) {
-  const storage::RunId id = run.summary.id;
-  session().act(
-      controlling_, [run, ask](workbench::Workbench& bench) { return toldNow(bench, run, ask); },
-      [this, id, asked, run, ask](const Result<bool>& told) {
-        if (told && !*told) {
-          QTimer::singleShot(kAskAgainMilliseconds, this, [this, id, asked, run, ask] {
-            if (session().asked(id) == asked) tell(asked, run, ask);
-          });
-        } else if (!told) {
-          session().setAsked(id, {});
-          Q_EMIT session().message(QString::fromStdString(told.error().message), Tone::bad,
-                                   subjectOf(id));
-        }
-        refresh();
-      });
 }
 
 }  // namespace heddle::gui

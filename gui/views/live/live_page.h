@@ -9,6 +9,7 @@
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/lineage/end_dialog.h"
+#include "gui/views/lineage/run_asking.h"
 #include "gui/views/live/departure.h"
 #include "gui/views/live/live_tiles.h"
 #include "gui/views/live/live_update.h"
@@ -64,11 +65,7 @@ class LivePage : public Page {
   void checkpoint();
   void stop();
   void confirm(EndDialog::How how);
-  void control(const QString& asked, const storage::RunDetail& run,
-               Result<> (*ask)(const storage::RunDetail&));
-  /// Again and again while the connection is lost: until then nobody there can be told.
-  void tell(const QString& asked, const storage::RunDetail& run,
-            Result<> (*ask)(const storage::RunDetail&));
+  void control(const QString& asked, const storage::RunDetail& run, RunAsking::Ask ask);
   QString stopTip() const;
 
   QStackedLayout* stack_ = nullptr;
@@ -90,8 +87,8 @@ class LivePage : public Page {
   QAction* resume_ = nullptr;
   QAction* fork_ = nullptr;
 
+  RunAsking* asking_ = nullptr;
   Job job_;
-  Job controlling_;
   Job checkpointing_;
   Job leaving_;
   LiveCursor cursor_;

@@ -42,8 +42,8 @@ Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
 
 /// What became of the wish to stop some runs.
 struct Stopping {
-  std::vector<storage::RunDetail> lost;  // a stop would lose these: asked first
-  bool any = false;                      // others stop
+  std::vector<storage::RunDetail> lost;   // a stop would lose these: asked first
+  std::vector<storage::RunDetail> saved;  // others stop
 };
 
 /// An action that cannot be done says why, wherever it is listed.
@@ -62,6 +62,7 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
       exporting_(session.workingThreads(), this),
       converting_(session.workingThreads(), this),
       checking_(session.readingThread(), this) {
+  asking_ = new RunAsking(session, this);
   makeActions();
   setAcceptDrops(true);
   where_ = new Segment({tr("Runs"), tr("Trash")}, this);
@@ -488,32 +489,34 @@ void RunsPage::stopRuns() {
           const auto run = reader->run(id);
           if (!run) return fail(run);
           if (storage::has_ended(run->summary.state)) continue;
-          if (!workbench::stop_keeps(*run)) {
-            stopping.lost.push_back(*run);
-            continue;
-          }
-          if (const auto stopped = workbench::stop(*run); !stopped) return fail(stopped);
-          stopping.any = true;
+          (workbench::stop_keeps(*run) ? stopping.saved : stopping.lost).push_back(*run);
         }
         return stopping;
       },
       [this](const Result<Stopping>& stopping) {
         if (!stopping) return say(QString::fromStdString(stopping.error().message), Tone::bad);
         for (const storage::RunDetail& run : stopping->lost) confirmStop(run);
-        if (stopping->any)
+        bool reached = false;
+        for (const storage::RunDetail& run : stopping->saved) reached |= stopNow(run);
+        if (reached)
           say(tr("Stopping: the ranks finish the next step and write a checkpoint"), Tone::text);
       });
 }
 
+/// False: its connection is lost, so that it waits.
+bool RunsPage::stopNow(const storage::RunDetail& run) {
+  asking_->ask(tr("stopping"), run, &workbench::stop);
+  const int row = model_.indexOf(run.summary.id);
+  if (row < 0 || model_.row(row).contactLook().word != ContactLook::Word::lost) return true;
+  say(tr("The connection to %1 is lost: it is stopped once that is back")
+          .arg(QString::fromStdString(run.summary.name)),
+      Tone::warn);
+  return false;
+}
+
 void RunsPage::confirmStop(const storage::RunDetail& run) {
   auto* dialog = new EndDialog(session(), run, EndDialog::How::stop, window());
-  connect(dialog, &EndDialog::confirmed, this, [this, run] {
-    session().act(
-        stopping_, [run](workbench::Workbench&) { return workbench::stop(run); },
-        [this](const Result<>& stopped) {
-          if (!stopped) say(QString::fromStdString(stopped.error().message), Tone::bad);
-        });
-  });
+  connect(dialog, &EndDialog::confirmed, this, [this, run] { stopNow(run); });
   dialog->open();
 }
 

@@ -7,6 +7,7 @@
 
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/lineage/run_asking.h"
 #include "gui/views/runs/run_columns.h"
 #include "gui/views/runs/run_delegate.h"
 #include "gui/views/runs/run_drawer.h"
@@ -65,6 +66,7 @@ class RunsPage : public Page {
   void showMenu(const QPoint& globalPosition, qint64 run);
   void stopRuns();
   void confirmStop(const storage::RunDetail& run);
+  bool stopNow(const storage::RunDetail& run);
   void exportRuns();
   void exportWeights();
   void discardRuns();
@@ -76,6 +78,7 @@ class RunsPage : public Page {
   Job reading_;
   Job columns_;
   // One each: a newer task of a job hides what became of the one before.
+  RunAsking* asking_ = nullptr;
   Job stopping_;
   Job exporting_;
   Job converting_;

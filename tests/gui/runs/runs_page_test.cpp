@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "gui/theme/theme.h"
+#include "storage/writer.h"
+#include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
 #include "workbench/place.h"
 
@@ -259,6 +261,43 @@ class RunsPageTest : public QObject {
     QTRY_VERIFY(page.isReady());
     QCOMPARE(page.selectedRuns(), QList<qint64>{store_.runs.unwrapped});
     QCOMPARE(page.findChild<RunDrawer*>()->run(), store_.runs.unwrapped);
+  }
+
+  // Nobody can be told before the connection is back.
+  void aStopWaitsForTheConnection() {
+    workbench::Place place;
+    place.target.name = "node";
+    place.target.hosts = {must(remote::parse_host("nobody@127.0.0.1:1"))};  // nobody listens there
+    workbench::Share& share = place.shares.emplace_back();
+    share.root = "/srv/.heddle";
+    share.folder = "far";
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("runs.sqlite").toStdString();
+    auto writer = must(storage::Writer::open(path));
+    must(writer->take_lease());  // as whoever follows it
+    storage::NewRun wanted;
+    wanted.name = "far";
+    wanted.target = "node";
+    wanted.hosts = workbench::to_json(place);
+    const qint64 run = must(writer->create_run(wanted).get()).id;
+    must(writer->set_state(run, storage::RunState::running).get());
+    const auto now = static_cast<double>(QDateTime::currentSecsSinceEpoch());
+    must(writer->set_link(run, {.heard = now - 50, .lost = now - 40}).get());
+    Session session(QString::fromStdString(path));
+    RunsPage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.activated();
+    page.showRun(run);
+    QTRY_COMPARE(page.selectedRuns(), QList<qint64>{run});
+    QStringList messages;
+    connect(&session, &Session::message, &page, [&](const QString& text) { messages << text; });
+    page.findChild<QAction*>(QStringLiteral("stopRuns"))->trigger();
+    QTRY_COMPARE(messages.size(), 1);
+    QTest::qWait(4000);  // it has been tried, and tried again
+    QCOMPARE(messages,
+             QStringList("The connection to far is lost: it is stopped once that is back"));
+    QCOMPARE(session.asked(run), QString("stopping"));
   }
 
   void actionsFitTheState() {
