@@ -1,5 +1,5 @@
-// The middle of the page: the model's picture, its layers, and the buckets next to them; where it is
-// narrow, the layers above the buckets.
+// The middle of the page: the model's picture, its layers, and the buckets next to them; where it
+// is narrow, the layers above the buckets.
 #pragma once
 
 #include <QLabel>
