@@ -16,10 +16,29 @@ namespace heddle::gui {
 
 namespace {
 
+/// How many lists or tables there are in a list of them; 0: it is none.
+qint64 entriesOf(const QString& toml) {
+  if (!toml.startsWith(QLatin1String("[[")) && !toml.startsWith(QLatin1String("[{"))) return 0;
+  qint64 entries = 0;
+  int depth = 0;
+  bool quoted = false;
+  for (const QChar c : toml) {
+    if (c == QLatin1Char('"')) quoted = !quoted;
+    if (quoted) continue;
+    const bool opens = c == QLatin1Char('[') || c == QLatin1Char('{');
+    if (opens && depth++ == 1) ++entries;
+    if (c == QLatin1Char(']') || c == QLatin1Char('}')) --depth;
+  }
+  return entries;
+}
+
 /// A value as a label has room for it.
 QString shortValue(const QString& toml) {
   constexpr int kMost = 28;
   QString text = toml.simplified();
+  const qint64 entries = entriesOf(QString(text).replace(QLatin1String("[ "), QLatin1String("[")));
+  if (entries > 0 && text.size() > kMost)
+    return entries == 1 ? QObject::tr("one entry") : QObject::tr("%1 entries").arg(entries);
   for (const char* ends : {"[]", "\"\""}) {  // a list of one is told as that one
     const bool within = text.size() > 1 && text.front() == QLatin1Char(ends[0]) &&
                         text.back() == QLatin1Char(ends[1]) &&

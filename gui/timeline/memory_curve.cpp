@@ -37,17 +37,19 @@ MemoryCurve::MemoryCurve(QWidget* parent) : QWidget(parent) {
 }
 
 void MemoryCurve::setMoments(std::shared_ptr<const std::vector<plan::MemoryMoment>> moments,
-                             int64_t limit) {
+                             int64_t limit, const QString& whose) {
   moments_ = std::move(moments);
   limit_ = limit;
+  title_ = whose.isEmpty() ? tr("memory") : tr("memory, %1").arg(whose);
   peak_ = -1;
   QString words;
   if (moments_ && !moments_->empty()) {
     const auto most = std::ranges::max_element(
         *moments_, {}, [](const plan::MemoryMoment& moment) { return moment.bytes.total(); });
     peak_ = most - moments_->begin();
-    words = tr("peak %1 at %2")
-                .arg(bytes(static_cast<double>(most->bytes.total())), duration(most->time_us));
+    words =
+        tr("%1: peak %2 at %3")
+            .arg(title_, bytes(static_cast<double>(most->bytes.total())), duration(most->time_us));
   }
   setAccessibleDescription(words);
   update();
@@ -163,7 +165,8 @@ void MemoryCurve::paintScale(QPainter& painter) const {
   painter.setFont(font::text(13, QFont::DemiBold));
   painter.setPen(c.text);
   painter.drawText(QRect(column.left(), middle - 18, column.width(), 18),
-                   Qt::AlignLeft | Qt::AlignVCenter, tr("memory"));
+                   Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(title_, Qt::ElideRight, column.width()));
   painter.setFont(font::mono(11));
   painter.setPen(c.muted);
   painter.drawText(QRect(column.left(), middle, column.width(), 16),

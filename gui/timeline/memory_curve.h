@@ -18,8 +18,9 @@ class MemoryCurve : public QWidget {
   explicit MemoryCurve(QWidget* parent = nullptr);
 
   /// `moments` by time; the last one holds until the step's end. `limit` in bytes, 0: none.
-  /// null: nothing is known.
-  void setMoments(std::shared_ptr<const std::vector<plan::MemoryMoment>> moments, int64_t limit);
+  /// null: nothing is known. `whose`, where the timeline above shows others too: "rank 64".
+  void setMoments(std::shared_ptr<const std::vector<plan::MemoryMoment>> moments, int64_t limit,
+                  const QString& whose = {});
   void setAxis(const TimeAxis& axis);
   /// The moment of the most memory; −1: there is none.
   int64_t peakMoment() const { return peak_; }
@@ -44,6 +45,7 @@ class MemoryCurve : public QWidget {
 
   std::shared_ptr<const std::vector<plan::MemoryMoment>> moments_;
   int64_t limit_ = 0;
+  QString title_;
   int64_t peak_ = -1;
   TimeAxis axis_;
 };

@@ -19,6 +19,9 @@ MoreBelow::MoreBelow(QAbstractScrollArea* area, Qt::Alignment side)
   setObjectName(QStringLiteral("moreBelow"));
   setProperty("role", "more");
   setText(tr("more below"));
+  QSizePolicy policy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  policy.setRetainSizeWhenHidden(true);
+  setSizePolicy(policy);
   setIcon(gui::icon(QStringLiteral("chevron-down"), Tone::muted));
   setIconSize({12, 12});
   setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -41,6 +44,7 @@ bool MoreBelow::eventFilter(QObject* watched, QEvent* event) {
 void MoreBelow::refresh() {
   const QScrollBar* bar = area_->verticalScrollBar();
   setVisible(bar->maximum() - bar->value() > kHidden);
+  if (parentWidget() != area_) return;
   const QRect edge =
       area_->viewport()->geometry().adjusted(metric::within, 0, -metric::within, -metric::within);
   setGeometry(QStyle::alignedRect(layoutDirection(), side_ | Qt::AlignBottom, sizeHint(), edge));

@@ -10,7 +10,8 @@ class MoreBelow : public QToolButton {
   Q_OBJECT
 
  public:
-  /// Stays over `area`, at that side of its lower edge, while it is not scrolled to its end.
+  /// Is there while `area` is not scrolled to its end: over it, at that side of its lower edge,
+  /// or where a layout takes it to.
   explicit MoreBelow(QAbstractScrollArea* area, Qt::Alignment side = Qt::AlignHCenter);
 
  protected:

@@ -103,7 +103,9 @@ QString groupingWords(WrappingMode mode, const BucketList& list) {
   switch (mode) {
     case WrappingMode::automatic:
       if (!list.known)
-        return QObject::tr("The plan will group these; drag an edge to group them by hand.");
+        return list.hasEdges()
+                   ? QObject::tr("The plan will group these; drag an edge to group them by hand.")
+                   : QObject::tr("The plan will make the buckets.");
       if (list.buckets.isEmpty()) return QObject::tr("The plan has no buckets.");
       if (list.hasEdges())
         return QObject::tr("The plan groups these; drag an edge to group them by hand.");

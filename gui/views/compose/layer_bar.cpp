@@ -27,11 +27,15 @@ QWidget* groupOf(const QList<QAction*>& actions) {
 
 }  // namespace
 
-LayerBar::LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation)
-    : caption_(caption({})) {
+LayerBar::LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation,
+                   QWidget* beside)
+    : caption_(new ElidedLabel({}, "caption")) {
   caption_->setObjectName(QStringLiteral("chosenLayers"));
   QVBoxLayout* column = columnOf(this, {}, 2);
-  column->addWidget(caption_);
+  auto* head = new QHBoxLayout;
+  head->addWidget(caption_, 1);
+  head->addWidget(beside);
+  column->addLayout(head);
   column->addWidget(new FoldingRow({groupOf(buckets), groupOf(recomputation)}, kGroupGap));
 }
 

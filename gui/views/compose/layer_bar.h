@@ -2,21 +2,22 @@
 #pragma once
 
 #include <QAction>
-#include <QLabel>
 #include <QWidget>
+
+#include "gui/widgets/basics.h"
 
 namespace heddle::gui {
 
 class LayerBar : public QWidget {
  public:
-  /// Two groups of actions, which stay the caller's.
-  LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation);
+  /// Two groups of actions, which stay the caller's; `beside` stands next to the caption.
+  LayerBar(const QList<QAction*>& buckets, const QList<QAction*>& recomputation, QWidget* beside);
 
   /// What is chosen, and what that is for.
-  void setCaption(const QString& text) { caption_->setText(text); }
+  void setCaption(const QString& text) { caption_->setFullText(text); }
 
  private:
-  QLabel* caption_;
+  ElidedLabel* caption_;
 };
 
 }  // namespace heddle::gui

@@ -32,11 +32,13 @@ LayersPanel::LayersPanel(RecipeDocument& document, QWidget* picture, QWidget* pa
       document_(document),
       content_(new QWidget),
       strip_(new LayerStrip),
-      actions_(makeActions()),
-      bar_(new LayerBar(actions_.first(kBucketActions), actions_.sliced(kBucketActions))) {
+      actions_(makeActions()) {
   QVBoxLayout* whole = columnOf(this, {}, 4);
   area_ = scrolled(makeContent(picture));
-  new MoreBelow(area_);
+  auto* more = new MoreBelow(area_);
+  more->setText(tr("more"));
+  more->setToolTip(tr("Goes on below"));
+  bar_ = new LayerBar(actions_.first(kBucketActions), actions_.sliced(kBucketActions), more);
   whole->addWidget(area_, 1);
   whole->addWidget(bar_);
   connect(strip_, &LayerStrip::rangeChosen, this,

@@ -17,8 +17,10 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kRoomForModel = 500;   // for its picture next to the buckets
+constexpr int kRoomForLayers = 380;  // for them above the buckets, where there is none for that
+constexpr int kLowLayers = 170;      // what they may take there, or two fifths
 constexpr int kRoomForLabels = 640;  // for all words of the head
-constexpr int kRoomForCount = 360;   // for how many buckets there are
+constexpr int kRoomForCount = 390;   // for how many buckets there are
 constexpr int kNarrowBands = 194;    // a name and a time in each, and a scroll bar
 constexpr int kSide = 8;
 
@@ -44,13 +46,13 @@ ModelPanel::ModelPanel(RecipeDocument& document, RecipePrediction& prediction, Q
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeHead());
-  auto* body = new QHBoxLayout;
-  body->setContentsMargins(kSide, 0, kSide, 12);
-  body->setSpacing(kSide);
+  body_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  body_->setContentsMargins(kSide, 0, kSide, 12);
+  body_->setSpacing(kSide);
   makeModules();
-  body->addWidget(layers_, 62);
-  body->addWidget(makeBuckets(), 38);
-  column->addLayout(body, 1);
+  body_->addWidget(layers_);
+  body_->addWidget(makeBuckets());
+  column->addLayout(body_, 1);
   hint_ = new EditHint(prediction_, this);
   connect(&document_, &RecipeDocument::changed, this, &ModelPanel::refresh);
   connect(&prediction_, &RecipePrediction::changed, this, &ModelPanel::refreshBuckets);
@@ -247,7 +249,13 @@ void ModelPanel::chooseWrapping(int mode) {
 
 void ModelPanel::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  layers_->setVisible(width() >= kRoomForModel);
+  const bool narrow = width() < kRoomForModel;
+  model_->setVisible(!narrow);
+  layers_->setVisible(!narrow || height() >= kRoomForLayers);
+  layers_->setMaximumHeight(narrow ? std::max(kLowLayers, height() * 2 / 5) : QWIDGETSIZE_MAX);
+  body_->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  body_->setStretch(0, narrow ? 0 : 62);
+  body_->setStretch(1, narrow ? 1 : 38);
   parameters_->setVisible(width() >= kRoomForModel);
   wrappingLabel_->setVisible(width() >= kRoomForLabels);
   bucketCount_->setVisible(width() >= kRoomForCount);

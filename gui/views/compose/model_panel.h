@@ -1,4 +1,5 @@
-// The middle of the page: the model's picture, its layers, and the buckets next to them.
+// The middle of the page: the model's picture, its layers, and the buckets next to them; where it
+// is narrow, the layers above the buckets.
 #pragma once
 
 #include <QLabel>
@@ -55,6 +56,7 @@ class ModelPanel : public QWidget {
   QLabel* wrappingLabel_;
   Segment* wrapping_;
   QLabel* bucketCount_;
+  QBoxLayout* body_;  // layers, and buckets next to them or below
   ModelView* model_;
   LayersPanel* layers_;
   BucketBands* bands_;

@@ -147,7 +147,8 @@ void StepPanel::refreshRows() {
   notes_->setVisible(rows.size() == 1);
   if (pinned_ && pinned_ != displayed_ && wanted != kAll) addPinned(rows, wanted);
   timeline_->setRows(std::move(rows));
-  memory_->setMoments(std::move(moments), d.limit_bytes);
+  memory_->setMoments(std::move(moments), d.limit_bytes,
+                      wanted == kAll ? tr("rank %1").arg(d.peak_rank) : QString());
   shareAxis();
 }
 

@@ -112,6 +112,13 @@ class BucketListTest : public QObject {
     QCOMPARE(list.hasEdges(), words.contains("drag an edge"));
   }
 
+  void without_a_model_there_is_no_edge() {
+    const BucketList none = bucketsOf(recipe::Recipe(), false);
+    QVERIFY(!none.hasEdges());
+    QCOMPARE(groupingWords(recipe::WrappingMode::automatic, none),
+             QString("The plan will make the buckets."));
+  }
+
   // rank_share_test holds the engine to the same numbers.
   void sizes_are_those_that_a_rank_gathers() {
     const auto of = [](std::vector<std::string> sets) {

@@ -14,12 +14,9 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
-#include "gui/timeline/timeline_legend.h"
 #include "gui/views/compose/bucket_bands.h"
 #include "gui/views/compose/exposed_folds.h"
-#include "gui/views/compose/layers_panel.h"
 #include "gui/views/compose/mesh_view.h"
-#include "gui/views/compose/model_panel.h"
 #include "gui/views/compose/prediction_words.h"
 #include "gui/widgets/segment.h"
 
@@ -363,61 +360,6 @@ class ComposeViewTest : public QObject {
     QVERIFY(!folder->isEnabled());
     choose(field<QComboBox>("checkpoint.enabled"), "when a run stops and at its end");
     QVERIFY(folder->isEnabled());
-  }
-
-  void every_size_and_theme_is_drawn_data() {
-    QTest::addColumn<QSize>("size");
-    QTest::newRow("large") << QSize(1536, 924);
-    QTest::newRow("small") << QSize(1036, 624);
-  }
-
-  void every_size_and_theme_is_drawn() {
-    QFETCH(QSize, size);
-    view_->resize(size);
-    for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
-      Theme::instance().setMode(mode);
-      QCoreApplication::processEvents();
-      const QImage picture = view_->grab().toImage();
-      QCOMPARE(picture.size(), size * picture.devicePixelRatio());
-      // The model is drawn in the theme's colours, where there is room for it.
-      const QWidget* model = view_->findChild<QWidget*>("model");
-      QVERIFY(model->isVisible() || size.width() < 1200);
-      if (!model->isVisible()) continue;
-      const QPoint corner = model->mapTo(view_.get(), QPoint(4, 8));
-      QCOMPARE(picture.pixelColor(corner), colors().raised);
-    }
-    // No field is cut off: each shows its number whole.
-    choose(field<QComboBox>("model.preset"), "llama3-405b");
-    for (const char* name : {"model.dim", "model.ffn_dim", "model.vocab_size"}) {
-      const auto* line = field<QSpinBox>(name)->findChild<QLineEdit*>();
-      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) <= line->width(), name);
-    }
-  }
-
-  void at_a_small_size_nothing_that_explains_or_acts_is_cut() {
-    view_->resize(1224, 690);
-    predict();
-    const auto* legend = view_->findChild<TimelineLegend*>();
-    QTRY_VERIFY(legend->isVisible() && legend->width() >= legend->sizeHint().width());
-    const auto* layers = view_->findChild<LayersPanel*>();
-    for (const QToolButton* button : layers->findChildren<QToolButton*>()) {
-      QTRY_VERIFY2(button->width() >= button->sizeHint().width(), qPrintable(button->objectName()));
-      const QRect at(button->mapTo(layers, QPoint()), button->size());
-      QVERIFY2(layers->rect().contains(at), qPrintable(button->objectName()));
-    }
-  }
-
-  void at_the_smallest_size_nothing_covers_the_form() {
-    view_->resize(976, 564);  // of a window of 1040x640
-    const auto* form = view_->findChild<RecipeForm*>();
-    const auto* model = view_->findChild<ModelPanel*>();
-    const auto place = [this](const QWidget* part) {
-      return QRect(part->mapTo(view_.get(), QPoint()), part->size());
-    };
-    QTRY_VERIFY(!place(form).intersects(place(model)));
-    QVERIFY(!place(view_->findChild<PredictionPanel*>()).intersects(place(model)));
-    const auto* arrows = field<QSpinBox>("model.vocab_size");
-    QVERIFY(place(form).contains(place(arrows)));
   }
 
   void like_layers_are_one_transfer() {

@@ -99,6 +99,12 @@ class RecipeDocumentTest : public QObject {
     QVERIFY(document.unsavedChanges().isEmpty());
     document.setText(kText + "# only words");
     QVERIFY(document.isEdited() && document.unsavedChanges().isEmpty());
+    document.setText(
+        kText +
+        "[wrapping]\nbuckets = [[\"tok_embeddings\", \"layers.0\"], [\"norm\"], "
+        "[\"output\"]]\n[[override]]\nmodules = [\"layers.0\"]\nrecompute = \"full\"\n");
+    QCOMPARE(document.unsavedChanges(),
+             (QStringList{"wrapping.buckets  – → 3 entries", "override  – → one entry"}));
   }
 
   void typing_merges_by_line_and_shares_the_history() {

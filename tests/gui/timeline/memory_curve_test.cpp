@@ -49,6 +49,15 @@ class MemoryCurveTest : public QObject {
     QVERIFY(words(under, 500, 900) == 0 && words(under, 0, 500) > 10);
   }
 
+  void it_says_whose_it_is() {
+    MemoryCurve curve;
+    auto moments = std::make_shared<std::vector<plan::MemoryMoment>>(1);
+    curve.setMoments(moments, 0, "rank 64");
+    QCOMPARE(curve.accessibleDescription(), QString("memory, rank 64: peak 0 B at 0 s"));
+    curve.setMoments(moments, 0);
+    QCOMPARE(curve.accessibleDescription(), QString("memory: peak 0 B at 0 s"));
+  }
+
  private:
   static constexpr int64_t kGiB = int64_t{1} << 30;
 
