@@ -164,7 +164,8 @@ struct AttentionShape {
   int64_t documents;  // in a sequence; 0: causal alone
 };
 
-// Against the CPU's on the first 512 tokens, which is what the CPU can do in the time that there is.
+// Against the CPU's on the first 512 tokens, which is what the CPU can do in the time that there
+// is.
 void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarType type) {
   const auto [tokens, heads, kv_heads, head_dim, documents] = shape;
   const std::string check =
@@ -196,14 +197,14 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
     const auto found = forward(gpu, tokens);
     const auto as_double = [](const Tensor& x) { return x.cpu().to(at::kDouble); };
     const double limit = type == at::kBFloat16 ? 8e-3 : 1e-4;
-    const double away = distance({as_double(found[0].narrow(1, 0, some)),
-                                  as_double(found[1].narrow(2, 0, some))},
-                                 {as_double(expected[0]), as_double(expected[1])});
+    const double away =
+        distance({as_double(found[0].narrow(1, 0, some)), as_double(found[1].narrow(2, 0, some))},
+                 {as_double(expected[0]), as_double(expected[1])});
 
     std::vector<c10::IValue> there;
-    for (const c10::IValue& each : {c10::IValue(dout), c10::IValue(q), c10::IValue(k),
-                                    c10::IValue(v), c10::IValue(found[0]), c10::IValue(found[1]),
-                                    first, last, c10::IValue(), c10::IValue(scale)})
+    for (const c10::IValue& each :
+         {c10::IValue(dout), c10::IValue(q), c10::IValue(k), c10::IValue(v), c10::IValue(found[0]),
+          c10::IValue(found[1]), first, last, c10::IValue(), c10::IValue(scale)})
       there.push_back(each.isTensor() ? on(gpu, each) : each);
     const auto call = [](const char* op, Stack stack) {
       c10::Dispatcher::singleton().findSchemaOrThrow(op, "").callBoxed(&stack);
@@ -212,7 +213,10 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
     const double ahead = seconds_of(run, [&] { call("heddle::attention", inputs); });
     const double back = seconds_of(run, [&] { call("heddle::attention_backward", there); });
     tell(check, away <= limit,
-         {{"distance", away}, {"limit", limit}, {"forward_seconds", ahead}, {"backward_seconds", back},
+         {{"distance", away},
+          {"limit", limit},
+          {"forward_seconds", ahead},
+          {"backward_seconds", back},
           {"peak_bytes", run.peak_bytes()}});
   });
 }
