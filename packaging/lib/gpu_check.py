@@ -77,7 +77,7 @@ class Check:
         return lines
 
 
-def recipe(preset, *, layers=None, seq=8192, batch=1, steps=12, param="bf16", device="cuda", more=""):
+def recipe(preset, *, layers=None, seq=8192, batch=1, steps=12, ranks=1, device="cuda", more=""):
     cut = f"n_layers = {layers}\n" if layers else ""
     return f"""[model]
 preset = "{preset}"
@@ -91,13 +91,14 @@ seq_len = {seq}
 steps = {steps}
 local_batch = {batch}
 [precision]
-param = "{param}"
+param = "bf16"
 [checkpoint]
 enabled = false
+{more}
 [hardware]
-ranks = 1
+ranks = {ranks}
 device = "{device}"
-{more}"""
+"""
 
 
 def fixture_recipe(fixture):
@@ -183,6 +184,24 @@ def against_cpu(check):
     return away <= BF16, f"six steps in bf16: losses within {away:.2g} of the CPU's ({BF16:g} may be)", losses
 
 
+def shared(check):
+    """Two and four ranks on one GPU, their collectives through the host: the losses of one rank."""
+    layouts = {"1 rank": (1, ""), "2 ranks, dp_shard 2": (2, "dp_shard = 2"), "2 ranks, tp 2": (2, "tp = 2"),
+               "4 ranks, tp 2, dp_shard 2": (4, "tp = 2\ndp_shard = 2"),
+               "4 ranks, pp 2, cp 2": (4, "pp = 2\ncp = 2\nmicrobatches = 2")}
+    losses = {}
+    for number, (name, (ranks, layout)) in enumerate(layouts.items()):
+        words = recipe("llama3-debug", layers=2, seq=256, batch=4, steps=6, ranks=ranks,
+                       more=f'[parallelism]\n{layout}\n[transport]\ngpus = "host"')
+        results, _ = check.train(f"shared-{number}", words, "--set", "training.global_batch=8", "--set",
+                                 f"training.local_batch={4 if 'dp_shard' in layout else 8}")
+        losses[name] = results["losses"]
+    away = {name: max(abs(a - b) / b for a, b in zip(each, losses["1 rank"], strict=True))
+            for name, each in losses.items()}
+    worst = max(away, key=away.get)
+    return away[worst] <= BF16, f"losses within {away[worst]:.2g} of one rank's ({worst}; {BF16:g} may be)", losses
+
+
 def benchmark(check):
     if not check.arguments.peer:
         raise Failed("no --peer: nothing to compare with")
@@ -199,10 +218,11 @@ PARTS = {
     "kernels": (kernels, 120),
     "events": (events, 30),
     "parity": (parity, 120),
-    "steps": (steps, 150),
-    "against-cpu": (against_cpu, 120),
+    "steps": (steps, 120),
+    "shared": (shared, 150),
+    "against-cpu": (against_cpu, 90),
     "attention": (attention, 120),
-    "benchmark": (benchmark, 780),
+    "benchmark": (benchmark, 700),
 }
 
 

@@ -257,7 +257,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: gpu_check kernels | attention | events" << std::endl;
     return 2;
   }
-  const auto device = runtime::open_device("cuda", 0);
+  const auto device = runtime::open_device("cuda", 0, false);
   if (!device) {
     std::cerr << device.error().message << std::endl;
     return 1;
