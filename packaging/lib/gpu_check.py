@@ -239,12 +239,14 @@ def page(done):
 
 def environment_of(python, build):
     """The engine's libraries are those of PYTHON's torch, and what lies next to the engine."""
-    words = subprocess.run([python, "-c", "import glob, os, sys, torch; lib = os.path.dirname(torch.__file__); "
-                            "print(torch.__version__); print(sys.executable); print(lib + '/lib'); "
-                            "print('\\n'.join(glob.glob(os.path.dirname(lib) + '/nvidia/*/lib')))"],
-                           capture_output=True, text=True, check=False)
-    if words.returncode:
-        sys.exit(f"heddle: {python} has no torch: {words.stderr.strip().splitlines()[-1]}; give --python one with torch 2.11")
+    try:
+        words = subprocess.run([python, "-c", "import glob, os, sys, torch; lib = os.path.dirname(torch.__file__); "
+                                "print(torch.__version__); print(sys.executable); print(lib + '/lib'); "
+                                "print('\\n'.join(glob.glob(os.path.dirname(lib) + '/nvidia/*/lib')))"],
+                               capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
+        sys.exit(f"heddle: {python} has no torch: {said}; give --python one with torch 2.11")
     version, executable, *folders = words.stdout.split()
     if not version.startswith("2.11."):
         sys.exit(f"heddle: {python} has torch {version}; valid: 2.11, whose libraries the engine was built for")

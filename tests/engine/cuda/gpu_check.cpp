@@ -144,6 +144,10 @@ void optimizer_kernels() {
   const Tensor lr = at::scalar_tensor(1e-3, at::kDouble), step = at::scalar_tensor(3, at::kLong),
                factor = at::scalar_tensor(0.5, at::kFloat);
   check("squared_norms", {lists[0]});
+  std::vector<Tensor> halves;
+  for (const Tensor& each : lists[0]) halves.push_back(each.to(at::kBFloat16));
+  check("cast_list", {lists[0], static_cast<int64_t>(at::kBFloat16)});
+  check("cast_list", {halves, static_cast<int64_t>(at::kFloat)});
   check("total_norm", {std::vector<Tensor>{lr, lr}});
   check("clip_factor", {at::scalar_tensor(4.0, at::kDouble), 1.0});
   check("adamw_", {lists[0], lists[1], lists[2], lists[3], lr, step, factor, 0.9, 0.95, 1e-8, 0.1});
