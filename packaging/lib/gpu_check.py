@@ -32,7 +32,7 @@ class Check:
         self.arguments, self.environment = arguments, environment
         self.folder = Path(arguments.to).resolve()
         self.build = Path(arguments.build).resolve()
-        self.log, self.until = None, 0.0
+        self.log, self.until, self.code = None, 0.0, 0
 
     def begin(self, part, seconds):
         self.log = self.folder / f"{part}.log"
@@ -55,6 +55,7 @@ class Check:
                 process.communicate()
                 raise Failed(f"{Path(command[0]).name} took longer than the part may ({left:.0f} s were left)") from None
             log.write(out)
+        self.code = process.returncode
         if process.returncode and not may_fail:
             words = self.log.read_text(errors="replace").strip().splitlines()
             raise Failed(f"{Path(command[0]).name} ended with {process.returncode}: {words[-1][:400] if words else ''}")
@@ -72,8 +73,9 @@ class Check:
         """gpu_check's lines; those that failed are the part's failure, with all of them kept."""
         out = self.run(self.build / "gpu_check", what, may_fail=True)
         lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
-        if not lines:
-            raise Failed(self.log.read_text(errors="replace").strip().splitlines()[-1])
+        if self.code != (0 if all(line["ok"] for line in lines) else 1) or not lines:
+            said = self.log.read_text(errors="replace").strip().splitlines()[-1]
+            raise Failed(f"gpu_check ended with {self.code} after {len(lines)} checks: {said[:400]}")
         return lines
 
 
@@ -209,7 +211,7 @@ def benchmark(check):
     out = check.run(sys.executable, ROOT / "tests/bench/gpu_bench.py", "--torchrun", torchrun, "--peer",
                     check.arguments.peer, "--rounds", 2, "--steps", 12, "--build", check.build)
     lines = [line for line in out.splitlines() if "bound" in line]
-    return all("ok" in line.split()[-1] for line in lines), "; ".join(re.sub(r"\s+", " ", line) for line in lines), out.splitlines()
+    return bool(lines) and all("ok" in line.split()[-1] for line in lines), "; ".join(re.sub(r"\s+", " ", line) for line in lines), out.splitlines()
 
 
 # In order: what the next ones rest on comes first. Seconds are limits; all of them are less than 25 minutes.
@@ -245,8 +247,8 @@ def environment_of(python, build):
                                 "print('\\n'.join(glob.glob(os.path.dirname(lib) + '/nvidia/*/lib')))"],
                                capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
-        sys.exit(f"heddle: {python} has no torch: {said}; give --python one with torch 2.11")
+        said = getattr(error, "stderr", None) or getattr(error, "strerror", None) or f"it ends with {error.returncode}"
+        sys.exit(f"heddle: {python} has no torch: {said.strip().splitlines()[-1]}; give --python one with torch 2.11")
     version, executable, *folders = words.stdout.split()
     if not version.startswith("2.11."):
         sys.exit(f"heddle: {python} has torch {version}; valid: 2.11, whose libraries the engine was built for")
