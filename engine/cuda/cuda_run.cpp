@@ -12,6 +12,7 @@
 
 #include "engine/cuda/nccl_backend.h"
 #include "engine/cuda/placing_allocator.h"
+#include "engine/cuda/staged_backend.h"
 #include "engine/graph/error_text.h"
 
 namespace heddle::cuda {
@@ -62,7 +63,8 @@ class CudaRun final : public runtime::DeviceRun {
     return runtime::Interval{begin_us, end_us};
   }
 
-  bool records() const override { return true; }
+  // The host works in the middle of a collective that it stages.
+  bool records() const override { return !StagedBackend::any(); }
   Result<std::unique_ptr<runtime::RecordedStep>> record(const std::function<void()>& step) override;
 
   Result<> register_memory(void* memory, size_t bytes) override {

@@ -21,9 +21,6 @@ using transport::Descriptor;
 using transport::Kind;
 using transport::Reduction;
 
-struct Times {
-  at::cuda::CUDAEvent *begin = nullptr, *end = nullptr;
-};
 thread_local Times next_times;
 
 struct Groups {
@@ -92,6 +89,8 @@ c10::intrusive_ptr<c10d::ProcessGroupNCCL::Options> options_for(std::chrono::mil
 void time_next_collective(at::cuda::CUDAEvent* begin, at::cuda::CUDAEvent* end) {
   next_times = {begin, end};
 }
+
+Times take_times() { return std::exchange(next_times, {}); }
 
 HostCounter::HostCounter() {
   void* memory = nullptr;
@@ -163,7 +162,7 @@ NcclBackend::Work NcclBackend::submit(Kind kind, Reduction reduction, const Tens
   } else {
     journal_.post(descriptor);
   }
-  const Times times = std::exchange(next_times, {});
+  const Times times = take_times();
   auto work = c10::make_intrusive<StreamWork>(getRank(), std::move(keep));
   ready_.record(c10::cuda::getCurrentCUDAStream());
   ready_.block(stream_);

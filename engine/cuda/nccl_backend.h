@@ -25,6 +25,11 @@ namespace heddle::cuda {
 
 /// Has the next collective that this thread starts record these events around its work.
 void time_next_collective(at::cuda::CUDAEvent* begin, at::cuda::CUDAEvent* end);
+/// For backends: those events, which are used up; null where there are none.
+struct Times {
+  at::cuda::CUDAEvent *begin = nullptr, *end = nullptr;
+};
+Times take_times();
 
 /// A number in the host's memory that a stream counts up; see count.cu.
 class HostCounter {

@@ -9,6 +9,7 @@
 #include "engine/cuda/cuda_run.h"
 #include "engine/cuda/nccl_backend.h"
 #include "engine/cuda/placing_allocator.h"
+#include "engine/cuda/staged_backend.h"
 
 using namespace heddle;
 
@@ -26,21 +27,24 @@ void leave_errors_to_us() {
 
 extern "C" {
 
-int heddle_cuda_use_device(int local_rank) {
+cuda::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
   const int count = c10::cuda::device_count();
-  if (local_rank >= count) return count;
-  c10::cuda::set_device(static_cast<c10::DeviceIndex>(local_rank));
+  if (count == 0 || (local_rank >= count && !shared)) return {count, -1};
+  const int index = local_rank % count;
+  c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   // A step can be recorded on any stream but the default one.
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
   leave_errors_to_us();
   at::globalContext().lazyInitDevice(c10::kCUDA);
   cuda::install_placing_allocator();
-  return count;
+  return {count, index};
 }
 
 c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(
     const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
     const transport::GroupOptions& options) {
+  if (options.through_host)
+    return c10::make_intrusive<cuda::StagedBackend>(store, rank, size, options);
   return c10::make_intrusive<cuda::NcclBackend>(store, rank, size, options);
 }
 

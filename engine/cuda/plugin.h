@@ -15,9 +15,13 @@
 namespace heddle::cuda {
 
 /// "heddle_cuda_use_device": makes this process's GPU current, with a compute stream for this
-/// thread, and has its allocator place results. Returns the number of GPUs, 0 if there is none or
-/// the driver is too old.
-using UseDevice = int (*)(int local_rank);
+/// thread, and has its allocator place results. With `shared`, ranks beyond the last GPU begin at
+/// the first again.
+struct UsedDevice {
+  int count;  // of GPUs; 0 if there is none or the driver is too old
+  int index;  // this process's; −1: there are too few
+};
+using UseDevice = UsedDevice (*)(int local_rank, bool shared);
 inline constexpr const char* kUseDevice = "heddle_cuda_use_device";
 
 /// "heddle_cuda_make_group": an NCCL group. Throws c10::Error.

@@ -95,14 +95,17 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
   if (count == 0)
     return {"GPUs", Status::fail, std::move(value),
             "this host shows none; valid: hardware.device = \"cpu\", or a host with GPUs"};
-  if (demand.ranks > count)
-    return {
-        "GPUs", Status::fail, std::move(value),
-        fmt::format("each rank has one to itself; valid: at most {} ranks here", count_of(count))};
+  if (demand.ranks > count && !demand.shares_gpus)
+    return {"GPUs", Status::fail, std::move(value),
+            fmt::format("each rank has one to itself; valid: at most {} ranks here, or "
+                        "transport.gpus = \"host\", with which ranks share them",
+                        count_of(count))};
+  const int64_t on_one = (demand.ranks + count - 1) / count;
   const auto least = std::ranges::min_element(host.gpus, {}, &probe::Gpu::memory_bytes);
   value += fmt::format(" of {}; a rank needs {}", text_of(least->memory_bytes),
                        text_of(demand.gpu_bytes));
-  const auto needed = static_cast<double>(demand.gpu_bytes);
+  if (on_one > 1) value += fmt::format(", {} share one", ranks_text(on_one));
+  const auto needed = static_cast<double>(on_one * demand.gpu_bytes);
   const auto there = static_cast<double>(least->memory_bytes);
   if (needed <= kTight * there) return {"GPUs", Status::pass, std::move(value), ""};
   const char* smaller =
@@ -132,9 +135,11 @@ Demand demand_of(const recipe::Recipe& recipe, int64_t local_ranks) {
   demand.on_gpus = recipe.hardware.device == "cuda";
   demand.shared_bytes = recipe::kSharedBytes;
   if (demand.on_gpus) {
+    demand.shares_gpus = recipe.transport.gpus == "host";
     demand.gpu_bytes = needs.on_device();
     demand.rank_bytes = kGpuProcessBytes + needs.staging;
-    demand.shared_memory_bytes = local_ranks > 1 ? local_ranks * kNcclBytes : 0;
+    if (local_ranks > 1 && !demand.shares_gpus)
+      demand.shared_memory_bytes = local_ranks * kNcclBytes;
   } else {
     demand.rank_bytes = recipe::kOwnBytes + needs.on_device() + needs.staging;
   }

@@ -16,6 +16,7 @@ namespace heddle::launch {
 struct Demand {
   int64_t ranks = 1;
   bool on_gpus = false;             // a GPU each
+  bool shares_gpus = false;         // or one of several ranks
   int64_t rank_bytes = 0;           // a rank's own memory on the host
   int64_t shared_bytes = 0;         // of the programs' code, which the ranks of a host share
   int64_t gpu_bytes = 0;            // of each rank's GPU

@@ -171,8 +171,9 @@ struct Telemetry {
   bool operator==(const Telemetry&) const = default;
 };
 
-/// [transport]: how ranks of several hosts talk to each other.
+/// [transport]: how ranks talk to each other.
 struct Transport {
+  std::string gpus = "nccl";  // nccl | host
   bool encrypt = false;
   bool operator==(const Transport&) const = default;
 };

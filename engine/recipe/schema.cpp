@@ -409,11 +409,17 @@ std::vector<Field> make_schema() {
       integer("telemetry.profile_every", &R::telemetry, &Telemetry::profile_every, 0)
           .says("timeline every", "steps", "Steps from one recorded timeline to the next; 0: none.")
           .zero("never"),
+      choice("transport.gpus", &R::transport, &Transport::gpus, named({"nccl", "host"}))
+          .says("GPUs talk", "",
+                "How the collectives of GPUs travel. host: through the host's memory and the CPU's "
+                "transport, much slower than nccl; then several ranks may share a GPU, to try a "
+                "layout on a workstation."),
       boolean("transport.encrypt", &R::transport, &Transport::encrypt)
           .says("encrypt", "",
                 "Ranks of several hosts encrypt all that they send each other (AES-256-GCM), for "
                 "networks on which others can read or change it. It takes CPU time, which "
-                "predictions do not count. Not for GPUs of several hosts: NCCL cannot."),
+                "predictions do not count. GPUs of several hosts need transport.gpus = \"host\" "
+                "for it: NCCL cannot."),
       text("hardware.name", &R::hardware, &Hardware::name, "this-machine, or a catalogue's name")
           .says("hardware", "",
                 "What the prediction is made for: this machine, or nodes of the catalogue.")

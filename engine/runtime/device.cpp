@@ -21,7 +21,7 @@ Function look_up(const char* name) {
 
 }  // namespace
 
-Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
+Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared) {
   if (wanted != "cuda") {
     // Subnormal numbers count as zero: a product with many takes ten times as long, and they come
     // by themselves, from softmax over logits far apart and from moments that fade. Threads inherit
@@ -35,14 +35,15 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank) {
         "hardware.device: GPUs need the CUDA plug-in, which does not load ({}); build it with "
         "packaging/start.sh --cuda, or set device = \"cpu\"",
         dlerror());
-  const int count = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank);
-  if (local_rank >= count)
+  const cuda::UsedDevice used = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank, shared);
+  if (used.index < 0)
     return fail(
         "hardware.device: this host has {} usable GPUs, and rank {} of it needs one more; check "
         "the "
-        "driver with nvidia-smi, or take fewer ranks",
-        count, local_rank);
-  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(local_rank));
+        "driver with nvidia-smi, take fewer ranks, or let them share with transport.gpus = "
+        "\"host\"",
+        used.count, local_rank);
+  return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(used.index));
 }
 
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,

@@ -16,9 +16,10 @@
 namespace heddle::runtime {
 
 /// "cpu" and "auto": the CPU. "cuda": loads libheddle_cuda.so, which lies beside the engine, and
-/// makes this rank's GPU current; an error says what is missing. Call once a process, before any
-/// tensor and any thread that computes: on a CPU subnormal numbers count as zero from here on.
-Result<c10::Device> open_device(const std::string& wanted, int local_rank);
+/// makes this rank's GPU current, where `shared` any that there is; an error says what is missing.
+/// Call once a process, before any tensor and any thread that computes: on a CPU subnormal numbers
+/// count as zero from here on.
+Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared);
 
 /// A process group of the device's own transport: Heddle's for a CPU (a transport::HostBackend), or
 /// NCCL. Throws c10::Error.

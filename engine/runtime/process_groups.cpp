@@ -129,8 +129,10 @@ const transport::HostBackend* host_group(const std::string& name) {
 }  // namespace
 
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                             c10::Device device, bool encrypt, std::chrono::milliseconds timeout) {
+                             c10::Device device, const recipe::Transport& transport,
+                             std::chrono::milliseconds timeout) {
   const launch::Launch& launch = context.launch;
+  const bool by_nccl = device.is_cuda() && transport.gpus == "nccl";
   if (layout.mesh().size() != launch.world_size)
     return fail("a mesh of {} ranks is not one of {}", layout.mesh().size(), launch.world_size);
   if (launch.world_size == 1) {
@@ -143,15 +145,15 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
   if (!on_one_host(context)) {
     const auto reach = launch::check_reach(own->number, launch.public_addresses);
     if (!reach) return fail("rank {}: {}", context.rank, reach.error().message);
-    if (device.is_cuda() && encrypt)
+    if (by_nccl && transport.encrypt)
       return fail(
           "transport.encrypt: NCCL, which sends what GPUs of several hosts exchange, cannot "
           "encrypt "
           "it; valid: false on a network that only people whom you trust are on, or "
-          "hardware.device = \"cpu\", or GPUs of one host");
-    if (device.is_cuda()) name_interface(own->number);
+          "transport.gpus = \"host\", or hardware.device = \"cpu\", or GPUs of one host");
+    if (by_nccl) name_interface(own->number);
   }
-  const auto credentials = credentials_of(context, encrypt);
+  const auto credentials = credentials_of(context, transport.encrypt);
   if (!credentials) return fail(credentials);
   const auto cannot = [&](const std::string& why) {
     const std::string place = on_one_host(context)
@@ -165,6 +167,7 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
     transport::GroupOptions options;
     options.address = own->text;
     options.credentials = *credentials;
+    options.through_host = transport.gpus == "host";
     options.timeout = timeout;
     make_groups(context, layout, device, *store, options);
   } catch (const std::exception& error) {
@@ -184,7 +187,7 @@ c10::Device transport_device() { return groups_device; }
 std::string transport_name(const std::string& group) {
   if (groups().empty()) return "none";
   const transport::HostBackend* host = host_group(group);
-  return host ? host->transport() : "nccl";
+  return host ? host->transport() : process_group(group).getBackendName();
 }
 
 int64_t remote_ranks(const std::string& group) {

@@ -15,11 +15,11 @@ namespace heddle::runtime {
 
 /// Meets the other ranks at the run's rendezvous and makes the layout's groups: through a file of
 /// the run directory where all ranks are of this host, which then needs no network. Call once a
-/// process, before the first collective; with one rank there is nothing to make. `encrypt`: what
-/// goes over a network is sealed; refused where NCCL would send it. `timeout`: how long others are
+/// process, before the first collective; with one rank there is nothing to make. What its
+/// `encrypt` seals must not be NCCL's to send: refused. `timeout`: how long others are
 /// waited for.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
-                             c10::Device device, bool encrypt = false,
+                             c10::Device device, const recipe::Transport& transport = {},
                              std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
 /// How long the collectives of all groups wait for the other ranks, from the next ones on.
@@ -31,8 +31,8 @@ std::string world_group();
 /// Where the tensors lie that collectives take.
 c10::Device transport_device();
 
-/// How a group's collectives travel: "none", "memory", "memory + tcp", "tcp" or "nccl"; valid
-/// once the groups are made.
+/// How a group's collectives travel: "none", "memory", "memory + tcp", "tcp", "nccl" or "host";
+/// valid once the groups are made.
 std::string transport_name(const std::string& group);
 /// Ranks of other hosts, whose parts of a sum are received before they are summed: the most that a
 /// rank of the group has.

@@ -142,12 +142,12 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size);
   if (!inputs) return bad_input(inputs.error().message);
   const recipe::Recipe& recipe = inputs->recipe;
-  const auto device = runtime::open_device(recipe.hardware.device, context.local_rank);
+  const auto device = runtime::open_device(recipe.hardware.device, context.local_rank,
+                                           recipe.transport.gpus == "host");
   if (!device) return bad_input(device.error().message);
   const recipe::Layout layout(recipe);
-  if (const auto met =
-          runtime::init_process_groups(context, layout, *device, recipe.transport.encrypt,
-                                       in_milliseconds(recipe.timeouts.start));
+  if (const auto met = runtime::init_process_groups(context, layout, *device, recipe.transport,
+                                                    in_milliseconds(recipe.timeouts.start));
       !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, layout, context.launch, *device);

@@ -21,6 +21,7 @@ struct GroupOptions {
   std::string host;                        // processes with the same one share memory; empty: found
   std::string address = "127.0.0.1";       // of this host, as other hosts reach it
   bool memory = true;                      // false: TCP between ranks of one host, too
+  bool through_host = false;               // of GPUs, too: through the memory of their hosts
   std::optional<Credentials> credentials;  // what ranks that meet over TCP prove themselves by
   std::chrono::milliseconds timeout = std::chrono::minutes(10);
 };

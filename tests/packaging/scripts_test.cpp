@@ -69,6 +69,29 @@ class ScriptsTest : public QObject {
     QVERIFY2(ended.message.contains(" heddle-no-such-package"), ended.message);
   }
 
+  void gpu_check_says_what_it_lacks() {
+    const QTemporaryDir folder;
+    const QString check = packaging("gpu-check.sh"), build = folder.filePath("build");
+    const QStringList there{"--build", build, "--to", folder.filePath("to")};
+    Ended ended = run(check, there);
+    QCOMPARE(ended.exit_code, 1);
+    QVERIFY2(ended.message.contains("has no heddle-engine; make one with"), ended.message);
+    QVERIFY(QDir().mkpath(build));
+    for (const char* name : {"heddle-engine", "gpu_check", "libheddle_cuda.so"}) {
+      QFile program(build + "/" + name);
+      QVERIFY(program.open(QIODevice::WriteOnly));
+    }
+    ended = run(check, there + QStringList{"--python", folder.filePath("absent")});
+    QCOMPARE(ended.exit_code, 1);
+    QVERIFY2(ended.message.contains("give --python one with torch 2.11"), ended.message);
+    ended = run(check, there + QStringList{"--python", "false"});
+    QCOMPARE(ended.exit_code, 1);
+    QVERIFY2(ended.message.contains("give --python one with torch 2.11"), ended.message);
+    ended = run(check, there + QStringList{"--only", "kernels,nonsense"});
+    QCOMPARE(ended.exit_code, 2);
+    QVERIFY2(ended.message.contains("--only: nonsense; valid: machine, kernels"), ended.message);
+  }
+
   void uninstall_removes_what_was_put_there_and_no_more() {
     QTemporaryDir folder;
     QCOMPARE(run("cp", {"-r", packaging(""), folder.filePath("packaging")}).exit_code, 0);

@@ -136,6 +136,21 @@ class AdmissionTest : public QObject {
     QCOMPARE(of().status, Verdict::fail);
   }
 
+  // Four ranks on two GPUs: two need twice as much of one.
+  void ranks_share_gpus_where_the_host_moves_their_data() {
+    Demand demand;
+    demand.ranks = 4;
+    demand.on_gpus = demand.shares_gpus = true;
+    demand.gpu_bytes = 30 * kGiB;
+    probe::Report report = host(64, 60 * kGiB);
+    report.gpus.assign(2, {"H100", 80 * kGiB, "580"});
+    const auto gpus = [&] { return judge(demand, report, false).front(); };
+    QCOMPARE(gpus().status, Verdict::pass);
+    QVERIFY2(gpus().value.ends_with("2 ranks share one"), gpus().value.c_str());
+    demand.gpu_bytes = 50 * kGiB;
+    QCOMPARE(gpus().status, Verdict::fail);
+  }
+
   void train_refuses_what_does_not_fit() {
     const QString run_dir = folder_.filePath("train");
     const auto run = run_engine({"train", kRecipe, "--ranks", "1000", "--run-dir", run_dir});

@@ -61,7 +61,7 @@ class RecipeTest : public QObject {
     expected.checkpoint = {false, "out", 3, 1};
     expected.timeouts = {30, 20, 40};
     expected.telemetry = {1};
-    expected.transport = {true};
+    expected.transport = {"host", true};
     expected.hardware = {"8xh100", 64, "cuda", true};
     QVERIFY(parsed.recipe == expected);
     // Every key of the schema stands in that text, so none is left unread.

@@ -21,7 +21,7 @@ class DeviceTest : public QObject {
  private Q_SLOTS:
   // A product with many of them takes ten times as long.
   void subnormal_numbers_count_as_zero_on_a_cpu() {
-    QVERIFY(open_device("cpu", 0));
+    QVERIFY(open_device("cpu", 0, false));
     volatile float smallest = std::numeric_limits<float>::min();
     const auto halved = [&] { return smallest / 2; };
     QCOMPARE(halved(), 0.0F);
@@ -60,8 +60,9 @@ class DeviceTest : public QObject {
     context.port = 4711;
     heddle::recipe::Recipe recipe;
     recipe.parallelism.dp_shard = 2;
+    recipe.transport.encrypt = true;
     const auto met = init_process_groups(context, heddle::recipe::Layout(recipe),
-                                         c10::Device(at::kCUDA, 0), /*encrypt=*/true);
+                                         c10::Device(at::kCUDA, 0), recipe.transport);
     QVERIFY(!met);
     QVERIFY2(met.error().message.starts_with("transport.encrypt: NCCL, which sends what GPUs of "
                                              "several hosts exchange, cannot encrypt it; valid:"),

@@ -1,0 +1,298 @@
+"""The parts of packaging/gpu-check.sh, in their order; see there."""
+
+import argparse
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = ROOT / "resources/data/tinyshakespeare.txt"
+TOKENIZER = ROOT / "resources/data/tokenizer.json"
+FIXTURES = ROOT / "tests/fixtures/reference"
+# What a fixture's 20 losses may differ by: another order of sums in fp32.
+PARITY = 1e-3
+# What a loss of the first steps in bf16 may differ by from the CPU's, relative.
+BF16 = 2e-2
+
+
+class Failed(Exception):
+    """A part did not do what it should; its words say what happened."""
+
+
+class Check:
+    """Runs programs for one part: within what is left of its time, everything they say in its log."""
+
+    def __init__(self, arguments, environment):
+        self.arguments, self.environment = arguments, environment
+        self.folder = Path(arguments.to).resolve()
+        self.build = Path(arguments.build).resolve()
+        self.log, self.until, self.code = None, 0.0, 0
+
+    def begin(self, part, seconds):
+        self.log = self.folder / f"{part}.log"
+        self.log.write_text("")
+        self.until = time.monotonic() + seconds
+
+    def run(self, *command, may_fail=False):
+        command = [str(word) for word in command]
+        left = self.until - time.monotonic()
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.write(f"$ {' '.join(command)}\n")
+            log.flush()
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, errors="replace",
+                                       env=self.environment, start_new_session=True)
+            try:
+                out, _ = process.communicate(timeout=max(left, 1))
+            except subprocess.TimeoutExpired:
+                # Its ranks are in its group; nothing of it may hold the GPU in the next part.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                raise Failed(f"{Path(command[0]).name} took longer than the part may ({left:.0f} s were left)") from None
+            log.write(out)
+        self.code = process.returncode
+        if process.returncode and not may_fail:
+            words = self.log.read_text(errors="replace").strip().splitlines()
+            raise Failed(f"{Path(command[0]).name} ended with {process.returncode}: {words[-1][:400] if words else ''}")
+        return out
+
+    def train(self, name, recipe, *arguments):
+        """Trains a recipe; the results, and of each step what its log says."""
+        path = self.folder / f"{name}.toml"
+        path.write_text(recipe)
+        out = self.run(self.build / "heddle-engine", "train", path, "--json", *arguments)
+        lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        return lines[-1], [line["values"] for line in lines if line.get("event") == "step"]
+
+    def checks(self, what):
+        """gpu_check's lines; those that failed are the part's failure, with all of them kept."""
+        out = self.run(self.build / "gpu_check", what, may_fail=True)
+        lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        if self.code != (0 if all(line["ok"] for line in lines) else 1) or not lines:
+            said = self.log.read_text(errors="replace").strip().splitlines()[-1]
+            raise Failed(f"gpu_check ended with {self.code} after {len(lines)} checks: {said[:400]}")
+        return lines
+
+
+def recipe(preset, *, layers=None, seq=8192, batch=1, steps=12, ranks=1, device="cuda", more=""):
+    cut = f"n_layers = {layers}\n" if layers else ""
+    return f"""[model]
+preset = "{preset}"
+{cut}tied_embeddings = false
+max_seq_len = {seq}
+[data]
+text = ["{TEXT}"]
+tokenizer = "{TOKENIZER}"
+seq_len = {seq}
+[training]
+steps = {steps}
+local_batch = {batch}
+[precision]
+param = "bf16"
+[checkpoint]
+enabled = false
+{more}
+[hardware]
+ranks = {ranks}
+device = "{device}"
+"""
+
+
+def fixture_recipe(fixture):
+    return f"""[model]
+checkpoint = "{FIXTURES / fixture}"
+[data]
+token_ids = "{FIXTURES / fixture}/expected.safetensors"
+seq_len = 32
+[training]
+steps = 20
+local_batch = 4
+global_batch = 4
+max_norm = 1.0
+[optimizer]
+lr = 1e-3
+betas = [0.9, 0.95]
+eps = 1e-8
+weight_decay = 0.1
+[schedule]
+decay = "none"
+[checkpoint]
+enabled = false
+[hardware]
+ranks = 1
+device = "cuda"
+"""
+
+
+def of_checks(lines):
+    bad = [line["check"] for line in lines if not line["ok"]]
+    return not bad, f"{len(lines) - len(bad)} of {len(lines)} hold" + (f"; not: {', '.join(bad[:6])}" if bad else ""), lines
+
+
+def machine(check):
+    words = check.run("nvidia-smi", "--query-gpu=name,driver_version,memory.total,memory.used", "--format=csv,noheader")
+    topology = check.run("nvidia-smi", "topo", "-m", may_fail=True)
+    return True, words.strip().replace("\n", "; "), {"gpus": words.strip().splitlines(), "topology": topology,
+                                                     "torch": check.environment["HEDDLE_CHECK_TORCH"]}
+
+
+def kernels(check):
+    return of_checks(check.checks("kernels"))
+
+
+def events(check):
+    return of_checks(check.checks("events"))
+
+
+def attention(check):
+    return of_checks(check.checks("attention"))
+
+
+def parity(check):
+    found = {}
+    for fixture in ("llama-tiny", "llama-tiny-scaled-rope-tied"):
+        expected = json.loads((FIXTURES / fixture / "expected.json").read_text())["losses"]
+        for mode in ("eager", "planned"):
+            results, _ = check.train(f"{fixture}-{mode}", fixture_recipe(fixture), "--mode", mode)
+            found[f"{fixture}, {mode}"] = max(abs(a - b) for a, b in zip(results["losses"], expected, strict=True))
+    worst = max(found, key=found.get)
+    return found[worst] <= PARITY, f"furthest from Hugging Face's losses: {found[worst]:.2g} ({worst}; {PARITY:g} may be)", found
+
+
+def steps(check):
+    """Operator by operator, planned, and as one recorded launch; memory against the plan."""
+    shape = dict(layers=4, seq=4096, steps=16)
+    eager, _ = check.train("steps-eager", recipe("llama3-1b", **shape), "--mode", "eager")
+    planned, lines = check.train("steps-planned", recipe("llama3-1b", **shape), "--mode", "planned")
+    seconds = [line["step_seconds"] for line in lines]
+    found = {"eager": eager, "planned": planned, "step_seconds": seconds}
+    away = max(abs(a - b) / b for a, b in zip(planned["losses"], eager["losses"], strict=True))
+    words = (f"eager {eager['step_seconds']:.4f} s, planned {statistics.median(seconds[1:3]):.4f} s, "
+             f"recorded {statistics.median(seconds[6:]):.4f} s; losses within {away:.2g}; "
+             f"peak {planned['peak_bytes'] / 1e9:.2f} GB, predicted {planned['predicted_peak_bytes'] / 1e9:.2f} GB")
+    return away <= BF16 and abs(planned["peak_bytes"] / planned["predicted_peak_bytes"] - 1) <= 0.03, words, found
+
+
+def against_cpu(check):
+    shape = dict(layers=2, seq=256, steps=6)
+    losses = {device: check.train(f"losses-{device}", recipe("llama3-debug", device=device, **shape))[0]["losses"]
+              for device in ("cpu", "cuda")}
+    away = max(abs(a - b) / b for a, b in zip(losses["cuda"], losses["cpu"], strict=True))
+    return away <= BF16, f"six steps in bf16: losses within {away:.2g} of the CPU's ({BF16:g} may be)", losses
+
+
+def shared(check):
+    """Two and four ranks on one GPU, their collectives through the host: the losses of one rank."""
+    layouts = {"1 rank": (1, ""), "2 ranks, dp_shard 2": (2, "dp_shard = 2"), "2 ranks, tp 2": (2, "tp = 2"),
+               "4 ranks, tp 2, dp_shard 2": (4, "tp = 2\ndp_shard = 2"),
+               "4 ranks, pp 2, cp 2": (4, "pp = 2\ncp = 2\nmicrobatches = 2")}
+    losses = {}
+    for number, (name, (ranks, layout)) in enumerate(layouts.items()):
+        words = recipe("llama3-debug", layers=2, seq=256, batch=4, steps=6, ranks=ranks,
+                       more=f'[parallelism]\n{layout}\n[transport]\ngpus = "host"')
+        results, _ = check.train(f"shared-{number}", words, "--set", "training.global_batch=8", "--set",
+                                 f"training.local_batch={4 if 'dp_shard' in layout else 8}")
+        losses[name] = results["losses"]
+    away = {name: max(abs(a - b) / b for a, b in zip(each, losses["1 rank"], strict=True))
+            for name, each in losses.items()}
+    worst = max(away, key=away.get)
+    return away[worst] <= BF16, f"losses within {away[worst]:.2g} of one rank's ({worst}; {BF16:g} may be)", losses
+
+
+def benchmark(check):
+    if not check.arguments.peer:
+        raise Failed("no --peer: nothing to compare with")
+    torchrun = Path(check.environment["HEDDLE_CHECK_PYTHON"]).parent / "torchrun"
+    out = check.run(sys.executable, ROOT / "tests/bench/gpu_bench.py", "--torchrun", torchrun, "--peer",
+                    check.arguments.peer, "--rounds", 2, "--steps", 12, "--build", check.build)
+    lines = [line for line in out.splitlines() if "bound" in line]
+    return bool(lines) and all("ok" in line.split()[-1] for line in lines), "; ".join(re.sub(r"\s+", " ", line) for line in lines), out.splitlines()
+
+
+# In order: what the next ones rest on comes first. Seconds are limits; all of them are less than 25 minutes.
+PARTS = {
+    "machine": (machine, 20),
+    "kernels": (kernels, 120),
+    "events": (events, 30),
+    "parity": (parity, 120),
+    "steps": (steps, 120),
+    "shared": (shared, 150),
+    "against-cpu": (against_cpu, 90),
+    "attention": (attention, 120),
+    "benchmark": (benchmark, 700),
+}
+
+
+def page(done):
+    lines = ["What Heddle does on this machine's GPU", ""]
+    for part in PARTS:
+        if part in done:
+            result = done[part]
+            lines.append(f"{'ok    ' if result['ok'] else 'FAILED'}  {part:<12} {result['seconds']:5.0f} s  {result['words']}")
+        else:
+            lines.append(f"not yet {part}")
+    return "\n".join(lines) + "\n"
+
+
+def environment_of(python, build):
+    """The engine's libraries are those of PYTHON's torch, and what lies next to the engine."""
+    try:
+        words = subprocess.run([python, "-c", "import glob, os, sys, torch; lib = os.path.dirname(torch.__file__); "
+                                "print(torch.__version__); print(sys.executable); print(lib + '/lib'); "
+                                "print('\\n'.join(glob.glob(os.path.dirname(lib) + '/nvidia/*/lib')))"],
+                               capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", None) or getattr(error, "strerror", None) or f"it ends with {error.returncode}"
+        sys.exit(f"heddle: {python} has no torch: {said.strip().splitlines()[-1]}; give --python one with torch 2.11")
+    version, executable, *folders = words.stdout.split()
+    if not version.startswith("2.11."):
+        sys.exit(f"heddle: {python} has torch {version}; valid: 2.11, whose libraries the engine was built for")
+    return dict(os.environ, LD_LIBRARY_PATH=":".join([*folders, str(build)]), HEDDLE_CHECK_PYTHON=executable,
+                HEDDLE_CHECK_TORCH=version)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="gpu-check.sh")
+    parser.add_argument("--python", default="python3", help="of an environment with torch 2.11")
+    parser.add_argument("--build", default=ROOT / "build/release/bin", help="where the programs are")
+    parser.add_argument("--to", default="gpu-check", help="where results go")
+    parser.add_argument("--peer", help="the training script to compare with")
+    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    arguments = parser.parse_args()
+    chosen = arguments.only.split(",")
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"--only: {', '.join(unknown)}; valid: {', '.join(PARTS)}")
+    for program in ("heddle-engine", "gpu_check", "libheddle_cuda.so"):
+        if not (Path(arguments.build) / program).exists():
+            sys.exit(f"heddle: {arguments.build} has no {program}; make one with packaging/gpu-check.sh --pack FOLDER")
+
+    Path(arguments.to).mkdir(parents=True, exist_ok=True)
+    results = Path(arguments.to) / "gpu-check.json"
+    done = json.loads(results.read_text()) if results.exists() else {}
+    check = Check(arguments, environment_of(arguments.python, Path(arguments.build).resolve()))
+    for part in chosen:
+        if part in done:
+            continue
+        work, seconds = PARTS[part]
+        check.begin(part, seconds)
+        begin = time.monotonic()
+        try:
+            ok, words, found = work(check)
+        except (Failed, OSError, KeyError, ValueError) as error:
+            ok, words, found = False, f"{error}" if isinstance(error, Failed) else f"{type(error).__name__}: {error}", None
+        done[part] = {"ok": ok, "words": words, "seconds": round(time.monotonic() - begin, 1), "found": found}
+        whole = results.with_suffix(".part")
+        whole.write_text(json.dumps(done, indent=1))
+        whole.replace(results)
+        results.with_suffix(".txt").write_text(page(done))
+        print(f"{'ok' if ok else 'FAILED'}: {part}: {words}", flush=True)
+    return 0 if all(done[part]["ok"] for part in chosen) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
