@@ -50,13 +50,11 @@ class Array {
     if (all == MAP_FAILED) throw std::bad_alloc();
     begin_ = static_cast<char*>(all) + kPage;
     mprotect(begin_, inside_, PROT_READ | PROT_WRITE);
-    size_t at = (inside_ - bytes) / kAligned * kAligned + off;
-    if (at + bytes > inside_) at -= kAligned;
-    data_ = begin_ + at;
+    data_ = begin_ + (inside_ - bytes) / kAligned * kAligned + off;
+    if (data_ + bytes > begin_ + inside_) data_ -= kAligned;
     std::memset(begin_, kGuard, inside_);
     std::memset(data_, 0xFF, bytes);
-    ASAN_POISON_MEMORY_REGION(begin_, at);
-    ASAN_POISON_MEMORY_REGION(data_ + bytes, inside_ - at - bytes);
+    forbid_around();
   }
   Array(Array&& other) noexcept
       : n_(other.n_),
@@ -104,15 +102,19 @@ class Array {
     bool whole = true;
     for (const char* at = begin_; at < begin_ + inside_; ++at)
       whole = whole && ((at >= data_ && at < data_ + n_ * sizeof(T)) || *at == kGuard);
-    const size_t before = static_cast<size_t>(data_ - begin_), bytes = n_ * sizeof(T);
-    ASAN_POISON_MEMORY_REGION(begin_, before);
-    ASAN_POISON_MEMORY_REGION(data_ + bytes, inside_ - before - bytes);
+    forbid_around();
     return whole;
   }
 
  private:
   static constexpr size_t kPage = 4096, kAligned = 32;
   static constexpr char kGuard = 0x7F;
+
+  void forbid_around() const {
+    ASAN_POISON_MEMORY_REGION(begin_, static_cast<size_t>(data_ - begin_));
+    ASAN_POISON_MEMORY_REGION(data_ + n_ * sizeof(T),
+                              static_cast<size_t>(begin_ + inside_ - data_) - n_ * sizeof(T));
+  }
 
   size_t n_;
   size_t inside_;  // bytes between the pages
