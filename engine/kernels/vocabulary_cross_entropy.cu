@@ -41,7 +41,7 @@ __global__ void join(const float* numbers, const int64_t* labels, float* loss, f
       top = fmaxf(top, numbers[(rank * rows + row) * kNumbers]);
     for (int64_t rank = 0; rank < ranks; ++rank) {
       const float* of = numbers + (rank * rows + row) * kNumbers;
-      if (of[1] > 0) sum += of[1] * expf(of[0] - top);
+      if (of[1] != 0) sum += of[1] * expf(of[0] - top);
       chosen += of[2];
     }
     logsumexp[row] = top + logf(sum);
