@@ -240,6 +240,8 @@ class DocumentKernelsTest : public QObject {
     QTest::newRow("one more") << std::vector<Lengths>{many(65, 3)} << size_t{64};
     QTest::newRow("500") << std::vector<Lengths>{many(500, 4)} << size_t{64};
     QTest::newRow("1500 of one token") << std::vector<Lengths>{many(1500, 1)} << size_t{64};
+    QTest::newRow("1500 of one token, each found")
+        << std::vector<Lengths>{many(1500, 1)} << size_t{2000};
     QTest::newRow("a long one among 300")
         << std::vector<Lengths>{many(300, 5, 700), many(1, 1200, 1000)} << size_t{128};
     QTest::newRow("long and short in turn")
