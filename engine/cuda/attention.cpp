@@ -40,24 +40,35 @@ Tensor no_seed(const Tensor& like) { return at::empty({}, like.options().dtype(a
 // [B, S, H, D] → [B·S, H, D].
 Tensor flat(const Tensor& x) { return x.view({x.size(0) * x.size(1), x.size(2), x.size(3)}); }
 
-// Documents of all sequences, one after the other: where each begins; and whether that is all there
-// is to the keys that tokens see.
-struct Documents {
-  Tensor starts, valid;
+launch::AttentionShape shape_of(const Tensor& q, const Tensor& k, double scale) {
+  return {.tokens = q.size(0) * q.size(1),
+          .s = q.size(1),
+          .heads = q.size(2),
+          .kv_heads = k.size(2),
+          .d = q.size(3),
+          .scale = static_cast<float>(scale)};
+}
 
-  Documents(const Tensor& q, const Optional& first, const Optional& last)
-      : starts(at::empty({q.size(0) * launch::kDocuments + 1}, q.options().dtype(at::kInt))),
-        valid(at::empty({}, q.options().dtype(at::kInt))) {
-    const Tensor from = first->contiguous(), to = last->contiguous();
-    launch::find_documents(from.const_data_ptr<int64_t>(), to.const_data_ptr<int64_t>(), q.size(0),
-                           q.size(1), starts.mutable_data_ptr<int32_t>(),
-                           valid.mutable_data_ptr<int32_t>(), c10::cuda::getCurrentCUDAStream());
+// Segments of all sequences, one after the other: where each begins, and what find_documents says
+// of them.
+struct Documents {
+  Tensor first, starts, found;
+
+  Documents(const Tensor& q, const Optional& first_key, const Optional& last_key)
+      : first(first_key->contiguous()),
+        starts(at::empty({q.size(0) * launch::kDocuments + 1}, q.options().dtype(at::kInt))),
+        found(at::empty({2}, q.options().dtype(at::kInt))) {
+    const Tensor last = last_key->contiguous();
+    launch::find_documents(first.const_data_ptr<int64_t>(), last.const_data_ptr<int64_t>(),
+                           q.size(0), q.size(1), q.size(0) * launch::kDocuments,
+                           starts.mutable_data_ptr<int32_t>(), found.mutable_data_ptr<int32_t>(),
+                           c10::cuda::getCurrentCUDAStream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   }
 
   // The host need not wait to hear of it: the loss is not finite, and the step names attention.
   void spoil_unless_valid(Tensor& out) const {
-    launch::spoil_unless(valid.const_data_ptr<int32_t>(), launch::Type::bf16,
+    launch::spoil_unless(found.const_data_ptr<int32_t>(), launch::Type::bf16,
                          out.mutable_data_ptr(), out.numel(), c10::cuda::getCurrentCUDAStream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   }
@@ -69,9 +80,15 @@ std::tuple<Tensor, Tensor> by_documents(const Tensor& q, const Tensor& k, const 
   auto result =
       at::_flash_attention_forward(flat(q), flat(k), flat(v), documents.starts, documents.starts,
                                    q.size(1), k.size(1), 0.0, true, false, scale);
-  Tensor out = std::get<0>(result).view(q.sizes());
+  Tensor out = std::get<0>(result).view(q.sizes()), by_head = std::get<1>(result);
+  launch::short_documents(launch::Type::bf16, shape_of(q, k, scale), q.const_data_ptr(),
+                          k.const_data_ptr(), v.const_data_ptr(),
+                          documents.first.const_data_ptr<int64_t>(),
+                          documents.found.const_data_ptr<int32_t>(), out.mutable_data_ptr(),
+                          by_head.mutable_data_ptr<float>(), c10::cuda::getCurrentCUDAStream());
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
   documents.spoil_unless_valid(out);
-  const Tensor logsumexp = std::get<1>(result).view({q.size(2), q.size(0), q.size(1)});
+  const Tensor logsumexp = by_head.view({q.size(2), q.size(0), q.size(1)});
   return {out, logsumexp.transpose(0, 1).contiguous()};
 }
 
@@ -81,10 +98,18 @@ std::tuple<Tensor, Tensor, Tensor> by_documents_backward(const Tensor& dout, con
                                                          const Optional& first,
                                                          const Optional& last, double scale) {
   const Documents documents(q, first, last);
-  const Tensor by_head = logsumexp.transpose(0, 1).reshape({q.size(2), q.size(0) * q.size(1)});
+  const Tensor by_head =
+      logsumexp.transpose(0, 1).reshape({q.size(2), q.size(0) * q.size(1)}).contiguous();
   auto [dq, dk, dv] = at::_flash_attention_backward(
-      flat(dout), flat(q), flat(k), flat(v), flat(out), by_head.contiguous(), documents.starts,
-      documents.starts, q.size(1), k.size(1), 0.0, true, {}, {}, scale);
+      flat(dout), flat(q), flat(k), flat(v), flat(out), by_head, documents.starts, documents.starts,
+      q.size(1), k.size(1), 0.0, true, {}, {}, scale);
+  launch::short_documents_backward(
+      launch::Type::bf16, shape_of(q, k, scale), dout.const_data_ptr(), q.const_data_ptr(),
+      k.const_data_ptr(), v.const_data_ptr(), out.const_data_ptr(), by_head.const_data_ptr<float>(),
+      documents.first.const_data_ptr<int64_t>(), documents.found.const_data_ptr<int32_t>(),
+      dq.mutable_data_ptr(), dk.mutable_data_ptr(), dv.mutable_data_ptr(),
+      c10::cuda::getCurrentCUDAStream());
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
   return {dq.view(q.sizes()), dk.view(k.sizes()), dv.view(v.sizes())};
 }
 

@@ -10,8 +10,8 @@ namespace heddle::cuda {
 
 using Optional = std::optional<at::Tensor>;
 
-/// First and last keys without key starts must be documents, at most kernels::cuda::kDocuments of
-/// them in a sequence, where flash attention takes the call: anything else gives NaN. With key
+/// First and last keys without key starts must be documents where flash attention takes the call:
+/// anything else gives NaN. With key
 /// starts, for parts of a sequence, it is the composite that computes.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
                                              const at::Tensor& v, const Optional& first_key,

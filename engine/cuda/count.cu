@@ -1,4 +1,5 @@
 #include "engine/cuda/count.h"
+#include "engine/kernels/device.cuh"
 
 namespace heddle::cuda {
 namespace {
@@ -11,7 +12,7 @@ __global__ void count_up_kernel(volatile unsigned long long* number) {
 }  // namespace
 
 void count_up(unsigned long long* number, cudaStream_t stream) {
-  count_up_kernel<<<1, 1, 0, stream>>>(number);
+  kernels::cuda::launch(stream, 1, 1, 1, &count_up_kernel, number);
 }
 
 }  // namespace heddle::cuda

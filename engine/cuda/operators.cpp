@@ -97,7 +97,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& dy_in, const Tensor& 
                rstd = rstd_in.contiguous();
   check_same("rms_norm_backward", dy, x);
   Tensor dx = at::empty_like(x), dweight = at::empty_like(weight);
-  Tensor partial = floats({launch::rms_norm_blocks(x.size(0)), x.size(1)}, x);
+  Tensor partial = floats({launch::norm_blocks(x.size(0)), x.size(1)}, x);
   start([&] {
     launch::rms_norm_backward(type_of(x), type_of(weight), dy.const_data_ptr(), x.const_data_ptr(),
                               weight.const_data_ptr(), rstd.const_data_ptr<float>(),
@@ -118,7 +118,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward_add(const Tensor& dy_in, const Tens
                rstd = rstd_in.contiguous();
   check_same("rms_norm_backward_add", dy, x);
   Tensor dx = at::empty_like(x), dweight = at::empty_like(weight);
-  Tensor partial = floats({launch::rms_norm_blocks(x.size(0)), x.size(1)}, x);
+  Tensor partial = floats({launch::norm_blocks(x.size(0)), x.size(1)}, x);
   start([&] {
     launch::rms_norm_backward_add(
         type_of(x), type_of(weight), dy.const_data_ptr(), x.const_data_ptr(),

@@ -1,24 +1,32 @@
+#include <cmath>
+
 #include "engine/kernels/device.cuh"
 
 namespace heddle::kernels::cuda {
 namespace {
+
+// AdamWRates in fp32: it is enough for these, and of most GPUs fp64 is 32 or 64 times as slow.
+struct Rates {
+  const double* lr;
+  const int64_t* step;
+  const float* factor;
+  float log_beta1, log_beta2, beta1, beta2, eps, weight_decay;
+};
 
 // What every element of a step needs.
 struct Factors {
   float factor, decay, rate, correction, beta1, beta2, eps;
 };
 
-__device__ Factors factors_of(const AdamWRates& rates) {
-  const double lr = *rates.lr;
-  const auto step = static_cast<double>(*rates.step);
-  const auto correction1 = static_cast<float>(1.0 - pow(rates.beta1, step));
-  return {*rates.factor,
-          static_cast<float>(1.0 - lr * rates.weight_decay),
-          static_cast<float>(lr) / correction1,
-          static_cast<float>(sqrt(1.0 - pow(rates.beta2, step))),
-          static_cast<float>(rates.beta1),
-          static_cast<float>(rates.beta2),
-          static_cast<float>(rates.eps)};
+__device__ Factors factors_of(const Rates& rates) {
+  const auto lr = static_cast<float>(*rates.lr), step = static_cast<float>(*rates.step);
+  // 1 − βᵗ, without losing what is left of 1.
+  const float correction1 = -expm1f(step * rates.log_beta1),
+              correction2 = -expm1f(step * rates.log_beta2);
+  return {*rates.factor,    1.0F - lr * rates.weight_decay,
+          lr / correction1, sqrtf(correction2),
+          rates.beta1,      rates.beta2,
+          rates.eps};
 }
 
 template <int V>
@@ -41,21 +49,16 @@ __device__ void update(float* parameter, float* exp_avg, float* exp_avg_sq, cons
   store<V>(exp_avg_sq, v);
 }
 
-// A block is a chunk of one parameter; a chunk is a multiple of 4, so that only its end is not.
-__global__ void update_all(ListBlocks blocks, AdamWInputs tensors, AdamWRates rates) {
-  __shared__ Factors shared;
-  if (threadIdx.x == 0) shared = factors_of(rates);
-  __syncthreads();
-  const Factors f = shared;
+// A block is a chunk of one parameter.
+__global__ void update_all(ListBlocks blocks, AdamWInputs tensors, Rates rates) {
+  const Factors f = factors_of(rates);
   if (f.factor == 0.0F) return;  // a gradient that is not finite changes nothing
   const int block = static_cast<int>(blockIdx.x), tensor = blocks.tensor_of(block);
   float *p = tensors.parameter[tensor], *m = tensors.exp_avg[tensor],
         *v = tensors.exp_avg_sq[tensor];
   const float* g = tensors.grad[tensor];
   const int64_t begin = blocks.begin(block, tensor), end = blocks.end(block, tensor);
-  const auto addresses = reinterpret_cast<uintptr_t>(p) | reinterpret_cast<uintptr_t>(m) |
-                         reinterpret_cast<uintptr_t>(v) | reinterpret_cast<uintptr_t>(g);
-  const int64_t whole = addresses % 16 == 0 ? begin + (end - begin) / 4 * 4 : begin;
+  const int64_t whole = whole_packs<4>(begin, end, p, m, v, g);
   for (int64_t i = begin + threadIdx.x * 4; i < whole; i += kThreads * 4)
     update<4>(p + i, m + i, v + i, g + i, f);
   for (int64_t i = whole + threadIdx.x; i < end; i += kThreads)
@@ -66,9 +69,17 @@ __global__ void update_all(ListBlocks blocks, AdamWInputs tensors, AdamWRates ra
 
 void adamw(const ListBlocks& blocks, const AdamWInputs& tensors, const AdamWRates& rates,
            cudaStream_t stream) {
-  if (blocks.blocks() > 0)
-    update_all<<<static_cast<unsigned>(blocks.blocks()), kThreads, 0, stream>>>(blocks, tensors,
-                                                                                rates);
+  if (blocks.blocks() == 0) return;
+  const Rates in_fp32{rates.lr,
+                      rates.step,
+                      rates.factor,
+                      static_cast<float>(std::log(rates.beta1)),
+                      static_cast<float>(std::log(rates.beta2)),
+                      static_cast<float>(rates.beta1),
+                      static_cast<float>(rates.beta2),
+                      static_cast<float>(rates.eps),
+                      static_cast<float>(rates.weight_decay)};
+  launch(stream, blocks.blocks(), &update_all, blocks, tensors, in_fp32);
 }
 
 }  // namespace heddle::kernels::cuda

@@ -10,7 +10,7 @@ __device__ void convert(const From* from, To* to) {
   store<V>(to, v);
 }
 
-// A block is a chunk of one tensor; a chunk is a multiple of what is read at once.
+// A block is a chunk of one tensor.
 template <typename From, typename To>
 __global__ void convert_all(ListBlocks blocks, Inputs tensors, Outputs results) {
   constexpr int kAtOnce = kPack<__nv_bfloat16>;
@@ -18,9 +18,7 @@ __global__ void convert_all(ListBlocks blocks, Inputs tensors, Outputs results) 
   const auto* from = static_cast<const From*>(tensors.of[tensor]);
   auto* to = static_cast<To*>(results.of[tensor]);
   const int64_t begin = blocks.begin(block, tensor), end = blocks.end(block, tensor);
-  const bool aligned = reinterpret_cast<uintptr_t>(from) % sizeof(Pack<From, kAtOnce>) == 0 &&
-                       reinterpret_cast<uintptr_t>(to) % sizeof(Pack<To, kAtOnce>) == 0;
-  const int64_t whole = aligned ? end - (end - begin) % kAtOnce : begin;
+  const int64_t whole = whole_packs<kAtOnce>(begin, end, from, to);
   for (int64_t i = begin + threadIdx.x * kAtOnce; i < whole; i += kThreads * kAtOnce)
     convert<kAtOnce>(from + i, to + i);
   for (int64_t i = whole + threadIdx.x; i < end; i += kThreads) convert<1>(from + i, to + i);
@@ -29,13 +27,12 @@ __global__ void convert_all(ListBlocks blocks, Inputs tensors, Outputs results) 
 }  // namespace
 
 void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,
-               cudaStream_t stream) {
+          cudaStream_t stream) {
   if (blocks.blocks() == 0) return;
-  const auto count = static_cast<unsigned>(blocks.blocks());
   if (from == Type::fp32) {
-    convert_all<float, __nv_bfloat16><<<count, kThreads, 0, stream>>>(blocks, tensors, results);
+    launch(stream, blocks.blocks(), &convert_all<float, __nv_bfloat16>, blocks, tensors, results);
   } else {
-    convert_all<__nv_bfloat16, float><<<count, kThreads, 0, stream>>>(blocks, tensors, results);
+    launch(stream, blocks.blocks(), &convert_all<__nv_bfloat16, float>, blocks, tensors, results);
   }
 }
 

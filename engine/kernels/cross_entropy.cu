@@ -49,10 +49,9 @@ void cross_entropy(Type type, const void* logits, const int64_t* labels, float* 
     const auto* x = static_cast<const T*>(logits);
     if (rows > 0)
       by_pack<T>(packs<T>(n, logits), [&]<typename, int V>() {
-        logsumexps<T, V>
-            <<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, labels, logsumexp, n);
+        launch(stream, rows, &logsumexps<T, V>, x, labels, logsumexp, n);
       });
-    sum_loss<T><<<1, kSumThreads, 0, stream>>>(x, labels, logsumexp, loss, rows, n);
+    launch(stream, 1, 1, kSumThreads, &sum_loss<T>, x, labels, logsumexp, loss, rows, n);
   });
 }
 
@@ -62,8 +61,8 @@ void cross_entropy_backward(Type type, const float* dloss, const void* logits,
   if (rows == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(n, logits, dlogits), [&]<typename, int V>() {
-      backward<T, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-          dloss, static_cast<const T*>(logits), labels, logsumexp, static_cast<T*>(dlogits), n);
+      launch(stream, rows, &backward<T, V>, dloss, static_cast<const T*>(logits), labels, logsumexp,
+             static_cast<T*>(dlogits), n);
     });
   });
 }

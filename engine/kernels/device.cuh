@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "engine/kernels/launch.h"
 
@@ -51,6 +52,26 @@ __device__ void store(T* to, const float (&from)[V]) {
   *reinterpret_cast<Pack<T, V>*>(to) = pack;
 }
 
+/// V elements at once where `Aligned`, else one after the other.
+template <bool Aligned, int V, typename T>
+__device__ void load_aligned(const T* from, float (&to)[V]) {
+  if constexpr (Aligned) {
+    load<V>(from, to);
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; ++i) to[i] = to_float(from[i]);
+  }
+}
+template <bool Aligned, int V, typename T>
+__device__ void store_aligned(T* to, const float (&from)[V]) {
+  if constexpr (Aligned) {
+    store<V>(to, from);
+  } else {
+#pragma unroll
+    for (int i = 0; i < V; ++i) to[i] = from_float<T>(from[i]);
+  }
+}
+
 struct Sum {
   template <typename T>
   __device__ T operator()(T a, T b) const {
@@ -83,18 +104,55 @@ __device__ inline void stop_run(const char* what, int64_t value, int64_t limit) 
   __trap();
 }
 
-inline int64_t blocks_for(int64_t items, int64_t per_block) {
-  return (items + per_block - 1) / per_block;
+/// Puts a kernel in the stream: `blocks` times `across` blocks of `threads`.
+template <typename... Parameters, typename... Arguments>
+void launch(cudaStream_t stream, int64_t blocks, int64_t across, int threads,
+            void (*kernel)(Parameters...), Arguments&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3{static_cast<unsigned>(blocks), static_cast<unsigned>(across), 1};
+  config.blockDim = dim3{static_cast<unsigned>(threads), 1, 1};
+  config.stream = stream;
+  cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+/// The same, `blocks` of kThreads.
+template <typename... Parameters, typename... Arguments>
+void launch(cudaStream_t stream, int64_t blocks, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
+  launch(stream, blocks, 1, kThreads, kernel, std::forward<Arguments>(arguments)...);
 }
 
 template <typename T>
 inline constexpr int kPack = 16 / sizeof(T);
+
+/// A grid for rows of `items`, which take a thread each: blocks of a row in y, so that kernels need
+/// no division to find their row.
+struct RowGrid {
+  int64_t across;
+  int threads;
+
+  explicit RowGrid(int64_t items)
+      : across(blocks_for(items, kThreads)),
+        threads(static_cast<int>(items < kThreads ? blocks_for(items, 32) * 32 : kThreads)) {}
+};
+/// The item of this thread.
+__device__ inline int item_of_row() {
+  return static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+}
 
 /// Whether rows of n elements can be read kPack at a time at all these addresses: 32 bytes of fp32
 /// beside 16 of bf16.
 template <typename T, typename... Pointers>
 bool packs(int64_t n, const Pointers*... pointers) {
   return n % kPack<T> == 0 && ((reinterpret_cast<uintptr_t>(pointers) % 32 == 0) && ...);
+}
+
+/// Up to where elements [begin, end) of all these tensors can be read V at a time; begin is a
+/// multiple of V.
+template <int V, typename... Ts>
+__device__ int64_t whole_packs(int64_t begin, int64_t end, const Ts*... tensors) {
+  const bool aligned = ((reinterpret_cast<uintptr_t>(tensors) % sizeof(Pack<Ts, V>) == 0) && ...);
+  return aligned ? end - (end - begin) % V : begin;
 }
 
 /// Calls `launch.template operator()<T>()` with the element's type.

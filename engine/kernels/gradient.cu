@@ -15,17 +15,26 @@ __global__ void add(float* sum, const T* value, int64_t n) {
   store<V>(sum + i, s);
 }
 
-// A block is a chunk of one tensor.
+template <int V, typename T>
+__device__ void add_squares(const T* x, double& sum) {
+  float v[V];
+  load<V>(x, v);
+#pragma unroll
+  for (int j = 0; j < V; ++j) sum += static_cast<double>(v[j]) * static_cast<double>(v[j]);
+}
+
+// A block is a chunk of one tensor. In fp64, which a gradient that is far too large cannot exceed:
+// it is clipped and the run goes on. Memory takes longer than that.
 template <typename T>
 __global__ void square(ListBlocks blocks, Inputs tensors, double* partial) {
   const int block = static_cast<int>(blockIdx.x), tensor = blocks.tensor_of(block);
   const T* x = static_cast<const T*>(tensors.of[tensor]);
+  const int64_t begin = blocks.begin(block, tensor), end = blocks.end(block, tensor);
+  const int64_t whole = whole_packs<kPack<T>>(begin, end, x);
   double sum = 0;
-  for (int64_t i = blocks.begin(block, tensor) + threadIdx.x; i < blocks.end(block, tensor);
-       i += kThreads) {
-    const double value = to_float(x[i]);
-    sum += value * value;
-  }
+  for (int64_t i = begin + threadIdx.x * kPack<T>; i < whole; i += kThreads * kPack<T>)
+    add_squares<kPack<T>>(x + i, sum);
+  for (int64_t i = whole + threadIdx.x; i < end; i += kThreads) add_squares<1>(x + i, sum);
   sum = reduce_block(sum, 0.0, Sum());
   if (threadIdx.x == 0) partial[block] = sum;
 }
@@ -63,8 +72,7 @@ void accumulate(Type type, float* sum, const void* value, int64_t n, cudaStream_
   if (n == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(n, sum, value), [&]<typename, int V>() {
-      add<T, V><<<static_cast<unsigned>(blocks_for(n, kThreads * V)), kThreads, 0, stream>>>(
-          sum, static_cast<const T*>(value), n);
+      launch(stream, blocks_for(n, kThreads * V), &add<T, V>, sum, static_cast<const T*>(value), n);
     });
   });
 }
@@ -73,20 +81,17 @@ void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,
                    const Results& results, double* partial, cudaStream_t stream) {
   if (blocks.blocks() > 0)
     by_type(type, [&]<typename T>() {
-      square<T><<<static_cast<unsigned>(blocks.blocks()), kThreads, 0, stream>>>(blocks, tensors,
-                                                                                 partial);
+      launch(stream, blocks.blocks(), &square<T>, blocks, tensors, partial);
     });
-  if (blocks.count > 0)
-    sum_squares<<<static_cast<unsigned>(blocks.count), kThreads, 0, stream>>>(blocks, results,
-                                                                              partial);
+  if (blocks.count > 0) launch(stream, blocks.count, &sum_squares, blocks, results, partial);
 }
 
 void total_norm(const Inputs& squares, int count, double* total, bool add, cudaStream_t stream) {
-  sum_in_order<<<1, 1, 0, stream>>>(squares, count, total, add);
+  launch(stream, 1, 1, 1, &sum_in_order, squares, count, total, add);
 }
 
 void clip_factor(const double* norm, double max_norm, float* factor, cudaStream_t stream) {
-  clip<<<1, 1, 0, stream>>>(norm, max_norm, factor);
+  launch(stream, 1, 1, 1, &clip, norm, max_norm, factor);
 }
 
 }  // namespace heddle::kernels::cuda

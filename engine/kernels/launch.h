@@ -16,11 +16,10 @@ enum class Type : uint8_t { fp32, bf16 };
 /// x, y: `type` [rows, n]; weight: `weight_type` [n]; rstd fp32 [rows].
 void rms_norm(Type type, Type weight_type, const void* x, const void* weight, void* y, float* rstd,
               int64_t rows, int64_t n, double eps, cudaStream_t stream);
-/// `partial`: fp32 [rms_norm_blocks(rows), n], of no meaning before and after.
+/// `partial`: fp32 [norm_blocks(rows), n], of no meaning before and after.
 void rms_norm_backward(Type type, Type weight_type, const void* dy, const void* x,
                        const void* weight, const float* rstd, void* dx, void* dweight,
                        float* partial, int64_t rows, int64_t n, cudaStream_t stream);
-int64_t rms_norm_blocks(int64_t rows);
 /// The norm of `sum`, which is made too: x and `other`, both `type` [rows, n].
 void add_rms_norm(Type type, Type weight_type, const void* x, const void* other, const void* weight,
                   void* y, float* rstd, void* sum, int64_t rows, int64_t n, double eps,
@@ -42,13 +41,32 @@ void merge_attention(Type type, const void* a, const float* lse_a, const void* b
                      const float* lse_b, void* out, float* logsumexp, int64_t tokens, int64_t s,
                      int64_t heads, int64_t d, cudaStream_t stream);
 
-/// first, last [sequences, s] → starts [sequences · kDocuments + 1]: where each document begins in
-/// all tokens, then how many tokens there are. valid: 1, or 0 where what tokens see is not their
-/// documents, or these are too many.
+/// first, last [sequences, s] → starts [capacity + 1]: where each segment begins in all tokens,
+/// then how many tokens there are. A segment is a document; where there are more documents than
+/// that, short ones next to each other share one. found, of two: 1, or 0 where what tokens see is
+/// not their documents; the most tokens of a document that shares a segment, or 0 where none does.
+/// capacity: at least 3 · sequences.
 void find_documents(const int64_t* first, const int64_t* last, int64_t sequences, int64_t s,
-                    int32_t* starts, int32_t* valid, cudaStream_t stream);
+                    int64_t capacity, int32_t* starts, int32_t* found, cudaStream_t stream);
 /// Makes the values NaN unless *valid.
 void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream);
+
+/// Of attention over sequences of s tokens; d is at most 256.
+struct AttentionShape {
+  int64_t tokens, s, heads, kv_heads, d;
+  float scale;
+};
+/// Attention within the documents that share a segment, over what was made of the segment as if it
+/// were one; nothing else is written. q, out [tokens, heads, d]; k, v [tokens, kv_heads, d]; first
+/// and found as above; logsumexp fp32 [heads, tokens].
+void short_documents(Type type, const AttentionShape& shape, const void* q, const void* k,
+                     const void* v, const int64_t* first, const int32_t* found, void* out,
+                     float* logsumexp, cudaStream_t stream);
+/// The same of the gradients.
+void short_documents_backward(Type type, const AttentionShape& shape, const void* dout,
+                              const void* q, const void* k, const void* v, const void* out,
+                              const float* logsumexp, const int64_t* first, const int32_t* found,
+                              void* dq, void* dk, void* dv, cudaStream_t stream);
 
 void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n, cudaStream_t stream);
 void swiglu_backward(Type type, const void* dout, const void* gate, const void* up, void* dgate,
@@ -80,11 +98,11 @@ void accumulate(Type type, float* sum, const void* value, int64_t n, cudaStream_
 struct Inputs {
   const void* of[kListed];
 };
-struct Results {
-  double* of[kListed];
-};
 struct Outputs {
   void* of[kListed];
+};
+struct Results {
+  double* of[kListed];
 };
 /// results[i] = tensors[i] in the other type.
 void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,

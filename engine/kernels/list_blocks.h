@@ -1,4 +1,4 @@
-// Which thread block of one launch works on which part of which tensor of a list.
+// Which thread block of a launch works on what, where the host must know it too.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,17 @@
 #endif
 
 namespace heddle::kernels::cuda {
+
+HEDDLE_ON_DEVICE inline int64_t blocks_for(int64_t items, int64_t per_block) {
+  return (items + per_block - 1) / per_block;
+}
+
+/// Partial sums of dweight that rms_norm_backward makes of so many rows, one a block: four for each
+/// multiprocessor of an H100, which runs them all at once.
+inline int64_t norm_blocks(int64_t rows) {
+  constexpr int64_t kMost = 4 * 132;
+  return rows == 0 ? 0 : blocks_for(rows, blocks_for(rows, kMost));
+}
 
 /// Tensors that one launch takes: what a kernel's arguments have room for.
 inline constexpr int kListed = 48;

@@ -11,17 +11,18 @@ __device__ float log_of_sum(float a, float b) {
   return isinf(top) ? top : top + logf(expf(a - top) + expf(b - top));
 }
 
-// A thread is V elements of one head of one token.
+// A row of the grid is a token, a thread V elements of one of its heads.
 template <typename T, int V>
 __global__ void merge(const T* a, const float* lse_a, const T* b, const float* lse_b, T* out,
-                      float* logsumexp, int64_t packs, int64_t s, int64_t heads, int64_t d) {
-  const int64_t pack = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+                      float* logsumexp, int packs, unsigned s, int heads, int d) {
+  const int pack = item_of_row();
   if (pack >= packs) return;
-  const int64_t element = pack * V, row = element / d;  // of [B, S, H]
-  const int64_t token = row / heads, head = row % heads;
-  const int64_t at = (token / s * heads + head) * s + token % s;  // in [B, H, S]
+  const int head = pack * V / d;
+  const unsigned sequence = blockIdx.x / s;
+  const int64_t at = (static_cast<int64_t>(sequence) * heads + head) * s + blockIdx.x % s;
+  const int64_t element = (static_cast<int64_t>(blockIdx.x) * packs + pack) * V;
   const float left = lse_a[at], right = lse_b[at], whole = log_of_sum(left, right);
-  if (element % d == 0) logsumexp[at] = whole;
+  if (pack * V % d == 0) logsumexp[at] = whole;
   const float x = share(left, whole), y = share(right, whole);
   float u[V], v[V];
   load<V>(a + element, u);
@@ -39,10 +40,11 @@ void merge_attention(Type type, const void* a, const float* lse_a, const void* b
   if (tokens * heads * d == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(d, a, b, out), [&]<typename, int V>() {
-      const int64_t packs = tokens * heads * d / V;
-      merge<T, V><<<static_cast<unsigned>(blocks_for(packs, kThreads)), kThreads, 0, stream>>>(
-          static_cast<const T*>(a), lse_a, static_cast<const T*>(b), lse_b, static_cast<T*>(out),
-          logsumexp, packs, s, heads, d);
+      const RowGrid grid(heads * d / V);
+      launch(stream, tokens, grid.across, grid.threads, &merge<T, V>, static_cast<const T*>(a),
+             lse_a, static_cast<const T*>(b), lse_b, static_cast<T*>(out), logsumexp,
+             static_cast<int>(heads * d / V), static_cast<unsigned>(s), static_cast<int>(heads),
+             static_cast<int>(d));
     });
   });
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/kernels/kernel.h"
+#include "engine/kernels/list_blocks.h"
 #include "engine/kernels/operators.h"
 #include "engine/kernels/scratch.h"
 
@@ -215,7 +216,9 @@ int64_t forward_scratch(const Graph& graph, const Node& node, const Workplace& p
 int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
   const graph::Value& x = graph::argument(graph, node, 1);
   const graph::Value& weight = graph::argument(graph, node, 2);
-  const int64_t partial = aligned((x.sizes[0] + kBlock - 1) / kBlock * x.sizes[1] * 4);
+  const int64_t blocks =
+      place.gpu ? cuda::norm_blocks(x.sizes[0]) : cuda::blocks_for(x.sizes[0], kBlock);
+  const int64_t partial = aligned(blocks * x.sizes[1] * 4);
   return contiguous_copies(graph, node) + partial +
          (!place.gpu && converts(weight) ? 2 * float_bytes(weight) : 0);
 }

@@ -3,13 +3,10 @@
 namespace heddle::kernels::cuda {
 namespace {
 
-// Rows that a block of backward adds into one partial sum of dweight.
-constexpr int64_t kRows = 64;
-
 // A block is a row. With `other` it is the norm of `total`, the sum of x and that; else total is x.
 template <typename T, typename W, int V>
 __global__ void forward(const T* x, const T* other, T* total, const W* weight, T* y, float* rstd,
-                        int64_t n, double eps) {
+                        int64_t n, float eps) {
   const int64_t row = blockIdx.x;
   x += row * n;
   y += row * n;
@@ -33,8 +30,7 @@ __global__ void forward(const T* x, const T* other, T* total, const W* weight, T
     for (int j = 0; j < V; ++j) sum += v[j] * v[j];
   }
   sum = reduce_block(sum, 0.0F, Sum());
-  const auto r =
-      static_cast<float>(1.0 / sqrt(static_cast<double>(sum) / static_cast<double>(n) + eps));
+  const float r = rsqrtf(sum / static_cast<float>(n) + eps);
   if (threadIdx.x == 0) rstd[row] = r;
   for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) {
     float v[V], w[V];
@@ -46,15 +42,22 @@ __global__ void forward(const T* x, const T* other, T* total, const W* weight, T
   }
 }
 
-// dx = r·(w·dy − x·r²·mean(w·dy·x)), and `other` added to it where that is given; a block is kRows
-// rows, and each thread keeps its own columns of Σ dy·x·r, which no other thread touches.
+// Columns whose sums a block keeps in shared memory: with four blocks a multiprocessor as much is
+// left for its cache.
+constexpr int kSumColumns = 8192;
+
+// dx = r·(w·dy − x·r²·mean(w·dy·x)), and `other` added to it where that is given. A block is some
+// rows; each thread keeps its own columns of their Σ dy·x·r, which no other thread touches.
 template <typename T, typename W, int V>
 __global__ void backward(const T* dy, const T* x, const W* weight, const float* rstd,
-                         const T* other, T* dx, float* partial, int64_t rows, int64_t n) {
+                         const T* other, T* dx, float* partial, int64_t rows, int64_t block_rows,
+                         int64_t n) {
+  alignas(32) __shared__ float shared[kSumColumns];
   partial += blockIdx.x * n;
-  for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V)
-    for (int j = 0; j < V; ++j) partial[i + j] = 0;
-  const int64_t first = blockIdx.x * kRows, end = min(rows, first + kRows);
+  float* const sums = n <= kSumColumns ? shared : partial;
+  const float none[V] = {};
+  for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) store<V>(sums + i, none);
+  const int64_t first = blockIdx.x * block_rows, end = min(rows, first + block_rows);
   for (int64_t row = first; row < end; ++row) {
     const T *dy_row = dy + row * n, *x_row = x + row * n;
     const float r = rstd[row];
@@ -69,17 +72,17 @@ __global__ void backward(const T* dy, const T* x, const W* weight, const float* 
     }
     const float c = reduce_block(dot, 0.0F, Sum()) * r * r / static_cast<float>(n);
     for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) {
-      float d[V], v[V], w[V], sums[V];
+      float d[V], v[V], w[V], sum[V];
       load<V>(dy_row + i, d);
       load<V>(x_row + i, v);
       load<V>(weight + i, w);
+      load<V>(sums + i, sum);
 #pragma unroll
       for (int j = 0; j < V; ++j) {
-        sums[j] = partial[i + j] + d[j] * v[j] * r;
+        sum[j] += d[j] * v[j] * r;
         d[j] = r * (d[j] * w[j] - v[j] * c);
       }
-#pragma unroll
-      for (int j = 0; j < V; ++j) partial[i + j] = sums[j];
+      store<V>(sums + i, sum);
       if (other) {
         load<V>(other + row * n + i, v);
 #pragma unroll
@@ -88,21 +91,35 @@ __global__ void backward(const T* dy, const T* x, const W* weight, const float* 
       store<V>(dx + row * n + i, d);
     }
   }
+  if (sums == partial) return;
+  for (int64_t i = threadIdx.x * V; i < n; i += kThreads * V) {
+    float sum[V];
+    load<V>(sums + i, sum);
+    store<V>(partial + i, sum);
+  }
 }
 
-// A thread is a column.
+// A block is kColumns columns, 32 bytes of each row; its threads are groups of that many, each of
+// which sums some of the rows.
+constexpr int kColumns = 8;
 template <typename W>
 __global__ void sum_partial(const float* partial, W* dweight, int64_t blocks, int64_t n) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= n) return;
+  constexpr int kGroups = kThreads / kColumns;
+  __shared__ float sums[kGroups][kColumns];
+  const int column = static_cast<int>(threadIdx.x) % kColumns,
+            group = static_cast<int>(threadIdx.x) / kColumns;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kColumns + column;
   float sum = 0;
-  for (int64_t block = 0; block < blocks; ++block) sum += partial[block * n + i];
+  if (i < n)
+    for (int64_t block = group; block < blocks; block += kGroups) sum += partial[block * n + i];
+  sums[group][column] = sum;
+  __syncthreads();
+  if (group != 0 || i >= n) return;
+  for (int other = 1; other < kGroups; ++other) sum += sums[other][column];
   dweight[i] = from_float<W>(sum);
 }
 
 }  // namespace
-
-int64_t rms_norm_blocks(int64_t rows) { return blocks_for(rows, kRows); }
 
 void add_rms_norm(Type type, Type weight_type, const void* x, const void* other, const void* weight,
                   void* y, float* rstd, void* sum, int64_t rows, int64_t n, double eps,
@@ -111,9 +128,9 @@ void add_rms_norm(Type type, Type weight_type, const void* x, const void* other,
   by_type(type, [&]<typename T>() {
     by_type(weight_type, [&]<typename W>() {
       by_pack<T>(packs<T>(n, x, other, weight, y, sum), [&]<typename, int V>() {
-        forward<T, W, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-            static_cast<const T*>(x), static_cast<const T*>(other), static_cast<T*>(sum),
-            static_cast<const W*>(weight), static_cast<T*>(y), rstd, n, eps);
+        launch(stream, rows, &forward<T, W, V>, static_cast<const T*>(x),
+               static_cast<const T*>(other), static_cast<T*>(sum), static_cast<const W*>(weight),
+               static_cast<T*>(y), rstd, n, static_cast<float>(eps));
       });
     });
   });
@@ -128,17 +145,18 @@ void rms_norm_backward_add(Type type, Type weight_type, const void* dy, const vo
                            const void* weight, const float* rstd, const void* other, void* dx,
                            void* dweight, float* partial, int64_t rows, int64_t n,
                            cudaStream_t stream) {
-  const int64_t blocks = rms_norm_blocks(rows);
+  const int64_t blocks = norm_blocks(rows);
   by_type(type, [&]<typename T>() {
     by_type(weight_type, [&]<typename W>() {
       if (blocks > 0)
-        by_pack<T>(packs<T>(n, dy, x, weight, other, dx), [&]<typename, int V>() {
-          backward<T, W, V><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(
-              static_cast<const T*>(dy), static_cast<const T*>(x), static_cast<const W*>(weight),
-              rstd, static_cast<const T*>(other), static_cast<T*>(dx), partial, rows, n);
+        by_pack<T>(packs<T>(n, dy, x, weight, other, dx, partial), [&]<typename, int V>() {
+          launch(stream, blocks, &backward<T, W, V>, static_cast<const T*>(dy),
+                 static_cast<const T*>(x), static_cast<const W*>(weight), rstd,
+                 static_cast<const T*>(other), static_cast<T*>(dx), partial, rows,
+                 blocks_for(rows, blocks), n);
         });
-      sum_partial<W><<<static_cast<unsigned>(blocks_for(n, kThreads)), kThreads, 0, stream>>>(
-          partial, static_cast<W*>(dweight), blocks, n);
+      launch(stream, blocks_for(n, kColumns), &sum_partial<W>, partial, static_cast<W*>(dweight),
+             blocks, n);
     });
   });
 }

@@ -35,8 +35,6 @@ __global__ void backward(const T* dout, const T* gate, const T* up, T* dgate, T*
   store<V>(dup + i, u);
 }
 
-unsigned grid(int64_t n, int v) { return static_cast<unsigned>(blocks_for(n, kThreads * v)); }
-
 }  // namespace
 
 void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n,
@@ -44,8 +42,8 @@ void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n,
   if (n == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(n, gate, up, out), [&]<typename, int V>() {
-      forward<T, V><<<grid(n, V), kThreads, 0, stream>>>(
-          static_cast<const T*>(gate), static_cast<const T*>(up), static_cast<T*>(out), n);
+      launch(stream, blocks_for(n, kThreads * V), &forward<T, V>, static_cast<const T*>(gate),
+             static_cast<const T*>(up), static_cast<T*>(out), n);
     });
   });
 }
@@ -55,9 +53,9 @@ void swiglu_backward(Type type, const void* dout, const void* gate, const void* 
   if (n == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(n, dout, gate, up, dgate, dup), [&]<typename, int V>() {
-      backward<T, V><<<grid(n, V), kThreads, 0, stream>>>(
-          static_cast<const T*>(dout), static_cast<const T*>(gate), static_cast<const T*>(up),
-          static_cast<T*>(dgate), static_cast<T*>(dup), n);
+      launch(stream, blocks_for(n, kThreads * V), &backward<T, V>, static_cast<const T*>(dout),
+             static_cast<const T*>(gate), static_cast<const T*>(up), static_cast<T*>(dgate),
+             static_cast<T*>(dup), n);
     });
   });
 }

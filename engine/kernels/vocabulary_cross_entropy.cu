@@ -41,7 +41,7 @@ __global__ void join(const float* numbers, const int64_t* labels, float* loss, f
       top = fmaxf(top, numbers[(rank * rows + row) * kNumbers]);
     for (int64_t rank = 0; rank < ranks; ++rank) {
       const float* of = numbers + (rank * rows + row) * kNumbers;
-      if (of[1] > 0) sum += of[1] * expf(of[0] - top);
+      if (of[1] != 0) sum += of[1] * expf(of[0] - top);
       chosen += of[2];
     }
     logsumexp[row] = top + logf(sum);
@@ -79,15 +79,15 @@ void vocabulary_statistics(Type type, const void* logits, const int64_t* labels,
   if (rows == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(width, logits), [&]<typename, int V>() {
-      statistics<T, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-          static_cast<const T*>(logits), labels, begin, numbers, width, vocabulary);
+      launch(stream, rows, &statistics<T, V>, static_cast<const T*>(logits), labels, begin, numbers,
+             width, vocabulary);
     });
   });
 }
 
 void joined_cross_entropy(const float* numbers, const int64_t* labels, float* loss,
                           float* logsumexp, int64_t rows, int64_t ranks, cudaStream_t stream) {
-  join<<<1, kSumThreads, 0, stream>>>(numbers, labels, loss, logsumexp, rows, ranks);
+  launch(stream, 1, 1, kSumThreads, &join, numbers, labels, loss, logsumexp, rows, ranks);
 }
 
 void vocabulary_cross_entropy_backward(Type type, const float* dloss, const void* logits,
@@ -97,9 +97,8 @@ void vocabulary_cross_entropy_backward(Type type, const float* dloss, const void
   if (rows == 0) return;
   by_type(type, [&]<typename T>() {
     by_pack<T>(packs<T>(width, logits, dlogits), [&]<typename, int V>() {
-      backward<T, V><<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(
-          dloss, static_cast<const T*>(logits), labels, begin, logsumexp, static_cast<T*>(dlogits),
-          width, vocabulary);
+      launch(stream, rows, &backward<T, V>, dloss, static_cast<const T*>(logits), labels, begin,
+             logsumexp, static_cast<T*>(dlogits), width, vocabulary);
     });
   });
 }
