@@ -27,7 +27,7 @@ __global__ void convert_all(ListBlocks blocks, Inputs tensors, Outputs results) 
 }  // namespace
 
 void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,
-          cudaStream_t stream) {
+               cudaStream_t stream) {
   if (blocks.blocks() == 0) return;
   if (from == Type::fp32) {
     launch(stream, blocks.blocks(), &convert_all<float, __nv_bfloat16>, blocks, tensors, results);
