@@ -15,8 +15,8 @@ namespace heddle::runtime {
 
 /// Meets the other ranks at the run's rendezvous and makes the layout's groups: through a file of
 /// the run directory where all ranks are of this host, which then needs no network. Call once a
-/// process, before the first collective; with one rank there is nothing to make. What its
-/// `encrypt` seals must not be NCCL's to send: refused. `timeout`: how long others are
+/// process, before the first collective; with one rank there is nothing to make. An error
+/// where `transport` asks for encryption of what NCCL would send. `timeout`: how long others are
 /// waited for.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
                              c10::Device device, const recipe::Transport& transport = {},

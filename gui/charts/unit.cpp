@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "gui/time_units.h"
 
 namespace heddle::gui {
 namespace {
@@ -18,10 +19,10 @@ ScaledUnit bytesUnit(double largest) {
 }
 
 ScaledUnit secondsUnit(double largest) {
-  if (largest >= 2 * 3600) return {3600, "h"};
-  if (largest >= 120) return {60, "min"};
-  if (largest >= 1) return {1, "s"};
-  return largest >= 1e-3 ? ScaledUnit{1e-3, "ms"} : ScaledUnit{1e-6, "µs"};
+  // Microseconds are the finest.
+  const auto* unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end() - 2,
+                                  [&](const TimeUnit& each) { return largest >= each.from; });
+  return {unit->seconds, QString::fromUtf8(unit->name)};
 }
 
 }  // namespace

@@ -119,8 +119,7 @@ QString keyMeaning(const QString& key) {
   if (lastPart(key) != QStringLiteral("predicted_uncertain")) return {};
   return QObject::tr(
       "Known before the launch: by how much predictions for that machine had been wrong in the "
-      "runs "
-      "before this one. How far off this run's own is, its step and its predicted step tell.");
+      "runs before this one. How far off this run's own is, its step and its predicted step tell.");
 }
 
 int betterDirection(const QString& key) {

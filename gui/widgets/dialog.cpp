@@ -4,6 +4,7 @@
 #include <QScreen>
 
 #include "gui/theme/theme.h"
+#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 
@@ -58,6 +59,16 @@ void Dialog::fit() {
   const int needed = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width())
                                                    : layout()->totalSizeHint().height();
   setMinimumHeight(std::min(needed, screen()->availableGeometry().height()));
+}
+
+QVBoxLayout* Dialog::addRoom(int height, int between) {
+  auto* told = new QWidget;
+  QScrollArea* room = scrolled(told);
+  room->setObjectName(QStringLiteral("told"));
+  room->setMinimumHeight(height);
+  room->setFocusPolicy(Qt::NoFocus);
+  body_->addWidget(room, 1);
+  return columnOf(told, {0, 0, 8, 0}, between);
 }
 
 void Dialog::addButton(QPushButton* button) { foot_->addWidget(button); }

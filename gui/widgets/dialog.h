@@ -20,6 +20,9 @@ class Dialog : public QDialog {
   QVBoxLayout* body() const { return body_; }
   /// In its head and as the window's.
   void setTitle(const QString& title);
+  /// Room for what is told, which may come, go and be long: a column of at least this height that
+  /// scrolls, so that the buttons stay where they are.
+  QVBoxLayout* addRoom(int height, int between);
   /// Buttons stand at the right, in the order in which they are added.
   void addButton(QPushButton* button);
 

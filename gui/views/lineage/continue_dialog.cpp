@@ -6,13 +6,12 @@
 #include "gui/format.h"
 #include "gui/models/fork_name.h"
 #include "gui/theme/theme.h"
-#include "gui/widgets/layouts.h"
 
 namespace heddle::gui {
 namespace {
 
 constexpr int kPauseMilliseconds = 300;  // in typing, before it is looked at
-constexpr int kTold = 240;  // pixels, whatever there is to tell: the buttons stay where they are
+constexpr int kTold = 240;               // pixels, for what is told
 constexpr int kMostSteps = 1'000'000'000;
 
 QString wordsOf(const std::string& words) { return QString::fromStdString(words); }
@@ -83,25 +82,19 @@ void ContinueDialog::build() {
   add(tr("name"), name_);
   body()->addLayout(form);
   body()->addWidget(line());
-  auto* told = new QWidget;
-  QVBoxLayout* column = columnOf(told, {0, 0, 8, 0}, 12);
+  QVBoxLayout* told = addRoom(kTold, 12);
   facts_ = new QGridLayout;
   facts_->setHorizontalSpacing(12);
   facts_->setVerticalSpacing(6);
   facts_->setColumnStretch(1, 1);
   facts_->setColumnMinimumWidth(0, 96);
-  column->addLayout(facts_);
+  told->addLayout(facts_);
   fault_ = label(tr("Looking at its checkpoints …"), "muted");
   fault_->setObjectName(QStringLiteral("fault"));
   fault_->setWordWrap(true);
   fault_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  column->addWidget(fault_);
-  column->addStretch(1);
-  QScrollArea* room = scrolled(told);
-  room->setObjectName(QStringLiteral("told"));
-  room->setMinimumHeight(kTold);
-  room->setFocusPolicy(Qt::NoFocus);
-  body()->addWidget(room, 1);
+  told->addWidget(fault_);
+  told->addStretch(1);
 
   QPushButton* cancel = quietButton(tr("Cancel"));
   cancel->setObjectName(QStringLiteral("cancel"));

@@ -4,13 +4,12 @@
 #include <QRegularExpression>
 #include <algorithm>
 
-#include "gui/widgets/layouts.h"
 #include "remote/ssh_config.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kTold = 72;  // pixels, whatever there is to tell: the buttons stay where they are
+constexpr int kTold = 72;  // pixels, for what is told
 
 /// Paths in one field, by commas.
 std::vector<std::string> filesOf(const QString& field) {
@@ -139,16 +138,10 @@ HostDialog::HostDialog(const QStringList& taken, QWidget* parent)
   notes_ = muted({});
   notes_->setObjectName(QStringLiteral("notes"));
   notes_->setWordWrap(true);
-  auto* told = new QWidget;
-  QVBoxLayout* column = columnOf(told, {0, 0, 8, 0}, 4);
-  column->addWidget(fault_);
-  column->addWidget(notes_);
-  column->addStretch(1);
-  QScrollArea* room = scrolled(told);
-  room->setObjectName(QStringLiteral("told"));
-  room->setMinimumHeight(kTold);
-  room->setFocusPolicy(Qt::NoFocus);
-  body()->addWidget(room, 1);
+  QVBoxLayout* told = addRoom(kTold, 4);
+  told->addWidget(fault_);
+  told->addWidget(notes_);
+  told->addStretch(1);
   QPushButton* cancel = quietButton(tr("Cancel"));
   connect_ = primaryButton(tr("Connect"));
   connect_->setObjectName(QStringLiteral("connect"));

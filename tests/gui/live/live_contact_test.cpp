@@ -1,7 +1,7 @@
 // What the Live page says and shows of a run that is not heard of, and of one that a rank holds up.
 #include "gui/theme/theme.h"
 #include "tests/gui/live/followed.h"
-#include "workbench/place.h"
+#include "tests/support/far_run.h"
 
 using namespace heddle;
 using namespace heddle::gui;
@@ -104,17 +104,7 @@ class LiveContactTest : public QObject {
   }
 
   void a_stop_waits_for_the_connection_and_says_so() {
-    workbench::Place place;
-    place.target.name = "node";
-    place.target.hosts = {must(remote::parse_host("nobody@127.0.0.1:1"))};  // nobody listens there
-    workbench::Share& share = place.shares.emplace_back();
-    share.root = "/srv/.heddle";
-    share.folder = "far";
-    storage::NewRun wanted;
-    wanted.name = "far";
-    wanted.target = "node";
-    wanted.hosts = workbench::to_json(place);
-    Followed shown(wanted);
+    Followed shown(far_run());
     const double heard = unixNow() - 50;
     must(shown.writer->set_link(shown.run, {.heard = heard, .lost = heard + 9}).get());
     shown.show();

@@ -11,6 +11,7 @@
 
 #include "gui/theme/theme.h"
 #include "storage/writer.h"
+#include "tests/support/far_run.h"
 #include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
 #include "workbench/place.h"
@@ -265,21 +266,11 @@ class RunsPageTest : public QObject {
 
   // Nobody can be told before the connection is back.
   void aStopWaitsForTheConnection() {
-    workbench::Place place;
-    place.target.name = "node";
-    place.target.hosts = {must(remote::parse_host("nobody@127.0.0.1:1"))};  // nobody listens there
-    workbench::Share& share = place.shares.emplace_back();
-    share.root = "/srv/.heddle";
-    share.folder = "far";
     QTemporaryDir folder;
     const std::string path = folder.filePath("runs.sqlite").toStdString();
     auto writer = must(storage::Writer::open(path));
     must(writer->take_lease());  // as whoever follows it
-    storage::NewRun wanted;
-    wanted.name = "far";
-    wanted.target = "node";
-    wanted.hosts = workbench::to_json(place);
-    const qint64 run = must(writer->create_run(wanted).get()).id;
+    const qint64 run = must(writer->create_run(far_run()).get()).id;
     must(writer->set_state(run, storage::RunState::running).get());
     const auto now = static_cast<double>(QDateTime::currentSecsSinceEpoch());
     must(writer->set_link(run, {.heard = now - 50, .lost = now - 40}).get());
