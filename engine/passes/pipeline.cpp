@@ -72,6 +72,8 @@ constexpr std::array kPasses = {
     Pass{"overlap", &run_overlap},     Pass{"memory", &run_memory},
 };
 
+}  // namespace
+
 bool verifies() {
 #ifdef NDEBUG
   static const bool asked = std::getenv("HEDDLE_VERIFY") != nullptr;
@@ -80,8 +82,6 @@ bool verifies() {
   return true;
 #endif
 }
-
-}  // namespace
 
 std::span<const Pass> all_passes() { return kPasses; }
 

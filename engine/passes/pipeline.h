@@ -47,9 +47,13 @@ std::vector<std::string> pass_names();
 /// than there are passes for any other name.
 size_t position_of(std::string_view pass);
 
+/// Whether plans are held against the rules of graph/ir.h, and programs against races: in debug
+/// builds and where the environment has HEDDLE_VERIFY, as in tests.
+bool verifies();
+
 /// Runs the passes that are not done yet, up to and including `after` (empty: all); memory always,
-/// since no text has its places. Throws c10::Error. In debug builds and where the environment has
-/// HEDDLE_VERIFY, as in tests, the rules of graph/ir.h are looked at after each pass.
+/// since no text has its places. Throws c10::Error, and where `verifies()` also when a pass leaves
+/// a graph that breaks a rule.
 Plan plan(graph::Graph captured, const PlanOptions& options, const std::string& after = "");
 
 /// The graph as text; behind the memory pass with the place of each buffer, as comments.

@@ -7,6 +7,8 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/graph/operators.h"
+#include "engine/passes/pipeline.h"
+#include "engine/runtime/races.h"
 
 namespace heddle::runtime {
 namespace {
@@ -244,6 +246,9 @@ Result<Program> Program::create(graph::Graph graph, passes::MemoryPlan memory,
   Program program{std::move(graph), std::move(memory), std::move(*arena), {}, {}, {}, {}, 0};
   Lowering lowering(program, device);
   if (const auto done = lowering.run(states); !done) return fail(done);
+  if (passes::verifies())
+    for (const Stepping stepping : {Stepping::instructions, Stepping::recorded})
+      if (const auto ordered = check_races(program, stepping); !ordered) return fail(ordered);
   return program;
 } catch (const std::exception& error) {
   return fail("the step cannot be made ready: {}", graph::error_text(error));

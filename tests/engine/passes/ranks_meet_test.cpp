@@ -5,28 +5,14 @@
 
 #include "engine/passes/verify.h"
 #include "engine/recipe/layout.h"
-#include "engine/recipe/parse.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
 #include "engine/train/rates.h"
+#include "tests/support/small_recipe.h"
 
 using namespace heddle;
 
 namespace {
-
-constexpr int kRanks = 4;
-
-recipe::Recipe small(const QStringList& sets) {
-  std::vector<std::string> all;
-  for (const QString& each : sets) all.push_back(each.toStdString());
-  const recipe::Parsed parsed = recipe::resolve(recipe::parse(
-      "[model]\ndim = 24\nn_layers = 8\nn_heads = 2\nn_kv_heads = 2\nffn_dim = 40\n"
-      "vocab_size = 77\n[data]\ntoken_ids = \"none\"\nseq_len = 16\n[training]\nlocal_batch = 4\n"
-      "[hardware]\nranks = 4\n",
-      "small.toml", all));
-  for (const recipe::Fault& fault : parsed.faults) qFatal("%s", fault.what.c_str());
-  return parsed.recipe;
-}
 
 struct Choice {
   const char* name;
@@ -86,9 +72,9 @@ class RanksMeetTest : public QObject {
   }
   void every_pipeline_ends() {
     QFETCH(QStringList, sets);
-    const recipe::Recipe recipe = small(sets);
+    const recipe::Recipe recipe = small_recipe(sets);
     std::vector<graph::Graph> graphs;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < recipe.hardware.ranks; ++rank) {
       auto captured = train::capture_step(recipe);
       QVERIFY2(captured, captured ? "" : captured.error().message.c_str());
       auto plan =
