@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/cost/layer_work.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
@@ -113,16 +114,20 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
     const double planning = seconds_since(begin);
     nlohmann::ordered_json passes;
     for (const auto& [pass, seconds] : plan.seconds) passes[pass] = seconds;
-    const nlohmann::ordered_json json = {{"nodes", captured_nodes},
-                                         {"capture_seconds", captured->seconds},
-                                         {"planned_nodes", plan.graph.nodes.size()},
-                                         {"collectives", graph::collectives_per_step(plan.graph)},
-                                         {"plan_seconds", planning},
-                                         {"pass_seconds", std::move(passes)},
-                                         {"arena_bytes", plan.memory.arena_bytes},
-                                         {"live_bytes", plan.memory.live_bytes},
-                                         {"plan", plan.graph.notes["plan"]},
-                                         {"model_forward_calls", captured->model_forward_calls}};
+    nlohmann::ordered_json json = {{"nodes", captured_nodes},
+                                   {"capture_seconds", captured->seconds},
+                                   {"planned_nodes", plan.graph.nodes.size()},
+                                   {"collectives", graph::collectives_per_step(plan.graph)},
+                                   {"plan_seconds", planning},
+                                   {"pass_seconds", std::move(passes)},
+                                   {"arena_bytes", plan.memory.arena_bytes},
+                                   {"live_bytes", plan.memory.live_bytes},
+                                   {"plan", plan.graph.notes["plan"]},
+                                   {"model_forward_calls", captured->model_forward_calls}};
+    if (const auto layer = cost::layer_work(plan.graph))
+      json["layer"] = {{"kernels", layer->kernels},
+                       {"bytes", layer->bytes},
+                       {"least_bytes", layer->least_bytes}};
     say("{}\n", json_text(json));
     return 0;
   }

@@ -91,6 +91,8 @@ struct Traits {
   std::string_view rate_of = {};
   /// Bytes that it reads and writes; none: all of its arguments and results.
   int64_t (*bytes)(const Graph&, const Node&) = nullptr;
+  /// Kernels that a GPU runs for it, where it is no view.
+  int kernels = 1;
   /// Done by PyTorch without torch.compile, in bf16.
   Unfused unfused = {};
   /// Bytes that it allocates besides its results, each buffer rounded up to 64; none: nothing.

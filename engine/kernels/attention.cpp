@@ -384,6 +384,7 @@ const graph::OperatorEntries entries = {
      {.flops = &backward_flops,
       .arithmetic = graph::Arithmetic::attention_backward,
       .rate_shape = &rate_shape<1>,
+      .kernels = 3,  // the rows' sums of dout · out, the gradients, those of q in bf16
       .scratch = &backward_scratch}},
 };
 

@@ -125,7 +125,7 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
 const graph::OperatorEntries entries = {
     // To fp32 (r W), log-softmax (R W), the label's: 14 bytes for 2; capitals are fp32.
     {"heddle.cross_entropy",
-     {.unfused = {.bytes = 7.0, .kernels = 4}, .scratch = &contiguous_copies}},
+     {.kernels = 2, .unfused = {.bytes = 7.0, .kernels = 4}, .scratch = &contiguous_copies}},
     // The label's (W), log-softmax backward (2 R W), to bf16 (R w): 22 for 4.
     {"heddle.cross_entropy_backward",
      {.takes = {{1}}, .unfused = {.bytes = 5.5, .kernels = 4}, .scratch = &contiguous_copies}},

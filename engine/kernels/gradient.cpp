@@ -134,7 +134,7 @@ int64_t norms_scratch(const graph::Graph& graph, const graph::Node& node,
 
 const graph::OperatorEntries entries = {
     {"heddle.accumulate_", {.sum = graph::Sum::added_to, .scratch = &contiguous_copies}},
-    {"heddle.squared_norms", {.merges = true, .scratch = &norms_scratch}},
+    {"heddle.squared_norms", {.merges = true, .kernels = 2, .scratch = &norms_scratch}},
     {"heddle.total_norm", {.scratch = &contiguous_copies}},
     {"heddle.clip_factor", {.scratch = &contiguous_copies}},
 };

@@ -230,7 +230,10 @@ const graph::OperatorEntries entries = {
      {.takes = {{0}}, .unfused = {.bytes = 9.0, .kernels = 7}, .scratch = &forward_scratch<1>}},
     // The same backwards, with two products and a sum more: about 60 for 8.
     {"heddle.rms_norm_backward",
-     {.takes = {{0, 1}}, .unfused = {.bytes = 7.5, .kernels = 11}, .scratch = &backward_scratch}},
+     {.takes = {{0, 1}},
+      .kernels = 2,
+      .unfused = {.bytes = 7.5, .kernels = 11},
+      .scratch = &backward_scratch}},
     // The sum (2 r w) before it: 42 bytes for 8.
     {"heddle.add_rms_norm",
      {.takes = {{0, 1}, {}, {1, 0}},
@@ -241,6 +244,7 @@ const graph::OperatorEntries entries = {
     {"heddle.rms_norm_backward_add",
      {.takes = {{0, 1}},
       .fuses = {.first = "heddle.rms_norm_backward", .second = "aten.add.Tensor", .argument = 1},
+      .kernels = 2,
       .unfused = {.bytes = 6.6, .kernels = 12},
       .scratch = &backward_scratch}},
 };
