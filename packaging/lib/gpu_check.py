@@ -17,7 +17,7 @@ TOKENIZER = ROOT / "resources/data/tokenizer.json"
 FIXTURES = ROOT / "tests/fixtures/reference"
 # What a fixture's 20 losses may differ by: another order of sums in fp32.
 PARITY = 1e-3
-# What a loss of the first steps in bf16 may differ by from the CPU's, relative.
+# What a loss of the first steps, or a gradient, in bf16 may differ by from the CPU's, relative.
 BF16 = 2e-2
 
 
@@ -186,6 +186,20 @@ def against_cpu(check):
     return away <= BF16, f"six steps in bf16: losses within {away:.2g} of the CPU's ({BF16:g} may be)", losses
 
 
+def gradients(check):
+    """Of each parameter of a small model, after one forward and backward in bf16."""
+    files = []
+    for device in ("cpu", "cuda"):
+        path = check.folder / f"gradients-{device}.toml"
+        path.write_text(recipe("llama3-debug", layers=2, seq=256, device=device))
+        files.append(path.with_suffix(".safetensors"))
+        check.run(check.build / "heddle-engine", "eval", path, "--to", files[-1])
+    words = check.run(check.environment["HEDDLE_CHECK_PYTHON"], ROOT / "packaging/lib/gradients.py", *files).split()
+    away, worst, count = float(words[0]), words[1], int(words[2])
+    return away <= BF16, (f"of {count} parameters, furthest from the CPU's by {away:.2g} of its norm ({worst}; {BF16:g} "
+                          "may be)"), {"away": away, "worst": worst, "parameters": count}
+
+
 def shared(check):
     """Two and four ranks on one GPU, their collectives through the host: the losses of one rank."""
     layouts = {"1 rank": (1, ""), "2 ranks, dp_shard 2": (2, "dp_shard = 2"), "2 ranks, tp 2": (2, "tp = 2"),
@@ -223,8 +237,9 @@ PARTS = {
     "steps": (steps, 120),
     "shared": (shared, 150),
     "against-cpu": (against_cpu, 90),
+    "gradients": (gradients, 60),
     "attention": (attention, 120),
-    "benchmark": (benchmark, 700),
+    "benchmark": (benchmark, 640),
 }
 
 

@@ -6,7 +6,7 @@
 
 1b: the preset; 8b-8: eight layers of the 8b preset; both with an output matrix of its own, as the peer
 has. First the gradients of a small model in bf16 on the GPU and on the CPU, then the steps. VENV needs
-torch, transformers and safetensors. The shape `tiny` tries the bench itself, without a GPU too: then
+torch and transformers. The shape `tiny` tries the bench itself, without a GPU too: then
 both compute on the CPU, and there is no MFU.
 """
 import argparse
@@ -25,14 +25,7 @@ SHAPES = {  # preset, dim, layers, heads, kv heads, ffn
     "tiny": ("llama3-debug", 256, 2, 16, 16, 768),
 }
 VOCABULARY = {"tiny": 4096}  # else the presets' own
-GRADIENTS = r'''
-import sys, torch
-from safetensors.torch import load_file
-cpu, gpu = load_file(sys.argv[1]), load_file(sys.argv[2])
-away = {n: ((gpu[n].float() - g.float()).norm() / g.float().norm()).item() for n, g in cpu.items() if n.startswith("grad.")}
-worst = max(away, key=away.get)
-print(f"{away[worst]} {worst} {len(away)}")
-'''
+GRADIENTS = f"{ROOT}/packaging/lib/gradients.py"
 
 p = argparse.ArgumentParser()
 p.add_argument("--torchrun", required=True, help="of an environment with torch and transformers")
@@ -100,7 +93,7 @@ def gradients(folder):
     for which in ("cpu", device):
         files.append(f"{folder}/gradients-{len(files)}.safetensors")
         run([f"{a.build}/heddle-engine", "eval", recipe(folder, "tiny", 256, which, 1), "--to", files[-1]])
-    away, worst, count = run([python, "-c", GRADIENTS] + files).split()
+    away, worst, count = run([python, GRADIENTS] + files).split()
     print(f"gradients of {count} parameters, {device} against cpu; furthest: {worst}")
     bound("the difference's norm, of the gradient's", float(away), 0.02, False)
 
