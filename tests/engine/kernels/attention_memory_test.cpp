@@ -1,6 +1,7 @@
 // What attention takes besides its arguments and results: that it does not grow with the square of
 // the sequence, and that the plan knows of all of it.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <QTest>
 
@@ -123,6 +124,9 @@ class AttentionMemoryTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  // A second thread would mostly wait for work this small.
+  void initTestCase() { at::set_num_threads(1); }
+
   void no_buffer_holds_all_scores_above_4096_tokens_data() {
     QTest::addColumn<int>("type");
     QTest::addColumn<int>("head_dim");
