@@ -10,9 +10,8 @@ namespace heddle::cuda {
 
 using Optional = std::optional<at::Tensor>;
 
-/// First and last keys without key starts must be documents where flash attention takes the call:
-/// anything else gives NaN. With key
-/// starts, for parts of a sequence, it is the composite that computes.
+/// First and last keys must be documents where flash attention takes the call, of a sequence or of
+/// parts of one: anything else gives NaN.
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
                                              const at::Tensor& v, const Optional& first_key,
                                              const Optional& last_key, const Optional& key_starts,

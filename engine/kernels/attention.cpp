@@ -1,7 +1,7 @@
-// Attention in blocks of query rows: a block's scores against all keys that one of its rows sees
-// fit the cache, and what none of them sees is never computed. No kv head is copied for its query
-// heads, and no mask is made. Matrix products by LibTorch, which uses the machine's BLAS. bf16 is
-// computed in fp32.
+// Attention in blocks of query rows: a block's scores against the keys that one of its rows sees
+// fit the cache, and what none of them sees is never computed. Long rows are scored a part of the
+// keys at a time. No kv head is copied for its query heads, and no mask is made. Matrix products by
+// LibTorch, which uses the machine's BLAS. bf16 is computed in fp32.
 #include <ATen/ops/addmm_cpu_dispatch.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/kernels/documents.h"
+#include "engine/kernels/attention_scratch.h"
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
 #include "engine/kernels/scratch.h"
@@ -34,6 +34,8 @@ using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&
 
 // Query rows that are scored at a time: fastest of 32 to 256 at 512 and at 2,048 tokens.
 constexpr int64_t kRows = 64;
+// Keys that they are scored against at a time.
+constexpr int64_t kColumns = 8192;
 
 // Rows of a matrix that lies inside a tensor, `stride` apart.
 struct Matrix {
@@ -130,6 +132,12 @@ void clear_unseen(const Sight& sight, int64_t b, int64_t row, const std::vector<
   }
 }
 
+void multiply_seen(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
+                   float* x, float factor) {
+  for_each_seen(sight, b, row, segments,
+                [&](Columns seen) { multiply_row(x + seen.begin, factor, seen.count()); });
+}
+
 // Scores → probabilities, in place; returns their logsumexp, −∞ where the row sees nothing.
 float softmax_row(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
                   float* x) {
@@ -140,10 +148,24 @@ float softmax_row(const Sight& sight, int64_t b, int64_t row, const std::vector<
                 [&](Columns seen) { sum += exponentials(x + seen.begin, top, seen.count()); });
   clear_unseen(sight, b, row, segments, x);
   if (sum == 0) return top;
-  for_each_seen(sight, b, row, segments,
-                [&](Columns seen) { multiply_row(x + seen.begin, 1.0F / sum, seen.count()); });
+  multiply_seen(sight, b, row, segments, x, 1.0F / sum);
   return top + std::log(sum);
 }
+
+// Where a row's probabilities over a part of the keys join those over the parts before it: both are
+// weighed, the result so far too. Returns the logsumexp of all.
+float join_parts(const Sight& sight, int64_t b, int64_t row, const std::vector<Segment>& segments,
+                 float* x, float part, float* result, float before, int64_t d) {
+  if (std::isinf(part)) return before;
+  const float top = std::max(before, part);
+  const float whole = top + std::log(std::exp(before - top) + std::exp(part - top));
+  multiply_seen(sight, b, row, segments, x, std::exp(part - whole));
+  multiply_row(result, std::exp(before - whole), d);
+  return whole;
+}
+
+// Columns of a block of rows that are scored at a time.
+int64_t most_columns(int64_t keys) { return std::min(keys, kColumns); }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v) {
   TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && k.sizes() == v.sizes() && q.size(0) == k.size(0) &&
@@ -164,7 +186,7 @@ std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, c
   const Tensor q = q_in.to(at::kFloat).contiguous(), k = k_in.to(at::kFloat).contiguous(),
                v = v_in.to(at::kFloat).contiguous();
   const int64_t batch = q.size(0), s = q.size(1), heads = q.size(2), d = q.size(3);
-  const int64_t group = heads / k.size(2), most = kRows * k.size(1);
+  const int64_t group = heads / k.size(2), most = kRows * most_columns(k.size(1));
   Tensor out = at::empty_like(q), logsumexp = at::empty({batch, heads, s}, at::kFloat);
   Tensor scratch = at::empty({at::get_num_threads(), most}, at::kFloat);
   at::parallel_for(0, batch * heads, 1, [&](int64_t begin, int64_t end) {
@@ -176,20 +198,31 @@ std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, c
       float* lse = logsumexp.mutable_data_ptr<float>() + task * s;
       for (int64_t row = 0; row < s; row += kRows) {
         const int64_t rows = std::min(kRows, s - row);
-        const std::vector<Segment> segments = sight.segments(b, row, rows);
-        const int64_t n = width_of(segments);
-        const Tensor block = queries.from_row(row).view(rows, d);
-        for (const auto& [key, columns] : segments)
-          multiply(Matrix{p + columns.begin, n}.view(rows, columns.count()), block,
-                   keys.from_row(key).transposed(columns.count(), d), scale, 0.0);
-        for (int64_t r = 0; r < rows; ++r)
-          lse[row + r] = softmax_row(sight, b, row + r, segments, p + r * n);
-        const Tensor result = results.from_row(row).view(rows, d);
-        if (segments.empty()) result.zero_();
-        for (const auto& [key, columns] : segments)
-          multiply(result, Matrix{p + columns.begin, n}.view(rows, columns.count()),
-                   values.from_row(key).view(columns.count(), d), 1.0,
-                   columns.begin == 0 ? 0.0 : 1.0);
+        const std::vector<std::vector<Segment>> parts =
+            sight.parts(b, row, rows, most_columns(k.size(1)));
+        const Tensor block = queries.from_row(row).view(rows, d),
+                     result = results.from_row(row).view(rows, d);
+        if (parts.empty()) {
+          result.zero_();
+          std::fill_n(lse + row, rows, -std::numeric_limits<float>::infinity());
+        }
+        for (const std::vector<Segment>& segments : parts) {
+          const bool is_first = &segments == &parts.front();
+          const int64_t n = width_of(segments);
+          for (const auto& [key, columns] : segments)
+            multiply(Matrix{p + columns.begin, n}.view(rows, columns.count()), block,
+                     keys.from_row(key).transposed(columns.count(), d), scale, 0.0);
+          for (int64_t r = 0; r < rows; ++r) {
+            const float part = softmax_row(sight, b, row + r, segments, p + r * n);
+            lse[row + r] = is_first ? part
+                                    : join_parts(sight, b, row + r, segments, p + r * n, part,
+                                                 results.from_row(row + r).data, lse[row + r], d);
+          }
+          for (const auto& [key, columns] : segments)
+            multiply(result, Matrix{p + columns.begin, n}.view(rows, columns.count()),
+                     values.from_row(key).view(columns.count(), d), 1.0,
+                     is_first && columns.begin == 0 ? 0.0 : 1.0);
+        }
       }
     }
   });
@@ -210,7 +243,8 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
                v = v_in.to(at::kFloat).contiguous(), dout = dout_in.to(at::kFloat).contiguous(),
                out = out_in.to(at::kFloat).contiguous(), logsumexp = logsumexp_in.contiguous();
   const int64_t batch = q.size(0), s = q.size(1), heads = q.size(2), d = q.size(3);
-  const int64_t kv_heads = k.size(2), group = heads / kv_heads, most = kRows * k.size(1);
+  const int64_t kv_heads = k.size(2), group = heads / kv_heads,
+                most = kRows * most_columns(k.size(1));
   Tensor dq = at::empty_like(q), dk = at::zeros_like(k), dv = at::zeros_like(v);
   Tensor scratch = at::empty({at::get_num_threads(), 2 * most}, at::kFloat);
   // A task is a kv head, whose gradients its query heads add up in order: the result does not
@@ -228,38 +262,42 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
         const float* lse = logsumexp.const_data_ptr<float>() + (b * heads + h) * s;
         for (int64_t row = 0; row < s; row += kRows) {
           const int64_t rows = std::min(kRows, s - row);
-          const std::vector<Segment> segments = sight.segments(b, row, rows);
-          const int64_t n = width_of(segments);
           const Tensor q_block = queries.from_row(row).view(rows, d),
                        dout_block = dresults.from_row(row).view(rows, d),
                        dq_block = dqueries.from_row(row).view(rows, d);
-          for (const auto& [key, columns] : segments) {
-            const int64_t count = columns.count();
-            multiply(Matrix{p + columns.begin, n}.view(rows, count), q_block,
-                     keys.from_row(key).transposed(count, d), scale, 0.0);
-            multiply(Matrix{dp + columns.begin, n}.view(rows, count), dout_block,
-                     values.from_row(key).transposed(count, d), 1.0, 0.0);
-          }
-          for (int64_t r = 0; r < rows; ++r) {
-            const float delta =
-                dot(dresults.from_row(row + r).data, results.from_row(row + r).data, d);
-            for_each_seen(sight, b, row + r, segments, [&](Columns seen) {
-              softmax_backward_row(p + r * n + seen.begin, dp + r * n + seen.begin, lse[row + r],
-                                   delta, static_cast<float>(scale), seen.count());
-            });
-            clear_unseen(sight, b, row + r, segments, p + r * n);
-            clear_unseen(sight, b, row + r, segments, dp + r * n);
-          }
-          if (segments.empty()) dq_block.zero_();
-          for (const auto& [key, columns] : segments) {
-            const int64_t count = columns.count();
-            const Matrix probabilities{p + columns.begin, n}, dscores{dp + columns.begin, n};
-            multiply(dvalues.from_row(key).view(count, d), probabilities.transposed(rows, count),
-                     dout_block, 1.0, 1.0);
-            multiply(dq_block, dscores.view(rows, count), keys.from_row(key).view(count, d), 1.0,
-                     columns.begin == 0 ? 0.0 : 1.0);
-            multiply(dkeys.from_row(key).view(count, d), dscores.transposed(rows, count), q_block,
-                     1.0, 1.0);
+          const std::vector<std::vector<Segment>> parts =
+              sight.parts(b, row, rows, most_columns(k.size(1)));
+          if (parts.empty()) dq_block.zero_();
+          for (const std::vector<Segment>& segments : parts) {
+            const bool is_first = &segments == &parts.front();
+            const int64_t n = width_of(segments);
+            for (const auto& [key, columns] : segments) {
+              const int64_t count = columns.count();
+              multiply(Matrix{p + columns.begin, n}.view(rows, count), q_block,
+                       keys.from_row(key).transposed(count, d), scale, 0.0);
+              multiply(Matrix{dp + columns.begin, n}.view(rows, count), dout_block,
+                       values.from_row(key).transposed(count, d), 1.0, 0.0);
+            }
+            for (int64_t r = 0; r < rows; ++r) {
+              const float delta =
+                  dot(dresults.from_row(row + r).data, results.from_row(row + r).data, d);
+              for_each_seen(sight, b, row + r, segments, [&](Columns seen) {
+                softmax_backward_row(p + r * n + seen.begin, dp + r * n + seen.begin, lse[row + r],
+                                     delta, static_cast<float>(scale), seen.count());
+              });
+              clear_unseen(sight, b, row + r, segments, p + r * n);
+              clear_unseen(sight, b, row + r, segments, dp + r * n);
+            }
+            for (const auto& [key, columns] : segments) {
+              const int64_t count = columns.count();
+              const Matrix probabilities{p + columns.begin, n}, dscores{dp + columns.begin, n};
+              multiply(dvalues.from_row(key).view(count, d), probabilities.transposed(rows, count),
+                       dout_block, 1.0, 1.0);
+              multiply(dq_block, dscores.view(rows, count), keys.from_row(key).view(count, d), 1.0,
+                       is_first && columns.begin == 0 ? 0.0 : 1.0);
+              multiply(dkeys.from_row(key).view(count, d), dscores.transposed(rows, count), q_block,
+                       1.0, 1.0);
+            }
           }
         }
       }
@@ -337,39 +375,42 @@ std::array<int64_t, 3> rate_shape(const Graph& graph, const Node& node) {
   return {q[0] * q[2], q[1], q[3]};
 }
 
-constexpr int64_t kSeeds = 4096;  // what takes the place of a GPU's random state; documents
+// q is the Q-th argument, k and v follow; keys of `starts` and ranges are the last but one.
+template <size_t Q>
+AttentionSizes sizes_of(const Graph& graph, const Node& node) {
+  const Value &q = graph::argument(graph, node, Q), &k = graph::argument(graph, node, Q + 1);
+  const auto given = [&](size_t i) {
+    const auto* use = std::get_if<graph::Use>(&node.args[i]);
+    return use && use->value != graph::kNoValue ? &graph.values[use->value] : nullptr;
+  };
+  const size_t scale = node.args.size() - 1;
+  const Value* starts = given(scale - 1);
+  return {.type = q.dtype,
+          .batch = q.sizes[0],
+          .queries = q.sizes[1],
+          .keys = k.sizes[1],
+          .heads = q.sizes[2],
+          .kv_heads = k.sizes[2],
+          .head_dim = q.sizes[3],
+          .ranges = given(scale - 3) != nullptr,
+          .pieces = starts ? starts->sizes[0] : 0};
+}
 
 // A block of score rows for each thread, and fp32 copies of what is bf16.
 int64_t forward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
   const Value &q = graph::argument(graph, node, 0), &k = graph::argument(graph, node, 1);
   const int64_t copies = contiguous_copies(graph, node);
-  if (place.gpu) return copies + kSeeds;
-  return copies + aligned(place.threads * kRows * k.sizes[1] * 4) +
+  if (place.gpu) return copies + gpu_forward_scratch(sizes_of<0>(graph, node));
+  return copies + aligned(place.threads * kRows * most_columns(k.sizes[1]) * 4) +
          (converts(q) ? 2 * float_bytes(q) + 2 * float_bytes(k) : 0);
-}
-
-// Flash attention's backward: fp32 sums of dq, and a number a row; with grouped heads dk and dv of
-// each query head as well (flash_api.cpp of LibTorch).
-int64_t flash_backward(const Graph& graph, const Node& node) {
-  constexpr int64_t kTokens = 128, kHeadDim = 32;  // what sizes are rounded up to
-  const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
-  const Value &q = graph::argument(graph, node, 1), &k = graph::argument(graph, node, 2);
-  if (!converts(q)) return 0;
-  const int64_t b = q.sizes[0], heads = q.sizes[2], d = q.sizes[3];
-  const auto* first_key = node.args.size() > 6 ? std::get_if<graph::Use>(&node.args[6]) : nullptr;
-  const bool documents = first_key && first_key->value != graph::kNoValue;
-  const int64_t more = documents ? kTokens * cuda::kDocuments : 0;
-  const int64_t rows = b * (rounded(q.sizes[1], kTokens) + more) * heads;
-  const int64_t expanded = k.sizes[2] == heads ? 0 : 2 * aligned(b * k.sizes[1] * heads * d * 2);
-  return aligned(rows * 4) + aligned(rows * rounded(d, kHeadDim) * 4) + expanded;
 }
 
 // Two blocks of score rows for each thread; fp32 copies of q, dout, out, dq, and of k, v, dk, dv.
 int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
   const Value &q = graph::argument(graph, node, 1), &k = graph::argument(graph, node, 2);
   const int64_t copies = contiguous_copies(graph, node);
-  if (place.gpu) return copies + kSeeds + flash_backward(graph, node);
-  return copies + aligned(2 * place.threads * kRows * k.sizes[1] * 4) +
+  if (place.gpu) return copies + gpu_backward_scratch(sizes_of<1>(graph, node));
+  return copies + aligned(2 * place.threads * kRows * most_columns(k.sizes[1]) * 4) +
          (converts(q) ? 4 * float_bytes(q) + 4 * float_bytes(k) : 0);
 }
 

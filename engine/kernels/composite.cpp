@@ -2,6 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include <limits>
+
+#include "engine/kernels/attention_blocks.h"
+
 namespace heddle::kernels::composite {
 
 using at::Tensor;
@@ -35,48 +39,126 @@ Tensor rope(const Tensor& x_in, const Tensor& table, const Tensor& positions, bo
 
 namespace {
 
-// [B, S, K, D] → [B, H, S, D], each kv head H / K times.
-Tensor heads_first(const Tensor& x, int64_t heads) {
-  return x.repeat_interleave(heads / x.size(2), 2).transpose(1, 2);
-}
-
-// [B or 1, 1, S, N]: the keys that a query does not see.
-Tensor unseen(const Tensor& q, const Tensor& k, const Keys& keys) {
-  const auto index = q.options().dtype(at::kLong);
-  Tensor key = at::arange(k.size(1), index);
-  if (keys.starts) {
-    const int64_t pieces = keys.starts->numel();
-    key = (keys.starts->reshape({pieces, 1}) + at::arange(k.size(1) / pieces, index)).reshape({-1});
+// Attention of some rows of a sequence at a time, in memory that is taken once: products of a row
+// with all keys are held for so many alone. A kv head's query heads are rows of one product.
+class Rows {
+ public:
+  Rows(const Tensor& q, const Tensor& k, const Keys& keys, int64_t products)
+      : s_(q.size(1)),
+        group_(q.size(2) / k.size(2)),
+        kv_heads_(k.size(2)),
+        d_(q.size(3)),
+        n_(k.size(1)),
+        most_(composite_rows(q.size(1), group_, n_)),
+        scores_(at::empty({products, kv_heads_ * group_ * most_ * n_}, fp32(q))),
+        heads_(at::empty({3, kv_heads_ * group_ * most_ * d_}, fp32(q))),
+        unseen_(at::empty({2, most_ * n_}, q.options().dtype(at::kBool))) {
+    const auto index = q.options().dtype(at::kLong);
+    key_ = at::arange(n_, index);
+    if (keys.starts) {
+      const int64_t pieces = keys.starts->numel();
+      key_ = (keys.starts->reshape({pieces, 1}) + at::arange(n_ / pieces, index)).reshape({-1});
+    }
+    last_ =
+        keys.last ? keys.last->reshape({-1, s_}) : at::arange(s_, index).expand({q.size(0), s_});
+    if (keys.first) first_ = keys.first->reshape({-1, s_});
   }
-  const Tensor last = keys.last ? *keys.last : at::arange(q.size(1), index).unsqueeze(0);
-  Tensor outside = key.gt(last.unsqueeze(-1));
-  if (keys.first) outside = outside.logical_or(key.lt(keys.first->unsqueeze(-1)));
-  return outside.unsqueeze(1);
-}
 
-// [B, H, S, N].
-Tensor scores(const Tensor& q, const Tensor& k, double scale) {
-  return q.transpose(1, 2).matmul(heads_first(k, q.size(2)).transpose(2, 3)) * scale;
-}
+  // Calls `each(rows)` for those that one takes at a time.
+  template <typename Each>
+  void for_each(Each&& each) const {
+    for (int64_t begin = 0; begin < s_; begin += most_)
+      each(Block{begin, std::min(most_, s_ - begin)});
+  }
 
-// [B, H, S, D] → [B, S, K, D], summed over each kv head's query heads.
-Tensor heads_last(const Tensor& grad, int64_t kv_heads) {
-  const Tensor x = grad.transpose(1, 2);
-  return x.reshape({x.size(0), x.size(1), kv_heads, x.size(2) / kv_heads, x.size(3)}).sum(3);
+  // [S, H, D] → fp32 [K, G · rows, D], the i-th of those that are held at a time.
+  Tensor taken(const Tensor& x, const Block& rows, int64_t i) const {
+    Tensor heads = heads_[i]
+                       .narrow(0, 0, kv_heads_ * group_ * rows.count * d_)
+                       .view({kv_heads_, group_, rows.count, d_});
+    heads.copy_(by_kv_head(x, rows));
+    return heads.view({kv_heads_, group_ * rows.count, d_});
+  }
+  // The other way.
+  void put(const Tensor& heads, const Tensor& x, const Block& rows) const {
+    by_kv_head(x, rows).copy_(heads.view({kv_heads_, group_, rows.count, d_}));
+  }
+  // For a result of `taken`'s shape.
+  Tensor room(const Block& rows, int64_t i) const {
+    return heads_[i]
+        .narrow(0, 0, kv_heads_ * group_ * rows.count * d_)
+        .view({kv_heads_, group_ * rows.count, d_});
+  }
+  // [H, S] → [K, G · rows, 1].
+  Tensor numbers(const Tensor& x, const Block& rows) const {
+    return x.narrow(1, rows.begin, rows.count).reshape({kv_heads_, group_ * rows.count, 1});
+  }
+
+  // Products of rows with all keys [N, K, D]: [K, G · rows, N], the i-th that are held.
+  Tensor products(const Tensor& heads, const Tensor& keys, int64_t i) const {
+    Tensor result = scores_[i]
+                        .narrow(0, 0, heads.size(0) * heads.size(1) * n_)
+                        .view({heads.size(0), heads.size(1), n_});
+    at::bmm_out(result, heads, keys.permute({1, 2, 0}));
+    return result;
+  }
+  // `value` where a row does not see a key.
+  void fill_unseen(const Tensor& products, int64_t b, const Block& rows, double value) const {
+    const auto of_rows = [&](const Tensor& x) {
+      return x.select(0, b).narrow(0, rows.begin, rows.count).unsqueeze(1);
+    };
+    const auto room = [&](int64_t i) {
+      return unseen_[i].narrow(0, 0, rows.count * n_).view({rows.count, n_});
+    };
+    Tensor unseen = room(0), before = room(1);
+    at::gt_out(unseen, key_, of_rows(last_));
+    if (first_.defined()) unseen.logical_or_(at::lt_out(before, key_, of_rows(first_)));
+    products.view({kv_heads_, group_, rows.count, n_}).masked_fill_(unseen, value);
+  }
+
+ private:
+  static at::TensorOptions fp32(const Tensor& like) { return like.options().dtype(at::kFloat); }
+  // [S, H, D] → [K, G, rows, D].
+  Tensor by_kv_head(const Tensor& x, const Block& rows) const {
+    return x.narrow(0, rows.begin, rows.count)
+        .view({rows.count, kv_heads_, group_, d_})
+        .permute({1, 2, 0, 3});
+  }
+
+  int64_t s_, group_, kv_heads_, d_, n_, most_;
+  Tensor scores_, heads_, unseen_, key_, first_, last_;
+};
+
+// heads [K, rows, D] += productsᵀ [K, N, rows] · rows, where heads lie as [N, K, D].
+void add_product(const Tensor& heads, const Tensor& products, const Tensor& rows) {
+  heads.transpose(0, 1).baddbmm_(products.transpose(1, 2), rows);
 }
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> attention(const Tensor& q, const Tensor& k, const Tensor& v,
+std::tuple<Tensor, Tensor> attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                                      const Optional& first, const Optional& last,
                                      const Optional& starts, double scale) {
-  const Tensor hidden = unseen(q, k, {first, last, starts});
-  const Tensor s = scores(q.to(at::kFloat), k.to(at::kFloat), scale)
-                       .masked_fill(hidden, -std::numeric_limits<float>::infinity());
-  const Tensor logsumexp = s.logsumexp(-1);
-  const Tensor p = (s - logsumexp.unsqueeze(-1)).exp().masked_fill(hidden, 0);
-  const Tensor out = p.matmul(heads_first(v.to(at::kFloat), q.size(2)));
-  return {out.transpose(1, 2).contiguous().to(q.scalar_type()), logsumexp};
+  const Tensor q = q_in.contiguous(), k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
+  const int64_t batch = q.size(0), heads = q.size(2);
+  Tensor out = at::empty_like(q),
+         logsumexp = at::empty({batch, heads, q.size(1)}, q.options().dtype(at::kFloat));
+  const Rows all(q, k, {first, last, starts}, 1);
+  for (int64_t b = 0; b < batch; ++b)
+    all.for_each([&](const Block& rows) {
+      const Tensor p = all.products(all.taken(q[b], rows, 0).mul_(scale), k[b], 0);
+      all.fill_unseen(p, b, rows, -std::numeric_limits<double>::infinity());
+      Tensor top = p.amax(-1, true);
+      top.masked_fill_(top.isinf(), 0);
+      const Tensor sum = p.sub_(top).exp_().sum(-1, true);
+      Tensor result = all.room(rows, 1);
+      at::bmm_out(result, p, v[b].transpose(0, 1)).div_(sum.masked_fill(sum.eq(0), 1));
+      all.put(result, out[b], rows);
+      logsumexp[b]
+          .narrow(1, rows.begin, rows.count)
+          .copy_(sum.log().add_(top).view({heads, rows.count}));
+    });
+  return {out, logsumexp};
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, const Tensor& q_in,
@@ -84,21 +166,26 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
                                                       const Tensor& out_in, const Tensor& logsumexp,
                                                       const Optional& first, const Optional& last,
                                                       const Optional& starts, double scale) {
-  const Tensor q = q_in.to(at::kFloat), k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
-  const Tensor d = dout_in.to(at::kFloat).transpose(1, 2),
-               out = out_in.to(at::kFloat).transpose(1, 2);
-  const int64_t heads = q.size(2), kv_heads = k.size(2);
-  const Tensor p = (scores(q, k, scale) - logsumexp.unsqueeze(-1))
-                       .exp()
-                       .masked_fill(unseen(q, k, {first, last, starts}), 0);
-  const Tensor dv = p.transpose(2, 3).matmul(d);
-  const Tensor dp = d.matmul(heads_first(v, heads).transpose(2, 3));
-  const Tensor ds = p * (dp - (d * out).sum(-1, true)) * scale;
-  const Tensor dq = ds.matmul(heads_first(k, heads)),
-               dk = ds.transpose(2, 3).matmul(q.transpose(1, 2));
-  const c10::ScalarType type = q_in.scalar_type();
-  return {dq.transpose(1, 2).contiguous().to(type), heads_last(dk, kv_heads).to(type),
-          heads_last(dv, kv_heads).to(type)};
+  const Tensor dout = dout_in.contiguous(), q = q_in.contiguous(), out = out_in.contiguous(),
+               k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
+  Tensor dq = at::empty_like(q), dk = at::zeros_like(k), dv = at::zeros_like(v);
+  const Rows all(q, k, {first, last, starts}, 2);
+  for (int64_t b = 0; b < q.size(0); ++b)
+    all.for_each([&](const Block& rows) {
+      const Tensor queries = all.taken(q[b], rows, 0).mul_(scale);
+      const Tensor p = all.products(queries, k[b], 0);
+      p.sub_(all.numbers(logsumexp[b], rows)).exp_();
+      all.fill_unseen(p, b, rows, 0);
+      const Tensor results = all.taken(out[b], rows, 2), d = all.taken(dout[b], rows, 1);
+      const Tensor ds = all.products(d, v[b], 1);
+      ds.sub_(results.mul_(d).sum(-1, true)).mul_(p);
+      add_product(dv[b], p, d);
+      add_product(dk[b], ds, queries);
+      Tensor dqueries = all.room(rows, 1);
+      at::bmm_out(dqueries, ds, k[b].transpose(0, 1)).mul_(scale);
+      all.put(dqueries, dq[b], rows);
+    });
+  return {dq, dk.to(k_in.scalar_type()), dv.to(v_in.scalar_type())};
 }
 
 std::tuple<Tensor, Tensor> merge_attention(const Tensor& out_a, const Tensor& lse_a,

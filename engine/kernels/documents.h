@@ -11,6 +11,8 @@ namespace heddle::kernels::cuda {
 /// Documents of a sequence that a call of flash attention takes one by one: each costs it 128 rows
 /// of scratch. Where there are more, short ones share a segment (find_documents).
 inline constexpr int64_t kDocuments = 64;
+/// The same of a piece of a sequence (attention_blocks.h).
+inline constexpr int64_t kPieceDocuments = 24;
 
 /// The most tokens of a document that shares a segment, so that of `tokens` no more than `capacity`
 /// segments are made, which is at least 3 for each sequence: a longer one may follow and precede a

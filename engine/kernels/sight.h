@@ -49,7 +49,37 @@ class Sight {
     piece_ /= starts->numel();
   }
 
-  /// The keys that any of the rows sees, side by side.
+  /// The keys that any of the rows sees, side by side, in parts of at most so many columns.
+  std::vector<std::vector<Segment>> parts(int64_t b, int64_t row, int64_t rows,
+                                          int64_t most) const {
+    std::vector<std::vector<Segment>> parts;
+    int64_t column = most;  // of the last part
+    for (Segment segment : segments(b, row, rows)) {
+      while (segment.columns.count() > 0) {
+        if (column == most) {
+          parts.emplace_back();
+          column = 0;
+        }
+        const int64_t count = std::min(segment.columns.count(), most - column);
+        parts.back().push_back({segment.key, {column, column + count}});
+        column += count;
+        segment.key += count;
+        segment.columns.begin += count;
+      }
+    }
+    return parts;
+  }
+
+  /// The columns of a segment that a row sees; none where begin is not below end.
+  Columns columns(int64_t b, int64_t row, const Segment& segment) const {
+    const int64_t piece = segment.key / piece_, from = segment.key - piece * piece_;
+    const Columns seen = seen_of(b, row, piece);
+    const int64_t shift = segment.columns.begin - from;
+    return {std::max(seen.begin + shift, segment.columns.begin),
+            std::min(seen.end + shift, segment.columns.end)};
+  }
+
+ private:
   std::vector<Segment> segments(int64_t b, int64_t row, int64_t rows) const {
     std::vector<Segment> found;
     int64_t column = 0;
@@ -69,16 +99,6 @@ class Sight {
     return found;
   }
 
-  /// The columns of a segment that a row sees; none where begin is not below end.
-  Columns columns(int64_t b, int64_t row, const Segment& segment) const {
-    const int64_t piece = segment.key / piece_, from = segment.key - piece * piece_;
-    const Columns seen = seen_of(b, row, piece);
-    const int64_t shift = segment.columns.begin - from;
-    return {std::max(seen.begin + shift, segment.columns.begin),
-            std::min(seen.end + shift, segment.columns.end)};
-  }
-
- private:
   // Keys of a piece, from its start.
   Columns seen_of(int64_t b, int64_t row, int64_t piece) const {
     const int64_t start = starts_.defined() ? starts_.const_data_ptr<int64_t>()[piece] : 0;

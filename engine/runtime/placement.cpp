@@ -112,6 +112,10 @@ Placing::~Placing() { state.placement = nullptr; }
 
 const std::vector<Allocation>& Placing::allocations() const { return state.allocations; }
 
+ReusedScratch::ReusedScratch() : used_(state.scratch_used) {}
+
+ReusedScratch::~ReusedScratch() { state.scratch_used = used_; }
+
 int64_t take_outside_bytes() { return std::exchange(state.outside_bytes, 0); }
 
 }  // namespace heddle::runtime

@@ -37,6 +37,20 @@ class Placing {
   const std::vector<Allocation>& allocations() const;
 };
 
+/// What an operator allocates besides its results while one of these lives is free for it again
+/// when that ends, and its tensors with it; they nest. What the device does with the memory it does
+/// in order.
+class ReusedScratch {
+ public:
+  ReusedScratch();
+  ~ReusedScratch();
+  ReusedScratch(const ReusedScratch&) = delete;
+  ReusedScratch& operator=(const ReusedScratch&) = delete;
+
+ private:
+  size_t used_;
+};
+
 /// For a device's allocator: where memory that is asked for now belongs, null where it may lie
 /// anywhere; then the allocator tells where that is. `by_size`: an operator whose allocations are
 /// not known yet may have them taken for its results; else they are only watched, because what

@@ -32,7 +32,15 @@ class ChoicesTest : public QObject {
     row("documents in fp32") << false << 128 << 9 << 512 << "keys"
                              << int(AttentionKernel::composite);
     row("parts of a sequence") << true << 128 << 9 << 512 << "keys, starts"
-                               << int(AttentionKernel::composite);
+                               << int(AttentionKernel::pieces);
+    row("parts of a sequence in fp32")
+        << false << 128 << 9 << 512 << "keys, starts" << int(AttentionKernel::composite);
+    row("queries not in whole parts")
+        << true << 128 << 9 << 300 << "keys, starts" << int(AttentionKernel::composite);
+    row("16,384 tokens") << true << 128 << 9 << 16384 << "" << int(AttentionKernel::cudnn);
+    row("more") << true << 128 << 9 << 16385 << "" << int(AttentionKernel::pieces);
+    row("more, documents") << true << 128 << 9 << 16385 << "keys" << int(AttentionKernel::pieces);
+    row("more on Turing") << true << 128 << 7 << 16385 << "" << int(AttentionKernel::composite);
     row("more keys than queries") << true << 128 << 9 << 300 << "keys"
                                   << int(AttentionKernel::composite);
     row("one token") << true << 128 << 9 << 1 << "" << int(AttentionKernel::composite);
@@ -50,9 +58,20 @@ class ChoicesTest : public QObject {
                                          .keys = keys,
                                          .head_dim = head_dim,
                                          .ranges = given.contains("keys"),
-                                         .pieces = given.contains("starts"),
+                                         .pieces = given.contains("starts") ? 4 : 0,
                                          .major = major})),
              kernel);
+  }
+
+  // What the plug-in takes LibTorch's kernels to give; another shape is an error there.
+  void the_shape_of_a_logsumexp_is_told() {
+    QVERIFY(cuda::is_logsumexp({2, 32, 512}, 2, 32, 512));     // flash attention
+    QVERIFY(cuda::is_logsumexp({2, 32, 512, 1}, 2, 32, 512));  // cuDNN's
+    QVERIFY(!cuda::is_logsumexp({2, 512, 32}, 2, 32, 512));
+    QVERIFY(!cuda::is_logsumexp({2, 32, 512, 2}, 2, 32, 512));
+    QVERIFY(!cuda::is_logsumexp({2, 32, 640}, 2, 32, 512));  // rounded up to a block
+    QVERIFY(cuda::is_joined_logsumexp({32, 1024}, 32, 1024));
+    QVERIFY(!cuda::is_joined_logsumexp({2, 32, 512}, 32, 1024));
   }
 
   // What find_documents asks of each token.

@@ -2,8 +2,9 @@
 // code 1 if one failed. Run by packaging/gpu-check.sh.
 //
 // kernels: every operator of Heddle in fp32 and bf16 against the CPU's, on shapes that are odd on
-// purpose. attention: by shape, its time and its distance from the CPU's. events: whether the time
-// between an event of an eager step and one of a recorded step can be told.
+// purpose. attention: of a context-parallel rank, its distance from the CPU's; by shape, its time
+// too. events: whether the time between an event of an eager step and one of a recorded step can be
+// told.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
@@ -225,6 +226,27 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
   });
 }
 
+// Of the second of `ranks` with parts of `length` tokens, one from the front and one from the back
+// of a sequence, all of whose keys it has, in the order of the ranks.
+void attention_of_a_part(int64_t ranks, int64_t length, int64_t document, at::ScalarType type) {
+  const auto randn = [&](int64_t tokens, int64_t heads) {
+    return at::randn({1, tokens, heads, 64}).to(type);
+  };
+  const auto part = [&](int64_t i) { return at::arange(i * length, (i + 1) * length); };
+  std::vector<int64_t> begins;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    for (const int64_t i : {rank, 2 * ranks - 1 - rank}) begins.push_back(i * length);
+  const Tensor last = at::cat({part(1), part(2 * ranks - 2)}).unsqueeze(0),
+               first = last.div(document, "floor") * document, starts = at::tensor(begins);
+  const Tensor q = randn(2 * length, 8), k = randn(2 * ranks * length, 2),
+               v = randn(2 * ranks * length, 2), dout = randn(2 * length, 8);
+  compare("attention", type, {q, k, v, first, last, starts, 0.125});
+  Stack results{q, k, v, first, last, starts, 0.125};
+  c10::Dispatcher::singleton().findSchemaOrThrow("heddle::attention", "").callBoxed(&results);
+  compare("attention_backward", type,
+          {dout, q, k, v, results[0], results[1], first, last, starts, 0.125});
+}
+
 // One timed instruction: first eager, then recorded and launched, timed from an eager event.
 void events(runtime::DeviceRun& run) {
   const Tensor a = at::randn({2048, 2048}, at::TensorOptions(gpu));
@@ -275,6 +297,11 @@ int main(int argc, char** argv) {
       for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) model_kernels(type);
       optimizer_kernels();
     } else if (what == "attention") {
+      for (const at::ScalarType type : {at::kBFloat16, at::kFloat})
+        for (const auto& [ranks, length, document] :
+             {std::tuple(4, 500, 4000), std::tuple(4, 500, 70), std::tuple(2, 5000, 20000),
+              std::tuple(2, 5000, 30)})
+          attention_of_a_part(ranks, length, document, type);
       for (const at::ScalarType type : {at::kBFloat16, at::kFloat})
         for (const AttentionShape& shape :
              {AttentionShape{1024, 16, 4, 64, 0}, AttentionShape{8192, 32, 8, 128, 0},
