@@ -91,13 +91,14 @@ double CostModel::device_seconds(const Graph& graph, const Node& node) const {
   if (flops == 0.0)
     return bytes_seconds(*device_, static_cast<double>(passes::bytes_moved(graph, node)),
                          node.op->unfused);
-  if (node.op->arithmetic != graph::Arithmetic::product)
-    return attention_seconds(*device_, flops,
-                             node.op->arithmetic == graph::Arithmetic::attention_backward);
+  using graph::Arithmetic;
+  const Arithmetic arithmetic = node.op->arithmetic;
+  if (arithmetic == Arithmetic::attention || arithmetic == Arithmetic::attention_backward)
+    return attention_seconds(*device_, flops, arithmetic == Arithmetic::attention_backward);
   const OperatorRate product = rate_class(graph, node);
   const auto [m, k, n] = product.shape;
-  // The logits are too large a sum for 8 bits.
-  return product_seconds(*device_, m, k, n, product.dtype == "f32", node.module != "output");
+  return product_seconds(*device_, m, k, n, product.dtype == "f32",
+                         arithmetic == Arithmetic::float8_product);
 }
 
 Duration CostModel::transfer(const Graph& graph, const Node& collective) const {

@@ -27,10 +27,6 @@ double launched(const DeviceRates& rates, double kernel_seconds) {
   return std::max(kernel_seconds + rates.launch_seconds, rates.least_seconds);
 }
 
-// What casts of an operand to 8 bits read and write, an element: by tensor its largest is looked
-// for first; by row it is written along rows and along columns.
-double cast_bytes(Float8 float8) { return float8 == Float8::tensorwise ? 2 + 2 + 1 : 2 + 2; }
-
 }  // namespace
 
 DeviceRates device_rates(const hardware::Device& device, Executor executor, Float8 float8) {
@@ -82,10 +78,7 @@ double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n
   if (!eight_bits || rates.float8 == Float8::none) return bf16;
   // Scales by row are applied while the product runs.
   const double flops = kept * rates.fp8_flops * (rates.float8 == Float8::rowwise ? 0.9 : 1.0);
-  const double casts = static_cast<double>(m * k + k * n) * cast_bytes(rates.float8) /
-                       rates.bytes_per_second * (rates.executor == Executor::eager ? 2.0 : 1.0);
-  return launched(rates, product_seconds(rates, m, k, n, flops, 1, 2)) + casts +
-         2 * rates.launch_seconds;
+  return launched(rates, product_seconds(rates, m, k, n, flops, 1, 2));
 }
 
 double bytes_seconds(const DeviceRates& rates, double bytes, const graph::Unfused& unfused) {

@@ -43,8 +43,7 @@ DeviceRates device_rates(const hardware::Device& device, Executor executor, Floa
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, double flops,
                        double operand_bytes, double result_bytes);
 
-/// A product among many, as the executor does it: in 8 bits where `eight_bits`, with what the casts
-/// of both operands read and write then.
+/// A product among many, as the executor does it; of operands in 8 bits where `eight_bits`.
 double product_seconds(const DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool full,
                        bool eight_bits);
 

@@ -8,11 +8,13 @@
 namespace heddle::graph {
 namespace {
 
-constexpr std::array<std::pair<c10::ScalarType, const char*>, 9> kDtypes = {{
+constexpr std::array<std::pair<c10::ScalarType, const char*>, 11> kDtypes = {{
     {c10::kFloat, "f32"},
     {c10::kDouble, "f64"},
     {c10::kBFloat16, "bf16"},
     {c10::kHalf, "f16"},
+    {c10::kFloat8_e4m3fn, "e4m3"},
+    {c10::kFloat8_e5m2, "e5m2"},
     {c10::kLong, "i64"},
     {c10::kInt, "i32"},
     {c10::kByte, "u8"},

@@ -243,8 +243,8 @@ class Parser {
     if (const auto dtype = dtype_of(name)) {
       value.dtype = *dtype;
     } else {
-      line.failed(
-          fmt::format("unknown type \"{}\"; valid: f32 f64 bf16 f16 i64 i32 u8 i8 bool", name));
+      line.failed(fmt::format(
+          "unknown type \"{}\"; valid: f32 f64 bf16 f16 e4m3 e5m2 i64 i32 u8 i8 bool", name));
     }
     line.expect("[");
     const std::vector<int64_t> sizes = integers(line);

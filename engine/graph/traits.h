@@ -42,7 +42,7 @@ enum class Selective : uint8_t { made_again, kept, every_second_kept };
 enum class Sum : uint8_t { none, added_to, zeroed };
 
 /// What an operator's floating-point operations are spent on: devices are not as fast at all of it.
-enum class Arithmetic : uint8_t { product, attention, attention_backward };
+enum class Arithmetic : uint8_t { product, float8_product, attention, attention_backward };
 
 /// What PyTorch's own operators make of one of Heddle's: so many kernels, which read and write so
 /// many times the bytes of it.

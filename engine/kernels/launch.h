@@ -91,6 +91,14 @@ void vocabulary_cross_entropy_backward(Type type, const float* dloss, const void
                                        const float* logsumexp, void* dlogits, int64_t rows,
                                        int64_t width, int64_t vocabulary, cudaStream_t stream);
 
+/// Numbers of 8 bits.
+enum class Float8 : uint8_t { e4m3, e5m2 };
+/// x bf16 [rows, n]; values [rows, n], or [n, rows] where `transposed`; inverse_scale fp32, one or
+/// as many as values has rows; `parts`: float8_parts(…) numbers, of no meaning before and after.
+void float8_quantize(Float8 format, const void* x, void* values, float* inverse_scale,
+                     unsigned* parts, int64_t rows, int64_t n, bool by_row, bool transposed,
+                     cudaStream_t stream);
+
 /// sum fp32 [n]; value [n].
 void accumulate(Type type, float* sum, const void* value, int64_t n, cudaStream_t stream);
 

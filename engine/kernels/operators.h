@@ -49,6 +49,22 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_part_backward(
     const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     const at::Tensor& out, const at::Tensor& logsumexp, const Keys& keys, double scale);
 
+/// A matrix in 8 bits: values [r, c] of e4m3 or e5m2, and what to multiply them by: fp32, one for
+/// all (no dimension) or one a row [r, 1].
+struct Float8Matrix {
+  at::Tensor values, inverse_scale;
+};
+
+/// x, a bf16 matrix, or xᵀ where `transposed`, in 8 bits: x · scale, saturated and rounded to
+/// nearest. The scale makes the largest |x| the largest number of `type`; `by_row` each row has its
+/// own, rounded down to a power of two. The bits are torchao's (recipes tensorwise and rowwise).
+Float8Matrix float8_quantize(const at::Tensor& x, at::ScalarType type, bool by_row,
+                             bool transposed);
+
+/// a·bᵀ of a [m, k] and b [n, k], bf16 [m, n], both scaled alike. `fast`: a GPU may sum in less
+/// than fp32. Neither has a gradient: see model/linear.h.
+at::Tensor float8_mm(const Float8Matrix& a, const Float8Matrix& b, bool fast);
+
 /// silu(gate) · up, elementwise.
 at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 

@@ -1,8 +1,11 @@
 #include "engine/model/linear.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include "engine/kernels/operators.h"
 
 namespace heddle::model {
 namespace {
@@ -27,10 +30,43 @@ struct Linear : torch::autograd::Function<Linear> {
   }
 };
 
+// The inner dimension of each product is the rows' length: x·Wᵀ, dy·(Wᵀ)ᵀ, dyᵀ·(xᵀ)ᵀ.
+struct Float8Linear : torch::autograd::Function<Float8Linear> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
+                                                const Tensor& x, const Tensor& weight,
+                                                bool by_row) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({x, weight});
+    context->saved_data["by_row"] = by_row;
+    context->set_materialize_grads(false);
+    const auto of = [&](const Tensor& matrix) {
+      return kernels::float8_quantize(matrix, at::kFloat8_e4m3fn, by_row, false);
+    };
+    return {kernels::float8_mm(of(x), of(weight), true), x};
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &dy = grads[0], &x = saved[0], &weight = saved[1];
+    const bool by_row = context->saved_data["by_row"].toBool();
+    const auto of_gradient = by_row ? at::kFloat8_e4m3fn : at::kFloat8_e5m2;
+    const auto quantized = [&](const Tensor& matrix, at::ScalarType type, bool transposed) {
+      return kernels::float8_quantize(matrix, type, by_row, transposed);
+    };
+    const Tensor dweight = kernels::float8_mm(quantized(dy, of_gradient, true),
+                                              quantized(x, at::kFloat8_e4m3fn, true), false);
+    const Tensor dx = kernels::float8_mm(quantized(dy, of_gradient, false),
+                                         quantized(weight, at::kFloat8_e4m3fn, true), false);
+    return {grads[1].defined() ? grads[1] + dx : dx, dweight, Tensor()};
+  }
+};
+
 }  // namespace
 
-Tensor linear(Tensor& x, const Tensor& weight) {
-  const auto results = Linear::apply(x, weight);
+Tensor linear(Tensor& x, const Tensor& weight, recipe::Float8 float8) {
+  const auto results = float8 == recipe::Float8::none
+                           ? Linear::apply(x, weight)
+                           : Float8Linear::apply(x, weight, float8 == recipe::Float8::rowwise);
   x = results[1];
   return results[0];
 }

@@ -3,11 +3,18 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "engine/recipe/recipe.h"
+
 namespace heddle::model {
 
 /// x [n, in], weight [out, in] → [n, out]. `x` becomes what the next linear layer is to read, the
 /// same numbers: the product that makes the gradient of x then adds to what that layer's made.
 /// Nothing but linear layers may read it after this.
-at::Tensor linear(at::Tensor& x, const at::Tensor& weight);
+///
+/// `float8`: all is bf16, and this product and the two for gradients are of matrices in 8 bits
+/// (torchao's recipes): x, weight and gradient are converted for each, with scales of what this
+/// rank has of them. With a scale a tensor gradients are e5m2, all else is e4m3.
+at::Tensor linear(at::Tensor& x, const at::Tensor& weight,
+                  recipe::Float8 float8 = recipe::Float8::none);
 
 }  // namespace heddle::model

@@ -20,18 +20,20 @@ using graph::ModuleScope;
 // A linear layer's weight [out, in], read once for all the rows that come to it.
 class Linear {
  public:
-  Linear(const char* name, Parameter& weight) : name_(name) {
+  Linear(const char* name, Parameter& weight, const recipe::Float8Layers& float8)
+      : name_(name), float8_(float8.of(weight.module())) {
     const ModuleScope scope(name);
     weight_ = weight.read();
   }
   // x [n, in] → [n, out]; see linear.h
   Tensor operator()(Tensor& x) const {
     const ModuleScope scope(name_);
-    return linear(x, weight_);
+    return linear(x, weight_, float8_);
   }
 
  private:
   const char* name_;
+  recipe::Float8 float8_;
   Tensor weight_;
 };
 
@@ -42,9 +44,12 @@ Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
 
 }  // namespace
 
-Llama::Llama(const recipe::Model& shape, Parallelism parallelism, Tensor rope_table,
-             const MakeShard& make_shard)
-    : shape_(shape), parallelism_(std::move(parallelism)), rope_table_(std::move(rope_table)) {
+Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
+             Tensor rope_table, const MakeShard& make_shard)
+    : shape_(shape),
+      parallelism_(std::move(parallelism)),
+      float8_(std::move(float8)),
+      rope_table_(std::move(rope_table)) {
   auto parameter = [&](std::string name, std::vector<int64_t> sizes) {
     const recipe::Cut cut = recipe::cut_of(name);
     sizes = recipe::local_shape(std::move(sizes), cut, parallelism_.tensor.group.ranks);
@@ -98,7 +103,8 @@ Tensor Llama::embed(const Batch& batch) {
 Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) {
   const parallel::TensorParallel& tp = parallelism_.tensor;
   const int64_t b = batch.positions.size(0), s = batch.positions.size(1), d = shape_.head_dim();
-  const Linear wk("wk", attention.wk), wv("wv", attention.wv), wq("wq", attention.wq);
+  const Linear wk("wk", attention.wk, float8_), wv("wv", attention.wv, float8_),
+      wq("wq", attention.wq, float8_);
   const Tensor positions = batch.positions.view({1, -1});
   // Keys and values first: where they travel, the queries are made meanwhile.
   const auto heads = tp.enter(x, [&](Tensor rows, int64_t first) -> std::vector<Tensor> {
@@ -113,12 +119,12 @@ Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) 
   const Tensor mixed =
       parallelism_.context.attention(sequences(heads[2]), sequences(heads[0]), sequences(heads[1]),
                                      batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
-  const Linear wo("wo", attention.wo);
+  const Linear wo("wo", attention.wo, float8_);
   return tp.leave(mixed.view({b * s, -1}), [&](Tensor rows) { return wo(rows); });
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
-  const Linear w1("w1", ffn.w1), w3("w3", ffn.w3), w2("w2", ffn.w2);
+  const Linear w1("w1", ffn.w1, float8_), w3("w3", ffn.w3, float8_), w2("w2", ffn.w2, float8_);
   return parallelism_.tensor.pass(x, [&](Tensor rows) {
     const Tensor gate = w1(rows), up = w3(rows);
     Tensor hidden = kernels::swiglu(gate, up);
@@ -144,7 +150,7 @@ Tensor Llama::forward(const Batch& batch) {
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
   x = parallelism_.tensor.enter(x);
-  return linear(x, (has_output() ? output_ : tok_embeddings_).read());
+  return linear(x, (has_output() ? output_ : tok_embeddings_).read(), float8_.of("output"));
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

@@ -13,7 +13,7 @@
 #include "engine/model/parameter.h"
 #include "engine/parallel/context_parallel.h"
 #include "engine/parallel/tensor_parallel.h"
-#include "engine/recipe/recipe.h"
+#include "engine/recipe/float8.h"
 
 namespace heddle::model {
 
@@ -56,8 +56,8 @@ struct Batch {
 class Llama {
  public:
   /// `rope_table` as `make_rope_table` gives it, on the device of the shards.
-  Llama(const recipe::Model& shape, Parallelism parallelism, at::Tensor rope_table,
-        const MakeShard& make_shard);
+  Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
+        at::Tensor rope_table, const MakeShard& make_shard);
 
   /// Logits [T, V], with tensor parallelism this rank's columns of them.
   at::Tensor forward(const Batch& batch);
@@ -80,6 +80,7 @@ class Llama {
 
   recipe::Model shape_;
   Parallelism parallelism_;
+  recipe::Float8Layers float8_;
   at::Tensor rope_table_;
   Parameter tok_embeddings_;
   std::vector<Layer> layers_;

@@ -13,15 +13,17 @@ namespace {
 
 constexpr size_t kMostOffers = 6;
 
-/// Keys that have to fit each other: a fault of one may be mended at another.
-const std::vector<std::string>& fitting_keys() {
-  static const std::vector<std::string> keys = {
-      "parallelism.dp_shard",  "parallelism.tp",        "parallelism.pp",
-      "parallelism.cp",        "hardware.ranks",        "parallelism.dp_replicate",
-      "training.local_batch",  "training.global_batch", "parallelism.microbatches",
-      "training.steps",        "data.seq_len",          "model.max_seq_len",
-      "schedule.warmup_steps", "model.n_heads",         "model.n_kv_heads"};
-  return keys;
+/// Keys that have to fit the given one: a fault of one may be mended at another.
+std::vector<std::string> fitting_keys(const std::string& key) {
+  static const std::vector<std::vector<std::string>> all = {
+      {"parallelism.dp_shard", "parallelism.tp", "parallelism.pp", "parallelism.cp",
+       "hardware.ranks", "parallelism.dp_replicate", "training.local_batch",
+       "training.global_batch", "parallelism.microbatches", "training.steps", "data.seq_len",
+       "model.max_seq_len", "schedule.warmup_steps", "model.n_heads", "model.n_kv_heads"},
+      {"precision.float8", "precision.param"}};
+  for (const std::vector<std::string>& keys : all)
+    if (std::ranges::find(keys, key) != keys.end()) return keys;
+  return {};
 }
 
 void set(Recipe& recipe, const std::string& key, const std::string& value) {
@@ -137,9 +139,7 @@ std::vector<Offer> offers(const Parsed& parsed, const Fault& fault) {
   if (field == nullptr || fault.key.starts_with("wrapping.buckets")) return {};
   const Trial trial(parsed, fault);
   std::vector<Offer> found = trial.of(fault.key, 2);
-  const auto& fitting = fitting_keys();
-  if (std::ranges::find(fitting, fault.key) == fitting.end()) return found;
-  for (const std::string& key : fitting) {
+  for (const std::string& key : fitting_keys(fault.key)) {
     if (found.size() >= kMostOffers) break;
     if (key == fault.key) continue;
     for (Offer& offer : trial.of(key, 1)) {

@@ -133,13 +133,14 @@ struct Recompute {
 };
 
 enum class Precision { fp32, bf16 };
-/// Linear layers in 8 bits with a scale a tensor or a row: for planning.
+/// Linear layers in 8 bits with a scale a tensor or a row.
 enum class Float8 { none, tensorwise, rowwise };
 
 struct Precisions {
   Precision param = Precision::fp32;
   Precision reduce = Precision::fp32;
   Float8 float8 = Float8::none;
+  std::vector<std::string> float8_except = {"output"};  // modules that stay in `param`
   bool operator==(const Precisions&) const = default;
 };
 

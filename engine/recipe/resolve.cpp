@@ -313,13 +313,15 @@ Parsed resolve(const Parsed& parsed, int64_t ranks) {
   check_model(recipe, checks);
   check_data(recipe, checks);
   check_schedule(recipe, checks);
-  if (check_mesh(recipe, checks)) {
+  const bool has_mesh = check_mesh(recipe, checks);
+  if (has_mesh) {
     check_tensor_and_context(recipe, checks);
     check_pipeline(recipe, checks);
     check_batch(recipe, checks);
     check_reshard(recipe, checks);
   }
-  check_wrapping(resolved, checks);
+  check_names(resolved, checks);
+  if (has_mesh) check_float8(recipe, checks);
   std::ranges::stable_sort(resolved.faults, {}, [](const Fault& fault) {
     return std::tuple(fault.line == 0, fault.line, fault.column);
   });

@@ -1,4 +1,4 @@
-// How the checks of `resolve` report: shared by resolve.cpp and resolve_wrapping.cpp.
+// How the checks of `resolve` report: shared by resolve.cpp and its parts, resolve_*.cpp.
 #pragma once
 
 #include <string>
@@ -26,7 +26,10 @@ class Checks {
   Parsed& parsed_;
 };
 
-/// Bucket and override names against the model's modules.
-void check_wrapping(const Parsed& parsed, Checks& checks);
+/// Names of modules against the model's: of buckets, of exceptions, of what float8 leaves out.
+void check_names(const Parsed& parsed, Checks& checks);
+
+/// Whether products in 8 bits can be made of what there is. After the mesh's checks.
+void check_float8(const Recipe& recipe, Checks& checks);
 
 }  // namespace heddle::recipe

@@ -373,8 +373,15 @@ std::vector<Field> make_schema() {
           .graph(),
       choice("precision.float8", &R::precision, &Precisions::float8, float8s())
           .says("float8", "",
-                "Linear layers in 8 bits, with a scale for each tensor or each row: for planning.")
+                "Linear layers multiply in 8 bits, forward and backward, with a scale for each "
+                "tensor or each row, by the largest number that a rank has of it.")
           .names({"none", "a scale a tensor", "a scale a row"})
+          .graph(),
+      strings("precision.float8_except", &R::precision, &Precisions::float8_except,
+              "names of modules, layers.A-B")
+          .says("but not in", "",
+                "Modules whose linear layers stay in bf16: the output projection unless the list "
+                "is given without it. Embedding and norms always do.")
           .graph(),
       override_field()
           .says("exceptions", "", "Other recomputation for some modules.")

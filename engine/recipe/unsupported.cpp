@@ -20,8 +20,6 @@ const std::vector<Limit>& limits() {
       {"wrapping.reshard_after_forward",
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},
-      {"precision.float8", [](const Recipe& r) { return r.precision.float8 != Float8::none; },
-       "float8, it can only plan with it", "none"},
       {"parallelism.async_tp", [](const Recipe& r) { return r.parallelism.async_tp; },
        "async_tp, it can only plan with it", "false"},
   };

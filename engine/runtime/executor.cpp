@@ -27,6 +27,12 @@ bool updates(const Node& node) {
   return writes && node.phase == graph::Phase::optimizer;
 }
 
+// LibTorch does not look at numbers of 8 bits.
+bool is_finite(const at::Tensor& value) {
+  const at::Tensor numbers = value.element_size() == 1 ? value.to(at::kFloat) : value;
+  return numbers.isfinite().all().item<bool>();
+}
+
 }  // namespace
 
 Executor::Executor(Program program, std::unique_ptr<DeviceRun> device)
@@ -179,7 +185,7 @@ void Executor::look_for_non_finite(const Instruction& instruction) {
   for (graph::ValueId output : node.outputs) {
     if (output == graph::kNoValue) continue;
     const at::Tensor& value = program_.values[output];
-    if (!value.is_floating_point() || value.isfinite().all().item<bool>()) continue;
+    if (!value.is_floating_point() || is_finite(value)) continue;
     non_finite_ = graph::is_wait(node) ? ""
                                        : node.module.text() + " (" +
                                              node.op.text().substr(node.op.text().find('.') + 1) +

@@ -27,7 +27,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
     batch[name] = recorder.input(name, sizes, at::kLong);
   const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
 
-  model::Llama model(recipe.model, settings.parallelism,
+  model::Llama model(recipe.model, settings.parallelism, settings.float8,
                      state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}),
                      state);
   Step step(model, settings, state);

@@ -125,7 +125,8 @@ Beside measure_beside(c10d::Backend& group, int64_t rounds, const Start& start) 
 }
 
 // A model whose step has an operator of each kind.
-recipe::Recipe model_of(int64_t dim, int64_t layers, recipe::Precision precision) {
+recipe::Recipe model_of(int64_t dim, int64_t layers, recipe::Precision precision,
+                        recipe::Float8 float8 = recipe::Float8::none) {
   recipe::Recipe recipe;
   recipe.model.dim = dim;
   recipe.model.n_layers = layers;
@@ -139,6 +140,7 @@ recipe::Recipe model_of(int64_t dim, int64_t layers, recipe::Precision precision
   recipe.training.local_batch = recipe.training.global_batch = few ? 1 : 2;
   recipe.parallelism.dp_shard = 1;
   recipe.precision.param = precision;
+  recipe.precision.float8 = float8;
   recipe.wrapping.mode = recipe::WrappingMode::layers;
   return recipe;
 }
@@ -277,14 +279,14 @@ Result<int64_t> measure_process() {
 }
 
 Result<std::vector<cost::OperatorRate>> measure_operators() {
-  using recipe::Precision;
+  using recipe::Precision, recipe::Float8;
   Sums sums;
-  for (const auto& [dim, layers, precision, steps] : {std::tuple{128, 1, Precision::fp32, 8},
-                                                      {512, 2, Precision::fp32, 5},
-                                                      {1024, 1, Precision::fp32, 3},
-                                                      {512, 1, Precision::bf16, 2}})
-    if (const auto added = add_steps(model_of(dim, layers, precision), steps, sums); !added)
-      return fail(added);
+  for (const auto& [recipe, steps] : {std::pair(model_of(128, 1, Precision::fp32), 8),
+                                      {model_of(512, 2, Precision::fp32), 5},
+                                      {model_of(1024, 1, Precision::fp32), 3},
+                                      {model_of(512, 1, Precision::bf16), 2},
+                                      {model_of(512, 1, Precision::bf16, Float8::tensorwise), 2}})
+    if (const auto added = add_steps(recipe, steps, sums); !added) return fail(added);
   std::vector<cost::OperatorRate> rates;
   for (const auto& [kind, sum] : sums)
     rates.push_back({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind),

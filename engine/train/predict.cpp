@@ -101,6 +101,8 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   const auto begin = Clock::now();
   recipe::Recipe recipe = asked;
   recipe.hardware.device = machine.gpu ? "cuda" : "cpu";
+  // Devices of the catalogue without units for 8 bits: a remark says so.
+  if (machine.rates.device && !machine.eight_bits) recipe.precision.float8 = recipe::Float8::none;
   const auto validation = plan_validation(recipe, 0, machine.rates);
   if (!validation) return fail(validation);
   const int64_t validation_bytes = validation->memory.arena_bytes;

@@ -29,7 +29,7 @@ class EagerRunner final : public Runner {
       return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
     };
     model_ = std::make_unique<model::Llama>(
-        recipe.model, settings.parallelism,
+        recipe.model, settings.parallelism, settings.float8,
         make("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), make);
     step_ = std::make_unique<Step>(*model_, settings, make);
     settings.work = Work::validate;

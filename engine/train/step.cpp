@@ -33,6 +33,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
           .layout = layout,
+          .float8 = recipe::Float8Layers(recipe.precision),
           .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
                                        dtype(recipe.precision.param)},
                           .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},

@@ -24,6 +24,7 @@ struct StepSettings {
   double max_norm = 1.0;  // 0: no clipping
   kernels::AdamW adamw;
   recipe::Layout layout;
+  recipe::Float8Layers float8;
   model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients

@@ -67,8 +67,12 @@ class Trainer {
     if (runner.executor()) gpu_ = runner.executor()->device().name();
     if (gpu_.empty()) return;
     const hardware::Catalogue catalogue = hardware::load_catalogue();
-    if (const hardware::Device* known = catalogue.of_driver(gpu_))
-      results_.peak_flops = known->bf16_peak_tflops.value * 1e12;
+    if (const hardware::Device* known = catalogue.of_driver(gpu_)) {
+      const bool eight_bits =
+          recipe.precision.float8 != recipe::Float8::none && known->fp8_peak_tflops.known();
+      results_.peak_flops =
+          (eight_bits ? known->fp8_peak_tflops : known->bf16_peak_tflops).value * 1e12;
+    }
   }
 
   Result<Outcome> run() {

@@ -28,6 +28,8 @@ KeyField* reshardField(RecipeDocument& document, const recipe::KeyInfo& info);
 KeyField* textField(RecipeDocument& document, const recipe::KeyInfo& info);
 /// Numbers, with commas between them.
 KeyField* listField(RecipeDocument& document, const recipe::KeyInfo& info);
+/// Names of modules, with commas between them.
+KeyField* namesField(RecipeDocument& document, const recipe::KeyInfo& info);
 /// Files, or a folder: typed, several of them joined by "; ", or chosen in a dialog.
 KeyField* pathField(RecipeDocument& document, const recipe::KeyInfo& info);
 

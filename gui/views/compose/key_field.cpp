@@ -76,6 +76,7 @@ KeyField* fieldFor(RecipeDocument& document, const recipe::KeyInfo& info) {
   if (info.key == "hardware.name") return hardwareField(document, info);
   if (info.key == "wrapping.reshard_after_forward") return reshardField(document, info);
   if (info.key == "wrapping.memory_limit") return sizeField(document, info);
+  if (info.key == "precision.float8_except") return namesField(document, info);
   if (!info.choices.empty()) return choiceField(document, info);
   if (!info.files.empty()) return pathField(document, info);
   if (info.type == "integer") return integerField(document, info);

@@ -57,6 +57,33 @@ class ListField : public TextField {
   }
 };
 
+class NamesField : public TextField {
+ public:
+  using TextField::TextField;
+
+ protected:
+  QString textOf(const QString& toml) const override {
+    QStringList names;
+    for (const QJsonValue name : QJsonDocument::fromJson(toml.toUtf8()).array())
+      names << name.toString();
+    return names.join(QStringLiteral(", "));
+  }
+  bool same(const QString& a, const QString& b) const override { return split(a) == split(b); }
+  void takeText(const QString& text) override {
+    QStringList names;
+    for (const QString& name : split(text)) names << quoted(name);
+    take(QStringLiteral("[%1]").arg(names.join(QStringLiteral(", "))));
+  }
+
+ private:
+  static QStringList split(const QString& text) {
+    QStringList names;
+    for (const QString& name : text.split(QChar(',')))
+      if (!name.trimmed().isEmpty()) names << name.trimmed();
+    return names;
+  }
+};
+
 class PathField : public TextField {
  public:
   PathField(RecipeDocument& document, const recipe::KeyInfo& info)
@@ -148,6 +175,10 @@ KeyField* textField(RecipeDocument& document, const recipe::KeyInfo& info) {
 
 KeyField* listField(RecipeDocument& document, const recipe::KeyInfo& info) {
   return new ListField(document, info);
+}
+
+KeyField* namesField(RecipeDocument& document, const recipe::KeyInfo& info) {
+  return new NamesField(document, info);
 }
 
 KeyField* pathField(RecipeDocument& document, const recipe::KeyInfo& info) {

@@ -46,10 +46,14 @@ double burst_tflops(const cost::DeviceRates& rates, int64_t m, int64_t k, int64_
          cost::product_seconds(rates, m, k, n, rates.bf16_flops, 2, 2);
 }
 
-// Of one among many, as training has it.
+// Of one among many, as training has it, where in 8 bits with what converts its operands.
 double tflops(const cost::DeviceRates& rates, int64_t m, int64_t k, int64_t n, bool eight = false) {
-  return 2e-12 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) /
-         cost::product_seconds(rates, m, k, n, false, eight);
+  double seconds = cost::product_seconds(rates, m, k, n, false, eight);
+  for (const int64_t elements : {m * k, k * n})
+    if (eight)
+      seconds += cost::bytes_seconds(rates, 5.0 * static_cast<double>(elements),
+                                     graph::Op("heddle.float8_quantize")->unfused);
+  return 2e-12 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) / seconds;
 }
 
 bool near(double value, double wanted, double share) {

@@ -135,6 +135,26 @@ void model_kernels(at::ScalarType type) {
   check("merge_attention", {out, lse, randn({2, 131, 4, 64}), at::randn({2, 4, 131})});
 }
 
+// Products as training has them: gradients with a scale a tensor are e5m2.
+void float8_kernels() {
+  const auto check = [](const char* op, const Stack& arguments) {
+    compare(op, at::kBFloat16, arguments);
+  };
+  const Tensor a = at::randn({1040, 2064}).to(at::kBFloat16),
+               b = at::randn({528, 2064}).to(at::kBFloat16);
+  for (const bool by_row : {false, true}) {
+    const auto of_gradient = by_row ? at::kFloat8_e4m3fn : at::kFloat8_e5m2;
+    for (const at::ScalarType type : {at::kFloat8_e4m3fn, of_gradient}) {
+      for (const bool transposed : {false, true})
+        check("float8_quantize", {a, static_cast<int64_t>(type), by_row, transposed});
+      const auto left = kernels::float8_quantize(a, type, by_row, false),
+                 right = kernels::float8_quantize(b, at::kFloat8_e4m3fn, by_row, false);
+      check("float8_mm", {left.values, left.inverse_scale, right.values, right.inverse_scale,
+                          type == at::kFloat8_e4m3fn});
+    }
+  }
+}
+
 void optimizer_kernels() {
   const auto check = [](const char* op, const Stack& arguments) {
     compare(op, at::kFloat, arguments);
@@ -295,6 +315,7 @@ int main(int argc, char** argv) {
     tell("device", true, {{"name", run->name()}});
     if (what == "kernels") {
       for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) model_kernels(type);
+      float8_kernels();
       optimizer_kernels();
     } else if (what == "attention") {
       for (const at::ScalarType type : {at::kBFloat16, at::kFloat})

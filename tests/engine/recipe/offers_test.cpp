@@ -30,6 +30,8 @@ class OffersTest : public QObject {
     row("the batch is no multiple",
         "hardware.ranks = 4\ntraining.local_batch = 2\ntraining.global_batch = 12",
         "training.global_batch", "training.global_batch=16 training.global_batch=8");
+    row("8 bits of fp32", "precision.float8 = \"rowwise\"", "precision.float8",
+        "precision.float8=\"none\" precision.param=\"bf16\"");
   }
 
   void offered() {

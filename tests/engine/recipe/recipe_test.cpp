@@ -56,7 +56,8 @@ class RecipeTest : public QObject {
                          int64_t{3} << 29,
                          ReduceEach::micro_batch};
     expected.recompute = {RecomputeMode::budget, 0.25};
-    expected.precision = {Precision::bf16, Precision::bf16, Float8::rowwise};
+    expected.precision = {
+        Precision::bf16, Precision::bf16, Float8::rowwise, {"layers.0", "output"}};
     expected.overrides = {{{"layers.0-1"}, RecomputeMode::full}, {{"layers.3"}, std::nullopt}};
     expected.checkpoint = {false, "out", 3, 1};
     expected.timeouts = {30, 20, 40};

@@ -38,9 +38,6 @@ class RecipeWordsTest : public QObject {
   void what_only_a_plan_can_do_is_refused_by_train_data() {
     QTest::addColumn<QString>("lines");
     QTest::addColumn<QString>("refusal");
-    QTest::newRow("float8") << "[precision]\nfloat8 = \"rowwise\"\n"
-                            << "r:4:10: precision.float8: this version does not train with float8, "
-                               "it can only plan with it; valid: none";
     QTest::newRow("async tp") << "[parallelism]\nasync_tp = true\n"
                               << "r:4:12: parallelism.async_tp: this version does not train with "
                                  "async_tp, it can only plan with it; valid: false";

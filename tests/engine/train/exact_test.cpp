@@ -155,6 +155,21 @@ lr = 1e-2
               "model.vocab_size=4096", "data.seq_len=7"}));
     row("bf16 reduced in bf16", "3",
         sets({"precision.param=\"bf16\"", "precision.reduce=\"bf16\""}));
+    // Sides that products in 8 bits can have.
+    const auto float8 = [](const char* scales, std::initializer_list<QString> more = {}) {
+      return sets({"precision.param=\"bf16\"", QString("precision.float8=\"%1\"").arg(scales),
+                   "model.dim=64", "model.n_heads=4", "model.n_kv_heads=2", "model.ffn_dim=96"}) +
+             sets(more);
+    };
+    row("8 bits, a scale a tensor", "2", float8("tensorwise"));
+    row("8 bits, a scale a row", "2", float8("rowwise"));
+    row("8 bits on one rank, the tied output too", "1",
+        float8("tensorwise", {"precision.float8_except=[]", "model.tied_embeddings=true"}));
+    row("8 bits, tensor parallel, a layer left out", "2",
+        float8("rowwise",
+               {"parallelism.tp=2", "precision.float8_except=[\"output\",\"layers.1\"]"}));
+    combined("8 bits, context parallel, accumulation", "2",
+             float8("tensorwise", {"parallelism.cp=2", "training.global_batch=4"}));
     combined("bf16 with accumulation", "2",
              sets({"precision.param=\"bf16\"", "training.global_batch=12"}));
   }

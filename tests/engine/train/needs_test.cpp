@@ -47,6 +47,8 @@ class NeedsTest : public QObject {
     add("a budget", 2, {"recompute.mode=\"budget\"", "recompute.budget=0.25"});
     add("micro-batches", 2, {"training.local_batch=1", "training.global_batch=8"});
     add("bf16", 2, {"precision.param=\"bf16\""});
+    for (const char* float8 : {"tensorwise", "rowwise"})
+      add(float8, 2, {"precision.param=\"bf16\"", QString("precision.float8=\"%1\"").arg(float8)});
     add("hsdp", 4, {"parallelism.dp_replicate=2"});
     add("tp", 2, {"parallelism.tp=2"});
     add("cp", 2, {"parallelism.cp=2"});

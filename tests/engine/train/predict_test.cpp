@@ -47,6 +47,11 @@ class PredictTest : public QObject {
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
                        "training.local_batch=8", "parallelism.microbatches=8"}
         << "";
+    QTest::newRow("a pipeline in 8 bits")
+        << QStringList{"hardware.ranks=2",         "parallelism.pp=2",
+                       "training.local_batch=8",   "parallelism.microbatches=8",
+                       "precision.param=\"bf16\"", "precision.float8=\"tensorwise\""}
+        << "";
     // Two of four stages are like each other, and one stands for both.
     QTest::newRow("like stages") << QStringList{"hardware.ranks=8",
                                                 "parallelism.pp=4",

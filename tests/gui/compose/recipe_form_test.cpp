@@ -177,12 +177,12 @@ class RecipeFormTest : public QObject {
   }
 
   void what_train_refuses_is_told_at_its_field() {
-    document_->setKey("precision.float8", "\"rowwise\"");
-    auto* field = form_->findChild<QComboBox*>("precision.float8");
+    document_->setKey("parallelism.async_tp", "true");
+    auto* field = form_->findChild<QComboBox*>("parallelism.async_tp");
     QVERIFY(field->isVisible());
     QVERIFY(field->property("invalid").toBool());
     field->setFocus();
-    QVERIFY(form_->findChild<QLabel*>("bubble")->text().contains("does not train with float8"));
+    QVERIFY(form_->findChild<QLabel*>("bubble")->text().contains("does not train with async_tp"));
   }
 
   void words_in_fields_are_whole() {

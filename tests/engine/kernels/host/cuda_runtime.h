@@ -42,6 +42,8 @@ inline unsigned __ballot_sync(unsigned lanes, bool value) {
 
 inline int __popc(unsigned value) { return std::popcount(value); }
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline float rsqrtf(float x) { return 1.0F / sqrtf(x); }
 inline void __threadfence_system() {}
 [[noreturn]] inline void __trap() { throw std::runtime_error("a kernel stopped the run"); }

@@ -107,7 +107,7 @@ void check_buckets(const Modules& modules, const Recipe& recipe, Checks& checks)
 
 }  // namespace
 
-void check_wrapping(const Parsed& parsed, Checks& checks) {
+void check_names(const Parsed& parsed, Checks& checks) {
   const Recipe& recipe = parsed.recipe;
   const bool manual = recipe.wrapping.mode == WrappingMode::manual;
   if (!manual && !recipe.wrapping.buckets.empty() && checks.sound({"wrapping.mode"})) {
@@ -117,7 +117,9 @@ void check_wrapping(const Parsed& parsed, Checks& checks) {
   const Model& m = recipe.model;
   const bool known = m.dim > 0 && m.n_layers > 0 && m.n_heads > 0 && m.ffn_dim > 0 &&
                      checks.sound({"model.n_layers"});
-  if (!known || (!manual && recipe.overrides.empty())) return;
+  const auto& left_out = recipe.precision.float8_except;
+  const bool as_usual = left_out == Precisions().float8_except;
+  if (!known || (!manual && recipe.overrides.empty() && as_usual)) return;
   const Modules modules(m);
   if (manual && checks.sound({"wrapping.buckets"})) check_buckets(modules, recipe, checks);
   for (size_t i = 0; i < recipe.overrides.size(); ++i) {
@@ -127,6 +129,9 @@ void check_wrapping(const Parsed& parsed, Checks& checks) {
                  checks);
     }
   }
+  for (size_t n = 0; n < left_out.size(); ++n)
+    check_name(modules, m, left_out[n], fmt::format("precision.float8_except[{}]", n),
+               "precision.float8_except", checks);
 }
 
 }  // namespace heddle::recipe

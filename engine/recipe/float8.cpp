@@ -1,0 +1,22 @@
+#include "engine/recipe/float8.h"
+
+#include <algorithm>
+
+#include "engine/recipe/modules.h"
+
+namespace heddle::recipe {
+
+Float8Layers::Float8Layers(const Precisions& precision) : float8_(precision.float8) {
+  if (float8_ == Float8::none) return;
+  for (const std::string& name : precision.float8_except)
+    for (std::string& module : expand_range(name)) except_.push_back(std::move(module));
+}
+
+Float8 Float8Layers::of(std::string_view module) const {
+  const bool stays = std::ranges::any_of(except_, [&](const std::string& name) {
+    return module.starts_with(name) && (module.size() == name.size() || module[name.size()] == '.');
+  });
+  return stays ? Float8::none : float8_;
+}
+
+}  // namespace heddle::recipe

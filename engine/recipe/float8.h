@@ -1,0 +1,28 @@
+// Which linear layers multiply in 8 bits.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "engine/recipe/recipe.h"
+
+namespace heddle::recipe {
+
+/// GPUs multiply matrices in 8 bits whose sides are multiples of this; CPUs do as they do.
+inline constexpr int64_t kFloat8Multiple = 16;
+
+class Float8Layers {
+ public:
+  /// None.
+  Float8Layers() = default;
+  explicit Float8Layers(const Precisions& precision);
+
+  /// How the linear layer with this module's name multiplies ("layers.3.attention.wq", "output").
+  Float8 of(std::string_view module) const;
+
+ private:
+  Float8 float8_ = Float8::none;
+  std::vector<std::string> except_;  // ranges written out
+};
+
+}  // namespace heddle::recipe
