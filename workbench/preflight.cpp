@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "engine/data/text_loader.h"
+#include "engine/hardware/catalogue.h"
 #include "engine/launch/admission.h"
 #include "workbench/inputs.h"
 
@@ -134,7 +135,8 @@ class Preflight {
       if (gpus == 0) return;  // the ranks' own finding says so
       if (!target_.plugin_fault.empty())
         return add(name, Status::fail, target_.plugin_fault, "", "hardware.device");
-      return add(name, Status::pass, device_.why);
+      add(name, Status::pass, device_.why);
+      return find_kind(host);
     }
     const bool chosen = parsed_.recipe.hardware.device == "auto";
     if (gpus == 0) return add(name, Status::pass, plural(ranks_, "rank") + " on the CPU");
@@ -144,6 +146,13 @@ class Preflight {
         plural(ranks_, "rank") + " on the CPU" +
             (idle ? fmt::format(" beside {} × {}", gpus, host.report.gpus[0].name) : ""),
         idle ? "hardware.device = \"cuda\" trains on these" : "");
+  }
+
+  void find_kind(const HostNow& host) {
+    const std::string& gpu = host.report.gpus[0].name;
+    if (hardware::load_catalogue().of_driver(gpu)) return;
+    add(name_on(host, "GPU kind"), Status::warn, gpu + " is not in the catalogue of hardware",
+        "it trains all the same, without an MFU; a file in the settings' hardware folder adds it");
   }
 
   /// Cores, memory, GPUs: as the host itself will judge before it starts them.

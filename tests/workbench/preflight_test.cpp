@@ -159,6 +159,17 @@ class PreflightTest : public QObject {
     QVERIFY(line(gpu, "GPU memory").find("bob's python3 (process 7)") != std::string::npos);
   }
 
+  void a_gpu_of_an_unknown_kind_is_named() {
+    HostNow gpu_host = host();
+    const auto recipe = load("llama3-debug", "[hardware]\nranks = 2\n");
+    const auto kind = [&](const char* name) {
+      gpu_host.report.gpus.assign(2, {name, 80 * kGiB, "580"});
+      return line(preflight(recipe, on({gpu_host})), "GPU kind");
+    };
+    QVERIFY(kind("NVIDIA Z900").starts_with("warn GPU kind: NVIDIA Z900 is not in the catalogue"));
+    QCOMPARE(kind("NVIDIA H100 80GB HBM3"), std::string("no finding GPU kind"));
+  }
+
   void a_bundle_for_gpus_is_what_travels() {
     HostNow far = host();
     far.is_this_machine = false;
