@@ -25,8 +25,8 @@ struct Opens {
 // NCCL opens libibverbs and its plug-ins for networks: those fit the node's own network drivers,
 // and without them it takes sockets.
 constexpr Opens kOpens[] = {
-    {"libtorch_cuda.so", "libcaffe2_nvrtc.so"},
-    {"libcudnn.so.9", "libcudnn_*.so.9"},
+    {"libtorch_cuda.so", "libcaffe2_nvrtc.so"},      {"libcudnn.so.9", "libcudnn_*.so.9"},
+    {"libcudnn_graph.so.9", "libnvrtc.so.13"},       {"libcublasLt.so.13", "libnvrtc.so.13"},
     {"libnvrtc.so.13", "libnvrtc-builtins.so.13.*"},
 };
 

@@ -86,6 +86,24 @@ class GpuBundleTest : public QObject {
     }
   }
 
+  // NVIDIA's own, where this machine has a toolkit with cuDNN.
+  void cudnn_brings_its_engines_and_their_compiler() {
+    const std::string cudnn = "/usr/local/cuda/lib64/libcudnn.so.9";
+    if (!fs::exists(cudnn)) QSKIP("there is no CUDA toolkit with cuDNN in /usr/local/cuda");
+    const auto program = libraries_of(kEngine);
+    QVERIFY(program);
+    const auto libraries = libraries_of_plugin(cudnn, *program);
+    QVERIFY2(libraries, libraries ? "" : libraries.error().message.c_str());
+    for (const char* name : {"libcudnn_engines_precompiled.so.9", "libcudnn_ops.so.9",
+                             "libcudnn_engines_runtime_compiled.so.9", "libnvrtc.so.13"})
+      QVERIFY2(std::ranges::count(*libraries, name, &Library::name) == 1, name);
+    QVERIFY(std::ranges::any_of(*libraries, [](const Library& library) {
+      return library.name.starts_with("libnvrtc-builtins.so.13.");
+    }));
+    QVERIFY(std::ranges::none_of(
+        *libraries, [](const Library& library) { return library.name.starts_with("libcuda.so"); }));
+  }
+
   void what_is_missing_is_named() {
     const auto program = libraries_of(kEngine);
     QVERIFY(program);
