@@ -98,7 +98,8 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
   if (demand.ranks > count && !demand.shares_gpus)
     return {"GPUs", Status::fail, std::move(value),
             fmt::format("each rank has one to itself; valid: at most {} ranks here, or "
-                        "transport.gpus = \"host\", with which ranks share them",
+                        "transport.gpus = \"host\", with which ranks share them; where a scheduler "
+                        "gives each task one GPU, all GPUs of the host for one task",
                         count_of(count))};
   const int64_t on_one = (demand.ranks + count - 1) / count;
   // What others hold of a GPU is not there.

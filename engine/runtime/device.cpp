@@ -2,6 +2,9 @@
 
 #include <ATen/Context.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
 
 #include "base/say.h"
 #include "engine/build_id.h"
@@ -54,13 +57,20 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
   }
   if (const auto loaded = load_plugin(); !loaded) return fail(loaded);
   const cuda::UsedDevice used = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank, shared);
-  if (used.index < 0)
+  if (used.index < 0) {
+    if (const cuda::GpuFacts facts = look_up<cuda::Facts>(cuda::kFacts)(); !facts.error.empty())
+      return fail(
+          "hardware.device: no GPU can be used here: {}; CUDA 13 needs a driver 580 or later, "
+          "which nvidia-smi shows; valid: device = \"cpu\", or a host with one",
+          facts.error);
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     return fail(
-        "hardware.device: this host has {} usable GPUs, and rank {} of it needs one more; check "
-        "the "
-        "driver with nvidia-smi, take fewer ranks, or let them share with transport.gpus = "
-        "\"host\"",
-        used.count, local_rank);
+        "hardware.device: this host has {} usable GPUs{}, and rank {} of it needs one more; check "
+        "the driver with nvidia-smi, take fewer ranks, or let them share with transport.gpus = "
+        "\"host\"; where a scheduler gives each task one GPU, ask for all of them in one task",
+        used.count, visible ? fmt::format(" (CUDA_VISIBLE_DEVICES = \"{}\")", visible) : "",
+        local_rank);
+  }
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(used.index));
 }
 
