@@ -15,6 +15,7 @@
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/supervise.h"
 #include "engine/probe/report.h"
+#include "engine/runtime/device.h"
 #include "engine/train/rank.h"
 
 namespace {
@@ -42,6 +43,8 @@ int run(int argc, char** argv) {
   const double started = launch::now();
   // Ranks are started by the launcher alone, with arguments of their own.
   if (argc > 1 && std::string_view(argv[1]) == "rank") return run_rank({argv + 2, argv + argc});
+  // Asked by the launcher alone, too: loading CUDA's libraries is a rank's business.
+  if (argc == 2 && std::string_view(argv[1]) == "gpus") return runtime::print_gpus();
 
   CLI::App app("heddle-engine: trains Llama models as one captured graph");
   app.set_version_flag("--version", HEDDLE_VERSION);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
-#include "base/process.h"
+#include "remote/build_id.h"
 #include "remote/hash_cache.h"
+#include "remote/libraries.h"
 #include "remote/sha256.h"
 
 namespace heddle::remote {
@@ -22,39 +22,28 @@ export HEDDLE_ENGINE
 exec "$here/lib/{loader}" --library-path "$here/lib" "$here/bin/heddle-engine" "$@"
 )sh";
 
-struct Library {
-  std::string name;
-  std::string file;
-};
-
-/// The loader's trace: "\tlibm.so.6 => /lib/…/libm.so.6 (0x…)" and "\t/lib64/ld-….so.2 (0x…)".
-Result<std::vector<Library>> libraries_of(const std::string& engine) {
-  process::Command trace;
-  trace.argv = {"env", "LD_TRACE_LOADED_OBJECTS=1", engine};
-  const Result<process::Completed> traced = process::run(trace);
-  if (!traced) return fail(traced);
-  if (traced->exit_code != 0) {
-    return fail("the libraries of {} cannot be told: {}", engine, traced->err);
-  }
-  std::vector<Library> libraries;
-  std::istringstream lines(traced->out);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name;
-    std::string arrow;
-    std::string file;
-    words >> name >> arrow >> file;
-    if (arrow != "=>") file = name;
-    if (file == "not") return fail("{} needs {}, which is not on this machine", engine, name);
-    if (!file.starts_with('/')) continue;  // the kernel's own vdso
-    libraries.push_back({fs::path(name).filename().string(), file});
-  }
-  return libraries;
-}
-
 }  // namespace
 
-Result<Bundle> bundle_of(const std::string& engine) {
+std::string plugin_of(const std::string& engine) {
+  return fs::path(engine).parent_path() / "libheddle_cuda.so";
+}
+
+Result<> check_plugin(const std::string& engine) {
+  const std::string plugin = plugin_of(engine);
+  if (!fs::is_regular_file(plugin))
+    return fail(
+        "there is no CUDA plug-in beside {}: build it with packaging/start.sh --cuda, or train "
+        "with hardware.device = \"cpu\"",
+        engine);
+  const Result<std::string> ours = build_id_of(engine), theirs = build_id_of(plugin);
+  for (const auto* id : {&ours, &theirs})
+    if (!*id) return fail(*id);
+  if (!ours->empty() && *ours == *theirs) return {};
+  return fail("{} is of another build than {}: packaging/start.sh --cuda builds both", plugin,
+              engine);
+}
+
+Result<Bundle> bundle_of(const std::string& engine, Devices devices) {
   if (!fs::is_regular_file(engine)) {
     return fail("there is no engine at {}: build the target heddle-engine", engine);
   }
@@ -63,14 +52,23 @@ Result<Bundle> bundle_of(const std::string& engine) {
 
   Bundle bundle;
   std::string loader;
-  bundle.files.push_back({"bin/heddle-engine", engine, {}, 0});
+  bundle.files.push_back({.path = "bin/heddle-engine", .from = engine});
   for (const Library& library : *libraries) {
     if (library.name.starts_with("ld-linux")) loader = library.name;
-    bundle.files.push_back({"lib/" + library.name, library.file, {}, 0});
+    bundle.files.push_back({.path = "lib/" + library.name, .from = library.file});
   }
   if (loader.empty()) return fail("{} names no dynamic loader: it cannot be deployed", engine);
-  std::sort(bundle.files.begin(), bundle.files.end(),
-            [](const BundleFile& a, const BundleFile& b) { return a.path < b.path; });
+  if (devices == Devices::gpus) {
+    if (const Result<> fits = check_plugin(engine); !fits) return fail(fits);
+    const std::string plugin = plugin_of(engine);
+    const Result<std::vector<Library>> more = libraries_of_plugin(plugin, *libraries);
+    if (!more) return fail(more);
+    for (const Library& library : *more)
+      bundle.files.push_back({.path = "lib/" + library.name,
+                              .from = library.file,
+                              .nodes_may_have = library.file != plugin});
+  }
+  std::ranges::sort(bundle.files, {}, &BundleFile::path);
 
   HashCache cache;
   for (BundleFile& file : bundle.files) {

@@ -1,5 +1,5 @@
 // The engine with every shared library it loads, the loader and libc included: a set of files that
-// runs on a node which has none of them.
+// runs on a node which has none of them. For GPUs the plug-in, and what it needs, are part of it.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,13 @@ namespace heddle::remote {
 struct BundleFile {
   std::string path;  // in the bundle: "bin/heddle-engine", "lib/libc10.so"
   std::string from;  // on this machine
-  std::string sha256;
+  std::string sha256 = {};
   uint64_t size = 0;
+  bool nodes_may_have = false;  // a library of CUDA or of LibTorch's for GPUs
 };
+
+/// What the engine is brought for.
+enum class Devices { cpus, gpus };
 
 struct Bundle {
   std::vector<BundleFile> files;  // sorted by path
@@ -26,7 +30,14 @@ struct Bundle {
   std::string id;        // SHA-256 of the manifest
 };
 
-/// Asks the dynamic loader which libraries `engine` loads, and hashes them (see HashCache).
-Result<Bundle> bundle_of(const std::string& engine);
+/// Asks the dynamic loader which libraries `engine` loads, and hashes them (see HashCache). For
+/// GPUs an error says when there is no plug-in beside it, or one of another build.
+Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus);
+
+/// The CUDA plug-in of an engine on this machine; it need not be there.
+std::string plugin_of(const std::string& engine);
+
+/// An error says why runs cannot use GPUs: there is no plug-in, or one of another build.
+Result<> check_plugin(const std::string& engine);
 
 }  // namespace heddle::remote

@@ -1,6 +1,8 @@
 // On the node, under the root: blobs/<sha256 of a file>, sent once each; engines/<sha256 of a
 // manifest>/ with the manifest, links to the blobs, the wrapper script `heddle-engine` and `stamp`,
-// which tells whether anything of it has been touched since it was checked.
+// which tells whether anything of it has been touched since it was checked. What the node has
+// itself (node_libraries.h) is linked to where it lies; the manifest's comments, which its hash
+// leaves out, say so: "#node lib/libcublas.so.13 /usr/local/cuda/lib64/libcublas.so.13.1".
 #include "remote/deploy.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 #include <sstream>
 
 #include "base/unique_name.h"
-#include "remote/bundle.h"
+#include "remote/node_libraries.h"
 #include "remote/private_root.h"
 
 namespace heddle::remote {
@@ -22,7 +24,7 @@ look() {
   stat -L -c '%n %s %.Z %u' -- bin/* lib/* 2>&1
 }
 is_whole() {  # of the id $1
-  [ "$(sha256sum < manifest)" = "$1  -" ] && [ -f stamp ] && [ "$(look)" = "$(cat stamp)" ]
+  [ "$(grep -v '^#' manifest | sha256sum)" = "$1  -" ] && [ -f stamp ] && [ "$(look)" = "$(cat stamp)" ]
 })sh";
 
 // $1: engines, $2: id.
@@ -48,8 +50,12 @@ set -e
 umask 077
 cd -- "$1/$2.$3.part"
 mkdir -p bin lib
-while read -r sum path; do
-  case $path in */*) ln -sf "../../../blobs/$sum" "$path" ;; esac
+while read -r sum path file; do
+  case $sum:$path in
+    '#node':*) ln -sf "$file" "$path" ;;
+    '#'*) ;;
+    *:*/*) ln -sf "../../../blobs/$sum" "$path" ;;
+  esac
 done < manifest
 sha256sum --quiet -c manifest >&2
 look > stamp
@@ -103,22 +109,32 @@ Result<> check_space(Node& node, const std::string& folder, uint64_t needed) {
       node.name(), folder, size_text(needed), size_text(available * 1024));
 }
 
-/// Files of the bundle that are not whole on the node, and how much of them is still to be sent.
+/// What of the bundle is not among the blobs of the node: what the node has itself, and files that
+/// are still to be sent, in whole or in part.
 struct Missing {
+  std::map<std::string, std::string> of_node;  // see node_libraries
   std::vector<BundleFile> files;
   uint64_t bytes = 0;
   uint64_t to_send = 0;
 };
 
-Result<Missing> missing(Node& node, const Bundle& bundle, const std::string& blobs) {
+Result<Missing> missing(Node& node, const Bundle& bundle, const std::string& blobs,
+                        Likeness likeness) {
   const Result<std::vector<Entry>> entries = node.list(blobs);
   if (!entries) return fail(entries);
   std::map<std::string, uint64_t> present;
   for (const Entry& entry : *entries) present[entry.name] = entry.size;
-  Missing found;
+  std::vector<BundleFile> absent;
   for (const BundleFile& file : bundle.files) {
     const auto whole = present.find(file.sha256);
-    if (whole != present.end() && whole->second == file.size) continue;
+    if (whole == present.end() || whole->second != file.size) absent.push_back(file);
+  }
+  auto of_node = node_libraries(node, absent, likeness);
+  if (!of_node) return fail(of_node);
+  Missing found;
+  found.of_node = std::move(*of_node);
+  for (const BundleFile& file : absent) {
+    if (found.of_node.contains(file.path)) continue;
     found.files.push_back(file);
     found.bytes += file.size;
     const auto part = present.lower_bound(file.sha256 + ".");
@@ -156,12 +172,14 @@ Result<> sift(Node& node, const Bundle& bundle, const std::string& blobs) {
   return sifted ? Result<>{} : fail(sifted);
 }
 
-Result<> assemble(Node& node, const Bundle& bundle, const std::string& engines) {
+Result<> assemble(Node& node, const Bundle& bundle,
+                  const std::map<std::string, std::string>& of_node, const std::string& engines) {
   const std::string ours = unique_name();
   const std::string part = engines + "/" + bundle.id + "." + ours + ".part";
   if (Result<> made = node.make_folders(part); !made) return made;
-  if (const Result<> put = node.put_bytes(bundle.manifest, part + "/manifest", 0600); !put)
-    return put;
+  std::string manifest = bundle.manifest;
+  for (const auto& [path, file] : of_node) manifest += fmt::format("#node {} {}\n", path, file);
+  if (const Result<> put = node.put_bytes(manifest, part + "/manifest", 0600); !put) return put;
   if (Result<> put = node.put_bytes(bundle.wrapper, part + "/heddle-engine", 0700); !put) {
     return put;
   }
@@ -188,10 +206,10 @@ Result<> try_start(Node& node, const std::string& engine) {
 }  // namespace
 
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
-                        const Progress& progress) {
+                        const Progress& progress, Devices devices) {
   if (node.is_this_machine()) return Deployed{engine, {}, 0};
 
-  const Result<Bundle> bundle = bundle_of(engine);
+  const Result<Bundle> bundle = bundle_of(engine, devices);
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
@@ -206,11 +224,12 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   if (*whole) return deployed;
 
   if (const Result<> sifted = sift(node, *bundle, blobs); !sifted) return fail(sifted);
-  const Result<Missing> files = missing(node, *bundle, blobs);
+  const Result<Missing> files = missing(node, *bundle, blobs, Likeness::content);
   if (!files) return fail(files);
   if (const Result<> space = check_space(node, blobs, files->to_send); !space) return fail(space);
   if (const Result<> sent = send(node, *files, blobs, progress); !sent) return fail(sent);
-  if (const Result<> made = assemble(node, *bundle, engines); !made) return fail(made);
+  if (const Result<> made = assemble(node, *bundle, files->of_node, engines); !made)
+    return fail(made);
   if (const Result<> starts = try_start(node, deployed.engine); !starts) {
     (void)node.remove(engines + "/" + bundle->id);
     return fail(starts);
@@ -219,16 +238,17 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   return deployed;
 }
 
-Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine) {
+Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
+                                 Devices devices) {
   if (node.is_this_machine()) return 0;
-  const Result<Bundle> bundle = bundle_of(engine);
+  const Result<Bundle> bundle = bundle_of(engine, devices);
   if (!bundle) return fail(bundle);
   const Result<std::string> folder = node.expand(root);
   if (!folder) return fail(folder);
   const Result<bool> whole = is_whole(node, *folder + "/engines", bundle->id);
   if (!whole) return fail(whole);
   if (*whole) return 0;
-  const Result<Missing> files = missing(node, *bundle, *folder + "/blobs");
+  const Result<Missing> files = missing(node, *bundle, *folder + "/blobs", Likeness::size);
   if (!files) return fail(files);
   return files->to_send;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "remote/bundle.h"
 #include "remote/node.h"
 
 namespace heddle::remote {
@@ -15,16 +16,19 @@ struct Deployed {
 };
 
 /// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
-/// loads) under `root` (see Target::root) of the node. On this machine nothing is copied: the
+/// loads; for GPUs with the plug-in, and what it needs of CUDA that the node does not have itself)
+/// under `root` (see Target::root) of the node. On this machine nothing is copied: the
 /// engine itself is used. Nothing is executed on the node before its hash was checked; what lies
 /// there already is checked by its manifest's hash and by size and time, and once more by hash
 /// where anything was touched; what is damaged is sent again. A root of somebody else's, or one
 /// that others can write into, is refused. Any number of deployments may go on at once.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
-                        const Progress& progress = {});
+                        const Progress& progress = {}, Devices devices = Devices::cpus);
 
-/// What `deploy` would send now; 0 on this machine.
-Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine);
+/// What `deploy` would send now; 0 on this machine. Libraries that the node has itself are known by
+/// their sizes alone.
+Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
+                                 Devices devices = Devices::cpus);
 
 /// Removes all engines from under `root`. Run directories stay.
 Result<> purge(Node& node, const std::string& root);

@@ -120,11 +120,12 @@ std::string folder_name(const std::string& run) {
 class Attempt {
  public:
   Attempt(storage::Writer& writer, const LaunchRequest& request, const Checked& checked,
-          const Nodes& nodes, const LaunchProgress& progress)
+          const Nodes& nodes, launch::DeviceChoice device, const LaunchProgress& progress)
       : writer_(writer),
         request_(request),
         checked_(checked),
         nodes_(nodes),
+        device_(std::move(device)),
         progress_(progress),
         place_(place_on(request.target)) {}
 
@@ -195,7 +196,8 @@ class Attempt {
     const std::string bringing = "bringing the engine to " + node.name();
     if (Result<> told = tell(bringing); !told) return told;
     Result<remote::Deployed> engine =
-        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing));
+        remote::deploy(node, request_.target.root, engine_path(), bytes_of(bringing),
+                       device_.gpus ? remote::Devices::gpus : remote::Devices::cpus);
     if (!engine) return fail(engine);
 
     const auto hosts = static_cast<int64_t>(request_.target.hosts.size());
@@ -215,7 +217,11 @@ class Attempt {
     if (!shipped) return fail(shipped);
     // A folder that the recipe names is one of this machine; the run directory's needs no name.
     if (!node.is_this_machine()) shipped->checkpoint.folder.clear();
-    const Result<std::string> text = with_values(checked_.text, *shipped, kPathKeys);
+    // All hosts do the same.
+    shipped->hardware.device = device_.gpus ? "cuda" : "cpu";
+    std::vector<std::string> keys = kPathKeys;
+    keys.push_back("hardware.device");
+    const Result<std::string> text = with_values(checked_.text, *shipped, keys);
     if (!text) return fail(text);
     place_.shares.push_back(std::move(share));
     return node.put_bytes(*text, place_.shares.back().run_dir() + "/recipe.toml", 0600);
@@ -226,6 +232,8 @@ class Attempt {
     launch.run = plain_name(run_.name);
     launch.mode = request_.mode;
     launch.world_size = static_cast<int32_t>(checked_.parsed.recipe.hardware.ranks);
+    if (checked_.parsed.recipe.hardware.device == "auto")
+      launch.device_choice = "hardware.device = \"auto\": " + device_.why;
     if (request_.begin) {
       const storage::Lineage& lineage = request_.begin->lineage;
       launch.ancestry = {storage::to_string(lineage.kind), lineage.parent_name, lineage.step};
@@ -265,6 +273,7 @@ class Attempt {
   const LaunchRequest& request_;
   const Checked& checked_;
   const Nodes& nodes_;
+  const launch::DeviceChoice device_;
   const LaunchProgress& progress_;
   storage::CreatedRun run_;
   Place place_;
@@ -298,13 +307,16 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
     return tl::unexpected(LaunchError{
         .message = nodes.error().message, .refused = true, .connection = nodes.error()});
   }
-  const std::vector<Finding> findings = preflight(checked->parsed, look_at(request.target, *nodes));
+  const TargetNow now = look_at(request.target, *nodes);
+  const std::vector<Finding> findings = preflight(checked->parsed, now);
   if (on_findings) on_findings(findings);
   if (!may_start(findings)) {
     return tl::unexpected(
         LaunchError{.message = lines_of(findings, probe::Status::fail), .refused = true});
   }
-  return Attempt(writer, request, *checked, *nodes, progress).run();
+  return Attempt(writer, request, *checked, *nodes, device_on(checked->parsed.recipe, now),
+                 progress)
+      .run();
 }
 
 Result<std::optional<recipe::Fault>> folder_fault(const std::string& store_path,

@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "engine/data/text_loader.h"
+#include "engine/hardware/catalogue.h"
 #include "engine/launch/admission.h"
 #include "workbench/inputs.h"
 
@@ -33,7 +34,9 @@ class Preflight {
         target_(target),
         hosts_(static_cast<int64_t>(target.target.hosts.size())),
         ranks_(recipe_.hardware.ranks / hosts_),
-        on_gpus_(recipe_.hardware.device == "cuda") {}
+        device_(device_on(recipe_, target)) {
+    recipe_.hardware.device = device_.gpus ? "cuda" : "cpu";
+  }
 
   std::vector<Finding> findings() {
     find_target();
@@ -42,7 +45,7 @@ class Preflight {
     find_share();
     for (const HostNow& host : target_.hosts) {
       find_faults_of(host);
-      find_plugin(host);
+      find_device(host);
       find_ranks(host);
       find_disk(host);
     }
@@ -117,29 +120,39 @@ class Preflight {
       // These depend on the recipe.
       const bool judged = check.name == "memory" || check.name == "cores" ||
                           check.name == "/dev/shm" || check.name == "GPUs";
-      if (check.status == Status::fail && !judged)
-        add(name_on(host, check.name), Status::fail, check.value, check.advice);
+      if (judged || (check.of_gpus && !device_.gpus)) continue;
+      // A GPU that is in use, or of an unknown kind, is worth a line; of other things only what
+      // fails.
+      if (check.status == Status::fail || (check.of_gpus && check.status == Status::warn))
+        add(name_on(host, check.name), check.status, check.value, check.advice);
     }
   }
 
-  void find_plugin(const HostNow& host) {
+  void find_device(const HostNow& host) {
     const std::string name = name_on(host, "devices");
     const auto gpus = static_cast<int64_t>(host.report.gpus.size());
-    if (!on_gpus_) {
-      const bool idle = gpus > 0 && host.is_this_machine && target_.has_cuda_plugin;
-      return add(name, idle ? Status::warn : Status::pass,
-                 plural(ranks_, "rank") + " on the CPU" +
-                     (idle ? fmt::format(" beside {} × {}", gpus, host.report.gpus[0].name) : ""),
-                 idle ? "hardware.device = \"cuda\" trains on these" : "");
+    if (device_.gpus) {
+      if (gpus == 0) return;  // the ranks' own finding says so
+      if (!target_.plugin_fault.empty())
+        return add(name, Status::fail, target_.plugin_fault, "", "hardware.device");
+      add(name, Status::pass, device_.why);
+      return find_kind(host);
     }
-    if (gpus == 0) return;  // the ranks' own finding says so
-    const std::string valid = "hardware.device = \"cpu\"";
-    if (!host.is_this_machine)
-      return add(name, Status::fail, "the CUDA plug-in is not brought to hosts over SSH yet",
-                 valid + ", or this machine", "hardware.device");
-    if (!target_.has_cuda_plugin)
-      add(name, Status::fail, "there is no CUDA plug-in beside the engine",
-          "build it with packaging/start.sh --cuda, or " + valid, "hardware.device");
+    const bool chosen = parsed_.recipe.hardware.device == "auto";
+    if (gpus == 0) return add(name, Status::pass, plural(ranks_, "rank") + " on the CPU");
+    if (chosen) return add(name, Status::warn, device_.why);
+    const bool idle = target_.plugin_fault.empty();
+    add(name, idle ? Status::warn : Status::pass,
+        plural(ranks_, "rank") + " on the CPU" +
+            (idle ? fmt::format(" beside {} × {}", gpus, host.report.gpus[0].name) : ""),
+        idle ? "hardware.device = \"cuda\" trains on these" : "");
+  }
+
+  void find_kind(const HostNow& host) {
+    const std::string& gpu = host.report.gpus[0].name;
+    if (hardware::load_catalogue().of_driver(gpu)) return;
+    add(name_on(host, "GPU kind"), Status::warn, gpu + " is not in the catalogue of hardware",
+        "it trains all the same, without an MFU; a file in the settings' hardware folder adds it");
   }
 
   /// Cores, memory, GPUs: as the host itself will judge before it starts them.
@@ -165,7 +178,8 @@ class Preflight {
     }
     const auto shipped = static_cast<int64_t>(
         host.is_this_machine ? 0
-                             : host.engine_bytes + bytes_of_inputs(recipe_, host.blobs).missing);
+                             : (device_.gpus ? host.gpu_engine_bytes : host.engine_bytes) +
+                                   bytes_of_inputs(recipe_, host.blobs).missing);
     const auto [folder, room] = disk_of(host);
     const int64_t needed = kept * one + shipped;
     std::string what = kept == 0 ? "no checkpoints"
@@ -210,7 +224,7 @@ class Preflight {
   const TargetNow& target_;
   const int64_t hosts_;
   const int64_t ranks_;  // of each host
-  const bool on_gpus_;
+  const launch::DeviceChoice device_;
   std::vector<Finding> findings_;
 };
 
@@ -219,6 +233,25 @@ class Preflight {
 std::string Finding::line() const {
   return fmt::format("{}: {}{}{}", place.empty() ? name : place, what, remedy.empty() ? "" : "; ",
                      remedy);
+}
+
+launch::DeviceChoice device_on(const recipe::Recipe& recipe, const TargetNow& target) {
+  const auto count = static_cast<int64_t>(target.hosts.size());
+  const std::string& device = recipe.hardware.device;
+  if (device == "cpu" || count == 0) return {device == "cuda", ""};
+  std::vector<launch::GpusOf> hosts;
+  for (const HostNow& host : target.hosts) {
+    const std::vector<probe::Gpu>& gpus = host.report.gpus;
+    hosts.push_back({.host = host.name, .count = static_cast<int64_t>(gpus.size())});
+    if (gpus.empty()) continue;
+    hosts.back().name = gpus[0].name;
+    hosts.back().fault =
+        host.report.gpu_fault.empty() ? target.plugin_fault : host.report.gpu_fault;
+  }
+  launch::DeviceChoice choice =
+      launch::choose_device(hosts, recipe.hardware.ranks / count, recipe.transport.gpus == "host");
+  choice.gpus |= device == "cuda";
+  return choice;
 }
 
 std::vector<Finding> preflight(const recipe::Parsed& recipe, const TargetNow& target) {

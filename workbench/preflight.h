@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/launch/choose_device.h"
 #include "engine/probe/report.h"
 #include "engine/recipe/parse.h"
 #include "workbench/target_now.h"
@@ -23,6 +24,9 @@ struct Finding {
   std::string line() const;
   bool operator==(const Finding&) const = default;
 };
+
+/// What a resolved recipe's `hardware.device` comes to on the target.
+launch::DeviceChoice device_on(const recipe::Recipe& recipe, const TargetNow& target);
 
 /// `recipe` is resolved and without faults. Reads sizes of files and folders on this machine.
 std::vector<Finding> preflight(const recipe::Parsed& recipe, const TargetNow& target);

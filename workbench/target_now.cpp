@@ -1,7 +1,5 @@
 #include "workbench/target_now.h"
 
-#include <filesystem>
-
 #include "remote/deploy.h"
 #include "remote/probe.h"
 #include "workbench/paths.h"
@@ -9,9 +7,8 @@
 namespace heddle::workbench {
 namespace {
 
-namespace fs = std::filesystem;
-
-Result<HostNow> host_now(remote::Node& node, const std::string& root, const std::string& engine) {
+Result<HostNow> host_now(remote::Node& node, const std::string& root, const std::string& engine,
+                         bool has_plugin) {
   HostNow host{.name = node.name(), .is_this_machine = node.is_this_machine()};
   Result<probe::Report> report = remote::probe_node(node, root);
   if (!report) return fail(report);
@@ -25,6 +22,11 @@ Result<HostNow> host_now(remote::Node& node, const std::string& root, const std:
   const Result<uint64_t> bytes = remote::bytes_to_deploy(node, root, engine);
   if (!bytes) return fail(bytes);
   host.engine_bytes = *bytes;
+  if (!has_plugin || host.report.gpus.empty()) return host;
+  const Result<uint64_t> for_gpus =
+      remote::bytes_to_deploy(node, root, engine, remote::Devices::gpus);
+  if (!for_gpus) return fail(for_gpus);
+  host.gpu_engine_bytes = *for_gpus;
   return host;
 }
 
@@ -51,11 +53,11 @@ TargetNow look_at(const remote::Target& target) {
 
 TargetNow look_at(const remote::Target& target, const Nodes& nodes) {
   TargetNow now{.target = target};
-  const fs::path program = engine_path();
-  std::error_code error;
-  now.has_cuda_plugin = fs::exists(program.parent_path() / "libheddle_cuda.so", error);
+  const std::string program = engine_path();
+  if (const Result<> fits = remote::check_plugin(program); !fits)
+    now.plugin_fault = fits.error().message;
   for (const auto& node : nodes) {
-    Result<HostNow> host = host_now(*node, target.root, program);
+    Result<HostNow> host = host_now(*node, target.root, program, now.plugin_fault.empty());
     if (!host) {
       now.hosts.clear();
       now.error = host.error().message;

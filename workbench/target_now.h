@@ -20,7 +20,10 @@ struct HostNow {
   bool is_this_machine = false;
   probe::Report report = {};
   std::set<std::string> blobs = {};  // what lies in ROOT/blobs
-  uint64_t engine_bytes = 0;         // of the engine, still to be brought there
+  // Of the engine, still to be brought there: for runs on CPUs, and for those on GPUs where the
+  // host has some and there is a plug-in.
+  uint64_t engine_bytes = 0;
+  uint64_t gpu_engine_bytes = 0;
 };
 
 struct TargetNow {
@@ -28,7 +31,8 @@ struct TargetNow {
   std::vector<HostNow> hosts = {};  // as the target's; empty when one could not be looked at
   std::string error = {};           // why not, and what to do
   std::optional<remote::ConnectError> refused = {};  // a host could not be reached or trusted
-  bool has_cuda_plugin = false;                      // beside the engine on this machine
+  // Why runs cannot use GPUs; empty: this machine's engine has its plug-in.
+  std::string plugin_fault = {};
 };
 
 using Nodes = std::vector<std::unique_ptr<remote::Node>>;

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -23,6 +24,23 @@ struct UsedDevice {
 };
 using UseDevice = UsedDevice (*)(int local_rank, bool shared);
 inline constexpr const char* kUseDevice = "heddle_cuda_use_device";
+
+/// "heddle_cuda_build": the build that it is of (engine/build_id.h).
+using Build = const char* (*)();
+inline constexpr const char* kBuild = "heddle_cuda_build";
+
+/// "heddle_cuda_facts": the GPUs of this host, none of which is used for it.
+struct GpuFacts {
+  int count = 0;
+  std::string name = {};   // of the first
+  std::string error = {};  // why there is none, where CUDA says so
+};
+using Facts = GpuFacts (*)();
+inline constexpr const char* kFacts = "heddle_cuda_facts";
+
+/// "heddle_cuda_pci_address": of a GPU by its index, as sysfs has it; empty: not known.
+using PciAddress = std::string (*)(int index);
+inline constexpr const char* kPciAddress = "heddle_cuda_pci_address";
 
 /// "heddle_cuda_make_group": an NCCL group. Throws c10::Error.
 using MakeGroup =

@@ -98,15 +98,22 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
   if (demand.ranks > count && !demand.shares_gpus)
     return {"GPUs", Status::fail, std::move(value),
             fmt::format("each rank has one to itself; valid: at most {} ranks here, or "
-                        "transport.gpus = \"host\", with which ranks share them",
+                        "transport.gpus = \"host\", with which ranks share them; where a scheduler "
+                        "gives each task one GPU, all GPUs of the host for one task",
                         count_of(count))};
   const int64_t on_one = (demand.ranks + count - 1) / count;
-  const auto least = std::ranges::min_element(host.gpus, {}, &probe::Gpu::memory_bytes);
-  value += fmt::format(" of {}; a rank needs {}", text_of(least->memory_bytes),
-                       text_of(demand.gpu_bytes));
+  // What others hold of a GPU is not there.
+  const auto room = [](const probe::Gpu& gpu) {
+    return gpu.free_bytes < 0 ? gpu.memory_bytes : gpu.free_bytes;
+  };
+  const auto least = std::ranges::min_element(host.gpus, {}, room);
+  value +=
+      fmt::format(" of {}{}; a rank needs {}", text_of(least->memory_bytes),
+                  least->free_bytes < 0 ? "" : fmt::format(" ({} free)", text_of(room(*least))),
+                  text_of(demand.gpu_bytes));
   if (on_one > 1) value += fmt::format(", {} share one", ranks_text(on_one));
   const auto needed = static_cast<double>(on_one * demand.gpu_bytes);
-  const auto there = static_cast<double>(least->memory_bytes);
+  const auto there = static_cast<double>(room(*least));
   if (needed <= kTight * there) return {"GPUs", Status::pass, std::move(value), ""};
   const char* smaller =
       "valid: more ranks in parallelism.dp_shard, recompute.mode = \"full\", or a smaller "
@@ -166,13 +173,16 @@ std::vector<Check> admission_of(const std::string& run_dir, const Launch& launch
   const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
   if (!vocabulary) return {};
   recipe.model.vocab_size = *vocabulary;
-  const Result<probe::Report> host = probe::memory_of_this_machine();
-  if (!host) return {{"memory", Status::unknown, "not known", host.error().message}};
   Demand demand = demand_of(recipe, launch.local_ranks);
-  // A rank sees by itself, and sooner, whether it has its GPU.
-  demand.on_gpus = false;
-  demand.shared_memory_bytes = 0;
+  const Result<probe::Report> host =
+      demand.on_gpus ? probe::probe_this_machine() : probe::memory_of_this_machine();
+  if (!host) return {{"memory", Status::unknown, "not known", host.error().message}};
+  // Where nvidia-smi is missing, or knows of none, a rank sees by itself whether it has its GPU.
+  const bool knows_gpus = demand.on_gpus && !host->gpus.empty();
+  if (!knows_gpus) demand.on_gpus = false, demand.shared_memory_bytes = 0;
   std::vector<Check> checks = judge(demand, *host, recipe.hardware.overcommit);
+  for (const Check& check : host->checks)
+    if (knows_gpus && check.of_gpus) checks.push_back(check);
   std::erase_if(checks, [](const Check& check) {
     return check.status == Status::pass || check.status == Status::unknown;
   });

@@ -59,6 +59,7 @@ Result<Launch> read_launch(const std::string& run_dir) {
     launch.begin_with = read.value("begin_with", launch.begin_with);
     if (const auto from = read.find("ancestry"); from != read.end())
       launch.ancestry = {from->at("kind"), from->at("parent"), whole<int64_t>(from->at("step"))};
+    launch.device_choice = read.value("device_choice", launch.device_choice);
     if (Result<> checked = check(launch); !checked) {
       return fail("{}: {}", path, checked.error().message);
     }
@@ -91,6 +92,7 @@ Result<std::string> launch_text(const Launch& launch) {
   if (!launch.begin_with.empty()) text["begin_with"] = launch.begin_with;
   if (const Ancestry& from = launch.ancestry; !from.kind.empty())
     text["ancestry"] = {{"kind", from.kind}, {"parent", from.parent}, {"step", from.step}};
+  if (!launch.device_choice.empty()) text["device_choice"] = launch.device_choice;
   return json_text(text, 2) + "\n";
 }
 

@@ -79,12 +79,12 @@ int weight(int status) {
 
 }  // namespace
 
-RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, int64_t steps,
+RankGroup::RankGroup(std::string engine, std::string run_dir, Launch launch, RanksWork work,
                      double spawned_at, Log log)
     : engine_(std::move(engine)),
       run_dir_(std::move(run_dir)),
       launch_(std::move(launch)),
-      steps_(steps),
+      work_(work),
       spawned_at_(spawned_at),
       log_(std::move(log)) {
   const sigset_t taken = taken_signals();
@@ -145,6 +145,7 @@ Result<> RankGroup::spawn(int32_t local_rank, int listen_fd) {
   program.words.insert(program.words.begin(), engine_);
   program.environment = rank_environment(launch_.local_ranks);
   program.output = fmt::format("{}/rank-{}.err", run_dir_, rank);
+  program.yields = !work_.on_gpus;
   program.kept_fds = {listen_fd, word->fd()};
   std::error_code absent;
   const auto size = std::filesystem::file_size(program.output, absent);
@@ -298,7 +299,7 @@ bool RankGroup::has_failed(const Process& process) const {
   const Word word = process.word.heard();
   switch (WEXITSTATUS(process.status)) {
     case 0:
-      return word.state != Word::State::done || word.step < steps_;
+      return word.state != Word::State::done || word.step < work_.steps;
     case kExitStopped:
       return word.state != Word::State::stopped && !terminated_;
     default:
@@ -308,9 +309,10 @@ bool RankGroup::has_failed(const Process& process) const {
 
 std::string RankGroup::how_it_ended(const Process& process) const {
   const int64_t step = process.word.heard().step;
-  const std::string after = step > 0 ? fmt::format(" after step {}{}", step,
-                                                   steps_ > 0 ? fmt::format(" of {}", steps_) : "")
-                                     : "";
+  const std::string after =
+      step > 0 ? fmt::format(" after step {}{}", step,
+                             work_.steps > 0 ? fmt::format(" of {}", work_.steps) : "")
+               : "";
   const int status = process.status;
   if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status)) + after;
   if (WEXITSTATUS(status) == kExitStopped && !process.failed)

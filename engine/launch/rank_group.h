@@ -1,7 +1,7 @@
 // This host's ranks of a run as processes: started together, watched, and gone together.
 //
-// A rank is `ENGINE rank …` (rank_arguments.h) in a process group of its own, at nice 10, with
-// OMP_NUM_THREADS = cores / local ranks unless that is set, stdout and stderr appended to
+// A rank is `ENGINE rank …` (rank_arguments.h) in a process group of its own, on CPUs at nice 10,
+// with OMP_NUM_THREADS = cores / local ranks unless that is set, stdout and stderr appended to
 // rank-R.err. It dies with its parent (PR_SET_PDEATHSIG). Exit codes: 0 done, 1 failed, 2 bad usage
 // or recipe, 130 stopped. A code proves nothing by itself: a rank that leaves with 0 is done if it
 // has said so (last_word.h) at the recipe's last step, one that leaves with 130 has stopped if it
@@ -32,13 +32,18 @@
 
 namespace heddle::launch {
 
+/// What its ranks are started for.
+struct RanksWork {
+  int64_t steps = 0;  // at which a rank is done; 0: the run trains nothing
+  bool on_gpus = false;
+};
+
 class RankGroup {
  public:
   using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
-  /// `engine`: the program; `steps`: at which a rank is done, 0: the run trains nothing; `log` is
-  /// told of starts, deaths and kills.
-  RankGroup(std::string engine, std::string run_dir, Launch launch, int64_t steps,
+  /// `engine`: the program; `log` is told of starts, deaths and kills.
+  RankGroup(std::string engine, std::string run_dir, Launch launch, RanksWork work,
             double spawned_at, Log log);
   /// Kills what is left.
   ~RankGroup();
@@ -99,7 +104,7 @@ class RankGroup {
   std::string run_dir_;
   std::optional<struct stat> directory_;  // as it was at the start
   Launch launch_;
-  int64_t steps_;
+  RanksWork work_;
   double spawned_at_;
   Log log_;
   sigset_t mask_before_;

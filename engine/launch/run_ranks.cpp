@@ -13,6 +13,7 @@
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/launch/admission.h"
+#include "engine/launch/choose_device.h"
 #include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
 #include "engine/launch/rendezvous.h"
@@ -99,7 +100,8 @@ std::optional<End> admit(const std::string& run_dir, const Launch& launch, Super
       log.line(telemetry::Level::warning, line);
       continue;
     }
-    refusal += (refusal.empty() ? "hardware.ranks: " : "\nhardware.ranks: ") + line;
+    refusal += fmt::format("{}hardware.{}: {}", refusal.empty() ? "" : "\n",
+                           check.of_gpus ? "device" : "ranks", line);
   }
   if (refusal.empty()) return std::nullopt;
   return refused(refusal);
@@ -129,13 +131,45 @@ Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& give
       "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
 }
 
-/// At which step a rank is done; 0: the run trains nothing.
-Result<int64_t> last_step(const std::string& run_dir, const Launch& launch) {
+/// "auto" becomes what it comes to, in the recipe that the ranks will read: true for GPUs.
+Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
+                           const recipe::Recipe& recipe, const std::string& engine,
+                           SupervisorLog& log) {
+  DeviceChoice choice;
+  // Each of several hosts sees only its own GPUs.
+  if (launch.local_ranks == launch.world_size)
+    choice =
+        choose_device({gpus_here(engine)}, launch.local_ranks, recipe.transport.gpus == "host");
+  else
+    choice.why =
+        "on the CPU: the ranks of several hosts need to be told the same device; valid: "
+        "hardware.device = \"cpu\" or \"cuda\"";
+  log.line(telemetry::Level::info, "hardware.device = \"auto\": " + choice.why);
   const std::string file = run_dir + "/recipe.toml";
-  if (!trains(launch) || !std::filesystem::exists(file)) return 0;
+  const Result<std::string> text = read_named_file(file, recipe::kMostRecipeBytes);
+  if (!text) return fail(text);
+  return recipe::with_key(*text, "hardware.device", choice.gpus ? "\"cuda\"" : "\"cpu\"")
+      .and_then([&](const std::string& settled) { return write_atomically(file, settled); })
+      .map([&] { return choice.gpus; });
+}
+
+/// What its recipe says of how the ranks are started; a run without one trains nothing.
+Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
+                          const std::string& engine, SupervisorLog& log) {
+  const std::string file = run_dir + "/recipe.toml";
+  if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return RanksWork{};
   const recipe::Parsed parsed = recipe::parse_file(file);
   if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
-  return parsed.recipe.training.steps;
+  RanksWork work;
+  if (trains(launch)) work.steps = parsed.recipe.training.steps;
+  work.on_gpus = parsed.recipe.hardware.device == "cuda";
+  if (!launch.device_choice.empty()) log.line(telemetry::Level::info, launch.device_choice);
+  if (parsed.recipe.hardware.device == "auto") {
+    const Result<bool> gpus = settle_device(run_dir, launch, parsed.recipe, engine, log);
+    if (!gpus) return fail(gpus);
+    work.on_gpus = *gpus;
+  }
+  return work;
 }
 
 /// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
@@ -193,16 +227,16 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
     return fail("{}; and its end cannot be kept: {}",
                 end.cause.empty() ? "the run is " + end.state : end.cause, written.error().message);
   };
+  const Result<RanksWork> work = work_of(run_dir, launch, engine, log);
   std::optional<End> refusal = admit(run_dir, launch, log);
-  const Result<int64_t> last = last_step(run_dir, launch);
-  if (!last && !refusal) refusal = refused(last.error().message);
+  if (!work && !refusal) refusal = refused(work.error().message);
   if (refusal) {
     if (const Result<> written = write(*refusal); !written) return fail(written);
     return RanksOutcome{*refusal, refusal->cause + "\n"};
   }
   SecretFile secret_file(launch::secret_file(run_dir));
   if (Result<> written = secret_file.write(secret); !written) return fail(written);
-  RankGroup group(engine, run_dir, launch, *last, spawned_at,
+  RankGroup group(engine, run_dir, launch, *work, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
   Result<> up = group.start();
   if (up) {

@@ -27,14 +27,14 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 /// In the new process, between fork and exec: system calls only. Returns errno.
-int become(char* const* words, char* const* environment, int input, int output,
-           const std::vector<int>& kept_fds, pid_t parent) {
+int become(const Program& program, char* const* words, char* const* environment, int input,
+           int output, pid_t parent) {
   setpgid(0, 0);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (getppid() != parent) _exit(1);  // died before the line above
-  if (getpriority(PRIO_PROCESS, 0) < kNice) setpriority(PRIO_PROCESS, 0, kNice);
+  if (program.yields && getpriority(PRIO_PROCESS, 0) < kNice) setpriority(PRIO_PROCESS, 0, kNice);
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
-  for (const int fd : kept_fds)
+  for (const int fd : program.kept_fds)
     if (fd >= 0 && fcntl(fd, F_SETFD, 0) != 0) return errno;
   signal(SIGPIPE, SIG_DFL);
   signal(SIGUSR1, SIG_IGN);  // a request that comes before the rank can take it must not kill it
@@ -64,8 +64,7 @@ Result<ProcessId> spawn(const Program& program) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    const int error =
-        become(words.data(), environment.data(), input, output, program.kept_fds, parent);
+    const int error = become(program, words.data(), environment.data(), input, output, parent);
     [[maybe_unused]] const ssize_t told = write(report[1], &error, sizeof(error));
     _exit(127);
   }

@@ -14,10 +14,13 @@ struct Program {
   std::vector<std::string> environment;  // NAME=value, all of them
   std::string output;                    // stdout and stderr are appended to this file
   std::vector<int> kept_fds;             // stay open in the program; -1 entries are skipped
+  // At nice 10: what shares the machine with people's windows. A GPU waits for the thread that
+  // feeds it.
+  bool yields = true;
 };
 
-/// Starts it in a process group of its own at nice 10 (or more), stdin empty, no signal blocked; it
-/// dies with the thread that started it. An error when it cannot be executed.
+/// Starts it in a process group of its own, at nice 10 or more where it yields, stdin empty, no
+/// signal blocked; it dies with the thread that started it. An error when it cannot be executed.
 Result<ProcessId> spawn(const Program& program);
 
 /// The cores that this process may use.

@@ -1,84 +1,26 @@
-// From the script's lines to pass, warn, fail or unknown: every threshold of the probe is here.
+// From the script's lines to pass, warn, fail or unknown: every threshold of the probe, but for
+// those of GPUs, is here.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <sstream>
 
 #include "base/excerpt.h"
-#include "engine/probe/report.h"
+#include "base/number_text.h"
+#include "engine/probe/facts.h"
 
 namespace heddle::probe {
 namespace {
 
 constexpr int64_t kKiB = 1024;
-constexpr int64_t kGiB = int64_t{1} << 30;
-
-using Facts = std::multimap<std::string, std::string>;
 
 // More is no machine's: a number that is larger, or negative, was not told by its kernel.
 constexpr int64_t kMostKiB = int64_t{1} << 42;  // 4 PiB
-constexpr int64_t kMostMiB = kMostKiB >> 10;
-constexpr size_t kMostGpus = 64;
-constexpr int64_t kMostErrors = int64_t{1} << 40;
-
-std::string text_of(const Facts& facts, const std::string& key) {
-  const auto found = facts.find(key);
-  return found == facts.end() ? "" : found->second;
-}
-
-std::optional<int64_t> number_of(const Facts& facts, const std::string& key) {
-  const std::string text = text_of(facts, key);
-  int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// A size, in bytes.
 std::optional<int64_t> bytes_of(const Facts& facts, const std::string& key) {
   const auto kib = number_of(facts, key);
   if (!kib || *kib < 0 || *kib > kMostKiB) return std::nullopt;
   return *kib * kKiB;
-}
-
-std::string size_text(int64_t bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(kGiB));
-}
-
-/// 1,048,576
-std::string count_text(int64_t count) {
-  std::string text = std::to_string(count);
-  for (auto at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<size_t>(at), ",");
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-/// Below `fails` it fails, below `warns` it warns.
-struct Least {
-  double fails;
-  double warns;
-  Status of(double value) const {
-    if (value < fails) return Status::fail;
-    return value < warns ? Status::warn : Status::pass;
-  }
-};
-
-/// The advice belongs to what does not pass.
-Check check(const std::string& name, Status status, const std::string& value,
-            const std::string& advice) {
-  return {name, status, value, status == Status::pass ? "" : advice};
-}
-
-Check unknown(const std::string& name, const std::string& advice) {
-  return {name, Status::unknown, "could not be told", advice};
 }
 
 Check system(const Facts& facts) {
@@ -99,8 +41,8 @@ Check glibc(const Facts& facts) {
 Check cores(const Facts& facts) {
   const auto count = number_of(facts, "cores");
   if (!count) return unknown("cores", "nproc is missing there");
-  return check("cores", Least{1, 2}.of(static_cast<double>(*count)), count_text(*count),
-               "two ranks will take turns on one core");
+  return check("cores", Least{1, 2}.of(static_cast<double>(*count)),
+               count_text(static_cast<double>(*count)), "two ranks will take turns on one core");
 }
 
 /// What the machine and the cgroup leave.
@@ -147,8 +89,8 @@ Check inodes(const Facts& facts) {
   const auto free = number_of(facts, "inodes_free");
   // Some file systems make inodes as needed and say 0 or "-".
   if (!free || *free == 0) return {"free inodes", Status::pass, "as many as needed", ""};
-  return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)), count_text(*free),
-               "remove files that are no longer needed");
+  return check("free inodes", Least{1000, 10000}.of(static_cast<double>(*free)),
+               count_text(static_cast<double>(*free)), "remove files that are no longer needed");
 }
 
 /// Ranks on CPUs read each other's memory; NCCL goes through here.
@@ -163,15 +105,6 @@ Check shared_memory(const Facts& facts, bool gpus) {
                "ranks on GPUs exchange data there: mount it larger (a container: --shm-size)");
 }
 
-Check limit(const Facts& facts, const std::string& key, const std::string& name, Least least,
-            const std::string& advice, const char* unit = "") {
-  const std::string text = text_of(facts, key);
-  if (text == "unlimited") return check(name, Status::pass, text, "");
-  const auto value = number_of(facts, key);
-  if (!value) return unknown(name, "ulimit gives no answer there");
-  return check(name, least.of(static_cast<double>(*value)), count_text(*value) + unit, advice);
-}
-
 Check clock(const Facts& facts, double asked, double answered) {
   const std::string text = text_of(facts, "clock");
   double there = 0;
@@ -182,49 +115,6 @@ Check clock(const Facts& facts, double asked, double answered) {
   const Status status = std::abs(offset) < 1 ? Status::pass : Status::warn;
   return check("clock", status, fmt::format("{:+.1f} s", offset),
                "times of this host's logs will be off: run an NTP client there");
-}
-
-std::optional<Gpu> gpu_of(const std::string& line, int64_t& ecc_errors) {
-  std::istringstream parts(line);
-  std::string name;
-  std::string memory;
-  std::string driver;
-  std::string ecc;
-  if (!std::getline(parts, name, ',') || !std::getline(parts, memory, ',') ||
-      !std::getline(parts, driver, ',')) {
-    return std::nullopt;
-  }
-  std::getline(parts, ecc, ',');
-  int64_t mebibytes = 0;
-  int64_t errors = 0;
-  std::istringstream(memory) >> mebibytes;
-  if (mebibytes < 0 || mebibytes > kMostMiB) return std::nullopt;
-  if (std::istringstream(ecc) >> errors && errors > 0) ecc_errors += std::min(errors, kMostErrors);
-  return Gpu{trimmed(name), mebibytes << 20, trimmed(driver)};
-}
-
-std::vector<Check> gpus(const Facts& facts, std::vector<Gpu>& found) {
-  int64_t ecc_errors = 0;
-  const auto [begin, end] = facts.equal_range("gpu");
-  for (auto next = begin; next != end; ++next) {
-    if (found.size() == kMostGpus) break;
-    if (const auto gpu = gpu_of(next->second, ecc_errors)) found.push_back(*gpu);
-  }
-  if (found.empty()) {
-    const std::string smi = text_of(facts, "nvidia_smi");
-    if (smi.empty()) return {check("GPUs", Status::pass, "none: ranks run on the CPU", "")};
-    return {check("GPUs", Status::warn, "a driver, but no GPU answers",
-                  smi == "yes" ? "run nvidia-smi there: it says why"
-                               : "nvidia-smi is missing there: install the driver's tools")};
-  }
-  const Gpu& first = found.front();
-  return {check("GPUs", Status::pass,
-                fmt::format("{} × {}, {}, driver {}", found.size(), first.name,
-                            size_text(first.memory_bytes), first.driver),
-                ""),
-          check("ECC", ecc_errors == 0 ? Status::pass : Status::fail,
-                fmt::format("{} uncorrected errors since the last reset", ecc_errors),
-                "results may be wrong: have the GPU looked at")};
 }
 
 Facts parse(const std::string& output) {
@@ -261,11 +151,10 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
                                 "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
   report.time = answered;
   report.checks.push_back(clock(facts, asked, answered));
-  for (const Check& next : gpus(facts, report.gpus)) report.checks.push_back(next);
-  if (!report.gpus.empty()) {
-    report.checks.push_back(limit(facts, "memlock", "locked memory", {0, 65536},
-                                  "pinned buffers need it: ulimit -l unlimited", " KiB"));
-  }
+  GpuFindings found = judge_gpus(facts);
+  report.gpus = std::move(found.gpus);
+  report.gpu_fault = std::move(found.fault);
+  for (Check& next : found.checks) report.checks.push_back(std::move(next));
   return report;
 }
 

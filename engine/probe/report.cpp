@@ -20,6 +20,17 @@ Status status_of(const std::string& text) {
   return found == kWords.end() ? Status::unknown : static_cast<Status>(found - kWords.begin());
 }
 
+/// Reports of earlier versions know less.
+Gpu gpu_from_json(const json& object) {
+  Gpu gpu{object.at("name"), whole<int64_t>(object.at("memory_bytes")), object.at("driver")};
+  gpu.free_bytes = whole_or(object, "free_bytes", int64_t{-1});
+  gpu.numa_node = whole_or(object, "numa_node", int64_t{-1});
+  for (const json& user : object.value("users", json::array()))
+    gpu.users.push_back({user.at("user"), whole<int64_t>(user.at("pid")),
+                         whole<int64_t>(user.at("bytes")), user.at("program")});
+  return gpu;
+}
+
 }  // namespace
 
 std::string_view word(Status status) { return kWords[static_cast<size_t>(status)]; }
@@ -35,15 +46,26 @@ Status Report::worst() const {
 std::string to_json(const Report& report) {
   json gpus = json::array();
   for (const Gpu& gpu : report.gpus) {
-    gpus.push_back(
-        {{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}, {"driver", gpu.driver}});
+    json users = json::array();
+    for (const GpuUser& user : gpu.users)
+      users.push_back({{"user", user.user},
+                       {"pid", user.pid},
+                       {"bytes", user.bytes},
+                       {"program", user.program}});
+    gpus.push_back({{"name", gpu.name},
+                    {"memory_bytes", gpu.memory_bytes},
+                    {"driver", gpu.driver},
+                    {"free_bytes", gpu.free_bytes},
+                    {"numa_node", gpu.numa_node},
+                    {"users", std::move(users)}});
   }
   json checks = json::array();
   for (const Check& check : report.checks) {
     checks.push_back({{"name", check.name},
                       {"status", word(check.status)},
                       {"value", check.value},
-                      {"advice", check.advice}});
+                      {"advice", check.advice},
+                      {"of_gpus", check.of_gpus}});
   }
   return json_text(json{{"host", report.host},
                         {"time", report.time},
@@ -53,6 +75,7 @@ std::string to_json(const Report& report) {
                         {"shared_memory_bytes", report.shared_memory_bytes},
                         {"free_disk_bytes", report.free_disk_bytes},
                         {"gpus", gpus},
+                        {"gpu_fault", report.gpu_fault},
                         {"checks", checks}},
                    2);
 }
@@ -70,13 +93,11 @@ Result<Report> report_from_json(const std::string& text) {
     report.available_bytes = whole_or(object, "available_bytes", int64_t{0});
     report.shared_memory_bytes = whole_or(object, "shared_memory_bytes", int64_t{0});
     report.free_disk_bytes = whole<int64_t>(object.at("free_disk_bytes"));
-    for (const json& gpu : object.at("gpus")) {
-      report.gpus.push_back(
-          {gpu.at("name"), whole<int64_t>(gpu.at("memory_bytes")), gpu.at("driver")});
-    }
+    for (const json& gpu : object.at("gpus")) report.gpus.push_back(gpu_from_json(gpu));
+    report.gpu_fault = object.value("gpu_fault", "");
     for (const json& check : object.at("checks")) {
-      report.checks.push_back(
-          {check.at("name"), status_of(check.at("status")), check.at("value"), check.at("advice")});
+      report.checks.push_back({check.at("name"), status_of(check.at("status")), check.at("value"),
+                               check.at("advice"), check.value("of_gpus", false)});
     }
     return report;
   } catch (const json::exception& error) {

@@ -18,12 +18,24 @@ struct Check {
   Status status = Status::unknown;
   std::string value;  // as shown: "31.1 GiB"
   std::string advice;
+  bool of_gpus = false;  // runs on CPUs need not care
+};
+
+/// A process that holds memory of a GPU.
+struct GpuUser {
+  std::string user;  // empty: not known, as of another container
+  int64_t pid = 0;
+  int64_t bytes = 0;  // 0: not known
+  std::string program;
 };
 
 struct Gpu {
   std::string name;
   int64_t memory_bytes = 0;
   std::string driver;
+  int64_t free_bytes = -1;  // −1: not known
+  int64_t numa_node = -1;   // −1: the machine has none, or it is not known
+  std::vector<GpuUser> users = {};
 };
 
 struct Report {
@@ -34,7 +46,8 @@ struct Report {
   int64_t available_bytes = 0;      // of memory: what the machine and this process's cgroup leave
   int64_t shared_memory_bytes = 0;  // free in /dev/shm
   int64_t free_disk_bytes = 0;      // at the root folder
-  std::vector<Gpu> gpus;
+  std::vector<Gpu> gpus;            // that CUDA_VISIBLE_DEVICES lets runs see
+  std::string gpu_fault = {};       // why runs cannot use them; empty: they can
   std::vector<Check> checks;
   Status worst() const;  // fail over warn over unknown over pass
 };
@@ -42,6 +55,10 @@ struct Report {
 /// The fixed /bin/sh script; its first argument is the root folder; a second one, "memory", asks
 /// for cores and memory alone. Prints `key<TAB>value` lines.
 const std::string& script();
+
+/// The part of it that defines `cuda_folders`, a function of the shell: prints the folders in which
+/// libraries of CUDA and of LibTorch may lie, a line each.
+const std::string& cuda_folders();
 
 /// Judges the script's output. `asked` and `answered`: this machine's clock (Unix seconds) before
 /// and after the script ran.

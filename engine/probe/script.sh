@@ -67,11 +67,46 @@ say shm_free_kib "$(df -Pk /dev/shm 2>/dev/null | tail -n 1 | awk '{print $4}')"
 say nofile "$(ulimit -n)"
 say memlock "$(ulimit -l 2>/dev/null)"
 
+# In two questions: drivers that are too old do not know the words of the second.
+ask_gpus() { nvidia-smi "--query-gpu=$1" --format=csv,noheader,nounits 2>/dev/null; }
 if command -v nvidia-smi >/dev/null 2>&1; then
   say nvidia_smi yes
-  nvidia-smi --query-gpu=name,memory.total,driver_version,ecc.errors.uncorrected.volatile.total \
-    --format=csv,noheader,nounits 2>/dev/null |
+  ask_gpus name,memory.total,driver_version,ecc.errors.uncorrected.volatile.total |
     while read -r line; do say gpu "$line"; done
+  ask_gpus uuid,pci.bus_id,memory.free,compute_cap | while read -r line; do
+    say gpu_more "$line"
+    bus=${line#*, }
+    bus=$(echo "${bus%%,*}" | tr A-F a-f)
+    # The driver writes the domain in eight digits, the kernel in four.
+    read -r node < "/sys/bus/pci/devices/${bus#????}/numa_node" && say gpu_numa "$node"
+  done 2>/dev/null
+  nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory,process_name --format=csv,noheader,nounits 2>/dev/null |
+    while read -r line; do
+      pid=${line#*, }
+      say gpu_user "$(ps -o user= -p "${pid%%,*}" 2>/dev/null), $line"
+    done
+  [ -z "${CUDA_VISIBLE_DEVICES+set}" ] || say cuda_visible "$CUDA_VISIBLE_DEVICES"
+  nvidia-smi topo -m 2>/dev/null | while read -r line; do say topology "$line"; done
+  for node in /sys/devices/system/node/node[0-9]*; do
+    [ -r "$node/cpulist" ] && say numa_node "${node##*/node} $(cat "$node/cpulist")"
+  done
+  for card in /sys/class/infiniband/*; do
+    [ -d "$card" ] && say nic "${card##*/}, $(cat "$card/device/numa_node"), $(cat "$card/ports/1/rate")"
+  done 2>/dev/null
+  for card in /sys/class/net/*; do
+    [ -e "$card/device" ] && [ "$(cat "$card/operstate")" = up ] || continue
+    read -r speed < "$card/speed" && [ "$speed" -gt 0 ] || speed=0
+    say nic "${card##*/}, $(cat "$card/device/numa_node"), $((speed / 1000)) Gb/sec"
+  done 2>/dev/null
+  cuda_toolkits | while read -r toolkit; do
+    version=$(sed -n '/"cuda" *:/,/}/s/.*"version" *: *"\([0-9.]*\)".*/\1/p' "$toolkit/version.json" 2>/dev/null)
+    say cuda_toolkit "${version:-${toolkit##*-}} $toolkit"
+  done
+  python_packages | while read -r packages; do
+    [ -r "$packages/torch/version.py" ] || continue
+    version=$(sed -n "s/^__version__ *=.*'\(.*\)'.*/\1/p" "$packages/torch/version.py")
+    say pytorch "$version $packages"
+  done
 elif [ -e /dev/nvidia0 ]; then
   say nvidia_smi no
 fi

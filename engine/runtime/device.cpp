@@ -2,8 +2,14 @@
 
 #include <ATen/Context.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 
+#include <cstdlib>
+
+#include "base/say.h"
+#include "engine/build_id.h"
 #include "engine/cuda/plugin.h"
+#include "engine/launch/choose_device.h"
 #include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
@@ -19,6 +25,26 @@ Function look_up(const char* name) {
   return found;
 }
 
+// Loads it once.
+Result<> load_plugin() {
+  if (cuda_plugin) return {};
+  void* opened = dlopen("libheddle_cuda.so", RTLD_NOW | RTLD_GLOBAL);
+  if (!opened)
+    return fail(
+        "hardware.device: GPUs need the CUDA plug-in, which does not load ({}); build it with "
+        "packaging/start.sh --cuda, or set device = \"cpu\"",
+        dlerror());
+  const auto build = reinterpret_cast<cuda::Build>(dlsym(opened, cuda::kBuild));
+  const std::string_view of = build ? build() : "";
+  if (of != build_id())
+    return fail(
+        "hardware.device: libheddle_cuda.so is of another build ({}) than this engine ({}); "
+        "packaging/start.sh --cuda builds both",
+        of.empty() ? "unknown" : of, build_id());
+  cuda_plugin = opened;
+  return {};
+}
+
 }  // namespace
 
 Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared) {
@@ -29,21 +55,35 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
     at::globalContext().setFlushDenormal(true);
     return c10::Device(c10::kCPU);
   }
-  cuda_plugin = dlopen("libheddle_cuda.so", RTLD_NOW | RTLD_GLOBAL);
-  if (!cuda_plugin)
-    return fail(
-        "hardware.device: GPUs need the CUDA plug-in, which does not load ({}); build it with "
-        "packaging/start.sh --cuda, or set device = \"cpu\"",
-        dlerror());
+  if (const auto loaded = load_plugin(); !loaded) return fail(loaded);
   const cuda::UsedDevice used = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank, shared);
-  if (used.index < 0)
+  if (used.index < 0) {
+    if (const cuda::GpuFacts facts = look_up<cuda::Facts>(cuda::kFacts)(); !facts.error.empty())
+      return fail(
+          "hardware.device: no GPU can be used here: {}; CUDA 13 needs a driver 580 or later, "
+          "which nvidia-smi shows; valid: device = \"cpu\", or a host with one",
+          facts.error);
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     return fail(
-        "hardware.device: this host has {} usable GPUs, and rank {} of it needs one more; check "
-        "the "
-        "driver with nvidia-smi, take fewer ranks, or let them share with transport.gpus = "
-        "\"host\"",
-        used.count, local_rank);
+        "hardware.device: this host has {} usable GPUs{}, and rank {} of it needs one more; check "
+        "the driver with nvidia-smi, take fewer ranks, or let them share with transport.gpus = "
+        "\"host\"; where a scheduler gives each task one GPU, ask for all of them in one task",
+        used.count, visible ? fmt::format(" (CUDA_VISIBLE_DEVICES = \"{}\")", visible) : "",
+        local_rank);
+  }
   return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(used.index));
+}
+
+int print_gpus() {
+  const auto loaded = load_plugin();
+  const cuda::GpuFacts facts = loaded ? look_up<cuda::Facts>(cuda::kFacts)()
+                                      : cuda::GpuFacts{.error = loaded.error().message};
+  say("{}\n", launch::gpus_text(facts.count, facts.name, facts.error));
+  return 0;
+}
+
+std::string pci_address(c10::Device gpu) {
+  return look_up<cuda::PciAddress>(cuda::kPciAddress)(gpu.index());
 }
 
 c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,

@@ -15,11 +15,18 @@
 
 namespace heddle::runtime {
 
-/// "cpu" and "auto": the CPU. "cuda": loads libheddle_cuda.so, which lies beside the engine, and
-/// makes this rank's GPU current, where `shared` any that there is; an error says what is missing.
-/// Call once a process, before any tensor and any thread that computes: on a CPU subnormal numbers
-/// count as zero from here on.
+/// "cpu": the CPU. "cuda": loads libheddle_cuda.so of the same build, which lies beside the engine,
+/// and makes this rank's GPU current, where `shared` any that there is; an error says what is
+/// missing. Call once a process, before any tensor and any thread that computes: on a CPU subnormal
+/// numbers count as zero from here on.
 Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared);
+
+/// `heddle-engine gpus`: prints how many GPUs the plug-in could use here, or why none
+/// (launch::gpus_text). Exit code 0.
+int print_gpus();
+
+/// Where a GPU is on the PCI bus, as sysfs has it: "0000:3b:00.0"; empty: not known.
+std::string pci_address(c10::Device gpu);
 
 /// A process group of the device's own transport: Heddle's for a CPU (a transport::HostBackend), or
 /// NCCL. Throws c10::Error.

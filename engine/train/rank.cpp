@@ -16,6 +16,7 @@
 #include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/numa.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/agreement.h"
@@ -41,9 +42,10 @@ std::string cpu_name() {
   return "unknown";
 }
 
+// `numa`: where the rank runs, beside its GPU; empty on a CPU.
 telemetry::Start start_record(const launch::RankContext& context, const Runner& runner,
-                              c10::Device device) {
-  return {
+                              c10::Device device, const std::string& numa) {
+  telemetry::Start start{
       .time = launch::now(),
       .rank = context.rank,
       .world_size = context.launch.world_size,
@@ -63,6 +65,8 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
                 {"arena_bytes", static_cast<double>(runner.facts.arena_bytes)},
                 {"state_bytes", static_cast<double>(runner.facts.state_bytes)},
                 {"predicted_peak_bytes", static_cast<double>(runner.facts.predicted_peak_bytes)}}};
+  if (!numa.empty()) start.environment["numa"] = numa;
+  return start;
 }
 
 // Of all stages' plans; empty without a plan. Every rank calls this.
@@ -145,6 +149,8 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank,
                                            recipe.transport.gpus == "host");
   if (!device) return bad_input(device.error().message);
+  std::string numa;
+  if (device->is_cuda()) numa = runtime::bind_to_device(runtime::pci_address(*device));
   const recipe::Layout layout(recipe);
   if (const auto met = runtime::init_process_groups(context, layout, *device, recipe.transport,
                                                     in_milliseconds(recipe.timeouts.start));
@@ -178,7 +184,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   // What is measured of a run is also of the rank that holds most.
   int64_t& predicted = (*runner)->facts.predicted_peak_bytes;
   predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
-  if (const auto logged = log.append(start_record(context, **runner, *device)); !logged)
+  if (const auto logged = log.append(start_record(context, **runner, *device, numa)); !logged)
     return failed(logged.error().message);
   if (const std::string warning = runtime::transport_warning(); !warning.empty())
     if (const auto logged =

@@ -96,20 +96,90 @@ class PreflightTest : public QObject {
     HostNow gpu_host = host();
     gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "580"});
     TargetNow now = on({gpu_host});
+    now.plugin_fault = "there is no CUDA plug-in";
     const auto recipe = load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cuda\"\n");
     const std::string said = line(preflight(recipe, now), "devices");
     QVERIFY2(
         said.starts_with("fail " + path("r.toml") + ":10:10: hardware.device: there is no CUDA"),
         said.c_str());
-    now.has_cuda_plugin = true;
+    now.plugin_fault.clear();
     const auto found = preflight(recipe, now);
     QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
     // And on the CPU beside idle GPUs, which is legal.
-    const auto idle = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), now);
+    const auto idle =
+        preflight(load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cpu\"\n"), now);
     QVERIFY(may_start(idle));
     QCOMPARE(line(idle, "devices"),
              std::string("warn devices: 2 ranks on the CPU beside 2 × NVIDIA H100; "
                          "hardware.device = \"cuda\" trains on these"));
+  }
+
+  void auto_takes_gpus_and_says_so() {
+    HostNow gpu_host = host();
+    gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "580"});
+    TargetNow now = on({gpu_host});
+    const auto two = load("llama3-debug", "[hardware]\nranks = 2\n");
+    QVERIFY(device_on(two.recipe, now).gpus);
+    QCOMPARE(line(preflight(two, now), "devices"),
+             std::string("pass devices: 2 ranks on 2 × NVIDIA H100"));
+    QVERIFY(line(preflight(two, now), "GPUs").starts_with("pass GPUs: 2 ranks on 2 GPUs of "));
+    // Otherwise the CPU, with the reason.
+    const auto four = load("llama3-debug", "[hardware]\nranks = 4\n");
+    QVERIFY(!device_on(four.recipe, now).gpus);
+    QVERIFY(
+        line(preflight(four, now), "devices").starts_with("warn devices: 4 ranks on the CPU: "));
+    now.plugin_fault = "there is no CUDA plug-in";
+    QCOMPARE(line(preflight(two, now), "devices"),
+             std::string("warn devices: 2 ranks on the CPU: of node's GPUs: there is no CUDA "
+                         "plug-in"));
+    now.plugin_fault.clear();
+    now.hosts[0].report.gpu_fault = "the driver is too old";
+    QVERIFY(!device_on(two.recipe, now).gpus);
+    const auto bare = preflight(two, on({host()}));
+    QCOMPARE(line(bare, "devices"), std::string("pass devices: 2 ranks on the CPU"));
+  }
+
+  // What is amiss with GPUs keeps no run on CPUs from starting, and is said of one on GPUs.
+  void gpus_are_looked_at_where_they_are_used() {
+    HostNow gpu_host = host();
+    gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "535"});
+    gpu_host.report.checks = {{"driver", Status::fail, "535", "CUDA 13 needs 580", true},
+                              {"GPU memory", Status::warn,
+                               "GPU 1 has 1.0 GiB of 80.0 GiB free, "
+                               "bob's python3 (process 7) holds 79 GiB",
+                               "wait", true}};
+    const TargetNow now = on({gpu_host});
+    const auto cpu =
+        preflight(load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cpu\"\n"), now);
+    QVERIFY2(may_start(cpu), lines_of(cpu, Status::fail).c_str());
+    const auto gpu =
+        preflight(load("llama3-debug", "[hardware]\nranks = 2\ndevice = \"cuda\"\n"), now);
+    QVERIFY(!may_start(gpu));
+    QCOMPARE(line(gpu, "driver"), std::string("fail driver: 535; CUDA 13 needs 580"));
+    QVERIFY(line(gpu, "GPU memory").find("bob's python3 (process 7)") != std::string::npos);
+  }
+
+  void a_gpu_of_an_unknown_kind_is_named() {
+    HostNow gpu_host = host();
+    const auto recipe = load("llama3-debug", "[hardware]\nranks = 2\n");
+    const auto kind = [&](const char* name) {
+      gpu_host.report.gpus.assign(2, {name, 80 * kGiB, "580"});
+      return line(preflight(recipe, on({gpu_host})), "GPU kind");
+    };
+    QVERIFY(kind("NVIDIA Z900").starts_with("warn GPU kind: NVIDIA Z900 is not in the catalogue"));
+    QCOMPARE(kind("NVIDIA H100 80GB HBM3"), std::string("no finding GPU kind"));
+  }
+
+  void a_bundle_for_gpus_is_what_travels() {
+    HostNow far = host();
+    far.is_this_machine = false;
+    far.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "580"});
+    far.engine_bytes = 512 << 20;
+    far.gpu_engine_bytes = int64_t{3} << 30;
+    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 2\n"), on({far}));
+    QVERIFY2(line(found, "disk").find("3.0 GiB to bring there") != std::string::npos,
+             line(found, "disk").c_str());
+    QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());
   }
 
   void memory_is_counted_and_may_be_overridden() {

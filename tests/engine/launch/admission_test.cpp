@@ -136,6 +136,23 @@ class AdmissionTest : public QObject {
     QCOMPARE(of().status, Verdict::fail);
   }
 
+  // What somebody else holds of a GPU is not there.
+  void a_gpu_in_use_has_less_room() {
+    Demand demand;
+    demand.ranks = 2;
+    demand.on_gpus = true;
+    demand.gpu_bytes = 60 * kGiB;
+    probe::Report report = host(64, 60 * kGiB);
+    report.gpus.assign(2, {"H100", 80 * kGiB, "580"});
+    report.gpus[0].free_bytes = report.gpus[1].free_bytes = 79 * kGiB;
+    QCOMPARE(judge(demand, report, false).front().status, Verdict::pass);
+    report.gpus[1].free_bytes = 20 * kGiB;
+    const probe::Check check = judge(demand, report, false).front();
+    QCOMPARE(check.status, Verdict::fail);
+    QCOMPARE(check.value,
+             std::string("2 ranks on 2 GPUs of 80.0 GiB (20.0 GiB free); a rank needs 60.0 GiB"));
+  }
+
   // Four ranks on two GPUs: two need twice as much of one.
   void ranks_share_gpus_where_the_host_moves_their_data() {
     Demand demand;

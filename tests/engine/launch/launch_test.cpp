@@ -3,6 +3,7 @@
 #include "engine/launch/launch.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -209,6 +210,33 @@ class LaunchTest : public QObject {
     // Ranks of one host meet in a file.
     QVERIFY2(first.find("fd none port 0\n") != std::string::npos, first.c_str());
     QCOMPARE(read_file(run_dir_ + "/rank-1.err"), first);
+  }
+
+  // A GPU waits for the thread that feeds it.
+  void ranks_on_gpus_do_not_yield() {
+    const std::string ranks = engine("nice; finish");
+    for (const auto& [device, nice] : {std::pair("cpu", "10\n"), std::pair("cuda", "0\n")}) {
+      run_dir_ = path(device);
+      std::filesystem::create_directories(run_dir_);
+      write_file(run_dir_ + "/recipe.toml",
+                 fmt::format("[training]\nsteps = 1\n[hardware]\ndevice = \"{}\"\n", device));
+      start_supervisor(ranks, 1);
+      QVERIFY(ends());
+      const int own = getpriority(PRIO_PROCESS, 0);
+      QCOMPARE(read_file(run_dir_ + "/rank-0.err"),
+               own == 0 ? std::string(nice) : fmt::format("{}\n", std::max(own, std::stoi(nice))));
+    }
+  }
+
+  void the_device_is_settled_before_the_ranks_start() {
+    const std::string ranks = engine("grep device \"$run_dir/recipe.toml\"; finish");
+    std::filesystem::create_directories(run_dir_);
+    write_file(run_dir_ + "/recipe.toml", "[training]\nsteps = 1\n");
+    start_supervisor(ranks, 2);
+    QVERIFY(ends());
+    QCOMPARE(read_file(run_dir_ + "/rank-1.err"), std::string("device = \"cpu\"\n"));
+    const std::string log = read_file(run_dir_ + "/supervisor.0.hlog");
+    QVERIFY(log.find("hardware.device = \"auto\": 2 ranks on the CPU: ") != std::string::npos);
   }
 
   void an_earlier_rendezvous_is_gone() {

@@ -1,5 +1,6 @@
 // The probe: its script on this machine, and how its findings are judged.
 #include <QtTest>
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -28,6 +29,8 @@ class ProbeTest : public QObject {
     QTest::addColumn<QString>("name");
     QTest::addColumn<Status>("worst");
     QTest::newRow("a node with GPUs") << "gpu_node" << Status::pass;
+    QTest::newRow("GPUs that others use, of two sockets") << "shared_gpu_node" << Status::warn;
+    QTest::newRow("a GPU and a driver that are too old") << "old_gpu_node" << Status::fail;
     QTest::newRow("a node on which little will run") << "poor_node" << Status::fail;
   }
   void findingsAreJudged() {
@@ -42,6 +45,80 @@ class ProbeTest : public QObject {
     const auto again = report_from_json(to_json(*report));
     QVERIFY(again);
     QCOMPARE(to_json(*again), to_json(*report));
+  }
+
+  void gpusThatRunsMaySee_data() {
+    QTest::addColumn<QString>("variable");
+    QTest::addColumn<QList<int>>("free");  // GiB, of each that is left
+    QTest::newRow("two by index") << "3, 1" << QList<int>{79, 1};
+    QTest::newRow("one by UUID") << "GPU-cc" << QList<int>{39};
+    QTest::newRow("none behind a wrong one") << "0,9,1" << QList<int>{79};
+    QTest::newRow("a part of one") << "MIG-aa11" << QList<int>{79, 1, 39, 79};
+    QTest::newRow("none") << "" << QList<int>{};
+    QTest::newRow("no such") << "-1" << QList<int>{};
+  }
+  void gpusThatRunsMaySee() {
+    QFETCH(QString, variable);
+    QFETCH(QList<int>, free);
+    const auto report = judge("cuda_visible\t" + variable.toStdString() + "\n" +
+                                  text_of(kFixtures + "shared_gpu_node.txt"),
+                              0, 0);
+    QVERIFY(report);
+    QList<int> found;
+    for (const Gpu& gpu : report->gpus) found.append(static_cast<int>(gpu.free_bytes >> 30));
+    QCOMPARE(found, free);
+    for (const Check& check : report->checks)
+      if (check.name == "GPUs")
+        QCOMPARE(check.value.find("CUDA_VISIBLE_DEVICES") != std::string::npos, free.size() < 4);
+  }
+
+  void whatRunsCannotUseIsSaid() {
+    const auto old = judge(text_of(kFixtures + "old_gpu_node.txt"), 0, 0);
+    QVERIFY(old);
+    QVERIFY2(!old->gpu_fault.empty(), old->gpu_fault.c_str());
+    const auto fine = judge(text_of(kFixtures + "gpu_node.txt"), 0, 0);
+    QCOMPARE(fine->gpu_fault, std::string());
+    std::string newer = text_of(kFixtures + "shared_gpu_node.txt");
+    for (size_t at; (at = newer.find(", 9.0\n")) != std::string::npos;)
+      newer.replace(at, 6, ", 12.0\n");
+    const auto unknown_kind = judge(newer, 0, 0);
+    QCOMPARE(unknown_kind->gpu_fault, std::string());
+    const auto kind = std::ranges::find(unknown_kind->checks, "GPU kind", &Check::name);
+    QVERIFY(kind != unknown_kind->checks.end());
+    QCOMPARE(kind->status, Status::warn);
+  }
+
+  // The gatherer, on an nvidia-smi that answers as a node's.
+  void theScriptAsksTheDriver() {
+    QTemporaryDir folder;
+    const std::string tool = folder.filePath("nvidia-smi").toStdString();
+    std::ofstream(tool) << R"(#!/bin/sh
+case $1 in
+  --query-gpu=name,*) printf '%s\n' 'NVIDIA B200, 183359, 580.82.07, 0' 'NVIDIA B200, 183359, 580.82.07, 0' ;;
+  --query-gpu=uuid,*) printf '%s\n' 'GPU-1, 00000000:1A:00.0, 182000, 10.0' 'GPU-2, 00000000:2A:00.0, 1000, 10.0' ;;
+  --query-compute-apps=*) echo "GPU-2, $PPID, 181000, a program" ;;
+  topo) printf '\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-3\nGPU1\tNV18\t X \t0-3\n' ;;
+esac
+)";
+    QVERIFY(QFile::setPermissions(QString::fromStdString(tool), QFile::Permissions(0x7755)));
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", folder.path().toUtf8() + ":" + path);
+    qputenv("CUDA_VISIBLE_DEVICES", "0,1");
+    const auto report = probe_this_machine(QDir::tempPath().toStdString());
+    qputenv("PATH", path);
+    qunsetenv("CUDA_VISIBLE_DEVICES");
+    QVERIFY2(report, report ? "" : report.error().message.c_str());
+    QCOMPARE(report->gpus.size(), size_t{2});
+    QCOMPARE(report->gpus[0].name, std::string("NVIDIA B200"));
+    QCOMPARE(report->gpus[1].free_bytes, int64_t{1000} << 20);
+    QCOMPARE(report->gpus[1].users.size(), size_t{1});
+    const GpuUser& user = report->gpus[1].users[0];
+    QCOMPARE(user.program, std::string("a program"));
+    QCOMPARE(user.bytes, int64_t{181000} << 20);
+    QVERIFY(user.pid > 0);
+    const auto nvlink = std::ranges::find(report->checks, "NVLink", &Check::name);
+    QVERIFY(nvlink != report->checks.end());
+    QCOMPARE(nvlink->value, std::string("between all GPUs"));
   }
 
   void aScriptThatStoppedHalfwayIsNoReport() {

@@ -1,0 +1,15 @@
+# cmake -DFROM=… -DTO=… [-DSOURCES=ROOT] -P build_mark.cmake: the header that marks a file with its build: a
+# hash of the sources, or "without-cuda" where nothing is to be told apart.
+set(HEDDLE_BUILD_ID without-cuda)
+if(SOURCES)
+  foreach(kind IN ITEMS h cpp cu cuh)
+    file(GLOB_RECURSE files LIST_DIRECTORIES false "${SOURCES}/base/*.${kind}" "${SOURCES}/engine/*.${kind}")
+    foreach(file IN LISTS files)
+      file(SHA256 "${file}" hash)
+      string(APPEND hashes "${hash}")
+    endforeach()
+  endforeach()
+  string(SHA256 HEDDLE_BUILD_ID "${hashes}")
+endif()
+configure_file("${FROM}" "${TO}" @ONLY)
+file(TOUCH "${TO}")

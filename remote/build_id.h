@@ -1,0 +1,13 @@
+// Which build the engine or its plug-in is of, read from the file.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace heddle::remote {
+
+/// What stands behind kBuildMark (engine/build_id.h) in the file; empty: nothing.
+Result<std::string> build_id_of(const std::string& file);
+
+}  // namespace heddle::remote
