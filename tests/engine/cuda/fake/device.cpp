@@ -1,5 +1,5 @@
 // The devices: A100s, so that attention takes flash kernels and no graph of cuDNN's. How many there
-// are is FAKE_CUDA_DEVICES (8); a machine that shows each task another one is FAKE_CUDA_APART = 1.
+// are is FAKE_CUDA_DEVICES (8); with FAKE_CUDA_SAME = 1 all are the same one.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -21,8 +21,8 @@ int count() {
 
 // Which it is of the machine's.
 int number_of(int device) {
-  static const bool apart = std::getenv("FAKE_CUDA_APART") != nullptr;
-  return apart ? fake::rank() : device;
+  static const bool same = std::getenv("FAKE_CUDA_SAME") != nullptr;
+  return same ? 0 : device;
 }
 
 }  // namespace
