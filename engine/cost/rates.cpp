@@ -66,6 +66,7 @@ nlohmann::json to_json(const Rates& rates) {
                             {"remote_ranks", rates.remote_ranks},
                             {"threads", rates.threads},
                             {"process_bytes", rates.process_bytes},
+                            {"device_bytes", rates.device_bytes},
                             {"operators", operators},
                             {"flops_per_second", rates.flops_per_second},
                             {"bytes_per_second", rates.bytes_per_second},
@@ -81,6 +82,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   rates.remote_ranks = read.at("remote_ranks");
   rates.threads = read.at("threads");
   rates.process_bytes = read.at("process_bytes");
+  rates.device_bytes = read.at("device_bytes");
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");

@@ -16,6 +16,7 @@ struct Rates {
   std::map<std::string, int64_t> remote_ranks;  // by process group: of other hosts
   int64_t threads = 1;                          // of the rank that has most
   int64_t process_bytes = 0;                    // that a rank holds besides states and arena
+  int64_t device_bytes = 0;  // of the GPU that has least, for states and arena; 0: not known
   std::vector<OperatorRate> operators;
   /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;

@@ -2,22 +2,24 @@
 
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
-#include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/cuda/nccl_backend.h"
 #include "engine/cuda/placing_allocator.h"
+#include "engine/cuda/recording.h"
 #include "engine/cuda/staged_backend.h"
 #include "engine/graph/error_text.h"
 
 namespace heddle::cuda {
 namespace {
 
+namespace caching = c10::cuda::CUDACachingAllocator;
 using at::cuda::CUDAEvent;
 
 // External: in a recorded step they are marks for the host, not edges of the graph.
@@ -31,19 +33,22 @@ struct Marks {
 class CudaStep final : public runtime::RecordedStep {
  public:
   void launch() override {
-    for (const auto& [group, descriptors] : collectives) {
-      group->check();
-      group->replayed(descriptors);
-    }
-    graph.replay();
+    NcclBackend::check();
+    for (const auto& [group, descriptors] : collectives) group->replayed(descriptors);
+    recording->launch();
   }
 
-  at::cuda::CUDAGraph graph;
+  std::optional<Recording> recording;
   std::vector<std::pair<NcclBackend*, std::vector<transport::Descriptor>>> collectives;
 };
 
 class CudaRun final : public runtime::DeviceRun {
  public:
+  ~CudaRun() override {
+    for (void* memory : registered_)
+      for (NcclBackend* group : NcclBackend::all()) group->take_back_memory(memory);
+  }
+
   void begin_times(size_t instructions) override {
     while (marks_.size() < instructions) marks_.emplace_back(std::make_unique<Marks>());
     begin_.record();
@@ -68,6 +73,7 @@ class CudaRun final : public runtime::DeviceRun {
   Result<std::unique_ptr<runtime::RecordedStep>> record(const std::function<void()>& step) override;
 
   Result<> register_memory(void* memory, size_t bytes) override {
+    registered_.push_back(memory);
     for (NcclBackend* group : NcclBackend::all())
       if (auto done = group->register_memory(memory, bytes); !done) return done;
     return {};
@@ -76,10 +82,13 @@ class CudaRun final : public runtime::DeviceRun {
   void finish() override {
     finished_.record();
     finished_.synchronize();
-    for (const NcclBackend* group : NcclBackend::all()) group->check();
+    NcclBackend::check();
   }
 
-  int64_t peak_bytes() const override { return peak_device_bytes(); }
+  void give_up() override { NcclBackend::abort_all(); }
+
+  int64_t peak_bytes() const override { return peak_of_device().allocated; }
+  int64_t peak_reserved_bytes() const override { return peak_of_device().reserved; }
 
   std::string name() const override { return at::cuda::getCurrentDeviceProperties()->name; }
 
@@ -90,29 +99,29 @@ class CudaRun final : public runtime::DeviceRun {
 
   CUDAEvent begin_{cudaEventDefault}, finished_;
   std::vector<std::unique_ptr<Marks>> marks_;  // by instruction
+  std::vector<void*> registered_;
 };
 
-// Other threads may use the GPU meanwhile: NCCL's and LibTorch's do.
 Result<std::unique_ptr<runtime::RecordedStep>> CudaRun::record(const std::function<void()>& step) {
   auto recorded = std::make_unique<CudaStep>();
   std::string error;
   c10::cuda::device_synchronize();
+  caching::emptyCache();  // what libraries took for their first calls
   for (NcclBackend* group : NcclBackend::all()) group->begin_recording();
   try {
-    recorded->graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
-    step();
+    recorded->recording.emplace(step);
   } catch (const std::exception& failed) {
     error = graph::error_text(failed);
   }
-  try {
-    recorded->graph.capture_end();
-  } catch (const std::exception& failed) {
-    if (error.empty()) error = graph::error_text(failed);
-  }
   for (NcclBackend* group : NcclBackend::all())
     recorded->collectives.emplace_back(group, group->end_recording());
+  if (NcclBackend* ranks = NcclBackend::of_all_ranks()) {
+    Result<std::string> of_all = ranks->verdict(error);
+    TORCH_CHECK_WITH(DistBackendError, of_all,
+                     "recording the step as a CUDA graph: ", of_all.error().message);
+    error = std::move(*of_all);
+  }
   if (error.empty()) return recorded;
-  (void)cudaGetLastError();  // it has been told; later checks must not find it
   return fail("CUDA graph: {}", error);
 }
 

@@ -1,24 +1,27 @@
-// A process group of GPUs: LibTorch's NCCL group on a communication stream of our own, so that it
-// is known when a collective began and ended, in a recorded step too.
+// A process group of GPUs: NCCL on a communication stream of our own, so that it is known when a
+// collective began and ended, in a recorded step too.
 //
 // Thread contract: as transport::HostBackend. Collectives read what the caller's stream has written
-// so far; wait() makes the caller's stream wait, not the caller.
+// so far; wait() makes the caller's stream wait, wait(any limit) the caller too.
 #pragma once
 
 #include <ATen/cuda/CUDAEvent.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/cuda/communicator.h"
+#include "engine/cuda/own_stream.h"
 #include "engine/transport/journal.h"
 #include "engine/transport/meeting.h"
+#include "engine/transport/verdict.h"
 #include "engine/transport/watchdog.h"
 
 namespace heddle::cuda {
@@ -58,7 +61,7 @@ class NcclBackend : public c10d::Backend {
   ~NcclBackend() override;
 
   const std::string getBackendName() const override { return "nccl"; }
-  void setTimeout(std::chrono::milliseconds timeout) override;
+  void setTimeout(std::chrono::milliseconds timeout) override { watchdog_->set_timeout(timeout); }
 
   /// Lists are one grouped call.
   Work allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
@@ -73,33 +76,45 @@ class NcclBackend : public c10d::Backend {
 
   /// Every group of this process. Any thread.
   static std::vector<NcclBackend*> all();
+  /// The one of all ranks, which is made first of the largest; null with one rank. Any thread.
+  static NcclBackend* of_all_ranks();
+  /// Has what the ranks wait for in any group end: one that hangs may hold up the streams of the
+  /// others. Any thread.
+  static void abort_all();
 
-  /// Throws the watchdog's error, once there is one.
-  void check() const;
+  /// Throws the error that a group has failed of first, once there is one.
+  static void check();
 
-  /// NCCL reads and writes this memory in place from now on. The error is NCCL's.
+  /// NCCL reads and writes this memory in place, until it is taken back: before it is freed. The
+  /// error is NCCL's.
   Result<> register_memory(void* memory, size_t bytes);
+  void take_back_memory(void* memory);
 
   /// Between these, collectives are recorded and not run; then `replayed` each time that what was
   /// recorded is launched.
   void begin_recording();
   std::vector<transport::Descriptor> end_recording();
   void replayed(const std::vector<transport::Descriptor>& recorded);
+  /// transport::Verdict::of_all, for as long as collectives are waited for.
+  Result<std::string> verdict(const std::string& error);
 
  private:
-  template <typename Start>
+  template <typename Calls>
   Work submit(transport::Kind kind, transport::Reduction reduction, const Tensors& sources,
-              Tensors keep, Start start);
+              Tensors keep, Calls calls);
+  std::string fault();
 
   std::string name_;
-  c10::cuda::CUDAStream stream_;
+  int run_rank_;
+  OwnStream stream_;
   at::cuda::CUDAEvent ready_;
   HostCounter ended_;
   transport::Journal journal_{ended_.value()};
   bool recording_ = false;
   std::vector<transport::Descriptor> recorded_;
-  std::vector<void*> registered_;  // NCCL's handles
-  c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
+  std::map<void*, void*> registered_;  // NCCL's handles, by address
+  transport::Verdict verdict_;
+  Communicator communicator_;
   std::unique_ptr<transport::Watchdog> watchdog_;  // ends before what it watches
 };
 

@@ -13,7 +13,14 @@ void install_placing_allocator();
 /// from LibTorch's. Throws c10::Error.
 at::Tensor allocate_block(int64_t bytes);
 
-/// The most memory of the current GPU that LibTorch has held at once, and all blocks.
-int64_t peak_device_bytes();
+/// Bytes of zeros of the host that the GPU can copy to by itself: exactly so many, where LibTorch
+/// rounds up to a power of two. Throws c10::Error.
+at::Tensor allocate_pinned(int64_t bytes);
+
+/// The most memory of the current GPU at once, all blocks included: in use, and held by LibTorch.
+struct DevicePeak {
+  int64_t allocated, reserved;
+};
+DevicePeak peak_of_device();
 
 }  // namespace heddle::cuda

@@ -2,9 +2,11 @@
 #include "engine/cuda/plugin.h"
 
 #include <ATen/Context.h>
+#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
-#include <stdlib.h>
+#include <cuda_runtime_api.h>
 
 #include "engine/cuda/cuda_run.h"
 #include "engine/cuda/nccl_backend.h"
@@ -12,18 +14,6 @@
 #include "engine/cuda/staged_backend.h"
 
 using namespace heddle;
-
-namespace {
-
-// LibTorch's watchdog ends the process when a collective fails; ours ends the collective, and the
-// rank tells what it was.
-void leave_errors_to_us() {
-  constexpr int kUnlessSet = 0;
-  setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", kUnlessSet);
-  setenv("TORCH_NCCL_ENABLE_MONITORING", "0", kUnlessSet);
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -34,9 +24,11 @@ cuda::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
   c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   // A step can be recorded on any stream but the default one.
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool());
-  leave_errors_to_us();
   at::globalContext().lazyInitDevice(c10::kCUDA);
   cuda::install_placing_allocator();
+  // Of this thread and stream: made in the middle of a step they could be taken for a result.
+  at::cuda::getCurrentCUDABlasHandle();
+  at::cuda::getCUDABlasLtWorkspace();
   return {count, index};
 }
 
@@ -49,6 +41,14 @@ c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(
 }
 
 std::unique_ptr<runtime::DeviceRun> heddle_cuda_make_run() { return cuda::make_cuda_run(); }
+
+int64_t heddle_cuda_free_bytes() {
+  size_t free = 0, total = 0;
+  C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return static_cast<int64_t>(free);
+}
+
+at::Tensor heddle_cuda_allocate_pinned(int64_t bytes) { return cuda::allocate_pinned(bytes); }
 
 at::Tensor heddle_cuda_allocate(int64_t bytes) { return cuda::allocate_block(bytes); }
 

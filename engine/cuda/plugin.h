@@ -52,6 +52,14 @@ inline constexpr const char* kMakeGroup = "heddle_cuda_make_group";
 using MakeRun = std::unique_ptr<runtime::DeviceRun> (*)();
 inline constexpr const char* kMakeRun = "heddle_cuda_make_run";
 
+/// "heddle_cuda_free_bytes": of the current GPU's memory, how much nobody has.
+using FreeBytes = int64_t (*)();
+inline constexpr const char* kFreeBytes = "heddle_cuda_free_bytes";
+
+/// "heddle_cuda_allocate_pinned": cuda::allocate_pinned.
+using AllocatePinned = at::Tensor (*)(int64_t bytes);
+inline constexpr const char* kAllocatePinned = "heddle_cuda_allocate_pinned";
+
 /// "heddle_cuda_allocate": bytes of zeros from NCCL's allocator, else from LibTorch's.
 using Allocate = at::Tensor (*)(int64_t bytes);
 inline constexpr const char* kAllocate = "heddle_cuda_allocate";

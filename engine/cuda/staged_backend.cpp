@@ -111,10 +111,7 @@ class StagedBackend::Queue {
 
 StagedBackend::StagedBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                              const transport::GroupOptions& options)
-    : Backend(rank, size),
-      host_(store, rank, size, options),
-      stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true)),
-      queue_(std::make_unique<Queue>()) {
+    : Backend(rank, size), host_(store, rank, size, options), queue_(std::make_unique<Queue>()) {
   ++groups;
 }
 
@@ -132,19 +129,19 @@ StagedBackend::Work StagedBackend::submit(c10d::OpType type, const Tensors& from
   marks->ready.record(c10::cuda::getCurrentCUDAStream());
   auto result = queue_->add([this, marks, from, to, run = std::move(run), times = take_times(),
                              label = transport::take_label()]() mutable {
-    const c10::cuda::CUDAStreamGuard guard(stream_);
-    marks->ready.block(stream_);
-    if (times.begin) times.begin->record(stream_);
+    const c10::cuda::CUDAStreamGuard guard(stream_.get());
+    marks->ready.block(stream_.get());
+    if (times.begin) times.begin->record(stream_.get());
     Tensors sources = pinned_like(from), results = pinned_like(to);
     copy(sources, from);
-    stream_.synchronize();
+    stream_.get().synchronize();
     transport::label_next_collective(label);
     run(sources, results)->wait();
     copy(to, results);
-    if (times.end) times.end->record(stream_);
-    marks->done.record(stream_);
+    if (times.end) times.end->record(stream_.get());
+    marks->done.record(stream_.get());
     // What it has staged in is let go.
-    stream_.synchronize();
+    stream_.get().synchronize();
   });
   return c10::make_intrusive<StagedWork>(getRank(), type, std::move(marks), std::move(result));
 }

@@ -7,14 +7,13 @@
 // for the copy to the GPU. It cannot be recorded: the host works in the middle of it.
 #pragma once
 
-#include <c10/cuda/CUDAStream.h>
-
 #include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
+#include "engine/cuda/own_stream.h"
 #include "engine/transport/host_backend.h"
 
 namespace heddle::cuda {
@@ -52,7 +51,7 @@ class StagedBackend : public c10d::Backend {
   Work submit(c10d::OpType type, const Tensors& from, const Tensors& to, Run run);
 
   transport::HostBackend host_;
-  c10::cuda::CUDAStream stream_;
+  OwnStream stream_;
   std::unique_ptr<Queue> queue_;
 };
 

@@ -10,10 +10,6 @@
 namespace heddle::passes {
 namespace {
 
-constexpr int64_t kAlign = 64;
-
-int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
 // Free ranges of the arena in order, neighbours joined; the first that is large enough is taken. A
 // deep model leaves hundreds of holes: they lie side by side, as looking through them is what
 // planning would spend its time on.
@@ -75,8 +71,10 @@ bool works_in_place(const Node& node) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const ScratchBytes& scratch_bytes)
-      : graph_(graph), scratch_bytes_(scratch_bytes) {}
+  Planner(const Graph& graph, const ScratchBytes& scratch_bytes, int64_t alignment)
+      : graph_(graph), scratch_bytes_(scratch_bytes) {
+    plan_.alignment = alignment;
+  }
 
   MemoryPlan run() {
     find_roots();
@@ -89,6 +87,10 @@ class Planner {
 
  private:
   ValueId& root(ValueId value) { return plan_.root[value]; }
+
+  int64_t aligned(int64_t bytes) const {
+    return (bytes + plan_.alignment - 1) / plan_.alignment * plan_.alignment;
+  }
 
   void find_roots() {
     plan_.root.resize(graph_.values.size());
@@ -257,8 +259,8 @@ class Planner {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Graph& graph, const ScratchBytes& scratch_bytes) {
-  return Planner(graph, scratch_bytes).run();
+MemoryPlan plan_memory(const Graph& graph, const ScratchBytes& scratch_bytes, int64_t alignment) {
+  return Planner(graph, scratch_bytes, alignment).run();
 }
 
 }  // namespace heddle::passes

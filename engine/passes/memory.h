@@ -9,7 +9,10 @@
 
 namespace heddle::passes {
 
-/// Where everything lies. Offsets and sizes are bytes, multiples of 64.
+/// What buffers of a CPU begin at multiples of; GPUs' kernels and copies are at their best at 512.
+inline constexpr int64_t kHostAlignment = 64, kGpuAlignment = 512;
+
+/// Where everything lies. Offsets and sizes are bytes, multiples of the alignment.
 struct MemoryPlan {
   /// By value: the value whose memory it is (itself, what it is a view of, or what it was before a
   /// node wrote to it).
@@ -24,6 +27,7 @@ struct MemoryPlan {
   /// By node: offset and bytes of its scratch memory.
   std::vector<int64_t> scratch_place, scratch_bytes;
   int64_t arena_bytes = 0;
+  int64_t alignment = kHostAlignment;
   /// The most that is alive at one time: what no placement can go below.
   int64_t live_bytes = 0;
 };
@@ -36,6 +40,7 @@ using ScratchBytes = std::function<int64_t(const graph::Graph& graph, const grap
 /// to its last use, or where an argument lies that ends there (in_place.h). What a collective reads
 /// stays until it is waited for; what a `next_step` node makes stays for the whole step.
 /// Near-linear in the number of nodes.
-MemoryPlan plan_memory(const graph::Graph& graph, const ScratchBytes& scratch_bytes);
+MemoryPlan plan_memory(const graph::Graph& graph, const ScratchBytes& scratch_bytes,
+                       int64_t alignment = kHostAlignment);
 
 }  // namespace heddle::passes

@@ -63,7 +63,7 @@ void run_casts(Plan& plan, const PlanOptions&) { cast_lists(plan.graph); }
 void run_overlap(Plan& plan, const PlanOptions& options) { overlap(plan.graph, options.overlap); }
 
 void run_memory(Plan& plan, const PlanOptions& options) {
-  plan.memory = plan_memory(plan.graph, options.scratch_bytes);
+  plan.memory = plan_memory(plan.graph, options.scratch_bytes, options.alignment);
 }
 
 constexpr std::array kPasses = {

@@ -24,6 +24,7 @@ struct PlanOptions {
   RecomputeOptions recompute;          // the last bucket of forward stays as well
   OverlapOptions overlap;
   ScratchBytes scratch_bytes = [](const graph::Graph&, const graph::Node&) { return int64_t{0}; };
+  int64_t alignment = kHostAlignment;
 };
 
 struct Plan {

@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,6 +20,8 @@ namespace {
 using at::Tensor;
 using Spread = Tensors(at::TensorList, at::IntArrayRef, c10::string_view);
 using Reduce = Tensors(at::TensorList, c10::string_view, c10::string_view);
+
+constexpr std::chrono::milliseconds kHostWaits = std::chrono::hours(24 * 365);
 
 // Work under way, by the storage of its first result.
 class Pending {
@@ -141,7 +144,9 @@ Tensors receive_now(at::IntArrayRef sizes, at::ScalarType dtype, at::Device devi
 Tensors wait_now(at::TensorList results) {
   auto work = pending().take(results.front());
   TORCH_CHECK(work, "wait: no collective makes this tensor");
-  work->wait();
+  // The host may read it next: where only a device would wait, what a failed collective has left
+  // could be taken for its result.
+  work->wait(kHostWaits);
   return results.vec();
 }
 

@@ -1,6 +1,7 @@
 #include "engine/runtime/device.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/zeros.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -97,6 +98,15 @@ c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
 std::unique_ptr<DeviceRun> make_device_run(c10::Device device) {
   if (device.is_cuda()) return look_up<cuda::MakeRun>(cuda::kMakeRun)();
   return make_cpu_run();
+}
+
+int64_t free_bytes(c10::Device device) {
+  return device.is_cuda() ? look_up<cuda::FreeBytes>(cuda::kFreeBytes)() : 0;
+}
+
+at::Tensor allocate_beside(c10::Device device, int64_t bytes) {
+  if (device.is_cuda()) return look_up<cuda::AllocatePinned>(cuda::kAllocatePinned)(bytes);
+  return at::zeros({bytes}, at::kByte);
 }
 
 at::Tensor allocate_on(c10::Device device, int64_t bytes) {

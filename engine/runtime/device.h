@@ -37,6 +37,13 @@ c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
 /// What executors ask of it. Throws c10::Error.
 std::unique_ptr<DeviceRun> make_device_run(c10::Device device);
 
+/// Of a GPU's memory, how much nobody has; 0: not known, a CPU. Throws c10::Error.
+int64_t free_bytes(c10::Device device);
+
+/// Bytes of zeros of the host's memory, from which and to which the device copies fastest. Throws
+/// c10::Error where there is not so much.
+at::Tensor allocate_beside(c10::Device device, int64_t bytes);
+
 /// Bytes of zeros on a GPU, which its transport can read and write in place where that is possible.
 /// Throws c10::Error where there is not so much.
 at::Tensor allocate_on(c10::Device device, int64_t bytes);

@@ -50,19 +50,26 @@ class DeviceRun {
 
   /// Whether steps can be recorded here at all.
   virtual bool records() const { return false; }
-  /// Calls `step`, whose work is recorded instead of done. The error says why it cannot be; then
-  /// the device is as it was.
+  /// Calls `step`, whose work is recorded instead of done. The error, the same kind on all ranks,
+  /// says why it cannot be; then the device is as it was. Throws c10::Error where not all ranks can
+  /// tell in time.
   virtual Result<std::unique_ptr<RecordedStep>> record(const std::function<void()>& step);
 
-  /// Makes memory known to the transports, which then read and write it without a copy between.
-  /// The error says why they do not.
+  /// Makes memory known to the transports, which then read and write it without a copy between, as
+  /// long as this lives: not longer than the memory. The error says why they do not.
   virtual Result<> register_memory(void*, size_t) { return {}; }
+
+  /// A step has failed on this rank: ends what it has left under way for which other ranks may
+  /// never come.
+  virtual void give_up() {}
 
   /// Returns when the step's operators are done. Throws c10::Error if a collective has failed.
   virtual void finish() = 0;
 
-  /// The most bytes of the device's memory that this process has held.
+  /// The most bytes of the device's memory that this process has had in use.
   virtual int64_t peak_bytes() const = 0;
+  /// With what the allocator has held besides.
+  virtual int64_t peak_reserved_bytes() const { return peak_bytes(); }
 
   /// A GPU's name as its driver gives it; empty for a CPU.
   virtual std::string name() const { return {}; }

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "engine/passes/unroll.h"
@@ -33,19 +34,40 @@ bool is_finite(const at::Tensor& value) {
   return numbers.isfinite().all().item<bool>();
 }
 
+// Whether two contiguous or strided tensors without gaps share memory.
+bool overlap(const at::Tensor& a, const at::Tensor& b) {
+  const auto* begin_a = static_cast<const std::byte*>(a.const_data_ptr());
+  const auto* begin_b = static_cast<const std::byte*>(b.const_data_ptr());
+  return begin_a < begin_b + b.nbytes() && begin_b < begin_a + a.nbytes();
+}
+
 }  // namespace
 
 Executor::Executor(Program program, std::unique_ptr<DeviceRun> device)
-    : device_(std::move(device)),
-      program_(std::move(program)),
+    : program_(std::move(program)),
+      device_(std::move(device)),
       policy_(device_->records()),
       under_way_(program_.slots) {}
 
 Executor::~Executor() {
+  if (!device_) return;  // moved from
+  // An error has ended the run, and was told, already.
   for (UnderWay& each : under_way_) try {
       if (each.work) each.work->wait();
-    } catch (const std::exception&) {  // the run has ended with an error that was told already
+    } catch (const std::exception&) {
     }
+  try {
+    device_->finish();
+  } catch (const std::exception&) {
+  }
+}
+
+Result<> Executor::register_memory(const Arena& states) {
+  for (const Arena* arena : {&states, static_cast<const Arena*>(program_.arena.get())})
+    if (auto done = device_->register_memory(arena->at(0), static_cast<size_t>(arena->bytes()));
+        !done)
+      return done;
+  return {};
 }
 
 void Executor::feed(const std::vector<NamedTensors>& micro_batches,
@@ -63,28 +85,42 @@ const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
   const bool timed = timeline != nullptr;
-  if (timed) device_->begin_times(program_.instructions.size());
-  feed(micro_batches, step_inputs);
-  const ReplayPolicy::How how = looking_ ? ReplayPolicy::How::run : policy_.next(timed);
-  if (how == ReplayPolicy::How::run || (how == ReplayPolicy::How::record && !record(timed))) {
-    run_instructions(timed);
-    policy_.ran();
-  } else {
-    replay(timed);
+  try {
+    if (timed) device_->begin_times(program_.instructions.size());
+    feed(micro_batches, step_inputs);
+    if (std::exchange(anew_, false)) begin_anew(timed);
+    const ReplayPolicy::How how = looking_ ? ReplayPolicy::How::run : policy_.next(timed);
+    if (how == ReplayPolicy::How::run || (how == ReplayPolicy::How::record && !record(timed))) {
+      run_instructions(timed);
+      policy_.ran();
+    } else {
+      replay(timed);
+    }
+    device_->finish();
+  } catch (...) {
+    device_->give_up();
+    throw;
   }
-  device_->finish();
   if (timed) add_spans(*timeline);
   return program_.outputs;
+}
+
+// What the step before would have put under way for this one.
+void Executor::begin_anew(bool timed) {
+  const auto counted = std::pair(collectives_, collective_bytes_);
+  for (size_t i = 0; i < program_.instructions.size(); ++i)
+    if (program_.graph.nodes[program_.instructions[i].node].next_step) execute(i, timed);
+  std::tie(collectives_, collective_bytes_) = counted;
+}
+
+void Executor::lend_arena() {
+  join(false);
+  anew_ = true;
 }
 
 void Executor::run_instructions(bool timed) {
   misplaced_bytes_ = 0;
   take_outside_bytes();
-  if (first_) {
-    for (size_t i = 0; i < program_.instructions.size(); ++i)
-      if (program_.graph.nodes[program_.instructions[i].node].next_step) execute(i, timed);
-    first_ = false;
-  }
   collectives_ = collective_bytes_ = 0;
   bool updating = !before_update_;
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
@@ -234,8 +270,13 @@ void Executor::put_in_place(Call& call, const std::vector<Allocation> allocation
   for (auto& [result, made] : misplaced) {
     learn(made, result);
     misplaced_bytes_ += static_cast<int64_t>(made.nbytes());
-    made = made.clone();  // one's place may hold another one that is misplaced
   }
+  // Where a copy would write over what another one has still to be made of.
+  for (auto& each : misplaced)
+    if (std::ranges::any_of(misplaced, [&](const Misplaced& other) {
+          return overlap(each.made, call.results[other.result]);
+        }))
+      each.made = each.made.clone();
   for (const auto& [result, made] : misplaced) call.results[result].copy_(made);
   call.placement.order = std::move(order);
 }

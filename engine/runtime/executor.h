@@ -25,6 +25,8 @@ class Executor {
   Executor(Executor&&) = default;
   /// Waits for what is under way.
   ~Executor();
+  /// Registers memory of its transports' device, which outlives this, and that of its arena.
+  Result<> register_memory(const Arena& states);
 
   /// One step. `micro_batches` holds the inputs of each forward and backward, `step_inputs` those
   /// that stay the same in all of them. Returns the graph's outputs, which the next step
@@ -34,7 +36,11 @@ class Executor {
                           const NamedTensors& step_inputs, Timeline* timeline = nullptr);
 
   /// Arena::join_pages of its arena.
-  void join_pages() { program_.arena.join_pages(); }
+  void join_pages() { program_.arena->join_pages(); }
+
+  /// Waits for what is under way: until the next step another executor may use the arena, which the
+  /// two share.
+  void lend_arena();
 
   /// Runs the step once more and names the first module and operator whose result on this rank is
   /// not finite, as "layers.3.attention (mm, backward)"; empty if what is not finite came from
@@ -63,6 +69,7 @@ class Executor {
  private:
   void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
   // A step, by its instructions, or as one launch.
+  void begin_anew(bool timed);
   void run_instructions(bool timed);
   void replay(bool timed);
   bool record(bool timed);
@@ -87,14 +94,14 @@ class Executor {
     bool joined = false;
   };
 
-  std::unique_ptr<DeviceRun> device_;
   Program program_;
+  std::unique_ptr<DeviceRun> device_;  // goes before the memory that it knows
   ReplayPolicy policy_;
   std::array<std::unique_ptr<RecordedStep>, 2> recorded_;  // without times, with them
   std::vector<std::string> warnings_;
   std::function<void()> before_update_;
   std::vector<UnderWay> under_way_;  // by slot
-  bool first_ = true;                // nothing is under way for the first step yet
+  bool anew_ = true;                 // nothing is under way for the next step
   int64_t outside_bytes_ = 0, misplaced_bytes_ = 0;
   int64_t collectives_ = 0, collective_bytes_ = 0;
   std::optional<std::string> non_finite_;  // while looking for it: what was found

@@ -9,8 +9,6 @@
 namespace heddle::runtime {
 namespace {
 
-constexpr size_t kAlign = 64;
-
 struct State {
   const Placement* placement = nullptr;
   std::vector<Allocation> allocations;
@@ -23,8 +21,12 @@ thread_local State state;
 
 void keep(void*) {}
 
+bool counts(size_t bytes, c10::DeviceType device) {
+  return state.placement && state.placement->device == device && bytes > 0;
+}
+
 // The result that the next allocation is taken to be, or -1.
-int result_of(size_t bytes, bool by_size) {
+int result_of(size_t bytes) {
   const Placement& placement = *state.placement;
   const size_t index = state.allocations.size();
   if (!placement.order.empty()) {
@@ -32,19 +34,19 @@ int result_of(size_t bytes, bool by_size) {
     return result >= 0 && bytes <= placement.results[static_cast<size_t>(result)].bytes ? result
                                                                                         : -1;
   }
-  for (size_t i = 0; by_size && i < placement.results.size(); ++i)
+  for (size_t i = 0; i < placement.results.size(); ++i)
     if (placement.results[i].bytes == bytes && !state.taken[i]) return static_cast<int>(i);
   return -1;
 }
 
-std::byte* address_for(size_t bytes, bool by_size) {
+std::byte* address_for(size_t bytes) {
   const Placement& placement = *state.placement;
-  if (const int result = result_of(bytes, by_size); result >= 0) {
+  if (const int result = result_of(bytes); result >= 0) {
     state.taken[static_cast<size_t>(result)] = true;
     return placement.results[static_cast<size_t>(result)].address;
   }
-  if (placement.order.empty() && !by_size) return nullptr;
-  const size_t begin = (state.scratch_used + kAlign - 1) / kAlign * kAlign;
+  const size_t align = placement.alignment;
+  const size_t begin = (state.scratch_used + align - 1) / align * align;
   if (begin + bytes > placement.scratch.bytes) return nullptr;
   state.scratch_used = begin + bytes;
   return placement.scratch.address + begin;
@@ -55,10 +57,10 @@ class PlacingAllocator final : public c10::Allocator {
   explicit PlacingAllocator(c10::Allocator* next) : next_(next) { give_to = next->raw_deleter(); }
 
   c10::DataPtr allocate(size_t bytes) override {
-    if (std::byte* address = place(bytes, true))
+    if (std::byte* address = place(bytes, c10::kCPU))
       return {address, address, &keep, c10::Device(c10::kCPU)};
     c10::DataPtr data = next_->allocate(bytes);
-    placed_elsewhere(data.get(), bytes);
+    placed_elsewhere(data.get(), bytes, c10::kCPU);
     return data;
   }
   // Libraries that allocate without a DataPtr (oneDNN's scratchpads) give memory back by address.
@@ -87,15 +89,15 @@ void install() {
 
 }  // namespace
 
-std::byte* place(size_t bytes, bool by_size) {
-  if (!state.placement || bytes == 0) return nullptr;
-  std::byte* address = address_for(bytes, by_size);
+std::byte* place(size_t bytes, c10::DeviceType device) {
+  if (!counts(bytes, device)) return nullptr;
+  std::byte* address = address_for(bytes);
   if (address) state.allocations.push_back({address, bytes});
   return address;
 }
 
-void placed_elsewhere(void* address, size_t bytes) {
-  if (!state.placement || bytes == 0) return;
+void placed_elsewhere(void* address, size_t bytes, c10::DeviceType device) {
+  if (!counts(bytes, device)) return;
   state.outside_bytes += static_cast<int64_t>(bytes);
   state.allocations.push_back({address, bytes});
 }

@@ -1,6 +1,8 @@
 // Hands planned addresses to operators that allocate their results themselves.
 #pragma once
 
+#include <c10/core/DeviceType.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +18,9 @@ struct Placement {
   };
   std::vector<Slot> results;  // in the order of the operator's results
   Slot scratch{nullptr, 0};   // for what it allocates besides
+  size_t alignment = 64;      // of each part of that
+  /// What lies elsewhere is not placed: a number that an operator on a GPU makes on the host.
+  c10::DeviceType device = c10::kCPU;
   /// Which allocation becomes which result (-1: none), where that is known; otherwise an allocation
   /// of a result's exact size is taken to be it, in order.
   std::vector<int16_t> order;
@@ -52,11 +57,10 @@ class ReusedScratch {
 };
 
 /// For a device's allocator: where memory that is asked for now belongs, null where it may lie
-/// anywhere; then the allocator tells where that is. `by_size`: an operator whose allocations are
-/// not known yet may have them taken for its results; else they are only watched, because what
-/// libraries allocate at their first call they keep.
-std::byte* place(size_t bytes, bool by_size);
-void placed_elsewhere(void* address, size_t bytes);
+/// anywhere; then the allocator tells where that is. What libraries keep for themselves they must
+/// have allocated before: it could be taken for a result of its size.
+std::byte* place(size_t bytes, c10::DeviceType device);
+void placed_elsewhere(void* address, size_t bytes, c10::DeviceType device);
 
 /// Bytes that operators on this thread allocated outside of their placements since the last call.
 int64_t take_outside_bytes();

@@ -65,7 +65,7 @@ class Lowering {
   at::Tensor in_arena(int64_t offset, at::IntArrayRef sizes, at::IntArrayRef strides,
                       c10::ScalarType dtype) {
     const auto options = at::TensorOptions(dtype).device(device_);
-    void* data = program_.arena.at(offset);
+    void* data = program_.arena->at(offset);
     return strides.empty() ? at::from_blob(data, sizes, options)
                            : at::from_blob(data, sizes, strides, options);
   }
@@ -103,6 +103,8 @@ class Lowering {
     if (node.op->role == graph::Role::view) return view(node, *op, std::move(arguments));
 
     Call call{*op, std::move(arguments), {}, {}, {}};
+    call.placement.alignment = static_cast<size_t>(program_.memory.alignment);
+    call.placement.device = device_.type();
     const auto& returns = op->schema().returns();
     size_t output = 0;
     for (size_t i = 0; i < returns.size(); ++i) {
@@ -128,7 +130,7 @@ class Lowering {
 
   Placement::Slot scratch(int32_t index) {
     const passes::MemoryPlan& memory = program_.memory;
-    return {program_.arena.at(memory.scratch_place[index]),
+    return {program_.arena->at(memory.scratch_place[index]),
             static_cast<size_t>(memory.scratch_bytes[index])};
   }
 
@@ -152,7 +154,7 @@ class Lowering {
     if (whole.size(0) == rows && whole.is_contiguous()) return whole;
     const ValueId root = program_.memory.root[id];
     const int64_t place = program_.memory.place[root];
-    if (place < 0 || !whole.is_contiguous() || whole.data_ptr() != program_.arena.at(place))
+    if (place < 0 || !whole.is_contiguous() || whole.data_ptr() != program_.arena->at(place))
       return fail("a tensor of {} rows cannot be padded to {} where it lies", whole.size(0), rows);
     std::vector<int64_t> sizes = whole.sizes().vec();
     sizes[0] = rows;
@@ -167,6 +169,7 @@ class Lowering {
     Start start;
     start.group = graph::group_of(node);
     start.placement.scratch = scratch(index);
+    start.placement.device = device_.type();
     start.slot = program_.slots++;
     slots_[node.outputs.front()] = start.slot;
     start.kind = node.op->role;
@@ -238,12 +241,19 @@ class Lowering {
 }  // namespace
 
 Result<Program> Program::create(graph::Graph graph, passes::MemoryPlan memory,
-                                const NamedTensors& states, c10::Device device) try {
+                                const NamedTensors& states, c10::Device device,
+                                std::shared_ptr<Arena> arena) try {
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
-  auto arena = Arena::create(memory.arena_bytes, device);
-  if (!arena) return fail(arena);
-  Program program{std::move(graph), std::move(memory), std::move(*arena), {}, {}, {}, {}, 0};
+  if (!arena) {
+    auto own = Arena::create(memory.arena_bytes, device);
+    if (!own) return fail(own);
+    arena = std::make_shared<Arena>(std::move(*own));
+  }
+  if (arena->bytes() < memory.arena_bytes)
+    return fail("an arena of {} bytes has no room for a plan of {}", arena->bytes(),
+                memory.arena_bytes);
+  Program program{std::move(graph), std::move(memory), std::move(arena), {}, {}, {}, {}, 0};
   Lowering lowering(program, device);
   if (const auto done = lowering.run(states); !done) return fail(done);
   if (passes::verifies())

@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -53,7 +54,7 @@ struct Instruction {
 struct Program {
   graph::Graph graph;
   passes::MemoryPlan memory;
-  Arena arena;
+  std::shared_ptr<Arena> arena;
   NamedTensors inputs;  // copied into before a step; "tokens@1": of micro-batch 1
   NamedTensors outputs;
   std::vector<Instruction> instructions;  // in order; views are none
@@ -61,9 +62,12 @@ struct Program {
   size_t slots = 0;
 
   /// Binds a planned graph to its states, which each step changes in place. An error names the
-  /// state that is missing or has another shape, or the operator that does not exist.
+  /// state that is missing or has another shape, or the operator that does not exist. `arena`: has
+  /// room for the plan, and may be another program's, which then runs at other times; none: one of
+  /// its own.
   static Result<Program> create(graph::Graph graph, passes::MemoryPlan memory,
-                                const NamedTensors& states, c10::Device device);
+                                const NamedTensors& states, c10::Device device,
+                                std::shared_ptr<Arena> arena = nullptr);
 };
 
 }  // namespace heddle::runtime

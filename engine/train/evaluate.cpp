@@ -9,6 +9,7 @@
 #include "engine/parallel/context_parallel.h"
 #include "engine/recipe/layout.h"
 #include "engine/runtime/collectives.h"
+#include "engine/runtime/process_groups.h"
 #include "engine/train/feed.h"
 #include "engine/train/states.h"
 #include "engine/train/step.h"
@@ -36,7 +37,10 @@ at::Tensor whole_logits(const runtime::NamedTensors& outputs, const recipe::Reci
   // The last stage of a pipeline has them; the others add zeros.
   const auto found = outputs.find("logits");
   at::Tensor mine =
-      found == outputs.end() ? at::zeros({t / tokens.ranks, n}, at::kFloat) : found->second;
+      found == outputs.end()
+          ? at::zeros({t / tokens.ranks, n},
+                      at::TensorOptions(at::kFloat).device(runtime::transport_device()))
+          : found->second;
   if (mesh.size(recipe::kPp) > 1)
     mine = runtime::wait(runtime::all_reduce({mine}, "sum", mesh.name(recipe::kPp))).front();
   const at::Tensor rows = gathered(mine, t, tokens);
@@ -49,10 +53,10 @@ at::Tensor whole_logits(const runtime::NamedTensors& outputs, const recipe::Reci
   // Ranks that share sequences have parts of them: [groups, cp, sequences, part, vocabulary].
   const int64_t b = recipe.training.local_batch;
   const at::Tensor parts = all.view({t / (b * s), cp, b, s / cp, vocabulary});
-  at::Tensor whole = at::empty({t / (b * s), b, s, vocabulary}, at::kFloat);
+  at::Tensor whole = at::empty({t / (b * s), b, s, vocabulary}, parts.options());
   for (int64_t rank = 0; rank < cp; ++rank) {
     const auto own = parallel::tokens_of(rank, cp, recipe.parallelism.cp_mode, s);
-    whole.index_copy_(2, at::tensor(own, at::kLong), parts.select(1, rank));
+    whole.index_copy_(2, at::tensor(own, at::kLong).to(whole.device()), parts.select(1, rank));
   }
   return whole.view({t, vocabulary});
 }

@@ -272,7 +272,7 @@ Result<int64_t> measure_process() {
   executor->run({random_batch(recipe)},
                 step_tensors(recipe, recipe::Layout(recipe), 0, 0, at::kCPU));
   const runtime::Program& program = executor->program();
-  int64_t planned = program.arena.bytes();
+  int64_t planned = program.arena->bytes();
   for (const graph::Binding& state : program.graph.states)
     planned += program.graph.values[state.value].bytes();
   return resident_bytes() - planned + kTraining;

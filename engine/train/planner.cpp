@@ -59,7 +59,10 @@ passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& ra
     if (graph::is_collective(node))
       if (const auto group = remote_ranks.find(graph::group_of(node)); group != remote_ranks.end())
         place.remote_ranks = group->second;
-    return node.op->scratch(graph, node, place);
+    const int64_t bytes = node.op->scratch(graph, node, place);
+    // Operators count their buffers in multiples of a CPU's alignment.
+    constexpr int64_t kMostBuffers = 16;
+    return gpu && bytes > 0 ? bytes + kMostBuffers * passes::kGpuAlignment : bytes;
   };
 }
 
@@ -138,6 +141,10 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Lay
   return options;
 }
 
+int64_t beyond_arena(const passes::MemoryPlan& memory, int64_t validation_bytes) {
+  return std::max<int64_t>(0, validation_bytes - memory.arena_bytes);
+}
+
 int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& layout, int64_t rank,
                          const graph::Graph& captured) {
   // On a GPU's host it takes nothing of the GPU.
@@ -153,48 +160,52 @@ int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& lay
 }
 
 Result<PlannedStep> capture_and_plan(const recipe::Recipe& recipe, int64_t rank,
-                                     const cost::Rates& rates, Work work, int64_t beside,
+                                     const cost::Rates& rates, Work work, int64_t validation_bytes,
                                      const CaptureStep& capture) {
   auto captured = capture(recipe, work);
   if (!captured) return fail(captured);
-  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", beside);
+  auto plan = plan_step(recipe, rank, std::move(captured->graph), rates, "", validation_bytes);
   if (plan) return PlannedStep{std::move(*captured), std::move(*plan)};
   const bool open = recipe.wrapping.reduce_each == recipe::ReduceEach::automatic;
   if (!open || recipe.micro_batches() == 1 || recipe.wrapping.memory_limit == 0) return fail(plan);
   recipe::Recipe smaller = recipe;
   smaller.wrapping.reduce_each = recipe::ReduceEach::micro_batch;
-  return capture_and_plan(smaller, rank, rates, work, beside, capture);
+  return capture_and_plan(smaller, rank, rates, work, validation_bytes, capture);
 }
 
 Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph::Graph captured,
                                const cost::Rates& rates, const std::string& after,
-                               int64_t beside) try {
+                               int64_t validation_bytes) try {
   const cost::CostModel model(rates);
   const recipe::Layout layout(recipe);
   passes::PlanOptions options = plan_options(recipe, layout, rank, captured);
   options.done = stands_after(captured);
   options.scratch_bytes = scratch(recipe, rates);
+  if (recipe.hardware.device == "cuda") options.alignment = passes::kGpuAlignment;
   const bool bucketed = passes::position_of(options.done) >= passes::position_of("bucket");
   if (recipe.recompute.mode == recipe::RecomputeMode::budget &&
       passes::position_of(options.done) == 0)
     options.recompute.budget = passes::share_for_budget(captured, options, recipe.recompute.budget);
-  beside += checkpoint_bytes(recipe, layout, rank, captured);
+  const int64_t staged = checkpoint_bytes(recipe, layout, rank, captured);
   const int64_t asked = recipe.wrapping.memory_limit;
-  const int64_t limit = asked == 0 ? 0 : std::max<int64_t>(asked - beside, 1);
+  const int64_t there = asked > 0 ? asked : rates.device_bytes;
   const bool open = recipe.wrapping.mode == recipe::WrappingMode::automatic && !bucketed;
-  const auto best = [&] {
+  const auto best = [&](int64_t limit) {
     const auto candidates = open ? cost::open_candidates(captured, options, model, limit)
                                  : std::vector{cost::given(options)};
-    return cost::choose_best(captured, options, candidates, model, limit);
-  };
-  const bool settled = !open && limit == 0 && after.empty();
-  cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model) : best();
-  if (!choice.chosen)
-    choice = cost::choose_first(
+    cost::Choice choice = cost::choose_best(captured, options, candidates, model, limit);
+    if (choice.chosen) return choice;
+    return cost::choose_first(
         captured, options,
         cost::lean_candidates(open ? passes::one_each(captured) : options.buckets), model, limit);
-  choice.bytes += beside;
-  if (!choice.chosen)
+  };
+  const bool settled = !open && there == 0 && after.empty();
+  cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model)
+                                : best(there == 0 ? 0 : std::max<int64_t>(there - staged, 1));
+  // What a device has free is a measure, not an order: where nothing fits, the allocation says so.
+  if (!choice.chosen && asked == 0) choice = best(0);
+  choice.bytes += staged + beyond_arena(choice.plan.memory, validation_bytes);
+  if (!choice.chosen || (asked > 0 && choice.bytes > asked))
     return fail(
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "
         "would lower it: {}",

@@ -31,7 +31,8 @@ Result<std::vector<RankOutcome>> whole_steps(const recipe::Recipe& recipe, const
     auto planned = capture_and_plan(recipe, rank, machine.rates, Work::train, validation_bytes,
                                     options.capture);
     if (!planned) return fail(planned);
-    const int64_t beyond = machine.rates.process_bytes + validation_bytes +
+    const int64_t beyond = machine.rates.process_bytes +
+                           beyond_arena(planned->plan.memory, validation_bytes) +
                            checkpoint_bytes(recipe, layout, rank, planned->plan.graph);
     ranks.push_back({rank, stage, std::move(planned->plan), {}, {}});
     ranks.back().memory = cost::memory_use(ranks.back().plan, beyond);

@@ -11,6 +11,7 @@
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
+#include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/measure.h"
@@ -104,6 +105,15 @@ std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   return all;
 }
 
+// What a step may take of a GPU: what is free once the context, cuBLAS's workspaces and NCCL's
+// connections are there, as they are when the ranks have met, but for what later calls still make
+// (code of kernels, NCCL's buffers for other collectives). That is a guess.
+int64_t room_of(c10::Device device) {
+  constexpr int64_t kLater = int64_t{1} << 30;
+  const int64_t free = runtime::free_bytes(device);
+  return free == 0 ? 0 : std::max<int64_t>(free - kLater, 1);
+}
+
 bool between_hosts(const std::string& transport) {
   return transport == "tcp" || transport == "memory + tcp";
 }
@@ -125,8 +135,12 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::L
   at::NoGradGuard no_grad;
   const View all = agreed(views_of_ranks(layout, launch.world_size));
   cost::Rates rates = kept_rates(launch.local_ranks, all.threads, all.groups, device.is_cuda());
+  rates.device_bytes = room_of(device);
   if (launch.world_size == 1) return rates;
-  rates = of_ranks(rates, launch.world_size).front();
+  const std::vector<cost::Rates> told = of_ranks(rates, launch.world_size);
+  rates = told.front();
+  for (const cost::Rates& each : told)
+    rates.device_bytes = std::min(rates.device_bytes, each.device_bytes);
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic) return rates;
   bool measured = false;
   for (auto& [name, link] : rates.links) {

@@ -140,6 +140,7 @@ Result<> write_results(std::optional<NewFile> room, const launch::RankContext& c
       {"collectives", runner.facts.collectives},
       {"collective_bytes", runner.facts.collective_bytes},
       {"model_forward_calls", runner.model_forward_calls()}};
+  if (device.is_cuda()) json["peak_reserved_bytes"] = results.peak_reserved_of_ranks;
   if (const auto& expected = runner.facts.expected)
     json["expected"] = {{"step_seconds", expected->step_seconds},
                         {"exposed_seconds", expected->exposed_seconds},

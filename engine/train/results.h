@@ -24,11 +24,13 @@ struct Results {
   // The ranks' medians, their mean; none without such a step.
   std::optional<double> exposed_of_ranks;
   std::optional<double> bubble_of_ranks;
-  double first_step_seconds = 0;     // from the launcher's start to the first step's end
-  int64_t tokens_per_step = 0;       // of one rank
-  double flops_per_token = 0;        // recipe/modules.h
-  int64_t peak_of_ranks = 0;         // bytes, of the rank that held most; known at the end
-  std::optional<double> peak_flops;  // of the GPU; none for a CPU, or one that is not known
+  double first_step_seconds = 0;  // from the launcher's start to the first step's end
+  int64_t tokens_per_step = 0;    // of one rank
+  double flops_per_token = 0;     // recipe/modules.h
+  // Bytes, of the rank that held most; known at the end.
+  int64_t peak_of_ranks = 0;
+  int64_t peak_reserved_of_ranks = 0;  // with what a GPU's allocator held in reserve
+  std::optional<double> peak_flops;    // of the GPU; none for a CPU, or one that is not known
 
   /// The seconds of the steps after the warm-up (the first three, when there are more).
   std::vector<double> timed() const;

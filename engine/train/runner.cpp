@@ -79,6 +79,7 @@ class PlannedRunner final : public Runner {
     return executor_.run(micro_batches, inputs, timeline);
   }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
+    executor_.lend_arena();
     return validation_->run({batch}, inputs, nullptr);
   }
   int64_t model_forward_calls() const override { return forward_calls_; }
@@ -101,11 +102,12 @@ class PlannedRunner final : public Runner {
 };
 
 Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe& recipe,
-                                  int64_t rank, const cost::Rates& rates, int64_t beside) {
+                                  int64_t rank, const cost::Rates& rates,
+                                  int64_t validation_bytes) {
   auto graph = read_graph_file(path, recipe);
   if (!graph) return fail(graph);
   const auto nodes = static_cast<int64_t>(graph->nodes.size());
-  auto plan = plan_step(recipe, rank, std::move(*graph), rates, "", beside);
+  auto plan = plan_step(recipe, rank, std::move(*graph), rates, "", validation_bytes);
   if (!plan) return fail(plan);
   return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
@@ -133,14 +135,14 @@ int64_t collective_bytes(const passes::Plan& plan) {
 // Puts the graph's states side by side, the arena being null into nowhere. Returns the bytes.
 int64_t place_states(const graph::Graph& graph, const runtime::Arena* arena, c10::Device device,
                      NamedTensors* states) {
-  constexpr int64_t kAlign = 64;
+  const int64_t align = device.is_cuda() ? passes::kGpuAlignment : passes::kHostAlignment;
   int64_t offset = 0;
   for (const graph::Binding& state : graph.states) {
     const graph::Value& value = graph.values[state.value];
     if (arena)
       (*states)[state.name] = at::from_blob(arena->at(offset), value.sizes,
                                             at::TensorOptions(value.dtype).device(device));
-    offset += (value.bytes() + kAlign - 1) / kAlign * kAlign;
+    offset += (value.bytes() + align - 1) / align * align;
   }
   return offset;
 }
@@ -162,9 +164,10 @@ int64_t operators_bytes(const recipe::Recipe& recipe) {
   return recipe.precision.param == recipe::Precision::bf16 ? 2 * kOperators : kOperators;
 }
 
-// On the weights of training.
+// On the weights of training, and in its arena.
 Result<std::optional<runtime::Executor>> make_validation(passes::Plan plan, NamedTensors& states,
-                                                         c10::Device device) {
+                                                         c10::Device device,
+                                                         std::shared_ptr<runtime::Arena> arena) {
   graph::Graph& graph = plan.graph;
   if (graph.nodes.empty()) return std::nullopt;
   for (const graph::Binding& state : graph.states)
@@ -172,7 +175,8 @@ Result<std::optional<runtime::Executor>> make_validation(passes::Plan plan, Name
       states[state.name] =
           at::zeros(graph.values[state.value].sizes,
                     at::TensorOptions(graph.values[state.value].dtype).device(device));
-  auto program = runtime::Program::create(std::move(graph), std::move(plan.memory), states, device);
+  auto program = runtime::Program::create(std::move(graph), std::move(plan.memory), states, device,
+                                          std::move(arena));
   if (!program) return fail(program);
   return runtime::Executor(std::move(*program), runtime::make_device_run(device));
 }
@@ -183,7 +187,7 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   const launch::Launch& launch = context.launch;
   const Work work = launch.eval_to.empty() ? Work::train : Work::evaluate;
   const auto begin = Clock::now();
-  // First, since training has what its arena leaves of the memory limit.
+  // First, since the two share an arena.
   auto validation_plan = plan_validation(recipe, context.rank, rates);
   if (!validation_plan) return fail(validation_plan);
   const int64_t validation_bytes = validation_plan->memory.arena_bytes;
@@ -209,23 +213,24 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
   if (!state_arena) return fail(state_arena);
   NamedTensors states;
   facts.state_bytes = place_states(plan.graph, &*state_arena, device, &states);
-  auto program =
-      runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states, device);
+  auto made = runtime::Arena::create(std::max(facts.arena_bytes, validation_bytes), device);
+  if (!made) return fail(made);
+  const auto arena = std::make_shared<runtime::Arena>(std::move(*made));
+  auto program = runtime::Program::create(std::move(plan.graph), std::move(plan.memory), states,
+                                          device, arena);
   if (!program) return fail(program);
-  auto validation = make_validation(std::move(*validation_plan), states, device);
+  auto validation = make_validation(std::move(*validation_plan), states, device, arena);
   if (!validation) return fail(validation);
   // Arenas and states have been touched: they are resident now, and so is what the BLAS needs.
   warm_up(recipe, device);
-  facts.predicted_peak_bytes = device.is_cpu()
-                                   ? resident_bytes() + operators_bytes(recipe)
-                                   : facts.state_bytes + facts.arena_bytes + validation_bytes;
-  auto run = runtime::make_device_run(device);
-  for (const runtime::Arena* arena : {&*state_arena, &program->arena})
-    if (const auto done = run->register_memory(arena->at(0), arena->bytes()); !done)
-      facts.warnings.push_back(done.error().message);
-  auto runner = std::make_unique<PlannedRunner>(
-      runtime::Executor(std::move(*program), std::move(run)), std::move(*validation),
-      std::move(*state_arena), captured.model_forward_calls);
+  runtime::Executor executor(std::move(*program), runtime::make_device_run(device));
+  facts.predicted_peak_bytes =
+      device.is_cpu() ? resident_bytes() + operators_bytes(recipe) : executor.device().peak_bytes();
+  if (const auto done = executor.register_memory(*state_arena); !done)
+    facts.warnings.push_back(done.error().message);
+  auto runner =
+      std::make_unique<PlannedRunner>(std::move(executor), std::move(*validation),
+                                      std::move(*state_arena), captured.model_forward_calls);
   runner->states = std::move(states);
   runner->facts = std::move(facts);
   runner->facts.plan_seconds = seconds_since(begin) - captured.seconds;
@@ -236,6 +241,10 @@ Result<std::unique_ptr<Runner>> make_planned(const recipe::Recipe& recipe,
 
 int64_t Runner::peak_bytes() const {
   return executor() ? executor()->device().peak_bytes() : peak_resident_bytes();
+}
+
+int64_t Runner::peak_reserved_bytes() const {
+  return executor() ? executor()->device().peak_reserved_bytes() : peak_resident_bytes();
 }
 
 Result<std::unique_ptr<Runner>> make_runner(const recipe::Recipe& recipe,

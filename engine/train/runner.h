@@ -32,8 +32,9 @@ struct RunnerFacts {
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  /// Resident: the process, its states, the arenas; on a GPU the latter two. This rank's, and once
-  /// the ranks have met on their plan that of the rank that needs most.
+  /// Resident: the process, its states, the arena; on a GPU the latter two and the libraries'
+  /// workspaces. This rank's, and once the ranks have met on their plan that of the rank that needs
+  /// most.
   int64_t predicted_peak_bytes = 0;
   std::optional<Expected> expected;  // before the first step, on rank 0
   std::string plan;                  // its text, which all ranks of a stage must share
@@ -63,8 +64,10 @@ class Runner {
   /// What the last step did, to be held against the plan; nullptr when eager.
   virtual const runtime::Executor* executor() const { return nullptr; }
 
-  /// The most memory held so far: resident, or on a GPU allocated there.
+  /// The most memory held so far: resident, or on a GPU allocated there; with what its allocator
+  /// has reserved besides.
   int64_t peak_bytes() const;
+  int64_t peak_reserved_bytes() const;
   /// As Executor::take_warnings.
   virtual std::vector<std::string> take_warnings() { return {}; }
 

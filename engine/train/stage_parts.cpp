@@ -78,7 +78,8 @@ class KindMaker {
     auto planned =
         capture_and_plan(few, rank, machine_.rates, Work::train, validation_bytes_, capture);
     if (!planned) return fail(planned);
-    const int64_t beyond = machine_.rates.process_bytes + validation_bytes_ +
+    const int64_t beyond = machine_.rates.process_bytes +
+                           beyond_arena(planned->plan.memory, validation_bytes_) +
                            checkpoint_bytes(few, layout_, rank, planned->plan.graph);
     kind.rank = {rank, pipeline_rank, std::move(planned->plan), {}, {}};
     kind.rank.memory = cost::memory_use(kind.rank.plan, beyond);

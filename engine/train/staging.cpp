@@ -1,9 +1,10 @@
 #include "engine/train/staging.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/zeros.h>
 
 #include <cstring>
+
+#include "engine/runtime/device.h"
 
 namespace heddle::train {
 namespace {
@@ -31,8 +32,8 @@ int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
 Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
                  c10::Device device)
     : rank_(rank), stored_(written_states(recipe, rank, states)) {
-  copy_ = at::zeros({numbers_of(stored_)},
-                    at::TensorOptions(at::kFloat).pinned_memory(device.is_cuda()));
+  const int64_t bytes = numbers_of(stored_) * static_cast<int64_t>(sizeof(float));
+  copy_ = runtime::allocate_beside(device, bytes).view(at::kFloat);
 }
 
 void Staging::take() {

@@ -14,6 +14,7 @@
 #include "engine/model/rope_table.h"
 #include "engine/recipe/layout.h"
 #include "engine/runtime/collectives.h"
+#include "engine/runtime/process_groups.h"
 
 namespace heddle::train {
 
@@ -136,7 +137,10 @@ at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTen
   const parallel::Group& tp = tensor.group;
   // Of a pipeline's ranks one has it; the others add zeros.
   const auto found = shards.find(name);
-  at::Tensor shard = found == shards.end() ? at::zeros(sizes, at::kFloat) : found->second.detach();
+  at::Tensor shard =
+      found == shards.end()
+          ? at::zeros(sizes, at::TensorOptions(at::kFloat).device(runtime::transport_device()))
+          : found->second.detach();
   if (settings.layout.mesh().size(recipe::kPp) > 1)
     shard =
         runtime::wait(runtime::all_reduce({shard}, "sum", settings.layout.mesh().name(recipe::kPp)))

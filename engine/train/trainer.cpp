@@ -109,7 +109,10 @@ class Trainer {
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
     const int32_t ranks = context_.launch.world_size;
-    results_.peak_of_ranks = most_of_ranks({runner_.peak_bytes()}, ranks, device_).front();
+    const auto peaks =
+        most_of_ranks({runner_.peak_bytes(), runner_.peak_reserved_bytes()}, ranks, device_);
+    results_.peak_of_ranks = peaks[0];
+    results_.peak_reserved_of_ranks = peaks[1];
     if (!results_.exposed_seconds.empty()) {
       results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
       results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);

@@ -27,14 +27,30 @@ uint64_t Journal::post(Descriptor descriptor) {
   descriptor.sequence = posted_++;
   descriptor.ranges_address = 0;
   entries_.push_back(descriptor);
-  const uint64_t ended = ended_.load(std::memory_order_acquire);
-  while (entries_.front().sequence + kEndedKept < ended) entries_.pop_front();
+  while (entries_.front().sequence + kEndedKept < ended()) entries_.pop_front();
   return descriptor.sequence;
+}
+
+void Journal::begin_recording() {
+  const std::lock_guard lock(mutex_);
+  recorded_from_ = posted_;
+}
+
+void Journal::recorded() {
+  const std::lock_guard lock(mutex_);
+  ++recorded_;
+}
+
+void Journal::end_recording() {
+  const std::lock_guard lock(mutex_);
+  posted_ = recorded_from_;
+  recorded_ = 0;
+  while (!entries_.empty() && entries_.back().sequence >= posted_) entries_.pop_back();
 }
 
 Progress Journal::progress() const {
   const std::lock_guard lock(mutex_);
-  Progress progress{ended_.load(std::memory_order_acquire), {}};
+  Progress progress{ended(), {}};
   for (const Descriptor& entry : entries_) {
     if (entry.sequence + kEndedKept < progress.ended) continue;
     if (progress.entries.size() == kSent) break;

@@ -32,12 +32,22 @@ class Journal {
   /// Notes a collective that is started, and numbers it.
   uint64_t post(Descriptor descriptor);
 
+  /// Between these, collectives are posted that the device does not run: each is over when
+  /// `recorded` says that the call which records it has returned. They are forgotten at the end,
+  /// and so is their numbering. None is under way at either time.
+  void begin_recording();
+  void recorded();
+  void end_recording();
+
   Progress progress() const;
 
  private:
+  uint64_t ended() const { return ended_.load(std::memory_order_acquire) + recorded_; }
+
   const std::atomic<uint64_t>& ended_;
   mutable std::mutex mutex_;
   uint64_t posted_ = 0;
+  uint64_t recorded_ = 0, recorded_from_ = 0;  // how many, from which number on
   std::deque<Descriptor> entries_;
 };
 

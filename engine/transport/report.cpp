@@ -70,9 +70,13 @@ std::string timeout_text(const std::string& group, const Descriptor& waited_for,
         if (a.process.empty() != b.process.empty()) return b.process.empty();
         return a.started != b.started ? b.started : a.sequence < b.sequence;
       });
+  const bool all_there = std::ranges::all_of(ranks, [&](const RankReport& rank) {
+    return rank.started && rank.process.empty() && rank.sequence == behind->sequence;
+  });
   std::string text =
-      fmt::format("{} of group {} has not ended after {:g} s: rank {} lags", to_string(waited_for),
-                  group, std::chrono::duration<double>(timeout).count(), behind->rank);
+      fmt::format("{} of group {} has not ended after {:g} s: ", to_string(waited_for), group,
+                  std::chrono::duration<double>(timeout).count());
+  text += all_there ? "all ranks have come to it" : fmt::format("rank {} lags", behind->rank);
   if (!behind->process.empty()) text += fmt::format(" ({})", behind->process);
   text += "; last collectives:";
   for (const RankReport& rank : ranks)

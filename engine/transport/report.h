@@ -34,7 +34,7 @@ RankReport report_of(int rank, const std::optional<Progress>& progress);
 std::string mismatch_text(const std::string& group, const std::vector<int>& ranks,
                           const std::vector<std::optional<Progress>>& all);
 
-/// Names the rank whose process does not run, else the one that is farthest behind.
+/// Names the rank whose process does not run, else the one that is farthest behind, if one is.
 std::string timeout_text(const std::string& group, const Descriptor& waited_for,
                          std::chrono::milliseconds timeout, const std::vector<RankReport>& ranks);
 

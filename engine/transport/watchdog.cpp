@@ -22,13 +22,15 @@ milliseconds period(milliseconds timeout) {
 }  // namespace
 
 Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, GroupOptions options,
-                   const Journal& journal, std::function<void()> aborts)
+                   const Journal& journal, std::function<void(const std::string& error)> aborts,
+                   std::function<std::string()> fault)
     : store_(std::move(store)),
       rank_(rank),
       size_(size),
       options_(std::move(options)),
       journal_(journal),
       aborts_(std::move(aborts)),
+      fault_(std::move(fault)),
       timeout_(options_.timeout),
       thread_([this] {
         guarded_thread("watchdog", [this] {
@@ -58,7 +60,8 @@ void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, period(timeout_), [this] { return stop_; })) {
     lock.unlock();
-    std::string found;
+    std::string found = fault_ ? fault_() : "";
+    if (!found.empty()) return end(found);
     try {
       if (stalls(steady_clock::now()) || store_->check({kStalled})) found = examine();
     } catch (const std::exception&) {
@@ -71,16 +74,16 @@ void Watchdog::run() {
     lock.lock();
     if (found.empty()) continue;
     lock.unlock();
-    return end(std::move(found));
+    return end(found);
   }
 }
 
-void Watchdog::end(std::string error) {
+void Watchdog::end(const std::string& error) {
   {
     const std::lock_guard lock(mutex_);
-    error_ = std::move(error);
+    error_ = error;
   }
-  aborts_();
+  aborts_(error);
 }
 
 // Whether a collective is under way and none has ended for longer than the timeout.

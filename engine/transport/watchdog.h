@@ -22,9 +22,11 @@ namespace heddle::transport {
 class Watchdog {
  public:
   /// The store is the group's, not used by any other thread; the journal outlives this. `aborts` is
-  /// called once, on the watchdog's thread, when error() is set: it ends what hangs.
+  /// called once, on the watchdog's thread, with error() when that is set: it ends what hangs.
+  /// `fault` says what the transport itself has found wrong meanwhile: empty if nothing.
   Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, GroupOptions options,
-           const Journal& journal, std::function<void()> aborts);
+           const Journal& journal, std::function<void(const std::string& error)> aborts,
+           std::function<std::string()> fault = {});
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -35,10 +37,11 @@ class Watchdog {
 
   /// Instead of options.timeout from now on.
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
+  std::chrono::milliseconds timeout() const { return timeout_; }
 
  private:
   void run();
-  void end(std::string error);
+  void end(const std::string& error);
   bool stalls(std::chrono::steady_clock::time_point now);
   std::string examine();
   int run_rank(int rank) const { return options_.ranks.empty() ? rank : options_.ranks[rank]; }
@@ -47,7 +50,8 @@ class Watchdog {
   int rank_, size_;
   GroupOptions options_;
   const Journal& journal_;
-  std::function<void()> aborts_;
+  std::function<void(const std::string& error)> aborts_;
+  std::function<std::string()> fault_;
   std::atomic<std::chrono::milliseconds> timeout_;
 
   // Of the watchdog's thread.

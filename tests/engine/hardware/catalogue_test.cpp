@@ -283,6 +283,10 @@ device = "wide"
     QTest::newRow("NVIDIA A100-SXM4-40GB") << 312.0;
     QTest::newRow("NVIDIA B200") << 2250.0;
     QTest::newRow("NVIDIA GB200") << 2500.0;
+    QTest::newRow("NVIDIA B300 SXM6 AC") << 2250.0;
+    QTest::newRow("NVIDIA GB300") << 2500.0;
+    QTest::newRow("NVIDIA H800") << 989.0;
+    QTest::newRow("NVIDIA GH200 480GB") << 989.0;
     QTest::newRow("NVIDIA H20") << 148.0;
     QTest::newRow("NVIDIA L40S") << 362.0;
     QTest::newRow("NVIDIA L40") << 0.0;

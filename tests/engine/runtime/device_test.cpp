@@ -98,33 +98,51 @@ class DeviceTest : public QObject {
     }
   }
 
-  // A GPU's allocator: what libraries allocate at their first call they may keep.
-  void an_operators_first_allocations_are_only_watched() {
+  void an_operators_first_allocations_are_placed_by_their_size() {
     std::array<std::byte, 256> memory;
     std::byte other[64];
-    Placement placement{
-        {{memory.data(), 64}, {memory.data() + 64, 64}}, {memory.data() + 128, 128}, {}};
+    Placement placement{{{memory.data(), 64}, {memory.data() + 64, 48}},
+                        {memory.data() + 128, 128},
+                        64,
+                        c10::kCUDA,
+                        {}};
     take_outside_bytes();
     {
       const Placing placing(placement);
-      QVERIFY(!place(64, false));
-      placed_elsewhere(other, 64);
-      QCOMPARE(placing.allocations().size(), size_t(1));
-      QVERIFY(placing.allocations()[0].address == other);
+      QVERIFY(place(48, c10::kCUDA) == memory.data() + 64);
+      QVERIFY(!place(16, c10::kCPU));  // a number that the operator makes on the host
+      placed_elsewhere(other, 16, c10::kCPU);
+      QVERIFY(place(16, c10::kCUDA) == memory.data() + 128);  // scratch
+      QVERIFY(place(64, c10::kCUDA) == memory.data());
+      QVERIFY(place(64, c10::kCUDA) == memory.data() + 192);  // the result is there already
+      QVERIFY(!place(64, c10::kCUDA));
+      placed_elsewhere(other, 64, c10::kCUDA);
+      QCOMPARE(placing.allocations().size(), size_t(5));
+      QVERIFY(placing.allocations()[4].address == other);
     }
     QCOMPARE(take_outside_bytes(), 64);
-    placement.order = {-1, 1, 0, 0};
+    placement.alignment = 128;
     {
       const Placing placing(placement);
-      QVERIFY(place(100, false) == memory.data() + 128);  // scratch
-      QVERIFY(place(64, false) == memory.data() + 64);
-      QVERIFY(place(32, false) == memory.data());
-      QVERIFY(!place(65, false));  // larger than the result that it was: somewhere else
-      placed_elsewhere(other, 65);
-      QVERIFY(!place(64, false));  // scratch is full
+      QVERIFY(place(16, c10::kCUDA) == memory.data() + 128);
+      QVERIFY(!place(16, c10::kCUDA));  // its place would be behind the scratch
     }
-    QVERIFY(!place(64, false));  // no operator runs
-    placed_elsewhere(other, 64);
+    placement = {{{memory.data(), 64}, {memory.data() + 64, 64}},
+                 {memory.data() + 128, 128},
+                 64,
+                 c10::kCUDA,
+                 {-1, 1, 0, 0}};
+    {
+      const Placing placing(placement);
+      QVERIFY(place(100, c10::kCUDA) == memory.data() + 128);  // scratch
+      QVERIFY(place(64, c10::kCUDA) == memory.data() + 64);
+      QVERIFY(place(32, c10::kCUDA) == memory.data());
+      QVERIFY(!place(65, c10::kCUDA));  // larger than the result that it was: somewhere else
+      placed_elsewhere(other, 65, c10::kCUDA);
+      QVERIFY(!place(64, c10::kCUDA));  // scratch is full
+    }
+    QVERIFY(!place(64, c10::kCUDA));  // no operator runs
+    placed_elsewhere(other, 64, c10::kCUDA);
     QCOMPARE(take_outside_bytes(), 65);
   }
 };

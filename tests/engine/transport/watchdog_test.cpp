@@ -58,7 +58,7 @@ class WatchdogTest : public QObject {
       if (rank == silent) continue;
       each.watchdog = std::make_unique<Watchdog>(
           c10::make_intrusive<c10d::FileStore>(folder_->filePath("store").toStdString(), 2), rank,
-          2, options, each.journal, [&each] { ++each.aborts; });
+          2, options, each.journal, [&each](const std::string&) { ++each.aborts; });
     }
     return ranks;
   }
@@ -116,13 +116,65 @@ class WatchdogTest : public QObject {
              qPrintable(error_of(*ranks[0])));
   }
 
+  void where_all_ranks_have_come_none_lags() {
+    const auto ranks = start();
+    for (const auto& rank : ranks) rank->journal.post(gather("norm"));
+    for (const auto& rank : ranks) {
+      QTRY_COMPARE(rank->aborts.load(), 1);
+      QVERIFY2(error_of(*rank).contains("has not ended after 0.4 s: all ranks have come to it; "
+                                        "last collectives: rank 4: #0 all-gather norm"),
+               qPrintable(error_of(*rank)));
+    }
+  }
+
+  // Capturing a step, a library's call may wait for the other ranks as well.
+  void a_collective_that_is_recorded_is_watched_and_then_forgotten() {
+    const auto ranks = start();
+    for (const auto& rank : ranks) {
+      rank->journal.post(gather("layers.0"));
+      rank->ended = 1;
+      rank->journal.begin_recording();
+      rank->journal.post(gather("layers.1"));
+      rank->journal.recorded();
+    }
+    QTest::qWait(600);  // all are over
+    for (const auto& rank : ranks) QVERIFY(!rank->watchdog->error());
+    ranks[0]->journal.post(gather("layers.2"));
+    for (const auto& rank : ranks) {
+      QTRY_COMPARE(rank->aborts.load(), 1);
+      QVERIFY2(error_of(*rank).startsWith("#2 all-gather layers.2 (1 range, 4096 bytes of Float) "
+                                          "of group dp_shard has not ended after 0.4 s: rank 6 "
+                                          "lags"),
+               qPrintable(error_of(*rank)));
+      rank->journal.end_recording();
+      QCOMPARE(rank->journal.progress().entries.size(), size_t(1));
+      QCOMPARE(rank->journal.post(gather("layers.1")), uint64_t(1));
+    }
+  }
+
+  void what_the_transport_finds_wrong_ends_the_group() {
+    const auto ranks = start(0);
+    std::atomic<bool> broken = false;
+    GroupOptions options;
+    options.timeout = std::chrono::milliseconds(400);
+    ranks[0]->watchdog = std::make_unique<Watchdog>(
+        c10::make_intrusive<c10d::FileStore>(folder_->filePath("other").toStdString(), 2), 0, 2,
+        options, ranks[0]->journal, [&ranks](const std::string&) { ++ranks[0]->aborts; },
+        [&broken] { return broken ? "the network is down" : ""; });
+    QTest::qWait(100);
+    QVERIFY(!ranks[0]->watchdog->error());
+    broken = true;
+    QTRY_COMPARE(ranks[0]->aborts.load(), 1);
+    QCOMPARE(error_of(*ranks[0]), "the network is down");
+  }
+
   void what_a_library_throws_ends_the_group_with_that() {
     const auto ranks = start(0);
     GroupOptions options;
     options.timeout = std::chrono::milliseconds(400);
     ranks[0]->watchdog = std::make_unique<Watchdog>(
         c10::make_intrusive<ThrowingStore>(folder_->filePath("other").toStdString(), 2), 0, 2,
-        options, ranks[0]->journal, [&ranks] { ++ranks[0]->aborts; });
+        options, ranks[0]->journal, [&ranks](const std::string&) { ++ranks[0]->aborts; });
     QTRY_COMPARE(ranks[0]->aborts.load(), 1);
     QCOMPARE(error_of(*ranks[0]), "something was thrown that is no exception");
     QCOMPARE(ranks[1]->aborts.load(), 0);

@@ -1,0 +1,172 @@
+// Whole runs of the plug-in and of LibTorch's CUDA library on GPUs that are not there: what is
+// allocated and when, what recording allows, that a run ends as it should. Kernels and products are
+// not computed, so no number of the model is looked at.
+#include <QTest>
+#include <csignal>
+
+#include "fake_gpus.h"
+
+class FakeRunTest : public QObject {
+  Q_OBJECT
+
+ private:
+  static constexpr const char* kTables = R"(
+[training]
+steps = 10
+[validation]
+text = ["%1tinyshakespeare.txt"]
+every = 4
+batches = 1
+[checkpoint]
+every = 5
+[telemetry]
+profile_every = 3
+)";
+
+  // Behind the first kernel of the model, which is the first step's.
+  static QStringList behind_the_start(const QStringList& notes) {
+    for (qsizetype i = 0; i < notes.size(); ++i)
+      if (notes[i].startsWith("kernel") && notes[i].contains("rms_norm")) return notes.mid(i + 1);
+    return {};
+  }
+
+ private Q_SLOTS:
+  void runs_end_as_they_should_data() {
+    QTest::addColumn<int>("ranks");
+    QTest::addColumn<QStringList>("sets");
+    QTest::newRow("one GPU") << 1 << QStringList{};
+    QTest::newRow("micro-batches") << 1 << QStringList{"training.global_batch=4"};
+    QTest::newRow("sharded over two") << 2 << QStringList{};
+    QTest::newRow("two replicas") << 2 << QStringList{"parallelism.dp_replicate=2"};
+    QTest::newRow("tensor parallel") << 2 << QStringList{"parallelism.tp=2"};
+    QTest::newRow("context parallel")
+        << 2
+        << QStringList{"parallelism.cp=2", "data.seq_len=128", "parallelism.cp_mode=\"ulysses\""};
+    QTest::newRow("pipeline") << 2 << QStringList{"parallelism.pp=2", "training.global_batch=4"};
+    QTest::newRow("eight") << 8
+                           << QStringList{"parallelism.tp=2", "parallelism.pp=2",
+                                          "training.global_batch=8"};
+  }
+  void runs_end_as_they_should() {
+    QFETCH(int, ranks);
+    QFETCH(QStringList, sets);
+    const FakeGpus gpus(gpu_recipe(kTables));
+    QStringList arguments{"--ranks", QString::number(ranks), "--json"};
+    for (const QString& set : sets) arguments << "--set" << set;
+    const EngineResult run = gpus.train(arguments);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QVERIFY2(beyond_the_plan(run.results()).isEmpty(), qPrintable(beyond_the_plan(run.results())));
+    QCOMPARE(run.out.count("\"validation_loss\""), 2 * 1);
+    QCOMPARE(folders_in(gpus.run_dir() + "/checkpoints").size(), 2);
+    QVERIFY(!run.err.contains("cannot be recorded"));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const QStringList notes = gpus.notes(rank), later = behind_the_start(notes);
+      const QString all = notes.join('\n');
+      QCOMPARE(count(notes, "illegal"), 0);
+      QVERIFY2(!later.isEmpty(), qPrintable(all));
+      // Steps 1 to 3 run, the others are one launch each; those that are timed are another one. So
+      // are the batches of validation, from the fourth on.
+      QVERIFY2(count(notes, "capture begins") >= 2, qPrintable(all));
+      QVERIFY2(count(notes, "launch") >= 7, qPrintable(all));
+      QVERIFY2(count(later, "cudaMalloc") + count(later, "ncclMemAlloc") == 0, qPrintable(all));
+      QCOMPARE(count(notes, "communicator destroyed"), count(notes, "communicator of"));
+      QCOMPARE(count(notes, "deregistered"), count(notes, "registered"));
+    }
+    QCOMPARE(gpus.left(), QStringList());
+  }
+
+  void the_eager_mode_runs() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\n"));
+    const EngineResult run = gpus.train({"--ranks", "2", "--mode", "eager"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+  }
+
+  void the_first_batch_is_evaluated() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\nglobal_batch = 2\n"));
+    for (const QStringList& sets :
+         {QStringList{}, QStringList{"--set", "parallelism.pp=2"},
+          QStringList{"--set", "parallelism.cp=2", "--set", "data.seq_len=128"}}) {
+      const EngineResult run = gpus.run({"eval", gpus.path("recipe.toml"), "--to",
+                                         gpus.path("first.safetensors"), "--ranks", "2"},
+                                        sets);
+      QVERIFY2(run.exit_code == 0, run.err.constData());
+      QVERIFY(QFile::remove(gpus.path("first.safetensors")));
+    }
+  }
+
+  void a_run_goes_on_from_its_checkpoint() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 4\n[checkpoint]\nevery = 2\n"));
+    EngineResult run = gpus.train({"--ranks", "2"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    // Pinned memory is as large as what is written of a rank, to the page.
+    qint64 pinned = 0;
+    for (const QString& note : gpus.notes(0))
+      if (note.startsWith("cudaHostAlloc"))
+        pinned = std::max(pinned, note.section(' ', 1).toLongLong());
+    const QString folder = gpus.run_dir() + "/checkpoints";
+    const qint64 written =
+        QFile(folder + "/" + folders_in(folder).last() + "/rank-0.safetensors").size();
+    QVERIFY2(pinned > 0 && pinned <= written && written - pinned < 16384,
+             qPrintable(QString("%1 pinned, %2 written").arg(pinned).arg(written)));
+    run = gpus.train({"--ranks", "2", "--set", "training.steps=8"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["first_step"].toInt(), 5);
+  }
+
+  void a_run_stops_when_it_is_asked_to() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 100000\n"));
+    const auto process = gpus.start({"--ranks", "2"});
+    QTRY_VERIFY_WITH_TIMEOUT(count(gpus.notes(0), "launch") > 3, 120'000);
+    ::kill(static_cast<pid_t>(process->processId()), SIGTERM);
+    QVERIFY(process->waitForFinished(120'000));
+    QCOMPARE(process->exitCode(), 130);
+    QCOMPARE(gpus.left(), QStringList());
+  }
+
+  void gpus_that_are_not_there_are_told_data() {
+    QTest::addColumn<QStringList>("settings");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("none") << QStringList{"FAKE_CUDA_DEVICES=0"}
+                          << QByteArray("this host has 0 usable GPUs, and rank");
+    QTest::newRow("an old driver")
+        << QStringList{"FAKE_CUDA_FAULTS=0 cudaGetDeviceCount 1 breaks 35;1 cudaGetDeviceCount 1 "
+                       "breaks 35;2 cudaGetDeviceCount 1 breaks 35"}
+        << QByteArray("no GPU can be used here: CUDA driver version is insufficient for CUDA "
+                      "runtime version; CUDA 13 needs a driver 580 or later");
+    QTest::newRow("too few") << QStringList{"FAKE_CUDA_DEVICES=2"}
+                             << QByteArray(
+                                    "this host has 2 usable GPUs, and rank 2 of it needs one "
+                                    "more");
+    QTest::newRow("the same one") << QStringList{"FAKE_CUDA_SAME=1"}
+                                  << QByteArray("have the same GPU, and NCCL takes one for each");
+  }
+  void gpus_that_are_not_there_are_told() {
+    QFETCH(QStringList, settings);
+    QFETCH(QByteArray, says);
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\n"), settings);
+    const EngineResult run = gpus.train({"--ranks", "3"});
+    QVERIFY(run.exit_code != 0);
+    QVERIFY2(run.err.contains(says), run.err.constData());
+  }
+
+  // A step that has no limit of its own keeps the device's.
+  void a_plan_keeps_to_what_a_gpu_has_free() {
+    const auto arena = [](const QStringList& settings) {
+      const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\nlocal_batch = 8\n"), settings);
+      const EngineResult run = gpus.train({"--ranks", "2"});
+      if (run.exit_code != 0) qWarning("%s", run.err.constData());
+      return run.results()["arena_bytes"].toDouble(-1);
+    };
+    const double roomy = arena({});
+    QVERIFY(roomy > 0);
+    const FakeGpus tight(gpu_recipe("[training]\nsteps = 2\nlocal_batch = 64\n[wrapping]\nmode = "
+                                    "\"layers\"\n"),
+                         {"FAKE_CUDA_MEMORY=700000000"});
+    const EngineResult run = tight.train({"--ranks", "2"});
+    QVERIFY(run.exit_code != 0);
+    QVERIFY2(run.err.contains("GiB of GPU memory for the step"), run.err.constData());
+  }
+};
+
+QTEST_GUILESS_MAIN(FakeRunTest)
+#include "fake_run_test.moc"
