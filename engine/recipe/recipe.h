@@ -179,6 +179,19 @@ struct Transport {
   bool operator==(const Transport&) const = default;
 };
 
+/// [nccl]: how NCCL is set, where GPUs talk by it; see engine/runtime/nccl_environment.h.
+struct Nccl {
+  std::string interface;       // of the network for NCCL's own start and its sockets; empty: chosen
+  std::string hca;             // InfiniBand cards; empty: NCCL's choice
+  std::string algo = "auto";   // auto | ring | tree | nvls | nvlstree | collnetdirect | …
+  std::string proto = "auto";  // auto | simple | ll | ll128
+  std::string p2p = "auto";    // auto | loc | nvl | pix | pxb | phb | sys
+  std::string cta_policy = "auto";  // auto | default | efficiency | zero
+  int64_t buffer = 0;               // bytes of a channel's buffer; 0: NCCL's choice
+  std::string debug = "none";       // none | version | warn | info | trace
+  bool operator==(const Nccl&) const = default;
+};
+
 struct Hardware {
   std::string name = "this-machine";
   int64_t ranks = 2;
@@ -204,6 +217,7 @@ struct Recipe {
   Timeouts timeouts;
   Telemetry telemetry;
   Transport transport;
+  Nccl nccl;
   Hardware hardware;
 
   /// Ranks that hold different data: dp_replicate × dp_shard (after `resolve`).

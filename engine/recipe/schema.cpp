@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/recipe/fields.h"
+#include "engine/recipe/nccl_fields.h"
 #include "engine/recipe/special_fields.h"
 
 namespace heddle::recipe {
@@ -63,17 +64,18 @@ struct Group {
 };
 
 const std::vector<Group>& group_table() {
-  static const std::vector<Group> all = {{"Model", {"model"}},
-                                         {"Data", {"data"}},
-                                         {"Training", {"training"}},
-                                         {"Optimizer", {"optimizer", "schedule"}},
-                                         {"Parallelism", {"hardware", "parallelism", "transport"}},
-                                         {"Memory", {"recompute", "wrapping", "override"}},
-                                         {"Precision", {"precision"}},
-                                         {"Validation", {"validation"}},
-                                         {"Checkpoints", {"checkpoint"}},
-                                         {"Timeouts", {"timeouts"}},
-                                         {"Telemetry", {"telemetry"}}};
+  static const std::vector<Group> all = {
+      {"Model", {"model"}},
+      {"Data", {"data"}},
+      {"Training", {"training"}},
+      {"Optimizer", {"optimizer", "schedule"}},
+      {"Parallelism", {"hardware", "parallelism", "transport", "nccl"}},
+      {"Memory", {"recompute", "wrapping", "override"}},
+      {"Precision", {"precision"}},
+      {"Validation", {"validation"}},
+      {"Checkpoints", {"checkpoint"}},
+      {"Timeouts", {"timeouts"}},
+      {"Telemetry", {"telemetry"}}};
   return all;
 }
 
@@ -438,11 +440,17 @@ std::vector<Field> make_schema() {
           .steps(Step::doubling)
           .graph(),
       choice("hardware.device", &R::hardware, &Hardware::device, named({"auto", "cpu", "cuda"}))
-          .says("device", "", "What a rank computes on; auto: GPUs where there are any.")
+          .says("device", "",
+                "What a rank computes on; auto: a GPU each where the hosts have as many, else the "
+                "CPU, and the run says which and why.")
           .often(),
       boolean("hardware.overcommit", &R::hardware, &Hardware::overcommit)
           .says("overcommit", "", "Start even where memory or cores do not suffice."),
   };
+  const auto hardware =
+      std::ranges::find(fields, "hardware.name", [](const Field& field) { return field.info.key; });
+  std::vector<Field> nccl = nccl_fields();
+  fields.insert(hardware, std::move_iterator(nccl.begin()), std::move_iterator(nccl.end()));
   for (Field& field : fields) {
     field.info.fallback = field.write(Recipe{});
     field.info.group = group_of(field.info.key);

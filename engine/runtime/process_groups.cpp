@@ -17,6 +17,7 @@
 #include "engine/graph/error_text.h"
 #include "engine/launch/rendezvous.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/nccl_environment.h"
 #include "engine/transport/host_backend.h"
 #include "engine/transport/rendezvous_store.h"
 
@@ -59,12 +60,6 @@ Result<OwnAddress> local_address(const std::string& host, uint16_t port) {
                   NI_NUMERICHOST) != 0)
     return fail("no route to the rendezvous host {}: {}", host, std::strerror(errno));
   return OwnAddress{text, own_address(way)};
-}
-
-// NCCL would take the first interface that it finds. What somebody has set stays.
-void name_interface(const Address& address) {
-  const std::string interface = interface_of(address);
-  if (!interface.empty()) setenv("NCCL_SOCKET_IFNAME", ("=" + interface).c_str(), /*overwrite=*/0);
 }
 
 bool on_one_host(const launch::RankContext& context) {
@@ -130,7 +125,7 @@ const transport::HostBackend* host_group(const std::string& name) {
 
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
                              c10::Device device, const recipe::Transport& transport,
-                             std::chrono::milliseconds timeout) {
+                             const recipe::Nccl& nccl, std::chrono::milliseconds timeout) {
   const launch::Launch& launch = context.launch;
   const bool by_nccl = device.is_cuda() && transport.gpus == "nccl";
   if (layout.mesh().size() != launch.world_size)
@@ -151,8 +146,8 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
           "encrypt "
           "it; valid: false on a network that only people whom you trust are on, or "
           "transport.gpus = \"host\", or hardware.device = \"cpu\", or GPUs of one host");
-    if (by_nccl) name_interface(own->number);
   }
+  if (by_nccl) set_nccl_environment(nccl, on_one_host(context) ? "" : interface_of(own->number));
   const auto credentials = credentials_of(context, transport.encrypt);
   if (!credentials) return fail(credentials);
   const auto cannot = [&](const std::string& why) {

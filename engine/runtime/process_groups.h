@@ -16,10 +16,12 @@ namespace heddle::runtime {
 /// Meets the other ranks at the run's rendezvous and makes the layout's groups: through a file of
 /// the run directory where all ranks are of this host, which then needs no network. Call once a
 /// process, before the first collective; with one rank there is nothing to make. An error
-/// where `transport` asks for encryption of what NCCL would send. `timeout`: how long others are
+/// where `transport` asks for encryption of what NCCL would send. `nccl`: NCCL's settings, where it
+/// is what GPUs talk by. `timeout`: how long others are
 /// waited for.
 Result<> init_process_groups(const launch::RankContext& context, const recipe::Layout& layout,
                              c10::Device device, const recipe::Transport& transport = {},
+                             const recipe::Nccl& nccl = {},
                              std::chrono::milliseconds timeout = std::chrono::minutes(10));
 
 /// How long the collectives of all groups wait for the other ranks, from the next ones on.

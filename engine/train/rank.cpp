@@ -152,8 +152,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   std::string numa;
   if (device->is_cuda()) numa = runtime::bind_to_device(runtime::pci_address(*device));
   const recipe::Layout layout(recipe);
-  if (const auto met = runtime::init_process_groups(context, layout, *device, recipe.transport,
-                                                    in_milliseconds(recipe.timeouts.start));
+  if (const auto met =
+          runtime::init_process_groups(context, layout, *device, recipe.transport, recipe.nccl,
+                                       in_milliseconds(recipe.timeouts.start));
       !met)
     return failed(met.error().message);
   const auto rates = agree_on_rates(recipe, layout, context.launch, *device);

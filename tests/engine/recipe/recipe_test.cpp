@@ -63,6 +63,7 @@ class RecipeTest : public QObject {
     expected.timeouts = {30, 20, 40};
     expected.telemetry = {1};
     expected.transport = {"host", true};
+    expected.nccl = {"eth1", "mlx5_0,mlx5_1", "tree", "ll128", "nvl", "zero", 8388608, "warn"};
     expected.hardware = {"8xh100", 64, "cuda", true};
     QVERIFY(parsed.recipe == expected);
     // Every key of the schema stands in that text, so none is left unread.
