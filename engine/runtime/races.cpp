@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,23 +24,32 @@ struct Range {
   const std::byte *begin, *end;
 };
 
-// The bytes of a tensor, without those between its rows.
+// The bytes of a tensor, in whatever order its dimensions are, without those between its rows.
 void add_ranges(const at::Tensor& tensor, std::vector<Range>& ranges) {
   if (!tensor.defined() || tensor.numel() == 0) return;
-  const auto* data = static_cast<const std::byte*>(tensor.const_data_ptr());
+  struct Dimension {
+    int64_t stride, size;
+  };
+  std::vector<Dimension> outer;
+  for (int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) > 1 && tensor.stride(d) > 0)
+      outer.push_back({tensor.stride(d), tensor.size(d)});
+  std::ranges::sort(outer, std::ranges::greater{}, &Dimension::stride);
   int64_t together = 1;  // elements that lie side by side
-  int64_t outer = tensor.dim();
-  while (outer > 0 && (tensor.size(outer - 1) == 1 || tensor.stride(outer - 1) == together))
-    together *= tensor.size(--outer);
+  while (!outer.empty() && outer.back().stride == together) {
+    together *= outer.back().size;
+    outer.pop_back();
+  }
+  const auto* data = static_cast<const std::byte*>(tensor.const_data_ptr());
   const auto item = static_cast<int64_t>(tensor.element_size());
-  std::vector<int64_t> at(static_cast<size_t>(outer), 0);
+  std::vector<int64_t> at(outer.size(), 0);
   for (;;) {
     int64_t offset = 0;
-    for (int64_t d = 0; d < outer; ++d) offset += at[d] * tensor.stride(d);
+    for (size_t d = 0; d < outer.size(); ++d) offset += at[d] * outer[d].stride;
     ranges.push_back({data + offset * item, data + (offset + together) * item});
-    int64_t d = outer - 1;
-    while (d >= 0 && ++at[d] == tensor.size(d)) at[d--] = 0;
-    if (d < 0) return;
+    size_t d = outer.size();
+    while (d > 0 && ++at[d - 1] == outer[d - 1].size) at[--d] = 0;
+    if (d == 0) return;
   }
 }
 
