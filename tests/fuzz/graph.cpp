@@ -11,13 +11,19 @@ using namespace heddle;
 namespace {
 
 // Numbers of values are names, given in the order in which a text makes them: the same text with
-// those of their first appearance.
+// those of their first appearance. What notes and strings say is nobody's name.
 std::string by_appearance(const std::string& text) {
   std::map<std::string, size_t> names;
   std::string result;
+  bool quoted = false, note = false;
   for (size_t i = 0; i < text.size(); ++i) {
+    if (i == 0 || text[i - 1] == '\n') {
+      note = text.compare(i, 5, "note ") == 0;
+      quoted = false;
+    }
+    if (text[i] == '"') quoted = !quoted;
     result += text[i];
-    if (text[i] != '%') continue;
+    if (text[i] != '%' || note || quoted) continue;
     std::string number;
     while (i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])))
       number += text[++i];
