@@ -52,6 +52,24 @@ __device__ void store(T* to, const float (&from)[V]) {
   *reinterpret_cast<Pack<T, V>*>(to) = pack;
 }
 
+/// The same to global memory, by instructions of 16 bytes: what `store` writes the compiler takes
+/// apart into single elements in some loops.
+template <int V, typename T>
+__device__ void store_whole(T* to, const float (&from)[V]) {
+  constexpr int kWords = sizeof(Pack<T, V>) / sizeof(uint4);
+  if constexpr (kWords == 0) {
+    store<V>(to, from);
+  } else {
+    Pack<T, V> pack;
+    uint4 words[kWords];
+#pragma unroll
+    for (int i = 0; i < V; ++i) pack.of[i] = from_float<T>(from[i]);
+    memcpy(words, &pack, sizeof pack);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) __stwb(reinterpret_cast<uint4*>(to) + i, words[i]);
+  }
+}
+
 /// V elements at once where `Aligned`, else one after the other.
 template <bool Aligned, int V, typename T>
 __device__ void load_aligned(const T* from, float (&to)[V]) {

@@ -88,7 +88,7 @@ __global__ void backward(const T* dy, const T* x, const W* weight, const float* 
 #pragma unroll
         for (int j = 0; j < V; ++j) d[j] = __fadd_rn(v[j], to_float(from_float<T>(d[j])));
       }
-      store<V>(dx + row * n + i, d);
+      store_whole<V>(dx + row * n + i, d);
     }
   }
   if (sums == partial) return;

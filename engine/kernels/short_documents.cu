@@ -50,6 +50,12 @@ __device__ float dot(const Part& a, const Part& b) {
   return sum;
 }
 
+// Heads of queries to a head of keys. In 32 bits: dividing by a number of 64 is a function of its
+// own.
+__device__ unsigned group_of(const AttentionShape& shape) {
+  return static_cast<unsigned>(shape.heads) / static_cast<unsigned>(shape.kv_heads);
+}
+
 // Calls `each(token, head, start, end)` for the tokens of documents that share a segment, a warp at
 // a time, with the tokens of their document.
 template <typename Each>
@@ -67,7 +73,7 @@ __device__ void for_shared(const AttentionShape& shape, const int64_t* first, co
     if (keys.is_longer(at, shape.s, shared)) continue;
     int64_t end = at + 1;
     while (end < shape.s && keys.first[end] == keys.first[at]) ++end;
-    each(static_cast<int64_t>(token), static_cast<int64_t>(static_cast<unsigned>(item) % heads),
+    each(static_cast<int64_t>(token), static_cast<unsigned>(item) % heads,
          sequence + keys.first[at], sequence + end);
   }
 }
@@ -77,8 +83,8 @@ __global__ void forward(AttentionShape shape, const T* q, const T* k, const T* v
                         const int64_t* first, const int32_t* found, T* out, float* logsumexp) {
   const int d = static_cast<int>(shape.d);
   for_shared(shape, first, found, shape.heads,
-             [&](int64_t token, int64_t head, int64_t start, int64_t) {
-               const int64_t kv_head = head / (shape.heads / shape.kv_heads);
+             [&](int64_t token, unsigned head, int64_t start, int64_t) {
+               const int64_t kv_head = head / group_of(shape);
                const int64_t row = (token * shape.heads + head) * d;
                const Part query = load_part(q + row, d);
                Part sum{};
@@ -120,8 +126,8 @@ __global__ void backward_queries(AttentionShape shape, Given<T> given, const int
                                  const int32_t* found, T* dq) {
   const int d = static_cast<int>(shape.d);
   for_shared(
-      shape, first, found, shape.heads, [&](int64_t token, int64_t head, int64_t start, int64_t) {
-        const int64_t kv_head = head / (shape.heads / shape.kv_heads);
+      shape, first, found, shape.heads, [&](int64_t token, unsigned head, int64_t start, int64_t) {
+        const int64_t kv_head = head / group_of(shape);
         const int64_t row = (token * shape.heads + head) * d;
         const Part query = load_part(given.q + row, d), dout = load_part(given.dout + row, d);
         const float delta = dot(dout, load_part(given.out + row, d)),
@@ -140,15 +146,15 @@ template <typename T>
 __global__ void backward_keys(AttentionShape shape, Given<T> given, const int64_t* first,
                               const int32_t* found, T* dk, T* dv) {
   const int d = static_cast<int>(shape.d);
-  const int64_t group = shape.heads / shape.kv_heads;
+  const unsigned group = group_of(shape);
   for_shared(
       shape, first, found, shape.kv_heads,
-      [&](int64_t token, int64_t kv_head, int64_t, int64_t end) {
+      [&](int64_t token, unsigned kv_head, int64_t, int64_t end) {
         const int64_t kv_row = (token * shape.kv_heads + kv_head) * d;
         const Part key = load_part(given.k + kv_row, d), value = load_part(given.v + kv_row, d);
         Part dkey{}, dvalue{};
         for (int64_t at = token; at < end; ++at)
-          for (int64_t head = kv_head * group; head < (kv_head + 1) * group; ++head) {
+          for (unsigned head = kv_head * group; head < (kv_head + 1) * group; ++head) {
             const int64_t row = (at * shape.heads + head) * d;
             const Part query = load_part(given.q + row, d), dout = load_part(given.dout + row, d);
             const float delta = dot(dout, load_part(given.out + row, d)),

@@ -40,6 +40,11 @@ inline unsigned __ballot_sync(unsigned lanes, bool value) {
   return heddle::emulator::ballot(value);
 }
 
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline void __stwb(uint4* to, uint4 value) { *to = value; }
+
 inline int __popc(unsigned value) { return std::popcount(value); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
