@@ -1,4 +1,6 @@
 // LibTorch's operators in the table: what a captured step may consist of besides Heddle's own.
+#include <algorithm>
+
 #include "engine/graph/ir.h"
 
 namespace heddle::graph {
@@ -34,6 +36,19 @@ int64_t number_scratch(const Graph&, const Node&, const Workplace& place) {
   return place.gpu ? 0 : 128;
 }
 
+// On a GPU more tokens than kAtOnce are sorted, and the rows of each sum are summed in pieces, in
+// fp32 (LibTorch's EmbeddingBackwardKernel.cu); for CUB's part of it an upper bound.
+int64_t embedding_backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
+  constexpr int64_t kAtOnce = 3072, kRowsOfPiece = 10, kWarp = 32, kLong = 8, kOfCub = 1 << 19;
+  const graph::Value &tokens = argument(graph, node, 1),
+                     &gradient = graph.values[node.outputs.front()];
+  const int64_t count = tokens.bytes() / kLong, rows = gradient.sizes[0];
+  if (!place.gpu || count <= kAtOnce) return 0;
+  const int64_t sums = std::min(count, rows), pieces = count / kRowsOfPiece + sums;
+  const int64_t columns = (gradient.sizes[1] + kWarp - 1) / kWarp * kWarp;
+  return kLong * (6 * count + count / 4 + 2 * sums + pieces) + 4 * pieces * columns + kOfCub;
+}
+
 // Of the table only the rows that are asked for.
 int64_t embedding_bytes(const Graph& graph, const Node& node) {
   return 2 * graph.values[node.outputs.front()].bytes() + argument(graph, node, 1).bytes();
@@ -58,6 +73,7 @@ std::vector<OperatorEntry> libtorch_operators() {
       {"aten._to_copy", {.casts = true}},
       {"aten.zero_", {.sum = Sum::zeroed}},
       {"aten.embedding", {.bytes = &embedding_bytes}},
+      {"aten.embedding_dense_backward", {.scratch = &embedding_backward_scratch}},
       {"aten.mul.Scalar", {.scratch = &number_scratch}},
       {"aten.div.Scalar", {.scratch = &number_scratch}},
       {"aten.ge.Scalar", {.scratch = &number_scratch}},
@@ -71,27 +87,16 @@ std::vector<OperatorEntry> libtorch_operators() {
         "aten.transpose.int", "aten.unsqueeze", "aten.view"})
     entries.push_back({name, {.role = Role::view}});
   // Each element by itself, or copied.
-  for (const char* name : {"aten.addcmul_",
-                           "aten.bitwise_or.Tensor",
-                           "aten.cat",
-                           "aten.clone",
-                           "aten.copy_",
-                           "aten.div.Tensor",
-                           "aten.embedding_dense_backward",
-                           "aten.index_select",
-                           "aten.mul.Tensor",
-                           "aten.neg",
-                           "aten.ones",
-                           "aten.ones_like",
-                           "aten.silu",
-                           "aten.silu_backward",
-                           "aten.sqrt",
-                           "aten.stack",
-                           "aten.sub.Tensor",
-                           "aten.sum",
-                           "aten.sum.dim_IntList",
-                           "aten.zeros",
-                           "aten.zeros_like"})
+  for (const char* name : {"aten.addcmul_",      "aten.bitwise_or.Tensor",
+                           "aten.cat",           "aten.clone",
+                           "aten.copy_",         "aten.div.Tensor",
+                           "aten.index_select",  "aten.mul.Tensor",
+                           "aten.neg",           "aten.ones",
+                           "aten.ones_like",     "aten.silu",
+                           "aten.silu_backward", "aten.sqrt",
+                           "aten.stack",         "aten.sub.Tensor",
+                           "aten.sum",           "aten.sum.dim_IntList",
+                           "aten.zeros",         "aten.zeros_like"})
     entries.push_back({name, {}});
   return entries;
 }

@@ -47,7 +47,7 @@ Result<Arena> Arena::create_on(c10::Device device, int64_t bytes) try {
   arena.block_ = std::move(block);
   return arena;
 } catch (const c10::Error& error) {
-  return fail("no {:.1f} GiB of GPU memory for the step: {}",
+  return fail("no {:.2f} GiB of GPU memory for the step: {}",
               static_cast<double>(bytes) / (1 << 30), error.what_without_backtrace());
 }
 
@@ -59,7 +59,7 @@ Result<Arena> Arena::create(int64_t bytes, c10::Device device) {
   void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    return fail("no {:.1f} GiB of memory for the step: {}", static_cast<double>(bytes) / (1 << 30),
+    return fail("no {:.2f} GiB of memory for the step: {}", static_cast<double>(bytes) / (1 << 30),
                 std::strerror(errno));
   Arena arena(static_cast<std::byte*>(base), bytes);
   // Small pages, all at once: huge ones take 0.04 s for 340 MB where memory is free in one piece,

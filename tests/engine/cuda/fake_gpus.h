@@ -33,6 +33,24 @@ device = "cuda"
       .toUtf8();
 }
 
+inline QString fake_cuda_folder() { return QString(HEDDLE_BINARY_DIR) + "/fake_cuda"; }
+
+/// What a program loads before all else, where these files lie in `folder`.
+inline QStringList fake_libraries(const QString& folder) {
+  QStringList files;
+  for (const char* library :
+       {"libcudart.so.13", "libnccl.so.2", "libcublas.so.13", "libcublasLt.so.13", "libcuda.so.1"})
+    files << folder + "/" + library;
+  return files;
+}
+
+/// KEY=VALUE each as arguments.
+inline QStringList as_sets(const QStringList& values) {
+  QStringList arguments;
+  for (const QString& value : values) arguments << "--set" << value;
+  return arguments;
+}
+
 class FakeGpus {
  public:
   /// `settings` are of the environment: FAKE_CUDA_…, NAME=value.
@@ -41,11 +59,7 @@ class FakeGpus {
     if (!file.open(QFile::WriteOnly) || file.write(recipe) != recipe.size()) qFatal("no recipe");
     QDir(folder_.path()).mkdir("notes");
     environment_ = QProcessEnvironment::systemEnvironment();
-    QStringList preloaded;
-    for (const char* library : {"libcudart.so.13", "libnccl.so.2", "libcublas.so.13",
-                                "libcublasLt.so.13", "libcuda.so.1"})
-      preloaded << QString(HEDDLE_BINARY_DIR) + "/fake_cuda/" + library;
-    environment_.insert("LD_PRELOAD", preloaded.join(':'));
+    environment_.insert("LD_PRELOAD", fake_libraries(fake_cuda_folder()).join(':'));
     environment_.insert("FAKE_CUDA_LOG", folder_.filePath("notes"));
     environment_.insert("TMPDIR", folder_.path());
     for (const QString& setting : settings)
@@ -55,19 +69,18 @@ class FakeGpus {
   QString path(const QString& name) const { return folder_.filePath(name); }
   QString run_dir() const { return folder_.filePath("run"); }
 
-  /// `arguments` come behind `train RECIPE --run-dir …`.
-  std::unique_ptr<QProcess> start(const QStringList& arguments) const {
+  /// Trains on so many ranks; `sets` are KEY=VALUE, `more` is taken as it is.
+  EngineResult train(int ranks, const QStringList& sets = {}, const QStringList& more = {}) const {
+    return run(training(ranks, sets) + more);
+  }
+  std::unique_ptr<QProcess> start_training(int ranks, const QStringList& sets = {}) const {
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(environment_);
-    process->start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
-                   QStringList{"train", path("recipe.toml"), "--run-dir", run_dir()} + arguments);
+    process->start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine", training(ranks, sets));
     return process;
   }
-  EngineResult train(const QStringList& arguments) const {
-    return run({"train", path("recipe.toml"), "--run-dir", run_dir()}, arguments);
-  }
-  EngineResult run(const QStringList& command, const QStringList& arguments) const {
-    return run_engine(command + arguments, {}, environment_);
+  EngineResult run(const QStringList& arguments) const {
+    return run_engine(arguments, {}, environment_);
   }
 
   /// What a rank's runtime has noted, line by line.
@@ -77,18 +90,24 @@ class FakeGpus {
     return QString(file.readAll()).trimmed().split('\n');
   }
 
-  /// Processes of the run that live.
+  /// Processes of the run that live: whatever it has started has its environment.
   QStringList left() const {
     QStringList found;
     for (const QString& process : QDir("/proc").entryList(QDir::Dirs)) {
-      QFile file("/proc/" + process + "/cmdline");
-      if (file.open(QFile::ReadOnly) && file.readAll().contains(run_dir().toUtf8()))
+      QFile file("/proc/" + process + "/environ");
+      if (file.open(QFile::ReadOnly) && file.readAll().contains(path("notes").toUtf8()))
         found << process;
     }
     return found;
   }
 
  private:
+  QStringList training(int ranks, const QStringList& sets) const {
+    return QStringList{"train",   path("recipe.toml"),    "--run-dir", run_dir(),
+                       "--ranks", QString::number(ranks), "--json"} +
+           as_sets(sets);
+  }
+
   QTemporaryDir folder_;
   QProcessEnvironment environment_;
 };

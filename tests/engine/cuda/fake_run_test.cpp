@@ -36,6 +36,7 @@ profile_every = 3
     QTest::addColumn<QStringList>("sets");
     QTest::newRow("one GPU") << 1 << QStringList{};
     QTest::newRow("micro-batches") << 1 << QStringList{"training.global_batch=4"};
+    QTest::newRow("tokens by the thousand") << 1 << QStringList{"training.local_batch=64"};
     QTest::newRow("sharded over two") << 2 << QStringList{};
     QTest::newRow("two replicas") << 2 << QStringList{"parallelism.dp_replicate=2"};
     QTest::newRow("tensor parallel") << 2 << QStringList{"parallelism.tp=2"};
@@ -51,14 +52,12 @@ profile_every = 3
     QFETCH(int, ranks);
     QFETCH(QStringList, sets);
     const FakeGpus gpus(gpu_recipe(kTables));
-    QStringList arguments{"--ranks", QString::number(ranks), "--json"};
-    for (const QString& set : sets) arguments << "--set" << set;
-    const EngineResult run = gpus.train(arguments);
+    const EngineResult run = gpus.train(ranks, sets);
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QVERIFY2(beyond_the_plan(run.results()).isEmpty(), qPrintable(beyond_the_plan(run.results())));
     QCOMPARE(run.out.count("\"validation_loss\""), 2 * 1);
     QCOMPARE(folders_in(gpus.run_dir() + "/checkpoints").size(), 2);
-    QVERIFY(!run.err.contains("cannot be recorded"));
+    QVERIFY2(!run.out.contains("cannot be recorded"), run.out.constData());
     for (int rank = 0; rank < ranks; ++rank) {
       const QStringList notes = gpus.notes(rank), later = behind_the_start(notes);
       const QString all = notes.join('\n');
@@ -77,18 +76,19 @@ profile_every = 3
 
   void the_eager_mode_runs() {
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\n"));
-    const EngineResult run = gpus.train({"--ranks", "2", "--mode", "eager"});
+    const EngineResult run = gpus.train(2, {}, {"--mode", "eager"});
     QVERIFY2(run.exit_code == 0, run.err.constData());
   }
 
   void the_first_batch_is_evaluated() {
-    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\nglobal_batch = 2\n"));
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\n"));
     for (const QStringList& sets :
-         {QStringList{}, QStringList{"--set", "parallelism.pp=2"},
-          QStringList{"--set", "parallelism.cp=2", "--set", "data.seq_len=128"}}) {
-      const EngineResult run = gpus.run({"eval", gpus.path("recipe.toml"), "--to",
-                                         gpus.path("first.safetensors"), "--ranks", "2"},
-                                        sets);
+         {QStringList{}, QStringList{"parallelism.pp=2", "parallelism.microbatches=1"},
+          QStringList{"parallelism.cp=2", "data.seq_len=128"}}) {
+      const EngineResult run =
+          gpus.run(QStringList{"eval", gpus.path("recipe.toml"), "--to",
+                               gpus.path("first.safetensors"), "--ranks", "2"} +
+                   as_sets(sets));
       QVERIFY2(run.exit_code == 0, run.err.constData());
       QVERIFY(QFile::remove(gpus.path("first.safetensors")));
     }
@@ -96,7 +96,7 @@ profile_every = 3
 
   void a_run_goes_on_from_its_checkpoint() {
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 4\n[checkpoint]\nevery = 2\n"));
-    EngineResult run = gpus.train({"--ranks", "2"});
+    EngineResult run = gpus.train(2);
     QVERIFY2(run.exit_code == 0, run.err.constData());
     // Pinned memory is as large as what is written of a rank, to the page.
     qint64 pinned = 0;
@@ -108,15 +108,17 @@ profile_every = 3
         QFile(folder + "/" + folders_in(folder).last() + "/rank-0.safetensors").size();
     QVERIFY2(pinned > 0 && pinned <= written && written - pinned < 16384,
              qPrintable(QString("%1 pinned, %2 written").arg(pinned).arg(written)));
-    run = gpus.train({"--ranks", "2", "--set", "training.steps=8"});
+    run = gpus.train(2, {"training.steps=8"});
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QCOMPARE(run.results()["first_step"].toInt(), 5);
   }
 
   void a_run_stops_when_it_is_asked_to() {
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 100000\n"));
-    const auto process = gpus.start({"--ranks", "2"});
+    const auto process = gpus.start_training(2);
     QTRY_VERIFY_WITH_TIMEOUT(count(gpus.notes(0), "launch") > 3, 120'000);
+    QVERIFY2(gpus.left().size() >= 3,
+             qPrintable(gpus.left().join(' ')));  // who starts the ranks, too
     ::kill(static_cast<pid_t>(process->processId()), SIGTERM);
     QVERIFY(process->waitForFinished(120'000));
     QCOMPARE(process->exitCode(), 130);
@@ -144,27 +146,30 @@ profile_every = 3
     QFETCH(QStringList, settings);
     QFETCH(QByteArray, says);
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\n"), settings);
-    const EngineResult run = gpus.train({"--ranks", "3"});
+    const EngineResult run = gpus.train(3);
     QVERIFY(run.exit_code != 0);
     QVERIFY2(run.err.contains(says), run.err.constData());
   }
 
   // A step that has no limit of its own keeps the device's.
   void a_plan_keeps_to_what_a_gpu_has_free() {
-    const auto arena = [](const QStringList& settings) {
-      const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\nlocal_batch = 8\n"), settings);
-      const EngineResult run = gpus.train({"--ranks", "2"});
-      if (run.exit_code != 0) qWarning("%s", run.err.constData());
-      return run.results()["arena_bytes"].toDouble(-1);
+    const auto train = [](const QStringList& settings) {
+      return FakeGpus(gpu_recipe("[training]\nsteps = 2\n"), settings)
+          .train(2, {"model.dim=512", "model.n_layers=8", "model.ffn_dim=1024"});
     };
-    const double roomy = arena({});
-    QVERIFY(roomy > 0);
-    const FakeGpus tight(gpu_recipe("[training]\nsteps = 2\nlocal_batch = 64\n[wrapping]\nmode = "
-                                    "\"layers\"\n"),
-                         {"FAKE_CUDA_MEMORY=700000000"});
-    const EngineResult run = tight.train({"--ranks", "2"});
-    QVERIFY(run.exit_code != 0);
-    QVERIFY2(run.err.contains("GiB of GPU memory for the step"), run.err.constData());
+    const EngineResult roomy = train({}), tight = train({"FAKE_CUDA_MEMORY=1830000000"}),
+                       none = train({"FAKE_CUDA_MEMORY=700000000"});
+    QVERIFY2(roomy.exit_code == 0, roomy.err.constData());
+    QVERIFY2(tight.exit_code == 0, tight.err.constData());
+    const auto peak = [](const EngineResult& run) {
+      return run.results()["peak_bytes"].toDouble();
+    };
+    constexpr double kFree =
+        1830e6 - (500 << 20) - (1 << 30);  // without the context, and a reserve
+    QVERIFY2(peak(roomy) > kFree, roomy.out.constData());
+    QVERIFY2(peak(tight) > 0 && peak(tight) <= kFree, tight.out.constData());
+    QVERIFY(none.exit_code != 0);
+    QVERIFY2(none.err.contains("no 0.12 GiB of GPU memory for the step"), none.err.constData());
   }
 };
 
