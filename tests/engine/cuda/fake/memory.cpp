@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -46,6 +47,20 @@ void* add(char* base, size_t bytes, bool on_device) {
   blocks().all[base] = {base, bytes, on_device, device};
   if (on_device) blocks().on_device += bytes;
   return base;
+}
+
+// Zeros of whole pages take no memory of the host's until somebody writes there.
+void fill(char* memory, int value, size_t bytes) {
+  constexpr size_t kPage = 4096;
+  const auto address = reinterpret_cast<size_t>(memory);
+  const size_t before = std::min(bytes, (kPage - address % kPage) % kPage);
+  const size_t pages = (bytes - before) / kPage * kPage;
+  if (value != 0 || pages == 0 || madvise(memory + before, pages, MADV_DONTNEED) != 0) {
+    std::memset(memory, value, bytes);
+    return;
+  }
+  std::memset(memory, 0, before);
+  std::memset(memory + before + pages, 0, bytes - before - pages);
 }
 
 // A copy that the host does not wait for; from and to memory that only the host knows, the device
@@ -175,7 +190,8 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind)
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   FAKE_CALL("cudaMemsetAsync");
-  return end_call(put(stream, [memory, value, bytes] { std::memset(memory, value, bytes); }));
+  return end_call(
+      put(stream, [memory, value, bytes] { fill(static_cast<char*>(memory), value, bytes); }));
 }
 cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   return cudaMemsetAsync(memory, value, bytes, nullptr);
