@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # The first hour on a machine with GPUs: checks and measures Heddle there, within 25 minutes, without a network.
-#   packaging/gpu-check.sh [--python PYTHON] [--build FOLDER] [--to FOLDER] [--peer SCRIPT] [--only PART,...]
+#   packaging/gpu-check.sh [--python PYTHON] [--build FOLDER] [--to FOLDER] [--peer SCRIPT] [--only PART,...] [--tiny]
 #   packaging/gpu-check.sh --pack FOLDER
 # PYTHON has torch 2.11, whose libraries are used (default: python3). FOLDER of --build holds the programs: what
 # --pack has put together on a machine with a network, or build/release (the default). --to receives
 # gpu-check.json, gpu-check.txt and a log of each part (default: gpu-check). A part that is done there already is
 # not done again, so a check that was cut off goes on when it is called again. --peer is the training script that
-# Heddle is compared with (docs/verification.md). The exit code is 1 if a part failed.
+# Heddle is compared with (docs/verification.md); without it Heddle is measured alone. --tiny tries the check itself,
+# on shapes of seconds. The exit code is 1 if a part failed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 source "$here/lib/common.sh"

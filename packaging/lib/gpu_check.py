@@ -2,13 +2,16 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +25,11 @@ BF16 = 2e-2
 
 
 class Failed(Exception):
-    """A part did not do what it should; its words say what happened."""
+    """A part did not do what it should; its words say what happened, `out` what a program had said until then."""
+
+    def __init__(self, words, out=""):
+        super().__init__(words)
+        self.out = out
 
 
 class Check:
@@ -41,25 +48,32 @@ class Check:
 
     def run(self, *command, may_fail=False):
         command = [str(word) for word in command]
-        left = self.until - time.monotonic()
-        with open(self.log, "a", encoding="utf-8") as log:
-            log.write(f"$ {' '.join(command)}\n")
+        left = max(self.until - time.monotonic(), 1)
+        with open(self.log, "ab") as log, tempfile.TemporaryFile() as said:
+            log.write(f"$ {' '.join(command)}\n".encode())
             log.flush()
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, errors="replace",
-                                       env=self.environment, start_new_session=True)
+            process = subprocess.Popen(command, stdout=said, stderr=log, env=self.environment, start_new_session=True)
             try:
-                out, _ = process.communicate(timeout=max(left, 1))
+                process.wait(timeout=left)
+                in_time = True
             except subprocess.TimeoutExpired:
-                # Its ranks are in its group; nothing of it may hold the GPU in the next part.
+                # Its ranks end with it; nothing of it may hold the GPU in the next part.
                 os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-                raise Failed(f"{Path(command[0]).name} took longer than the part may ({left:.0f} s were left)") from None
+                process.wait()
+                in_time = False
+            said.seek(0)
+            out = said.read()
             log.write(out)
-        self.code = process.returncode
-        if process.returncode and not may_fail:
-            words = self.log.read_text(errors="replace").strip().splitlines()
-            raise Failed(f"{Path(command[0]).name} ended with {process.returncode}: {words[-1][:400] if words else ''}")
+        out = out.decode(errors="replace")
+        name, self.code = Path(command[0]).name, process.returncode
+        if not in_time:
+            raise Failed(f"{name} took longer than the part may ({left:.0f} s were left)", out)
+        if self.code and not may_fail:
+            raise Failed(f"{name} ended with {self.code}: {self.last_words()}", out)
         return out
+
+    def last_words(self):
+        return (self.log.read_text(errors="replace").strip().splitlines() or [""])[-1][:400]
 
     def train(self, name, recipe, *arguments):
         """Trains a recipe; the results, and of each step what its log says."""
@@ -74,8 +88,7 @@ class Check:
         out = self.run(self.build / "gpu_check", what, may_fail=True)
         lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         if self.code != (0 if all(line["ok"] for line in lines) else 1) or not lines:
-            said = self.log.read_text(errors="replace").strip().splitlines()[-1]
-            raise Failed(f"gpu_check ended with {self.code} after {len(lines)} checks: {said[:400]}")
+            raise Failed(f"gpu_check ended with {self.code} after {len(lines)} checks: {self.last_words()}", out)
         return lines
 
 
@@ -129,6 +142,17 @@ device = "cuda"
 """
 
 
+def apart(found, expected, *, relative=True):
+    """The furthest of some numbers from what they should be; infinitely far where one is none."""
+    def away(a, b):
+        if a is None or not math.isfinite(a):
+            return math.inf
+        scale = abs(b) if relative else 1
+        return 0.0 if a == b else abs(a - b) / scale if scale else math.inf
+
+    return max(away(a, b) for a, b in zip(found, expected, strict=True))
+
+
 def of_checks(lines):
     bad = [line["check"] for line in lines if not line["ok"]]
     return not bad, f"{len(lines) - len(bad)} of {len(lines)} hold" + (f"; not: {', '.join(bad[:6])}" if bad else ""), lines
@@ -159,19 +183,20 @@ def parity(check):
         expected = json.loads((FIXTURES / fixture / "expected.json").read_text())["losses"]
         for mode in ("eager", "planned"):
             results, _ = check.train(f"{fixture}-{mode}", fixture_recipe(fixture), "--mode", mode)
-            found[f"{fixture}, {mode}"] = max(abs(a - b) for a, b in zip(results["losses"], expected, strict=True))
+            found[f"{fixture}, {mode}"] = apart(results["losses"], expected, relative=False)
     worst = max(found, key=found.get)
     return found[worst] <= PARITY, f"furthest from Hugging Face's losses: {found[worst]:.2g} ({worst}; {PARITY:g} may be)", found
 
 
 def steps(check):
     """Operator by operator, planned, and as one recorded launch; memory against the plan."""
-    shape = dict(layers=4, seq=4096, steps=16)
-    eager, _ = check.train("steps-eager", recipe("llama3-1b", **shape), "--mode", "eager")
-    planned, lines = check.train("steps-planned", recipe("llama3-1b", **shape), "--mode", "planned")
+    words = recipe("llama3-debug" if check.arguments.tiny else "llama3-1b", steps=16,
+                   **dict(layers=2, seq=256) if check.arguments.tiny else dict(layers=4, seq=4096))
+    eager, _ = check.train("steps-eager", words, "--mode", "eager")
+    planned, lines = check.train("steps-planned", words, "--mode", "planned")
     seconds = [line["step_seconds"] for line in lines]
     found = {"eager": eager, "planned": planned, "step_seconds": seconds}
-    away = max(abs(a - b) / b for a, b in zip(planned["losses"], eager["losses"], strict=True))
+    away = apart(planned["losses"], eager["losses"])
     words = (f"eager {eager['step_seconds']:.4f} s, planned {statistics.median(seconds[1:3]):.4f} s, "
              f"recorded {statistics.median(seconds[6:]):.4f} s; losses within {away:.2g}; "
              f"peak {planned['peak_bytes'] / 1e9:.2f} GB, predicted {planned['predicted_peak_bytes'] / 1e9:.2f} GB")
@@ -182,7 +207,7 @@ def against_cpu(check):
     shape = dict(layers=2, seq=256, steps=6)
     losses = {device: check.train(f"losses-{device}", recipe("llama3-debug", device=device, **shape))[0]["losses"]
               for device in ("cpu", "cuda")}
-    away = max(abs(a - b) / b for a, b in zip(losses["cuda"], losses["cpu"], strict=True))
+    away = apart(losses["cuda"], losses["cpu"])
     return away <= BF16, f"six steps in bf16: losses within {away:.2g} of the CPU's ({BF16:g} may be)", losses
 
 
@@ -212,20 +237,23 @@ def shared(check):
         results, _ = check.train(f"shared-{number}", words, "--set", "training.global_batch=8", "--set",
                                  f"training.local_batch={4 if 'dp_shard' in layout else 8}")
         losses[name] = results["losses"]
-    away = {name: max(abs(a - b) / b for a, b in zip(each, losses["1 rank"], strict=True))
-            for name, each in losses.items()}
+    away = {name: apart(each, losses["1 rank"]) for name, each in losses.items()}
     worst = max(away, key=away.get)
     return away[worst] <= BF16, f"losses within {away[worst]:.2g} of one rank's ({worst}; {BF16:g} may be)", losses
 
 
 def benchmark(check):
-    if not check.arguments.peer:
-        raise Failed("no --peer: nothing to compare with")
-    torchrun = Path(check.environment["HEDDLE_CHECK_PYTHON"]).parent / "torchrun"
-    out = check.run(sys.executable, ROOT / "tests/bench/gpu_bench.py", "--torchrun", torchrun, "--peer",
-                    check.arguments.peer, "--rounds", 2, "--steps", 12, "--build", check.build)
-    lines = [line for line in out.splitlines() if "bound" in line]
-    return bool(lines) and all("ok" in line.split()[-1] for line in lines), "; ".join(re.sub(r"\s+", " ", line) for line in lines), out.splitlines()
+    """Heddle and the peer in turn; without a peer only what Heddle does."""
+    command = [sys.executable, ROOT / "tests/bench/gpu_bench.py", "--rounds", 2, "--steps", 12, "--steps-only", "cuda",
+               "--build", check.build, "--torchrun", Path(check.environment["HEDDLE_CHECK_PYTHON"]).parent / "torchrun"]
+    if check.arguments.peer:
+        command += ["--peer", check.arguments.peer]
+    if check.arguments.tiny:
+        command += ["--shapes", "tiny", "--seq", 256]
+    out = check.run(*command).splitlines()
+    bounds = [line for line in out if "(bound" in line]
+    words = "; ".join(re.sub(r"\s+", " ", line) for line in bounds or out[-1:])
+    return all(line.endswith(" ok") for line in bounds), words, out
 
 
 # In order: what the next ones rest on comes first. Seconds are limits; all of them are less than 25 minutes.
@@ -277,6 +305,7 @@ def main():
     parser.add_argument("--build", default=ROOT / "build/release/bin", help="where the programs are")
     parser.add_argument("--to", default="gpu-check", help="where results go")
     parser.add_argument("--peer", help="the training script to compare with")
+    parser.add_argument("--tiny", action="store_true", help="shapes of seconds, which measure nothing: tries the check")
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     arguments = parser.parse_args()
     chosen = arguments.only.split(",")
@@ -298,8 +327,10 @@ def main():
         begin = time.monotonic()
         try:
             ok, words, found = work(check)
-        except (Failed, OSError, KeyError, ValueError) as error:
-            ok, words, found = False, f"{error}" if isinstance(error, Failed) else f"{type(error).__name__}: {error}", None
+        except Failed as error:
+            ok, words, found = False, f"{error}", error.out.splitlines()
+        except Exception as error:  # of the check itself: the next part is tried all the same
+            ok, words, found = False, f"{type(error).__name__}: {error}", traceback.format_exc().splitlines()
         done[part] = {"ok": ok, "words": words, "seconds": round(time.monotonic() - begin, 1), "found": found}
         whole = results.with_suffix(".part")
         whole.write_text(json.dumps(done, indent=1))

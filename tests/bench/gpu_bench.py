@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Heddle on GPUs against PyTorch FSDP2 with torch.compile in bf16, alternately, and against its own CPU.
 
-  gpu_bench.py --torchrun VENV/bin/torchrun --peer fsdp2_llama.py [--shapes 1b,8b-8] [--seq 8192]
-               [--gpus 1] [--rounds 3] [--steps 12] [--build build/release/bin]
+  gpu_bench.py --torchrun VENV/bin/torchrun [--peer fsdp2_llama.py] [--shapes 1b,8b-8] [--seq 8192]
+               [--gpus 1] [--rounds 3] [--steps 12] [--build build/release/bin] [--steps-only DEVICE]
 
 1b: the preset; 8b-8: eight layers of the 8b preset; both with an output matrix of its own, as the peer
-has. First the gradients of a small model in bf16 on the GPU and on the CPU, then the steps. VENV needs
-torch and transformers. The shape `tiny` tries the bench itself, without a GPU too: then
-both compute on the CPU, and there is no MFU.
+has. Without --peer Heddle alone is measured. First the gradients of a small model in bf16 on the GPU and on
+the CPU, then the steps; with --steps-only these alone, on that device. VENV needs torch and transformers; for
+steps without a peer it is not used. The shape `tiny` tries the bench itself, without a GPU too: then both
+compute on the CPU, and there is no MFU.
 """
 import argparse
 import json
@@ -29,7 +30,7 @@ GRADIENTS = f"{ROOT}/packaging/lib/gradients.py"
 
 p = argparse.ArgumentParser()
 p.add_argument("--torchrun", required=True, help="of an environment with torch and transformers")
-p.add_argument("--peer", required=True, help="the peer's script")
+p.add_argument("--peer", help="the peer's script")
 p.add_argument("--text", default=TEXT)
 p.add_argument("--shapes", default="1b,8b-8", help=f"of {', '.join(SHAPES)}")
 p.add_argument("--seq", type=int, default=8192)
@@ -37,11 +38,12 @@ p.add_argument("--gpus", type=int, default=1)
 p.add_argument("--rounds", type=int, default=3)
 p.add_argument("--steps", type=int, default=12)
 p.add_argument("--build", default=f"{ROOT}/build/release/bin")
+p.add_argument("--steps-only", metavar="DEVICE", help="cuda or cpu")
 a = p.parse_args()
 unknown = [shape for shape in a.shapes.split(",") if shape not in SHAPES]
 if unknown:
     p.error(f"--shapes: {', '.join(unknown)}; valid: {', '.join(SHAPES)}")
-python = os.path.join(os.path.dirname(a.torchrun), "python")
+python = os.path.join(os.path.dirname(a.torchrun), "python3")
 
 
 def run(command):
@@ -113,9 +115,12 @@ def peer(shape):
 
 
 def compare(folder, shape):
-    runs = {"Heddle": [], "FSDP2 --compile": []}
+    sides = {"Heddle": lambda: heddle(folder, shape)}
+    if a.peer:
+        sides["FSDP2 --compile"] = lambda: peer(shape)
+    runs = {name: [] for name in sides}
     for number in range(1, a.rounds + 1):
-        for name, measure in (("Heddle", lambda: heddle(folder, shape)), ("FSDP2 --compile", lambda: peer(shape))):
+        for name, measure in sides.items():
             result = measure()
             runs[name].append(result)
             mfu = f"  MFU {100 * result['mfu']:.1f} %" if result.get("mfu") else ""
@@ -129,16 +134,19 @@ def compare(folder, shape):
     def ratio(key):
         return median("Heddle", key) / median("FSDP2 --compile", key)
 
-    bound(f"{shape}: tokens per second, of FSDP2 --compile's", ratio("tokens_per_second_per_rank"), 1.1, True)
-    bound(f"{shape}: peak memory, of FSDP2 --compile's", ratio("peak_bytes"), 0.8, False)
-    bound(f"{shape}: first step, of FSDP2 --compile's", ratio("first_step_seconds"), 1, False)
+    if a.peer:
+        bound(f"{shape}: tokens per second, of FSDP2 --compile's", ratio("tokens_per_second_per_rank"), 1.1, True)
+        bound(f"{shape}: peak memory, of FSDP2 --compile's", ratio("peak_bytes"), 0.8, False)
+        bound(f"{shape}: first step, of FSDP2 --compile's", ratio("first_step_seconds"), 1, False)
     if runs["Heddle"][0].get("mfu"):
         bound(f"{shape}: MFU", median("Heddle", "mfu"), 0.5, True)
 
 
-device = run([python, "-c", "import torch; print('cuda' if torch.cuda.is_available() else 'cpu')"]).strip()
-print(f"both compute on: {device}", flush=True)
+device = a.steps_only or run(
+    [python, "-c", "import torch; print('cuda' if torch.cuda.is_available() else 'cpu')"]).strip()
+print(f"computing on: {device}", flush=True)
 with tempfile.TemporaryDirectory(prefix="gpu-bench-") as scratch:
-    gradients(scratch)
+    if not a.steps_only:
+        gradients(scratch)
     for each in a.shapes.split(","):
         compare(scratch, each)

@@ -68,6 +68,7 @@ class FakeGpus {
 
   QString path(const QString& name) const { return folder_.filePath(name); }
   QString run_dir() const { return folder_.filePath("run"); }
+  const QProcessEnvironment& environment() const { return environment_; }
 
   /// Trains on so many ranks; `sets` are KEY=VALUE, `more` is taken as it is.
   EngineResult train(int ranks, const QStringList& sets = {}, const QStringList& more = {}) const {

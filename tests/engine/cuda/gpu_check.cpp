@@ -7,7 +7,7 @@
 // told.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cmath>
@@ -87,14 +87,21 @@ double distance(const std::vector<Tensor>& found, const std::vector<Tensor>& exp
   return furthest;
 }
 
-void compare(const std::string& op, at::ScalarType type, const Stack& arguments) {
-  const std::string check = fmt::format("{} {}", op, c10::toString(type));
+// `of` tells the check from others of the operator.
+void compare(const std::string& op, at::ScalarType type, const Stack& arguments,
+             const std::string& of) {
+  const std::string check = fmt::format("{} {} {}", op, c10::toString(type), of);
   attempt(check, [&] {
     // bf16 results are rounded once, to 2⁻⁹ of themselves; sums in fp32 differ by their order.
     const double limit = type == at::kBFloat16 ? 8e-3 : 1e-5;
     const double away = distance(outcome(op, arguments, gpu), outcome(op, arguments, c10::kCPU));
     tell(check, away <= limit, {{"distance", away}, {"limit", limit}});
   });
+}
+
+void compare(const std::string& op, at::ScalarType type, const Stack& arguments) {
+  const Tensor first = tensors_of(arguments[0]).at(0);
+  compare(op, type, arguments, fmt::format("{}", fmt::join(first.sizes(), " x ")));
 }
 
 void model_kernels(at::ScalarType type) {
@@ -260,11 +267,13 @@ void attention_of_a_part(int64_t ranks, int64_t length, int64_t document, at::Sc
                first = last.div(document, "floor") * document, starts = at::tensor(begins);
   const Tensor q = randn(2 * length, 8), k = randn(2 * ranks * length, 2),
                v = randn(2 * ranks * length, 2), dout = randn(2 * length, 8);
-  compare("attention", type, {q, k, v, first, last, starts, 0.125});
+  const std::string of = fmt::format("part of {} ranks, tokens {}, documents of {}", ranks,
+                                     2 * ranks * length, document);
+  compare("attention", type, {q, k, v, first, last, starts, 0.125}, of);
   Stack results{q, k, v, first, last, starts, 0.125};
   c10::Dispatcher::singleton().findSchemaOrThrow("heddle::attention", "").callBoxed(&results);
   compare("attention_backward", type,
-          {dout, q, k, v, results[0], results[1], first, last, starts, 0.125});
+          {dout, q, k, v, results[0], results[1], first, last, starts, 0.125}, of);
 }
 
 // One timed instruction: first eager, then recorded and launched, timed from an eager event.
