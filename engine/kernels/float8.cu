@@ -87,9 +87,11 @@ __global__ void encode_all(const Number* x, const unsigned* parts, uint8_t* to,
     encode<Format, V>(x + i, scale, to + i);
 }
 
-// A block is some columns, a thread each, and a part of their rows.
+// A block is some columns, a thread each, and a part of their rows; with fewer columns there are
+// blocks enough without more parts, which all have to be read again.
+constexpr int kColumnThreads = 128;
 __global__ void largest_of_columns(const Number* x, unsigned* parts, int64_t rows, int64_t n) {
-  const int64_t column = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t column = static_cast<int64_t>(blockIdx.x) * kColumnThreads + threadIdx.x;
   if (column >= n) return;
   const int64_t first = static_cast<int64_t>(blockIdx.y) * kFloat8Rows,
                 end = min(rows, first + kFloat8Rows);
@@ -136,8 +138,8 @@ void turned(const void* x, uint8_t* to, float* inverse_scale, unsigned* parts, i
   const auto* numbers = static_cast<const Number*>(x);
   const int64_t count = float8_parts(rows, n, by_row, true) / (by_row ? n : 1);
   if (by_row) {
-    launch(stream, blocks_for(n, kThreads), count, kThreads, &largest_of_columns, numbers, parts,
-           rows, n);
+    launch(stream, blocks_for(n, kColumnThreads), count, kColumnThreads, &largest_of_columns,
+           numbers, parts, rows, n);
   } else {
     by_pack<Number>(packs<Number>(rows * n, x), [&]<typename, int V>() {
       launch(stream, count, &largest_of_parts<V>, numbers, parts, rows * n);

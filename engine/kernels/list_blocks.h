@@ -24,7 +24,7 @@ inline int64_t norm_blocks(int64_t rows) {
 }
 
 /// Rows of which float8_quantize looks for the largest number of a column at once.
-inline constexpr int64_t kFloat8Rows = 128;
+inline constexpr int64_t kFloat8Rows = 256;
 /// Largest numbers that it keeps: of parts of all numbers, as many parts as an H100 works on at
 /// once; of each column of so many rows; none of rows, which it has at once.
 inline int64_t float8_parts(int64_t rows, int64_t n, bool by_row, bool transposed) {

@@ -169,12 +169,17 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
     }
   }
   const at::Tensor norm = this->norm();
-  const auto ranks = static_cast<double>(settings_.layout.mesh().size(recipe::kTokens));
+  const recipe::Mesh& mesh = settings_.layout.mesh();
+  const auto ranks = static_cast<double>(mesh.size(recipe::kTokens));
   runtime::NamedTensors outputs;
   outputs["grad_norm"] = norm;
   outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
-  outputs["loss_max"] = all_reduced(loss_sum_, "max", recipe::kTokens | recipe::kPp) * ranks;
-  outputs["asked"] = all_reduced(asked, "max", recipe::kWorld);
+  const std::vector<at::Tensor> own{loss_sum_, asked};
+  const auto most = mesh.size() == 1
+                        ? own
+                        : runtime::wait(runtime::all_reduce(own, "max", mesh.name(recipe::kWorld)));
+  outputs["loss_max"] = most[0] * ranks;
+  outputs["asked"] = most[1];
   loss_sum_.zero_();
 
   // Without clipping no update has to wait for the norm: the passes move it into backward.

@@ -5,7 +5,7 @@
 
 Prints a line a run: the last loss and how far it is from bf16's (bound 1 %), seconds a step, the
 predicted and the measured resident peak of rank 0 and their difference (bound 5 %), what operators
-allocated beyond the plan (bound 0). Ten minutes on two cores.
+allocated beyond the plan (bound 0). Half an hour on two cores.
 """
 import argparse, json, os, subprocess, sys
 

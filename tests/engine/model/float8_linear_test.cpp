@@ -6,6 +6,7 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/graph/trace_kernels.h"
+#include "engine/kernels/operators.h"
 #include "engine/model/linear.h"
 #include "tests/support/float8_fixture.h"
 
@@ -15,6 +16,10 @@ using recipe::Float8;
 using Tensors = std::vector<Tensor>;
 
 namespace {
+
+Tensor given(const char* name) {
+  return float8_fixture(QString("linear.%1").arg(name), at::kBFloat16);
+}
 
 // The same products of the same numbers, summed in another order: they differ in their last bit.
 double largest_difference(const Tensor& a, const Tensor& b) {
@@ -36,9 +41,6 @@ class Float8LinearTest : public QObject {
   void results_and_gradients_are_torchaos() {
     QFETCH(int, float8);
     const QString recipe = QString("linear.%1.").arg(QTest::currentDataTag());
-    const auto given = [](const char* name) {
-      return float8_fixture(QString("linear.%1").arg(name), at::kBFloat16);
-    };
     const Tensor leaf = given("x").set_requires_grad(true),
                  weight = given("weight").set_requires_grad(true);
     Tensor x = leaf;
@@ -50,6 +52,27 @@ class Float8LinearTest : public QObject {
       qInfo("%s: %.1e of the largest", name, off);
       QVERIFY2(off < 1.0 / 256, name);
     }
+  }
+
+  // Over tensor-parallel ranks torchao's scale of a tensor is that of all of it, for which ranks
+  // meet at each conversion; Heddle's is that of a rank's part. It is as fine at least: here one
+  // part's numbers are 2²⁰ times as large as the other's, which the scale of both makes zeros of.
+  void a_part_is_scaled_by_its_own_largest_number() {
+    const Tensor part = given("weight"), larger = part * 0x1p20, both = at::cat({part, larger});
+    const auto quantized = [](const Tensor& x) {
+      return kernels::float8_quantize(x, at::kFloat8_e4m3fn, false, false);
+    };
+    const auto off = [&](const kernels::Float8Matrix& made) {
+      const Tensor values = made.values.narrow(0, 0, part.size(0)).to(at::kFloat);
+      return largest_difference(values * made.inverse_scale, part);
+    };
+    const double own_scale = quantized(part).inverse_scale.item<double>(),
+                 largest = part.abs().max().item<double>();
+    QVERIFY(std::abs(own_scale * 448 / largest - 1) < 1e-6);
+    QVERIFY(std::abs(quantized(both).inverse_scale.item<double>() / own_scale / 0x1p20 - 1) < 1e-6);
+    // Half a unit of the last of e4m3's three bits, of the largest number; all of it.
+    QVERIFY(off(quantized(part)) <= 0x1p-4);
+    QCOMPARE(off(quantized(both)), 1.0);
   }
 
   void products_are_in_8_bits_and_nothing_of_them_is_kept() {

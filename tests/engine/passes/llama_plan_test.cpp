@@ -133,6 +133,17 @@ class LlamaPlanTest : public QObject {
     QVERIFY(*loss < *scatter);
   }
 
+  // The norm's, which alone waits for backward; the loss's sum; what is the largest of all ranks.
+  void the_scalars_of_a_step_take_three_collectives_data() { plans_data(); }
+  void the_scalars_of_a_step_take_three_collectives() {
+    QFETCH(QStringList, sets);
+    const passes::Plan plan = planned(small(sets));
+    const auto of_scalars = std::ranges::count_if(plan.graph.nodes, [](const Node& node) {
+      return node.op == "heddle.all_reduce" && node.module.empty();
+    });
+    QCOMPARE(of_scalars, 3);
+  }
+
   // The stages have different parts of the model and meet in few collectives: in one order, and not
   // while the first stage has yet to send forward what the last one makes the loss of.
   void stages_agree_on_what_all_do_data() {
