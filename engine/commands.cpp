@@ -14,6 +14,7 @@
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/cost/layer_work.h"
+#include "engine/data/corpus.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
@@ -46,7 +47,7 @@ int train(const RecipeOptions& options, launch::TrainOptions launch) {
   // An evaluation neither validates nor saves.
   if (!launch.eval_to.empty())
     sets.insert(sets.end(), {"validation.every=0", "checkpoint.enabled=false"});
-  const auto inputs = train::read_inputs(options.path, options.ranks, sets);
+  const auto inputs = train::read_inputs(options.path, options.ranks, true, sets);
   if (!inputs) return bad_usage(inputs.error().message);
   recipe::Recipe recipe = inputs->recipe;
   launch.keeps_checkpoints = !launch::checkpoint_folder(recipe.checkpoint, launch.run_dir).empty();
@@ -140,6 +141,32 @@ int convert(const std::string& from, const std::string& to) {
     say(stderr, "{}: holds checkpoints; the newest is taken: {}\n", from, meant);
   const auto done = checkpoint::convert(from, to);
   return done ? 0 : bad_usage(done.error().message);
+}
+
+int tokenize_corpus(const RecipeOptions& options, int jobs) {
+  const recipe::Parsed parsed =
+      checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
+  if (!parsed.ok()) return bad_usage(recipe::lines_of(parsed.faults));
+  const auto begin = Clock::now();
+  const auto made = data::tokenize_corpus(
+      parsed.recipe, {.jobs = jobs, .progress = [](const std::string& key, const auto& progress) {
+                        say(stderr, "{}: {}\n", key, data::progress_text(progress));
+                      }});
+  if (!made) return bad_usage(made.error().message);
+  for (const auto& [key, data, part, weight] : data::texts_of(parsed.recipe)) {
+    const auto origin = data::store_origin(data, part);
+    const auto totals = origin ? data::read_totals(origin->folder()) : fail(origin);
+    if (!totals) return bad_usage(totals.error().message);
+    if (!*totals) return bad_usage(fmt::format("{}: has changed meanwhile; start again", key));
+    say("{}\n", json_text(nlohmann::ordered_json{{"key", key},
+                                                 {"store", origin->folder()},
+                                                 {"tokens", (*totals)->tokens},
+                                                 {"documents", (*totals)->documents},
+                                                 {"skipped", (*totals)->skipped},
+                                                 {"bytes", (*totals)->bytes},
+                                                 {"seconds", seconds_since(begin)}}));
+  }
+  return 0;
 }
 
 int tokenize(const TokenizeOptions& options) {

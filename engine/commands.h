@@ -57,6 +57,10 @@ int calibrate(int32_t ranks, bool json);
 /// `convert`: see engine/checkpoint/convert.h.
 int convert(const std::string& from, const std::string& to);
 
+/// `tokenize-corpus`: makes the recipe's token stores with `jobs` threads (0: as many as cores);
+/// progress on stderr, and a line of JSON a store on stdout.
+int tokenize_corpus(const RecipeOptions& recipe, int jobs);
+
 struct TokenizeOptions {
   std::string tokenizer;
   bool decode = false;

@@ -129,6 +129,13 @@ int run(int argc, char** argv) {
       ->required();
   tokenize_command->add_flag("--decode", tokenize.decode, "ids on stdin to text on stdout");
 
+  int jobs = 0;
+  auto* corpus_command =
+      app.add_subcommand("tokenize-corpus", "the recipe's token stores, ahead of its runs");
+  add_recipe_options(corpus_command, recipe);
+  corpus_command->add_option("--jobs", jobs, "threads (default: as many as cores)")
+      ->check(CLI::Range(1, 1024));
+
   launch::SuperviseOptions supervise;
   auto* supervise_command =
       app.add_subcommand("supervise", "run a prepared run directory detached");
@@ -182,6 +189,7 @@ int run(int argc, char** argv) {
   }
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
+  if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
   if (*convert_command) return engine::convert(from, to);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "engine/data/patterns.h"
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
 #include "storage/open_files.h"
@@ -26,6 +27,19 @@ struct Input {
 /// Everything that is read, pointing into the recipe.
 std::vector<Input> inputs_of(recipe::Recipe& recipe) {
   std::vector<Input> inputs;
+  // A pattern's files are inputs of their own.
+  const auto expand = [](std::vector<std::string>& paths) {
+    std::vector<std::string> meant;
+    for (const std::string& path : paths) {
+      const std::vector<std::string> matches = data::matches_of(path);
+      if (matches.empty()) meant.push_back(path);  // its fault is told
+      meant.insert(meant.end(), matches.begin(), matches.end());
+    }
+    paths = std::move(meant);
+  };
+  expand(recipe.data.text);
+  for (recipe::MixPart& part : recipe.data.mix) expand(part.text);
+  expand(recipe.validation.text);
   const auto add = [&](const std::string& key, const std::string& place, std::string& path) {
     if (!path.empty()) inputs.push_back({key, place, &path});
   };
@@ -34,6 +48,9 @@ std::vector<Input> inputs_of(recipe::Recipe& recipe) {
   };
   add("model.checkpoint", "model.checkpoint", recipe.model.checkpoint);
   add_all("data.text", recipe.data.text);
+  for (size_t i = 0; i < recipe.data.mix.size(); ++i)
+    for (std::string& path : recipe.data.mix[i].text)
+      add("data.mix", fmt::format("data.mix[{}]", i), path);
   add("data.token_ids", "data.token_ids", recipe.data.token_ids);
   add("data.tokenizer", "data.tokenizer", recipe.data.tokenizer);
   add_all("validation.text", recipe.validation.text);

@@ -56,8 +56,8 @@ Result<std::string> with_values(std::string text, const recipe::Recipe& recipe,
   return text;
 }
 
-const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",
-                                            "data.token_ids",   "data.tokenizer",
+const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",        "data.mix",
+                                            "data.token_ids",   "data.tokenizer",   "data.cache",
                                             "validation.text",  "checkpoint.folder"};
 
 tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {

@@ -1,19 +1,31 @@
-// Text files as documents: .txt, .jsonl and folders of them.
+// A chunk's documents.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
+#include "engine/data/chunks.h"
 
 namespace heddle::data {
 
-/// Calls `take` for each document: a .txt file is one, each line of a .jsonl file is one (its field
-/// "text"), a folder stands for all such files below it, in the order of their paths. Errors name
-/// the file, and the line of a .jsonl. `take` may fail, which ends the reading.
-Result<> for_each_document(const std::vector<std::string>& paths,
-                           const std::function<Result<>(std::string_view text)>& take);
+/// A document, or a part of one that plain text was cut into.
+struct DocumentPart {
+  std::string_view text;
+  bool begins = true;
+  bool ends = true;
+};
+
+struct DocumentSink {
+  /// An error ends the reading.
+  std::function<Result<>(const DocumentPart&)> take;
+  /// Of a document that cannot be read: "FILE:LINE: why".
+  std::function<void(std::string complaint)> skip;
+};
+
+/// Hands on what a chunk holds: of JSON each line that is not blank, which is an object with a text
+/// in `field`.
+Result<> for_each_document(const Chunk& chunk, const std::string& field, const DocumentSink& sink);
 
 }  // namespace heddle::data

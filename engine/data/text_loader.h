@@ -2,9 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/data/document_choice.h"
+#include "engine/data/mixture.h"
+#include "engine/data/sample_order.h"
+#include "engine/data/token_source.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::data {
@@ -24,60 +30,79 @@ Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data)
 
 /// The training data of a recipe. Text: each document is BOS + tokens + EOS, documents are joined
 /// and cut into samples of seq_len + 1 tokens (the tail that does not fill one is left out);
-/// samples are taken in an order that `data.seed` gives, another one each epoch. Token ids: in
-/// order, from the start again after the last.
+/// samples are taken in an order that `data.seed` gives (SampleOrder), another one each epoch.
+/// Of a mix each sample is of one text (Mixture), and each text is read in an order of its own,
+/// epoch after epoch. Token ids: in order, from the start again after the last.
 ///
 /// The position is the step alone: step s reads the samples [s · global_batch, (s + 1) ·
 /// global_batch) of that order whatever the ranks are, so a run goes on where it was with any
 /// number of them; with another global_batch too, by `go_on`.
 ///
-/// Threads: `next` is const and may run side by side.
+/// Text comes from its token store, which somebody builds (build_store) or has built. Where it is
+/// not whole yet, what reads it waits until what is read is there; an error tells why it never will
+/// be.
+///
+/// Threads: the const members may run side by side.
 class DataLoader {
  public:
-  /// Reads and tokenizes all of `data.text`, or reads `data.token_ids`. `training.global_batch` and
-  /// `local_batch` as after `resolve`. `vocab_size` is what `vocabulary` gave: no id may reach it.
+  /// Opens the store of `data.text`, and waits for a first sample; or reads `data.token_ids`.
+  /// `training.global_batch` and `local_batch` as after `resolve`. `vocab_size` is what
+  /// `vocabulary` gave: no id may reach it. `part`: which documents of the text.
   static Result<DataLoader> open(const recipe::Data& data, const recipe::Training& training,
-                                 int64_t vocab_size);
+                                 int64_t vocab_size, Part part = Part::training);
 
   /// Micro-batch `micro_batch` (of global_batch / (local_batch · dp_size)) of step `step` (0-based)
   /// for rank `dp_rank` of `dp_size`: samples dp_rank · global_batch / dp_size + micro_batch ·
   /// local_batch and on, of the step's. A pure function of its arguments.
-  Batch next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const;
+  Result<Batch> next(int64_t step, int64_t micro_batch, int64_t dp_rank, int64_t dp_size) const;
 
+  /// Waits until all of the text is there; then the following are of all of it; of a mix they are
+  /// of its first text.
+  Result<> await_all() const;
   /// Samples `first` to `first + count` of the text read once, as validation reads it: in the order
   /// of the first epoch, and last of all the tail that fills no sample. Where there is no token,
   /// and from sample `end` on, labels are -1, which no loss counts.
-  Batch once(int64_t first, int64_t count, int64_t end) const;
+  Result<Batch> once(int64_t first, int64_t count, int64_t end) const;
   /// How many samples that are, and how many labels [first, end) of them have.
-  int64_t samples_once() const { return samples_ + (tail() > 1 ? 1 : 0); }
+  int64_t samples_once() const { return samples() + (tail() > 1 ? 1 : 0); }
   int64_t labels_once(int64_t first, int64_t end) const;
+  /// Whole samples in one epoch, and tokens (of text: with BOS and EOS, before packing).
+  int64_t samples() const { return tokens() / (seq_len_ + 1); }
+  int64_t tokens() const;
+
+  /// How far its tokens are, where they are being made.
+  std::optional<StoreProgress> progress() const;
 
   /// Step `step` reads from sample `samples` on, and the steps after it what follows.
   void go_on(int64_t step, int64_t samples) { origin_ = samples - step * global_batch_; }
   /// Samples of that order that the steps before `step` read.
   int64_t samples_before(int64_t step) const { return origin_ + step * global_batch_; }
 
-  /// Whole samples in one epoch, and tokens read (of text: with BOS and EOS, before packing).
-  int64_t samples() const { return samples_; }
-  int64_t tokens() const { return static_cast<int64_t>(tokens_.size()); }
-
  private:
   DataLoader() = default;
 
-  void append_documents(int64_t at, std::vector<int64_t>& begins) const;
-  /// Of the order's sample: all of it, or what there is of the tail.
-  void append_sample(uint64_t sample, uint64_t epoch, Batch& batch) const;
-  int64_t tail() const { return tokens() - samples_ * (seq_len_ + 1); }
+  struct Text {
+    std::unique_ptr<TokenSource> source;  // sample i: its tokens [i · (seq_len + 1), (i + 1) · …)
+    std::optional<SampleOrder> order;     // none: as they come
+  };
+  struct Sample {
+    const Text* text;
+    int64_t number;
+  };
+  /// Waits for a first sample of a text, whose errors begin with the key.
+  Result<> add(std::unique_ptr<TokenSource> source, const std::string& key);
+  /// The sample at a place of the order, epoch after epoch.
+  Result<Sample> sample_at(int64_t place) const;
+  /// All of a sample, or what there is of the tail.
+  Result<> append_sample(const Sample& sample, Batch& batch) const;
+  int64_t tail() const { return tokens() - samples() * (seq_len_ + 1); }
 
-  std::vector<int64_t> documents_;  // where documents begin in tokens_; empty for token ids
-  std::vector<int32_t> tokens_;     // sample i: [i · (seq_len + 1), (i + 1) · (seq_len + 1))
-  int64_t samples_ = 0;
+  std::vector<Text> texts_;
+  std::unique_ptr<Mixture> mixture_;  // none: there is one text
   int64_t seq_len_ = 0;
   int64_t local_batch_ = 0;
   int64_t global_batch_ = 0;
   int64_t origin_ = 0;  // where step 0 would have begun
-  uint64_t seed_ = 0;
-  bool shuffled_ = false;
 };
 
 }  // namespace heddle::data

@@ -17,6 +17,7 @@
 #include "engine/launch/end_proof.h"
 #include "engine/launch/rank_group.h"
 #include "engine/launch/rendezvous.h"
+#include "engine/launch/tokenizing.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/parse.h"
 #include "engine/telemetry/log_writer.h"
@@ -172,6 +173,15 @@ Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
   return work;
 }
 
+/// What makes the tokens that its ranks read.
+Result<Tokenizing> tokenizing_of(const std::string& run_dir, const Launch& launch,
+                                 const std::string& engine) {
+  const std::string file = run_dir + "/recipe.toml";
+  if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return Tokenizing{};
+  const recipe::Parsed parsed = recipe::parse_file(file);
+  return parsed.ok() ? Tokenizing::start(parsed.recipe, engine, run_dir) : Tokenizing{};
+}
+
 /// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
 Result<> look_for_results(const std::string& run_dir) {
   const std::string path = run_dir + "/results.json";
@@ -238,7 +248,8 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
   if (Result<> written = secret_file.write(secret); !written) return fail(written);
   RankGroup group(engine, run_dir, launch, *work, spawned_at,
                   [&](telemetry::Level level, const std::string& text) { log.line(level, text); });
-  Result<> up = group.start();
+  const Result<Tokenizing> tokenizing = tokenizing_of(run_dir, launch, engine);
+  Result<> up = tokenizing ? group.start() : fail(tokenizing);
   if (up) {
     const State state{identify(getpid()), boot_id(), launch.epoch, group.port(), group.ranks()};
     up = write_state(run_dir, state);

@@ -236,8 +236,11 @@ void resolve_paths(Recipe& recipe, const std::string& folder) {
   };
   absolute(recipe.model.checkpoint);
   for (std::string& path : recipe.data.text) absolute(path);
+  for (MixPart& part : recipe.data.mix)
+    for (std::string& path : part.text) absolute(path);
   absolute(recipe.data.token_ids);
   absolute(recipe.data.tokenizer);
+  absolute(recipe.data.cache);
   for (std::string& path : recipe.validation.text) absolute(path);
   absolute(recipe.checkpoint.folder);
 }

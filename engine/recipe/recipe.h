@@ -38,11 +38,24 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 
-/// [data]. Either `text` with `tokenizer`, or `token_ids`.
+/// Of data.mix: texts, and their share of the samples.
+struct MixPart {
+  std::vector<std::string> text;
+  double weight = 1.0;
+  bool operator==(const MixPart&) const = default;
+};
+
+/// [data]. `text` or `mix` with `tokenizer`, or `token_ids`.
 struct Data {
   std::vector<std::string> text;
+  std::vector<MixPart> mix;
   std::string token_ids;
   std::string tokenizer;
+  std::string cache;           // the folder of token stores; empty: this host's cache folder
+  std::string field = "text";  // of a JSON document
+  double skip_limit = 0.001;   // share of the documents that may be unreadable
+  int64_t max_documents = 0;   // 0: all
+  double held_out = 0.0;       // share of the documents that validation reads, not training
   int64_t seq_len = 512;
   bool document_mask = false;
   int64_t seed = 42;

@@ -60,10 +60,15 @@ void check_model(Recipe& recipe, Checks& checks) {
 
 void check_data(const Recipe& recipe, Checks& checks) {
   const Data& data = recipe.data;
-  const bool text = !data.text.empty();
+  const bool text = !data.text.empty() || !data.mix.empty();
+  if (!data.text.empty() && !data.mix.empty())
+    checks.fault({"data.mix"}, "stands beside data.text", "one of the two");
   if (text && !data.token_ids.empty()) {
-    checks.fault({"data.token_ids"}, "stands beside data.text", "one of the two");
-  } else if (!text && data.token_ids.empty() && checks.sound({"data.text", "data.token_ids"})) {
+    checks.fault({"data.token_ids"},
+                 fmt::format("stands beside data.{}", data.text.empty() ? "mix" : "text"),
+                 "one of the two");
+  } else if (!text && data.token_ids.empty() &&
+             checks.sound({"data.text", "data.mix", "data.token_ids"})) {
     checks.fault({"data.text"}, "no data is named",
                  "data.text with data.tokenizer, or data.token_ids");
   }
@@ -84,9 +89,12 @@ void check_data(const Recipe& recipe, Checks& checks) {
         {"validation.tokens", "data.seq_len"},
         fmt::format("{} tokens do not fit sequences of {}", recipe.validation.tokens, data.seq_len),
         fmt::format("0 to {}", data.seq_len - 1));
-  if (recipe.validation.every > 0 && recipe.validation.text.empty() &&
-      checks.sound({"validation.text"})) {
-    checks.fault({"validation.every"}, "validation needs text", "0, or validation.text");
+  if (!text && data.held_out > 0)
+    checks.fault({"data.held_out"}, "of token ids nothing can be held out", "0");
+  if (recipe.validation.every > 0 && recipe.validation.text.empty() && data.held_out == 0 &&
+      checks.sound({"validation.text", "data.held_out"})) {
+    checks.fault({"validation.every"}, "validation needs text",
+                 "0, or validation.text, or data.held_out");
   }
 }
 

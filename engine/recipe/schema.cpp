@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/recipe/data_fields.h"
 #include "engine/recipe/fields.h"
 #include "engine/recipe/nccl_fields.h"
 #include "engine/recipe/special_fields.h"
@@ -86,7 +87,7 @@ std::string group_of(const std::string& key) {
   return "";
 }
 
-const std::string kTexts = "*.txt *.jsonl", kFolder = "/";
+const std::string kFolder = "/";
 
 std::vector<Field> make_schema() {
   using R = Recipe;
@@ -153,32 +154,6 @@ std::vector<Field> make_schema() {
           .often()
           .files(kFolder)
           .zero("random, from the seed"),
-      strings("data.text", &R::data, &Data::text, "files (.txt, .jsonl) and folders")
-          .says("text", "", "What is trained on: files, and folders of them.")
-          .often()
-          .files(kTexts)
-          .zero("files or folders"),
-      text("data.token_ids", &R::data, &Data::token_ids, "a safetensors file, \"\" for none")
-          .says("token ids", "",
-                "Instead of text: input_ids [steps, batch, seq_len + 1], fed as they are.")
-          .files("*.safetensors")
-          .zero("none: text is read"),
-      text("data.tokenizer", &R::data, &Data::tokenizer, "a tokenizer.json")
-          .says("tokenizer", "", "The tokenizer of the model, as Hugging Face writes it.")
-          .often()
-          .files("*.json")
-          .zero("a tokenizer.json"),
-      integer("data.seq_len", &R::data, &Data::seq_len, 1, kMostTokens)
-          .says("sequence", "tokens", "Length of each sequence.")
-          .often()
-          .steps(Step::doubling)
-          .graph(),
-      boolean("data.document_mask", &R::data, &Data::document_mask)
-          .says("doc mask", "", "Attention stays within a document where several share a sequence.")
-          .graph(),
-      integer("data.seed", &R::data, &Data::seed, 0)
-          .says("shuffle seed", "", "Order of the sequences.")
-          .steps(Step::one),
       integer("training.steps", &R::training, &Training::steps, 1)
           .says("steps", "", "Optimizer steps of the run.")
           .often(),
@@ -210,9 +185,9 @@ std::vector<Field> make_schema() {
           .zero("any")
           .steps(Step::one),
       strings("validation.text", &R::validation, &Validation::text,
-              "files (.txt, .jsonl) and folders")
+              "files (.txt, .jsonl, .json, packed or not), folders, patterns")
           .says("held out", "", "Text to validate on, never trained on.")
-          .files(kTexts)
+          .files(kTextFiles)
           .zero("none"),
       integer("validation.every", &R::validation, &Validation::every, 0)
           .says("every", "steps", "Steps from one validation to the next; 0: never.")
@@ -447,10 +422,13 @@ std::vector<Field> make_schema() {
       boolean("hardware.overcommit", &R::hardware, &Hardware::overcommit)
           .says("overcommit", "", "Start even where memory or cores do not suffice."),
   };
-  const auto hardware =
-      std::ranges::find(fields, "hardware.name", [](const Field& field) { return field.info.key; });
-  std::vector<Field> nccl = nccl_fields();
-  fields.insert(hardware, std::move_iterator(nccl.begin()), std::move_iterator(nccl.end()));
+  const auto insert = [&](const char* before, std::vector<Field> more) {
+    const auto at =
+        std::ranges::find(fields, before, [](const Field& field) { return field.info.key; });
+    fields.insert(at, std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  };
+  insert("training.steps", data_fields());
+  insert("hardware.name", nccl_fields());
   for (Field& field : fields) {
     field.info.fallback = field.write(Recipe{});
     field.info.group = group_of(field.info.key);

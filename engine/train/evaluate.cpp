@@ -80,8 +80,9 @@ Result<> write(const std::string& path,
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
                   const data::DataLoader& loader, c10::Device device) {
   const StepSettings settings = settings_of(recipe);
-  const Feed feed = make_feed(recipe, settings.layout, loader, 0, context.rank, device);
-  const auto outputs = runner.run(feed.micro_batches, feed.step, nullptr);
+  const auto feed = make_feed(recipe, settings.layout, loader, 0, context.rank, device);
+  if (!feed) return fail(feed);
+  const auto outputs = runner.run(feed->micro_batches, feed->step, nullptr);
 
   std::vector<std::pair<checkpoint::TensorInfo, at::Tensor>> tensors;
   auto add = [&](const std::string& name, std::vector<int64_t> shape, const at::Tensor& tensor) {

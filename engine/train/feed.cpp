@@ -112,14 +112,16 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
   return tensors;
 }
 
-Feed make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
-               const data::DataLoader& loader, int64_t step, int64_t rank, c10::Device device) {
+Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                       const data::DataLoader& loader, int64_t step, int64_t rank,
+                       c10::Device device) {
   const int64_t data_rank = layout.mesh().index(rank, recipe::kReplicate | recipe::kShard);
   Feed feed;
-  for (int64_t m = 0; m < recipe.micro_batches(); ++m)
-    feed.micro_batches.push_back(
-        batch_tensors(recipe, layout, loader.next(step, m, data_rank, recipe.data_parallel_ranks()),
-                      rank, device));
+  for (int64_t m = 0; m < recipe.micro_batches(); ++m) {
+    auto batch = loader.next(step, m, data_rank, recipe.data_parallel_ranks());
+    if (!batch) return fail(batch);
+    feed.micro_batches.push_back(batch_tensors(recipe, layout, std::move(*batch), rank, device));
+  }
   feed.step = step_tensors(recipe, layout, step, rank, device);
   return feed;
 }

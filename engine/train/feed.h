@@ -30,9 +30,10 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
                                    int64_t step, int64_t rank, c10::Device device);
 
 /// Step `step` (0-based) of rank `rank`, on `device`; numbers stay on the CPU, from where operators
-/// of any device take them.
-Feed make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
-               const data::DataLoader& loader, int64_t step, int64_t rank, c10::Device device);
+/// of any device take them. Waits for tokens that are not there yet.
+Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
+                       const data::DataLoader& loader, int64_t step, int64_t rank,
+                       c10::Device device);
 
 /// What the model reads, by name.
 model::Batch batch_of(const runtime::NamedTensors& tensors);

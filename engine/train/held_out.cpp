@@ -3,14 +3,16 @@
 #include <string>
 #include <string_view>
 
+#include "engine/data/corpus.h"
+
 namespace heddle::train {
 namespace {
 
-// What was read as data.text is validation.text.
-std::string with_its_key(const std::string& message) {
+// What was read as data.text is another key's.
+std::string with_key(const std::string& key, const std::string& message) {
   constexpr std::string_view kText = "data.text:";
   if (!message.starts_with(kText)) return message;
-  return "validation.text:" + message.substr(kText.size());
+  return key + ":" + message.substr(kText.size());
 }
 
 }  // namespace
@@ -20,8 +22,7 @@ recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
   one.training.local_batch = recipe.micro_batch_size();
   one.training.global_batch = one.training.local_batch * recipe.data_parallel_ranks();
   one.parallelism.microbatches = 1;
-  one.data.text = recipe.validation.text;
-  one.data.token_ids.clear();
+  one.data = data::validation_text(recipe).data;
   // Training takes what validation leaves of the limit: few weights are gathered at once.
   if (one.wrapping.memory_limit > 0 && one.wrapping.mode == recipe::WrappingMode::automatic)
     one.wrapping.mode = recipe::WrappingMode::layers;
@@ -31,8 +32,9 @@ recipe::Recipe validation_recipe(const recipe::Recipe& recipe) {
 
 Result<HeldOut> read_held_out(const recipe::Recipe& recipe) {
   const recipe::Recipe one = validation_recipe(recipe);
-  auto loader = data::DataLoader::open(one.data, one.training, one.model.vocab_size);
-  if (!loader) return fail("{}", with_its_key(loader.error().message));
+  const data::Text text = data::validation_text(recipe);
+  auto loader = data::DataLoader::open(one.data, one.training, one.model.vocab_size, text.part);
+  if (!loader) return fail("{}", with_key(text.key, loader.error().message));
   HeldOut held_out{std::move(*loader), {}, {}};
   if (recipe.validation.tokens == 0) return held_out;
 

@@ -2,6 +2,7 @@
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/weights.h"
+#include "engine/data/corpus.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/train/resume.h"
 
@@ -27,7 +28,7 @@ recipe::Fault fault_of(const recipe::Parsed& parsed, const std::string& message)
 
 }  // namespace
 
-Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
+Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_tokens,
                            const std::vector<std::string>& sets) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(path, sets, ranks);
   if (parsed.ok()) parsed.faults = recipe::unsupported(parsed);
@@ -47,6 +48,9 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks,
   if (recipe.checkpoint.enabled)
     if (const auto fits = check_resumable(recipe.checkpoint.folder, recipe.model); !fits)
       return fault({"checkpoint.folder: " + fits.error().message});
+  if (begins_tokens)
+    if (const auto begun = data::tokenize_corpus(recipe, {.shards = 1}); !begun)
+      return fault(begun.error());
   recipe::Training cut = recipe.training;  // as a pipeline cuts it
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);

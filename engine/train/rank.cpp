@@ -143,7 +143,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     if (const auto done = calibrate(context); !done) return failed(done.error().message);
     return Outcome{};
   }
-  auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size);
+  auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size, false);
   if (!inputs) return bad_input(inputs.error().message);
   const recipe::Recipe& recipe = inputs->recipe;
   const auto device = runtime::open_device(recipe.hardware.device, context.local_rank,

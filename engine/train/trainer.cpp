@@ -27,6 +27,7 @@ namespace {
 using launch::now;
 
 constexpr size_t kNameFileBytes = 4096;
+constexpr double kTokensSeconds = 10;
 
 std::atomic<bool> stop_asked = false, checkpoint_asked = false;
 
@@ -133,7 +134,9 @@ class Trainer {
   Result<> one_step(int64_t step) {
     const auto begin = Clock::now();
     const double time = now();
-    Feed feed = make_feed(recipe_, layout_, loader_, step, context_.rank, device_);
+    auto made = make_feed(recipe_, layout_, loader_, step, context_.rank, device_);
+    if (!made) return fail(made);
+    Feed& feed = *made;
     feed.step["asked"] = tensor_of(of_this_rank(), device_);
     const double data_seconds = seconds_since(begin);
 
@@ -188,13 +191,26 @@ class Trainer {
       if (const auto logged = log_.append(spans); !logged) return logged;
     }
     if (const auto logged = log_.append(record); !logged) return logged;
+    if (const auto told = tell_tokens(); !told) return told;
     if (!std::isfinite(norm) || !std::isfinite(loss)) return not_finite(step, feed);
     skipped_ = 0;
     return {};
   }
 
+  // How far the tokens are, where they are still being made.
+  Result<> tell_tokens() {
+    if (context_.rank != 0 || now() - told_tokens_ < kTokensSeconds) return {};
+    told_tokens_ = now();
+    const auto progress = loader_.progress();
+    if (!progress) return {};
+    return log_.append(telemetry::Log{now(), telemetry::Level::info,
+                                      "tokenized: " + data::progress_text(*progress)});
+  }
+
   Result<> validate(int64_t step, telemetry::Step& record) {
-    record.values["validation_loss"] = validator_->loss(runner_);
+    const auto loss = validator_->loss(runner_);
+    if (!loss) return fail(loss);
+    record.values["validation_loss"] = *loss;
     for (const Validator::Sample& sample : validator_->samples(runner_, step)) {
       if (context_.rank != 0) continue;
       const std::string how = sample.temperature == 0
@@ -308,6 +324,7 @@ class Trainer {
   c10::Device device_;
   Asked asked_;  // of any rank, by the last step
   Patience patience_;
+  double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite
   Results results_;
   std::string gpu_;  // its name; empty on a CPU

@@ -33,8 +33,9 @@ Validator::Validator(const recipe::Recipe& recipe, const recipe::Layout& layout,
       rank_(rank),
       device_(device) {}
 
-double Validator::loss(Runner& runner) const {
+Result<double> Validator::loss(Runner& runner) const {
   const data::DataLoader& text = held_out_.loader;
+  if (auto there = text.await_all(); !there) return fail(there);
   const recipe::Mesh& mesh = layout_.mesh();
   const int64_t at_once = recipe_.training.global_batch, mine = recipe_.micro_batch_size();
   const int64_t all = text.samples_once(), end = sequences_ == 0 ? all : std::min(all, sequences_);
@@ -45,7 +46,9 @@ double Validator::loss(Runner& runner) const {
     const int64_t count = text.labels_once(first, std::min(end, first + at_once));
     runtime::NamedTensors step = step_tensors(recipe_, layout_, 0, rank_, device_);
     step["token_count"] = at::scalar_tensor(static_cast<double>(count), at::kFloat);
-    const auto batch = batch_tensors(recipe_, layout_, text.once(own, mine, end), rank_, device_);
+    auto read = text.once(own, mine, end);
+    if (!read) return fail(read);
+    const auto batch = batch_tensors(recipe_, layout_, std::move(*read), rank_, device_);
     sum += runner.validate(batch, step).at("loss").item<double>() * static_cast<double>(count);
     tokens += count;
   }

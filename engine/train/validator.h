@@ -18,8 +18,9 @@ class Validator {
             int64_t rank, c10::Device device);
 
   /// The mean loss over the tokens of as many of the text's samples as the recipe says; over all
-  /// that have one before them in their sample where it says 0. The same under any layout.
-  double loss(Runner& runner) const;
+  /// that have one before them in their sample where it says 0. The same under any layout. Waits
+  /// for text that is not tokenized yet.
+  Result<double> loss(Runner& runner) const;
 
   struct Sample {
     double temperature = 0;  // 0: always the likeliest token

@@ -1,6 +1,9 @@
 // Which documents a recipe's data.text stands for.
 #include "engine/data/documents.h"
 
+#include <zlib.h>
+#include <zstd.h>
+
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
@@ -8,7 +11,38 @@
 
 namespace fs = std::filesystem;
 using heddle::Result;
+using heddle::data::ChunkReader;
+using heddle::data::DocumentPart;
+using heddle::data::find_sources;
 using heddle::data::for_each_document;
+
+namespace {
+
+std::string gzipped(const std::string& text) {
+  z_stream state{};
+  constexpr int kGzip = 16, kMemory = 8;
+  deflateInit2(&state, Z_BEST_SPEED, Z_DEFLATED, kGzip + MAX_WBITS, kMemory, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&state, text.size()), '\0');
+  state.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  state.avail_in = static_cast<uInt>(text.size());
+  state.next_out = reinterpret_cast<Bytef*>(packed.data());
+  state.avail_out = static_cast<uInt>(packed.size());
+  deflate(&state, Z_FINISH);
+  packed.resize(state.total_out);
+  deflateEnd(&state);
+  return packed;
+}
+
+std::string zstandard(const std::string& text) {
+  ZSTD_CCtx* state = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(state, ZSTD_c_checksumFlag, 1);
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress2(state, packed.data(), packed.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(state);
+  return packed;
+}
+
+}  // namespace
 
 class DocumentsTest : public QObject {
   Q_OBJECT
@@ -23,13 +57,26 @@ class DocumentsTest : public QObject {
     return path(name);
   }
 
-  /// The documents as "[one][two]", or the error with the folder written as "F".
-  QString documents(const std::vector<std::string>& paths) {
+  /// The documents as "[one][two]", one that is skipped as "<why>", or the error; the folder
+  /// written as "F".
+  QString documents(const std::vector<std::string>& paths, const std::string& field = "text") {
     std::string joined;
-    const auto read = for_each_document(paths, [&](std::string_view text) -> Result<> {
-      joined += fmt::format("[{}]", text);
+    const auto take = [&](const DocumentPart& part) -> Result<> {
+      joined += fmt::format("{}{}{}", part.begins ? "[" : "", part.text, part.ends ? "]" : "");
       return {};
-    });
+    };
+    const auto skip = [&](const std::string& why) { joined += fmt::format("<{}>", why); };
+    const auto read = [&]() -> Result<> {
+      const auto sources = find_sources(paths);
+      if (!sources) return heddle::fail(sources);
+      ChunkReader reader(sources->files, {});
+      while (true) {
+        const auto chunk = reader.next();
+        if (!chunk) return heddle::fail(chunk);
+        if (!*chunk) return {};
+        if (auto done = for_each_document(**chunk, field, {take, skip}); !done) return done;
+      }
+    }();
     return QString::fromStdString(read ? joined : read.error().message)
         .replace(folder_->path(), "F");
   }
@@ -71,7 +118,7 @@ class DocumentsTest : public QObject {
     QFETCH(QByteArray, line);
     put("a.jsonl", "{\"text\": \"fine\"}\n\n" + line.toStdString() + "\n");
     const QString said = documents({path("a.jsonl")});
-    QVERIFY2(said.startsWith("F/a.jsonl:3: not a JSON object with a text in \"text\""),
+    QVERIFY2(said.startsWith("[fine]<F/a.jsonl:3: not a JSON object with a text in \"text\": "),
              qPrintable(said));
   }
 
@@ -79,21 +126,147 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("none.txt")}), QString("F/none.txt: no such file or folder"));
     put("a.pdf", "%PDF");
     QCOMPARE(documents({path("a.pdf")}),
-             QString("F/a.pdf: not a text file; valid: .txt, .jsonl, a folder of them"));
-    QCOMPARE(documents({path("")}), QString("F/: no .txt or .jsonl file in this folder"));
+             QString("F/a.pdf: not a text file; valid: .txt, .jsonl or .json, as it is or with .gz "
+                     "or .zst, or a folder of them"));
+    QCOMPARE(documents({path("")}),
+             QString("F/: no text file in this folder; valid: .txt, .jsonl or .json, as it is or "
+                     "with .gz or .zst"));
   }
 
-  void takingMayFail() {
-    put("a.txt", "a");
-    put("b.txt", "b");
-    int taken = 0;
-    const auto read =
-        for_each_document({path("a.txt"), path("b.txt")}, [&](std::string_view) -> Result<> {
-          ++taken;
-          return heddle::fail("enough");
-        });
-    QCOMPARE(read.error().message, std::string("enough"));
-    QCOMPARE(taken, 1);
+  void packedFiles() {
+    put("a.txt.gz", gzipped("one") + gzipped(" and two"));  // two members
+    put("b.jsonl.zst", zstandard("{\"text\": \"three\"}\n") + zstandard("{\"text\": \"four\"}"));
+    QCOMPARE(documents({path("a.txt.gz"), path("b.jsonl.zst")}),
+             QString("[one and two][three][four]"));
+  }
+
+  void packedFilesThatAreDamaged_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("says");
+    std::string text;
+    for (int i = 0; i < 20'000; ++i) text += std::to_string(i * 7919) + "\n";
+    const auto add = [](const char* row, const char* name, const std::string& bytes,
+                        const char* says) {
+      QTest::newRow(row) << name << QByteArray(bytes.data(), static_cast<qsizetype>(bytes.size()))
+                         << says;
+    };
+    for (const bool gzip : {true, false}) {
+      const std::string whole = gzip ? gzipped(text) : zstandard(text);
+      const char* name = gzip ? "a.txt.gz" : "a.txt.zst";
+      std::string flipped = whole;
+      flipped[whole.size() / 2] ^= 0x55;
+      add(gzip ? "gz cut" : "zst cut", name, whole.substr(0, whole.size() - 20),
+          ": is cut short: ");
+      add(gzip ? "gz flipped" : "zst flipped", name, flipped, ": is damaged (at byte ");
+      add(gzip ? "gz empty" : "zst empty", name, "", ": is cut short: ");
+      add(gzip ? "gz not packed" : "zst not packed", name, text, ": is damaged (at byte ");
+      add(gzip ? "gz tail" : "zst tail", name, whole + "more", ": is damaged (at byte ");
+    }
+  }
+  void packedFilesThatAreDamaged() {
+    QFETCH(QString, name);
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, says);
+    put(name.toStdString(), bytes.toStdString());
+    const QString said = documents({path(name.toStdString())});
+    QVERIFY2(said.startsWith("F/" + name + says), qPrintable(said.left(300)));
+  }
+
+  void aListOfJson() {
+    put("a.json",
+        " [\n {\"text\": \"one, [two]\",\n  \"more\": [1, {}]},\n{\"text\": \"a\\\"]\"} , 3,"
+        "{\"text\":\"end\"}]\n");
+    QCOMPARE(
+        documents({path("a.json")}),
+        QString("[one, [two]][a\"]]<F/a.json:3: not a JSON object with a text in \"text\": not "
+                "a JSON object>[end]"));
+    put("b.json", "{\"text\": \"as\"}\n{\"text\": \"lines\"}\n");
+    QCOMPARE(documents({path("b.json")}), QString("[as][lines]"));
+    put("c.json", "[]");
+    QCOMPARE(documents({path("c.json")}), QString());
+    put("d.json", "[{\"text\": \"one\"}, {\"te");
+    QCOMPARE(documents({path("d.json")}), QString("F/d.json: is cut short: its list does not end"));
+    put("e.json.gz", gzipped("[{\"text\": \"packed\"}]"));
+    QCOMPARE(documents({path("e.json.gz")}), QString("[packed]"));
+  }
+
+  void patterns() {
+    put("b1.txt", "1");
+    put("b2.txt", "2");
+    put("c/b3.txt", "3");
+    put("[odd].txt", "odd");
+    QCOMPARE(documents({path("b?.txt")}), QString("[1][2]"));
+    QCOMPARE(documents({path("*/b*.txt"), path("[odd].txt")}), QString("[3][odd]"));
+    QCOMPARE(documents({path("x*.txt")}), QString("F/x*.txt: no file matches this pattern"));
+  }
+
+  void linksInCircles() {
+    put("a/one.txt", "one");
+    put("b/two.txt", "two");
+    fs::create_directory_symlink(path(""), path("a/up"));
+    fs::create_directory_symlink(path("b"), path("a/b"));
+    fs::create_symlink(path("gone"), path("a/gone.txt"));
+    const auto sources = find_sources({path("a")});
+    QCOMPARE(sources->files.size(), size_t{2});
+    QVERIFY(sources->skipped.find("gone.txt") != std::string::npos);
+  }
+
+  void foldersSayWhatTheySkip() {
+    put("a.txt", "one");
+    put("b.md", "two");
+    put("c.pdf", "three");
+    const auto sources = find_sources({path("")});
+    const QString said = QString::fromStdString(sources->skipped).replace(folder_->path(), "F");
+    QVERIFY2(said.startsWith("F/: 2 skipped, which is not .txt, .jsonl or .json"),
+             qPrintable(said));
+    QVERIFY(said.contains("b.md") && said.contains("c.pdf"));
+  }
+
+  void anotherField() {
+    put("a.jsonl", "{\"text\": \"no\", \"content\": \"yes\"}\n{\"text\": \"no\"}\n");
+    QCOMPARE(documents({path("a.jsonl")}, "content"),
+             QString("[yes]<F/a.jsonl:2: not a JSON object with a text in \"content\": it has no "
+                     "\"content\">"));
+  }
+
+  void aFileThatChangesMeanwhile() {
+    const std::string name = put("a.txt", "one");
+    const auto sources = find_sources({name});
+    std::ofstream(name, std::ios::app) << " more";
+    ChunkReader reader(sources->files, {});
+    const auto chunk = reader.next();
+    QVERIFY(!chunk);
+    QVERIFY(chunk.error().message.find("a.txt: has changed since") != std::string::npos);
+  }
+
+  /// Long texts come in parts, cut where it is said that they may be, and from a chunk's place on
+  /// they come again as before.
+  void longTextsComeInParts() {
+    std::string text;
+    for (int i = 0; text.size() < 5'000'000; ++i) text += fmt::format("line {}\n", i);
+    const auto sources = find_sources({put("a.txt", text), put("b.txt", "b")});
+    const heddle::data::MayCut at_even_lines = [](std::string_view all, size_t at) {
+      return all.find("2\n", at - 2) == at - 2;
+    };
+    ChunkReader reader(sources->files, at_even_lines);
+    std::vector<heddle::data::Chunk> chunks;
+    for (auto chunk = reader.next(); *chunk; chunk = reader.next()) chunks.push_back(**chunk);
+    QVERIFY(chunks.size() >= 4);
+    std::string joined;
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      const bool last = i == chunks.size() - 1;  // b.txt
+      joined += chunks[i].bytes;
+      QCOMPARE(chunks[i].begins, i == 0 || last);
+      QCOMPARE(chunks[i].ends, i >= chunks.size() - 2);
+      if (i < chunks.size() - 2) QVERIFY(chunks[i].bytes.ends_with("2\n"));
+    }
+    QCOMPARE(joined, text + "b");
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      ChunkReader again(sources->files, at_even_lines);
+      QVERIFY(again.go_to(chunks[i].place));
+      for (size_t j = i; j < chunks.size(); ++j) QCOMPARE((*again.next())->bytes, chunks[j].bytes);
+    }
   }
 };
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "engine/checkpoint/safetensors.h"
+#include "engine/data/corpus.h"
 #include "engine/data/tokenizer.h"
 
 namespace recipe = heddle::recipe;
@@ -49,13 +50,25 @@ recipe::Data token_ids(const std::string& path = kTokenIds) {
   return data;
 }
 
+template <typename... Args>
+Batch next(const DataLoader& loader, Args... args) {
+  auto batch = loader.next(args...);
+  return batch ? std::move(*batch) : Batch{};
+}
+
+template <typename... Args>
+Batch once(const DataLoader& loader, Args... args) {
+  auto batch = loader.once(args...);
+  return batch ? std::move(*batch) : Batch{};
+}
+
 /// The samples (input and last label) that a step reads, rank by rank.
 std::vector<Tokens> samples_of_step(const DataLoader& loader, int64_t step, int64_t local_batch,
                                     int64_t global_batch, int64_t ranks) {
   std::vector<Tokens> samples;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     for (int64_t micro = 0; micro < global_batch / ranks / local_batch; ++micro) {
-      const Batch batch = loader.next(step, micro, rank, ranks);
+      const Batch batch = next(loader, step, micro, rank, ranks);
       const auto length = static_cast<int64_t>(batch.tokens.size()) / local_batch;
       for (int64_t row = 0; row < local_batch; ++row) {
         Tokens sample(batch.tokens.begin() + row * length,
@@ -66,6 +79,15 @@ std::vector<Tokens> samples_of_step(const DataLoader& loader, int64_t step, int6
     }
   }
   return samples;
+}
+
+/// With the tokens of its text made first, as another process does it for ranks.
+heddle::Result<DataLoader> open(const recipe::Data& data, const recipe::Training& training,
+                                int64_t vocab_size) {
+  recipe::Recipe recipe;
+  recipe.data = data;
+  if (const auto made = heddle::data::tokenize_corpus(recipe, {}); !made) return heddle::fail(made);
+  return DataLoader::open(data, training, vocab_size);
 }
 
 QString error_of(const heddle::Result<DataLoader>& opened) {
@@ -109,7 +131,7 @@ class TextLoaderTest : public QObject {
 
     constexpr int64_t kSeqLen = 4;
     const auto loader =
-        DataLoader::open(text(folder_->path().toStdString(), kSeqLen), training(1, 1), kVocabulary);
+        open(text(folder_->path().toStdString(), kSeqLen), training(1, 1), kVocabulary);
     QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
     QCOMPARE(loader->tokens(), static_cast<int64_t>(stream.size()));
     QCOMPARE(loader->samples(), static_cast<int64_t>(stream.size()) / (kSeqLen + 1));
@@ -120,7 +142,7 @@ class TextLoaderTest : public QObject {
           {stream.begin() + sample * (kSeqLen + 1), stream.begin() + (sample + 1) * (kSeqLen + 1)});
     std::set<Tokens> read;
     for (int64_t step = 0; step < loader->samples(); ++step) {
-      const Batch batch = loader->next(step, 0, 0, 1);
+      const Batch batch = next(*loader, step, 0, 0, 1);
       Tokens whole = batch.tokens;
       whole.push_back(batch.labels.back());
       QCOMPARE(Tokens(whole.begin() + 1, whole.end()), batch.labels);
@@ -132,27 +154,94 @@ class TextLoaderTest : public QObject {
   void anyRanksReadTheSameGlobalBatch() {
     constexpr int64_t kGlobal = 8;
     const recipe::Data data = text(kText, 64);
-    const auto one = DataLoader::open(data, training(8, kGlobal), kVocabulary);
+    const auto one = open(data, training(8, kGlobal), kVocabulary);
     QVERIFY2(one.has_value(), qPrintable(error_of(one)));
     QCOMPARE(one->tokens(), int64_t{317618 + 2});
     for (const auto& [ranks, local] : {std::pair{2, 4}, {2, 1}, {4, 2}, {8, 1}, {1, 2}}) {
-      const auto many = DataLoader::open(data, training(local, kGlobal), kVocabulary);
+      const auto many = open(data, training(local, kGlobal), kVocabulary);
       for (const int64_t step : {0, 1, 610, 611, 5000})
         QCOMPARE(samples_of_step(*many, step, local, kGlobal, ranks),
                  samples_of_step(*one, step, 8, kGlobal, 1));
     }
   }
 
+  /// Each sample of a mix is of one of its texts, the same for any number of ranks.
+  void aMixOfTexts() {
+    recipe::Data mix = text("", 16);
+    mix.text.clear();
+    mix.mix = {{{put("a.txt", std::string(20'000, 'a'))}, 3}, {{kText}, 1}};
+    const auto one = open(mix, training(8, 8), kVocabulary);
+    QVERIFY2(one.has_value(), qPrintable(error_of(one)));
+    const auto many = open(mix, training(1, 8), kVocabulary);
+    std::vector<Tokens> samples;
+    for (const int64_t step : {0, 1, 40, 41, 999}) {
+      const auto all = samples_of_step(*one, step, 8, 8, 1);
+      for (const int64_t ranks : {2, 4, 8})
+        QCOMPARE(samples_of_step(*many, step, 1, 8, ranks), all);
+    }
+    int of_the_first = 0;
+    const int64_t a =
+        next(*open(text(mix.mix[0].text[0], 16), training(1, 1), kVocabulary), 0, 0, 0, 1)
+            .tokens[8];
+    for (int64_t step = 0; step < 250; ++step)
+      for (const Tokens& sample : samples_of_step(*one, step, 8, 8, 1))
+        of_the_first += sample[8] == a && sample[9] == a;
+    QVERIFY2(of_the_first > 1'400 && of_the_first < 1'600, std::to_string(of_the_first).c_str());
+  }
+
+  /// What is held out is not trained on, and nothing is lost: by the documents' texts, each once.
+  void documentsHeldOut() {
+    std::string lines;
+    for (int i = 0; i < 2'000; ++i)
+      lines += "{\"text\": \"Document " + std::to_string(i) + ".\"}\n";
+    recipe::Recipe recipe;
+    recipe.data = text(put("a.jsonl", lines), 8);
+    recipe.validation.every = 1;
+    recipe.data.held_out = 0.1;
+    QVERIFY(heddle::data::tokenize_corpus(recipe, {}));
+    const auto totals = [&](heddle::data::Part part) {
+      return **heddle::data::read_totals(heddle::data::store_origin(recipe.data, part)->folder());
+    };
+    const auto trained = totals(heddle::data::Part::training);
+    const auto held_out = totals(heddle::data::Part::held_out);
+    QCOMPARE(trained.documents + held_out.documents, int64_t{2'000});
+    QVERIFY(held_out.documents > 150 && held_out.documents < 250);
+    QCOMPARE(heddle::data::validation_text(recipe).key, std::string("data.held_out"));
+    const auto loader = DataLoader::open(heddle::data::validation_text(recipe).data, training(1, 1),
+                                         kVocabulary, heddle::data::Part::held_out);
+    QVERIFY(loader.has_value());
+    QCOMPARE(loader->tokens(), held_out.tokens);
+  }
+
+  void onlyTheFirstDocuments() {
+    recipe::Data data = text(put("a.jsonl", ""), 3);
+    data.text = {
+        put("a.txt", "To be, or not to be"),
+        put("b.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n{\"text\": \"three\"}\n")};
+    const auto tokens = [&](int64_t most) {
+      data.max_documents = most;
+      const auto loader = open(data, training(1, 1), kVocabulary);
+      return loader ? loader->tokens() : -1;
+    };
+    const int64_t all = tokens(0), three = tokens(3), two = tokens(2);
+    QCOMPARE(tokens(4), all);
+    QCOMPARE(tokens(5), all);
+    QVERIFY(two < three && three < all && two > 0);
+    data.text.pop_back();
+    data.max_documents = 0;
+    QVERIFY(open(data, training(1, 1), kVocabulary)->tokens() == tokens(1));
+  }
+
   void everyEpochReadsAllInAnotherOrder() {
     const recipe::Data data = text(kText, 1000);
-    const auto loader = DataLoader::open(data, training(1, 1), kVocabulary);
+    const auto loader = open(data, training(1, 1), kVocabulary);
     const int64_t samples = loader->samples();
     QCOMPARE(samples, int64_t{317});
     std::vector<Tokens> first;
     std::vector<Tokens> second;
     for (int64_t step = 0; step < samples; ++step) {
-      first.push_back(loader->next(step, 0, 0, 1).tokens);
-      second.push_back(loader->next(samples + step, 0, 0, 1).tokens);
+      first.push_back(next(*loader, step, 0, 0, 1).tokens);
+      second.push_back(next(*loader, samples + step, 0, 0, 1).tokens);
     }
     QVERIFY(first != second);
     std::ranges::sort(first);
@@ -163,19 +252,19 @@ class TextLoaderTest : public QObject {
 
   void theSeedGivesTheOrder() {
     recipe::Data data = text(kText, 64);
-    const auto loader = DataLoader::open(data, training(4, 4), kVocabulary);
-    const auto again = DataLoader::open(data, training(4, 4), kVocabulary);
+    const auto loader = open(data, training(4, 4), kVocabulary);
+    const auto again = open(data, training(4, 4), kVocabulary);
     data.seed = 43;
-    const auto other = DataLoader::open(data, training(4, 4), kVocabulary);
-    QVERIFY(loader->next(7, 0, 0, 1).tokens == again->next(7, 0, 0, 1).tokens);
-    QVERIFY(loader->next(7, 0, 0, 1).tokens != other->next(7, 0, 0, 1).tokens);
+    const auto other = open(data, training(4, 4), kVocabulary);
+    QVERIFY(next(*loader, 7, 0, 0, 1).tokens == next(*again, 7, 0, 0, 1).tokens);
+    QVERIFY(next(*loader, 7, 0, 0, 1).tokens != next(*other, 7, 0, 0, 1).tokens);
   }
 
   void aBatchLargerThanTheCorpus() {
-    const auto loader = DataLoader::open(text(put("a.txt", "To be, or not to be"), 3),
-                                         training(8, 16), kVocabulary);
+    const auto loader =
+        open(text(put("a.txt", "To be, or not to be"), 3), training(8, 16), kVocabulary);
     QVERIFY(loader->samples() < 8);
-    QCOMPARE(loader->next(0, 0, 1, 2).tokens.size(), size_t{8 * 3});
+    QCOMPARE(next(*loader, 0, 0, 1, 2).tokens.size(), size_t{8 * 3});
   }
 
   // Each token of a sample but its first is a label, those of the tail too; the rest is padding.
@@ -184,11 +273,11 @@ class TextLoaderTest : public QObject {
     std::ofstream(path)
         << "The quality of mercy is not strained. It droppeth as the gentle rain from "
            "heaven upon the place beneath: it is twice blest.";
-    const auto all = DataLoader::open(text(path, 2), training(1, 1), kVocabulary);
+    const auto all = open(text(path, 2), training(1, 1), kVocabulary);
     QVERIFY(all.has_value());
     const int64_t tokens = all->tokens();
     const int64_t seq_len = (tokens - 5) / 2;  // two samples, and a tail of 3 or 4 tokens
-    const auto loader = DataLoader::open(text(path, seq_len), training(3, 3), kVocabulary);
+    const auto loader = open(text(path, seq_len), training(3, 3), kVocabulary);
     QVERIFY(loader.has_value());
     const int64_t tail = tokens - 2 * (seq_len + 1);
     QVERIFY(tail == 3 || tail == 4);
@@ -199,13 +288,13 @@ class TextLoaderTest : public QObject {
     QCOMPARE(loader->labels_once(2, 9), tail - 1);
     QCOMPARE(loader->labels_once(3, 9), int64_t(0));
 
-    const Batch batch = loader->once(0, 5, 9);  // two more than there are
+    const Batch batch = once(*loader, 0, 5, 9);  // two more than there are
     QCOMPARE(batch.tokens.size(), static_cast<size_t>(5 * seq_len));
     QCOMPARE(batch.documents.size(), batch.tokens.size());
     const auto counted = std::count_if(batch.labels.begin(), batch.labels.end(),
                                        [](int64_t label) { return label >= 0; });
     QCOMPARE(static_cast<int64_t>(counted), 2 * seq_len + tail - 1);
-    const Batch whole = loader->next(0, 0, 0, 1);
+    const Batch whole = next(*loader, 0, 0, 0, 1);
     for (int64_t i = 0; i < 2 * seq_len; ++i) {
       QCOMPARE(batch.tokens[i], whole.tokens[i]);
       QCOMPARE(batch.labels[i], whole.labels[i]);
@@ -214,7 +303,7 @@ class TextLoaderTest : public QObject {
     for (int64_t i = 1; i < tail - 1; ++i)
       QCOMPARE(batch.tokens[2 * seq_len + i], batch.labels[2 * seq_len + i - 1]);
     // Asked for fewer samples, it counts no more.
-    const Batch fewer = loader->once(1, 2, 2);
+    const Batch fewer = once(*loader, 1, 2, 2);
     QCOMPARE(std::count(fewer.labels.begin() + seq_len, fewer.labels.end(), -1), seq_len);
   }
 
@@ -228,7 +317,7 @@ class TextLoaderTest : public QObject {
       return Tokens(begin, begin + 33);
     };
     for (const auto& [ranks, local] : {std::pair{1, 4}, {2, 2}, {4, 1}, {2, 1}}) {
-      const auto loader = DataLoader::open(token_ids(), training(local, 4), 256);
+      const auto loader = open(token_ids(), training(local, 4), 256);
       QVERIFY2(loader.has_value(), qPrintable(error_of(loader)));
       for (const int64_t step : {0, 7, 19, 20, 47}) {
         const auto samples = samples_of_step(*loader, step, local, 4, ranks);
@@ -250,7 +339,7 @@ class TextLoaderTest : public QObject {
         QString("model.vocab_size: 4095 is smaller than the tokenizer's 4096 (%1); valid: 4096 or "
                 "more, or 0 for the tokenizer's")
             .arg(kTokenizer.c_str()));
-    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), 4095)),
+    QCOMPARE(error_of(open(data, training(1, 1), 4095)),
              QString::fromStdString(vocabulary(model, data).error().message));
     model.vocab_size = 0;
     QCOMPARE(
@@ -261,60 +350,60 @@ class TextLoaderTest : public QObject {
 
   void textThatCannotBeRead() {
     recipe::Data data = text("/nowhere/corpus.txt", 64);
-    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
              QString("data.text: /nowhere/corpus.txt: no such file or folder"));
     data = text(put("short.txt", "Hello"), 64);
     QCOMPARE(
-        error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+        error_of(open(data, training(1, 1), kVocabulary)),
         QString("data.text: 4 tokens, but one sample of data.seq_len 64 needs 65; valid: more text "
                 "or shorter sequences"));
     data = text(put("broken.jsonl", "{\"text\": \"fine\"}\n{\"text\""), 64);
-    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
              QString("data.text: %1/broken.jsonl:2: not a JSON object with a text in \"text\": not "
                      "JSON (at byte 8)")
                  .arg(folder_->path()));
     data.tokenizer = kText;
     QCOMPARE(
-        error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+        error_of(open(data, training(1, 1), kVocabulary)),
         QString("data.tokenizer: %1: not JSON (at byte 1); valid: a Hugging Face tokenizer.json")
             .arg(kText.c_str()));
     data.tokenizer.clear();
-    QCOMPARE(error_of(DataLoader::open(data, training(1, 1), kVocabulary)),
+    QCOMPARE(error_of(open(data, training(1, 1), kVocabulary)),
              QString("data.tokenizer: data.text needs one; valid: a Hugging Face tokenizer.json"));
   }
 
   void tokenIdsThatCannotBeRead() {
     recipe::Data data = token_ids();
     QVERIFY(
-        error_of(DataLoader::open(data, training(4, 4), 100))
+        error_of(open(data, training(4, 4), 100))
             .startsWith(QString("data.token_ids: %1: input_ids holds ").arg(kTokenIds.c_str())));
-    QCOMPARE(error_of(DataLoader::open(data, training(2, 2), 256)),
+    QCOMPARE(error_of(open(data, training(2, 2), 256)),
              QString("training.global_batch: 2, but %1 holds 4 sequences a step; valid: 4")
                  .arg(kTokenIds.c_str()));
     data.seq_len = 64;
-    QCOMPARE(error_of(DataLoader::open(data, training(4, 4), 256)),
+    QCOMPARE(error_of(open(data, training(4, 4), 256)),
              QString("data.seq_len: 64, but %1 holds sequences of 33 tokens; valid: 32")
                  .arg(kTokenIds.c_str()));
     QCOMPARE(
-        error_of(DataLoader::open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
+        error_of(open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
         QString(
             "data.token_ids: /nowhere.safetensors: cannot be opened: No such file or directory"));
 
     using heddle::checkpoint::Dtype;
     const std::string wrong_type = put_ids({"input_ids", Dtype::i32, {2, 4, 33}});
     QCOMPARE(
-        error_of(DataLoader::open(token_ids(wrong_type), training(4, 4), 256)),
+        error_of(open(token_ids(wrong_type), training(4, 4), 256)),
         QString(
             "data.token_ids: %1: input_ids is I32 [2, 4, 33]; valid: I64 [steps, batch, seq_len "
             "+ 1]")
             .arg(wrong_type.c_str()));
     for (const auto& shape : {Tokens{8, 33}, {0, 4, 33}})
-      QVERIFY(error_of(DataLoader::open(token_ids(put_ids({"input_ids", Dtype::i64, shape})),
-                                        training(4, 4), 256))
-                  .endsWith("valid: I64 [steps, batch, seq_len + 1]"));
+      QVERIFY(
+          error_of(open(token_ids(put_ids({"input_ids", Dtype::i64, shape})), training(4, 4), 256))
+              .endsWith("valid: I64 [steps, batch, seq_len + 1]"));
     const std::string wrong_name = put_ids({"ids", Dtype::i64, {2, 4, 33}});
     QCOMPARE(
-        error_of(DataLoader::open(token_ids(wrong_name), training(4, 4), 256)),
+        error_of(open(token_ids(wrong_name), training(4, 4), 256)),
         QString(
             "data.token_ids: %1: no tensor \"input_ids\"; valid: I64 [steps, batch, seq_len + 1]")
             .arg(wrong_name.c_str()));

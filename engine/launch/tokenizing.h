@@ -1,0 +1,33 @@
+// The process that tokenizes a run's texts on its host while the ranks train already.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "engine/launch/process.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::launch {
+
+/// Runs until the token stores are whole, at most as long as this exists: what is not tokenized
+/// then is tokenized by the next run. What it says of itself is in tokenize.err of the run
+/// directory; an error of its is told by the ranks, which wait for what it does not give.
+class Tokenizing {
+ public:
+  /// Starts it where there is something to tokenize. What is wrong with the texts is left to the
+  /// ranks, who tell where in the recipe it is.
+  static Result<Tokenizing> start(const recipe::Recipe& recipe, const std::string& engine,
+                                  const std::string& run_dir);
+  Tokenizing() = default;
+  Tokenizing(Tokenizing&& other) noexcept : id_(std::exchange(other.id_, {})) {}
+  Tokenizing& operator=(Tokenizing&& other) noexcept {
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Tokenizing();
+
+ private:
+  ProcessId id_;  // pid 0: there is none
+};
+
+}  // namespace heddle::launch

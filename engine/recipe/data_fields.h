@@ -1,0 +1,15 @@
+// The keys of [data].
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/recipe/schema.h"
+
+namespace heddle::recipe {
+
+inline const std::string kTextFiles = "*.txt *.jsonl *.json *.gz *.zst";
+
+std::vector<Field> data_fields();
+
+}  // namespace heddle::recipe

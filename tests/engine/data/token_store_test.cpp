@@ -1,0 +1,266 @@
+// Token stores: what is in them, what makes another one, and builders that stop, die or wait.
+#include "engine/data/token_store.h"
+
+#include <sys/resource.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/file_lock.h"
+#include "engine/data/corpus.h"
+#include "engine/data/store_builder.h"
+#include "engine/data/tokenizer.h"
+
+namespace recipe = heddle::recipe;
+namespace fs = std::filesystem;
+using heddle::Result;
+using heddle::data::build_store;
+using heddle::data::BuildOptions;
+using heddle::data::store_origin;
+using heddle::data::StoreOrigin;
+using heddle::data::Tokenizer;
+using heddle::data::TokenStore;
+using Ids = std::vector<int64_t>;
+
+namespace {
+
+const std::string kTokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+
+const std::string& shakespeare() {
+  static const std::string text = [] {
+    std::ifstream file(HEDDLE_SOURCE_DIR "/resources/data/tinyshakespeare.txt");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  return text;
+}
+
+/// All ids of a store that is whole, and where its documents begin.
+struct Contents {
+  Ids ids, begins;
+  bool operator==(const Contents&) const = default;
+};
+
+Contents contents_of(const StoreOrigin& origin) {
+  TokenStore store(origin);
+  const auto there = store.await(std::numeric_limits<int64_t>::max());
+  if (!there) return {};
+  Contents all;
+  all.ids.resize(static_cast<size_t>(*there));
+  std::vector<uint8_t> flags(all.ids.size());
+  if (!store.read(0, all.ids, flags)) return {};
+  for (size_t i = 0; i < flags.size(); ++i)
+    if (flags[i]) all.begins.push_back(static_cast<int64_t>(i));
+  return all;
+}
+
+QString said(const Result<>& result) {
+  return result ? "done" : QString::fromStdString(result.error().message);
+}
+
+}  // namespace
+
+class TokenStoreTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> folder_;
+
+  std::string path(const std::string& name) { return folder_->path().toStdString() + "/" + name; }
+  std::string put(const std::string& name, const std::string& content) {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+  recipe::Data data(const std::vector<std::string>& texts) {
+    recipe::Data data;
+    data.text = texts;
+    data.tokenizer = kTokenizer;
+    data.cache = path("cache");
+    return data;
+  }
+  /// A text whose tokens fill a shard and some of the next.
+  std::string long_text() {
+    std::string text;
+    for (int i = 0; i < 15; ++i) text += shakespeare();
+    return text;
+  }
+
+ private Q_SLOTS:
+  void init() { folder_ = std::make_unique<QTemporaryDir>(); }
+
+  void itHoldsWhatTheTokenizerGives() {
+    std::string text;
+    for (int i = 0; i < 3; ++i) text += shakespeare();  // more than a chunk
+    const auto origin = store_origin(
+        data({put("a.txt", text), put("b.jsonl", "{\"text\": \"one\"}\n\n{\"text\": \"\"}\n"),
+              put("c.txt", "")}));
+    QVERIFY(origin.has_value());
+    QCOMPARE(said(build_store(*origin, {.jobs = 3})), "done");
+    auto tokenizer = Tokenizer::load(kTokenizer);
+    Contents expected;
+    for (const std::string& document : {text, std::string("one"), std::string(), std::string()}) {
+      const auto ids = tokenizer->encode(document).value();
+      expected.begins.push_back(static_cast<int64_t>(expected.ids.size()));
+      expected.ids.push_back(4094);
+      expected.ids.insert(expected.ids.end(), ids.begin(), ids.end());
+      expected.ids.push_back(4095);
+    }
+    const Contents all = contents_of(*origin);
+    QCOMPARE(all.ids.size(), expected.ids.size());
+    QVERIFY(all == expected);
+    const auto totals = heddle::data::read_totals(origin->folder());
+    QCOMPARE((*totals)->documents, int64_t{4});
+    QCOMPARE((*totals)->bytes, static_cast<int64_t>(text.size() + 3));
+  }
+
+  /// One that is stopped after each shard, and one whose last shard came without the word that it
+  /// is whole, end as one that is built at once; with any number of threads.
+  void itGoesOnWhereItWas() {
+    const std::string text = put("a.txt", long_text());
+    recipe::Data at_once = data({text, put("b.jsonl", "{\"text\": \"and on\"}\n")});
+    recipe::Data in_parts = at_once;
+    in_parts.cache = path("parts");
+    const auto whole = store_origin(at_once), parts = store_origin(in_parts);
+    QCOMPARE(said(build_store(*whole, {.jobs = 2})), "done");
+    QCOMPARE(said(build_store(*parts, {.jobs = 1, .shards = 1})), "done");
+    QVERIFY(fs::exists(heddle::data::shard_path(parts->folder(), 0)));
+    QVERIFY(!fs::exists(heddle::data::whole_path(parts->folder())));
+    QCOMPARE(said(build_store(*parts, {.jobs = 3, .shards = 1})), "done");
+    QVERIFY(!fs::exists(heddle::data::shard_path(parts->folder(), 1)));
+    QCOMPARE(said(build_store(*parts, {.jobs = 3})), "done");
+    const Contents all = contents_of(*whole);
+    QVERIFY(all.ids.size() > 4'700'000);
+    QVERIFY(contents_of(*parts) == all);
+    fs::remove(heddle::data::whole_path(parts->folder()));
+    QCOMPARE(said(build_store(*parts, {})), "done");
+    QVERIFY(contents_of(*parts) == all);
+    QCOMPARE(heddle::data::read_totals(parts->folder()).value()->documents, int64_t{2});
+  }
+
+  void aDamagedShardIsFound() {
+    const auto origin = store_origin(data({put("a.txt", long_text())}));
+    QCOMPARE(said(build_store(*origin, {.shards = 1})), "done");
+    const std::string shard = heddle::data::shard_path(origin->folder(), 0);
+    std::fstream(shard, std::ios::in | std::ios::out | std::ios::binary).seekp(1'000'000).put('x');
+    QVERIFY(said(build_store(*origin, {})).contains("000000.tokens: is damaged"));
+  }
+
+  void whatMakesAnotherStore() {
+    const std::string text = put("a.txt", "one");
+    const recipe::Data first = data({text});
+    const auto id = [](const recipe::Data& of) { return store_origin(of)->id; };
+    QCOMPARE(id(first), id(first));
+    recipe::Data other = first;
+    other.tokenizer = put("tokenizer.json", "{}");
+    QVERIFY(id(other) != id(first));
+    other = first;
+    other.field = "content";
+    QVERIFY(id(other) != id(first));
+    other = first;
+    other.skip_limit = 0.5;
+    other.seq_len = 7;
+    QCOMPARE(id(other), id(first));
+    const std::string before = id(first);
+    const auto changed = fs::last_write_time(text);
+    put("a.txt", "two");
+    fs::last_write_time(text, changed);  // as within a tick of the clock
+    QVERIFY(id(first) != before);
+  }
+
+  /// Of two that build the same at once one waits for the other, and both find all of it.
+  void twoAtOnce() {
+    const auto origin = store_origin(data({put("a.txt", long_text())}));
+    Result<> first, second;
+    {
+      const std::jthread one([&] { first = build_store(*origin, {.jobs = 1}); });
+      const std::jthread two([&] { second = build_store(*origin, {.jobs = 1}); });
+    }
+    QCOMPARE(said(first), "done");
+    QCOMPARE(said(second), "done");
+    QVERIFY(contents_of(*origin).ids.size() > 4'700'000);
+  }
+
+  void readersWaitForTheBuilder() {
+    const auto origin = store_origin(data({put("a.txt", long_text())}));
+    TokenStore store(*origin);
+    std::jthread builder([&] { (void)build_store(*origin, {.jobs = 1}); });
+    const auto some = store.await(1);
+    QVERIFY(some.has_value());
+    QCOMPARE(*some, heddle::data::tokens_of_shard(0));
+    const auto all = store.await(std::numeric_limits<int64_t>::max());
+    QVERIFY(all.has_value());
+    QCOMPARE(*all, store.totals()->tokens);
+  }
+
+  void readersWithoutABuilder() {
+    const auto origin = store_origin(data({put("a.txt", "one")}));
+    const auto nothing = TokenStore(*origin).await(1);
+    QVERIFY(QString::fromStdString(nothing.error().message)
+                .contains("are not all there, and nobody makes them; valid: heddle-engine "
+                          "tokenize-corpus RECIPE"));
+    // What a builder died of is told to whoever waits.
+    const auto bad = store_origin(data({put("b.jsonl", "{\n")}));
+    const QString why = said(build_store(*bad, {}));
+    QVERIFY2(why.contains("b.jsonl:1: not a JSON object with a text in \"text\""), qPrintable(why));
+    QCOMPARE(QString::fromStdString(TokenStore(*bad).await(1).error().message), why);
+  }
+
+  void fewUnreadableDocumentsAreSkipped() {
+    std::string lines;
+    for (int i = 0; i < 2000; ++i) lines += i == 999 ? "no\n" : "{\"text\": \"a\"}\n";
+    recipe::Data few = data({put("a.jsonl", lines)});
+    const auto origin = store_origin(few);
+    QCOMPARE(said(build_store(*origin, {.skip_limit = 0.001})), "done");
+    QCOMPARE(heddle::data::read_totals(origin->folder()).value()->skipped, int64_t{1});
+    std::ifstream skipped(origin->folder() + "/skipped.txt");
+    std::string line;
+    QVERIFY(std::getline(skipped, line) &&
+            line.find("a.jsonl:1000: not a JSON object") != line.npos);
+    // The same texts under a lower limit.
+    few.cache = path("strict");
+    QVERIFY(said(build_store(*store_origin(few), {.skip_limit = 0})).contains("a.jsonl:1000"));
+  }
+
+  void manyEndTheRunWithTheFirstTen() {
+    std::string lines;
+    for (int i = 0; i < 40; ++i) lines += i % 2 == 0 ? "no\n" : "{\"text\": \"a\"}\n";
+    const QString why =
+        said(build_store(*store_origin(data({put("a.jsonl", lines)})), {.skip_limit = 0.001}));
+    QVERIFY2(why.startsWith("data.text: 20 of 40 documents cannot be read, more than "
+                            "data.skip_limit 0.001 allows; the first:\n"),
+             qPrintable(why));
+    QCOMPARE(why.count('\n'), 10);
+    QVERIFY(why.contains("a.jsonl:19: ") && !why.contains("a.jsonl:21: "));
+  }
+
+  /// What is there before room runs out stays, and is gone on with.
+  void noRoomForTheTokens() {
+    const auto origin = store_origin(data({put("a.txt", long_text())}));
+    rlimit before{};
+    QCOMPARE(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit little{1 << 20, before.rlim_max};
+    std::signal(SIGXFSZ, SIG_IGN);
+    QCOMPARE(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const Result<> built = build_store(*origin, {});
+    QCOMPARE(setrlimit(RLIMIT_FSIZE, &before), 0);
+    QVERIFY2(said(built).startsWith("data.cache: " + QString::fromStdString(origin->folder())),
+             qPrintable(said(built)));
+    QVERIFY(
+        said(built).endsWith("; valid: a folder that can be written to, with room for the tokens"));
+    for (const auto& entry : fs::directory_iterator(origin->folder()))
+      QVERIFY(entry.path().extension() != ".part");
+    QCOMPARE(said(build_store(*origin, {})), "done");
+  }
+
+  void aCacheThatCannotBeWritten() {
+    recipe::Data nowhere = data({put("a.txt", "one")});
+    nowhere.cache = put("file", "");
+    QVERIFY(said(build_store(*store_origin(nowhere), {})).startsWith("data.cache: "));
+  }
+};
+
+QTEST_APPLESS_MAIN(TokenStoreTest)
+#include "token_store_test.moc"
