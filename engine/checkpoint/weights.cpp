@@ -1,6 +1,7 @@
 #include "engine/checkpoint/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -37,6 +38,15 @@ Result<> read_box(const Checkpoint& source, const Parameter& parameter, const re
   return source.read(parameter.name, box, out);
 }
 
+std::string where(const HuggingFaceCheckpoint&, const Parameter& parameter, int64_t row) {
+  return fmt::format("tensor \"{}\", row {}", parameter.hugging_face_name,
+                     parameter.hugging_face_row(row));
+}
+
+std::string where(const Checkpoint&, const Parameter& parameter, int64_t row) {
+  return fmt::format("tensor \"{}\", row {}", parameter.name, row);
+}
+
 }  // namespace
 
 recipe::Box whole_box(const Parameter& parameter) {
@@ -60,17 +70,26 @@ Result<Weights> Weights::open(const std::string& folder, const recipe::Model& mo
   if (!is_checkpoint(folder)) {
     auto opened = HuggingFaceCheckpoint::open(folder, model);
     if (!opened) return fail(opened);
-    return Weights(std::move(*opened));
+    return Weights(folder, std::move(*opened));
   }
   auto opened = Checkpoint::open(folder);
   if (!opened) return fail(opened);
   if (auto fits = opened->check_model(model); !fits) return fail(fits);
-  return Weights(std::move(*opened));
+  return Weights(folder, std::move(*opened));
 }
 
 Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float* out) const {
-  return std::visit([&](const auto& source) { return read_box(source, parameter, box, out); },
-                    source_);
+  return std::visit(
+      [&](const auto& source) -> Result<> {
+        if (auto done = read_box(source, parameter, box, out); !done) return done;
+        const float* end = out + box.rows() * box.columns();
+        const float* bad = std::find_if_not(out, end, [](float x) { return std::isfinite(x); });
+        if (bad == end) return {};
+        return fail("{}: {}, column {} is {}; valid: finite weights", folder_,
+                    where(source, parameter, box.row_begin + (bad - out) / box.columns()),
+                    box.column_begin + (bad - out) % box.columns(), *bad);
+      },
+      source_);
 }
 
 }  // namespace heddle::checkpoint

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <limits>
 
+#include "engine/checkpoint/weights.h"
 #include "tests/engine/checkpoint/files.h"
 
 using namespace heddle::checkpoint;
@@ -265,6 +267,29 @@ class HuggingFaceTest : public QObject {
       const auto again = HuggingFaceCheckpoint::open(out);
       QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
       QVERIFY(again->model() == checkpoint->model());
+    }
+  }
+
+  void whatIsNotFiniteIsNamed() {
+    copy_of(kTiny);
+    Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
+    // Row 9 of q_proj is the second of a pair: row 3 of its head in Heddle's layout.
+    const std::string name = "model.layers.1.self_attn.q_proj.weight";
+    const size_t begin = file.header[name]["data_offsets"][0];
+    const float bad = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(file.data.data() + begin + (9 * 64 + 5) * sizeof(bad), &bad, sizeof(bad));
+    write_file(folder() + "/model.safetensors", file.bytes());
+    const auto weights = Weights::open(folder(), *read_config(kTiny));
+    QVERIFY(weights.has_value());
+    std::vector<float> numbers(64 * 64);
+    for (const Parameter& parameter : parameters(*read_config(kTiny))) {
+      if (parameter.rows() * parameter.columns() > static_cast<int64_t>(numbers.size())) continue;
+      const auto read = weights->read(parameter, whole_box(parameter), numbers.data());
+      QCOMPARE(read.has_value(), parameter.hugging_face_name != name);
+      if (!read)
+        QCOMPARE(QString::fromStdString(read.error().message).remove(0, int(folder().size())),
+                 QString(": tensor \"%1\", row 9, column 5 is nan; valid: finite weights")
+                     .arg(name.c_str()));
     }
   }
 
