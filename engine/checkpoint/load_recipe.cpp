@@ -17,16 +17,26 @@ namespace fs = std::filesystem;
 
 /// Of a scaling that is written in part, the rest is the checkpoint's.
 void complete_scaling(recipe::Parsed& parsed, const recipe::Model& found) {
+  using recipe::RopeScaling;
   auto& scaling = parsed.recipe.model.rope_scaling;
   if (!scaling || !found.rope_scaling) return;
-  const auto take = [&](const char* key, auto recipe::RopeScaling::*member) {
-    if (!parsed.places.contains(std::string("model.rope_scaling.") + key))
-      (*scaling).*member = (*found.rope_scaling).*member;
+  const auto is_written = [&](const char* key) {
+    return parsed.places.contains(std::string("model.rope_scaling.") + key);
   };
-  take("factor", &recipe::RopeScaling::factor);
-  take("low_freq_factor", &recipe::RopeScaling::low_freq_factor);
-  take("high_freq_factor", &recipe::RopeScaling::high_freq_factor);
-  take("original_max_position", &recipe::RopeScaling::original_max_position);
+  const bool is_llama3 = is_written("low_freq_factor") || is_written("high_freq_factor");
+  if (!is_written("type") && !is_llama3) scaling->type = found.rope_scaling->type;
+  if (scaling->type != found.rope_scaling->type) return;
+  const auto take = [&](const char* key, auto RopeScaling::*member) {
+    if (!is_written(key)) (*scaling).*member = (*found.rope_scaling).*member;
+  };
+  take("factor", &RopeScaling::factor);
+  take("low_freq_factor", &RopeScaling::low_freq_factor);
+  take("high_freq_factor", &RopeScaling::high_freq_factor);
+  take("original_max_position", &RopeScaling::original_max_position);
+  take("beta_fast", &RopeScaling::beta_fast);
+  take("beta_slow", &RopeScaling::beta_slow);
+  take("attention_factor", &RopeScaling::attention_factor);
+  take("truncate", &RopeScaling::truncate);
 }
 
 /// The model's numbers are the checkpoint's: what is written must be the same where shapes depend
@@ -36,6 +46,7 @@ void take_numbers(recipe::Parsed& parsed, const ModelOf& model_of) {
   if (model.checkpoint.empty()) return;
   const bool whole =
       model.dim != 0 && model.n_layers != 0 && model.n_heads != 0 && model.ffn_dim != 0;
+  if (model.head_dim * model.n_heads == model.dim) model.head_dim = 0;  // as without the key
   const Result<recipe::Model> numbers = model_of(model.checkpoint);
   recipe::Checks checks(parsed);
   if (!numbers) {
@@ -88,12 +99,14 @@ Result<std::vector<std::string>> overridden(const recipe::Model& model) {
   if (model.checkpoint.empty()) return {};
   const auto found = model_at(model.checkpoint);
   if (!found) return fail(found);
+  recipe::Recipe here, there;
+  here.model = model;
+  there.model = *found;
   std::vector<std::string> lines;
   each_reading([&](const char* key, auto member) {
-    if (model.*member == (*found).*member) return;
+    if (model.*member == there.model.*member) return;
     const auto& write = recipe::find_field(key)->write;
-    lines.push_back(
-        fmt::format("{} is {}, there {}", key, write({.model = model}), write({.model = *found})));
+    lines.push_back(fmt::format("{} is {}, there {}", key, write(here), write(there)));
   });
   return lines;
 }

@@ -14,9 +14,13 @@ void each_size(Visit&& visit) {
   visit("model.n_layers", &Model::n_layers);
   visit("model.n_heads", &Model::n_heads);
   visit("model.n_kv_heads", &Model::n_kv_heads);
+  visit("model.head_dim", &Model::head_dim);
   visit("model.ffn_dim", &Model::ffn_dim);
   visit("model.vocab_size", &Model::vocab_size);
   visit("model.tied_embeddings", &Model::tied_embeddings);
+  visit("model.attention_bias", &Model::attention_bias);
+  visit("model.mlp_bias", &Model::mlp_bias);
+  visit("model.qk_norm", &Model::qk_norm);
 }
 
 /// The same for what the weights are read by: a recipe that writes these means another model of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "engine/checkpoint/step_folders.h"
@@ -82,12 +83,14 @@ Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float
   return std::visit(
       [&](const auto& source) -> Result<> {
         if (auto done = read_box(source, parameter, box, out); !done) return done;
-        const float* end = out + box.rows() * box.columns();
-        const float* bad = std::find_if_not(out, end, [](float x) { return std::isfinite(x); });
-        if (bad == end) return {};
+        const std::span<const float> numbers(out, box.rows() * box.columns());
+        const auto bad =
+            std::ranges::find_if_not(numbers, [](float x) { return std::isfinite(x); });
+        if (bad == numbers.end()) return {};
+        const int64_t place = bad - numbers.begin();
         return fail("{}: {}, column {} is {}; valid: finite weights", folder_,
-                    where(source, parameter, box.row_begin + (bad - out) / box.columns()),
-                    box.column_begin + (bad - out) % box.columns(), *bad);
+                    where(source, parameter, box.row_begin + place / box.columns()),
+                    box.column_begin + place % box.columns(), *bad);
       },
       source_);
 }

@@ -79,6 +79,11 @@ class LoadRecipeTest : public QObject {
     row("vocab_size", "0");
     row("tied_embeddings", "false");
     row("tied_embeddings", "true", "true, but F has false; valid: false, or without the key");
+    row("head_dim", "0");
+    row("head_dim", "32", "32, but F has 0; valid: 0, or without the key");
+    row("attention_bias", "true", "true, but F has false; valid: false, or without the key");
+    row("mlp_bias", "true", "true, but F has false; valid: false, or without the key");
+    row("qk_norm", "true", "true, but F has false; valid: false, or without the key");
     row("max_seq_len", "48");
     row("norm_eps", "1e-06");
     row("rope_theta", "10000.0");
@@ -86,6 +91,11 @@ class LoadRecipeTest : public QObject {
         "{ factor = 4.0, low_freq_factor = 1.0, high_freq_factor = 4.0, original_max_position = 16 "
         "}");
     row("rope_scaling", "false");
+    row("rope_scaling", "{ type = \"linear\", factor = 2.0 }");
+    row("rope_scaling",
+        "{ type = \"yarn\", factor = 4.0, beta_fast = 32.0, beta_slow = 1.0, attention_factor = "
+        "0.0, "
+        "original_max_position = 16, truncate = true }");
     row("preset", "\"llama3-debug\"",
         "llama3-debug has dim 256, but F has 64; valid: no preset beside a checkpoint, or one of "
         "its sizes");
@@ -105,7 +115,8 @@ class LoadRecipeTest : public QObject {
       QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.faults[0].str().c_str());
       QCOMPARE(value_of(loaded.recipe, full), written.toStdString());
       // And what is not written stays the checkpoint's.
-      const recipe::Recipe known{.model = *checkpoint::model_at(kTiny)};
+      recipe::Recipe known;
+      known.model = *checkpoint::model_at(kTiny);
       for (const auto& [other, value] : recipe::flatten(known))
         if (other.starts_with("model.") && other != full && other != "model.checkpoint")
           QCOMPARE(other + " = " + value_of(loaded.recipe, other), other + " = " + value);
