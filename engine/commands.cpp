@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -13,12 +14,17 @@
 #include "base/say.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/checkpoint/reader.h"
+#include "engine/checkpoint/step_folders.h"
+#include "engine/checkpoint/weights.h"
 #include "engine/cost/layer_work.h"
 #include "engine/data/corpus.h"
+#include "engine/data/export_tokenizer.h"
 #include "engine/data/tokenizer.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "engine/recipe/fault_lines.h"
+#include "engine/recipe/units.h"
 #include "engine/train/capture.h"
 #include "engine/train/inputs.h"
 #include "engine/train/planner.h"
@@ -136,10 +142,54 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   return 0;
 }
 
-int convert(const std::string& from, const std::string& to) {
-  if (const std::string meant = checkpoint::checkpoint_meant(from); meant != from)
-    say(stderr, "{}: holds checkpoints; the newest is taken: {}\n", from, meant);
-  const auto done = checkpoint::convert(from, to);
+namespace {
+
+// The tokenizer of the run that wrote a checkpoint, where it lies here; empty: of none.
+std::string tokenizer_of(const std::string& checkpoint) {
+  const auto opened = checkpoint::Checkpoint::open(checkpoint);
+  const std::string path = opened ? opened->manifest().recipe.data.tokenizer : "";
+  if (path.empty() || std::filesystem::exists(path)) return path;
+  say(stderr, "{} is not here: the folder gets no tokenizer; --tokenizer names another place\n",
+      path);
+  return "";
+}
+
+}  // namespace
+
+int convert(const ConvertOptions& options) {
+  const std::string from = checkpoint::checkpoint_meant(options.from);
+  if (from != options.from)
+    say(stderr, "{}: holds checkpoints; the newest is taken: {}\n", options.from, from);
+  checkpoint::Export how;
+  if (options.dtype == "bf16") how.dtype = checkpoint::Dtype::bf16;
+  const auto shard = recipe::parse_bytes(options.shard_size);
+  if (!shard || *shard < 1)
+    return bad_usage(
+        fmt::format("--shard-size: \"{}\" is no size; valid: as in \"4 GiB\"", options.shard_size));
+  how.shard_bytes = *shard;
+  const bool exports = checkpoint::is_checkpoint(from);
+  if (!exports && !options.tokenizer.empty())
+    return bad_usage("--tokenizer: a checkpoint of Heddle's holds none; valid: without it");
+  const std::string path =
+      !exports || !options.tokenizer.empty() ? options.tokenizer : tokenizer_of(from);
+  checkpoint::WriteBeside beside;
+  if (!path.empty()) {
+    auto tokenizer = data::Tokenizer::load(path);
+    if (!tokenizer) return bad_usage(tokenizer.error().message);
+    const auto model = checkpoint::read_model(from);
+    if (!model) return bad_usage(model.error().message);
+    if (tokenizer->vocab_size() > model->vocab_size)
+      return bad_usage(fmt::format("{}: {} tokens, but the model has {}; valid: its own tokenizer",
+                                   path, tokenizer->vocab_size(), model->vocab_size));
+    how.bos_id = tokenizer->bos_id();
+    how.eos_id = tokenizer->eos_id();
+    beside = [path, longest = model->max_seq_len,
+              shared = std::make_shared<data::Tokenizer>(std::move(*tokenizer))](
+                 const std::string& folder) {
+      return data::export_tokenizer(path, *shared, longest, folder);
+    };
+  }
+  const auto done = checkpoint::convert(from, options.to, how, beside);
   return done ? 0 : bad_usage(done.error().message);
 }
 

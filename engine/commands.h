@@ -55,7 +55,14 @@ int serve_plans();
 int calibrate(int32_t ranks, bool json);
 
 /// `convert`: see engine/checkpoint/convert.h.
-int convert(const std::string& from, const std::string& to);
+struct ConvertOptions {
+  std::string from, to;
+  std::string dtype = "fp32";        // of an export: or bf16
+  std::string shard_size = "4 GiB";  // of its files
+  std::string tokenizer;             // beside it; empty: the run's
+};
+
+int convert(const ConvertOptions& options);
 
 /// `tokenize-corpus`: makes the recipe's token stores with `jobs` threads (0: as many as cores);
 /// progress on stderr, and a line of JSON a store on stdout.

@@ -160,13 +160,20 @@ int run(int argc, char** argv) {
   actions->add_flag_callback("--kill", [&] { supervise.action = launch::SuperviseAction::kill; });
   actions->require_option(0, 1);
 
-  std::string from, to;
+  engine::ConvertOptions convert;
   auto* convert_command = app.add_subcommand(
       "convert", "a Hugging Face folder to a checkpoint, or a checkpoint to a Hugging Face folder");
   convert_command
-      ->add_option("FROM", from, "either of them, or a run's folder of checkpoints: the newest")
+      ->add_option("FROM", convert.from,
+                   "either of them, or a run's folder of checkpoints: the newest")
       ->required();
-  convert_command->add_option("TO", to, "the folder to make")->required();
+  convert_command->add_option("TO", convert.to, "the folder to make")->required();
+  convert_command->add_option("--dtype", convert.dtype, "of a Hugging Face folder's weights")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
+  convert_command->add_option("--shard-size", convert.shard_size,
+                              "of a file of them, as in \"4 GiB\": larger models get an index");
+  convert_command->add_option("--tokenizer", convert.tokenizer,
+                              "the tokenizer.json to put beside them; without it the run's own");
 
   auto* probe_command = app.add_subcommand("probe", "what this node has");
   probe_command->add_flag("--json", json, "as JSON");
@@ -192,7 +199,7 @@ int run(int argc, char** argv) {
   if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
-  if (*convert_command) return engine::convert(from, to);
+  if (*convert_command) return engine::convert(convert);
   if (*probe_command) return probe::command(json);
   return 2;
 }

@@ -61,7 +61,8 @@ Result<> to_checkpoint(const std::string& from, const std::string& to) {
   return commit_checkpoint(*partial, to, manifest);
 }
 
-Result<> to_hugging_face(const std::string& from, const std::string& to) {
+Result<> to_hugging_face(const std::string& from, const std::string& to, const Export& how,
+                         const WriteBeside& beside) {
   const auto model = read_model(from);
   if (!model) return fail(model);
   const auto source = Weights::open(from, *model);
@@ -72,9 +73,12 @@ Result<> to_hugging_face(const std::string& from, const std::string& to) {
           *partial, *model,
           [&](const Parameter& parameter, int64_t begin, int64_t end, float* out) {
             return source->read(parameter, {begin, end, 0, parameter.columns()}, out);
-          });
+          },
+          how);
       !done)
     return done;
+  if (beside)
+    if (auto done = beside(*partial); !done) return done;
   return rename_durably(*partial, to);
 }
 
@@ -86,7 +90,8 @@ std::string checkpoint_meant(const std::string& folder) {
   return inside.empty() ? folder : (fs::path(folder) / inside.front()).string();
 }
 
-Result<> convert(const std::string& folder, const std::string& to) {
+Result<> convert(const std::string& folder, const std::string& to, const Export& how,
+                 const WriteBeside& beside) {
   const std::string from = checkpoint_meant(folder);
   if (fs::exists(to)) return fail("{}: exists already; valid: a new folder", to);
   fs::path whole = fs::absolute(to).lexically_normal();
@@ -95,7 +100,8 @@ Result<> convert(const std::string& folder, const std::string& to) {
   std::error_code error;
   fs::create_directories(above, error);
   if (error) return fail("{}: cannot be created: {}", above, error.message());
-  Result<> done = is_checkpoint(from) ? to_hugging_face(from, path) : to_checkpoint(from, path);
+  Result<> done =
+      is_checkpoint(from) ? to_hugging_face(from, path, how, beside) : to_checkpoint(from, path);
   if (!done) {
     std::error_code ignored;
     fs::remove_all(path + ".partial", ignored);

@@ -7,7 +7,6 @@
 
 #include "base/json_text.h"
 #include "base/read_json.h"
-#include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/numbers.h"
 
 namespace heddle::checkpoint {
@@ -15,11 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kPieceBytes = int64_t{64} << 20;
 constexpr int64_t kReadBytes = int64_t{8} << 20;
 constexpr size_t kReleasedBytes = size_t{1} << 20;  // fewer are left to `release`
-constexpr const char* kWeights = "model.safetensors";
-constexpr const char* kIndex = "model.safetensors.index.json";
 
 /// The files of a folder, and which holds each tensor.
 struct Shards {
@@ -37,7 +33,7 @@ Result<Shards> open_single(const std::string& path) {
 }
 
 Result<Shards> open_sharded(const fs::path& folder) {
-  const std::string index_path = folder / kIndex;
+  const std::string index_path = folder / kHuggingFaceIndex;
   const auto index = read_json_file(index_path);
   if (!index) return fail(index);
   if (!index->is_object() || !index->contains("weight_map") || !(*index)["weight_map"].is_object())
@@ -61,10 +57,10 @@ Result<Shards> open_sharded(const fs::path& folder) {
 }
 
 Result<Shards> open_shards(const fs::path& folder) {
-  if (fs::exists(folder / kWeights)) return open_single(folder / kWeights);
-  if (fs::exists(folder / kIndex)) return open_sharded(folder);
-  return fail("{}: neither {} nor {}; valid: a Hugging Face folder", folder.string(), kWeights,
-              kIndex);
+  if (fs::exists(folder / kHuggingFaceWeights)) return open_single(folder / kHuggingFaceWeights);
+  if (fs::exists(folder / kHuggingFaceIndex)) return open_sharded(folder);
+  return fail("{}: neither {} nor {}; valid: a Hugging Face folder", folder.string(),
+              kHuggingFaceWeights, kHuggingFaceIndex);
 }
 
 /// Sizes and tying must be the checkpoint's; RoPE's settings and the norms' epsilon are the
@@ -82,6 +78,10 @@ Result<> check_sizes(const std::string& folder, const recipe::Model& found,
         same("num_hidden_layers", found.n_layers, "n_layers", expected.n_layers),
         same("num_attention_heads", found.n_heads, "n_heads", expected.n_heads),
         same("num_key_value_heads", found.n_kv_heads, "n_kv_heads", expected.n_kv_heads),
+        same("head_dim", found.head_size(), "head_dim", expected.head_size()),
+        same("attention_bias", found.attention_bias, "attention_bias", expected.attention_bias),
+        same("mlp_bias", found.mlp_bias, "mlp_bias", expected.mlp_bias),
+        same("model_type of norms on q and k", found.qk_norm, "qk_norm", expected.qk_norm),
         same("intermediate_size", found.ffn_dim, "ffn_dim", expected.ffn_dim),
         same("vocab_size", found.vocab_size, "vocab_size", expected.vocab_size),
         same("tie_word_embeddings", found.tied_embeddings, "tied_embeddings",
@@ -170,52 +170,6 @@ void HuggingFaceCheckpoint::release(std::string_view name) const {
   if (parameter == parameters_.end()) return;
   const SafetensorsFile& file = files_[file_of_[parameter - parameters_.begin()]];
   file.release(file.data(*file.find(parameter->hugging_face_name)));
-}
-
-namespace {
-
-/// Asks for a parameter piece by piece and writes its rows in Hugging Face's order.
-Result<> write_parameter(const Parameter& parameter, const RowSource& source,
-                         SafetensorsWriter& writer) {
-  const int64_t columns = parameter.columns();
-  const int64_t unit = std::max<int64_t>(parameter.head_dim, 1);
-  const int64_t units = kPieceBytes / (unit * columns * static_cast<int64_t>(sizeof(float)));
-  const int64_t step = unit * std::max<int64_t>(units, 1);
-  std::vector<float> own(static_cast<size_t>(std::min(step, parameter.rows()) * columns));
-  std::vector<float> permuted(own.size());
-  for (int64_t begin = 0; begin < parameter.rows(); begin += step) {
-    const int64_t end = std::min(begin + step, parameter.rows());
-    if (auto done = source(parameter, begin, end, own.data()); !done) return done;
-    for (int64_t row = begin; row < end; ++row)
-      std::copy_n(own.data() + (row - begin) * columns, columns,
-                  permuted.data() + (parameter.hugging_face_row(row) - begin) * columns);
-    if (auto done = writer.write(
-            std::as_bytes(std::span(permuted).first(static_cast<size_t>((end - begin) * columns))));
-        !done)
-      return done;
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
-                            const RowSource& source) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return fail("{}: cannot be created: {}", folder, error.message());
-
-  std::vector<Parameter> in_file_order = parameters(model);
-  std::ranges::sort(in_file_order, {}, &Parameter::hugging_face_name);
-  std::vector<TensorInfo> tensors;
-  for (const Parameter& parameter : in_file_order)
-    tensors.push_back({parameter.hugging_face_name, Dtype::f32, parameter.shape});
-  auto writer = SafetensorsWriter::create(fs::path(folder) / kWeights, tensors, {{"format", "pt"}});
-  if (!writer) return fail(writer);
-  for (const Parameter& parameter : in_file_order)
-    if (auto done = write_parameter(parameter, source, *writer); !done) return done;
-  if (auto done = writer->finish(); !done) return done;
-  return write_file(folder + "/config.json", config_json(model));
 }
 
 }  // namespace heddle::checkpoint

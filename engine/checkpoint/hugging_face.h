@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ struct Parameter {
   std::string name;               // Heddle's: "layers.3.attention.wq.weight"
   std::string hugging_face_name;  // "model.layers.3.self_attn.q_proj.weight"
   std::vector<int64_t> shape;     // the same in both: [rows, columns], or [rows] of a norm
-  int64_t head_dim = 0;           // wq and wk: rows per head, permuted within it; else 0
+  int64_t head_dim = 0;           // what RoPE turns: rows per head, permuted within it; else 0
 
   int64_t rows() const { return shape[0]; }
   int64_t columns() const { return shape.size() > 1 ? shape[1] : 1; }
@@ -33,12 +34,24 @@ struct Parameter {
 std::vector<Parameter> parameters(const recipe::Model& model);
 
 /// The model that FOLDER/config.json describes (preset and checkpoint stay empty). Both ways to
-/// write RoPE's settings are read. A model that Heddle's Llama is not (biases, another activation,
-/// sliding window …) is refused with the key and its value.
+/// write RoPE's settings are read. A model that Heddle's Llama is not (another activation, sliding
+/// window …) is refused with the key and its value.
 Result<recipe::Model> read_config(const std::string& folder);
 
-/// The config.json of a model, for transformers to load.
-std::string config_json(const recipe::Model& model);
+/// The files of its weights: one, or an index of several.
+inline constexpr const char* kHuggingFaceWeights = "model.safetensors";
+inline constexpr const char* kHuggingFaceIndex = "model.safetensors.index.json";
+
+/// How a folder is written.
+struct Export {
+  Dtype dtype = Dtype::f32;                // or bf16, rounded to nearest
+  int64_t shard_bytes = int64_t{4} << 30;  // of a file of weights, unless one tensor needs more
+  std::optional<int32_t> bos_id, eos_id;
+};
+
+/// The config.json of a model, for transformers to load: as a Llama, with norms of queries and keys
+/// as a Qwen 3. An error if it has no model like it.
+Result<std::string> config_json(const recipe::Model& model, const Export& how = {});
 
 /// A Hugging Face folder opened for reading: config.json with model.safetensors, or with the shards
 /// that model.safetensors.index.json names. Threads: const members may run side by side.
@@ -72,10 +85,10 @@ class HuggingFaceCheckpoint {
 using RowSource = std::function<Result<>(const Parameter& parameter, int64_t row_begin,
                                          int64_t row_end, float* out)>;
 
-/// Writes FOLDER/config.json and FOLDER/model.safetensors (F32). The source is asked for each
-/// parameter once, front to back in pieces of whole heads of at most about 64 MiB, parameters in
-/// the order of their Hugging Face names.
+/// Writes FOLDER/config.json, generation_config.json and the weights: model.safetensors, or shards
+/// with an index. The source is asked for each parameter once, front to back in pieces of whole
+/// heads of at most about 64 MiB, parameters in the order of their Hugging Face names.
 Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
-                            const RowSource& source);
+                            const RowSource& source, const Export& how = {});
 
 }  // namespace heddle::checkpoint

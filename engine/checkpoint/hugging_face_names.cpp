@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "engine/checkpoint/hugging_face.h"
+#include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 
 namespace heddle::checkpoint {
@@ -19,10 +20,11 @@ constexpr std::array kOutsideLayers = {
     Names{"output", "lm_head"},
 };
 constexpr std::array kInLayer = {
-    Names{"attention_norm", "input_layernorm"}, Names{"attention.wq", "self_attn.q_proj"},
-    Names{"attention.wk", "self_attn.k_proj"},  Names{"attention.wv", "self_attn.v_proj"},
-    Names{"attention.wo", "self_attn.o_proj"},  Names{"ffn_norm", "post_attention_layernorm"},
-    Names{"feed_forward.w1", "mlp.gate_proj"},  Names{"feed_forward.w2", "mlp.down_proj"},
+    Names{"attention_norm", "input_layernorm"},    Names{"attention.wq", "self_attn.q_proj"},
+    Names{"attention.wk", "self_attn.k_proj"},     Names{"attention.wv", "self_attn.v_proj"},
+    Names{"attention.q_norm", "self_attn.q_norm"}, Names{"attention.k_norm", "self_attn.k_norm"},
+    Names{"attention.wo", "self_attn.o_proj"},     Names{"ffn_norm", "post_attention_layernorm"},
+    Names{"feed_forward.w1", "mlp.gate_proj"},     Names{"feed_forward.w2", "mlp.down_proj"},
     Names{"feed_forward.w3", "mlp.up_proj"},
 };
 
@@ -50,11 +52,13 @@ int64_t Parameter::hugging_face_row(int64_t row) const {
 std::vector<Parameter> parameters(const recipe::Model& model) {
   std::vector<Parameter> all;
   for (const recipe::Parameter& parameter : recipe::parameters(model)) {
-    const bool rotated = parameter.module.ends_with(".wq") || parameter.module.ends_with(".wk");
-    all.push_back({.name = parameter.name(),
-                   .hugging_face_name = hugging_face_module(parameter.module) + ".weight",
+    const std::string name = parameter.name(), leaf = name.substr(parameter.module.size());
+    const bool rotated = parameter.module.ends_with(".wq") || parameter.module.ends_with(".wk") ||
+                         recipe::is_of_heads(name);
+    all.push_back({.name = name,
+                   .hugging_face_name = hugging_face_module(parameter.module) + leaf,
                    .shape = parameter.shape,
-                   .head_dim = rotated ? model.head_dim() : 0});
+                   .head_dim = rotated ? model.head_size() : 0});
   }
   return all;
 }

@@ -18,9 +18,14 @@ using ModelOf = std::function<Result<recipe::Model>(const std::string& folder)>;
 /// Looks there.
 Result<recipe::Model> model_at(const std::string& folder);
 
-/// recipe::parse, then numbers of the model that the recipe leaves open from its checkpoint, then
-/// recipe::resolve. Paths are absolute, relative ones against `file`'s folder. `ranks` 0: the
-/// recipe's own.
+/// "model.rope_theta is 500000.0, there 10000.0": a line for each key by which a model reads the
+/// weights of its checkpoint otherwise than that says; none without a checkpoint.
+Result<std::vector<std::string>> overridden(const recipe::Model& model);
+
+/// recipe::parse, then the numbers of the model's checkpoint, then recipe::resolve. Sizes that are
+/// written, or a preset's, are faults where the checkpoint has others; RoPE's settings, epsilon and
+/// the longest sequence are the checkpoint's unless they are written themselves. Paths are
+/// absolute, relative ones against `file`'s folder. `ranks` 0: the recipe's own.
 recipe::Parsed load_recipe(std::string_view text, const std::string& file,
                            const std::vector<std::string>& sets = {}, int64_t ranks = 0,
                            const ModelOf& model_of = model_at);

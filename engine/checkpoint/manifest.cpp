@@ -10,7 +10,9 @@
 #include "base/read_json.h"
 #include "engine/checkpoint/check_contents.h"
 #include "engine/checkpoint/hash.h"
+#include "engine/checkpoint/model_keys.h"
 #include "engine/recipe/parse.h"
+#include "engine/recipe/schema.h"
 
 namespace heddle::checkpoint {
 namespace {
@@ -104,17 +106,13 @@ std::string to_text(const Contents& contents) { return json_text(to_json(content
 
 Result<> check_fit(const recipe::Model& stored, const recipe::Model& model) {
   std::vector<std::string> differences;
-  const auto compare = [&](const char* key, auto mine, auto expected) {
+  const auto compare = [&](const std::string& key, auto mine, auto expected) {
     if (mine != expected)
       differences.push_back(fmt::format("its {} is {}, the recipe's {}", key, mine, expected));
   };
-  compare("dim", stored.dim, model.dim);
-  compare("n_layers", stored.n_layers, model.n_layers);
-  compare("n_heads", stored.n_heads, model.n_heads);
-  compare("n_kv_heads", stored.n_kv_heads, model.n_kv_heads);
-  compare("ffn_dim", stored.ffn_dim, model.ffn_dim);
-  compare("vocab_size", stored.vocab_size, model.vocab_size);
-  compare("tied_embeddings", stored.tied_embeddings, model.tied_embeddings);
+  each_size([&](const char* key, auto member) {
+    compare(recipe::leaf_of(key), stored.*member, model.*member);
+  });
   if (differences.empty()) return {};
   return fail(
       "a checkpoint of another model: {}; these must be the same, while parallelism, batch, data, "

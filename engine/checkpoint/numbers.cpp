@@ -58,4 +58,18 @@ void to_floats(Dtype dtype, std::span<const std::byte> bytes, float* out) {
   }
 }
 
+void from_floats(Dtype dtype, std::span<const float> numbers, std::vector<std::byte>& bytes) {
+  bytes.resize(numbers.size() * static_cast<size_t>(bytes_of(dtype)));
+  if (dtype == Dtype::f32) {
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return;
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const auto bits = std::bit_cast<uint32_t>(numbers[i]);
+    // Half of what is cut off, and one less where that makes a tie even.
+    const auto stored = static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+    std::memcpy(bytes.data() + i * sizeof(stored), &stored, sizeof(stored));
+  }
+}
+
 }  // namespace heddle::checkpoint

@@ -1,7 +1,9 @@
 #include "engine/checkpoint/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "engine/checkpoint/step_folders.h"
@@ -37,6 +39,15 @@ Result<> read_box(const Checkpoint& source, const Parameter& parameter, const re
   return source.read(parameter.name, box, out);
 }
 
+std::string where(const HuggingFaceCheckpoint&, const Parameter& parameter, int64_t row) {
+  return fmt::format("tensor \"{}\", row {}", parameter.hugging_face_name,
+                     parameter.hugging_face_row(row));
+}
+
+std::string where(const Checkpoint&, const Parameter& parameter, int64_t row) {
+  return fmt::format("tensor \"{}\", row {}", parameter.name, row);
+}
+
 }  // namespace
 
 recipe::Box whole_box(const Parameter& parameter) {
@@ -60,17 +71,28 @@ Result<Weights> Weights::open(const std::string& folder, const recipe::Model& mo
   if (!is_checkpoint(folder)) {
     auto opened = HuggingFaceCheckpoint::open(folder, model);
     if (!opened) return fail(opened);
-    return Weights(std::move(*opened));
+    return Weights(folder, std::move(*opened));
   }
   auto opened = Checkpoint::open(folder);
   if (!opened) return fail(opened);
   if (auto fits = opened->check_model(model); !fits) return fail(fits);
-  return Weights(std::move(*opened));
+  return Weights(folder, std::move(*opened));
 }
 
 Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float* out) const {
-  return std::visit([&](const auto& source) { return read_box(source, parameter, box, out); },
-                    source_);
+  return std::visit(
+      [&](const auto& source) -> Result<> {
+        if (auto done = read_box(source, parameter, box, out); !done) return done;
+        const std::span<const float> numbers(out, box.rows() * box.columns());
+        const auto bad =
+            std::ranges::find_if_not(numbers, [](float x) { return std::isfinite(x); });
+        if (bad == numbers.end()) return {};
+        const int64_t place = bad - numbers.begin();
+        return fail("{}: {}, column {} is {}; valid: finite weights", folder_,
+                    where(source, parameter, box.row_begin + place / box.columns()),
+                    box.column_begin + place % box.columns(), *bad);
+      },
+      source_);
 }
 
 }  // namespace heddle::checkpoint

@@ -19,12 +19,15 @@ class Weights {
   /// An error tells if the weights are another model's, of a newer format or damaged.
   static Result<Weights> open(const std::string& folder, const recipe::Model& model);
 
-  /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout.
+  /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout. A number that is not
+  /// finite is an error that says where it stands.
   Result<> read(const Parameter& parameter, const recipe::Box& box, float* out) const;
 
  private:
   using Source = std::variant<HuggingFaceCheckpoint, Checkpoint>;
-  explicit Weights(Source source) : source_(std::move(source)) {}
+  Weights(std::string folder, Source source)
+      : folder_(std::move(folder)), source_(std::move(source)) {}
+  std::string folder_;
   Source source_;
 };
 

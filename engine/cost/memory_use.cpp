@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/recipe/modules.h"
+
 namespace heddle::cost {
 namespace {
 
@@ -14,7 +16,7 @@ using plan::MemoryBytes;
 Category category_of_state(const std::string& name) {
   if (name.ends_with(".exp_avg") || name.ends_with(".exp_avg_sq")) return Category::optimizer;
   if (name.ends_with(".grad") || name == "loss_sum") return Category::gradients;
-  return name.ends_with(".weight") ? Category::parameters : Category::activations;
+  return recipe::is_parameter(name) ? Category::parameters : Category::activations;
 }
 
 /// By root: what the memory of the arena is for.

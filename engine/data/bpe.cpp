@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/utf8.h"
+
 namespace heddle::data {
 
 size_t BytesHash::operator()(std::string_view bytes) const {
@@ -34,15 +36,16 @@ uint32_t PairTable::find(int32_t left, int32_t right) const {
   return slots_[slot_of(pair_of(left, right))].rank;
 }
 
-Bpe::Bpe(Words words, std::vector<Merge> merges, bool whole_words)
+Bpe::Bpe(Words words, const ByteIds& byte_ids, std::vector<Merge> merges, Symbols symbols,
+         bool whole_words)
     : words_(std::move(words)),
       merges_(std::move(merges)),
       ranks_(merges_.size()),
+      byte_ids_(byte_ids),
+      begins_with_(symbols),
       whole_words_(whole_words) {
   for (uint32_t rank = 0; rank < merges_.size(); ++rank)
     ranks_.insert(merges_[rank].left, merges_[rank].right, rank);
-  for (int byte = 0; byte < 256; ++byte)
-    byte_ids_[byte] = words_.at(std::string(1, static_cast<char>(byte)));
 }
 
 void Bpe::encode(std::string_view piece, std::vector<int32_t>& ids) {
@@ -64,13 +67,33 @@ void Bpe::consider(uint32_t left) {
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
 }
 
-void Bpe::merge(std::string_view piece, std::vector<int32_t>& ids) {
+void Bpe::begin_with(std::string_view piece) {
   symbols_.clear();
-  heap_.clear();
-  for (uint32_t at = 0; at < piece.size(); ++at) {
-    const uint32_t next = at + 1 < piece.size() ? at + 1 : kEnd;
-    symbols_.push_back({byte_ids_[static_cast<unsigned char>(piece[at])], at - 1, next});
+  const auto add = [&](int32_t id) {
+    const auto at = static_cast<uint32_t>(symbols_.size());
+    symbols_.push_back({id, at - 1, at + 1});
+  };
+  for (size_t at = 0; at < piece.size();) {
+    size_t length = 1;
+    if (begins_with_ == Symbols::characters) {
+      // A byte that is not UTF-8 comes as a piece of its own.
+      length = std::min(character_length(piece.substr(at)), piece.size() - at);
+      if (const auto word = words_.find(piece.substr(at, length)); word != words_.end()) {
+        add(word->second);
+        at += length;
+        continue;
+      }
+    }
+    for (const char byte : piece.substr(at, length))
+      add(byte_ids_[static_cast<unsigned char>(byte)]);
+    at += length;
   }
+  if (!symbols_.empty()) symbols_.back().next = kEnd;
+}
+
+void Bpe::merge(std::string_view piece, std::vector<int32_t>& ids) {
+  begin_with(piece);
+  heap_.clear();
   for (uint32_t at = 0; at + 1 < symbols_.size(); ++at) consider(at);
 
   while (!heap_.empty()) {

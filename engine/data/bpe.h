@@ -39,6 +39,12 @@ class PairTable {
   std::vector<Slot> slots_;
 };
 
+/// What merging begins with.
+enum class Symbols : uint8_t {
+  bytes,
+  characters,  // those that are tokens; of others the bytes (SentencePiece's byte fallback)
+};
+
 /// Merges in order of rank, leftmost first, in O(n log n) of the piece's bytes. Threads: one at a
 /// time, since the working memory is kept.
 class Bpe {
@@ -49,10 +55,13 @@ class Bpe {
     int32_t merged = 0;
   };
 
-  /// `words`: the bytes of each token that merging can give, to its id; all 256 single bytes are
-  /// there. `whole_words`: a piece that is a token is taken as it is (Hugging Face's
+  using ByteIds = std::array<int32_t, 256>;
+
+  /// `words`: the bytes of each token that merging can give, to its id; `byte_ids`: the token of
+  /// each single byte. `whole_words`: a piece that is a token is taken as it is (Hugging Face's
   /// ignore_merges).
-  Bpe(Words words, std::vector<Merge> merges, bool whole_words);
+  Bpe(Words words, const ByteIds& byte_ids, std::vector<Merge> merges, Symbols symbols,
+      bool whole_words);
 
   /// Appends the ids of a piece.
   void encode(std::string_view piece, std::vector<int32_t>& ids);
@@ -72,12 +81,14 @@ class Bpe {
     }
   };
   void merge(std::string_view piece, std::vector<int32_t>& ids);
+  void begin_with(std::string_view piece);
   void consider(uint32_t left);
 
   Words words_;
   std::vector<Merge> merges_;  // by rank
   PairTable ranks_;
-  std::array<int32_t, 256> byte_ids_{};
+  ByteIds byte_ids_{};
+  Symbols begins_with_ = Symbols::bytes;
   bool whole_words_ = false;
 
   std::vector<Symbol> symbols_;

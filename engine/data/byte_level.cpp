@@ -1,6 +1,7 @@
 #include "engine/data/byte_level.h"
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 
 namespace heddle::data {
@@ -52,6 +53,14 @@ std::string spelling_of_byte(unsigned char byte) {
   const uint16_t character = kAlphabet.character[byte];
   if (character < 0x80) return std::string(1, static_cast<char>(character));
   return {static_cast<char>(0xC0 | character >> 6), static_cast<char>(0x80 | (character & 0x3F))};
+}
+
+std::optional<int> byte_of_fallback(std::string_view spelling) {
+  if (spelling.size() != 6 || !spelling.starts_with("<0x") || !spelling.ends_with('>')) return {};
+  int byte = 0;
+  const auto [end, error] = std::from_chars(&spelling[3], &spelling[5], byte, 16);
+  if (error != std::errc() || end != &spelling[5]) return {};
+  return byte;
 }
 
 }  // namespace heddle::data

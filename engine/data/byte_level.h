@@ -15,4 +15,7 @@ std::optional<std::string> bytes_of_spelling(std::string_view spelling);
 /// The spelling of one byte (0x20 → "Ġ").
 std::string spelling_of_byte(unsigned char byte);
 
+/// The byte that SentencePiece's vocabularies spell so: 0x0A of "<0x0A>".
+std::optional<int> byte_of_fallback(std::string_view spelling);
+
 }  // namespace heddle::data

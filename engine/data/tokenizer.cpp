@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -21,10 +22,28 @@ struct Entry {
   bool present = false;
 };
 
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string with_spaces(std::string spelling) {
+  return replaced(std::move(spelling), kMetaspace, " ");
+}
+
+// What stands for itself, but for the spaces that the spelling has.
+std::string without_metaspaces(const std::string& spelling, const std::string& bytes) {
+  return spelling.find(kMetaspace) == std::string::npos ? bytes
+                                                        : replaced(spelling, kMetaspace, "");
+}
+
 }  // namespace
 
 struct Tokenizer::Parts {
+  Normalizer normalizer;
   PreTokenizer pre_tokenizer;
+  LeadingSpaces leading_spaces;
   AddedTokens raw_added_tokens;
   AddedTokens normalized_added_tokens;
   Bpe bpe;
@@ -45,28 +64,42 @@ struct Tokenizer::Parts {
     cache.keep(piece, hash, std::span(out).subspan(before));
   }
 
-  Result<> encode_plain(std::string_view text, std::vector<int32_t>& out) {
-    return pre_tokenizer.split(text, [&](std::string_view piece) { encode_piece(piece, out); });
+  Result<> encode_plain(std::string_view text, bool is_first, std::vector<int32_t>& out) {
+    return pre_tokenizer.split(text, is_first,
+                               [&](std::string_view piece) { encode_piece(piece, out); });
   }
 
-  /// Takes the tokens of one set out of a text; `rest` encodes what lies between them.
+  /// Takes the tokens of one set out of a text; `rest` encodes what lies between them, and is told
+  /// where it begins.
   template <typename Rest>
   static Result<> encode_around(AddedTokens& tokens, std::string_view text,
                                 std::vector<int32_t>& out, Rest rest) {
     size_t from = 0;
     while (const auto found = tokens.find(text, from)) {
-      if (auto done = rest(text.substr(from, found->place.begin - from)); !done) return done;
+      if (auto done = rest(text.substr(from, found->place.begin - from), from); !done) return done;
       out.push_back(found->id);
       from = found->place.end;
     }
-    return rest(text.substr(from));
+    return rest(text.substr(from), from);
   }
 
-  Result<> encode_utf8(std::string_view text, std::vector<int32_t>& out) {
-    return encode_around(raw_added_tokens, text, out, [&](std::string_view part) {
-      return encode_around(normalized_added_tokens, part, out,
-                           [&](std::string_view plain) { return encode_plain(plain, out); });
-    });
+  Result<> encode_normalized(std::string_view text, bool is_first, std::vector<int32_t>& out) {
+    return encode_around(normalized_added_tokens, text, out,
+                         [&](std::string_view plain, size_t begin) {
+                           return encode_plain(plain, is_first && begin == 0, out);
+                         });
+  }
+
+  /// `goes_on`: other text comes before it.
+  Result<> encode_utf8(std::string_view text, bool goes_on, std::vector<int32_t>& out) {
+    return encode_around(
+        raw_added_tokens, text, out, [&](std::string_view part, size_t begin) -> Result<> {
+          const bool is_first = begin == 0 && !goes_on;
+          if (normalizer.is_empty()) return encode_normalized(part, is_first, out);
+          const auto normalized = normalizer.normalize(std::string(part), begin == 0 && goes_on);
+          if (!normalized) return fail(normalized);
+          return encode_normalized(*normalized, is_first, out);
+        });
   }
 };
 
@@ -93,23 +126,45 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
     entries[id] = {spelling, std::move(bytes), true};
     ids.insert_or_assign(spelling, id);
   };
+  const bool by_bytes = file->alphabet == Alphabet::bytes;
+  Bpe::ByteIds byte_ids{};
   for (const auto& [spelling, id] : file->vocabulary) {
-    const auto bytes = bytes_of_spelling(spelling);
+    const int byte = by_bytes ? -1 : byte_of_fallback(spelling).value_or(-1);
+    if (byte >= 0) byte_ids[static_cast<size_t>(byte)] = id;
+    const auto bytes = by_bytes ? bytes_of_spelling(spelling) : std::optional(spelling);
     if (bytes) words.emplace(*bytes, id);
-    add(spelling, id, bytes.value_or(spelling));
+    if (by_bytes && bytes && bytes->size() == 1)
+      byte_ids[static_cast<unsigned char>(bytes->front())] = id;
+    add(spelling, id,
+        byte >= 0  ? std::string(1, static_cast<char>(byte))
+        : by_bytes ? bytes.value_or(spelling)
+                   : with_spaces(spelling));
   }
-  for (const auto* tokens : {&file->raw_added_tokens, &file->normalized_added_tokens})
-    for (const AddedToken& token : *tokens) add(token.content, token.id, token.content);
+  const auto add_token = [&](const AddedToken& token, const std::string& text) {
+    add(token.content, token.id, by_bytes ? text : with_spaces(text));
+  };
+  for (const AddedToken& token : file->raw_added_tokens) add_token(token, token.content);
+  for (AddedToken& token : file->normalized_added_tokens) {
+    auto normalized = file->normalizer.normalize(token.content);  // as the text it is sought in
+    if (!normalized) return fail("{}: {}", name, normalized.error().message);
+    add_token(token, *normalized);
+    token.content = std::move(*normalized);
+  }
+  std::erase_if(file->normalized_added_tokens,
+                [](const AddedToken& token) { return token.content.empty(); });
 
   auto raw = AddedTokens::make(std::move(file->raw_added_tokens));
   if (!raw) return fail(raw);
   auto normalized = AddedTokens::make(std::move(file->normalized_added_tokens));
   if (!normalized) return fail(normalized);
   return Tokenizer(std::unique_ptr<Parts>(
-      new Parts{.pre_tokenizer = std::move(file->pre_tokenizer),
+      new Parts{.normalizer = std::move(file->normalizer),
+                .pre_tokenizer = std::move(file->pre_tokenizer),
+                .leading_spaces = file->leading_spaces,
                 .raw_added_tokens = std::move(*raw),
                 .normalized_added_tokens = std::move(*normalized),
-                .bpe = Bpe(std::move(words), std::move(file->merges), file->ignore_merges),
+                .bpe = Bpe(std::move(words), byte_ids, std::move(file->merges),
+                           by_bytes ? Symbols::bytes : Symbols::characters, file->ignore_merges),
                 .cache = {},
                 .entries = std::move(entries),
                 .ids = std::move(ids),
@@ -120,9 +175,12 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
 Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text) {
   std::vector<int32_t> out;
   out.reserve(text.size() / 3);
+  const size_t whole = text.size();
   while (!text.empty()) {
     const size_t valid = valid_utf8_prefix(text);
-    if (const auto done = parts_->encode_utf8(text.substr(0, valid), out); !done) return fail(done);
+    if (const auto done = parts_->encode_utf8(text.substr(0, valid), text.size() < whole, out);
+        !done)
+      return fail(done);
     text.remove_prefix(valid);
     if (!text.empty()) {
       parts_->encode_piece(text.substr(0, 1), out);
@@ -134,9 +192,16 @@ Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text) {
 
 std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
-  for (const int32_t id : ids)
-    if (id >= 0 && id < vocab_size()) text += parts_->entries[id].bytes;
-  return text;
+  const LeadingSpaces& leading = parts_->leading_spaces;
+  for (const int32_t& id : ids) {
+    if (id < 0 || id >= vocab_size()) continue;
+    const Entry& entry = parts_->entries[id];
+    text += leading.all_of_first_token && &id == &ids.front()
+                ? without_metaspaces(entry.spelling, entry.bytes)
+                : entry.bytes;
+  }
+  const size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(std::min(spaces, leading.most));
 }
 
 int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(parts_->entries.size()); }

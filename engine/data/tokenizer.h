@@ -1,4 +1,4 @@
-// Byte-level BPE tokenizers in Hugging Face's tokenizer.json form: text to token ids and back.
+// BPE tokenizers in Hugging Face's tokenizer.json form: text to token ids and back.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 
 namespace heddle::data {
 
-/// A loaded tokenizer.json. Read are models of type BPE over the byte-level alphabet,
-/// pre-tokenizers Split (behavior Isolated), Digits and ByteLevel, alone or in a Sequence, and
-/// added tokens with all their flags; what changes the ids and is not read (a normalizer, dropout,
-/// …) is refused by `load`.
+/// A loaded tokenizer.json: BPE over bytes (GPT-2, Llama 3, Qwen), with pre-tokenizers Split
+/// (behavior Isolated), Digits and ByteLevel, alone or in a Sequence; or over characters with byte
+/// fallback (SentencePiece's, as of Llama 2), with Metaspace or none. Of both the normal forms and
+/// replacements of a normalizer, and added tokens with all their flags. What changes the ids and is
+/// not read (other normalizers, dropout, …) is refused by `load`.
 ///
 /// Threads: `encode` keeps a cache, so one thread at a time; the const members may run side by
 /// side.
@@ -36,8 +37,8 @@ class Tokenizer {
   /// Fails only when the tokenizer's own regular expression runs out of its match limit.
   Result<std::vector<int32_t>> encode(std::string_view text);
 
-  /// The bytes that the ids stand for, added tokens as their text; an id out of range gives
-  /// nothing.
+  /// The bytes that the ids stand for, added tokens as their text, without the leading space that
+  /// SentencePiece's tokenizers put before a text; an id out of range gives nothing.
   std::string decode(std::span<const int32_t> ids) const;
 
   /// One more than the largest id: the rows an embedding needs.

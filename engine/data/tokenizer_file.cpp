@@ -1,5 +1,6 @@
 #include "engine/data/tokenizer_file.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -8,15 +9,13 @@
 #include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/data/byte_level.h"
+#include "engine/data/tokenizer_json.h"
+#include "engine/data/tokenizer_steps.h"
 
 namespace heddle::data {
 namespace {
 
 using nlohmann::json;
-
-// GPT-2's expression: what ByteLevel splits by when its use_regex is set.
-constexpr std::string_view kGpt2Expression =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 // Ids index a table: a damaged file must not ask for all of the memory.
 constexpr int32_t kMostTokens = 1 << 22;
@@ -24,23 +23,6 @@ constexpr int32_t kMostTokens = 1 << 22;
 constexpr std::array kUsualBos = {"<|begin_of_text|>", "<s>", "<|startoftext|>", "<bos>",
                                   "<|endoftext|>"};
 constexpr std::array kUsualEos = {"<|end_of_text|>", "</s>", "<|endoftext|>", "<eos>"};
-
-const json& member(const json& object, const char* key) {
-  static const json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  return found == object.end() ? kNull : *found;
-}
-
-std::string type_of(const json& part) {
-  const json& type = member(part, "type");
-  return type.is_string() ? type.get<std::string>() : "";
-}
-
-bool flag(const json& part, const char* key, bool fallback) {
-  const json& value = member(part, key);
-  return value.is_boolean() ? value.get<bool>() : fallback;
-}
 
 /// "", null and absent all mean: none.
 bool is_none(const json& value) {
@@ -51,67 +33,12 @@ bool is_id(const json& value) {
   return value.is_number_integer() && value >= 0 && value < kMostTokens;
 }
 
-Result<> check_normalizer(const json& normalizer) {
-  if (normalizer.is_null()) return {};
-  const std::string type = type_of(normalizer);
-  if (type == "Sequence" && member(normalizer, "normalizers").empty()) return {};
-  return fail("normalizer: type \"{}\" is not supported; valid: null", type);
-}
-
-Result<Regex> split_expression(const json& split) {
-  const json& pattern = member(split, "pattern");
-  const json& regex = member(pattern, "Regex");
-  const json& literal = member(pattern, "String");
-  if (regex.is_string()) return Regex::compile(regex.get<std::string>());
-  if (literal.is_string()) return Regex::literal(literal.get<std::string>());
-  return fail("Split: pattern must be {{\"Regex\": …}} or {{\"String\": …}}");
-}
-
-Result<> add_split(Result<Regex>&& regex, PreTokenizer& steps) {
-  if (!regex) return fail(regex);
-  steps.add_split(std::move(*regex));
-  return {};
-}
-
-/// Adds a pre-tokenizer's steps. `byte_level` is set by ByteLevel, which comes last.
-Result<> add_steps(const json& part, PreTokenizer& steps, bool& byte_level) {
-  const std::string type = type_of(part);
-  if (byte_level) return fail("ByteLevel must come last, but \"{}\" follows it", type);
-  if (type == "Sequence") {
-    for (const json& inner : member(part, "pretokenizers"))
-      if (auto done = add_steps(inner, steps, byte_level); !done) return done;
-    return {};
-  }
-  if (type == "Split") {
-    const json& behavior = member(part, "behavior");
-    if (behavior != "Isolated")
-      return fail("Split: behavior {} is not supported; valid: \"Isolated\"", json_text(behavior));
-    return add_split(split_expression(part), steps);
-  }
-  if (type == "Digits") {
-    return add_split(
-        Regex::compile(flag(part, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)"), steps);
-  }
-  if (type == "ByteLevel") {
-    byte_level = true;
-    if (flag(part, "add_prefix_space", true)) steps.add_prefix_space();
-    if (!flag(part, "use_regex", true)) return {};
-    return add_split(Regex::compile(kGpt2Expression), steps);
-  }
-  return fail("type \"{}\" is not supported; valid: Sequence, Split, Digits, ByteLevel", type);
-}
-
-Result<PreTokenizer> read_pre_tokenizer(const json& part) {
-  PreTokenizer steps;
-  bool byte_level = false;
-  if (!part.is_null()) {
-    if (const auto done = add_steps(part, steps, byte_level); !done)
-      return fail("pre_tokenizer: {}", done.error().message);
-  }
-  if (!byte_level)
-    return fail(
-        "pre_tokenizer has no ByteLevel: only byte-level BPE is supported, not SentencePiece's");
-  return steps;
+/// Who has models of a type.
+std::string_view whose(std::string_view type) {
+  if (type == "Unigram") return " (SentencePiece's, of T5, XLNet, ALBERT …)";
+  if (type == "WordPiece") return " (of BERT)";
+  if (type == "WordLevel") return " (whole words)";
+  return "";
 }
 
 Result<> check_model(const json& model) {
@@ -119,7 +46,7 @@ Result<> check_model(const json& model) {
   const std::string type = type_of(model);
   // Files written before the type was: BPE is what has merges.
   if (type != "BPE" && !(type.empty() && model.contains("merges")))
-    return fail("model: type \"{}\" is not supported; valid: \"BPE\" (byte-level)", type);
+    return fail("model: type \"{}\"{} is not supported; valid: \"BPE\"", type, whose(type));
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (!is_none(member(model, key)))
       return fail("model.{} = {} is not supported; valid: null", key,
@@ -134,7 +61,7 @@ Result<> check_model(const json& model) {
 
 using Ids = std::unordered_map<std::string, int32_t>;
 
-Result<Ids> read_vocabulary(const json& vocab) {
+Result<Ids> read_vocabulary(const json& vocab, Alphabet alphabet) {
   Ids ids;
   std::unordered_map<int32_t, std::string> by_id;
   for (const auto& [token, id] : vocab.items()) {
@@ -148,11 +75,12 @@ Result<Ids> read_vocabulary(const json& vocab) {
     ids.emplace(token, id.get<int32_t>());
   }
   for (int byte = 0; byte < 256; ++byte) {
-    const std::string spelling = spelling_of_byte(static_cast<unsigned char>(byte));
+    const bool by_bytes = alphabet == Alphabet::bytes;
+    const std::string spelling = by_bytes ? spelling_of_byte(static_cast<unsigned char>(byte))
+                                          : fmt::format("<0x{:02X}>", byte);
     if (!ids.contains(spelling))
-      return fail(
-          "model.vocab lacks \"{}\", the byte 0x{:02X}: a byte-level vocabulary has all 256",
-          spelling, byte);
+      return fail("model.vocab lacks \"{}\", the byte 0x{:02X}: a {} has all 256", spelling, byte,
+                  by_bytes ? "byte-level vocabulary" : "vocabulary with byte fallback");
   }
   return ids;
 }
@@ -244,16 +172,27 @@ std::optional<int32_t> usual_token(const TokenizerFile& file, const Names& names
   return std::nullopt;
 }
 
+/// What else of a model's folder this is; empty: nothing known.
+std::string other_file(const json& root) {
+  const char* const wanted = "; valid: the tokenizer.json beside it";
+  if (root.is_object() && root.contains("tokenizer_class"))
+    return std::string("this is a tokenizer_config.json") + wanted;
+  if (root.is_object() && root.contains("model_type"))
+    return std::string("this is a model's config.json") + wanted;
+  const bool is_vocabulary = root.is_object() && !root.empty() && std::ranges::all_of(root, is_id);
+  if (is_vocabulary) return std::string("this is a vocabulary alone (vocab.json)") + wanted;
+  return "";
+}
+
 Result<TokenizerFile> read_root(const json& root) {
   const json& model = member(root, "model");
+  if (model.is_null())
+    if (const std::string other = other_file(root); !other.empty()) return fail("{}", other);
   if (const auto done = check_model(model); !done) return fail(done);
-  if (const auto done = check_normalizer(member(root, "normalizer")); !done) return fail(done);
   TokenizerFile file;
-  auto pre_tokenizer = read_pre_tokenizer(member(root, "pre_tokenizer"));
-  if (!pre_tokenizer) return fail(pre_tokenizer);
-  file.pre_tokenizer = std::move(*pre_tokenizer);
+  if (const auto done = read_steps(root, file); !done) return fail(done);
 
-  auto ids = read_vocabulary(member(model, "vocab"));
+  auto ids = read_vocabulary(member(model, "vocab"), file.alphabet);
   if (!ids) return fail(ids);
   auto merges = read_merges(member(model, "merges"), *ids);
   if (!merges) return fail(merges);
@@ -272,6 +211,12 @@ Result<TokenizerFile> read_root(const json& root) {
 }  // namespace
 
 Result<TokenizerFile> parse_tokenizer_file(std::string_view text, const std::string& name) {
+  // A protobuf whose first field is a piece: a message.
+  if (text.starts_with("\n") && text.size() > 2 && text[2] == '\n')
+    return fail(
+        "{}: this is a SentencePiece model (tokenizer.model); valid: a tokenizer.json, as "
+        "AutoTokenizer.from_pretrained(…).save_pretrained writes it",
+        name);
   const Result<json> root = read_json(text, kTokenizerBudget);
   if (!root)
     return fail("{}: {}; valid: a Hugging Face tokenizer.json", name, root.error().message);

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "engine/data/added_tokens.h"
 #include "engine/data/bpe.h"
+#include "engine/data/normalizer.h"
 #include "engine/data/pre_tokenizer.h"
 
 namespace heddle::data {
@@ -20,9 +21,24 @@ namespace heddle::data {
 inline constexpr Budget kTokenizerBudget{
     .bytes = size_t{256} << 20, .values = 8'000'000, .depth = 32};
 
+/// How the vocabulary spells what is no printed ASCII.
+enum class Alphabet : uint8_t {
+  bytes,       // GPT-2's: a character for each byte
+  characters,  // SentencePiece's: text, kMetaspace for a space, "<0x0A>" for a byte
+};
+
+/// What decoding takes away at the beginning of a text in SentencePiece's alphabet.
+struct LeadingSpaces {
+  size_t most = 0;                  // spaces of the text
+  bool all_of_first_token = false;  // and those of the first token
+};
+
 /// What a tokenizer.json says.
 struct TokenizerFile {
+  Alphabet alphabet = Alphabet::bytes;
+  Normalizer normalizer;
   PreTokenizer pre_tokenizer;
+  LeadingSpaces leading_spaces;
   std::vector<std::pair<std::string, int32_t>>
       vocabulary;  // as spelled; added tokens may repeat it
   std::vector<Bpe::Merge> merges;

@@ -101,6 +101,7 @@ Init init_of(const recipe::Model& model, const std::string& name) {
   // Truncated at ±2 whatever σ is, as torch.nn.init.trunc_normal_ does by default.
   constexpr double kCut = 2.0;
   if (ends_with(name, "norm.weight")) return {Init::Kind::ones, 0.0, 0.0};
+  if (ends_with(name, ".bias")) return {Init::Kind::zeros, 0.0, 0.0};
   // Tied, the embeddings are the output matrix too, whose logits must start small.
   const bool embeds = name == "tok_embeddings.weight";
   if (embeds && !model.tied_embeddings) return {Init::Kind::normal, 1.0, 0.0};
@@ -118,8 +119,8 @@ Init init_of(const recipe::Model& model, const std::string& name) {
 
 void fill(const Init& init, int64_t seed, const std::string& name, int64_t begin, int64_t count,
           float* out) {
-  if (init.kind == Init::Kind::ones) {
-    std::fill_n(out, count, 1.0F);
+  if (init.kind == Init::Kind::ones || init.kind == Init::Kind::zeros) {
+    std::fill_n(out, count, init.kind == Init::Kind::ones ? 1.0F : 0.0F);
     return;
   }
   const uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(seed));

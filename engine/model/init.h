@@ -11,7 +11,7 @@ namespace heddle::model {
 
 /// How a parameter starts (facts: Llama 3's init as in TorchTitan).
 struct Init {
-  enum class Kind { ones, normal, truncated_normal } kind = Kind::ones;
+  enum class Kind { zeros, ones, normal, truncated_normal } kind = Kind::ones;
   double sigma = 1.0;
   double cut = 0.0;  // truncated_normal: |x| ≤ cut
 };

@@ -17,23 +17,57 @@ namespace {
 using at::Tensor;
 using graph::ModuleScope;
 
-// A linear layer's weight [out, in], read once for all the rows that come to it.
+// Where a layer's bias is added: to each product, or by whoever sums the ranks' parts of it.
+enum class Bias : uint8_t { here, behind };
+
+// A linear layer's parameters, read once for all the rows that come to it.
 class Linear {
  public:
-  Linear(const char* name, Parameter& weight, const recipe::Float8Layers& float8)
-      : name_(name), float8_(float8.of(weight.module())) {
+  Linear(const char* name, LinearLayer& layer, const recipe::Float8Layers& float8,
+         Bias bias = Bias::here)
+      : name_(name), float8_(float8.of(layer.weight.module())), bias_at_(bias) {
     const ModuleScope scope(name);
-    weight_ = weight.read();
+    weight_ = layer.weight.read();
+    if (layer.bias) bias_ = layer.bias->read();
   }
   // x [n, in] → [n, out]; see linear.h
   Tensor operator()(Tensor& x) const {
     const ModuleScope scope(name_);
-    return linear(x, weight_, float8_);
+    const Tensor product = linear(x, weight_, float8_);
+    return bias_.defined() && bias_at_ == Bias::here ? product + bias_ : product;
+  }
+  // The sum over the ranks, with the bias that `operator()` has left out.
+  Tensor completed(const Tensor& sum) const {
+    const ModuleScope scope(name_);
+    return bias_.defined() ? sum + bias_ : sum;
   }
 
  private:
   const char* name_;
   recipe::Float8 float8_;
+  Bias bias_at_;
+  Tensor weight_, bias_;
+};
+
+// The norm of each head's queries or keys, where the model has one.
+class HeadNorm {
+ public:
+  HeadNorm(const char* name, std::optional<Parameter>& weight, double eps)
+      : name_(name), eps_(eps) {
+    const ModuleScope scope(name);
+    if (weight) weight_ = weight->read();
+  }
+  // x [n, heads · D] → [1, n, heads, D]
+  Tensor operator()(const Tensor& x, int64_t d) const {
+    const ModuleScope scope(name_);
+    const std::vector<int64_t> heads = {1, x.size(0), -1, d};
+    if (!weight_.defined()) return x.view(heads);
+    return kernels::rms_norm(x.view({-1, d}), weight_, eps_).view(heads);
+  }
+
+ private:
+  const char* name_;
+  double eps_;
   Tensor weight_;
 };
 
@@ -50,45 +84,79 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8
       parallelism_(std::move(parallelism)),
       float8_(std::move(float8)),
       rope_table_(std::move(rope_table)) {
-  auto parameter = [&](std::string name, std::vector<int64_t> sizes) {
+  auto parameter = [&](const std::string& name, std::vector<int64_t> sizes) {
     const recipe::Cut cut = recipe::cut_of(name);
     sizes = recipe::local_shape(std::move(sizes), cut, parallelism_.tensor.group.ranks);
     std::vector<int64_t> shard_sizes = sizes;
     shard_sizes[0] = parallelism_.sharding.shard_rows(sizes[0]);
-    name += ".weight";
     Tensor shard = make_shard(name, shard_sizes);
-    return Parameter{std::move(name),  std::move(sizes),      cut != recipe::Cut::none,
-                     std::move(shard), parallelism_.sharding, {}};
+    return Parameter{.name = name,
+                     .shape = std::move(sizes),
+                     .is_cut = cut != recipe::Cut::none,
+                     .is_of_heads = recipe::is_of_heads(name),
+                     .shard = std::move(shard),
+                     .sharding = parallelism_.sharding,
+                     .reads = {}};
   };
-  const int64_t dim = shape.dim, head_dim = shape.head_dim();
-  tok_embeddings_ = parameter("tok_embeddings", {shape.vocab_size, dim});
+  const auto weight = [&](const std::string& module, std::vector<int64_t> sizes) {
+    return parameter(module + ".weight", std::move(sizes));
+  };
+  const auto linear_layer = [&](const std::string& module, int64_t out, int64_t in, bool has_bias) {
+    LinearLayer layer{weight(module, {out, in}), {}};
+    if (has_bias) layer.bias = parameter(module + ".bias", {out});
+    return layer;
+  };
+  const auto head_norm = [&](const std::string& module) {
+    return shape.qk_norm ? std::optional(weight(module, {shape.head_size()})) : std::nullopt;
+  };
+  const int64_t dim = shape.dim, q_dim = shape.n_heads * shape.head_size(),
+                kv_dim = shape.n_kv_heads * shape.head_size();
+  tok_embeddings_ = weight("tok_embeddings", {shape.vocab_size, dim});
   for (int64_t i = 0; i < shape.n_layers; ++i) {
     const std::string layer = fmt::format("layers.{}.", i);
+    const std::string attention = layer + "attention.", ffn = layer + "feed_forward.";
+    const bool biased = shape.attention_bias;
     layers_.push_back(Layer{
-        .attention_norm = parameter(layer + "attention_norm", {dim}),
-        .attention = {.wq = parameter(layer + "attention.wq", {shape.n_heads * head_dim, dim}),
-                      .wk = parameter(layer + "attention.wk", {shape.n_kv_heads * head_dim, dim}),
-                      .wv = parameter(layer + "attention.wv", {shape.n_kv_heads * head_dim, dim}),
-                      .wo = parameter(layer + "attention.wo", {dim, shape.n_heads * head_dim})},
-        .ffn_norm = parameter(layer + "ffn_norm", {dim}),
-        .feed_forward = {.w1 = parameter(layer + "feed_forward.w1", {shape.ffn_dim, dim}),
-                         .w3 = parameter(layer + "feed_forward.w3", {shape.ffn_dim, dim}),
-                         .w2 = parameter(layer + "feed_forward.w2", {dim, shape.ffn_dim})}});
+        .attention_norm = weight(layer + "attention_norm", {dim}),
+        .attention = {.wq = linear_layer(attention + "wq", q_dim, dim, biased),
+                      .wk = linear_layer(attention + "wk", kv_dim, dim, biased),
+                      .wv = linear_layer(attention + "wv", kv_dim, dim, biased),
+                      .q_norm = head_norm(attention + "q_norm"),
+                      .k_norm = head_norm(attention + "k_norm"),
+                      .wo = linear_layer(attention + "wo", dim, q_dim, biased)},
+        .ffn_norm = weight(layer + "ffn_norm", {dim}),
+        .feed_forward = {.w1 = linear_layer(ffn + "w1", shape.ffn_dim, dim, shape.mlp_bias),
+                         .w3 = linear_layer(ffn + "w3", shape.ffn_dim, dim, shape.mlp_bias),
+                         .w2 = linear_layer(ffn + "w2", dim, shape.ffn_dim, shape.mlp_bias)}});
   }
-  norm_ = parameter("norm", {dim});
-  if (has_output()) output_ = parameter("output", {shape.vocab_size, dim});
+  norm_ = weight("norm", {dim});
+  if (has_output()) output_ = weight("output", {shape.vocab_size, dim});
 }
 
 std::vector<Parameter*> Llama::parameters() {
-  std::vector<Parameter*> all{&tok_embeddings_};
+  std::vector<Parameter*> all;
+  const auto add = [&](Parameter& parameter) { all.push_back(&parameter); };
+  const auto add_some = [&](std::optional<Parameter>& parameter) {
+    if (parameter) add(*parameter);
+  };
+  const auto add_layer = [&](LinearLayer& layer) {
+    add(layer.weight);
+    add_some(layer.bias);
+  };
+  add(tok_embeddings_);
   for (Layer& layer : layers_) {
     Attention& a = layer.attention;
     FeedForward& f = layer.feed_forward;
-    all.insert(all.end(), {&layer.attention_norm, &a.wq, &a.wk, &a.wv, &a.wo, &layer.ffn_norm,
-                           &f.w1, &f.w3, &f.w2});
+    add(layer.attention_norm);
+    for (LinearLayer* each : {&a.wq, &a.wk, &a.wv}) add_layer(*each);
+    add_some(a.q_norm);
+    add_some(a.k_norm);
+    add_layer(a.wo);
+    add(layer.ffn_norm);
+    for (LinearLayer* each : {&f.w1, &f.w3, &f.w2}) add_layer(*each);
   }
-  all.push_back(&norm_);
-  if (has_output()) all.push_back(&output_);
+  add(norm_);
+  if (has_output()) add(output_);
   return all;
 }
 
@@ -102,34 +170,37 @@ Tensor Llama::embed(const Batch& batch) {
 
 Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) {
   const parallel::TensorParallel& tp = parallelism_.tensor;
-  const int64_t b = batch.positions.size(0), s = batch.positions.size(1), d = shape_.head_dim();
+  const int64_t b = batch.positions.size(0), s = batch.positions.size(1), d = shape_.head_size();
   const Linear wk("wk", attention.wk, float8_), wv("wv", attention.wv, float8_),
       wq("wq", attention.wq, float8_);
+  const HeadNorm k_norm("k_norm", attention.k_norm, shape_.norm_eps),
+      q_norm("q_norm", attention.q_norm, shape_.norm_eps);
   const Tensor positions = batch.positions.view({1, -1});
   // Keys and values first: where they travel, the queries are made meanwhile.
   const auto heads = tp.enter(x, [&](Tensor rows, int64_t first) -> std::vector<Tensor> {
     const int64_t n = rows.size(0);
     const Tensor at = n == b * s ? positions : positions.narrow(1, first, n);
-    const Tensor k = kernels::rope(wk(rows).view({1, n, -1, d}), rope_table_, at);
+    const Tensor k = kernels::rope(k_norm(wk(rows), d), rope_table_, at);
     const Tensor v = wv(rows).view({n, -1, d});
-    const Tensor q = kernels::rope(wq(rows).view({1, n, -1, d}), rope_table_, at);
+    const Tensor q = kernels::rope(q_norm(wq(rows), d), rope_table_, at);
     return {k.view({n, -1, d}), v, q.view({n, -1, d})};
   });
   const auto sequences = [&](const Tensor& rows) { return rows.view({b, s, -1, d}); };
   const Tensor mixed =
       parallelism_.context.attention(sequences(heads[2]), sequences(heads[0]), sequences(heads[1]),
                                      batch.context, 1.0 / std::sqrt(static_cast<double>(d)));
-  const Linear wo("wo", attention.wo, float8_);
-  return tp.leave(mixed.view({b * s, -1}), [&](Tensor rows) { return wo(rows); });
+  const Linear wo("wo", attention.wo, float8_, Bias::behind);
+  return wo.completed(tp.leave(mixed.view({b * s, -1}), [&](Tensor rows) { return wo(rows); }));
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
-  const Linear w1("w1", ffn.w1, float8_), w3("w3", ffn.w3, float8_), w2("w2", ffn.w2, float8_);
-  return parallelism_.tensor.pass(x, [&](Tensor rows) {
+  const Linear w1("w1", ffn.w1, float8_), w3("w3", ffn.w3, float8_),
+      w2("w2", ffn.w2, float8_, Bias::behind);
+  return w2.completed(parallelism_.tensor.pass(x, [&](Tensor rows) {
     const Tensor gate = w1(rows), up = w3(rows);
     Tensor hidden = kernels::swiglu(gate, up);
     return w2(hidden);
-  });
+  }));
 }
 
 Tensor Llama::forward(const Batch& batch) {

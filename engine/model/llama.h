@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,19 @@
 
 namespace heddle::model {
 
+struct LinearLayer {
+  Parameter weight;               // [out, in]
+  std::optional<Parameter> bias;  // [out]
+};
+
 struct Attention {
-  Parameter wq, wk, wv, wo;
+  LinearLayer wq, wk, wv;
+  std::optional<Parameter> q_norm, k_norm;  // [D]
+  LinearLayer wo;
 };
 
 struct FeedForward {
-  Parameter w1, w3, w2;
+  LinearLayer w1, w3, w2;
 };
 
 struct Layer {

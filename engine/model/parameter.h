@@ -27,12 +27,13 @@ struct Parameter {
   std::string name;            // "layers.3.attention.wq.weight"
   std::vector<int64_t> shape;  // of the whole parameter, or of this tensor-parallel rank's part
   bool is_cut = false;         // whether tensor parallelism cuts it
+  bool is_of_heads = false;    // see recipe::is_of_heads
   at::Tensor shard;            // [shard_rows(shape[0]), …], fp32
   Sharding sharding;
   /// What `read` gave since it was last emptied: the leaves that gradients are asked for.
   std::vector<at::Tensor> reads;
 
-  /// The module that it belongs to: its name without ".weight".
+  /// The module that it belongs to: its name without ".weight" or ".bias".
   std::string module() const { return name.substr(0, name.rfind('.')); }
 
   /// The whole parameter in the compute dtype, gathered; a leaf that requires a gradient.

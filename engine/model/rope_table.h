@@ -7,8 +7,8 @@
 
 namespace heddle::model {
 
-/// fp32 [positions, D/2, 2]: cos and sin of position · theta^(−2i/D), with Llama 3.1's scaling
-/// where the model has one.
+/// fp32 [positions, D/2, 2]: cos and sin of position · theta^(−2i/D), with the model's scaling
+/// where it has one.
 at::Tensor make_rope_table(const recipe::Model& model, int64_t positions);
 
 }  // namespace heddle::model

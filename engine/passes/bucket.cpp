@@ -1,5 +1,7 @@
 #include "engine/passes/bucket.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <tuple>
 
@@ -14,7 +16,7 @@ bool works_on_lists(const Node& node, const Node* collective) {
   return (collective ? *collective : node).op->merges;
 }
 
-// What a collective's or its wait's members must agree on: operator and group.
+// What members must agree on: operator, group, and of updates rate and settings.
 using Kind = c10::SmallVector<graph::Name, 3>;
 
 // What nodes must have in common to become one: bucket, micro-batch, phase, whether they wait,
@@ -38,9 +40,13 @@ void append(Node& merged, const Node& node) {
 
 Kind kind_of(const Node& node) {
   Kind kind{graph::Name(node.op.text())};
-  for (const Arg& arg : node.args)
-    if (const auto* constant = std::get_if<c10::IValue>(&arg); constant && constant->isString())
-      kind.emplace_back(constant->toStringRef());
+  for (const Arg& arg : node.args) {
+    const auto* constant = std::get_if<c10::IValue>(&arg);
+    if (constant && constant->isString()) kind.emplace_back(constant->toStringRef());
+    if (constant && constant->isDouble())
+      kind.emplace_back(fmt::format("{}", constant->toDouble()));
+    if (const auto* use = std::get_if<Use>(&arg)) kind.emplace_back(fmt::format("%{}", use->value));
+  }
   return kind;
 }
 

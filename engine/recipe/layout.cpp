@@ -12,19 +12,24 @@ namespace {
 int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
 
 bool names_one_of(std::string_view parameter, std::initializer_list<std::string_view> modules) {
-  constexpr std::string_view kWeight = ".weight";
-  if (parameter.ends_with(kWeight)) parameter.remove_suffix(kWeight.size());
-  const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
+  const std::string_view module = module_of(parameter);
+  const std::string_view last = module.substr(module.rfind('.') + 1);
   return std::find(modules.begin(), modules.end(), last) != modules.end();
 }
 
 }  // namespace
 
 Cut cut_of(std::string_view parameter) {
-  if (names_one_of(parameter, {"wo", "w2"})) return Cut::columns;
+  // A bias behind them is added to the sum, which all ranks have.
+  if (names_one_of(parameter, {"wo", "w2"}))
+    return parameter.ends_with(".bias") ? Cut::none : Cut::columns;
   if (names_one_of(parameter, {"tok_embeddings", "wq", "wk", "wv", "w1", "w3", "output"}))
     return Cut::rows;
   return Cut::none;
+}
+
+bool is_of_heads(std::string_view parameter) {
+  return names_one_of(parameter, {"q_norm", "k_norm"});
 }
 
 std::vector<int64_t> local_shape(std::vector<int64_t> shape, Cut cut, int64_t tp) {

@@ -17,6 +17,10 @@ namespace heddle::recipe {
 enum class Cut { none, rows, columns };
 Cut cut_of(std::string_view parameter);
 
+/// Whether all tensor-parallel ranks have it whole and each uses it on its own heads: the gradient
+/// is the sum of theirs.
+bool is_of_heads(std::string_view parameter);
+
 /// Rows and columns [begin, end) of a parameter; what has one dimension has one column.
 struct Box {
   int64_t row_begin = 0, row_end = 0;

@@ -16,18 +16,27 @@ namespace {
 constexpr int64_t kLongestRange = 100'000;
 
 std::vector<Parameter> layer_parameters(const Model& m, const std::string& layer) {
-  const int64_t kv_dim = m.n_kv_heads * m.head_dim();
-  return {
-      {layer + ".attention_norm", {m.dim}},
-      {layer + ".attention.wq", {m.n_heads * m.head_dim(), m.dim}},
-      {layer + ".attention.wk", {kv_dim, m.dim}},
-      {layer + ".attention.wv", {kv_dim, m.dim}},
-      {layer + ".attention.wo", {m.dim, m.n_heads * m.head_dim()}},
-      {layer + ".ffn_norm", {m.dim}},
-      {layer + ".feed_forward.w1", {m.ffn_dim, m.dim}},
-      {layer + ".feed_forward.w3", {m.ffn_dim, m.dim}},
-      {layer + ".feed_forward.w2", {m.dim, m.ffn_dim}},
+  const int64_t head = m.head_size(), q_dim = m.n_heads * head, kv_dim = m.n_kv_heads * head;
+  std::vector<Parameter> all;
+  const auto norm = [&](const char* name, int64_t size) { all.push_back({layer + name, {size}}); };
+  const auto linear = [&](const char* name, int64_t out, int64_t in, bool has_bias) {
+    all.push_back({layer + name, {out, in}});
+    if (has_bias) all.push_back({layer + name, {out}, true});
   };
+  norm(".attention_norm", m.dim);
+  linear(".attention.wq", q_dim, m.dim, m.attention_bias);
+  linear(".attention.wk", kv_dim, m.dim, m.attention_bias);
+  linear(".attention.wv", kv_dim, m.dim, m.attention_bias);
+  if (m.qk_norm) {
+    norm(".attention.q_norm", head);
+    norm(".attention.k_norm", head);
+  }
+  linear(".attention.wo", m.dim, q_dim, m.attention_bias);
+  norm(".ffn_norm", m.dim);
+  linear(".feed_forward.w1", m.ffn_dim, m.dim, m.mlp_bias);
+  linear(".feed_forward.w3", m.ffn_dim, m.dim, m.mlp_bias);
+  linear(".feed_forward.w2", m.dim, m.ffn_dim, m.mlp_bias);
+  return all;
 }
 
 int64_t elements_of(const std::vector<Parameter>& parameters) {
@@ -46,6 +55,17 @@ std::optional<int64_t> number(std::string_view text) {
 
 int64_t Parameter::elements() const {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::string_view module_of(std::string_view parameter) {
+  for (const std::string_view own : {".weight", ".bias"})
+    if (const size_t at = parameter.find(own); at != std::string_view::npos)
+      return parameter.substr(0, at);
+  return parameter;
+}
+
+bool is_parameter(std::string_view state) {
+  return state.ends_with(".weight") || state.ends_with(".bias");
 }
 
 std::vector<Parameter> parameters(const Model& model) {
@@ -87,7 +107,7 @@ double matrices(const Model& model, bool embedding) {
 
 double attention(const Model& model, int64_t seq_len) {
   return 6.0 * static_cast<double>(model.n_layers) *
-         static_cast<double>(model.n_heads * 2 * model.head_dim()) * static_cast<double>(seq_len);
+         static_cast<double>(model.n_heads * 2 * model.head_size()) * static_cast<double>(seq_len);
 }
 
 }  // namespace

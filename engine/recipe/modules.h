@@ -12,13 +12,21 @@
 
 namespace heddle::recipe {
 
-/// One parameter. Every module that has a parameter has one, `weight`.
+/// One parameter: the `weight` of its module, or its `bias`.
 struct Parameter {
   std::string module;          // "layers.3.attention.wq"
-  std::vector<int64_t> shape;  // [out, in], or [dim] for a norm
-  std::string name() const { return module + ".weight"; }
+  std::vector<int64_t> shape;  // [out, in], [dim] for a norm, [out] for a bias
+  bool is_bias = false;
+  std::string name() const { return module + (is_bias ? ".bias" : ".weight"); }
   int64_t elements() const;
 };
+
+/// "layers.3.attention.wq" of "layers.3.attention.wq.weight", of its bias, and of what is kept
+/// beside them ("….weight.exp_avg"); a name without either as it is.
+std::string_view module_of(std::string_view parameter);
+
+/// Whether a state that is kept between steps is a parameter.
+bool is_parameter(std::string_view state);
 
 /// All parameters in the order in which forward reads them. With tied embeddings `output` has none.
 std::vector<Parameter> parameters(const Model& model);

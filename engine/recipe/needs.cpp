@@ -59,12 +59,14 @@ LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
   const Model& model = recipe.model;
   const int64_t tp = recipe.parallelism.tp, element = bytes_of(recipe.precision.param);
   const int64_t rows = tp > 1 && recipe.parallelism.sequence_parallel ? tokens / tp : tokens;
-  const int64_t heads = model.n_heads * model.head_dim() / tp;
-  const int64_t kv_heads = model.n_kv_heads * model.head_dim() / tp;
+  const int64_t heads = model.n_heads * model.head_size() / tp;
+  const int64_t kv_heads = model.n_kv_heads * model.head_size() / tp;
   // The residual before and after attention, both normed; q, k, v and what attention makes of them;
   // gate, up and their product.
   const int64_t of_rows = rows * 4 * model.dim;
-  const int64_t of_tokens = tokens * (2 * heads + 2 * kv_heads + 3 * model.ffn_dim / tp);
+  // Norms of q and k leave what they were made from; a bias leaves nothing.
+  const int64_t normed = model.qk_norm ? heads + kv_heads : 0;
+  const int64_t of_tokens = tokens * (2 * heads + 2 * kv_heads + normed + 3 * model.ffn_dim / tp);
   return {rows * model.dim * element, (of_rows + of_tokens) * element};
 }
 

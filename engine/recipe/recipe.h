@@ -9,12 +9,21 @@
 
 namespace heddle::recipe {
 
-/// Llama 3.1's frequency scaling (facts: λ < original/high keeps, λ > original/low divides).
+enum class RopeType { llama3, linear, yarn };
+
+/// How rotary frequencies are scaled for sequences longer than those of pre-training. llama3: Llama
+/// 3.1's (λ < original/high keeps, λ > original/low divides); linear: all divided by the factor;
+/// yarn: arXiv 2309.00071.
 struct RopeScaling {
+  RopeType type = RopeType::llama3;
   double factor = 8.0;
-  double low_freq_factor = 1.0;
-  double high_freq_factor = 4.0;
-  int64_t original_max_position = 8192;
+  double low_freq_factor = 1.0;          // llama3
+  double high_freq_factor = 4.0;         // llama3
+  int64_t original_max_position = 8192;  // llama3, yarn
+  double beta_fast = 32.0;               // yarn: as many turns over the original and more keep
+  double beta_slow = 1.0;                // yarn: as many and fewer divide
+  double attention_factor = 0.0;         // yarn: of cos and sin; 0: 0.1·ln(factor) + 1
+  bool truncate = true;                  // yarn: the range between them in whole pairs
   bool operator==(const RopeScaling&) const = default;
 };
 
@@ -25,6 +34,7 @@ struct Model {
   int64_t n_layers = 0;
   int64_t n_heads = 0;
   int64_t n_kv_heads = 0;  // 0: as many as heads (until `resolve`)
+  int64_t head_dim = 0;    // 0: dim / n_heads; see head_size
   int64_t ffn_dim = 0;
   int64_t vocab_size = 0;
   int64_t max_seq_len = 131072;
@@ -32,9 +42,13 @@ struct Model {
   double rope_theta = 500000.0;
   std::optional<RopeScaling> rope_scaling;
   bool tied_embeddings = false;
+  bool attention_bias = false;  // of wq, wk, wv and wo
+  bool mlp_bias = false;        // of w1, w3 and w2
+  bool qk_norm = false;         // each head's queries and keys are normed before RoPE (Qwen 3)
   std::string checkpoint;
 
-  int64_t head_dim() const { return n_heads > 0 ? dim / n_heads : 0; }
+  /// Elements of each head.
+  int64_t head_size() const { return head_dim > 0 ? head_dim : n_heads > 0 ? dim / n_heads : 0; }
   bool operator==(const Model&) const = default;
 };
 
@@ -157,10 +171,12 @@ struct Precisions {
   bool operator==(const Precisions&) const = default;
 };
 
-/// [[override]]: exceptions by module.
+/// [[override]]: exceptions by module. Of several that name one the first counts.
 struct Override {
-  std::vector<std::string> modules;
-  std::optional<RecomputeMode> recompute;
+  std::vector<std::string> modules;        // or parameters: see update_rules.h
+  std::optional<RecomputeMode> recompute;  // of modules alone
+  std::optional<double> lr;                // in place of optimizer.lr: the highest of the schedule
+  std::optional<double> weight_decay;
   bool operator==(const Override&) const = default;
 };
 

@@ -38,13 +38,18 @@ void check_model(Recipe& recipe, Checks& checks) {
   need("model.ffn_dim", m.ffn_dim);
   if (m.n_kv_heads == 0) m.n_kv_heads = m.n_heads;
   if (m.dim == 0 || m.n_heads == 0) return;
-  if (m.dim % m.n_heads != 0) {
+  if (m.head_dim * m.n_heads == m.dim) m.head_dim = 0;  // one way to say it
+  if (m.head_dim > 0) {
+    if (m.head_dim % 2 != 0)
+      checks.fault({"model.head_dim"}, fmt::format("{} is odd", m.head_dim),
+                   "an even number, since RoPE rotates pairs");
+  } else if (m.dim % m.n_heads != 0) {
     checks.fault({"model.n_heads", "model.dim"},
                  fmt::format("dim {} does not divide by {} heads", m.dim, m.n_heads),
-                 "a divisor of dim");
-  } else if (m.head_dim() % 2 != 0) {
+                 "a divisor of dim, or model.head_dim");
+  } else if (m.head_size() % 2 != 0) {
     checks.fault({"model.n_heads", "model.dim"},
-                 fmt::format("dim {} / {} heads is {}, odd", m.dim, m.n_heads, m.head_dim()),
+                 fmt::format("dim {} / {} heads is {}, odd", m.dim, m.n_heads, m.head_size()),
                  "an even dim / n_heads, since RoPE rotates pairs");
   }
   if (m.n_heads % m.n_kv_heads != 0) {
@@ -52,7 +57,13 @@ void check_model(Recipe& recipe, Checks& checks) {
                  fmt::format("{} heads do not divide by {} kv heads", m.n_heads, m.n_kv_heads),
                  "a divisor of n_heads");
   }
-  if (m.rope_scaling && m.rope_scaling->low_freq_factor >= m.rope_scaling->high_freq_factor) {
+  const auto& scaling = m.rope_scaling;
+  if (scaling && scaling->type == RopeType::yarn && scaling->beta_slow >= scaling->beta_fast) {
+    checks.fault({"model.rope_scaling.beta_slow", "model.rope_scaling"},
+                 "beta_slow is not below beta_fast", "as in 1.0 and 32.0");
+  }
+  if (scaling && scaling->type == RopeType::llama3 &&
+      scaling->low_freq_factor >= scaling->high_freq_factor) {
     checks.fault({"model.rope_scaling.low_freq_factor", "model.rope_scaling"},
                  "low_freq_factor is not below high_freq_factor", "as in 1.0 and 4.0");
   }

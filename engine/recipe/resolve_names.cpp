@@ -6,6 +6,7 @@
 #include "engine/recipe/modules.h"
 #include "engine/recipe/nearest.h"
 #include "engine/recipe/resolve.h"
+#include "engine/recipe/update_rules.h"
 #include "engine/recipe/values.h"
 
 namespace heddle::recipe {
@@ -35,6 +36,25 @@ void check_name(const Modules& modules, const Model& model, const std::string& n
                   nearest(name, candidates));
 }
 
+/// Whether a name of [[override]] is of parameters, not of a module; faults of it are told.
+bool names_parameters(const Modules& modules, const std::string& name, const Override& exception,
+                      const std::string& place, Checks& checks) {
+  const bool is_kind = std::ranges::find(parameter_kinds(), name) != parameter_kinds().end();
+  if (!is_kind && !is_parameter(name)) return false;
+  if (exception.recompute) {
+    checks.fault_at(place, "override",
+                    fmt::format("{} is no module, and recompute is of modules", name),
+                    "names of modules, or lr and weight_decay");
+  } else if (!is_kind) {
+    std::vector<std::string> wanted = expand_range(name);
+    for (const Parameter& parameter : modules.parameters()) std::erase(wanted, parameter.name());
+    if (!wanted.empty())
+      checks.fault_at(place, "override", fmt::format("\"{}\" matches no parameter", name),
+                      "a module's name with .weight, or with .bias where the model has one");
+  }
+  return true;
+}
+
 /// Names for a set of parameters that are as short as can be: whole layers as ranges.
 std::vector<std::string> summary(const Modules& modules, const std::vector<bool>& chosen,
                                  int64_t layers) {
@@ -59,7 +79,8 @@ std::vector<std::string> summary(const Modules& modules, const std::vector<bool>
         continue;
       }
       for (const size_t i : modules.under(name + part)) {
-        if (chosen[i]) names.push_back(modules.parameters()[i].module);
+        const std::string& module = modules.parameters()[i].module;
+        if (chosen[i] && (names.empty() || names.back() != module)) names.push_back(module);
       }
     }
   }
@@ -125,8 +146,9 @@ void check_names(const Parsed& parsed, Checks& checks) {
   for (size_t i = 0; i < recipe.overrides.size(); ++i) {
     const auto& names = recipe.overrides[i].modules;
     for (size_t n = 0; n < names.size(); ++n) {
-      check_name(modules, m, names[n], fmt::format("override[{}].modules[{}]", i, n), "override",
-                 checks);
+      const std::string place = fmt::format("override[{}].modules[{}]", i, n);
+      if (names_parameters(modules, names[n], recipe.overrides[i], place, checks)) continue;
+      check_name(modules, m, names[n], place, "override", checks);
     }
   }
   for (size_t n = 0; n < left_out.size(); ++n)

@@ -109,7 +109,7 @@ std::vector<Field> make_schema() {
           .steps(Step::one)
           .graph(),
       integer("model.n_heads", &R::model, &Model::n_heads, 1, kMostWidth)
-          .says("heads", "", "Query heads of each layer; they divide dim.")
+          .says("heads", "", "Query heads of each layer; without head_dim they divide dim.")
           .often()
           .zero("none")
           .steps(Step::doubling)
@@ -118,6 +118,11 @@ std::vector<Field> make_schema() {
           .says("kv heads", "", "Heads of keys and values; they divide the query heads.")
           .often()
           .zero("all")
+          .steps(Step::doubling)
+          .graph(),
+      integer("model.head_dim", &R::model, &Model::head_dim, 0, kMostWidth)
+          .says("head dim", "elements", "Elements of each head; 0: dim over the query heads.")
+          .zero("dim / heads")
           .steps(Step::doubling)
           .graph(),
       integer("model.ffn_dim", &R::model, &Model::ffn_dim, 1, 4 * kMostWidth)
@@ -142,10 +147,20 @@ std::vector<Field> make_schema() {
       number("model.rope_theta", &R::model, &Model::rope_theta, kPositive)
           .says("rope theta", "", "Base of the rotary embedding's frequencies."),
       rope_scaling_field().says("rope scaling", "",
-                                "Llama 3.1's scaling of low rotary frequencies, for longer "
-                                "sequences than those of pre-training."),
+                                "How rotary frequencies are scaled, for longer sequences than "
+                                "those of pre-training; without a type by Llama 3.1's rule."),
       boolean("model.tied_embeddings", &R::model, &Model::tied_embeddings)
           .says("tied", "", "The output matrix is the embedding's.")
+          .graph(),
+      boolean("model.attention_bias", &R::model, &Model::attention_bias)
+          .says("attention bias", "", "Attention's four linear layers add a bias.")
+          .graph(),
+      boolean("model.mlp_bias", &R::model, &Model::mlp_bias)
+          .says("mlp bias", "", "The feed-forward network's three linear layers add a bias.")
+          .graph(),
+      boolean("model.qk_norm", &R::model, &Model::qk_norm)
+          .says("qk norm", "",
+                "Each head's queries and keys are normed before they are rotated, as in Qwen 3.")
           .graph(),
       text("model.checkpoint", &R::model, &Model::checkpoint, "a folder, \"\" for none")
           .says("weights", "",
@@ -361,7 +376,9 @@ std::vector<Field> make_schema() {
                 "is given without it. Embedding and norms always do.")
           .graph(),
       override_field()
-          .says("exceptions", "", "Other recomputation for some modules.")
+          .says("exceptions", "",
+                "Other recomputation, learning rate or weight decay for some modules. These two "
+                "also for parameters (layers.0.attention.wq.bias), norms, embeddings and biases.")
           .drawn()
           .graph("recompute"),
       boolean("checkpoint.enabled", &R::checkpoint, &Checkpoint::enabled)

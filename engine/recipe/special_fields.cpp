@@ -14,6 +14,9 @@ std::string override_body(const Override& exception, std::string_view separator)
     body += fmt::format("{}recompute = {}", separator,
                         quote(word_of(recompute_modes(), *exception.recompute)));
   }
+  if (exception.lr) body += fmt::format("{}lr = {}", separator, number_text(*exception.lr));
+  if (exception.weight_decay)
+    body += fmt::format("{}weight_decay = {}", separator, number_text(*exception.weight_decay));
   return body;
 }
 
@@ -29,9 +32,14 @@ std::optional<Override> read_override(const toml::node& node, const Complain& co
       if (auto v = read_strings(value, complain)) exception.modules = *v;
     } else if (key == "recompute") {
       exception.recompute = read_choice(value, recompute_modes(), complain);
+    } else if (key == "lr") {
+      exception.lr = read_number(value, kNotNegative, complain);
+    } else if (key == "weight_decay") {
+      exception.weight_decay = read_number(value, kNotNegative, complain);
     } else {
-      complain(value, fmt::format("unknown key {}", key.str()), "modules, recompute",
-               nearest(key.str(), {"modules", "recompute"}));
+      complain(value, fmt::format("unknown key {}", key.str()),
+               "modules, recompute, lr, weight_decay",
+               nearest(key.str(), {"modules", "recompute", "lr", "weight_decay"}));
     }
   }
   if (!table->contains("modules")) {
@@ -61,53 +69,6 @@ Field preset_field() {
             }
           },
           [](const Recipe& recipe) { return quote(recipe.model.preset); }};
-}
-
-Field rope_scaling_field() {
-  const std::string valid =
-      "{ factor, low_freq_factor, high_freq_factor, original_max_position } | false";
-  const auto read = [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
-    auto& scaling = recipe.model.rope_scaling;
-    if (node.value_exact<bool>() == false) {
-      scaling.reset();
-      return;
-    }
-    const toml::table* table = node.as_table();
-    if (table == nullptr) {
-      complain_of_type(complain, node, valid);
-      return;
-    }
-    if (!scaling) scaling.emplace();
-    for (const auto& [key, value] : *table) {
-      if (key == "original_max_position") {
-        if (auto v = read_integer(value, 1, kMostTokens, complain)) {
-          scaling->original_max_position = *v;
-        }
-        continue;
-      }
-      double RopeScaling::*member = key == "factor"             ? &RopeScaling::factor
-                                    : key == "low_freq_factor"  ? &RopeScaling::low_freq_factor
-                                    : key == "high_freq_factor" ? &RopeScaling::high_freq_factor
-                                                                : nullptr;
-      if (member == nullptr) {
-        complain(value, fmt::format("unknown key {}", key.str()), valid,
-                 nearest(key.str(), {"factor", "low_freq_factor", "high_freq_factor",
-                                     "original_max_position"}));
-      } else if (auto v = read_number(value, kPositive, complain)) {
-        *scaling.*member = *v;
-      }
-    }
-  };
-  const auto write = [](const Recipe& recipe) -> std::string {
-    if (!recipe.model.rope_scaling) return "false";
-    const RopeScaling& s = *recipe.model.rope_scaling;
-    return fmt::format(
-        "{{ factor = {}, low_freq_factor = {}, high_freq_factor = {}, original_max_position = {} "
-        "}}",
-        number_text(s.factor), number_text(s.low_freq_factor), number_text(s.high_freq_factor),
-        s.original_max_position);
-  };
-  return {{"model.rope_scaling", "table", "", valid}, read, write};
 }
 
 Field betas_field() {
@@ -239,7 +200,7 @@ Field memory_limit_field() {
 }
 
 Field override_field() {
-  return {{"override", "list", "", "tables of modules and recompute"},
+  return {{"override", "list", "", "tables of modules, recompute, lr and weight_decay"},
           [](const toml::node& node, Recipe& recipe, const Complain& complain) {
             const toml::array* array = node.as_array();
             if (array == nullptr) {

@@ -10,12 +10,14 @@ std::string to_toml(const Recipe& recipe) {
   Recipe usual;
   if (const auto numbers = preset(recipe.model.preset)) usual.model = *numbers;
   usual.model.preset.clear();
+  // Beside a checkpoint a number that is left out is the checkpoint's.
+  const bool is_whole = !recipe.model.checkpoint.empty() && recipe.model.dim > 0;
   std::string text;
   std::string section;
   for (const Field& field : schema()) {
     const std::string value = field.write(recipe);
-    if (value == field.write(usual)) continue;
     const std::string here = section_of(field.info.key);
+    if (value == field.write(usual) && !(is_whole && here == "model")) continue;
     if (here.empty()) {  // [[override]]
       text += fmt::format("{}{}", text.empty() ? "" : "\n", override_blocks(recipe));
       section = field.info.key;

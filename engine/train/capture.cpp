@@ -28,7 +28,7 @@ Result<Captured> capture_step(const recipe::Recipe& recipe, Work work) try {
   const at::Tensor token_count = recorder.input("token_count", {}, at::kFloat);
 
   model::Llama model(recipe.model, settings.parallelism, settings.float8,
-                     state("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}),
+                     state("rope_table", {recipe.data.seq_len, recipe.model.head_size() / 2, 2}),
                      state);
   Step step(model, settings, state);
   const auto put_out = [&](const runtime::NamedTensors& outputs) {

@@ -10,6 +10,7 @@
 #include "engine/recipe/buckets.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/mesh.h"
+#include "engine/recipe/modules.h"
 #include "engine/recipe/units.h"
 #include "engine/train/graph_file.h"
 #include "engine/train/held_out.h"
@@ -151,7 +152,7 @@ int64_t checkpoint_bytes(const recipe::Recipe& recipe, const recipe::Layout& lay
   if (!recipe.checkpoint.enabled || recipe.hardware.device == "cuda") return 0;
   runtime::NamedTensors states;
   for (const graph::Binding& state : captured.states) {
-    const std::string module = state.name.substr(0, state.name.find(".weight"));
+    const std::string_view module = recipe::module_of(state.name);
     if (recipe.parallelism.pp == 1 ||
         layout.stage_of(module) % recipe.parallelism.pp == layout.mesh().index(rank, recipe::kPp))
       states.emplace(state.name, at::Tensor());

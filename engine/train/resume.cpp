@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/parse.h"
@@ -59,6 +60,16 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
   if (const std::string changes = recipe_changes(manifest.recipe, recipe); !changes.empty())
     beginning.note += "; the recipe has changed: " + changes;
   return {};
+}
+
+// Where a run that goes on from nothing has its weights from, and what it makes of them.
+std::string start_of(const recipe::Model& model) {
+  if (model.checkpoint.empty()) return "";
+  std::string note = "starts with the weights of " + model.checkpoint;
+  const auto lines = checkpoint::overridden(model);
+  if (lines && !lines->empty())
+    note += fmt::format("; the recipe overrides: {}", fmt::join(*lines, "; "));
+  return note;
 }
 
 // Of all hosts, newest first.
@@ -133,7 +144,11 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
         "away",
         place->folder, fmt::join(beginning.warnings, "; "));
   if (!context.launch.begin_with.empty()) return begin_with_another(recipe, context, states);
-  if (auto loaded = load_weights(recipe, context.rank, states); !loaded) return fail(loaded);
+  const Result<> loaded = load_weights(recipe, context.rank, states);
+  const Attempt attempt = joined(gather_texts(
+      encoded({.refused = false, .fault = loaded ? "" : loaded.error().message}), ranks));
+  if (!attempt.fault.empty()) return fail("model.checkpoint: {}", attempt.fault);
+  beginning.note = start_of(recipe.model);
   return beginning;
 }
 

@@ -30,7 +30,7 @@ class EagerRunner final : public Runner {
     };
     model_ = std::make_unique<model::Llama>(
         recipe.model, settings.parallelism, settings.float8,
-        make("rope_table", {recipe.data.seq_len, recipe.model.head_dim() / 2, 2}), make);
+        make("rope_table", {recipe.data.seq_len, recipe.model.head_size() / 2, 2}), make);
     step_ = std::make_unique<Step>(*model_, settings, make);
     settings.work = Work::validate;
     if (recipe.validation.every > 0) validation_ = std::make_unique<Step>(*model_, settings, make);

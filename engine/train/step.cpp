@@ -4,6 +4,8 @@
 #include <ATen/ops/ones.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <map>
+
 #include "engine/graph/recorder.h"
 #include "engine/runtime/collectives.h"
 
@@ -32,6 +34,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
           .max_norm = recipe.training.max_norm,
           .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
                     recipe.optimizer.weight_decay},
+          .rules = recipe::UpdateRules(recipe),
           .layout = layout,
           .float8 = recipe::Float8Layers(recipe.precision),
           .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
@@ -122,13 +125,14 @@ at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
 }
 
 // Sums a shard over the two ends of a pipeline that are tied, over the replicas, and where
-// tensor-parallel ranks see different tokens over those.
+// tensor-parallel ranks see different tokens or heads over those.
 at::Tensor Step::summed(const State& state, at::Tensor shard) const {
   if (settings_.parallelism.ends_apart && is_end(*state.parameter))
     shard =
         runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", recipe::kEndsGroup))
             .front();
-  const bool part = settings_.parallelism.tensor.spreads_tokens() && !state.parameter->is_cut;
+  const bool part = !state.parameter->is_cut &&
+                    (settings_.parallelism.tensor.spreads_tokens() || state.parameter->is_of_heads);
   const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
   if (settings_.layout.mesh().size(dims) == 1) return shard.to(at::kFloat);
   return all_reduced(shard.to(settings_.reduce), "sum", dims).to(at::kFloat);
@@ -185,14 +189,24 @@ runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_
   // Without clipping no update has to wait for the norm: the passes move it into backward.
   const at::Tensor factor = settings_.max_norm > 0 ? kernels::clip_factor(norm, settings_.max_norm)
                                                    : at::ones({}, norm.options().dtype(at::kFloat));
+  std::map<double, at::Tensor> rates = {{1.0, lr}};  // by what a parameter's is of the usual one
+  const auto rate_of = [&](const recipe::UpdateRule& rule) {
+    const double part = rule.lr / settings_.rules.usual().lr;
+    const auto found = rates.find(part);
+    return found == rates.end() ? rates.emplace(part, lr * part).first->second : found->second;
+  };
   for (State& state : states_) {
+    const recipe::UpdateRule rule = settings_.rules.of(state.parameter->name);
+    kernels::AdamW adamw = settings_.adamw;
+    adamw.weight_decay = rule.weight_decay;
+    const at::Tensor rate = settings_.work == Work::train ? rate_of(rule) : lr;
     const graph::ModuleScope scope(state.parameter->module());
     if (settings_.work == Work::evaluate) {
       outputs["grad." + state.parameter->name] = state.grad;
       continue;
     }
-    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad}, lr,
-                    step_number, factor, settings_.adamw);
+    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad},
+                    rate, step_number, factor, adamw);
     if (settings_.micro_batches > 1) state.sum.zero_();
   }
   if (settings_.work == Work::evaluate) outputs["logits"] = logits_;

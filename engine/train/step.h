@@ -10,6 +10,7 @@
 #include "engine/kernels/operators.h"
 #include "engine/model/llama.h"
 #include "engine/recipe/layout.h"
+#include "engine/recipe/update_rules.h"
 #include "engine/runtime/executor.h"
 
 namespace heddle::train {
@@ -22,7 +23,8 @@ enum class Work : uint8_t { train, evaluate, validate };
 struct StepSettings {
   int64_t micro_batches = 1;
   double max_norm = 1.0;  // 0: no clipping
-  kernels::AdamW adamw;
+  kernels::AdamW adamw;   // its weight decay, and how the learning rate differs: by `rules`
+  recipe::UpdateRules rules;
   recipe::Layout layout;
   recipe::Float8Layers float8;
   model::Parallelism parallelism;

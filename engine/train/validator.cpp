@@ -93,9 +93,9 @@ std::vector<Validator::Sample> Validator::samples(Runner& runner, int64_t step) 
     std::vector<int32_t> tokens = prompt;
     for (int64_t i = 0; i < recipe_.validation.tokens; ++i)
       tokens.push_back(drawn(logits_at(runner, tokens), temperature, number(random)));
-    const std::span<const int32_t> written(tokens.begin() + static_cast<int64_t>(prompt.size()),
-                                           tokens.end());
-    samples.push_back({temperature, held_out_.tokenizer->decode(written)});
+    // Of the whole, since a tokenizer may leave out a space at the beginning.
+    const size_t begins = held_out_.tokenizer->decode(prompt).size();
+    samples.push_back({temperature, held_out_.tokenizer->decode(tokens).substr(begins)});
   }
   return samples;
 }

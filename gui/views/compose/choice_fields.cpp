@@ -85,15 +85,18 @@ class RopeScalingField : public ChoiceField {
   RopeScalingField(RecipeDocument& document, const recipe::KeyInfo& info)
       : ChoiceField(document, info) {
     add(tr("none"), QStringLiteral("false"));
-    for (const auto& [name, preset] : {std::pair(tr("Llama 3.1, 8 times"), "llama3-8b"),
-                                       std::pair(tr("Llama 3.2, 32 times"), "llama3-1b")}) {
-      recipe::Recipe published;
-      published.model = *recipe::preset(preset);
-      const auto values = recipe::flatten(published);
+    const auto offer = [&](const QString& name, const recipe::RopeScaling& scaling) {
+      recipe::Recipe with;
+      with.model.rope_scaling = scaling;
+      const auto values = recipe::flatten(with);
       add(name, QString::fromStdString(
                     std::ranges::find(values, info.key, &std::pair<std::string, std::string>::first)
                         ->second));
-    }
+    };
+    offer(tr("Llama 3.1, 8 times"), *recipe::preset("llama3-8b")->rope_scaling);
+    offer(tr("Llama 3.2, 32 times"), *recipe::preset("llama3-1b")->rope_scaling);
+    offer(tr("linear, 4 times"), {.type = recipe::RopeType::linear, .factor = 4.0});
+    offer(tr("YaRN, 4 times"), {.type = recipe::RopeType::yarn, .factor = 4.0});
   }
 
  protected:

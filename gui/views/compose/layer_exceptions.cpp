@@ -22,11 +22,14 @@ int layerOf(const std::string& module) {
   return read.ec == std::errc() && read.ptr == end ? layer : -1;
 }
 
+// What the picture edits: recomputation of whole layers, and nothing else with it.
 bool isOfLayers(const recipe::Override& exception) {
-  return std::ranges::all_of(exception.modules, [](const std::string& name) {
-    return std::ranges::all_of(recipe::expand_range(name),
-                               [](const std::string& module) { return layerOf(module) >= 0; });
-  });
+  return !exception.lr && !exception.weight_decay &&
+         std::ranges::all_of(exception.modules, [](const std::string& name) {
+           return std::ranges::all_of(recipe::expand_range(name), [](const std::string& module) {
+             return layerOf(module) >= 0;
+           });
+         });
 }
 
 Modes modesOf(const recipe::Recipe& recipe) {
@@ -76,7 +79,7 @@ std::vector<recipe::Override> withLayers(const recipe::Recipe& recipe, int first
   for (const LayerException& run : runsOf(modes)) {
     std::string name = "layers." + std::to_string(run.first);
     if (run.last > run.first) name += "-" + std::to_string(run.last);
-    all.push_back({{name}, run.mode});
+    all.push_back({{name}, run.mode, {}, {}});
   }
   return all;
 }

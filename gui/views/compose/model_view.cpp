@@ -175,8 +175,8 @@ void ModelView::paintLayer(QPainter& painter, const QRectF& card) {
   painter.drawText(head, Qt::AlignVCenter | Qt::AlignRight,
                    tr("%1 each").arg(format::shortCount(each)));
 
-  const qint64 heads = model_.n_heads * model_.head_dim() * model_.dim;
-  const qint64 kv = model_.n_kv_heads * model_.head_dim() * model_.dim;
+  const qint64 heads = model_.n_heads * model_.head_size() * model_.dim;
+  const qint64 kv = model_.n_kv_heads * model_.head_size() * model_.dim;
   const qint64 ffn = model_.ffn_dim * model_.dim;
   const auto count = [](qint64 n) { return format::shortCount(static_cast<double>(n)); };
   const QString dim = format::count(model_.dim);

@@ -6,8 +6,13 @@
 #include <QtTest>
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
+#include <limits>
+#include <numeric>
+#include <set>
 
+#include "engine/checkpoint/weights.h"
 #include "tests/engine/checkpoint/files.h"
 
 using namespace heddle::checkpoint;
@@ -115,10 +120,53 @@ class HuggingFaceTest : public QObject {
     QCOMPARE(read_config(folder())->rope_theta, 500000.0);
     QVERIFY(read_config(folder())->rope_scaling == recipe::RopeScaling{.factor = 32.0});
     edit_config("rope_scaling", {{"type", "linear"}, {"factor", 2.0}});
+    const recipe::RopeScaling linear{.type = recipe::RopeType::linear, .factor = 2.0};
+    QVERIFY(read_config(folder())->rope_scaling == linear);
+    edit_config("rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}});
     QVERIFY(
         QString::fromStdString(read_config(folder()).error().message)
-            .endsWith("config.json: rope_scaling.rope_type = \"linear\" is not supported; valid: "
-                      "\"default\" or \"llama3\""));
+            .endsWith("config.json: rope_scaling.rope_type = \"dynamic\" is not supported; valid: "
+                      "\"default\", \"linear\", \"llama3\" or \"yarn\""));
+  }
+
+  void readsYarn() {
+    copy_of(kTiny);
+    using recipe::RopeType;
+    edit_config("rope_parameters", json::parse(R"({"rope_type": "yarn", "factor": 4.0,
+        "original_max_position_embeddings": 16, "beta_fast": 8, "truncate": false})"));
+    const recipe::RopeScaling some{.type = RopeType::yarn,
+                                   .factor = 4.0,
+                                   .original_max_position = 16,
+                                   .beta_fast = 8.0,
+                                   .truncate = false};
+    QVERIFY(read_config(folder())->rope_scaling == some);
+    // What is left out follows from the longest sequence.
+    edit_config("rope_parameters", json::parse(R"({"rope_type": "yarn",
+        "original_max_position_embeddings": 32, "mscale": 1.0, "mscale_all_dim": 0.5})"));
+    const auto scaling = read_config(folder())->rope_scaling;
+    QCOMPARE(scaling->factor, 2.0);
+    QCOMPARE(scaling->attention_factor, (0.1 * std::log(2.0) + 1) / (0.05 * std::log(2.0) + 1));
+  }
+
+  void readsQwen3() {
+    copy_of(kTiny);
+    edit_config("model_type", "qwen3");
+    edit_config("head_dim", nullptr);
+    edit_config("layer_types", {"full_attention", "full_attention"});
+    const auto model = read_config(folder());
+    QVERIFY2(model.has_value(), model ? "" : model.error().message.c_str());
+    QVERIFY(model->qk_norm);
+    QCOMPARE(model->head_dim, int64_t(128));  // as transformers has it where it is not written
+    edit_config("layer_types", {"full_attention", "sliding_attention"});
+    QVERIFY(!read_config(folder()));
+  }
+
+  void whatTransformersHasNoModelForIsNotWritten() {
+    recipe::Model model = *read_config(kTiny);
+    model.qk_norm = model.mlp_bias = true;
+    QCOMPARE(QString::fromStdString(config_json(model).error().message),
+             QString("transformers has no Llama with both model.qk_norm and model.mlp_bias; valid: "
+                     "one of them"));
   }
 
   void configsThatHeddlesLlamaIsNot_data() {
@@ -128,14 +176,15 @@ class HuggingFaceTest : public QObject {
     const auto row = [](const char* key, const char* value, const char* expected) {
       QTest::addRow("%s = %s", key, value) << key << value << expected;
     };
-    row("model_type", "\"mistral\"", "model_type = \"mistral\" is not supported; valid: \"llama\"");
-    row("model_type", "null", "model_type is missing; valid: \"llama\"");
-    row("attention_bias", "true", "attention_bias = true is not supported; valid: false");
-    row("mlp_bias", "true", "mlp_bias = true is not supported; valid: false");
+    row("model_type", "\"mistral\"",
+        "model_type = \"mistral\" is not supported; valid: \"llama\" or \"qwen3\"");
+    row("model_type", "null", "model_type is missing; valid: \"llama\" or \"qwen3\"");
+    row("attention_bias", "1", "attention_bias = 1 is not supported; valid: true or false");
+    row("mlp_bias", "\"no\"", "mlp_bias = \"no\" is not supported; valid: true or false");
     row("hidden_act", "\"gelu\"", "hidden_act = \"gelu\" is not supported; valid: \"silu\"");
     row("sliding_window", "4096", "sliding_window = 4096 is not supported; valid: null");
     row("attention_dropout", "0.1", "attention_dropout = 0.1 is not supported; valid: 0.0");
-    row("head_dim", "32", "head_dim = 32 is not supported; valid: 16");
+    row("head_dim", "15", "head_dim = 15 is not supported; valid: an even number");
     row("hidden_size", "null", "hidden_size is missing; valid: a whole number from 1 to 1048576");
     row("hidden_size", "\"64\"",
         "hidden_size = \"64\" is not supported; valid: a whole number from 1 to 1048576");
@@ -144,9 +193,7 @@ class HuggingFaceTest : public QObject {
     row("num_hidden_layers", "2147483647",
         "num_hidden_layers = 2147483647 is not supported; valid: a whole number from 1 to 10000");
     row("num_attention_heads", "5",
-        "num_attention_heads = 5 is not supported; valid: a divisor of hidden_size 64 that gives "
-        "an "
-        "even head size");
+        "num_key_value_heads = 2 is not supported; valid: a divisor of num_attention_heads 5");
     row("num_key_value_heads", "3",
         "num_key_value_heads = 3 is not supported; valid: a divisor of num_attention_heads 4");
     row("rms_norm_eps", "0", "rms_norm_eps = 0 is not supported; valid: a number above 0");
@@ -155,8 +202,12 @@ class HuggingFaceTest : public QObject {
     row("rope_parameters", "7", "rope_parameters = 7 is not supported; valid: an object");
     row("rope_parameters", R"({"rope_type": "llama3"})",
         "rope_parameters.factor is missing; valid: a number above 0");
-    row("rope_parameters", R"({"rope_type": "yarn"})",
-        "rope_parameters.rope_type = \"yarn\" is not supported; valid: \"default\" or \"llama3\"");
+    row("rope_parameters", R"({"rope_type": "longrope"})",
+        "rope_parameters.rope_type = \"longrope\" is not supported; valid: \"default\", "
+        "\"linear\", "
+        "\"llama3\" or \"yarn\"");
+    row("rope_parameters", R"({"rope_type": "yarn", "beta_fast": -1})",
+        "rope_parameters.beta_fast = -1 is not supported; valid: a number above 0");
     row("quantization_config", R"({"bits":8})",
         "quantization_config = {\"bits\":8} is not supported; valid: null");
   }
@@ -172,7 +223,7 @@ class HuggingFaceTest : public QObject {
   void configsComeBack() {
     for (const std::string& reference : {kTiny, kTied}) {
       const auto model = read_config(reference);
-      write_file(folder() + "/config.json", config_json(*model));
+      write_file(folder() + "/config.json", *config_json(*model));
       const auto again = read_config(folder());
       QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
       QVERIFY(*again == *model);
@@ -265,6 +316,75 @@ class HuggingFaceTest : public QObject {
       const auto again = HuggingFaceCheckpoint::open(out);
       QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
       QVERIFY(again->model() == checkpoint->model());
+    }
+  }
+
+  void whatIsNotFiniteIsNamed() {
+    copy_of(kTiny);
+    Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
+    // Row 9 of q_proj is the second of a pair: row 3 of its head in Heddle's layout.
+    const std::string name = "model.layers.1.self_attn.q_proj.weight";
+    const size_t begin = file.header[name]["data_offsets"][0];
+    const float bad = std::numeric_limits<float>::quiet_NaN();
+    std::memcpy(file.data.data() + begin + (9 * 64 + 5) * sizeof(bad), &bad, sizeof(bad));
+    write_file(folder() + "/model.safetensors", file.bytes());
+    const auto weights = Weights::open(folder(), *read_config(kTiny));
+    QVERIFY(weights.has_value());
+    std::vector<float> numbers(64 * 64);
+    for (const Parameter& parameter : parameters(*read_config(kTiny))) {
+      if (parameter.rows() * parameter.columns() > static_cast<int64_t>(numbers.size())) continue;
+      const auto read = weights->read(parameter, whole_box(parameter), numbers.data());
+      QCOMPARE(read.has_value(), parameter.hugging_face_name != name);
+      if (!read)
+        QCOMPARE(QString::fromStdString(read.error().message).remove(0, int(folder().size())),
+                 QString(": tensor \"%1\", row 9, column 5 is nan; valid: finite weights")
+                     .arg(name.c_str()));
+    }
+  }
+
+  void writesBf16InShards() {
+    const auto original = HuggingFaceCheckpoint::open(kTied);
+    const auto written =
+        write_hugging_face(folder(), original->model(), rows_of(*original),
+                           {.dtype = Dtype::bf16, .shard_bytes = 30'000, .bos_id = 7, .eos_id = 9});
+    QVERIFY2(written.has_value(), written ? "" : written.error().message.c_str());
+    const json index = json::parse(read_file(folder() + "/model.safetensors.index.json"));
+    std::set<std::string> files;
+    int64_t bytes = 0;
+    for (const auto& [tensor, file] : index["weight_map"].items()) files.insert(file);
+    for (const std::string& file : files) {
+      const auto shard = SafetensorsFile::open(folder() + "/" + file);
+      QVERIFY(shard.has_value());
+      for (const TensorInfo& tensor : shard->tensors()) {
+        QCOMPARE(index["weight_map"][tensor.name], file);
+        bytes += 2 * std::accumulate(tensor.shape.begin(), tensor.shape.end(), int64_t{1},
+                                     std::multiplies<>());
+      }
+    }
+    QVERIFY(files.size() > 2);
+    QVERIFY(files.contains(fmt::format("model-00001-of-{:05}.safetensors", files.size())));
+    QCOMPARE(index["metadata"]["total_size"], bytes);
+    for (const char* file : {"/config.json", "/generation_config.json"}) {
+      const json config = json::parse(read_file(folder() + file));
+      QCOMPARE(config["bos_token_id"], 7);
+      QCOMPARE(config["eos_token_id"], 9);
+    }
+    QCOMPARE(json::parse(read_file(folder() + "/config.json"))["torch_dtype"], "bfloat16");
+
+    const auto again = HuggingFaceCheckpoint::open(folder());
+    QVERIFY2(again.has_value(), again ? "" : again.error().message.c_str());
+    QVERIFY(again->model() == original->model());
+    for (const Parameter& parameter : original->parameters()) {
+      const std::vector<float> exact = all_rows(*original, parameter),
+                               rounded = all_rows(*again, parameter);
+      for (size_t i = 0; i < exact.size(); ++i) {
+        // The nearer of its two neighbours.
+        const float down = std::bit_cast<float>(std::bit_cast<uint32_t>(exact[i]) & 0xFFFF0000);
+        const float up = std::bit_cast<float>(std::bit_cast<uint32_t>(down) + 0x10000);
+        const float off = std::abs(rounded[i] - exact[i]);
+        QVERIFY(rounded[i] == down || rounded[i] == up);
+        QVERIFY(off <= std::abs(down - exact[i]) && off <= std::abs(up - exact[i]));
+      }
     }
   }
 

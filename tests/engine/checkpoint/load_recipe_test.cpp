@@ -4,6 +4,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
+#include <set>
 
 using namespace heddle;
 
@@ -21,6 +22,12 @@ std::string recipe_with(const std::string& model) {
 
 recipe::Parsed load(const std::string& model) {
   return checkpoint::load_recipe(recipe_with(model), "/home/ada/tiny.toml");
+}
+
+std::string value_of(const recipe::Recipe& recipe, const std::string& key) {
+  for (const auto& [each, value] : recipe::flatten(recipe))
+    if (each == key) return value;
+  return "";
 }
 
 }  // namespace
@@ -48,6 +55,111 @@ class LoadRecipeTest : public QObject {
     QCOMPARE(loaded.recipe.model.max_seq_len, int64_t(48));
     QCOMPARE(loaded.recipe.model.rope_theta, 1e4);
     QCOMPARE(loaded.recipe.model.n_layers, int64_t(2));
+  }
+
+  // Each key of [model] beside a checkpoint: applied, or refused with the reason. llama-tiny has
+  // 64, 2 layers, 4 and 2 heads, 176, 256 tokens, 64 positions, epsilon 1e-5, theta 500000.
+  void each_key_is_applied_or_refused_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("written");
+    QTest::addColumn<QString>("fault");  // empty: the key stands
+    std::set<std::string> tried;
+    const auto row = [&](const char* key, const char* written, const char* fault = "") {
+      tried.insert(std::string("model.") + key);
+      QTest::addRow("%s = %s", key, written) << key << written << fault;
+    };
+    row("dim", "64");
+    row("dim", "128", "128, but F has 64; valid: 64, or without the key");
+    row("n_layers", "2");
+    row("n_layers", "3", "3, but F has 2; valid: 2, or without the key");
+    row("n_heads", "8", "8, but F has 4; valid: 4, or without the key");
+    row("n_kv_heads", "4", "4, but F has 2; valid: 2, or without the key");
+    row("ffn_dim", "192", "192, but F has 176; valid: 176, or without the key");
+    row("vocab_size", "512", "512, but F has 256; valid: 256, or without the key");
+    row("vocab_size", "0");
+    row("tied_embeddings", "false");
+    row("tied_embeddings", "true", "true, but F has false; valid: false, or without the key");
+    row("head_dim", "0");
+    row("head_dim", "32", "32, but F has 0; valid: 0, or without the key");
+    row("attention_bias", "true", "true, but F has false; valid: false, or without the key");
+    row("mlp_bias", "true", "true, but F has false; valid: false, or without the key");
+    row("qk_norm", "true", "true, but F has false; valid: false, or without the key");
+    row("max_seq_len", "48");
+    row("norm_eps", "1e-06");
+    row("rope_theta", "10000.0");
+    row("rope_scaling",
+        "{ factor = 4.0, low_freq_factor = 1.0, high_freq_factor = 4.0, original_max_position = 16 "
+        "}");
+    row("rope_scaling", "false");
+    row("rope_scaling", "{ type = \"linear\", factor = 2.0 }");
+    row("rope_scaling",
+        "{ type = \"yarn\", factor = 4.0, beta_fast = 32.0, beta_slow = 1.0, attention_factor = "
+        "0.0, "
+        "original_max_position = 16, truncate = true }");
+    row("preset", "\"llama3-debug\"",
+        "llama3-debug has dim 256, but F has 64; valid: no preset beside a checkpoint, or one of "
+        "its sizes");
+    for (const recipe::KeyInfo& info : recipe::keys())
+      if (info.key.starts_with("model.") && info.key != "model.checkpoint" &&
+          !tried.contains(info.key))
+        QFAIL(("not in this table: " + info.key).c_str());
+  }
+  void each_key_is_applied_or_refused() {
+    QFETCH(QString, key);
+    QFETCH(QString, written);
+    QFETCH(QString, fault);
+    const auto loaded = load(
+        QString("checkpoint = \"%1\"\n%2 = %3\n").arg(kTiny.c_str(), key, written).toStdString());
+    const std::string full = "model." + key.toStdString();
+    if (fault.isEmpty()) {
+      QVERIFY2(loaded.ok(), loaded.ok() ? "" : loaded.faults[0].str().c_str());
+      QCOMPARE(value_of(loaded.recipe, full), written.toStdString());
+      // And what is not written stays the checkpoint's.
+      recipe::Recipe known;
+      known.model = *checkpoint::model_at(kTiny);
+      for (const auto& [other, value] : recipe::flatten(known))
+        if (other.starts_with("model.") && other != full && other != "model.checkpoint")
+          QCOMPARE(other + " = " + value_of(loaded.recipe, other), other + " = " + value);
+      return;
+    }
+    QVERIFY(!loaded.faults.empty());
+    QCOMPARE(
+        QString::fromStdString(loaded.faults[0].str()).replace(kTiny.c_str(), "F"),
+        QString("/home/ada/tiny.toml:3:%1: %2: %3").arg(key.size() + 4).arg(full.c_str(), fault));
+  }
+
+  // As ranks are handed it: what equals a default is not lost on the way.
+  void what_overrides_survives_the_text() {
+    const std::string tied =
+        HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny-scaled-rope-tied";
+    const auto loaded = load("checkpoint = \"" + tied + "\"\nrope_scaling = false\nmax_seq_len = " +
+                             std::to_string(recipe::Model().max_seq_len) + "\n");
+    const std::string text = recipe::to_toml(loaded.recipe);
+    const auto again = checkpoint::load_recipe(text, "/home/ada/again.toml");
+    QVERIFY2(again.ok(), again.ok() ? "" : again.faults[0].str().c_str());
+    QVERIFY(!again.recipe.model.rope_scaling);
+    QCOMPARE(again.recipe.model.max_seq_len, recipe::Model().max_seq_len);
+    QVERIFY(again.recipe == loaded.recipe);
+  }
+
+  void a_scaling_in_part_takes_the_rest() {
+    const std::string tied =
+        HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny-scaled-rope-tied";
+    const auto loaded = load("checkpoint = \"" + tied + "\"\nrope_scaling = { factor = 2.0 }\n");
+    QVERIFY(loaded.ok());
+    QCOMPARE(loaded.recipe.model.rope_scaling->factor, 2.0);
+    QCOMPARE(loaded.recipe.model.rope_scaling->original_max_position, int64_t(16));
+  }
+
+  void what_overrides_is_told() {
+    const auto loaded =
+        load("checkpoint = \"" + kTiny + "\"\nrope_theta = 1e4\nmax_seq_len = 48\n");
+    const auto told = checkpoint::overridden(loaded.recipe.model);
+    QVERIFY(told.has_value());
+    const std::vector<std::string> expected = {"model.max_seq_len is 48, there 64",
+                                               "model.rope_theta is 10000.0, there 500000.0"};
+    QVERIFY(*told == expected);
+    QVERIFY(checkpoint::overridden(load("checkpoint = \"" + kTiny + "\"\n").recipe.model)->empty());
   }
 
   void a_preset_needs_no_checkpoint() {

@@ -212,9 +212,10 @@ class TokenizerFileTest : public QObject {
     };
     row("/model", "null", "test.json: no \"model\": not a Hugging Face tokenizer.json");
     row("/model/type", "\"WordPiece\"",
-        "test.json: model: type \"WordPiece\" is not supported; valid: \"BPE\" (byte-level)");
+        "test.json: model: type \"WordPiece\" (of BERT) is not supported; valid: \"BPE\"");
     row("/model/type", "\"Unigram\"",
-        "test.json: model: type \"Unigram\" is not supported; valid: \"BPE\" (byte-level)");
+        "test.json: model: type \"Unigram\" (SentencePiece's, of T5, XLNet, ALBERT …) is not "
+        "supported; valid: \"BPE\"");
     row("/model/dropout", "0.1", "test.json: model.dropout = 0.1 is not supported; valid: null");
     row("/model/end_of_word_suffix", "\"</w>\"",
         "test.json: model.end_of_word_suffix = \"</w>\" is not supported; valid: null");
@@ -230,15 +231,15 @@ class TokenizerFileTest : public QObject {
         "test.json: model.merges[1]: [\"ab\",\"d\"] needs \"abd\", which vocab lacks");
     row("/model/merges/1", "\"abc\"",
         "test.json: model.merges[1]: \"abc\" is no merge; valid: [\"a\", \"b\"] or \"a b\"");
-    row("/normalizer", "{\"type\": \"NFC\"}",
-        "test.json: normalizer: type \"NFC\" is not supported; valid: null");
+    row("/normalizer", "{\"type\": \"Lowercase\"}",
+        "test.json: normalizer: type \"Lowercase\" is not supported; valid: null, NFC, NFD, NFKC, "
+        "NFKD, Prepend, Replace, Strip, Sequence");
     row("/pre_tokenizer", "null",
-        "test.json: pre_tokenizer has no ByteLevel: only byte-level BPE is supported, not "
-        "SentencePiece's");
+        "test.json: BPE over characters that loses those it does not have; valid: a pre_tokenizer "
+        "with ByteLevel, or model.byte_fallback = true (SentencePiece's BPE, as of Llama 2)");
     row("/pre_tokenizer", "{\"type\": \"Metaspace\"}",
         "test.json: pre_tokenizer: type \"Metaspace\" is not supported; valid: Sequence, Split, "
-        "Digits, "
-        "ByteLevel");
+        "Digits, ByteLevel, or model.byte_fallback = true beside it");
     row("/pre_tokenizer", "{\"type\": \"Split\", \"behavior\": \"Removed\"}",
         "test.json: pre_tokenizer: Split: behavior \"Removed\" is not supported; valid: "
         "\"Isolated\"");

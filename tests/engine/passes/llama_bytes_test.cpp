@@ -103,7 +103,7 @@ Bytes expected(const recipe::Recipe& r, int64_t stage) {
     bytes["gradients of what is not cut"] = 2 * uncut / shards * 4 * (tp - 1) / tp;
   }
   if (p.cp > 1) {
-    const double d = static_cast<double>(r.model.head_dim()), all = tokens * cp,
+    const double d = static_cast<double>(r.model.head_size()), all = tokens * cp,
                  heads = static_cast<double>(r.model.n_heads) / tp,
                  kv = static_cast<double>(r.model.n_kv_heads) / tp;
     const double forward = p.cp_mode == recipe::ContextMode::ulysses

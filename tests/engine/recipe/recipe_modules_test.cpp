@@ -33,6 +33,31 @@ class RecipeModulesTest : public QObject {
     QTEST(sum, "parameters");
   }
 
+  // Qwen3-0.6B: heads that are not dim / heads, norms of queries and keys.
+  void other_heads_and_norms_are_counted() {
+    Model model;
+    model.dim = 1024;
+    model.n_layers = 28;
+    model.n_heads = 16;
+    model.n_kv_heads = 8;
+    model.head_dim = 128;
+    model.ffn_dim = 3072;
+    model.vocab_size = 151936;
+    model.tied_embeddings = model.qk_norm = true;
+    QCOMPARE(qint64{parameter_count(model)}, qint64{596'049'920});
+    const qint64 heads = qint64{12} * 28 * 16 * 128 * 512;
+    QCOMPARE(qint64{flops_per_token(model, 512)}, 6 * qint64{596'049'920} + heads);
+    // A bias for each output of a linear layer.
+    const qint64 before = layer_parameter_count(model);
+    model.attention_bias = true;
+    QCOMPARE(layer_parameter_count(model) - before, qint64{2048 + 1024 + 1024 + 1024});
+    model.mlp_bias = true;
+    QCOMPARE(layer_parameter_count(model) - before, qint64{5120 + 3072 + 3072 + 1024});
+    const Modules modules(model);
+    QCOMPARE(modules.under("layers.3.attention.wq").size(), size_t{2});
+    QCOMPARE(modules.under("layers.3.attention").size(), size_t{4 + 4 + 2});
+  }
+
   void flops() {
     QCOMPARE(qint64{flops_per_token(*preset("llama3-8b"), 8192)}, qint64{57'914'449'920});
     // Tied or not, the output matrix is multiplied with.

@@ -41,8 +41,11 @@ class RecipeTest : public QObject {
     QVERIFY(parsed.ok());
     Recipe expected;
     expected.model = {
-        "llama3-8b", 512,      4, 8, 2, 1024, 4096, 2048, 1e-6, 10000, RopeScaling{4, 2, 8, 1024},
-        true,        "weights"};
+        "llama3-8b", 512,  4,     8,
+        2,           96,   1024,  4096,
+        2048,        1e-6, 10000, RopeScaling{RopeType::yarn, 4, 1, 4, 1024, 16, 2, 1.5, false},
+        true,        true, true,  true,
+        "weights"};
     expected.data = {{"a.txt", "b/"}, "ids.safetensors", "tokenizer.json", 128, true, 7};
     expected.training = {10, 4, 64, 0, 1, 3};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
@@ -58,7 +61,9 @@ class RecipeTest : public QObject {
     expected.recompute = {RecomputeMode::budget, 0.25};
     expected.precision = {
         Precision::bf16, Precision::bf16, Float8::rowwise, {"layers.0", "output"}};
-    expected.overrides = {{{"layers.0-1"}, RecomputeMode::full}, {{"layers.3"}, std::nullopt}};
+    expected.overrides = {{{"layers.0-1"}, RecomputeMode::full, {}, {}},
+                          {{"layers.3"}, {}, {}, {}},
+                          {{"norms", "biases"}, {}, 1e-4, 0.0}};
     expected.checkpoint = {false, "out", 3, 1};
     expected.timeouts = {30, 20, 40};
     expected.telemetry = {1};
@@ -92,7 +97,7 @@ class RecipeTest : public QObject {
     recipe.optimizer.lr = 3e-3;
     recipe.wrapping.memory_limit = int64_t{60} << 30;
     recipe.wrapping.reshard_after_forward = 0;
-    recipe.overrides = {{{"layers.0-7"}, RecomputeMode::full}};
+    recipe.overrides = {{{"layers.0-7"}, RecomputeMode::full, {}, {}}};
     const std::string text = to_toml(recipe);
     QCOMPARE(text, read("canonical.toml"));
     ;

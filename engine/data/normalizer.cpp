@@ -1,0 +1,104 @@
+#include "engine/data/normalizer.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "base/utf8.h"
+
+namespace heddle::data {
+namespace {
+
+// Characters before U+0300 are in form NFC, ASCII is in every form: most text stays as it is.
+bool is_in_form(Form form, std::string_view text) {
+  const unsigned char changes = form == Form::nfc ? 0xCC : 0x80;
+  return std::ranges::all_of(text,
+                             [&](char byte) { return static_cast<unsigned char>(byte) < changes; });
+}
+
+Result<std::string> in_form(Form form, std::string text) {
+  if (is_in_form(form, text)) return text;
+  int options = UTF8PROC_STABLE;
+  options |= form == Form::nfc || form == Form::nfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
+  if (form == Form::nfkc || form == Form::nfkd) options |= UTF8PROC_COMPAT;
+  utf8proc_uint8_t* out = nullptr;
+  const utf8proc_ssize_t length = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+      static_cast<utf8proc_ssize_t>(text.size()), &out, static_cast<utf8proc_option_t>(options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(out, &std::free);
+  if (length < 0) return fail("normalizer: {}", utf8proc_errmsg(length));
+  return std::string(reinterpret_cast<const char*>(out), static_cast<size_t>(length));
+}
+
+Result<std::string> replaced(Regex& pattern, const std::string& by, const std::string& text) {
+  std::string out;
+  size_t from = 0, kept = 0;
+  while (from < text.size()) {
+    const Result<std::optional<Match>> match = pattern.find(text, from);
+    if (!match) return fail(match);
+    if (!*match) break;
+    const auto [begin, end] = **match;
+    if (begin == end) {  // nothing to replace
+      if (begin >= text.size()) break;
+      from = begin + character_length(std::string_view(text).substr(begin));
+      continue;
+    }
+    out.append(text, kept, begin - kept).append(by);
+    from = kept = end;
+  }
+  return out.append(text, kept);
+}
+
+bool is_space(std::string_view character) {
+  utf8proc_int32_t point = 0;
+  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(character.data()),
+                   static_cast<utf8proc_ssize_t>(character.size()), &point);
+  if ((point >= 9 && point <= 13) || point == 0x85) return true;
+  const utf8proc_category_t category = utf8proc_category(point);
+  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
+         category == UTF8PROC_CATEGORY_ZP;
+}
+
+std::string stripped(std::string_view text, bool left, bool right) {
+  while (left && !text.empty()) {
+    const size_t length = character_length(text);
+    if (!is_space(text.substr(0, length))) break;
+    text.remove_prefix(length);
+  }
+  while (right && !text.empty()) {
+    size_t begin = text.size() - 1;
+    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+    if (!is_space(text.substr(begin))) break;
+    text = text.substr(0, begin);
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
+Result<std::string> Normalizer::normalize(std::string text, bool goes_on) {
+  for (auto& step : steps_) {
+    Result<std::string> next = std::visit(
+        [&](auto& each) -> Result<std::string> {
+          using Step = std::remove_reference_t<decltype(each)>;
+          if constexpr (std::is_same_v<Step, Form>) {
+            return in_form(each, std::move(text));
+          } else if constexpr (std::is_same_v<Step, Prefix>) {
+            return text.empty() || goes_on ? text : each.text + text;
+          } else if constexpr (std::is_same_v<Step, Replacement>) {
+            return replaced(each.pattern, each.by, text);
+          } else {
+            return stripped(text, each.left, each.right);
+          }
+        },
+        step);
+    if (!next) return next;
+    text = std::move(*next);
+  }
+  return text;
+}
+
+}  // namespace heddle::data

@@ -1,0 +1,15 @@
+// What a tokenizer.json does to a text before merging, and to tokens after it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+#include "engine/data/tokenizer_file.h"
+
+namespace heddle::data {
+
+/// Reads normalizer, pre_tokenizer and decoder of a whole file, and which alphabet they are of.
+/// Errors name the part.
+Result<> read_steps(const nlohmann::json& root, TokenizerFile& file);
+
+}  // namespace heddle::data
