@@ -103,10 +103,10 @@ int run(int argc, char** argv) {
   plan_command->get_option("recipe")->required(false);
   plan_command->add_option("--hardware", plan.hardware,
                            "of the catalogue, instead of the recipe's hardware.name");
-  plan_command
-      ->add_option("--executor", plan.executor,
-                   "heddle, or what others train with: compiled (torch.compile), eager")
-      ->check(CLI::IsMember({"heddle", "compiled", "eager"}));
+  plan_command->add_option(
+      "--executor", plan.executor,
+      "heddle, or what others train with: compiled (torch.compile), eager, or a "
+      "program of the catalogue: nanotron, megatron, …");
   plan_command->add_option("--timeline", plan.timeline, "a file for the plan with its timelines");
   plan_command->add_flag("--json", plan.json, "as JSON");
   plan_command->add_flag("--serve", serve,

@@ -9,8 +9,10 @@
 #include "base/number_text.h"
 #include "base/read_file.h"
 #include "base/say.h"
+#include "engine/checkpoint/load_recipe.h"
 #include "engine/commands.h"
 #include "engine/planning.h"
+#include "engine/published/nearest.h"
 #include "engine/recipe/fault_lines.h"
 
 namespace heddle::engine {
@@ -60,6 +62,9 @@ void print(const plan::Document& plan) {
   say("\nplan: {}\n\n", plan.choice);
   say("step {}, {:.0f} tokens/s a rank", seconds_text(plan.step_seconds),
       plan.tokens_per_second_per_rank);
+  if (plan.interval)
+    say("\n  between {} and {}: {}", seconds_text(plan.interval->step_low),
+        seconds_text(plan.interval->step_high), plan.interval->words);
   for (const plan::Mfu& mfu : plan.mfu) say("\n  MFU {:.1f} %: {}", 100 * mfu.mfu, mfu.convention);
   say("\nexposed {} ({} of the step)", seconds_text(plan.exposed_seconds),
       share(plan.exposed_seconds, plan.step_seconds));
@@ -77,6 +82,19 @@ void print(const plan::Document& plan) {
   say("\n");
   if (!plan.uncertain_words.empty()) say("{}\n", plan.uncertain_words);
   for (const std::string& remark : plan.remarks) say("note: {}\n", remark);
+}
+
+/// What others have measured of the most similar runs.
+std::vector<std::string> published_like(const PlanRequest& request, const std::string& hardware) {
+  const recipe::Parsed parsed =
+      checkpoint::load_recipe(request.text, request.file, request.sets, request.ranks);
+  const auto rows = published::read_rows(published::built_in());
+  std::vector<std::string> lines;
+  if (!rows || parsed.recipe.model.dim == 0) return lines;
+  constexpr size_t kShown = 3;
+  for (const published::Row& row : published::nearest(*rows, parsed.recipe, hardware, kShown))
+    lines.push_back(published::words(row));
+  return lines;
 }
 
 }  // namespace
@@ -115,10 +133,15 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
     }
     document.timelines.clear();
   }
+  const std::vector<std::string> published = published_like(request, document.hardware);
   if (what.json) {
-    say("{}\n", json_text(plan::to_json(document)));
+    auto json = plan::to_json(document);
+    json["published"] = published;
+    say("{}\n", json_text(json));
   } else {
     print(document);
+    if (!published.empty()) say("\npublished of others, the most alike first:\n");
+    for (const std::string& line : published) say("  {}\n", line);
   }
   return 0;
 }

@@ -92,7 +92,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
     train::measure_speed();
     train::await_speed();
   }
-  const auto machine = train::machine_of(recipe, name, request.executor);
+  const auto machine = train::machine_of(recipe, name, request.executor, request.numbers);
   if (!machine) return machine.error();
   if (auto fault = partly_filled_node(parsed, machine->node_devices))
     return std::vector{std::move(*fault)};

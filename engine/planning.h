@@ -14,6 +14,7 @@
 #include "engine/plan/document.h"
 #include "engine/recipe/parse.h"
 #include "engine/train/capture.h"
+#include "engine/train/machine.h"
 
 namespace heddle::engine {
 
@@ -24,6 +25,7 @@ struct PlanRequest {
   int64_t ranks = 0;     // 0: the recipe's own
   std::string hardware;  // empty: the recipe's
   std::string executor = "heddle";
+  train::OtherNumbers numbers = {};  // of the catalogue, changed
   bool timeline = false;
   bool closes = true;         // where the plan does not fit: with what would close it
   bool awaits_speed = false;  // of this machine: looks first at how fast it is now, half a second

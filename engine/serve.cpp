@@ -95,6 +95,7 @@ class Server {
                       .ranks = whole_or(asked, "ranks", int64_t{0}),
                       .hardware = asked.value("hardware", ""),
                       .executor = asked.value("executor", "heddle"),
+                      .numbers = asked.value("numbers", train::OtherNumbers{}),
                       .timeline = asked.value("timeline", false),
                       .closes = asked.value("closes", true)};
       put(std::move(job));

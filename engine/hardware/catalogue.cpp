@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -107,6 +108,7 @@ class CatalogueReader {
     }
     KindReader<Device>("device", kinds_["device"], all_.devices, all_.faults).read_all();
     KindReader<Network>("network", kinds_["network"], all_.networks, all_.faults).read_all();
+    KindReader<Program>("program", kinds_["program"], all_.programs, all_.faults).read_all();
     KindReader<Node>("node", kinds_["node"], all_.nodes, all_.faults).read_all();
     std::erase_if(all_.nodes, [&](const auto& each) { return !is_whole(each.second); });
     return std::move(all_);
@@ -119,7 +121,7 @@ class CatalogueReader {
       const auto known = keys_of(kinds_);
       if (!kinds_.contains(place.key)) {
         all_.faults.push_back(fault_at(node, place, "", "unknown section",
-                                       "[device.NAME], [node.NAME], [network.NAME]",
+                                       "[device.NAME], [node.NAME], [network.NAME], [program.NAME]",
                                        recipe::nearest(place.key, known)));
       } else if (!node.is_table()) {
         all_.faults.push_back(fault_at(node, place, "", recipe::describe(node) + " is no table",
@@ -177,7 +179,8 @@ class CatalogueReader {
   }
 
   Catalogue all_;
-  std::map<std::string, Tables> kinds_ = {{"device", {}}, {"network", {}}, {"node", {}}};
+  std::map<std::string, Tables> kinds_ = {
+      {"device", {}}, {"network", {}}, {"node", {}}, {"program", {}}};
 };
 
 // A whole word: "B200" is not in "GB200".
@@ -197,6 +200,22 @@ size_t words_matched(std::string_view gpu, const std::string& driver) {
   for (std::string word; words >> word; ++count)
     if (!has_word(gpu, word)) return 0;
   return count;
+}
+
+// Plans come by the thousand, and the files hardly ever change between two.
+Catalogue remembered(const std::vector<Source>& sources) {
+  static std::mutex mutex;
+  static std::vector<Source> known;
+  static Catalogue catalogue;
+  const std::lock_guard lock(mutex);
+  const auto same = [](const Source& a, const Source& b) {
+    return a.file == b.file && a.text == b.text && a.shipped == b.shipped;
+  };
+  if (!std::ranges::equal(known, sources, same)) {
+    catalogue = read_catalogue(sources);
+    known = sources;
+  }
+  return catalogue;
 }
 
 std::string faulty(const std::vector<recipe::Fault>& faults, const std::string& key) {
@@ -240,6 +259,17 @@ Result<Entry> Catalogue::find(const std::string& name) const {
   return Entry{name, devices.at(node->second.device), node->second, network->second};
 }
 
+Result<Program> Catalogue::find_program(const std::string& name) const {
+  if (const auto program = programs.find(name); program != programs.end()) return program->second;
+  if (const std::string why = faulty(faults, "program." + name); !why.empty())
+    return fail("{}", why);
+  const std::vector<std::string> known = keys_of(programs);
+  const std::string near = recipe::nearest(name, known);
+  return fail("no program \"{}\" is in the catalogue; valid: {}{}", name,
+              recipe::joined(known, ", "),
+              near.empty() ? "" : fmt::format(" (did you mean {})", near));
+}
+
 const Device* Catalogue::of_driver(std::string_view gpu) const {
   if (has_word(gpu, "MIG")) return nullptr;  // a part of one
   const Device* found = nullptr;
@@ -277,7 +307,7 @@ Catalogue load_catalogue(const std::string& folder) {
       unread.push_back({path, 0, 0, "", text.error().message.substr(path.size() + 2),
                         "a file that you may read", ""});
   }
-  Catalogue catalogue = read_catalogue(sources);
+  Catalogue catalogue = remembered(sources);
   catalogue.faults.insert(catalogue.faults.end(), unread.begin(), unread.end());
   return catalogue;
 }

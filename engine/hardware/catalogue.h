@@ -26,12 +26,15 @@ struct Catalogue {
   std::map<std::string, Device> devices;
   std::map<std::string, Node> nodes;
   std::map<std::string, Network> networks;
+  std::map<std::string, Program> programs;
   /// What is wrong with files: such an entry is not in the catalogue, the others are.
   std::vector<recipe::Fault> faults;
 
   /// NODE or NODE@NETWORK. An unknown name is told with the nearest one; one whose file has a
   /// fault, with that.
   Result<Entry> find(const std::string& name) const;
+  /// An unknown name is told with the nearest one.
+  Result<Program> find_program(const std::string& name) const;
   /// Of a GPU by the name that its driver gives, as "NVIDIA H100 80GB HBM3". Nothing for one that
   /// is not listed: a guess would make a wrong MFU.
   const Device* of_driver(std::string_view gpu) const;

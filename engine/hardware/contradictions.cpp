@@ -97,6 +97,8 @@ std::vector<Contradiction> contradictions(const Network& network) {
   return checks.found;
 }
 
+std::vector<Contradiction> contradictions(const Program&) { return {}; }
+
 std::vector<Contradiction> contradictions(const Node& node, const Device& device) {
   Checks checks;
   checks.ordered(key_of(&Node::link_gb_per_s), node.link_gb_per_s,

@@ -16,6 +16,8 @@ struct Contradiction {
 std::vector<Contradiction> contradictions(const Device& device);
 std::vector<Contradiction> contradictions(const Node& node);
 std::vector<Contradiction> contradictions(const Network& network);
+/// None as yet: its numbers do not depend on each other.
+std::vector<Contradiction> contradictions(const Program& program);
 
 /// Of a node with its device.
 std::vector<Contradiction> contradictions(const Node& node, const Device& device);

@@ -55,4 +55,10 @@ std::vector<std::string> sources(const Entry& entry) {
   return all.lines();
 }
 
+std::vector<std::string> sources(const Program& program) {
+  Sources all;
+  all.add_all(program);
+  return all.lines();
+}
+
 }  // namespace heddle::hardware

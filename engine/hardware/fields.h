@@ -33,9 +33,11 @@ struct RatesField {
 const std::vector<NumberField<Device>>& numbers(const Device*);
 const std::vector<NumberField<Node>>& numbers(const Node*);
 const std::vector<NumberField<Network>>& numbers(const Network*);
+const std::vector<NumberField<Program>>& numbers(const Program*);
 const std::vector<ProtocolField<Device>>& by_protocol(const Device*);
 const std::vector<ProtocolField<Node>>& by_protocol(const Node*);
 const std::vector<ProtocolField<Network>>& by_protocol(const Network*);
+const std::vector<ProtocolField<Program>>& by_protocol(const Program*);
 const std::vector<RatesField>& measured_rates();
 
 /// Ranges of the numbers in `measured_rates`.

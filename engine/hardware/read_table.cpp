@@ -280,6 +280,13 @@ void read_table(const toml::table& table, const TablePlace& place, Network& entr
   reader.no_others();
 }
 
+void read_table(const toml::table& table, const TablePlace& place, Program& entry,
+                const Report& report) {
+  TableReader reader = begun(table, place, entry, report);
+  read_numbers(reader, entry);
+  reader.no_others();
+}
+
 void take_over(Device& entry) {
   numbers_taken_over(entry);
   entry.title.clear();
@@ -298,6 +305,11 @@ void take_over(Node& entry) {
 }
 
 void take_over(Network& entry) {
+  numbers_taken_over(entry);
+  entry.title.clear();
+}
+
+void take_over(Program& entry) {
   numbers_taken_over(entry);
   entry.title.clear();
 }

@@ -25,11 +25,14 @@ void read_table(const toml::table& table, const TablePlace& place, Node& entry,
                 const Report& report);
 void read_table(const toml::table& table, const TablePlace& place, Network& entry,
                 const Report& report);
+void read_table(const toml::table& table, const TablePlace& place, Program& entry,
+                const Report& report);
 
 /// What one entry has from another: the same numbers, but guesses now, unless it is known of both.
 void take_over(Device& entry);
 void take_over(Node& entry);
 void take_over(Network& entry);
+void take_over(Program& entry);
 
 /// A fault at a node of a file.
 recipe::Fault fault_at(const toml::node& node, const TablePlace& place, const std::string& key,

@@ -171,6 +171,19 @@ Shortfall shortfall_from(const Json& json) {
   return shortfall;
 }
 
+OrderedJson interval_json(const Interval& interval) {
+  return {{"step_low", interval.step_low},
+          {"step_high", interval.step_high},
+          {"bytes_low", interval.bytes_low},
+          {"bytes_high", interval.bytes_high},
+          {"words", interval.words}};
+}
+
+Interval interval_from(const Json& json) {
+  return {json.value("step_low", 0.0), json.value("step_high", 0.0), json.value("bytes_low", 0.0),
+          json.value("bytes_high", 0.0), json.value("words", "")};
+}
+
 }  // namespace
 
 OrderedJson to_json(const Document& document) {
@@ -219,6 +232,7 @@ OrderedJson to_json(const Document& document) {
       {"choice", document.choice},
       {"plan_hash", document.plan_hash},
       {"plan_seconds", document.plan_seconds}};
+  if (document.interval) json["interval"] = interval_json(*document.interval);
   if (document.shortfall)
     json["shortfall"] = shortfall_json(*document.shortfall, document.peak_rank, document.memory);
   if (!document.timelines.empty()) json["timelines"] = list_json(document.timelines, timeline_json);
@@ -271,6 +285,7 @@ Document from_json(const Json& json) {
                    whole_or(each, "bucket", int64_t{-1}), each.value("seconds", 0.0),
                    each.value("why", "")};
   });
+  if (json.contains("interval")) document.interval = interval_from(json["interval"]);
   if (json.contains("shortfall")) document.shortfall = shortfall_from(json["shortfall"]);
   size_t text = 0;
   document.timelines = list_from(

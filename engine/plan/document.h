@@ -99,6 +99,15 @@ struct Shortfall {
   bool operator==(const Shortfall&) const = default;
 };
 
+/// Where a figure lies nine times in ten, by how far such predictions have been off.
+struct Interval {
+  double step_low = 0, step_high = 0;    // seconds
+  double bytes_low = 0, bytes_high = 0;  // of the rank that needs most
+  std::string words;                     // what it is from
+
+  bool operator==(const Interval&) const = default;
+};
+
 /// The document. Bytes and seconds; `peak_bytes` is of the rank that needs most, as reserved on the
 /// device.
 struct Document {
@@ -126,6 +135,7 @@ struct Document {
   std::vector<Exposed> exposed;                   // the longest first
   double uncertain = 0;              // the share by which such predictions have been wrong
   std::string uncertain_words;       // where that is from
+  std::optional<Interval> interval;  // where enough such predictions were compared with runs
   std::vector<std::string> sources;  // of the figures behind it
   std::vector<std::string> remarks;  // what is not counted, guessed or old
   std::string choice;                // which wrapping and order was taken

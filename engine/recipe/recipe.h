@@ -119,9 +119,14 @@ struct Schedule {
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble };
 enum class ContextMode { allgather, ring, ulysses };
 
+/// What data-parallel ranks of `dp_shard` keep only a shard of: parameters, gradients and optimizer
+/// states (ZeRO-3), gradients and states (ZeRO-2), or states alone (ZeRO-1).
+enum class ShardStates { all, gradients, optimizer };
+
 struct Parallelism {
   int64_t dp_replicate = 1;
-  int64_t dp_shard = -1;  // -1: what is left of the ranks
+  int64_t dp_shard = -1;                           // -1: what is left of the ranks
+  ShardStates dp_shard_states = ShardStates::all;  // others for planning
   int64_t tp = 1;
   bool sequence_parallel = true;
   int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h

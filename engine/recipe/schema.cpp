@@ -18,6 +18,13 @@ const Names<Decay>& decays() {
   return names;
 }
 
+const Names<ShardStates>& shard_states() {
+  static const Names<ShardStates> names = {{"all", ShardStates::all},
+                                           {"gradients", ShardStates::gradients},
+                                           {"optimizer", ShardStates::optimizer}};
+  return names;
+}
+
 const Names<PipelineSchedule>& pipeline_schedules() {
   static const Names<PipelineSchedule> names = {{"gpipe", PipelineSchedule::gpipe},
                                                 {"1f1b", PipelineSchedule::one_f_one_b},
@@ -262,6 +269,13 @@ std::vector<Field> make_schema() {
           .often()
           .zero("rest")
           .steps(Step::doubling)
+          .graph(),
+      choice("parallelism.dp_shard_states", &R::parallelism, &Parallelism::dp_shard_states,
+             shard_states())
+          .says("sharded states", "",
+                "What dp_shard shards: all (ZeRO-3), gradients and optimizer states (ZeRO-2), or "
+                "optimizer states alone (ZeRO-1). Others than all are for planning.")
+          .names({"all: ZeRO-3", "gradients, states: ZeRO-2", "states alone: ZeRO-1"})
           .graph(),
       integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks)
           .says("tp", "ranks", "Tensor parallelism: each matrix is cut over so many ranks.")

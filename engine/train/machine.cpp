@@ -1,6 +1,6 @@
 #include "engine/train/machine.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -80,6 +80,14 @@ Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
   return machine;
 }
 
+/// The device's undisturbed rates, and the program.
+void add_program(Machine& machine, const hardware::Program& program, const hardware::Entry& entry) {
+  machine.program = {program, entry};
+  machine.rates.device->launch_seconds = machine.rates.device->least_seconds = 0;
+  for (std::string& source : hardware::sources(program))
+    machine.sources.push_back(std::move(source));
+}
+
 }  // namespace
 
 Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates) {
@@ -98,11 +106,10 @@ bool is_this_machine(const std::string& name) {
 }
 
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
-                           const std::string& executor) {
+                           const std::string& executor, const OtherNumbers& numbers) {
   const auto runs = cost::executor_of(executor);
-  if (!runs) return fail("--executor: {} is none; valid: heddle, compiled, eager", executor);
   if (is_this_machine(name)) {
-    if (*runs != cost::Executor::heddle)
+    if (runs != cost::Executor::heddle)
       return fail(
           "--executor: {} describes GPUs, and no hardware is named; valid: heddle, or a "
           "--hardware of the catalogue",
@@ -110,9 +117,23 @@ Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name
     return this_machine(recipe);
   }
   const hardware::Catalogue catalogue = hardware::load_catalogue();
-  const auto entry = catalogue.find(name);
+  auto entry = catalogue.find(name);
   if (!entry) return fail("--hardware: {}", entry.error().message);
-  Machine machine = of_catalogue(*entry, recipe, *runs);
+  auto program = runs ? hardware::Program{} : catalogue.find_program(executor);
+  if (!program)
+    return fail("--executor: {}, or {}", program.error().message,
+                fmt::join(cost::kExecutorNames, ", "));
+  for (const auto& [key, value] : numbers) {
+    constexpr std::string_view kProgram = "program.";
+    const bool known = key.starts_with(kProgram)
+                           ? hardware::set_number(*program, key.substr(kProgram.size()), value)
+                           : hardware::set_number(*entry, key, value);
+    if (!known)
+      return fail("numbers: {} = {:g}: no number of the catalogue, or beyond its range", key,
+                  value);
+  }
+  Machine machine = of_catalogue(*entry, recipe, runs.value_or(cost::Executor::compiled));
+  if (!runs) add_program(machine, *program, *entry);
   for (const recipe::Fault& fault : catalogue.faults) machine.remarks.push_back(fault.str());
   return machine;
 }

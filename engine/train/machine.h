@@ -2,14 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/cost/rates.h"
+#include "engine/hardware/entry.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::train {
+
+/// What the catalogue knows of a program that others train with, and of what it runs on.
+struct ProgramPlace {
+  hardware::Program program;
+  hardware::Entry entry;
+};
 
 struct Machine {
   std::string name;   // "this-machine", "h100-sxm"
@@ -22,6 +31,7 @@ struct Machine {
   bool eight_bits = false;   // products are
   double uncertain = 0;      // see plan::Document
   std::string uncertain_words;
+  std::optional<ProgramPlace> program;  // who runs the step, where it is none of cost::Executor
   std::vector<std::string> sources;
   std::vector<std::string> remarks;
 };
@@ -32,9 +42,13 @@ Machine machine_of_run(const recipe::Recipe& recipe, const cost::Rates& rates);
 /// Whether a recipe's or an option's name of hardware, empty by default, is this machine's.
 bool is_this_machine(const std::string& name);
 
-/// The machine called `name` for a resolved recipe, as an `executor` ("heddle", "compiled",
-/// "eager") uses it. Errors: no such name, a damaged catalogue.
+/// Numbers of the catalogue that are another one's here: "network.reach", "program.passes".
+using OtherNumbers = std::map<std::string, double>;
+
+/// The machine called `name` for a resolved recipe, as an `executor` uses it: one of
+/// cost::Executor, or a program of the catalogue. Errors: no such name, a damaged catalogue, a
+/// number that is none.
 Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name,
-                           const std::string& executor);
+                           const std::string& executor, const OtherNumbers& numbers = {});
 
 }  // namespace heddle::train

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "engine/recipe/modules.h"
 #include "engine/train/machine.h"
 #include "engine/train/plan_hash.h"
 #include "engine/train/planner.h"
+#include "engine/train/predict_program.h"
 #include "engine/train/rank_outcome.h"
 #include "engine/train/stage_parts.h"
+#include "engine/train/throughput.h"
 
 namespace heddle::train {
 namespace {
@@ -74,20 +75,6 @@ void add(plan::Document& document, RankOutcome outcome, int64_t ranks) {
   if (!outcome.timeline.spans.empty()) document.timelines.push_back(std::move(outcome.timeline));
 }
 
-void add_throughput(plan::Document& document, const recipe::Recipe& recipe, bool eight_bits) {
-  document.tokens_per_step = recipe.training.global_batch * recipe.data.seq_len;
-  if (document.step_seconds <= 0) return;
-  document.tokens_per_second_per_rank = static_cast<double>(document.tokens_per_step) /
-                                        document.step_seconds / static_cast<double>(document.ranks);
-  if (document.peak_flops <= 0) return;
-  for (const recipe::FlopsConvention& each : recipe::flops_conventions()) {
-    const double flops = each.flops_per_token(recipe.model, recipe.data.seq_len);
-    const std::string of = eight_bits ? "; of the peak of products in 8 bits" : "";
-    document.mfu.push_back({each.words + of, flops,
-                            flops * document.tokens_per_second_per_rank / document.peak_flops});
-  }
-}
-
 }  // namespace
 
 Result<plan::Document> predict(const recipe::Recipe& asked, const PredictOptions& options) {
@@ -99,9 +86,14 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const PredictOptions
 
 Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machine,
                                const PredictOptions& options) {
+  if (machine.program) return predict_program(asked, machine, options);
   const auto begin = Clock::now();
   recipe::Recipe recipe = asked;
   recipe.hardware.device = machine.gpu ? "cuda" : "cpu";
+  if (recipe.parallelism.dp_shard_states != recipe::ShardStates::all)
+    return fail(
+        "parallelism.dp_shard_states: Heddle shards parameters with their states; valid: all, or "
+        "--executor with a program of the catalogue");
   // Devices of the catalogue without units for 8 bits: a remark says so.
   if (machine.rates.device && !machine.eight_bits) recipe.precision.float8 = recipe::Float8::none;
   const auto validation = plan_validation(recipe, 0, machine.rates);

@@ -83,7 +83,7 @@ class CatalogueTest : public QObject {
 
   // What ships was made from the files in resources.
   void it_is_what_resources_has() {
-    QCOMPARE(hardware::built_in().size(), size_t{6});
+    QCOMPARE(hardware::built_in().size(), size_t{7});
     for (const hardware::Source& source : hardware::built_in()) {
       QFile file(QString(HEDDLE_SOURCE_DIR) + "/" + QString::fromStdString(source.file));
       QVERIFY(file.open(QFile::ReadOnly));
@@ -186,7 +186,7 @@ class CatalogueTest : public QObject {
         "mine.toml:3:8: device.loom.like: loom has a fault itself, or is like this one");
     row("unknown section", "[network.thread]", "[netwrk.thread]",
         "mine.toml:21:1: netwrk: unknown section; valid: [device.NAME], [node.NAME], "
-        "[network.NAME] (did you mean network)");
+        "[network.NAME], [program.NAME] (did you mean network)");
     row("a name that cannot be", "[network.thread]", "[network.\"a@b\"]",
         "mine.toml:21:1: network.a@b: cannot be a name");
     row("no TOML", "[network.thread]", "[network.thread", "mine.toml:21:");
