@@ -32,7 +32,7 @@ mkdir -p "$to"
 for program in heddle-engine gpu_check libheddle_cuda.so; do
   strip -o "$to/$program" "$HEDDLE_BUILD/bin/$program"
   ldd "$HEDDLE_BUILD/bin/$program" | awk '$3 ~ "^/" { print $3 }'
-done | sort -u | grep -vE "^$HEDDLE_LIBTORCH|/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so" | while read -r library; do
+done | sort -u | grep -vE "^$HEDDLE_LIBTORCH|/(libc|libm|libdl|libpthread|libresolv|librt|libutil|ld-linux[^/]*)\.so" | while read -r library; do
   cp -L "$library" "$to/"
 done
 say "$to: $(du -sh "$to" | cut -f1); there: packaging/gpu-check.sh --build $to"

@@ -89,6 +89,7 @@ class CudaRun final : public runtime::DeviceRun {
 
   int64_t peak_bytes() const override { return peak_of_device().allocated; }
   int64_t peak_reserved_bytes() const override { return peak_of_device().reserved; }
+  std::vector<runtime::DeviceBlock> blocks() const override { return blocks_of_device(); }
 
   std::string name() const override { return at::cuda::getCurrentDeviceProperties()->name; }
 

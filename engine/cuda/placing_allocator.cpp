@@ -8,8 +8,9 @@
 #include <nccl.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "engine/cuda/forwarding_allocator.h"
 #include "engine/runtime/arena.h"
@@ -18,7 +19,22 @@
 namespace heddle::cuda {
 namespace {
 
-std::atomic<int64_t> block_bytes = 0;
+// What allocate_block has given out: bytes by address.
+struct Blocks {
+  std::mutex mutex;
+  std::map<void*, int64_t> all;
+
+  int64_t bytes() {
+    const std::lock_guard lock(mutex);
+    int64_t sum = 0;
+    for (const auto& [address, each] : all) sum += each;
+    return sum;
+  }
+};
+Blocks& blocks() {
+  static auto* every = new Blocks();
+  return *every;
+}
 
 void keep(void*) {}
 
@@ -54,11 +70,17 @@ at::Tensor allocate_block(int64_t bytes) {
   void* memory = nullptr;
   if (ncclMemAlloc(&memory, static_cast<size_t>(bytes)) != ncclSuccess)
     return at::zeros({bytes}, options);
-  block_bytes += bytes;
-  const auto give_back = [bytes](void* address) {
+  {
+    const std::lock_guard lock(blocks().mutex);
+    blocks().all[memory] = bytes;
+  }
+  const auto give_back = [](void* address) {
+    {
+      const std::lock_guard lock(blocks().mutex);
+      blocks().all.erase(address);
+    }
     (void)ncclMemFree(
         address);  // the process ends, or the next allocation fails with its own error
-    block_bytes -= bytes;
   };
   return at::from_blob(memory, {bytes}, give_back, options, device).zero_();
 }
@@ -66,8 +88,21 @@ at::Tensor allocate_block(int64_t bytes) {
 DevicePeak peak_of_device() {
   const auto stats = caching::getDeviceStats(c10::cuda::current_device());
   const auto all = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-  return {block_bytes + stats.allocated_bytes[all].peak,
-          block_bytes + stats.reserved_bytes[all].peak};
+  const int64_t own = blocks().bytes();
+  return {own + stats.allocated_bytes[all].peak, own + stats.reserved_bytes[all].peak};
+}
+
+std::vector<runtime::DeviceBlock> blocks_of_device() {
+  std::vector<runtime::DeviceBlock> found;
+  {
+    const std::lock_guard lock(blocks().mutex);
+    for (const auto& [address, bytes] : blocks().all) found.push_back({"heddle", bytes, bytes});
+  }
+  for (const auto& segment : caching::snapshot({0, 0}, false).segments)
+    found.push_back(
+        {segment.owner_private_pool_id == c10::MempoolId_t{0, 0} ? "libtorch" : "recorded steps",
+         static_cast<int64_t>(segment.total_size), static_cast<int64_t>(segment.allocated_size)});
+  return found;
 }
 
 at::Tensor allocate_pinned(int64_t bytes) {

@@ -3,6 +3,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
+#include "engine/runtime/device_run.h"
+
 namespace heddle::cuda {
 
 /// Puts an allocator before LibTorch's for GPUs that answers from runtime::Placement. Call once,
@@ -22,5 +26,9 @@ struct DevicePeak {
   int64_t allocated, reserved;
 };
 DevicePeak peak_of_device();
+
+/// What this process holds of GPUs' memory: Heddle's own blocks (allocate_block), LibTorch's, and
+/// those that LibTorch keeps for recorded steps.
+std::vector<runtime::DeviceBlock> blocks_of_device();
 
 }  // namespace heddle::cuda

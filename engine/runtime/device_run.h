@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Work.hpp>
+#include <vector>
 
 #include "base/result.h"
 
@@ -26,6 +27,12 @@ class RecordedStep {
   virtual ~RecordedStep() = default;
   /// Puts all of its work in line. Throws c10::Error.
   virtual void launch() = 0;
+};
+
+/// A block of the device's memory that this process holds: who has it, its bytes, and those in use.
+struct DeviceBlock {
+  std::string holder;
+  int64_t bytes, used;
 };
 
 class DeviceRun {
@@ -70,6 +77,9 @@ class DeviceRun {
   virtual int64_t peak_bytes() const = 0;
   /// With what the allocator has held besides.
   virtual int64_t peak_reserved_bytes() const { return peak_bytes(); }
+
+  /// All that it holds now; nothing of a CPU.
+  virtual std::vector<DeviceBlock> blocks() const { return {}; }
 
   /// A GPU's name as its driver gives it; empty for a CPU.
   virtual std::string name() const { return {}; }

@@ -152,6 +152,9 @@ Result<> write_results(std::optional<NewFile> room, const launch::RankContext& c
     json["misplaced_bytes"] = beyond[1];
     json["collectives_run"] = executor->collectives();
     json["collective_bytes_run"] = executor->collective_bytes();
+    for (const runtime::DeviceBlock& block : executor->device().blocks())
+      json["device_blocks"].push_back(
+          {{"holder", block.holder}, {"bytes", block.bytes}, {"used", block.used}});
   }
   keep_check(context, results, runner, device);
   return launch::write_atomically(std::move(*room), file_of(context), json_text(json) + "\n");

@@ -200,6 +200,10 @@ def steps(check):
     words = (f"eager {eager['step_seconds']:.4f} s, planned {statistics.median(seconds[1:3]):.4f} s, "
              f"recorded {statistics.median(seconds[6:]):.4f} s; losses within {away:.2g}; "
              f"peak {planned['peak_bytes'] / 1e9:.2f} GB, predicted {planned['predicted_peak_bytes'] / 1e9:.2f} GB")
+    held = {}
+    for block in planned["device_blocks"]:
+        held[block["holder"]] = held.get(block["holder"], 0) + block["bytes"]
+    words += "; held at the end: " + ", ".join(f"{name} {size / 1e9:.2f} GB" for name, size in held.items())
     return away <= BF16 and abs(planned["peak_bytes"] / planned["predicted_peak_bytes"] - 1) <= 0.03, words, found
 
 

@@ -1,6 +1,7 @@
 // Whole runs of the plug-in and of LibTorch's CUDA library on GPUs that are not there: what is
 // allocated and when, what recording allows, that a run ends as it should. Kernels and products are
 // not computed, so no number of the model is looked at.
+#include <QJsonArray>
 #include <QTest>
 #include <csignal>
 
@@ -58,6 +59,13 @@ profile_every = 3
     QCOMPARE(run.out.count("\"validation_loss\""), 2 * 1);
     QCOMPARE(folders_in(gpus.run_dir() + "/checkpoints").size(), 2);
     QVERIFY2(!run.out.contains("cannot be recorded"), run.out.constData());
+    qint64 listed = 0, taken = 0;
+    for (const QJsonValue& block : run.results()["device_blocks"].toArray())
+      if (block["holder"] == "heddle") listed += block["bytes"].toInteger();
+    for (const QString& note : gpus.notes(0))
+      if (note.startsWith("ncclMemAlloc ")) taken += note.section(' ', 1).toLongLong();
+    QVERIFY(taken > 0);
+    QCOMPARE(listed, taken);
     for (int rank = 0; rank < ranks; ++rank) {
       const QStringList notes = gpus.notes(rank), later = behind_the_start(notes);
       const QString all = notes.join('\n');
