@@ -14,10 +14,10 @@ namespace {
 
 // C [m, n] = A [m, k] · B [k, n], column by column; leading dimensions are those of what lies
 // there.
-cublasStatus_t product(const char* call, cublasHandle_t handle, cublasOperation_t of_a,
-                       cublasOperation_t of_b, int m, int n, int k, const void* a, int lda,
-                       const void* b, int ldb, const void* c, int ldc) {
-  const fake::Fate fate = fake::fate_of(call, fake::is_capturing(handle->stream));
+cublasStatus_t product(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, int m,
+                       int n, int k, const void* a, int lda, const void* b, int ldb, const void* c,
+                       int ldc) {
+  const fake::Fate fate = fake::fate_of("cublasGemm", fake::is_capturing(handle->stream));
   if (fate.error) return static_cast<cublasStatus_t>(fate.error);
   const bool fits = m >= 0 && n >= 0 && k >= 0 && a && b && c &&
                     lda >= (of_a == CUBLAS_OP_N ? m : k) && ldb >= (of_b == CUBLAS_OP_N ? k : n) &&
@@ -80,12 +80,12 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t of_a, cubla
                             int m, int n, int k, const void*, const void* a, cudaDataType, int lda,
                             const void* b, cudaDataType, int ldb, const void*, void* c,
                             cudaDataType, int ldc, cublasComputeType_t, cublasGemmAlgo_t) {
-  return product("cublasGemm", handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
+  return product(handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
 }
 cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b,
                               int m, int n, int k, const float*, const float* a, int lda,
                               const float* b, int ldb, const float*, float* c, int ldc) {
-  return product("cublasGemm", handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
+  return product(handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
 }
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t of_a,
                                           cublasOperation_t of_b, int m, int n, int k, const void*,
@@ -93,14 +93,14 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           const void* b, cudaDataType, int ldb, long long,
                                           const void*, void* c, cudaDataType, int ldc, long long,
                                           int, cublasComputeType_t, cublasGemmAlgo_t) {
-  return product("cublasGemm", handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
+  return product(handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
 }
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t of_a,
                                          cublasOperation_t of_b, int m, int n, int k, const float*,
                                          const float* a, int lda, long long, const float* b,
                                          int ldb, long long, const float*, float* c, int ldc,
                                          long long, int) {
-  return product("cublasGemm", handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
+  return product(handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 }  // extern "C"
