@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kVocabulary = "model.vocab_size";
+
 /// Of a scaling that is written in part, the rest is the checkpoint's.
 void complete_scaling(recipe::Parsed& parsed, const recipe::Model& found) {
   using recipe::RopeScaling;
@@ -46,26 +48,25 @@ void take_numbers(recipe::Parsed& parsed, const ModelOf& model_of) {
   if (model.checkpoint.empty()) return;
   const bool whole =
       model.dim != 0 && model.n_layers != 0 && model.n_heads != 0 && model.ffn_dim != 0;
-  if (model.head_dim * model.n_heads == model.dim) model.head_dim = 0;  // as without the key
-  const Result<recipe::Model> numbers = model_of(model.checkpoint);
+  Result<recipe::Model> numbers = model_of(model.checkpoint);
   recipe::Checks checks(parsed);
   if (!numbers) {
     // It may lie where the run will be: `train` opens it there.
     if (!whole) checks.fault({"model.checkpoint"}, numbers.error().message, "");
     return;
   }
+  numbers->head_dim = numbers->head_size();  // to be told, and to be compared
   each_size([&](const char* key, auto member) {
     auto& mine = model.*member;
     const auto theirs = (*numbers).*member;
     const bool is_written = parsed.places.contains(key);
     constexpr bool kIsFlag = std::is_same_v<decltype(theirs), const bool>;
     const bool is_open = !kIsFlag && mine == 0;
-    if (is_written && is_open) return;  // the tokenizer's vocabulary
-    const bool is_preset = !is_written && !is_open && !model.preset.empty();
-    if (mine != theirs && is_written)
+    if (is_written && is_open && key == kVocabulary) return;  // the tokenizer's
+    if (mine != theirs && !is_open && is_written)
       checks.fault({key}, fmt::format("{}, but {} has {}", mine, model.checkpoint, theirs),
                    fmt::format("{}, or without the key", theirs));
-    if (mine != theirs && is_preset)
+    if (mine != theirs && !is_open && !is_written && !model.preset.empty())
       checks.fault({"model.preset"},
                    fmt::format("{} has {} {}, but {} has {}", model.preset, recipe::leaf_of(key),
                                mine, model.checkpoint, theirs),

@@ -12,6 +12,9 @@ namespace {
 
 const std::string kTiny = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny";
 
+// Its RoPE is scaled by YaRN: 4 times over 16 positions.
+const std::string kYarn = HEDDLE_SOURCE_DIR "/tests/fixtures/shapes/biases-yarn";
+
 std::string recipe_with(const std::string& model) {
   return "[model]\n" + model +
          "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 32\n"
@@ -80,12 +83,12 @@ class LoadRecipeTest : public QObject {
     row("tied_embeddings", "false");
     row("tied_embeddings", "true", "true, but F has false; valid: false, or without the key");
     row("head_dim", "0");
-    row("head_dim", "32", "32, but F has 0; valid: 0, or without the key");
+    row("head_dim", "32", "32, but F has 16; valid: 16, or without the key");
     row("attention_bias", "true", "true, but F has false; valid: false, or without the key");
     row("mlp_bias", "true", "true, but F has false; valid: false, or without the key");
     row("qk_norm", "true", "true, but F has false; valid: false, or without the key");
     row("max_seq_len", "48");
-    row("norm_eps", "1e-06");
+    row("norm_eps", "1e-6");
     row("rope_theta", "10000.0");
     row("rope_scaling",
         "{ factor = 4.0, low_freq_factor = 1.0, high_freq_factor = 4.0, original_max_position = 16 "
@@ -130,10 +133,9 @@ class LoadRecipeTest : public QObject {
 
   // As ranks are handed it: what equals a default is not lost on the way.
   void what_overrides_survives_the_text() {
-    const std::string tied =
-        HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny-scaled-rope-tied";
-    const auto loaded = load("checkpoint = \"" + tied + "\"\nrope_scaling = false\nmax_seq_len = " +
-                             std::to_string(recipe::Model().max_seq_len) + "\n");
+    const auto loaded =
+        load("checkpoint = \"" + kYarn + "\"\nrope_scaling = false\nmax_seq_len = " +
+             std::to_string(recipe::Model().max_seq_len) + "\n");
     const std::string text = recipe::to_toml(loaded.recipe);
     const auto again = checkpoint::load_recipe(text, "/home/ada/again.toml");
     QVERIFY2(again.ok(), again.ok() ? "" : again.faults[0].str().c_str());
@@ -143,12 +145,12 @@ class LoadRecipeTest : public QObject {
   }
 
   void a_scaling_in_part_takes_the_rest() {
-    const std::string tied =
-        HEDDLE_SOURCE_DIR "/tests/fixtures/reference/llama-tiny-scaled-rope-tied";
-    const auto loaded = load("checkpoint = \"" + tied + "\"\nrope_scaling = { factor = 2.0 }\n");
+    const auto loaded = load("checkpoint = \"" + kYarn + "\"\nrope_scaling = { factor = 2.0 }\n");
     QVERIFY(loaded.ok());
     QCOMPARE(loaded.recipe.model.rope_scaling->factor, 2.0);
+    QVERIFY(loaded.recipe.model.rope_scaling->type == recipe::RopeType::yarn);
     QCOMPARE(loaded.recipe.model.rope_scaling->original_max_position, int64_t(16));
+    QCOMPARE(loaded.recipe.model.rope_scaling->beta_fast, 4.0);
   }
 
   void what_overrides_is_told() {
@@ -174,9 +176,10 @@ class LoadRecipeTest : public QObject {
     std::ofstream(at + "/config.json") << "{\"model_type\": \"gpt2\"}";
     const auto other = load("checkpoint = \"" + at + "\"\n");
     QCOMPARE(other.faults.size(), size_t(1));
-    QCOMPARE(other.faults[0].str(),
-             "/home/ada/tiny.toml:2:14: model.checkpoint: " + at +
-                 "/config.json: model_type = \"gpt2\" is not supported; valid: \"llama\"");
+    QCOMPARE(
+        other.faults[0].str(),
+        "/home/ada/tiny.toml:2:14: model.checkpoint: " + at +
+            "/config.json: model_type = \"gpt2\" is not supported; valid: \"llama\" or \"qwen3\"");
     const auto absent = load("checkpoint = \"nowhere\"\n");
     QCOMPARE(absent.faults.size(), size_t(1));
     QCOMPARE(absent.faults[0].str(),

@@ -106,7 +106,7 @@ class WhatIfTest : public QObject {
   }
 
   void an_exception_tells_what_it_would_be_otherwise() {
-    document_->setOverrides({{{"layers.0-1"}, recipe::RecomputeMode::full}}, "test");
+    document_->setOverrides({{{"layers.0-1"}, recipe::RecomputeMode::full, {}, {}}}, "test");
     settle();
     const QString with = document_->text();
     QTest::mouseClick(view_->findChild<QPushButton*>("whatIf"), Qt::LeftButton);
