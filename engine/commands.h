@@ -46,6 +46,17 @@ struct PlanOptions {
 /// `plan`: what a step is expected to take, before anything runs.
 int plan(const RecipeOptions& recipe, const PlanOptions& what);
 
+struct SearchOptions {
+  std::string hardware;      // empty: the recipe's
+  std::string memory_limit;  // "60 GiB"; empty: what a device has
+  std::vector<std::string> fixes;
+  bool json = false;
+};
+
+/// `search`: the layouts that train a recipe fastest. Progress goes to stderr; SIGINT ends it with
+/// what is known so far, and 130.
+int search(const RecipeOptions& recipe, const SearchOptions& what);
+
 /// `plan --serve`: requests on stdin, answers on stdout, a line of JSON each, until stdin ends. A
 /// newer request of the same key cancels the older one.
 int serve_plans();

@@ -112,6 +112,19 @@ int run(int argc, char** argv) {
   plan_command->add_flag("--serve", serve,
                          "answer requests on stdin, a line of JSON each, until it ends");
 
+  engine::SearchOptions search;
+  auto* search_command = app.add_subcommand(
+      "search", "the layouts that train a recipe fastest: mesh, batches, wrapping, recomputation");
+  add_recipe_options(search_command, recipe);
+  search_command->add_option("--hardware", search.hardware,
+                             "of the catalogue, instead of the recipe's hardware.name");
+  search_command->add_option("--memory-limit", search.memory_limit,
+                             "of a rank, as in \"60 GiB\" (default: what the device has)");
+  search_command
+      ->add_option("--fix", search.fixes, "key=value, over the recipe, which the search leaves so")
+      ->allow_extra_args(false);
+  search_command->add_flag("--json", search.json, "as JSON");
+
   bool json = false;
   int32_t ranks = 0;
   auto* calibrate_command = app.add_subcommand(
@@ -194,6 +207,7 @@ int run(int argc, char** argv) {
     say(stderr, "plan: no recipe is named; valid: plan RECIPE, or plan --serve\n");
     return 2;
   }
+  if (*search_command) return engine::search(recipe, search);
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);

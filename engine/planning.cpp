@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
 #include "engine/shortfall.h"
-#include "engine/train/graph_file.h"
 #include "engine/train/predict.h"
 #include "engine/train/speed_now.h"
 
@@ -17,9 +15,6 @@ namespace heddle::engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What is being edited, and variants of it.
-constexpr size_t kMostCaptured = 12;
 
 /// Whether planning works with the key: the rest may be wrong, or missing as yet.
 bool matters(const std::string& key) {
@@ -48,7 +43,8 @@ recipe::Fault fault_at(const recipe::Parsed& parsed, const std::string& key, std
   return fault;
 }
 
-/// Of ranks that are more than a node and no whole nodes.
+}  // namespace
+
 std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
                                                 int64_t node_devices) {
   const int64_t ranks = parsed.recipe.hardware.ranks;
@@ -59,8 +55,6 @@ std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
                               node_devices, ranks - below),
                   fmt::format("{} or {}", below, below + node_devices));
 }
-
-}  // namespace
 
 PlanAnswer Planning::answer(const PlanRequest& request, const std::function<bool()>& cancelled) {
   recipe::Parsed parsed = read(request);
@@ -102,7 +96,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
                                   .timeline = request.timeline,
                                   .cancelled = cancelled,
                                   .capture = [this](const recipe::Recipe& of, train::Work work) {
-                                    return capture(of, work);
+                                    return captured_.capture(of, work);
                                   }});
   if (!document) return document.error();
   document->recipe = fs::path(request.file).filename().string();
@@ -120,19 +114,6 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
   document->shortfall = shortfall_of(*document, request, parsed, machine->node_devices, variants);
   if (cancelled()) return Error{train::kCancelled};
   return std::move(*document);
-}
-
-Result<train::Captured> Planning::capture(const recipe::Recipe& recipe, train::Work work) {
-  const std::string key = std::to_string(static_cast<int>(work)) + train::captured_from(recipe);
-  auto known = std::ranges::find(captured_, key, &Kept::key);
-  if (known == captured_.end()) {
-    auto captured = train::capture_step(recipe, work);
-    if (!captured) return captured;
-    captured_.push_front({key, std::move(*captured)});
-    if (captured_.size() > kMostCaptured) captured_.pop_back();
-    known = captured_.begin();
-  }
-  return known->captured;
 }
 
 Result<int64_t> Planning::vocabulary(const recipe::Recipe& recipe) {

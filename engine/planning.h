@@ -1,10 +1,9 @@
 // From a recipe's text to its predicted plan: what `plan` and `plan --serve` do for each request.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -13,7 +12,7 @@
 #include "base/result.h"
 #include "engine/plan/document.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
+#include "engine/train/capture_memory.h"
 #include "engine/train/machine.h"
 
 namespace heddle::engine {
@@ -43,19 +42,22 @@ class Planning {
   PlanAnswer answer(
       const PlanRequest& request, const std::function<bool()>& cancelled = [] { return false; });
 
- private:
+  /// The recipe that is asked for, resolved, with its vocabulary's size; or its faults.
   recipe::Parsed read(const PlanRequest& request);
+
+ private:
   PlanAnswer planned(const PlanRequest& request, const recipe::Parsed& parsed,
                      const std::function<bool()>& cancelled);
-  Result<train::Captured> capture(const recipe::Recipe& recipe, train::Work work);
   Result<int64_t> vocabulary(const recipe::Recipe& recipe);
 
-  struct Kept {
-    std::string key;
-    train::Captured captured;
-  };
-  std::deque<Kept> captured_;                                      // the newest first
+  /// What is being edited, and variants of it.
+  static constexpr size_t kMostCaptured = 12;
+
+  train::CaptureMemory captured_{kMostCaptured};
   std::map<std::pair<std::string, int64_t>, int64_t> vocabulary_;  // by tokenizer and its time
 };
+
+/// The fault of ranks that are more than a node of so many devices, and no whole nodes.
+std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed, int64_t node_devices);
 
 }  // namespace heddle::engine

@@ -1,5 +1,5 @@
 // `heddle-engine plan --serve`: requests and answers as lines of JSON, the newest request of a key
-// first.
+// first. A search tells its progress until its last line; plans asked for meanwhile come after it.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include "engine/commands.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/planning.h"
+#include "engine/searching.h"
 #include "engine/train/predict.h"
 #include "engine/train/speed_now.h"
 
@@ -31,6 +32,7 @@ struct Job {
   Json id;
   std::string key;
   PlanRequest request;
+  std::optional<SearchRequest> search;  // in place of a plan
   std::atomic<bool> cancelled = false;
 };
 
@@ -42,6 +44,12 @@ Json fault_json(const recipe::Fault& fault) {
           {"key", fault.key},
           {"text", text},
           {"valid", fault.valid}};
+}
+
+Json faults_json(const std::vector<recipe::Fault>& faults) {
+  Json json = Json::array();
+  for (const recipe::Fault& fault : faults) json.push_back(fault_json(fault));
+  return json;
 }
 
 /// What plans can be made for, and what is wrong with users' files.
@@ -86,8 +94,13 @@ class Server {
       id = asked.value("id", nlohmann::json());
       if (asked.value("catalogue", false))
         return say({{"id", id}, {"catalogue", catalogue_json()}});
+      if (asked.contains("cancel")) return cancel(asked.at("cancel"));
       auto job = std::make_shared<Job>();
       job->id = id;
+      if (asked.value("search", false)) {
+        job->search = search_request(asked);
+        return put_search(std::move(job));
+      }
       job->key = asked.value("key", "");
       job->request = {.text = asked.at("recipe").get<std::string>(),
                       .file = asked.value("file", "recipe.toml"),
@@ -105,6 +118,36 @@ class Server {
                                  "\"compose\", \"recipe\": \"<TOML text>\", …}}",
                                  error.what())}});
     }
+  }
+
+  static SearchRequest search_request(const nlohmann::json& asked) {
+    return {.text = asked.at("recipe").get<std::string>(),
+            .file = asked.value("file", "recipe.toml"),
+            .sets = asked.value("sets", std::vector<std::string>{}),
+            .ranks = whole_or(asked, "ranks", int64_t{0}),
+            .hardware = asked.value("hardware", ""),
+            .memory_limit = whole_or(asked, "memory_limit", int64_t{0}),
+            .fixes = asked.value("fixes", std::vector<std::string>{})};
+  }
+
+  /// One at a time: it takes seconds.
+  void put_search(std::shared_ptr<Job> job) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!searching_) {
+        searching_ = job;
+        waiting_.push_back(std::move(job));
+      }
+    }
+    if (!job) return changed_.notify_one();
+    say({{"id", job->id},
+         {"error", "a search runs already; valid: another one when it has ended or is cancelled"}});
+  }
+
+  /// The search of that id, which then tells what it knows.
+  void cancel(const nlohmann::json& id) {
+    const std::lock_guard lock(mutex_);
+    if (searching_ && searching_->id == Json(id)) searching_->cancelled = true;
   }
 
   /// What is older and has the same key is given up.
@@ -127,6 +170,10 @@ class Server {
   void plan_all() {
     Planning planning;
     while (const std::shared_ptr<Job> job = next()) {
+      if (job->search) {
+        search(planning, *job);
+        continue;
+      }
       PlanAnswer answer = Error{"planning failed"};
       try {
         answer = planning.answer(job->request, [&] { return job->cancelled.load(); });
@@ -137,6 +184,34 @@ class Server {
       const auto* document = std::get_if<plan::Document>(&answer);
       here_ = document != nullptr && train::is_this_machine(document->hardware);
     }
+  }
+
+  void search(Planning& planning, const Job& job) {
+    const search::Hooks hooks{
+        .cancelled = [&] { return job.cancelled.load(); },
+        .progress =
+            [&](const plan::SearchResult& found, double share) {
+              say({{"id", job.id}, {"progress", share}, {"found", plan::to_json(found)}});
+            }};
+    SearchAnswer answer = Error{"the search failed"};
+    try {
+      answer = search_layouts(planning, *job.search, hooks);
+    } catch (const std::exception& error) {
+      answer = Error{error.what()};
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      searching_.reset();
+    }
+    Json json = {{"id", job.id}};
+    if (const auto* found = std::get_if<plan::SearchResult>(&answer)) {
+      json["found"] = plan::to_json(*found);
+    } else if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
+      json["faults"] = faults_json(*faults);
+    } else {
+      json["error"] = std::get<Error>(answer).message;
+    }
+    say(json);
   }
 
   /// Waits for one; none: there are no more.
@@ -161,8 +236,7 @@ class Server {
     if (const auto* document = std::get_if<plan::Document>(&answer)) {
       json["plan"] = plan::to_json(*document);
     } else if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
-      json["faults"] = Json::array();
-      for (const recipe::Fault& fault : *faults) json["faults"].push_back(fault_json(fault));
+      json["faults"] = faults_json(*faults);
     } else if (const std::string& message = std::get<Error>(answer).message;
                message == train::kCancelled) {
       json["cancelled"] = true;
@@ -181,7 +255,7 @@ class Server {
   std::mutex mutex_, output_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Job>> waiting_;
-  std::shared_ptr<Job> running_;
+  std::shared_ptr<Job> running_, searching_;
   bool ended_ = false;
   bool here_ = false;  // the last plan was of this machine; the planning thread alone
 };

@@ -190,8 +190,12 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
                                          const std::function<TurnSeconds(const Action&)>& seconds,
                                          double transfer) {
   std::vector<std::vector<Action>> orders;
-  for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
-    orders.push_back(actions_of(pipeline, rank));
+  if (pipeline.schedule == PipelineSchedule::zero_bubble) {
+    orders = ZeroBubble(pipeline).run();  // once: it finds the order of all ranks together
+  } else {
+    for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
+      orders.push_back(actions_of(pipeline, rank));
+  }
   Ends ends(pipeline.stages, transfer);
   std::vector<std::vector<Turn>> turns(orders.size());
   for (bool moved = true; moved;) {

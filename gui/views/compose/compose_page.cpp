@@ -8,6 +8,7 @@
 #include "gui/session.h"
 #include "gui/settings.h"
 #include "gui/views/compose/compose_view.h"
+#include "gui/views/compose/search_dialog.h"
 #include "gui/views/compose/unsaved_dialog.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/file_dialog.h"
@@ -65,6 +66,9 @@ void ComposePage::makeActions() {
   save_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_S));
   saveAs_ = new QAction(tr("Save recipe as …"), this);
   saveAs_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S));
+  search_ = new QAction(icon(QStringLiteral("search")), tr("Search best layout …"), this);
+  search_->setObjectName(QStringLiteral("searchLayout"));
+  search_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L));
   compare_ = new QAction(icon(QStringLiteral("compare")), tr("Compare with pinned"), this);
   compare_->setObjectName(QStringLiteral("compareWithPinned"));
   compare_->setEnabled(false);
@@ -80,6 +84,7 @@ void ComposePage::makeActions() {
   connect(save_, &QAction::triggered, this, &ComposePage::save);
   connect(saveAs_, &QAction::triggered, this, &ComposePage::saveAs);
   connect(compare_, &QAction::triggered, this, &ComposePage::comparePlans);
+  connect(search_, &QAction::triggered, this, &ComposePage::searchLayout);
   connect(launch_, &QAction::triggered, this, &ComposePage::launch);
   for (QAction* action : pageActions()) addAction(action);
 }
@@ -119,7 +124,7 @@ void ComposePage::makeHeader() {
 }
 
 QList<QAction*> ComposePage::pageActions() {
-  return {undo_, redo_, new_, open_, save_, saveAs_, compare_, launch_};
+  return {undo_, redo_, new_, open_, save_, saveAs_, search_, compare_, launch_};
 }
 
 QString ComposePage::subtitle() const {
@@ -248,6 +253,11 @@ void ComposePage::launch() {
 
 void ComposePage::comparePlans() { Q_EMIT session().plansRequested(prediction_.two()); }
 
+void ComposePage::searchLayout() {
+  SearchDialog dialog(document_, QString::fromStdString(workbench::engine_path()), this);
+  dialog.exec();
+}
+
 void ComposePage::refresh() {
   const QUndoStack& history = *document_.history();
   // On another page their keys are not meant for the recipe.
@@ -258,6 +268,7 @@ void ComposePage::refresh() {
   undo_->setText(history.canUndo() ? tr("Undo %1").arg(history.undoText()) : tr("Undo"));
   redo_->setEnabled(shown && history.canRedo());
   redo_->setText(history.canRedo() ? tr("Redo %1").arg(history.redoText()) : tr("Redo"));
+  search_->setEnabled(shown && document_.isReadable());
   launch_->setEnabled(shown && document_.canTrain());
   launch_->setIcon(
       icon(QStringLiteral("launch"), launch_->isEnabled() ? Tone::onAccent : Tone::muted));

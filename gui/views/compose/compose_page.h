@@ -60,6 +60,7 @@ class ComposePage : public Page {
   bool mayReplace();
   void launch();
   void comparePlans();
+  void searchLayout();
   void refresh();
 
   RecipeDocument document_;
@@ -69,7 +70,7 @@ class ComposePage : public Page {
   QWidget* header_;
   QToolButton* recipes_;
   ComposeView* view_ = nullptr;
-  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *compare_, *launch_;
+  QAction *undo_, *redo_, *new_, *open_, *save_, *saveAs_, *search_, *compare_, *launch_;
 };
 
 }  // namespace heddle::gui

@@ -1,0 +1,52 @@
+// What a layout would take, judged from its profile: microseconds of work, so that thousands can be
+// left out before any is planned.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "engine/hardware/entry.h"
+#include "engine/search/profile.h"
+
+namespace heddle::search {
+
+struct Estimate {
+  double least_seconds = 0;  // of a step: what it computes, and what waits for it, take that long
+  double seconds = 0;        // what is expected: parameters' transfers that nothing hides besides
+  int64_t bytes = 0;         // of the rank that needs most
+};
+
+class Estimator {
+ public:
+  /// `entry`: the hardware's, without which transfers of parameters are not counted;
+  /// `process_bytes`: what a rank holds besides its step.
+  Estimator(const Question& question, const hardware::Entry* entry, int64_t process_bytes);
+
+  /// Errors: the layout cannot be captured.
+  Result<Estimate> of(const Choice& choice);
+  Result<const Profile*> profile(const Choice& choice) { return profiles_.of(choice); }
+  /// Layers of each pipeline rank.
+  const std::vector<int64_t>& layers(const Choice& choice);
+
+ private:
+  /// Elements of a tensor-parallel rank.
+  struct Elements {
+    int64_t layer = 0, first = 0, last = 0;
+  };
+  const Elements& elements(int64_t tp);
+  double transfer_seconds(const Choice& choice, double bytes) const;
+
+  const Question& question_;
+  const hardware::Entry* entry_;
+  int64_t process_bytes_;
+  Profiles profiles_;
+  std::map<int64_t, Elements> elements_;
+  std::map<std::pair<int64_t, bool>, std::vector<int64_t>> layers_;
+};
+
+/// Micro-batches of which a pipeline rank keeps what backward needs, at most.
+int64_t under_way(const Choice& choice, int64_t pipeline_rank);
+
+}  // namespace heddle::search

@@ -1,0 +1,310 @@
+#include "engine/search/search.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/hardware/catalogue.h"
+#include "engine/recipe/parse.h"
+#include "engine/search/alternatives.h"
+#include "engine/search/estimate.h"
+#include "engine/search/refine.h"
+#include "engine/train/capture_memory.h"
+#include "engine/train/machine.h"
+#include "engine/train/predict.h"
+
+namespace heddle::search {
+namespace {
+
+// Planning takes longer the more layers there are: so many layers are planned in all, which is
+// seconds.
+constexpr int64_t kLayersToPlan = 2400;
+constexpr size_t kLeastPlans = 12;
+constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
+constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
+constexpr size_t kRefined = 3;
+constexpr double kSlowest = 2;  // times the fastest step: what is slower is nobody's choice
+constexpr size_t kCaptured = 24;
+constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
+
+struct Rated {
+  Choice choice;
+  Estimate estimate;
+};
+
+class Search {
+ public:
+  Search(const Question& question, const recipe::Recipe& given, const Hooks& hooks)
+      : question_(question), given_(given), hooks_(hooks), captured_(kCaptured) {}
+
+  Result<plan::SearchResult> run() {
+    const auto begin = Clock::now();
+    if (auto ready = prepare(); !ready) return fail(ready);
+    if (auto rated = rate(); !rated) return fail(rated);
+    result_.complete = plan_all();
+    finish();
+    result_.seconds = seconds_since(begin);
+    return std::move(result_);
+  }
+
+ private:
+  Result<> prepare() {
+    const recipe::Recipe plain = with(question_.recipe, {.dp_shard = question_.ranks});
+    auto machine = train::machine_of(plain, question_.hardware, "heddle");
+    if (!machine) return fail(machine);
+    if (!train::is_this_machine(question_.hardware))
+      entry_ = *hardware::load_catalogue().find(question_.hardware);
+    result_.hardware = machine->name;
+    result_.hardware_words = machine->words;
+    result_.ranks = question_.ranks;
+    result_.tokens_per_step =
+        question_.recipe.training.global_batch * question_.recipe.data.seq_len;
+    result_.limit_bytes =
+        question_.memory_limit > 0 ? question_.memory_limit : machine->limit_bytes;
+    node_devices_ = machine->node_devices;
+    process_bytes_ = machine->rates.process_bytes;
+    return {};
+  }
+
+  Result<> rate() {
+    estimator_.emplace(question_, entry_ ? &*entry_ : nullptr, process_bytes_);
+    std::optional<Error> error;
+    enumerate(question_, [&](const Choice& choice) {
+      ++result_.candidates;
+      if (hooks_.cancelled()) return;
+      const auto estimate = estimator_->of(choice);
+      if (estimate) {
+        rated_.push_back({choice, *estimate});
+      } else if (!error) {
+        error = estimate.error();
+      }
+    });
+    if (rated_.empty() && error) return fail("{}", error->message);
+    if (result_.candidates == 0)
+      return fail("no layout of {} ranks is possible with this recipe", question_.ranks);
+    std::ranges::stable_sort(rated_, [&](const Rated& a, const Rated& b) {
+      return std::tuple(!likely_fits(a), a.estimate.seconds, a.estimate.bytes) <
+             std::tuple(!likely_fits(b), b.estimate.seconds, b.estimate.bytes);
+    });
+    return {};
+  }
+
+  bool likely_fits(const Rated& rated) const {
+    return result_.limit_bytes == 0 || rated.estimate.bytes <= result_.limit_bytes;
+  }
+
+  /// False: cancelled.
+  bool plan_all() {
+    to_plan_ = std::max<size_t>(
+        static_cast<size_t>(kLayersToPlan / question_.recipe.model.n_layers), kLeastPlans);
+    plan_given();
+    for (const Obvious& obvious : obvious_layouts(question_, node_devices_)) {
+      if (hooks_.cancelled()) return false;
+      plan_obvious(obvious);
+    }
+    const size_t spread = to_plan_ / 4, refined = to_plan_ / 6;
+    if (!plan_fastest(to_plan_ - spread - refined)) return false;
+    if (!refine_best(refined)) return false;
+    return plan_spread(to_plan_);
+  }
+
+  void plan_given() {
+    if (given_.hardware.ranks != question_.ranks) return;
+    auto [planned, why] = predict(given_);
+    result_.given_why = why;
+    if (planned) result_.given = planned->found;
+    plan(choice_of(given_));
+  }
+
+  void plan_obvious(const Obvious& obvious) {
+    // `rated_` is by promise.
+    const auto best =
+        std::ranges::find_if(rated_, [&](const Rated& rated) { return obvious.is(rated.choice); });
+    plan::Alternative alternative{obvious.name, std::nullopt, ""};
+    if (best == rated_.end()) {
+      alternative.why = "no layout of this kind divides the ranks, the batch and the model";
+    } else if (const Planned* planned = plan(best->choice)) {
+      alternative.found = planned->found;
+    } else {
+      alternative.why = refused_;
+    }
+    result_.alternatives.push_back(std::move(alternative));
+  }
+
+  bool plan_fastest(size_t until) {
+    for (const Rated& rated : rated_) {
+      if (hooks_.cancelled()) return false;
+      if (planned_.size() >= until) break;
+      if (hopeless(rated)) continue;
+      plan(rated.choice);
+    }
+    return true;
+  }
+
+  /// By its bounds it does not fit, or is no faster than what is known.
+  bool hopeless(const Rated& rated) const {
+    const bool too_large =
+        result_.limit_bytes > 0 && kMemoryIsOff * static_cast<double>(rated.estimate.bytes) >
+                                       static_cast<double>(result_.limit_bytes);
+    return too_large || (best_ && kBoundIsOff * rated.estimate.least_seconds >= *best_);
+  }
+
+  bool refine_best(size_t most) {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t i = 0; i < planned_.size(); ++i)
+      if (planned_[i].found.fits && planned_[i].choice.overrides.empty())
+        order.emplace_back(planned_[i].found.step_seconds, i);
+    std::ranges::sort(order);
+    if (order.size() > kRefined) order.resize(kRefined);
+    const size_t until = planned_.size() + most;
+    for (const auto& [seconds, index] : order)
+      for (const double share : {1.0, 0.85}) {
+        if (hooks_.cancelled()) return false;
+        if (planned_.size() >= until) return true;
+        const auto better = mixed_recomputation(question_, planned_[index].choice, stages_of(index),
+                                                result_.limit_bytes, share, *estimator_);
+        if (!better) break;
+        const Planned* planned = plan(*better);
+        if (planned && planned->found.fits) break;
+      }
+    return true;
+  }
+
+  std::vector<int64_t> stages_of(size_t index) const { return planned_[index].stage_bytes; }
+
+  /// Along the front that is expected, so that what needs less memory is known as well.
+  bool plan_spread(size_t until) {
+    std::vector<const Rated*> front;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Rated& rated : rated_) {
+      if (!likely_fits(rated) || rated.estimate.bytes >= least) continue;
+      if (best_ && rated.estimate.seconds > kSlowest * *best_) continue;
+      least = rated.estimate.bytes;
+      front.push_back(&rated);
+    }
+    const size_t room = until > planned_.size() ? until - planned_.size() : 0;
+    const size_t every = room == 0 ? 1 : front.size() / room + 1;
+    for (size_t i = front.size(); i > 0; i -= std::min(i, every)) {
+      if (hooks_.cancelled()) return false;
+      if (planned_.size() >= until) break;
+      plan(front[i - 1]->choice);
+    }
+    return true;
+  }
+
+  struct Planned {
+    Choice choice;
+    plan::Found found;
+    std::vector<int64_t> stage_bytes;  // by pipeline rank
+  };
+
+  /// Nothing where the recipe cannot be run so; `refused_` says why.
+  const Planned* plan(const Choice& choice) {
+    for (const Planned& known : planned_)
+      if (known.choice == choice) return &known;
+    recipe::Parsed asked;
+    asked.recipe = with(question_.recipe, choice);
+    const recipe::Parsed resolved = recipe::resolve(asked);
+    std::optional<Planned> planned;
+    if (resolved.ok()) {
+      std::tie(planned, refused_) = predict(resolved.recipe);
+    } else {
+      refused_ = resolved.faults.front().key + ": " + resolved.faults.front().what;
+    }
+    if (!planned) return nullptr;
+    if (planned->found.fits && (!best_ || planned->found.step_seconds < *best_))
+      best_ = planned->found.step_seconds;
+    planned_.push_back(std::move(*planned));
+    result_.planned = static_cast<int64_t>(planned_.size());
+    find_front();
+    hooks_.progress(result_, std::min(1.0, static_cast<double>(planned_.size()) /
+                                               static_cast<double>(to_plan_)));
+    return &planned_.back();
+  }
+
+  std::pair<std::optional<Planned>, std::string> predict(const recipe::Recipe& recipe) {
+    const auto machine = train::machine_of(recipe, question_.hardware, "heddle");
+    if (!machine) return {std::nullopt, machine.error().message};
+    const auto plan =
+        train::predict(recipe, *machine,
+                       {.hardware = {},
+                        .executor = "heddle",
+                        .timeline = false,
+                        .cancelled = [] { return false; },
+                        .capture = [this](const recipe::Recipe& of,
+                                          train::Work work) { return captured_.capture(of, work); },
+                        .most_nodes = kMostNodes});
+    if (!plan) return {std::nullopt, plan.error().message};
+    const Choice choice = choice_of(recipe);
+    const auto slowest =
+        std::ranges::max_element(plan->ranks_shown, {}, &plan::RankFigures::step_seconds);
+    Planned planned{
+        choice,
+        {.sets = sets_of(question_, choice),
+         .words = words_of(choice),
+         .mesh = {choice.pp, choice.dp_replicate, choice.dp_shard, choice.cp, choice.tp},
+         .step_seconds = plan->step_seconds,
+         .tokens_per_second =
+             static_cast<double>(plan->tokens_per_step) / std::max(plan->step_seconds, 1e-12),
+         .compute_seconds = slowest->compute_seconds,
+         .exposed_seconds = slowest->exposed_seconds,
+         .bubble_seconds = slowest->bubble_seconds,
+         .peak_bytes = plan->peak_bytes,
+         .fits = result_.limit_bytes == 0 || plan->peak_bytes <= result_.limit_bytes},
+        {}};
+    for (const plan::RankFigures& rank : plan->ranks_shown)
+      planned.stage_bytes.push_back(rank.peak_bytes);
+    return {std::move(planned), ""};
+  }
+
+  void find_front() {
+    std::vector<const plan::Found*> fits;
+    for (const Planned& planned : planned_)
+      if (planned.found.fits) fits.push_back(&planned.found);
+    std::ranges::stable_sort(fits, {}, [](const plan::Found* found) {
+      return std::pair(found->step_seconds, found->peak_bytes);
+    });
+    result_.front.clear();
+    for (const plan::Found* found : fits)
+      if (result_.front.empty() || found->peak_bytes < result_.front.back().peak_bytes)
+        result_.front.push_back(*found);
+  }
+
+  void finish() {
+    if (result_.front.empty()) {
+      if (!result_.complete) return;
+      const auto least = std::ranges::min_element(
+          planned_, {}, [](const Planned& planned) { return planned.found.peak_bytes; });
+      if (least != planned_.end()) result_.least = least->found;
+      return;
+    }
+    const plan::Found& best = result_.front.front();
+    for (plan::Alternative& each : result_.alternatives)
+      if (each.found) each.why = why_not(*each.found, best, result_.limit_bytes);
+    if (result_.given) result_.given_why = why_not(*result_.given, best, result_.limit_bytes);
+  }
+
+  const Question& question_;
+  const recipe::Recipe& given_;
+  const Hooks& hooks_;
+  train::CaptureMemory captured_;
+  std::optional<hardware::Entry> entry_;
+  std::optional<Estimator> estimator_;
+  int64_t node_devices_ = 0, process_bytes_ = 0;
+  std::vector<Rated> rated_;
+  std::vector<Planned> planned_;
+  std::optional<double> best_;  // seconds of a step that fits
+  std::string refused_;
+  size_t to_plan_ = 0;
+  plan::SearchResult result_;
+};
+
+}  // namespace
+
+Result<plan::SearchResult> search(const Question& question, const recipe::Recipe& given,
+                                  const Hooks& hooks) {
+  return Search(question, given, hooks).run();
+}
+
+}  // namespace heddle::search

@@ -1,0 +1,311 @@
+#include "engine/search/space.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/recipe/parse.h"
+
+namespace heddle::search {
+namespace {
+
+using recipe::ContextMode;
+using recipe::PipelineSchedule;
+using recipe::RecomputeMode;
+using recipe::WrappingMode;
+
+std::vector<int64_t> divisors(int64_t number) {
+  std::vector<int64_t> low, high;
+  for (int64_t i = 1; i * i <= number; ++i) {
+    if (number % i != 0) continue;
+    low.push_back(i);
+    if (i != number / i) high.push_back(number / i);
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+/// What one of the keys may be.
+class Options {
+ public:
+  explicit Options(const Question& question) : question_(question) {}
+
+  template <typename T>
+  std::vector<T> of(const char* key, T own, std::vector<T> all) const {
+    if (!question_.fixed.contains(key)) return all;
+    if constexpr (std::is_same_v<T, int64_t>)
+      if (std::ranges::find(all, own) == all.end()) return {};
+    return {own};
+  }
+
+ private:
+  const Question& question_;
+};
+
+/// Micro-batches of so many of a rank's sequences are worth telling apart: 1, 2, 4 … and all.
+std::vector<int64_t> micro_batch_sizes(int64_t sequences) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 1; size < sequences; size *= 2)
+    if (sequences % size == 0) sizes.push_back(size);
+  sizes.push_back(sequences);
+  return sizes;
+}
+
+class Enumeration {
+ public:
+  Enumeration(const Question& question, const std::function<void(const Choice&)>& each)
+      : recipe_(question.recipe),
+        ranks_(question.ranks),
+        options_(question),
+        batch_is_fixed_(question.fixed.contains("training.local_batch") ||
+                        question.fixed.contains("parallelism.microbatches")),
+        mesh_is_fixed_(question.fixed.contains("parallelism.cp") ||
+                       question.fixed.contains("parallelism.dp_shard") ||
+                       question.fixed.contains("parallelism.dp_replicate")),
+        each_(each) {}
+
+  void run() {
+    const recipe::Parallelism& own = recipe_.parallelism;
+    for (const int64_t pp : options_.of("parallelism.pp", own.pp, divisors(ranks_)))
+      if (pp <= recipe_.model.n_layers)
+        for (const int64_t tp : options_.of("parallelism.tp", own.tp, divisors(ranks_ / pp)))
+          if (tensor_parallel(tp))
+            for (const int64_t cp :
+                 options_.of("parallelism.cp", own.cp, divisors(ranks_ / pp / tp)))
+              if (recipe_.data.seq_len % (cp * (cp > 1 ? 2 : 1)) == 0 && sequence_parallel(tp, cp))
+                mesh({.pp = pp, .cp = cp, .tp = tp});
+  }
+
+ private:
+  bool tensor_parallel(int64_t tp) const {
+    const recipe::Model& model = recipe_.model;
+    return model.n_heads % tp == 0 && model.n_kv_heads % tp == 0 && model.ffn_dim % tp == 0;
+  }
+
+  bool sequence_parallel(int64_t tp, int64_t cp) const {
+    return tp == 1 || !recipe_.parallelism.sequence_parallel ||
+           recipe_.data.seq_len % (tp * cp) == 0;
+  }
+
+  bool deals_heads(const Choice& choice) const {
+    const int64_t heads = recipe_.model.n_heads / choice.tp;
+    const int64_t kv_heads = recipe_.model.n_kv_heads / choice.tp;
+    return heads % choice.cp == 0 && (kv_heads % choice.cp == 0 || choice.cp % kv_heads == 0);
+  }
+
+  void mesh(Choice choice) {
+    const recipe::Parallelism& own = recipe_.parallelism;
+    const int64_t data = ranks_ / choice.pp / choice.tp / choice.cp;
+    if (recipe_.training.global_batch % data != 0) return;
+    const int64_t sequences = recipe_.training.global_batch / data;
+    for (const int64_t shard : options_.of("parallelism.dp_shard", own.dp_shard, divisors(data))) {
+      choice.dp_shard = shard;
+      choice.dp_replicate = data / shard;
+      if (options_.of("parallelism.dp_replicate", own.dp_replicate, {choice.dp_replicate}) !=
+          std::vector{choice.dp_replicate})
+        continue;
+      for (const int64_t size : micro_batch_sizes(sequences)) {
+        choice.sequences = size;
+        choice.micro_batches = sequences / size;
+        if (batches(choice) && worthwhile(choice)) modes(choice);
+      }
+    }
+  }
+
+  /// Whether the batch is cut as what is fixed says.
+  bool batches(const Choice& choice) const {
+    const int64_t at_once = choice.sequences * (choice.pp > 1 ? choice.micro_batches : 1);
+    return !options_.of("training.local_batch", recipe_.training.local_batch, {at_once}).empty() &&
+           (choice.pp == 1 || !options_
+                                   .of("parallelism.microbatches", recipe_.parallelism.microbatches,
+                                       {choice.micro_batches})
+                                   .empty());
+  }
+
+  /// See `enumerate`; what is fixed is not judged.
+  bool worthwhile(const Choice& choice) const {
+    constexpr int64_t kMostTokens = 32768, kLeastTokens = 256;
+    if (batch_is_fixed_) return true;
+    const int64_t parts = choice.tp * choice.cp;
+    const int64_t tokens = choice.sequences * recipe_.data.seq_len / parts;
+    if (choice.sequences > 1 && tokens > kMostTokens) return false;
+    if (!mesh_is_fixed_ && choice.cp > 1 &&
+        (tokens < kLeastTokens || (choice.cp % 2 == 0 && choice.sequences % 2 == 0)))
+      return false;
+    return true;
+  }
+
+  void modes(Choice choice) {
+    const recipe::Recipe& own = recipe_;
+    const auto context = options_.of(
+        "parallelism.cp_mode", own.parallelism.cp_mode,
+        choice.cp == 1
+            ? std::vector{ContextMode::allgather}
+            : std::vector{ContextMode::allgather, ContextMode::ring, ContextMode::ulysses});
+    const auto schedules = options_.of(
+        "parallelism.pp_schedule", own.parallelism.pp_schedule,
+        choice.pp == 1 ? std::vector{PipelineSchedule::one_f_one_b}
+                       : std::vector{PipelineSchedule::one_f_one_b, PipelineSchedule::gpipe,
+                                     PipelineSchedule::interleaved, PipelineSchedule::zero_bubble});
+    const auto reshard = options_.of(
+        "wrapping.reshard_after_forward", own.wrapping.reshard_after_forward != 0,
+        choice.dp_shard * choice.cp == 1 ? std::vector{true} : std::vector{true, false});
+    const auto recompute = options_.of(
+        "recompute.mode", own.recompute.mode,
+        std::vector{RecomputeMode::none, RecomputeMode::selective, RecomputeMode::full});
+    for (const ContextMode mode : context) {
+      choice.cp_mode = mode;
+      if (choice.cp > 1 && mode == ContextMode::ulysses && !deals_heads(choice)) continue;
+      for (const PipelineSchedule schedule : schedules) {
+        choice.schedule = schedule;
+        if (schedule == PipelineSchedule::interleaved && choice.pp > 1 &&
+            own.model.n_layers < 2 * choice.pp)
+          continue;
+        for (const bool frees : reshard) {
+          choice.reshard = frees;
+          for (const RecomputeMode again : recompute) {
+            choice.recompute = again;
+            each_(choice);
+          }
+        }
+      }
+    }
+  }
+
+  const recipe::Recipe& recipe_;
+  const int64_t ranks_;
+  const Options options_;
+  const bool batch_is_fixed_, mesh_is_fixed_;
+  const std::function<void(const Choice&)>& each_;
+};
+
+std::string one(const char* name, int64_t degree) {
+  return degree > 1 ? fmt::format("{} {}", name, degree) : "";
+}
+
+std::string in_words(RecomputeMode mode) {
+  switch (mode) {
+    case RecomputeMode::none:
+      return "no recomputation";
+    case RecomputeMode::full:
+      return "full recomputation";
+    case RecomputeMode::selective:
+      return "selective recomputation";
+    case RecomputeMode::budget:
+      return "recomputation by a budget";
+  }
+  return "";
+}
+
+std::string in_words(PipelineSchedule schedule) {
+  switch (schedule) {
+    case PipelineSchedule::gpipe:
+      return "gpipe";
+    case PipelineSchedule::one_f_one_b:
+      return "1f1b";
+    case PipelineSchedule::interleaved:
+      return "interleaved";
+    case PipelineSchedule::zero_bubble:
+      return "zero-bubble";
+  }
+  return "";
+}
+
+}  // namespace
+
+recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
+  recipe::Recipe changed = recipe;
+  recipe::Parallelism& p = changed.parallelism;
+  p.pp = choice.pp;
+  p.dp_replicate = choice.dp_replicate;
+  p.dp_shard = choice.dp_shard;
+  p.cp = choice.cp;
+  p.cp_mode = choice.cp_mode;
+  p.tp = choice.tp;
+  p.tp_chunks = 0;
+  p.pp_schedule = choice.schedule;
+  p.microbatches = choice.pp > 1 ? choice.micro_batches : 0;
+  const auto stages = static_cast<int64_t>(p.stage_layers.size());
+  if (stages != choice.pp) p.stage_layers.clear();
+  changed.training.local_batch =
+      choice.sequences * (choice.pp > 1 ? choice.micro_batches : int64_t{1});
+  int64_t& reshard = changed.wrapping.reshard_after_forward;
+  if (choice.reshard != (reshard != 0)) reshard = choice.reshard ? -1 : 0;
+  changed.recompute.mode = choice.recompute;
+  changed.overrides = choice.overrides;
+  return changed;
+}
+
+Choice choice_of(const recipe::Recipe& resolved) {
+  const recipe::Parallelism& p = resolved.parallelism;
+  return {.pp = p.pp,
+          .dp_replicate = p.dp_replicate,
+          .dp_shard = p.dp_shard,
+          .cp = p.cp,
+          .tp = p.tp,
+          .cp_mode = p.cp_mode,
+          .schedule = p.pp_schedule,
+          .sequences = resolved.micro_batch_size(),
+          .micro_batches = resolved.micro_batches(),
+          .reshard = resolved.wrapping.reshard_after_forward != 0,
+          .recompute = resolved.recompute.mode,
+          .overrides = resolved.overrides};
+}
+
+std::vector<std::string> sets_of(const Question& question, const Choice& choice) {
+  static const std::set<std::string> always = {"hardware.ranks",       "parallelism.dp_replicate",
+                                               "parallelism.dp_shard", "parallelism.tp",
+                                               "parallelism.cp",       "parallelism.pp",
+                                               "training.local_batch", "training.global_batch"};
+  static const std::set<std::string> others = {"parallelism.cp_mode",
+                                               "parallelism.pp_schedule",
+                                               "parallelism.microbatches",
+                                               "parallelism.stage_layers",
+                                               "parallelism.tp_chunks",
+                                               "wrapping.mode",
+                                               "wrapping.buckets",
+                                               "wrapping.reshard_after_forward",
+                                               "recompute.mode",
+                                               "override",
+                                               "hardware.name"};
+  recipe::Recipe wanted = with(question.recipe, choice);
+  wanted.hardware.name = question.hardware;
+  const auto before = recipe::flatten(question.written);
+  const std::map<std::string, std::string> old(before.begin(), before.end());
+  std::vector<std::string> sets;
+  for (const auto& [key, value] : recipe::flatten(wanted)) {
+    const auto known = old.find(key);
+    const bool changed = known == old.end() || known->second != value;
+    const bool decided = others.contains(key) || question.fixed.contains(key);
+    if (always.contains(key) || (changed && decided)) sets.push_back(key + "=" + value);
+  }
+  return sets;
+}
+
+std::string words_of(const Choice& choice) {
+  std::vector<std::string> degrees = {
+      one("pp", choice.pp), one("dp_replicate", choice.dp_replicate),
+      one("dp_shard", choice.dp_shard), one("cp", choice.cp), one("tp", choice.tp)};
+  std::erase(degrees, "");
+  std::string text = degrees.empty() ? "one rank" : fmt::format("{}", fmt::join(degrees, " × "));
+  if (choice.cp > 1)
+    text += choice.cp_mode == ContextMode::ring      ? " (ring)"
+            : choice.cp_mode == ContextMode::ulysses ? " (ulysses)"
+                                                     : " (all-gather)";
+  text += choice.micro_batches == 1
+              ? fmt::format(", {} sequence{} at once", choice.sequences,
+                            choice.sequences == 1 ? "" : "s")
+              : fmt::format(", {} micro-batches of {}", choice.micro_batches, choice.sequences);
+  if (choice.pp > 1) text += ", " + in_words(choice.schedule);
+  text += ", " + in_words(choice.recompute);
+  if (!choice.overrides.empty()) text += " but for some layers";
+  if (choice.dp_shard * choice.cp > 1) text += choice.reshard ? "" : ", parameters stay gathered";
+  return text;
+}
+
+void enumerate(const Question& question, const std::function<void(const Choice&)>& each) {
+  Enumeration(question, each).run();
+}
+
+}  // namespace heddle::search

@@ -1,0 +1,57 @@
+// The layouts that a recipe can be run in: what a search goes through.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/recipe/recipe.h"
+
+namespace heddle::search {
+
+/// What a search decides. The rest is the recipe's.
+struct Choice {
+  int64_t pp = 1, dp_replicate = 1, dp_shard = 1, cp = 1, tp = 1;
+  recipe::ContextMode cp_mode = recipe::ContextMode::allgather;
+  recipe::PipelineSchedule schedule = recipe::PipelineSchedule::one_f_one_b;
+  int64_t sequences = 1;      // of a micro-batch
+  int64_t micro_batches = 1;  // of a data-parallel rank in a step
+  bool reshard = true;        // gathered parameters are freed after forward
+  recipe::RecomputeMode recompute = recipe::RecomputeMode::none;
+  std::vector<recipe::Override> overrides = {};  // layers that are recomputed in another way
+
+  bool operator==(const Choice&) const = default;
+};
+
+/// What is asked for.
+struct Question {
+  recipe::Recipe written;       // as it was given, not resolved: what `sets_of` is over
+  recipe::Recipe recipe;        // resolved, with its vocabulary's size and the global batch
+  std::string hardware;         // a name of the catalogue, or this machine's
+  int64_t ranks = 1;            // to be used, all of them
+  int64_t memory_limit = 0;     // of a rank; 0: what the device has
+  std::set<std::string> fixed;  // keys that stay as the recipe has them
+};
+
+/// The recipe in this layout, not resolved anew.
+recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice);
+
+/// A recipe's own.
+Choice choice_of(const recipe::Recipe& resolved);
+
+/// What makes of the recipe as it was given the one in this layout, as key=value. Keys of the mesh
+/// and of the batch are always there, since what a recipe leaves open depends on the others.
+std::vector<std::string> sets_of(const Question& question, const Choice& choice);
+
+/// "tp 8 × dp_shard 32, 2 sequences at a time, full recomputation"
+std::string words_of(const Choice& choice);
+
+/// Calls `each` with every layout whose numbers divide as `resolve` asks for. Left out is what no
+/// rank is better off with: more than 32,768 tokens at a time where one sequence has fewer, which
+/// take memory and make products no faster; fewer than 256 of a sequence that is cut, which leave
+/// it idle; and several sequences cut over ranks that could have had whole ones.
+void enumerate(const Question& question, const std::function<void(const Choice&)>& each);
+
+}  // namespace heddle::search

@@ -1,0 +1,58 @@
+// A search for the best layout of a recipe, in a planning process of its own, so that predictions
+// go on meanwhile. No widgets. GUI thread only; nothing here waits.
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QStringList>
+
+#include "engine/plan/search_result.h"
+
+namespace heddle::gui {
+
+struct SearchQuestion {
+  QString recipe;          // the text
+  QString file;            // its path, as of PlanQuestion
+  qint64 ranks = 0;        // 0: the recipe's
+  QString hardware;        // of the catalogue; empty: the recipe's
+  qint64 memoryLimit = 0;  // bytes of a rank; 0: what the device has
+  QStringList fixes;       // key=value: what stays so
+};
+
+class LayoutSearch : public QObject {
+  Q_OBJECT
+
+ public:
+  /// `engine`: the program. Its process is started with the first search.
+  explicit LayoutSearch(const QString& engine, QObject* parent = nullptr);
+  ~LayoutSearch() override;
+
+  /// One at a time: does nothing while one runs.
+  void start(const SearchQuestion& question);
+  /// `ended` follows with what is known so far.
+  void cancel();
+  bool isRunning() const { return running_; }
+  /// 0 to 1.
+  double progress() const { return progress_; }
+  /// What is known of the newest search.
+  const plan::SearchResult& result() const { return result_; }
+
+ Q_SIGNALS:
+  /// `result` and `progress` have more to tell.
+  void advanced();
+  /// It is over; `why` says why there is no result, or is empty.
+  void ended(const QString& why);
+
+ private:
+  void readLine(const QByteArray& line);
+  void end(const QString& why);
+  void write(const nlohmann::json& request);
+
+  QProcess process_;
+  quint64 id_ = 0;
+  bool running_ = false;
+  double progress_ = 0;
+  plan::SearchResult result_;
+};
+
+}  // namespace heddle::gui

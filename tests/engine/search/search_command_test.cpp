@@ -1,0 +1,151 @@
+// `heddle-engine search`, and searches of `plan --serve`: answers, bad input, being cancelled.
+#include <signal.h>
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "tests/engine/train/engine_process.h"
+
+namespace {
+
+const QString kRecipes = QString(HEDDLE_SOURCE_DIR) + "/resources/recipes/";
+const QString kLarge = kRecipes + "llama3-8b-8xh100.toml";
+const QStringList kVocabulary = {"--set", "model.vocab_size=128256"};
+
+struct Ended {
+  int code = 0;
+  QByteArray out, err;
+};
+
+Ended search(const QStringList& arguments) {
+  QProcess process;
+  process.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                QStringList{"search"} + arguments + kVocabulary);
+  process.waitForFinished(240000);
+  return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+}  // namespace
+
+class SearchCommandTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
+
+  void tells_one_document() {
+    const Ended ended = search({kLarge, "--json"});
+    QCOMPARE(ended.code, 0);
+    QCOMPARE(ended.out.count('\n'), 1);
+    const QJsonObject result = QJsonDocument::fromJson(ended.out).object();
+    QVERIFY(result["complete"].toBool());
+    const QJsonArray front = result["front"].toArray();
+    QVERIFY(!front.isEmpty());
+    QVERIFY(front[0].toObject()["peak_bytes"].toDouble() <= result["limit_bytes"].toDouble());
+    QVERIFY(!result["given_why"].toString().isEmpty());
+  }
+
+  void bad_input_is_told_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("an unknown key")
+        << QStringList{kLarge, "--fix", "parallelism.tq=2"} << "parallelism.tp";
+    QTest::newRow("no value") << QStringList{kLarge, "--fix", "parallelism.tp"} << "parallelism.tp";
+    QTest::newRow("a value that divides nothing")
+        << QStringList{kLarge, "--fix", "parallelism.tp=3"}
+        << "no layout of 8 ranks has parallelism.tp=3";
+    QTest::newRow("two that contradict each other")
+        << QStringList{kLarge,  "--fix",           "parallelism.cp=2", "--fix", "parallelism.tp=4",
+                       "--fix", "parallelism.pp=4"}
+        << "parallelism.tp=4 and parallelism.pp=4 contradict each other";
+    QTest::newRow("ranks without divisors")
+        << QStringList{kLarge, "--ranks", "8191"} << "8191 ranks";
+    QTest::newRow("no such hardware") << QStringList{kLarge, "--hardware", "h200-sxn"} << "h200";
+    QTest::newRow("a limit that is no size")
+        << QStringList{kLarge, "--memory-limit", "much"} << "valid: as in \"60 GiB\"";
+  }
+
+  void bad_input_is_told() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, said);
+    const Ended ended = search(arguments);
+    QCOMPARE(ended.code, 2);
+    QVERIFY(ended.out.isEmpty());
+    QVERIFY2(QString::fromUtf8(ended.err).contains(said), ended.err.constData());
+  }
+
+  void nothing_fits() {
+    const Ended ended = search({kLarge, "--fix", "data.seq_len=131072", "--fix", "parallelism.cp=1",
+                                "--fix", "parallelism.tp=1", "--fix", "parallelism.pp=1"});
+    QCOMPARE(ended.code, 1);
+    QVERIFY2(ended.out.contains("nothing fits; least lacks"), ended.out.constData());
+  }
+
+  void interrupted_it_tells_what_it_knows() {
+    QProcess process;
+    process.start(
+        QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+        QStringList{"search", kRecipes + "llama3-70b-256xh100.toml", "--json"} + kVocabulary);
+    process.setReadChannel(QProcess::StandardError);
+    QByteArray told;
+    while (!told.contains("best ")) {
+      QVERIFY2(process.waitForReadyRead(60000), told.constData());
+      told += process.readAllStandardError();
+    }
+    QCOMPARE(kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+    QVERIFY(process.waitForFinished(60000));
+    QCOMPARE(process.exitCode(), 130);
+    const auto result = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
+    QVERIFY(!result["complete"].toBool());
+    QVERIFY(!result["front"].toArray().isEmpty());
+  }
+
+  void a_server_searches_one_at_a_time_and_can_be_told_to_stop() {
+    QFile file(kLarge);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QJsonObject request{{"id", 1},
+                        {"search", true},
+                        {"recipe", QString::fromUtf8(file.readAll())},
+                        {"sets", QJsonArray{"model.vocab_size=128256"}}};
+    QProcess server;
+    server.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine", {"plan", "--serve"});
+    const auto ask = [&](const QJsonObject& asked) {
+      server.write(QJsonDocument(asked).toJson(QJsonDocument::Compact) + "\n");
+    };
+    const auto answer = [&] {
+      while (!server.canReadLine())
+        if (!server.waitForReadyRead(60000)) return QJsonObject();
+      return QJsonDocument::fromJson(server.readLine()).object();
+    };
+    ask(request);
+    request["id"] = 2;
+    ask(request);
+    QJsonObject refused = answer();
+    while (refused["id"].toInt() == 1) refused = answer();
+    QCOMPARE(refused["id"].toInt(), 2);
+    QVERIFY(refused["error"].toString().contains("a search runs already"));
+    QJsonObject told = answer();
+    while (told.contains("progress") && told["found"].toObject()["front"].toArray().isEmpty())
+      told = answer();
+    QVERIFY(told.contains("progress"));
+    ask({{"id", 3}, {"cancel", 1}});
+    while (told.contains("progress")) told = answer();
+    QCOMPARE(told["id"].toInt(), 1);
+    QVERIFY(!told["found"].toObject()["complete"].toBool());
+    request["id"] = 4;
+    ask(request);
+    QCOMPARE(answer()["id"].toInt(), 4);
+    server.kill();
+    server.waitForFinished();
+  }
+
+ private:
+  QTemporaryDir cache_;
+};
+
+QTEST_GUILESS_MAIN(SearchCommandTest)
+#include "search_command_test.moc"

@@ -1,0 +1,140 @@
+// The search dialog by mouse: pins, the front, a layout taken over, why not this recipe, a search
+// given up.
+#include "gui/views/compose/search_dialog.h"
+
+#include <QTest>
+
+#include "gui/theme/theme.h"
+#include "tests/gui/compose/composed.h"
+
+using namespace heddle;
+using namespace heddle::gui;
+
+namespace {
+
+const QString kText = QStringLiteral(
+    "[model]\npreset = \"llama3-8b\"\n"
+    "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 8192\n"
+    "[training]\nlocal_batch = 2\n"
+    "[parallelism]\ntp = 2\n"
+    "[recompute]\nmode = \"full\"\n"
+    "[precision]\nparam = \"bf16\"\n"
+    "[hardware]\nranks = 8\nname = \"h100-sxm\"\n");
+
+const QString kEngine = QStringLiteral(HEDDLE_BINARY_DIR "/heddle-engine");
+
+}  // namespace
+
+class SearchDialogTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void initTestCase() { Theme::install(Theme::Mode::dark); }
+
+  void init() {
+    document_ = documentOf(kText);
+    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, nullptr);
+    dialog_->resize(1000, 760);
+    dialog_->show();
+    QVERIFY(QTest::qWaitForWindowActive(dialog_.get()));
+  }
+
+  void cleanup() {
+    dialog_.reset();
+    document_.reset();
+  }
+
+  void a_layout_is_taken_over_as_one_edit() {
+    searchToTheEnd();
+    auto* chart = dialog_->findChild<FrontChart*>();
+    const QPoint best = chart->pointOf(0).toPoint();
+    QTest::mouseMove(chart, best);
+    QTRY_COMPARE(chart->hovered(), 0);
+    QVERIFY(!text("words").isEmpty());
+    QVERIFY2(text("figures").contains("tok/s") && text("figures").contains("GiB"),
+             qPrintable(text("figures")));
+    QVERIFY2(text("whyNotMine").startsWith("This recipe: "), qPrintable(text("whyNotMine")));
+    QTest::mouseClick(chart, Qt::LeftButton, {}, best);
+    QVERIFY(document_->text() != kText);
+    QVERIFY(document_->faults().empty());
+    QCOMPARE(document_->history()->count(), 1);
+    QVERIFY(!dialog_->isVisible());
+    document_->history()->undo();
+    QCOMPARE(document_->text(), kText);
+  }
+
+  void what_is_pinned_stays() {
+    QTest::mouseClick(dialog_->findChild<QToolButton*>("pin parallelism.tp"), Qt::LeftButton);
+    QTest::mouseClick(dialog_->findChild<QToolButton*>("pin recompute.mode"), Qt::LeftButton);
+    searchToTheEnd();
+    auto* chart = dialog_->findChild<FrontChart*>();
+    QTest::mouseClick(chart, Qt::LeftButton, {}, chart->pointOf(0).toPoint());
+    QCOMPARE(document_->value("parallelism.tp"), QString("2"));
+    QCOMPARE(document_->value("recompute.mode"), QString("\"full\""));
+  }
+
+  void it_can_be_given_up() {
+    auto* go = dialog_->findChild<QPushButton*>("search");
+    QTest::mouseClick(go, Qt::LeftButton);
+    QCOMPARE(go->text(), QString("Cancel search"));
+    QTRY_VERIFY_WITH_TIMEOUT(text("state").contains("planned"), 60000);
+    QTest::mouseClick(go, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(go->text(), QString("Search"), 60000);
+    QVERIFY2(text("state").contains("cancelled"), qPrintable(text("state")));
+    QCOMPARE(document_->text(), kText);
+  }
+
+  void a_limit_that_is_no_size_is_told() {
+    QTest::keyClicks(dialog_->findChild<QLineEdit*>("memoryLimit"), "much");
+    QTest::mouseClick(dialog_->findChild<QPushButton*>("search"), Qt::LeftButton);
+    QCOMPARE(text("state"), QString("much is no size; valid: as in 60 GiB"));
+  }
+
+  void words_are_whole_in_both_themes() {
+    searchToTheEnd();
+    for (const Theme::Mode mode : {Theme::Mode::light, Theme::Mode::dark})
+      for (const QSize& size : {QSize(960, 720), QSize(1360, 900)}) {
+        Theme::instance().setMode(mode);
+        dialog_->resize(size);
+        QTest::qWait(50);
+        for (const auto* each : dialog_->findChildren<QLabel*>())
+          if (each->isVisible() && !each->wordWrap())
+            QVERIFY2(each->sizeHint().width() <= each->width(), qPrintable(each->text()));
+        const auto* chart = dialog_->findChild<FrontChart*>();
+        const QImage picture = dialog_->grab().toImage();
+        const QPoint best = chart->mapTo(dialog_.get(), chart->pointOf(0).toPoint());
+        QCOMPARE(picture.pixelColor(best), colors().accent);
+        picture.save(QString("/tmp/h3pic-%1-%2.png").arg(int(mode)).arg(size.width()));
+      }
+  }
+
+  void nothing_fits() {
+    QTest::keyClicks(dialog_->findChild<QLineEdit*>("memoryLimit"), "4 GiB");
+    searchToTheEnd();
+    QVERIFY2(text("state").startsWith("Nothing fits: the least that was found lacks "),
+             qPrintable(text("state")));
+  }
+
+  void what_contradicts_itself_is_told() {
+    document_->setKey("parallelism.pp", "2");
+    document_->setKey("parallelism.tp", "4");
+    document_->setKey("parallelism.cp", "2");
+    QTest::mouseClick(dialog_->findChild<QPushButton*>("search"), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(text("state").contains("8 ranks do not divide"), 60000);
+  }
+
+ private:
+  void searchToTheEnd() {
+    auto* go = dialog_->findChild<QPushButton*>("search");
+    QTest::mouseClick(go, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(go->text(), QString("Search"), 120000);
+  }
+
+  QString text(const char* name) const { return dialog_->findChild<QLabel*>(name)->text(); }
+
+  std::unique_ptr<RecipeDocument> document_;
+  std::unique_ptr<SearchDialog> dialog_;
+};
+
+QTEST_MAIN(SearchDialogTest)
+#include "search_dialog_test.moc"
