@@ -20,7 +20,8 @@ std::vector<recipe::Override> overrides_of(const std::vector<RecomputeMode>& mod
                                            RecomputeMode usual) {
   std::vector<recipe::Override> overrides;
   for (const RecomputeMode mode : kModes) {
-    recipe::Override each{{}, mode};
+    recipe::Override each;
+    each.recompute = mode;
     for (size_t i = 0; i < modes.size(); ++i) {
       if (mode == usual || modes[i] != mode) continue;
       size_t end = i;
