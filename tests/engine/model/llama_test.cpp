@@ -2,12 +2,14 @@
 // run eagerly on one rank in this process.
 #include "engine/model/llama.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <QTest>
+#include <cstring>
 #include <map>
 
 #include "engine/checkpoint/hugging_face.h"
