@@ -50,6 +50,17 @@ Fault fault_of(std::string key, std::string what, std::string valid) {
   return fault;
 }
 
+/// What else the exceptions say.
+std::vector<recipe::Override> without_recomputation(std::vector<recipe::Override> overrides) {
+  for (recipe::Override& each : overrides) each.recompute.reset();
+  std::erase_if(overrides, [](const recipe::Override& each) {
+    recipe::Override nothing;
+    nothing.modules = each.modules;
+    return each == nothing;
+  });
+  return overrides;
+}
+
 bool is_possible(const search::Question& question) {
   bool possible = false;
   search::enumerate(question, [&](const search::Choice&) { possible = true; });
@@ -177,7 +188,7 @@ class Asking {
     recipe.wrapping.reshard_after_forward = value.wrapping.reshard_after_forward;
     recipe.recompute.mode = value.recompute.mode;
     recipe.overrides =
-        fixed.contains("override") ? value.overrides : std::vector<recipe::Override>{};
+        fixed.contains("override") ? value.overrides : without_recomputation(value.overrides);
     if (value.parallelism.dp_shard == -1) fixed.erase("parallelism.dp_shard");
     if (value.parallelism.microbatches == 0) fixed.erase("parallelism.microbatches");
     question_.hardware = request_.hardware.empty() ? given.hardware.name : request_.hardware;

@@ -54,7 +54,7 @@ const Estimator::Elements& Estimator::elements(int64_t tp) {
     if (layer && *layer > 0) continue;
     int64_t count = 1;
     for (const int64_t size :
-         recipe::local_shape(parameter.shape, recipe::cut_of(parameter.module), tp))
+         recipe::local_shape(parameter.shape, recipe::cut_of(parameter.name()), tp))
       count *= size;
     (layer                                  ? elements.layer
      : parameter.module == "tok_embeddings" ? elements.first

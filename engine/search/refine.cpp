@@ -40,7 +40,8 @@ std::vector<recipe::Override> overrides_of(const std::vector<RecomputeMode>& mod
 std::optional<Choice> mixed_recomputation(const Question& question, const Choice& planned,
                                           const std::vector<int64_t>& stage_bytes, int64_t limit,
                                           double share, Estimator& estimator) {
-  if (limit == 0 || question.fixed.contains("override") ||
+  // Of exceptions that name a layer the first counts: the recipe's own stay alone.
+  if (limit == 0 || !question.recipe.overrides.empty() || question.fixed.contains("override") ||
       question.fixed.contains("recompute.mode"))
     return std::nullopt;
   std::array<const Profile*, kModes.size()> profiles{};

@@ -74,7 +74,7 @@ class Enumeration {
             for (const int64_t cp :
                  options_.of("parallelism.cp", own.cp, divisors(ranks_ / pp / tp)))
               if (recipe_.data.seq_len % (cp * (cp > 1 ? 2 : 1)) == 0 && sequence_parallel(tp, cp))
-                mesh({.pp = pp, .cp = cp, .tp = tp});
+                mesh({.pp = pp, .cp = cp, .tp = tp, .overrides = recipe_.overrides});
   }
 
  private:

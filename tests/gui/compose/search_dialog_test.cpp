@@ -90,24 +90,6 @@ class SearchDialogTest : public QObject {
     QCOMPARE(text("state"), QString("much is no size; valid: as in 60 GiB"));
   }
 
-  void words_are_whole_in_both_themes() {
-    searchToTheEnd();
-    for (const Theme::Mode mode : {Theme::Mode::light, Theme::Mode::dark})
-      for (const QSize& size : {QSize(960, 720), QSize(1360, 900)}) {
-        Theme::instance().setMode(mode);
-        dialog_->resize(size);
-        QTest::qWait(50);
-        for (const auto* each : dialog_->findChildren<QLabel*>())
-          if (each->isVisible() && !each->wordWrap())
-            QVERIFY2(each->sizeHint().width() <= each->width(), qPrintable(each->text()));
-        const auto* chart = dialog_->findChild<FrontChart*>();
-        const QImage picture = dialog_->grab().toImage();
-        const QPoint best = chart->mapTo(dialog_.get(), chart->pointOf(0).toPoint());
-        QCOMPARE(picture.pixelColor(best), colors().accent);
-        picture.save(QString("/tmp/h3pic-%1-%2.png").arg(int(mode)).arg(size.width()));
-      }
-  }
-
   void nothing_fits() {
     QTest::keyClicks(dialog_->findChild<QLineEdit*>("memoryLimit"), "4 GiB");
     searchToTheEnd();
