@@ -23,12 +23,11 @@ inline heddle::graph::Graph capture_toy() {
   std::vector<at::Tensor> sums;  // of gradients over micro-batches
   for (const auto& [name, rows] : {std::pair{"block.0", 4}, {"block.1", 4}, {"head", 3}}) {
     const std::string weight = std::string(name) + ".weight";
-    weights.push_back({weight,
-                       {rows, 4},
-                       false,
-                       recorder.state(weight, {sharding.shard_rows(rows), 4}, at::kFloat),
-                       sharding,
-                       {}});
+    weights.push_back({.name = weight,
+                       .shape = {rows, 4},
+                       .shard = recorder.state(weight, {sharding.shard_rows(rows), 4}, at::kFloat),
+                       .sharding = sharding,
+                       .reads = {}});
     sums.push_back(recorder.state(weight + ".grad", {rows, 4}, at::kFloat));
   }
   at::Tensor y = x;
