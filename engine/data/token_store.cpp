@@ -28,7 +28,9 @@ constexpr int64_t kFirstShards = 16, kFirstTokens = int64_t{1} << 22,
 constexpr uint64_t kHashed = 1 << 16;  // bytes of a text that is told by what it holds, too
 constexpr size_t kMostTokenizer = size_t{1} << 30;
 constexpr auto kLook = std::chrono::milliseconds(20);
-constexpr auto kWithoutBuilder = std::chrono::seconds(3);  // one that waits for its turn takes it
+// How long nobody may build it: one that waits for its turn takes it at once, one that is being
+// started on a busy host takes longer.
+constexpr auto kAfterFailure = std::chrono::seconds(3), kWithoutBuilder = std::chrono::seconds(15);
 
 std::string hex(XXH128_hash_t hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
@@ -165,12 +167,14 @@ Result<int64_t> TokenStore::await(int64_t tokens) {
     if (!held) return fail(held);
     const auto now = std::chrono::steady_clock::now();
     if (*held) last_held = now;
+    if (now - last_held > kAfterFailure)
+      if (const auto why = read_file(failure_path(folder), size_t{1} << 20))
+        return fail("{}", *why);
     if (now - last_held > kWithoutBuilder)
-      return fail("{}", read_file(failure_path(folder), size_t{1} << 20)
-                            .value_or(fmt::format(
-                                "the tokens in {} are not all there, and nobody makes them; valid: "
-                                "heddle-engine tokenize-corpus RECIPE makes them",
-                                folder)));
+      return fail(
+          "the tokens in {} are not all there, and nobody makes them; valid: heddle-engine "
+          "tokenize-corpus RECIPE makes them",
+          folder);
     std::this_thread::sleep_for(kLook);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "engine/data/corpus.h"
 #include "engine/launch/spawn.h"
@@ -13,6 +14,10 @@ Result<Tokenizing> Tokenizing::start(const recipe::Recipe& recipe, const std::st
   Tokenizing tokenizing;
   const auto nothing_to_do = data::is_tokenized(recipe);
   if (!nothing_to_do || *nothing_to_do) return tokenizing;
+  // What an earlier run's gave up for is not this one's.
+  for (const auto& [key, data, part, weight] : data::texts_of(recipe))
+    if (const auto origin = data::store_origin(data, part))
+      unlink(data::failure_path(origin->folder()).c_str());
   auto id = spawn({.words = {engine, "tokenize-corpus", run_dir + "/recipe.toml"},
                    .environment = rank_environment(1),
                    .output = run_dir + "/tokenize.err",
