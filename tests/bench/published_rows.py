@@ -115,18 +115,16 @@ def sweep_run(cells, known):
     if dim % heads:
         raise Skip(f"heads: {heads} do not divide dim {dim}")
     shape = (dim, layers)
-    kv_heads, tied = cells.text("kv_heads"), cells.text("tied")
-    if kv_heads == "":
+    kv_heads, tied = cells.count("kv_heads", heads, heads), cells.number("tied", -1, 0, 1, whole=True)
+    if cells.text("kv_heads") == "":
         run.assume(f"kv_heads = heads ({heads})")
-        kv_heads = heads
-    if tied == "":
-        tied = known.get(shape, "0")
-        run.assume(f"tied = {tied}, as other rows of that model")
-    kv_heads = int(float(kv_heads))
+    if tied < 0:
+        tied = int(known.get(shape, "0"))
+        run.assume(f"tied = {tied}{', as other rows of that model' if shape in known else ''}")
     if kv_heads < tp:
         run.assume(f"kv_heads = tp ({tp}): each is copied")
         kv_heads = tp
-    sizes = (dim, layers, heads, kv_heads, ffn, vocabulary, bool(float(tied)))
+    sizes = (dim, layers, heads, kv_heads, ffn, vocabulary, bool(tied))
     keys = {"data.seq_len": seq, "parallelism.tp": tp, "parallelism.pp": pp, **batch_keys(pp, mbs, turns, dp)}
     keys.update({"parallelism.dp_shard": dp, "parallelism.dp_replicate": 1, "parallelism.dp_shard_states": "optimizer"}
                 if zero else {"parallelism.dp_replicate": dp, "parallelism.dp_shard": 1})
@@ -294,7 +292,11 @@ def single_run(cells):
 
 def read(path):
     """The table's runs, and what was skipped: (line, why). Without a column that is needed: SystemExit."""
-    with open(path, newline="") as file:
+    try:
+        file = open(path, newline="")
+    except OSError as error:
+        raise SystemExit(f"{path}: {error.strerror}")
+    with file:
         reader = csv.DictReader(file)
         columns = reader.fieldnames or []
         is_sweep = "outcome" in columns
@@ -306,8 +308,12 @@ def read(path):
     known = {}
     if is_sweep:
         for cells in rows:
-            if cells.text("tied"):
-                known.setdefault((int(float(cells.text("dim") or 0)), int(float(cells.text("layers") or 0))), cells.text("tied"))
+            try:
+                shape = (cells.count("dim"), cells.count("layers"))
+            except Skip:
+                continue  # it is told below
+            if cells.text("tied") in ("0", "1"):
+                known.setdefault(shape, cells.text("tied"))
     runs, skipped = [], []
     for cells in rows:
         try:
