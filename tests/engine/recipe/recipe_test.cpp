@@ -46,13 +46,25 @@ class RecipeTest : public QObject {
         2048,        1e-6, 10000, RopeScaling{RopeType::yarn, 4, 1, 4, 1024, 16, 2, 1.5, false},
         true,        true, true,  true,
         "weights"};
-    expected.data = {{"a.txt", "b/"}, "ids.safetensors", "tokenizer.json", 128, true, 7};
+    expected.data = {{"a.txt", "b/"},
+                     {{{"web/"}, 0.75}, {{"c.jsonl", "d.zst"}, 2}},
+                     "ids.safetensors",
+                     "tokenizer.json",
+                     "stores/",
+                     "body",
+                     0.25,
+                     1000,
+                     0.125,
+                     128,
+                     true,
+                     7};
     expected.training = {10, 4, 64, 0, 1, 3};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
     expected.parallelism = {
-        2, 4, 2, false, 2, true, 2, PipelineSchedule::zero_bubble, 2, {1, 3}, 2, ContextMode::ring};
+        2,      4, ShardStates::optimizer, 2, false, 2, true, 2, PipelineSchedule::zero_bubble, 2,
+        {1, 3}, 2, ContextMode::ring};
     expected.wrapping = {WrappingMode::manual,
                          {{"tok_embeddings"}, {"layers.0-3"}, {"norm", "output"}},
                          2,
