@@ -99,13 +99,14 @@ batches = 0
     recipe::Training one;
     one.local_batch = one.global_batch = 1;
     auto loader = data::DataLoader::open(data, one, 4096);
-    QVERIFY(loader.has_value());
+    QVERIFY(loader.has_value() && loader->await_all());
     data.seq_len = loader->tokens() - 1;
     loader = data::DataLoader::open(data, one, 4096);
     QVERIFY(loader.has_value());
-    const data::Batch text = loader->next(0, 0, 0, 1);
-    std::vector<int64_t> tokens = text.tokens;
-    tokens.push_back(text.labels.back());
+    const auto text = loader->next(0, 0, 0, 1);
+    QVERIFY2(text, qPrintable(QString::fromStdString(text ? "" : text.error().message)));
+    std::vector<int64_t> tokens = text->tokens;
+    tokens.push_back(text->labels.back());
 
     std::vector<std::vector<int64_t>> samples;
     size_t at = 0;
