@@ -114,7 +114,16 @@ class Search {
     auto [planned, why] = predict(given_);
     result_.given_why = why;
     if (planned) result_.given = planned->found;
-    plan(choice_of(given_));
+    if (const Choice own = choice_of(given_); keeps_what_is_fixed(own)) plan(own);
+  }
+
+  bool keeps_what_is_fixed(const Choice& choice) const {
+    const auto wanted = recipe::flatten(question_.recipe),
+               chosen = recipe::flatten(with(question_.recipe, choice));
+    return std::ranges::all_of(chosen, [&](const auto& each) {
+      return !question_.fixed.contains(each.first) ||
+             std::ranges::find(wanted, each) != wanted.end();
+    });
   }
 
   void plan_obvious(const Obvious& obvious) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/corpus.h"
 #include "engine/data/text_loader.h"
 #include "engine_process.h"
 
@@ -98,8 +99,11 @@ batches = 0
     data.seq_len = 1;
     recipe::Training one;
     one.local_batch = one.global_batch = 1;
+    recipe::Recipe of_text;
+    of_text.data = data;
+    QVERIFY(data::tokenize_corpus(of_text, {}));
     auto loader = data::DataLoader::open(data, one, 4096);
-    QVERIFY(loader.has_value() && loader->await_all());
+    QVERIFY(loader.has_value());
     data.seq_len = loader->tokens() - 1;
     loader = data::DataLoader::open(data, one, 4096);
     QVERIFY(loader.has_value());
