@@ -5,19 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/round_step.h"
 #include "gui/time_units.h"
 
 namespace heddle::gui {
 namespace {
-
-/// The smallest 1, 2 or 5 times a power of ten that is at least `least`.
-double roundStep(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least) return factor * power;
-  }
-  return 10.0 * power;
-}
 
 constexpr double kFinest = 0.01;  // of a minute, an hour or a day: what is finer is told in less
 

@@ -121,6 +121,11 @@ void ComposePage::makeHeader() {
     button->setFixedSize(28, 28);
     row->addWidget(button);
   }
+  auto* search = new QToolButton;
+  search->setProperty("role", "button");
+  search->setDefaultAction(search_);
+  search->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  row->addWidget(search);
 }
 
 QList<QAction*> ComposePage::pageActions() {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "gui/round_step.h"
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
@@ -42,8 +43,9 @@ void FrontChart::findRanges() {
     most = std::max(most, static_cast<double>(found->peak_bytes));
     fastest = std::max(fastest, found->tokens_per_second);
   }
-  memory_ = {0, std::max(most * 1.04, 1.0)};
-  rate_ = {0, std::max(fastest * 1.08, 1.0)};
+  constexpr double kGib = 1 << 30;
+  memory_ = {0, kLines * kGib * roundStep(std::max(most / kGib, 1e-3) / kLines)};
+  rate_ = {0, kLines * roundStep(std::max(fastest * 1.02, 1.0) / kLines)};
 }
 
 QRectF FrontChart::field() const { return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom); }
