@@ -41,7 +41,8 @@ class HostsTest : public QObject {
 
  private:
   QTemporaryDir folder_;
-  int port_ = 20000 + int(QCoreApplication::applicationPid() % 20000);
+  // Below those that the system gives to connections of other programs.
+  int port_ = 10000 + int(QCoreApplication::applicationPid() % 20000);
 
   static QByteArray recipe(const QByteArray& more = {}) {
     return small_recipe(R"(
