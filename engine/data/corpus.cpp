@@ -66,17 +66,17 @@ Result<> tokenize_corpus(const recipe::Recipe& recipe, const CorpusOptions& opti
   std::vector<Result<>> outcomes(texts.size());
   std::mutex telling;
   const auto build = [&](size_t number) -> Result<> {
-    const auto& [key, data, part, weight] = texts[number];
-    const auto origin = store_origin(data, part);
-    if (!origin) return tl::unexpected(of_key(key, origin.error()));
-    BuildOptions build{options.jobs, options.shards, data.skip_limit, {}};
+    const Text& text = texts[number];
+    const auto origin = store_origin(text.data, text.part);
+    if (!origin) return tl::unexpected(of_key(text.key, origin.error()));
+    BuildOptions build{options.jobs, options.shards, text.data.skip_limit, {}};
     if (options.progress)
       build.progress = [&](const StoreProgress& progress) {
         const std::scoped_lock one(telling);
-        options.progress(key, progress);
+        options.progress(text.key, progress);
       };
     const auto built = build_store(*origin, build);
-    if (!built) return tl::unexpected(of_key(key, built.error()));
+    if (!built) return tl::unexpected(of_key(text.key, built.error()));
     return {};
   };
   {

@@ -48,9 +48,9 @@ void read_scaling(const toml::table& table, const std::string& valid, RopeScalin
   std::vector<std::string> known = {"type", "original_max_position", "truncate"};
   for (const ScalingNumber& each : scaling_numbers()) known.push_back(each.key);
   for (const auto& [key, value] : table) {
-    const auto of = [&](const std::vector<RopeType>& types) {
+    const auto of = [&, &value = value, name = key.str()](const std::vector<RopeType>& types) {
       if (has(types, scaling.type)) return true;
-      complain(value, fmt::format("{} is no key of type {}", key.str(), type), valid, "");
+      complain(value, fmt::format("{} is no key of type {}", name, type), valid, "");
       return false;
     };
     const auto number = std::ranges::find(scaling_numbers(), key.str(), &ScalingNumber::key);
