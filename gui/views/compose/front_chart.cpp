@@ -12,9 +12,10 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kLeft = 92, kRight = 16, kTop = 12, kBottom = 36;
+constexpr double kLeft = 92, kRight = 40, kTop = 12, kBottom = 36;
 constexpr double kDot = 4, kNear = 14;
-constexpr int kLines = 4;
+constexpr double kGib = 1 << 30;
+constexpr double kAcross = 62, kDown = 44;  // pixels between lines, at least
 
 }  // namespace
 
@@ -43,9 +44,8 @@ void FrontChart::findRanges() {
     most = std::max(most, static_cast<double>(found->peak_bytes));
     fastest = std::max(fastest, found->tokens_per_second);
   }
-  constexpr double kGib = 1 << 30;
-  memory_ = {0, kLines * kGib * roundStep(std::max(most / kGib, 1e-3) / kLines)};
-  rate_ = {0, kLines * roundStep(std::max(fastest * 1.02, 1.0) / kLines)};
+  memory_ = {0, std::max(most * 1.04, 1.0)};
+  rate_ = {0, std::max(fastest * 1.08, 1.0)};
 }
 
 QRectF FrontChart::field() const { return QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom); }
@@ -102,26 +102,28 @@ void FrontChart::paintEvent(QPaintEvent*) {
 void FrontChart::paintAxes(QPainter& painter) const {
   const QRectF field = this->field();
   painter.setFont(font::mono(11));
-  for (int i = 0; i <= kLines; ++i) {
-    const double share = static_cast<double>(i) / kLines;
-    const double y = std::round(field.bottom() - share * field.height()) + 0.5;
+  const bool empty = front_.empty() && !given_;
+  const double rates = roundStep(rate_.high * kDown / field.height());
+  for (double rate = 0; rate <= rate_.high; rate += rates) {
+    const double y = std::round(field.bottom() - rate / rate_.high * field.height()) + 0.5;
     painter.setPen(colors().line);
     painter.drawLine(QPointF(field.left(), y), QPointF(field.right(), y));
     painter.setPen(colors().muted);
-    if (front_.empty() && !given_) continue;
-    painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
-                     format::tokensPerSecond(share * rate_.high));
-    const double x = field.left() + share * field.width();
-    const auto align = i == 0 ? Qt::AlignLeft : i == kLines ? Qt::AlignRight : Qt::AlignHCenter;
-    const double left = i == 0 ? x : i == kLines ? x - 90 : x - 45;
-    painter.drawText(QRectF(left, field.bottom() + 6, 90, 16), align | Qt::AlignTop,
-                     format::bytes(share * memory_.high));
+    if (!empty)
+      painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
+                       format::tokensPerSecond(rate));
+  }
+  const double sizes = kGib * roundStep(memory_.high / kGib * kAcross / field.width());
+  for (double size = 0; size <= memory_.high && !empty; size += sizes) {
+    const double x = field.left() + size / memory_.high * field.width();
+    painter.drawText(QRectF(x - kAcross / 2, field.bottom() + 6, kAcross, 16),
+                     Qt::AlignHCenter | Qt::AlignTop, format::bytes(size));
   }
   painter.setFont(font::caption());
   painter.setPen(colors().muted);
   painter.drawText(QRectF(field.left(), height() - 16, field.width(), 16), Qt::AlignCenter,
                    tr("memory of the rank that needs most"));
-  if (limit_ <= 0 || (front_.empty() && !given_)) return;
+  if (limit_ <= 0 || empty) return;
   const double x = field.left() + field.width() * static_cast<double>(limit_) / memory_.high;
   painter.setPen(QPen(colors().bad, 1, Qt::DashLine));
   painter.drawLine(QPointF(x, field.top()), QPointF(x, field.bottom()));
