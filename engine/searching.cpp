@@ -27,6 +27,7 @@ constexpr std::array kFree = {std::pair{"parallelism.dp_replicate", "1"},
                               std::pair{"parallelism.tp_chunks", "0"},
                               std::pair{"training.local_batch", "1"},
                               std::pair{"training.global_batch", "0"},
+                              std::pair{"training.loss_chunks", "0"},
                               std::pair{"wrapping.reshard_after_forward", "true"},
                               std::pair{"recompute.mode", "\"none\""},
                               std::pair{"override", "[]"}};

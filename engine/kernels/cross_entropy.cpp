@@ -109,16 +109,14 @@ struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& logits,
                         const Tensor& labels) {
     at::AutoDispatchBelowADInplaceOrView below;
-    static const auto op = find<Forward>("heddle::cross_entropy");
-    auto [loss, logsumexp] = op.call(logits, labels);
+    auto [loss, logsumexp] = cross_entropy_forward(logits, labels);
     context->save_for_backward({logits, labels, logsumexp});
     return loss;
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list grads) {
-    static const auto op = find<Backward>("heddle::cross_entropy_backward");
     const auto saved = context->get_saved_variables();
-    return {op.call(grads[0], saved[0], saved[1], saved[2]), {}};
+    return {cross_entropy_backward(grads[0], saved[0], saved[1], saved[2]), {}};
   }
 };
 
@@ -146,6 +144,17 @@ TORCH_LIBRARY_IMPL(heddle, CPU, library) {
 TORCH_LIBRARY_IMPL(heddle, Meta, library) {
   library.impl("cross_entropy", &forward_meta);
   library.impl("cross_entropy_backward", &backward_meta);
+}
+
+std::tuple<Tensor, Tensor> cross_entropy_forward(const Tensor& logits, const Tensor& labels) {
+  static const auto op = find<Forward>("heddle::cross_entropy");
+  return op.call(logits, labels);
+}
+
+Tensor cross_entropy_backward(const Tensor& dloss, const Tensor& logits, const Tensor& labels,
+                              const Tensor& logsumexp) {
+  static const auto op = find<Backward>("heddle::cross_entropy_backward");
+  return op.call(dloss, logits, labels, logsumexp);
 }
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels) {

@@ -72,6 +72,13 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 /// labels int64 [T]; returns a 0-dimensional fp32 tensor. No fp32 copy of bf16 logits is made.
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
+/// Its two halves, which have no gradient: the sum and logsumexp [T], fp32; and the gradient of the
+/// logits, of their dtype, from that of the sum, fp32 without dimensions.
+std::tuple<at::Tensor, at::Tensor> cross_entropy_forward(const at::Tensor& logits,
+                                                         const at::Tensor& labels);
+at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
+                                  const at::Tensor& labels, const at::Tensor& logsumexp);
+
 /// The three steps of a cross-entropy whose logits' columns are spread over ranks (tensor
 /// parallelism); see parallel/vocabulary.h. Each rank: logits [T, n], labels [T], begin int64 →
 /// fp32 [T, 3].

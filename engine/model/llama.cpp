@@ -7,6 +7,7 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/kernels/operators.h"
+#include "engine/model/chunked_loss.h"
 #include "engine/model/linear.h"
 #include "engine/parallel/vocabulary.h"
 #include "engine/recipe/layout.h"
@@ -203,7 +204,7 @@ Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
   }));
 }
 
-Tensor Llama::forward(const Batch& batch) {
+Llama::Hidden Llama::forward(const Batch& batch) {
   ++forward_calls_;
   Tensor x = embed(batch);  // [T, dim], or this rank's rows of it
   for (size_t i = 0; i < layers_.size(); ++i) {
@@ -220,8 +221,18 @@ Tensor Llama::forward(const Batch& batch) {
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
-  x = parallelism_.tensor.enter(x);
-  return linear(x, (has_output() ? output_ : tok_embeddings_).read(), float8_.of("output"));
+  return {parallelism_.tensor.enter(x), (has_output() ? output_ : tok_embeddings_).read()};
+}
+
+Tensor Llama::logits(Hidden hidden) const {
+  const ModuleScope scope("output");
+  return linear(hidden.rows, hidden.weight, float8_.of("output"));
+}
+
+Tensor Llama::loss_in_chunks(const Hidden& hidden, const Batch& batch, const Tensor& token_count,
+                             int64_t chunks) const {
+  const ModuleScope scope("output");
+  return chunked_loss(hidden.rows, hidden.weight, batch.labels.reshape({-1}), token_count, chunks);
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

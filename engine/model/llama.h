@@ -67,11 +67,22 @@ class Llama {
   Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
         at::Tensor rope_table, const MakeShard& make_shard);
 
+  /// What the output projection is to read, [T, dim], and the weight that it multiplies with.
+  struct Hidden {
+    at::Tensor rows, weight;
+  };
+  Hidden forward(const Batch& batch);
+
   /// Logits [T, V], with tensor parallelism this rank's columns of them.
-  at::Tensor forward(const Batch& batch);
+  at::Tensor logits(Hidden hidden) const;
 
   /// The sum over tokens of −log p(label): 0-dim fp32, the same on all tensor-parallel ranks.
   at::Tensor loss(const at::Tensor& logits, const Batch& batch) const;
+
+  /// The same divided by token_count, without all logits at one time, and its gradients with it:
+  /// see chunked_loss.h. Without tensor parallelism, and not in 8 bits.
+  at::Tensor loss_in_chunks(const Hidden& hidden, const Batch& batch, const at::Tensor& token_count,
+                            int64_t chunks) const;
 
   /// All parameters in the order in which forward reads them.
   std::vector<Parameter*> parameters();

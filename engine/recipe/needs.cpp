@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/recipe/layout.h"
+#include "engine/recipe/loss_chunks.h"
 #include "engine/recipe/rank_share.h"
 
 namespace heddle::recipe {
@@ -147,7 +148,8 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
   double begins = left * static_cast<double>(stage.layers) * under_way(recipe);
   if (stage.last) {
     const int64_t words = divided_up(recipe.model.vocab_size, recipe.parallelism.tp);
-    begins += static_cast<double>(tokens * (words + 2 * recipe.model.dim) * element);
+    const int64_t of_chunk = tokens / loss_chunks(recipe);
+    begins += static_cast<double>((of_chunk * words + tokens * 2 * recipe.model.dim) * element);
   }
   // A layer's own gradients, and the layer itself where it is computed again.
   const double of_backward = (1.5 - share) * static_cast<double>(layer.all);

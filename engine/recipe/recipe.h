@@ -80,6 +80,7 @@ struct Training {
   int64_t steps = 100;
   int64_t local_batch = 2;
   int64_t global_batch = 0;
+  int64_t loss_chunks = 0;  // 0: see loss_chunks.h
   double max_norm = 1.0;
   int64_t seed = 0;
   int64_t max_skipped = 10;  // steps in a row that are not finite before the run ends; 0: any

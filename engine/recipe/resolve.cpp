@@ -8,6 +8,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "engine/recipe/loss_chunks.h"
 #include "engine/recipe/schema.h"
 
 namespace heddle::recipe {
@@ -338,6 +339,7 @@ Parsed resolve(const Parsed& parsed, int64_t ranks) {
     check_pipeline(recipe, checks);
     check_batch(recipe, checks);
     check_reshard(recipe, checks);
+    check_loss_chunks(recipe, checks);
   }
   check_names(resolved, checks);
   if (has_mesh) check_float8(recipe, checks);

@@ -194,6 +194,14 @@ std::vector<Field> make_schema() {
           .zero("auto")
           .steps(Step::doubling)
           .graph(),
+      integer("training.loss_chunks", &R::training, &Training::loss_chunks, 0, kMostTokens)
+          .says("loss chunks", "",
+                "Parts of a rank's tokens whose logits and gradients are made one after the other, "
+                "so that all logits never exist at one time; 0: as many as keep a part's logits "
+                "within 512 MiB.")
+          .zero("auto")
+          .steps(Step::doubling)
+          .graph(),
       number("training.max_norm", &R::training, &Training::max_norm, kNotNegative)
           .says("clip to norm", "", "Gradients with a larger norm are scaled down to it; 0: never.")
           .often()

@@ -230,6 +230,7 @@ recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
   if (stages != choice.pp) p.stage_layers.clear();
   changed.training.local_batch =
       choice.sequences * (choice.pp > 1 ? choice.micro_batches : int64_t{1});
+  changed.training.loss_chunks = 0;
   int64_t& reshard = changed.wrapping.reshard_after_forward;
   if (choice.reshard != (reshard != 0)) reshard = choice.reshard ? -1 : 0;
   changed.recompute.mode = choice.recompute;
@@ -263,6 +264,7 @@ std::vector<std::string> sets_of(const Question& question, const Choice& choice)
                                                "parallelism.microbatches",
                                                "parallelism.stage_layers",
                                                "parallelism.tp_chunks",
+                                               "training.loss_chunks",
                                                "wrapping.mode",
                                                "wrapping.buckets",
                                                "wrapping.reshard_after_forward",

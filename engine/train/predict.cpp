@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/cost/executor.h"
 #include "engine/train/machine.h"
 #include "engine/train/plan_hash.h"
 #include "engine/train/planner.h"
@@ -94,6 +95,8 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
     return fail(
         "parallelism.dp_shard_states: Heddle shards parameters with their states; valid: all, or "
         "--executor with a program of the catalogue");
+  // Others hold all logits.
+  if (options.executor != cost::kExecutorNames.front()) recipe.training.loss_chunks = 1;
   // Devices of the catalogue without units for 8 bits: a remark says so.
   if (machine.rates.device && !machine.eight_bits) recipe.precision.float8 = recipe::Float8::none;
   const auto validation = plan_validation(recipe, 0, machine.rates);

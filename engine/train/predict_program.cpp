@@ -18,6 +18,7 @@ recipe::Recipe one_layer_of(const recipe::Recipe& recipe) {
   recipe::Recipe one = recipe;
   one.model.n_layers = 1;
   one.training.local_batch = one.training.global_batch = recipe.micro_batch_size();
+  one.training.loss_chunks = 1;
   recipe::Parallelism& p = one.parallelism;
   p.dp_replicate = p.dp_shard = p.pp = p.microbatches = p.tp_chunks = 1;
   p.stage_layers = {1};

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/graph/recorder.h"
+#include "engine/recipe/loss_chunks.h"
 #include "engine/runtime/collectives.h"
 
 namespace heddle::train {
@@ -47,6 +48,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                           .ends_apart = layout.ends_apart()},
           .reduce = dtype(recipe.precision.reduce),
           .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
+          .loss_chunks = recipe::loss_chunks(recipe),
           .work = Work::train};
 }
 
@@ -73,7 +75,13 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
 
 at::Tensor Step::forward(const model::Batch& batch, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
-  const at::Tensor logits = model_.forward(batch);
+  const model::Llama::Hidden hidden = model_.forward(batch);
+  if (settings_.work == Work::train && settings_.loss_chunks > 1) {
+    // Gradients are made with the loss, which nothing of forward reads: backward begins here.
+    begin_phase(graph::Phase::backward);
+    return model_.loss_in_chunks(hidden, batch, token_count, settings_.loss_chunks);
+  }
+  const at::Tensor logits = model_.logits(hidden);
   if (settings_.work != Work::train) logits_ = logits.detach().to(at::kFloat);
   return model_.loss(logits, batch) / token_count;
 }

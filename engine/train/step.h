@@ -30,6 +30,7 @@ struct StepSettings {
   model::Parallelism parallelism;
   c10::ScalarType reduce = c10::kFloat;  // what gradients are reduced in
   bool reduce_each = false;  // micro-batch: gradient sums are of shards, not of whole gradients
+  int64_t loss_chunks = 1;   // of a micro-batch's tokens, when training
   Work work = Work::train;
 };
 

@@ -141,6 +141,9 @@ lr = 1e-2
     row("no clipping", "3", sets({"training.max_norm=0"}));
     combined("no clipping on one rank", "1", sets({"training.max_norm=0"}));
     row("tied embeddings", "3", sets({"model.tied_embeddings=true"}));
+    row("loss in chunks", "2", sets({"training.loss_chunks=4", "training.global_batch=8"}));
+    row("loss in chunks, bf16, tied embeddings", "1",
+        sets({"training.loss_chunks=2", "precision.param=\"bf16\"", "model.tied_embeddings=true"}));
     row("hsdp 2x2", "4", sets({"parallelism.dp_replicate=2"}));
     row("ddp", "2", sets({"parallelism.dp_replicate=2"}));
     combined("hsdp with accumulation", "4",

@@ -245,6 +245,11 @@ eps = 1e-6
     if (qEnvironmentVariableIsSet("HEDDLE_ALL"))
       row("pp, dp, parameters kept", 4, "pp=2 microbatches=4",
           "wrapping.reshard_after_forward=false");
+    row("pp, loss in chunks", 2, "pp=2 microbatches=4", "training.loss_chunks=2");
+    row("pp without bubbles, loss in chunks, tied embeddings", 2,
+        "pp=2 microbatches=4 pp_schedule=\"zero-bubble\"",
+        "training.loss_chunks=4 model.tied_embeddings=true");
+    row("cp, loss in chunks", 2, "cp=2", "training.loss_chunks=2");
     row("pp by hand", 2, "pp=2 microbatches=4 stage_layers=[1,5]", "");
   }
   void with_all_else() {

@@ -58,6 +58,7 @@ class NeedsTest : public QObject {
     add("gpipe", 2, pipeline + QStringList{"parallelism.pp_schedule=\"gpipe\""});
     add("zero-bubble", 2, pipeline + QStringList{"parallelism.pp_schedule=\"zero-bubble\""});
     add("many words", 2, {"model.vocab_size=64000"});
+    add("many words, loss in chunks", 2, {"model.vocab_size=64000", "training.loss_chunks=4"});
     add("a long sequence", 1, {"data.seq_len=4096", "training.local_batch=1"});
   }
   void the_formula_is_close_to_the_plan() {

@@ -47,6 +47,10 @@ class PredictTest : public QObject {
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
                        "training.local_batch=8", "parallelism.microbatches=8"}
         << "";
+    QTest::newRow("a pipeline whose loss is made in chunks")
+        << QStringList{"hardware.ranks=2", "parallelism.pp=2", "training.local_batch=8",
+                       "parallelism.microbatches=8", "training.loss_chunks=4"}
+        << "";
     QTest::newRow("a pipeline in 8 bits")
         << QStringList{"hardware.ranks=2",         "parallelism.pp=2",
                        "training.local_batch=8",   "parallelism.microbatches=8",
