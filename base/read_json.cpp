@@ -22,6 +22,15 @@ Error too_deep(const Budget& budget) {
   return {fmt::format("lists or objects more than {} deep; no more are read", budget.depth)};
 }
 
+/// What is wrong with text that the parser does not take, as far as it is one of these.
+std::string flaw(const char* format, std::string_view parser) {
+  parser = parser.substr(0, parser.find("; last read: "));  // behind it stands the text itself
+  if (parser.ends_with("ill-formed UTF-8 byte")) return "invalid UTF-8";
+  if (parser.find("invalid string: surrogate") != std::string_view::npos)
+    return "a lone surrogate, which is half a character";
+  return fmt::format("not {}", format);
+}
+
 /// Builds the value as the parser goes on, and stops it where the budget ends.
 class Builder final : public nlohmann::json_sax<json> {
  public:
@@ -55,7 +64,7 @@ class Builder final : public nlohmann::json_sax<json> {
   bool parse_error(size_t position, const std::string& token,
                    const json::exception& error) override {
     if (error.id != kOutOfRange)
-      return stop({fmt::format("not {} (at byte {})", format_, position)});
+      return stop({fmt::format("{} (at byte {})", flaw(format_, error.what()), position)});
     return stop(
         {fmt::format("the number {} is out of range (at byte {})", token.substr(0, 40), position)});
   }

@@ -1,4 +1,4 @@
-// config.json of Hugging Face's Llama, or Qwen 3, against recipe::Model.
+// config.json of Hugging Face's Llama, Qwen 2 or Qwen 3, against recipe::Model.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -121,8 +121,15 @@ struct Fallbacks {
   int64_t n_kv_heads;  // 0: as many as heads
 };
 
-/// Qwen 3 is a Llama whose queries and keys are normed; all its layers must see all tokens.
-void read_qwen3(Reader& reader) {
+Fallbacks fallbacks_of(const json& model_type) {
+  if (model_type == "qwen2") return {32768, 0, 32};
+  if (model_type == "qwen3") return {32768, 128, 32};
+  return {2048, 0, 0};
+}
+
+/// Qwen 2 is a Llama with biases of queries, keys and values, Qwen 3 one whose queries and keys are
+/// normed; all their layers must see all tokens.
+void read_qwen(Reader& reader) {
   reader.only("use_sliding_window", false);
   const json& types = reader.at("layer_types");
   for (const json& type : types.is_array() ? types : json::array())
@@ -133,19 +140,18 @@ Result<recipe::Model> read_model(const json& config) {
   if (!config.is_object()) return fail("not a JSON object; valid: the config.json of a Llama");
   Reader reader(config);
   const json& type = reader.at("model_type");
-  if (type != "llama" && type != "qwen3") {
-    return fail("model_type {}; valid: \"llama\" or \"qwen3\"",
+  if (type != "llama" && type != "qwen2" && type != "qwen3") {
+    return fail("model_type {}; valid: \"llama\", \"qwen2\" or \"qwen3\"",
                 type.is_null() ? "is missing" : "= " + json_text(type) + " is not supported");
   }
-  const bool is_qwen3 = type == "qwen3";
-  const Fallbacks fallbacks = is_qwen3 ? Fallbacks{32768, 128, 32} : Fallbacks{2048, 0, 0};
+  const Fallbacks fallbacks = fallbacks_of(type);
   reader.only("hidden_act", "silu");
   reader.only("attention_dropout", 0.0);
   reader.only("quantization_config", nullptr);
-  if (is_qwen3)
-    read_qwen3(reader);
-  else
+  if (type == "llama")
     reader.only("sliding_window", nullptr);
+  else
+    read_qwen(reader);
 
   recipe::Model model;
   model.dim = reader.count("hidden_size", recipe::kMostWidth);
@@ -162,9 +168,12 @@ Result<recipe::Model> read_model(const json& config) {
   model.norm_eps = reader.positive("rms_norm_eps", 1e-6);
   model.rope_theta = reader.positive("rope_theta", 10000.0);
   model.tied_embeddings = reader.flag("tie_word_embeddings", false);
-  model.attention_bias = reader.flag("attention_bias", false);
+  model.qkv_bias = type == "qwen2";
+  // transformers' Qwen 2 has the biases that it has, whatever this says.
+  model.attention_bias = reader.flag("attention_bias", false) && !model.qkv_bias;
+  if (model.qkv_bias) reader.only("mlp_bias", false);
   model.mlp_bias = reader.flag("mlp_bias", false);
-  model.qk_norm = is_qwen3;
+  model.qk_norm = type == "qwen3";
 
   const int64_t even = model.dim % model.n_heads == 0 ? model.dim / model.n_heads : 0;
   if (!reader.at("head_dim").is_null() || fallbacks.head_dim > 0) {
@@ -223,17 +232,35 @@ nlohmann::ordered_json rope_json(const recipe::RopeScaling& scaling) {
   return rope;
 }
 
+struct Family {
+  const char* architecture;
+  const char* model_type;
+};
+
+/// Which of transformers' models this is.
+Result<Family> family_of(const recipe::Model& model) {
+  const auto no_such = [](const char* one, const char* other) {
+    return fail("transformers has no Llama with both model.{} and model.{}; valid: one of them",
+                one, other);
+  };
+  if (model.qk_norm && model.mlp_bias) return no_such("qk_norm", "mlp_bias");
+  if (model.qk_norm && model.qkv_bias) return no_such("qk_norm", "qkv_bias");
+  if (model.qkv_bias && model.mlp_bias) return no_such("qkv_bias", "mlp_bias");
+  if (model.qkv_bias) return Family{"Qwen2ForCausalLM", "qwen2"};
+  if (model.qk_norm) return Family{"Qwen3ForCausalLM", "qwen3"};
+  return Family{"LlamaForCausalLM", "llama"};
+}
+
 }  // namespace
 
 Result<std::string> config_json(const recipe::Model& model, const Export& how) {
-  if (model.qk_norm && model.mlp_bias)
-    return fail(
-        "transformers has no Llama with both model.qk_norm and model.mlp_bias; valid: one of them");
+  const auto family = family_of(model);
+  if (!family) return fail(family);
   nlohmann::ordered_json rope = {{"rope_type", "default"}};
   if (model.rope_scaling) rope = rope_json(*model.rope_scaling);
   nlohmann::ordered_json config = {
-      {"architectures", {model.qk_norm ? "Qwen3ForCausalLM" : "LlamaForCausalLM"}},
-      {"model_type", model.qk_norm ? "qwen3" : "llama"},
+      {"architectures", {family->architecture}},
+      {"model_type", family->model_type},
       {"hidden_size", model.dim},
       {"num_hidden_layers", model.n_layers},
       {"num_attention_heads", model.n_heads},
@@ -244,7 +271,7 @@ Result<std::string> config_json(const recipe::Model& model, const Export& how) {
       {"max_position_embeddings", model.max_seq_len},
       {"rms_norm_eps", model.norm_eps},
       {"hidden_act", "silu"},
-      {"attention_bias", model.attention_bias},
+      {"attention_bias", model.biases_qkv()},
       {"mlp_bias", model.mlp_bias},
       {"attention_dropout", 0.0},
       {"tie_word_embeddings", model.tied_embeddings},

@@ -19,6 +19,7 @@ void each_size(Visit&& visit) {
   visit("model.vocab_size", &Model::vocab_size);
   visit("model.tied_embeddings", &Model::tied_embeddings);
   visit("model.attention_bias", &Model::attention_bias);
+  visit("model.qkv_bias", &Model::qkv_bias);
   visit("model.mlp_bias", &Model::mlp_bias);
   visit("model.qk_norm", &Model::qk_norm);
 }

@@ -116,7 +116,7 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8
   for (int64_t i = 0; i < shape.n_layers; ++i) {
     const std::string layer = fmt::format("layers.{}.", i);
     const std::string attention = layer + "attention.", ffn = layer + "feed_forward.";
-    const bool biased = shape.attention_bias;
+    const bool biased = shape.biases_qkv();
     layers_.push_back(Layer{
         .attention_norm = weight(layer + "attention_norm", {dim}),
         .attention = {.wq = linear_layer(attention + "wq", q_dim, dim, biased),
@@ -124,7 +124,7 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8
                       .wv = linear_layer(attention + "wv", kv_dim, dim, biased),
                       .q_norm = head_norm(attention + "q_norm"),
                       .k_norm = head_norm(attention + "k_norm"),
-                      .wo = linear_layer(attention + "wo", dim, q_dim, biased)},
+                      .wo = linear_layer(attention + "wo", dim, q_dim, shape.attention_bias)},
         .ffn_norm = weight(layer + "ffn_norm", {dim}),
         .feed_forward = {.w1 = linear_layer(ffn + "w1", shape.ffn_dim, dim, shape.mlp_bias),
                          .w3 = linear_layer(ffn + "w3", shape.ffn_dim, dim, shape.mlp_bias),

@@ -24,9 +24,9 @@ std::vector<Parameter> layer_parameters(const Model& m, const std::string& layer
     if (has_bias) all.push_back({layer + name, {out}, true});
   };
   norm(".attention_norm", m.dim);
-  linear(".attention.wq", q_dim, m.dim, m.attention_bias);
-  linear(".attention.wk", kv_dim, m.dim, m.attention_bias);
-  linear(".attention.wv", kv_dim, m.dim, m.attention_bias);
+  linear(".attention.wq", q_dim, m.dim, m.biases_qkv());
+  linear(".attention.wk", kv_dim, m.dim, m.biases_qkv());
+  linear(".attention.wv", kv_dim, m.dim, m.biases_qkv());
   if (m.qk_norm) {
     norm(".attention.q_norm", head);
     norm(".attention.k_norm", head);

@@ -43,12 +43,15 @@ struct Model {
   std::optional<RopeScaling> rope_scaling;
   bool tied_embeddings = false;
   bool attention_bias = false;  // of wq, wk, wv and wo
+  bool qkv_bias = false;        // of wq, wk and wv alone (Qwen 2)
   bool mlp_bias = false;        // of w1, w3 and w2
   bool qk_norm = false;         // each head's queries and keys are normed before RoPE (Qwen 3)
   std::string checkpoint;
 
   /// Elements of each head.
   int64_t head_size() const { return head_dim > 0 ? head_dim : n_heads > 0 ? dim / n_heads : 0; }
+  /// Whether wq, wk and wv add a bias.
+  bool biases_qkv() const { return attention_bias || qkv_bias; }
   bool operator==(const Model&) const = default;
 };
 

@@ -58,6 +58,11 @@ void check_model(Recipe& recipe, Checks& checks) {
                  fmt::format("{} heads do not divide by {} kv heads", m.n_heads, m.n_kv_heads),
                  "a divisor of n_heads");
   }
+  if (m.attention_bias && m.qkv_bias) {
+    checks.fault({"model.qkv_bias", "model.attention_bias"},
+                 "attention_bias has the biases of queries, keys and values already",
+                 "one of both");
+  }
   const auto& scaling = m.rope_scaling;
   if (scaling && scaling->type == RopeType::yarn && scaling->beta_slow >= scaling->beta_fast) {
     checks.fault({"model.rope_scaling.beta_slow", "model.rope_scaling"},

@@ -162,6 +162,11 @@ std::vector<Field> make_schema() {
       boolean("model.attention_bias", &R::model, &Model::attention_bias)
           .says("attention bias", "", "Attention's four linear layers add a bias.")
           .graph(),
+      boolean("model.qkv_bias", &R::model, &Model::qkv_bias)
+          .says("qkv bias", "",
+                "Attention's linear layers of queries, keys and values add a bias, that of the "
+                "output does not, as in Qwen 2.")
+          .graph(),
       boolean("model.mlp_bias", &R::model, &Model::mlp_bias)
           .says("mlp bias", "", "The feed-forward network's three linear layers add a bias.")
           .graph(),

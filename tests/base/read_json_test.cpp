@@ -50,7 +50,13 @@ class ReadJsonTest : public QObject {
              std::string("the number -1e999 is out of range (at byte 7)"));
     QCOMPARE(said(read_json("{\"a\":1,\"b\":{\"a\":2,\"a\":3}}")),
              std::string("\"a\" is described twice"));
-    QCOMPARE(said(read_json("\"\xff\"")), std::string("not JSON (at byte 2)"));
+    QCOMPARE(said(read_json("\"\xff\"")), std::string("invalid UTF-8 (at byte 2)"));
+    for (const char* lone : {R"(["\ud800"])", R"(["\udc00"])", R"(["\ud83d\ud83d"])"})
+      QVERIFY2(
+          said(read_json(lone)).starts_with("a lone surrogate, which is half a character (at byte"),
+          said(read_json(lone)).c_str());
+    QCOMPARE(said(read_json(R"(["; last read: invalid string: surrogate" 2])")),
+             std::string("not JSON (at byte 43)"));
     QCOMPARE(said(read_cbor("")), std::string("not CBOR: it ends at byte 0, in the middle"));
     QCOMPARE(said(read_cbor("\x82\x01")),
              std::string("not CBOR: it ends at byte 2, in the middle"));

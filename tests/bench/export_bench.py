@@ -4,7 +4,7 @@
   <python> export_bench.py [--build build/release/bin] [--steps 60]
 
 Needs a Python with transformers. Trains small models on Shakespeare (a Llama; one with biases, other
-heads and YaRN; a Qwen 3), each with a sample of 50 tokens at temperature 0, exports each as fp32 in
+heads and YaRN; a Qwen 2; a Qwen 3), each with a sample of 50 tokens at temperature 0, exports each as fp32 in
 one file and in shards, and as bf16, and has AutoTokenizer and AutoModelForCausalLM continue the same
 prompt. The text must be the same in fp32; of bf16 the share of equal tokens is told. Minutes.
 """
@@ -24,6 +24,7 @@ MODELS = {
     "llama": [],
     "biases, head_dim, yarn": ["model.attention_bias=true", "model.mlp_bias=true", "model.head_dim=24",
                                'model.rope_scaling={type="yarn", factor=4.0, original_max_position=64}'],
+    "qwen2": ["model.qkv_bias=true"],
     "qwen3": ["model.qk_norm=true", "model.head_dim=32", "model.tied_embeddings=true"],
 }
 

@@ -26,6 +26,8 @@ namespace {
 const std::string kReference = HEDDLE_SOURCE_DIR "/tests/fixtures/reference/";
 const std::string kTiny = kReference + "llama-tiny";
 const std::string kTied = kReference + "llama-tiny-scaled-rope-tied";
+const std::string kShapes = HEDDLE_SOURCE_DIR "/tests/fixtures/shapes/";
+const std::string kQwen2 = kShapes + "qwen2", kQwen3 = kShapes + "qwen3-tied";
 
 /// Hands out what a checkpoint holds.
 RowSource rows_of(const HuggingFaceCheckpoint& checkpoint) {
@@ -161,12 +163,38 @@ class HuggingFaceTest : public QObject {
     QVERIFY(!read_config(folder()));
   }
 
+  void readsQwen2() {
+    copy_of(kTiny);
+    edit_config("model_type", "qwen2");
+    edit_config("sliding_window", 4096);
+    edit_config("use_sliding_window", false);
+    edit_config("attention_bias", nullptr);  // the model has them without a key
+    const auto model = read_config(folder());
+    QVERIFY2(model.has_value(), model ? "" : model.error().message.c_str());
+    QVERIFY(model->qkv_bias && !model->attention_bias && !model->qk_norm);
+    edit_config("use_sliding_window", true);
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/config.json: use_sliding_window = true is not supported; valid: false"));
+    edit_config("use_sliding_window", false);
+    edit_config("mlp_bias", true);
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/config.json: mlp_bias = true is not supported; valid: false"));
+  }
+
   void whatTransformersHasNoModelForIsNotWritten() {
-    recipe::Model model = *read_config(kTiny);
-    model.qk_norm = model.mlp_bias = true;
-    QCOMPARE(QString::fromStdString(config_json(model).error().message),
-             QString("transformers has no Llama with both model.qk_norm and model.mlp_bias; valid: "
-                     "one of them"));
+    const recipe::Model tiny = *read_config(kTiny);
+    const auto refused = [&](bool recipe::Model::*one, bool recipe::Model::*other) {
+      recipe::Model model = tiny;
+      model.*one = model.*other = true;
+      const auto config = config_json(model);
+      return config ? "" : QString::fromStdString(config.error().message);
+    };
+    using recipe::Model;
+    const QString both =
+        "transformers has no Llama with both model.%1 and model.%2; valid: one of them";
+    QCOMPARE(refused(&Model::qk_norm, &Model::mlp_bias), both.arg("qk_norm", "mlp_bias"));
+    QCOMPARE(refused(&Model::qk_norm, &Model::qkv_bias), both.arg("qk_norm", "qkv_bias"));
+    QCOMPARE(refused(&Model::mlp_bias, &Model::qkv_bias), both.arg("qkv_bias", "mlp_bias"));
   }
 
   void configsThatHeddlesLlamaIsNot_data() {
@@ -177,8 +205,8 @@ class HuggingFaceTest : public QObject {
       QTest::addRow("%s = %s", key, value) << key << value << expected;
     };
     row("model_type", "\"mistral\"",
-        "model_type = \"mistral\" is not supported; valid: \"llama\" or \"qwen3\"");
-    row("model_type", "null", "model_type is missing; valid: \"llama\" or \"qwen3\"");
+        "model_type = \"mistral\" is not supported; valid: \"llama\", \"qwen2\" or \"qwen3\"");
+    row("model_type", "null", "model_type is missing; valid: \"llama\", \"qwen2\" or \"qwen3\"");
     row("attention_bias", "1", "attention_bias = 1 is not supported; valid: true or false");
     row("mlp_bias", "\"no\"", "mlp_bias = \"no\" is not supported; valid: true or false");
     row("hidden_act", "\"gelu\"", "hidden_act = \"gelu\" is not supported; valid: \"silu\"");
@@ -221,7 +249,7 @@ class HuggingFaceTest : public QObject {
   }
 
   void configsComeBack() {
-    for (const std::string& reference : {kTiny, kTied}) {
+    for (const std::string& reference : {kTiny, kTied, kQwen2, kQwen3}) {
       const auto model = read_config(reference);
       write_file(folder() + "/config.json", *config_json(*model));
       const auto again = read_config(folder());

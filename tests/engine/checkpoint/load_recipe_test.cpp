@@ -85,6 +85,7 @@ class LoadRecipeTest : public QObject {
     row("head_dim", "0");
     row("head_dim", "32", "32, but F has 16; valid: 16, or without the key");
     row("attention_bias", "true", "true, but F has false; valid: false, or without the key");
+    row("qkv_bias", "true", "true, but F has false; valid: false, or without the key");
     row("mlp_bias", "true", "true, but F has false; valid: false, or without the key");
     row("qk_norm", "true", "true, but F has false; valid: false, or without the key");
     row("max_seq_len", "48");
@@ -176,10 +177,9 @@ class LoadRecipeTest : public QObject {
     std::ofstream(at + "/config.json") << "{\"model_type\": \"gpt2\"}";
     const auto other = load("checkpoint = \"" + at + "\"\n");
     QCOMPARE(other.faults.size(), size_t(1));
-    QCOMPARE(
-        other.faults[0].str(),
-        "/home/ada/tiny.toml:2:14: model.checkpoint: " + at +
-            "/config.json: model_type = \"gpt2\" is not supported; valid: \"llama\" or \"qwen3\"");
+    QCOMPARE(other.faults[0].str(), "/home/ada/tiny.toml:2:14: model.checkpoint: " + at +
+                                        "/config.json: model_type = \"gpt2\" is not supported; "
+                                        "valid: \"llama\", \"qwen2\" or \"qwen3\"");
     const auto absent = load("checkpoint = \"nowhere\"\n");
     QCOMPARE(absent.faults.size(), size_t(1));
     QCOMPARE(absent.faults[0].str(),

@@ -54,7 +54,7 @@ class LlamaTest : public QObject {
     QTest::addColumn<QString>("fixture");
     for (const char* fixture :
          {"reference/llama-tiny", "reference/llama-tiny-scaled-rope-tied", "shapes/head-dim-linear",
-          "shapes/biases-yarn", "shapes/qwen3-tied"})
+          "shapes/biases-yarn", "shapes/qwen2", "shapes/qwen3-tied"})
       QTest::newRow(fixture) << fixture;
   }
   void logits_and_gradients_are_those_of_transformers() {

@@ -49,6 +49,9 @@ class RecipeModulesTest : public QObject {
     QCOMPARE(qint64{flops_per_token(model, 512)}, 6 * qint64{596'049'920} + heads);
     // A bias for each output of a linear layer.
     const qint64 before = layer_parameter_count(model);
+    model.qkv_bias = true;
+    QCOMPARE(layer_parameter_count(model) - before, qint64{2048 + 1024 + 1024});
+    model.qkv_bias = false;
     model.attention_bias = true;
     QCOMPARE(layer_parameter_count(model) - before, qint64{2048 + 1024 + 1024 + 1024});
     model.mlp_bias = true;

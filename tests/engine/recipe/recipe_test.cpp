@@ -41,11 +41,11 @@ class RecipeTest : public QObject {
     QVERIFY(parsed.ok());
     Recipe expected;
     expected.model = {
-        "llama3-8b", 512,  4,     8,
-        2,           96,   1024,  4096,
-        2048,        1e-6, 10000, RopeScaling{RopeType::yarn, 4, 1, 4, 1024, 16, 2, 1.5, false},
-        true,        true, true,  true,
-        "weights"};
+        "llama3-8b", 512,      4,     8,
+        2,           96,       1024,  4096,
+        2048,        1e-6,     10000, RopeScaling{RopeType::yarn, 4, 1, 4, 1024, 16, 2, 1.5, false},
+        true,        true,     true,  true,
+        true,        "weights"};
     expected.data = {{"a.txt", "b/"},
                      {{{"web/"}, 0.75}, {{"c.jsonl", "d.zst"}, 2}},
                      "ids.safetensors",

@@ -70,7 +70,7 @@ folder = "%3"
     QTest::addColumn<int>("ranks");
     QTest::addColumn<int>("data_ranks");
     QTest::addColumn<QString>("layout");
-    for (const char* fixture : {"head-dim-linear", "biases-yarn", "qwen3-tied"}) {
+    for (const char* fixture : {"head-dim-linear", "biases-yarn", "qwen2", "qwen3-tied"}) {
       QTest::addRow("%s eager", fixture) << fixture << "eager" << 1 << 1 << "";
       for (const auto& [ranks, data_ranks, layout] : {std::tuple{1, 1, ""},
                                                       {2, 2, ""},
