@@ -129,8 +129,8 @@ enum class ShardStates { all, gradients, optimizer };
 
 struct Parallelism {
   int64_t dp_replicate = 1;
-  int64_t dp_shard = -1;                           // -1: what is left of the ranks
-  ShardStates dp_shard_states = ShardStates::all;  // others for planning
+  int64_t dp_shard = -1;  // -1: what is left of the ranks
+  ShardStates dp_shard_states = ShardStates::all;
   int64_t tp = 1;
   bool sequence_parallel = true;
   int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h

@@ -286,6 +286,30 @@ void check_schedule(const Recipe& recipe, Checks& checks) {
   }
 }
 
+// Which states are sharded says when parameters are gathered and gradients reduced. ZeRO-2 gathers
+// once a step and reduces each micro-batch's gradients; ZeRO-1 sums whole gradients and reduces
+// once (arXiv 1910.02054, section 5).
+void check_shard_states(Recipe& recipe, const Parsed& parsed, Checks& checks) {
+  const ShardStates states = recipe.parallelism.dp_shard_states;
+  if (states == ShardStates::all) return;
+  const std::string key = "parallelism.dp_shard_states", reshard = "wrapping.reshard_after_forward",
+                    reduce = "wrapping.reduce_each";
+  Wrapping& wrapping = recipe.wrapping;
+  const bool of_gradients = states == ShardStates::gradients;
+  const ReduceEach each = of_gradients ? ReduceEach::micro_batch : ReduceEach::step;
+  const char* name = of_gradients ? "gradients" : "optimizer";
+  if (wrapping.reshard_after_forward != 0 && parsed.places.contains(reshard))
+    checks.fault({reshard, key}, fmt::format("{} = \"{}\" keeps parameters whole", key, name),
+                 "false, or no such line");
+  if (wrapping.reduce_each != ReduceEach::automatic && wrapping.reduce_each != each)
+    checks.fault({reduce, key},
+                 fmt::format("{} = \"{}\" reduces gradients once a {}", key, name,
+                             of_gradients ? "micro-batch" : "step"),
+                 of_gradients ? "micro-batch or auto" : "step or auto");
+  wrapping.reshard_after_forward = 0;
+  wrapping.reduce_each = each;
+}
+
 void check_reshard(const Recipe& recipe, Checks& checks) {
   const int64_t group = recipe.wrapping.reshard_after_forward;
   const int64_t shards = recipe.parallelism.dp_shard;
@@ -343,6 +367,7 @@ Parsed resolve(const Parsed& parsed, int64_t ranks) {
     check_tensor_and_context(recipe, checks);
     check_pipeline(recipe, checks);
     check_batch(recipe, checks);
+    check_shard_states(recipe, parsed, checks);
     check_reshard(recipe, checks);
     check_loss_chunks(recipe, checks);
   }

@@ -287,7 +287,8 @@ std::vector<Field> make_schema() {
              shard_states())
           .says("sharded states", "",
                 "What dp_shard shards: all (ZeRO-3), gradients and optimizer states (ZeRO-2), or "
-                "optimizer states alone (ZeRO-1). Others than all are for planning.")
+                "optimizer states alone (ZeRO-1). Parameters that are not sharded are gathered "
+                "once a step; gradients that are not, reduced once a step.")
           .names({"all: ZeRO-3", "gradients, states: ZeRO-2", "states alone: ZeRO-1"})
           .graph(),
       integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks)

@@ -22,9 +22,6 @@ const std::vector<Limit>& limits() {
        "resharding to smaller groups", "true | false"},
       {"parallelism.async_tp", [](const Recipe& r) { return r.parallelism.async_tp; },
        "async_tp, it can only plan with it", "false"},
-      {"parallelism.dp_shard_states",
-       [](const Recipe& r) { return r.parallelism.dp_shard_states != ShardStates::all; },
-       "parameters that are not sharded with their states, it can only plan with them", "all"},
   };
   return all;
 }

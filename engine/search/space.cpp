@@ -148,9 +148,12 @@ class Enumeration {
         choice.pp == 1 ? std::vector{PipelineSchedule::one_f_one_b}
                        : std::vector{PipelineSchedule::one_f_one_b, PipelineSchedule::gpipe,
                                      PipelineSchedule::interleaved, PipelineSchedule::zero_bubble});
-    const auto reshard = options_.of(
-        "wrapping.reshard_after_forward", own.wrapping.reshard_after_forward != 0,
-        choice.dp_shard * choice.cp == 1 ? std::vector{true} : std::vector{true, false});
+    const bool whole = own.parallelism.dp_shard_states != recipe::ShardStates::all;
+    const auto reshard =
+        options_.of("wrapping.reshard_after_forward", own.wrapping.reshard_after_forward != 0,
+                    whole                              ? std::vector{false}
+                    : choice.dp_shard * choice.cp == 1 ? std::vector{true}
+                                                       : std::vector{true, false});
     const auto recompute = options_.of(
         "recompute.mode", own.recompute.mode,
         std::vector{RecomputeMode::none, RecomputeMode::selective, RecomputeMode::full});

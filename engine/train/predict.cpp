@@ -91,10 +91,6 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
   const auto begin = Clock::now();
   recipe::Recipe recipe = asked;
   recipe.hardware.device = machine.gpu ? "cuda" : "cpu";
-  if (recipe.parallelism.dp_shard_states != recipe::ShardStates::all)
-    return fail(
-        "parallelism.dp_shard_states: Heddle shards parameters with their states; valid: all, or "
-        "--executor with a program of the catalogue");
   // Others hold all logits.
   if (options.executor != cost::kExecutorNames.front()) recipe.training.loss_chunks = 1;
   // Devices of the catalogue without units for 8 bits: a remark says so.

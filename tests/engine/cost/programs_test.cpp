@@ -176,12 +176,6 @@ class ProgramsTest : public QObject {
     QVERIFY(machine.error().message.find("network.reech") != std::string::npos);
     QVERIFY(!train::machine_of(resolved("", 8), "h100-sxm", "nanotron", {{"network.reach", 7}}));
   }
-
-  void heddle_says_that_it_shards_all() {
-    const auto plan = planned("dp_shard_states = \"optimizer\"", 8, "heddle");
-    QVERIFY(!plan);
-    QVERIFY(plan.error().message.find("dp_shard_states") != std::string::npos);
-  }
 };
 
 QTEST_GUILESS_MAIN(ProgramsTest)

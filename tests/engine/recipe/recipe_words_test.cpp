@@ -41,10 +41,6 @@ class RecipeWordsTest : public QObject {
     QTest::newRow("async tp") << "[parallelism]\nasync_tp = true\n"
                               << "r:4:12: parallelism.async_tp: this version does not train with "
                                  "async_tp, it can only plan with it; valid: false";
-    QTest::newRow("states alone are sharded")
-        << "[parallelism]\ndp_shard_states = \"optimizer\"\n"
-        << "r:4:19: parallelism.dp_shard_states: this version does not train with parameters that "
-           "are not sharded with their states, it can only plan with them; valid: all";
   }
 
   void what_only_a_plan_can_do_is_refused_by_train() {

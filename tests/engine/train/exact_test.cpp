@@ -138,6 +138,10 @@ lr = 1e-2
     combined("accumulation on one rank", "1", sets({"training.global_batch=6"}));
     row("accumulation of shards", "2",
         sets({"training.global_batch=12", "wrapping.reduce_each=\"micro-batch\""}));
+    for (const char* states : {"gradients", "optimizer"})
+      row(states, "2",
+          sets({"training.global_batch=12",
+                QString("parallelism.dp_shard_states=\"%1\"").arg(states)}));
     row("no clipping", "3", sets({"training.max_norm=0"}));
     combined("no clipping on one rank", "1", sets({"training.max_norm=0"}));
     row("tied embeddings", "3", sets({"model.tied_embeddings=true"}));

@@ -31,6 +31,25 @@ class PredictTest : public QObject {
  private Q_SLOTS:
   void initTestCase() { qputenv("XDG_CACHE_HOME", cache_.path().toUtf8()); }
 
+  // Four micro-batches: whole parameters are gathered once, whole gradients reduced once.
+  void what_is_not_sharded_travels_once_a_step() {
+    const auto planned = [](const char* states) {
+      const auto document = train::predict(
+          recipe_of({"hardware.ranks=4", "training.local_batch=1", "training.global_batch=16",
+                     std::string("parallelism.dp_shard_states=\"") + states + "\""}),
+          {});
+      if (!document) qFatal("%s", document.error().message.c_str());
+      return *document;
+    };
+    const auto all = planned("all"), gradients = planned("gradients"),
+               states = planned("optimizer");
+    const auto sent = [](const plan::Document& of) { return of.bytes_by_group.at("dp_shard"); };
+    const auto once = static_cast<double>(sent(states)) / 2;
+    QVERIFY(close(static_cast<double>(sent(gradients)), 5 * once, 0.02));
+    QVERIFY(static_cast<double>(sent(all)) > 6 * once);
+    QVERIFY(states.peak_bytes > gradients.peak_bytes);
+  }
+
   void parts_are_the_whole_data() {
     QTest::addColumn<QStringList>("sets");
     QTest::addColumn<QString>("more");
