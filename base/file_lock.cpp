@@ -40,7 +40,7 @@ std::string objection_to(int fd) {
 
 }  // namespace
 
-Result<FileLock> FileLock::take(const std::string& path, milliseconds patience) {
+Result<FileLock> FileLock::open_and_lock(const std::string& path, int kind, milliseconds patience) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (fd < 0 && errno == ELOOP) return fail("{}: cannot be locked: it is a link", path);
   if (fd < 0) return fail("{}: cannot be locked: {}", path, strerror(errno));
@@ -49,7 +49,7 @@ Result<FileLock> FileLock::take(const std::string& path, milliseconds patience) 
     return fail("{}: cannot be locked: {}", path, objection);
   fchmod(fd, 0600);
   const auto until = steady_clock::now() + patience;
-  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  while (flock(fd, kind | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
       lock.state_ = State::impossible;
@@ -62,21 +62,35 @@ Result<FileLock> FileLock::take(const std::string& path, milliseconds patience) 
     }
     std::this_thread::sleep_for(kLook);
   }
-  // The number is only for messages: the lock is not what the file holds. A full disk takes it.
-  const std::string pid = std::to_string(getpid());
-  [[maybe_unused]] const bool told =
-      ftruncate(fd, 0) == 0 && pwrite(fd, pid.data(), pid.size(), 0) > 0;
   return lock;
 }
 
-Result<bool> FileLock::is_held(const std::string& path) {
+Result<FileLock> FileLock::take(const std::string& path, milliseconds patience) {
+  auto lock = open_and_lock(path, LOCK_EX, patience);
+  if (!lock || lock->state_ != State::held) return lock;
+  // The number is only for messages: the lock is not what the file holds. A full disk takes it.
+  const std::string pid = std::to_string(getpid());
+  [[maybe_unused]] const bool told =
+      ftruncate(lock->fd_, 0) == 0 && pwrite(lock->fd_, pid.data(), pid.size(), 0) > 0;
+  return lock;
+}
+
+Result<FileLock> FileLock::share(const std::string& path, milliseconds patience) {
+  return open_and_lock(path, LOCK_SH, patience);
+}
+
+Result<bool> FileLock::is_held(const std::string& path) { return is_refused(path, LOCK_SH); }
+
+Result<bool> FileLock::is_shared(const std::string& path) { return is_refused(path, LOCK_EX); }
+
+Result<bool> FileLock::is_refused(const std::string& path, int kind) {
   const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return false;
   if (fd < 0) return fail("{}: cannot be looked at: {}", path, strerror(errno));
   const FileLock look(fd);
   // What somebody else has put there says nothing of this user's processes.
   if (!objection_to(fd).empty()) return false;
-  return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return flock(fd, kind | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 FileLock::FileLock(FileLock&& other) noexcept

@@ -79,6 +79,15 @@ int convert(const ConvertOptions& options);
 /// progress on stderr, and a line of JSON a store on stdout.
 int tokenize_corpus(const RecipeOptions& recipe, int jobs);
 
+struct StoresOptions {
+  std::string cache;         // a folder of token stores; empty: this host's own
+  bool clean = false;        // removes those whose texts have changed or are gone
+  int64_t unused_days = -1;  // removes those not used for so long; -1: none
+};
+
+/// `stores`: what token stores there are, or which of them it has removed. One in use stays.
+int stores(const StoresOptions& what);
+
 struct TokenizeOptions {
   std::string tokenizer;
   bool decode = false;

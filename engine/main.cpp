@@ -149,6 +149,17 @@ int run(int argc, char** argv) {
   corpus_command->add_option("--jobs", jobs, "threads (default: as many as cores)")
       ->check(CLI::Range(1, 1024));
 
+  engine::StoresOptions stores;
+  auto* stores_command =
+      app.add_subcommand("stores", "the token stores of this host, or removing some");
+  stores_command->add_option("--cache", stores.cache,
+                             "a recipe's data.cache (default: this host's own)");
+  stores_command->add_flag("--clean", stores.clean,
+                           "remove those whose texts have changed or are gone");
+  stores_command
+      ->add_option("--unused", stores.unused_days, "remove those not used for so many days")
+      ->check(CLI::NonNegativeNumber);
+
   launch::SuperviseOptions supervise;
   auto* supervise_command =
       app.add_subcommand("supervise", "run a prepared run directory detached");
@@ -211,6 +222,7 @@ int run(int argc, char** argv) {
   if (*calibrate_command) return engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
+  if (*stores_command) return engine::stores(stores);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
   if (*convert_command) return engine::convert(convert);

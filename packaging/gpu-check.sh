@@ -19,7 +19,7 @@ fi
 [[ $# == 2 ]] || fail 2 "usage: gpu-check.sh --pack FOLDER"
 to=$2
 source "$here/lib/debian.sh"
-source "$here/lib/libtorch.sh"
+source "$here/lib/libraries.sh"
 source "$here/lib/build.sh"
 lock_setup
 install_packages "$here/debian-packages-test.txt"

@@ -9,6 +9,7 @@
 
 #include "engine/data/json_list.h"
 #include "engine/data/packed_streams.h"
+#include "engine/data/parquet_rows.h"
 
 namespace heddle::data {
 namespace {
@@ -46,8 +47,10 @@ class PlainStream : public ByteStream {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteStream>> ByteStream::open(const SourceFile& file) {
+Result<std::unique_ptr<ByteStream>> ByteStream::open(const SourceFile& file,
+                                                     const std::string& field) {
   const std::string& path = file.path;
+  if (file.format.kind == TextKind::parquet) return rows_as_lines(path, field);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
   std::unique_ptr<ByteStream> stream = std::make_unique<PlainStream>(path, fd);

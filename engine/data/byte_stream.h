@@ -1,5 +1,5 @@
-// The bytes of a text file, from its start to its end, as they are read: unpacked, and a list as
-// lines.
+// The bytes of a text file, from its start to its end, as they are read: unpacked, and lists and
+// tables as lines.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace heddle::data {
 /// One thread. Errors begin with the file's path.
 class ByteStream {
  public:
-  /// Of JSON each document on a line.
-  static Result<std::unique_ptr<ByteStream>> open(const SourceFile& file);
+  /// Of JSON and Parquet each document on a line; `field` is Parquet's column.
+  static Result<std::unique_ptr<ByteStream>> open(const SourceFile& file, const std::string& field);
   virtual ~ByteStream() = default;
 
   /// Appends the next bytes, at most so many; false: there are none left.

@@ -16,7 +16,7 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; 
 }  // namespace
 
 Result<> ChunkReader::open() {
-  auto stream = ByteStream::open(files_[place_.file]);
+  auto stream = ByteStream::open(files_[place_.file], field_);
   if (!stream) return fail(stream);
   stream_ = std::move(*stream);
   at_end_ = false;

@@ -19,10 +19,11 @@ namespace heddle::data {
 struct ChunkPlace {
   uint64_t file = 0;
   uint64_t offset = 0;  // in the file's unpacked bytes
-  uint64_t line = 1;    // of a file of JSON: the chunk's first, or element of its list
+  uint64_t line = 1;    // the chunk's first, of JSON also an element of a list, of Parquet a row
 };
 
-/// Of plain text: a document, or a part of one. Of JSON: whole lines.
+/// Of plain text: a document, or a part of one. Of JSON: whole lines. Of Parquet: rows, as lines of
+/// JSON.
 struct Chunk {
   ChunkPlace place;
   const SourceFile* file = nullptr;
@@ -37,8 +38,9 @@ using MayCut = std::function<bool(std::string_view text, size_t at)>;
 /// Reads files one after the other. One thread. A file that changes meanwhile is an error.
 class ChunkReader {
  public:
-  ChunkReader(const std::vector<SourceFile>& files, MayCut may_cut)
-      : files_(files), may_cut_(std::move(may_cut)) {}
+  /// `field`: see ByteStream::open.
+  ChunkReader(const std::vector<SourceFile>& files, std::string field, MayCut may_cut)
+      : files_(files), field_(std::move(field)), may_cut_(std::move(may_cut)) {}
 
   /// The next chunk begins there.
   Result<> go_to(const ChunkPlace& place);
@@ -56,6 +58,7 @@ class ChunkReader {
   std::optional<size_t> cut_below(size_t low, size_t high) const;
 
   const std::vector<SourceFile>& files_;
+  std::string field_;
   MayCut may_cut_;
   ChunkPlace place_;
   std::unique_ptr<ByteStream> stream_;

@@ -20,12 +20,12 @@ struct DocumentPart {
 struct DocumentSink {
   /// An error ends the reading.
   std::function<Result<>(const DocumentPart&)> take;
-  /// Of a document that cannot be read: "FILE:LINE: why".
+  /// Of a document that cannot be read: "FILE:LINE: why", of Parquet "FILE: row N: why".
   std::function<void(std::string complaint)> skip;
 };
 
-/// Hands on what a chunk holds: of JSON each line that is not blank, which is an object with a text
-/// in `field`.
+/// Hands on what a chunk holds: of JSON and Parquet each line that is not blank, which is an object
+/// with a text in `field`.
 Result<> for_each_document(const Chunk& chunk, const std::string& field, const DocumentSink& sink);
 
 }  // namespace heddle::data

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kValid = ".txt, .jsonl or .json, as it is or with .gz or .zst";
+constexpr std::string_view kValid =
+    ".txt, .jsonl or .json, as it is or with .gz or .zst, or .parquet";
 constexpr size_t kNamedSkips = 3;
 
 /// What is found below a folder.
@@ -91,8 +92,10 @@ Result<> add(const std::string& path, Sources& sources) {
 std::optional<TextFormat> text_format(const std::string& path) {
   static const std::map<std::string, Packing> packings = {{".gz", Packing::gzip},
                                                           {".zst", Packing::zstd}};
-  static const std::map<std::string, TextKind> kinds = {
-      {".txt", TextKind::plain}, {".jsonl", TextKind::json_lines}, {".json", TextKind::json}};
+  static const std::map<std::string, TextKind> kinds = {{".txt", TextKind::plain},
+                                                        {".jsonl", TextKind::json_lines},
+                                                        {".json", TextKind::json},
+                                                        {".parquet", TextKind::parquet}};
   fs::path name = fs::path(path).filename();
   TextFormat format;
   if (const auto packing = packings.find(name.extension()); packing != packings.end()) {
@@ -101,6 +104,8 @@ std::optional<TextFormat> text_format(const std::string& path) {
   }
   const auto kind = kinds.find(name.extension());
   if (kind == kinds.end()) return std::nullopt;
+  // Parquet packs its pages itself.
+  if (kind->second == TextKind::parquet && format.packing != Packing::none) return std::nullopt;
   format.kind = kind->second;
   return format;
 }

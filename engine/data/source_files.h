@@ -10,9 +10,9 @@
 
 namespace heddle::data {
 
-/// How a file's documents are written: all of it is one; each line is one, as JSON; or each element
-/// of a list of JSON, or line.
-enum class TextKind { plain, json_lines, json };
+/// How a file's documents are written: all of it is one; each line is one, as JSON; each element of
+/// a list of JSON, or line; or each row of a Parquet file.
+enum class TextKind { plain, json_lines, json, parquet };
 enum class Packing { none, gzip, zstd };
 
 struct TextFormat {
@@ -21,7 +21,8 @@ struct TextFormat {
   bool operator==(const TextFormat&) const = default;
 };
 
-/// By the end of its name (.txt, .jsonl, .json, behind them .gz or .zst); none: it is no text.
+/// By the end of its name (.txt, .jsonl, .json, behind them .gz or .zst; .parquet); none: it is no
+/// text.
 std::optional<TextFormat> text_format(const std::string& path);
 
 /// A text file, and what tells whether it is still the same.

@@ -40,7 +40,7 @@ class Builder {
 
   Result<> build() {
     remove_parts();
-    if (auto written = write_store_file(folder_ + "/sources.json", origin_.record, false); !written)
+    if (auto written = write_store_file(sources_path(folder_), origin_.record, false); !written)
       return written;
     if (auto found = find_shards(); !found) return found;
     if (shards_ >= options_.shards) return {};
@@ -48,7 +48,7 @@ class Builder {
     if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
     token_bytes_ = tokenizer->vocab_size() > kWide ? 4 : 2;
 
-    ChunkReader reader(origin_.files, [&](std::string_view text, size_t at) {
+    ChunkReader reader(origin_.files, origin_.choice.field, [&](std::string_view text, size_t at) {
       return parts_at(text, at, *tokenizer);
     });
     if (auto there = reader.go_to(state_.place); !there) return there;
@@ -265,6 +265,7 @@ Result<> build_store(const StoreOrigin& origin, const BuildOptions& options) {
   const std::string folder = origin.folder();
   if (auto made = make_private_folders(folder); !made)
     return fail("data.cache: {}", made.error().message);
+  const StoreUse use(folder);
   const auto turn = take_turn(origin, options.shards);
   if (!turn) return fail(turn);
   if (!*turn) return {};

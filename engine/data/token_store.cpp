@@ -42,6 +42,8 @@ Result<std::string> hash_of(const std::string& path, size_t most) {
   return hex(XXH3_128bits(bytes->data(), bytes->size()));
 }
 
+}  // namespace
+
 Result<std::string> default_cache() {
   const char* cache = getenv("XDG_CACHE_HOME");
   const char* home = getenv("HOME");
@@ -49,8 +51,6 @@ Result<std::string> default_cache() {
   if (home && *home) return std::string(home) + "/.cache/heddle/tokens";
   return fail("data.cache: neither XDG_CACHE_HOME nor HOME is set; valid: a folder for tokens");
 }
-
-}  // namespace
 
 Result<StoreOrigin> store_origin(const recipe::Data& data, Part part) {
   if (data.tokenizer.empty())
@@ -109,6 +109,7 @@ std::string shard_path(const std::string& folder, int64_t shard) {
 }
 std::string whole_path(const std::string& folder) { return folder + "/whole.json"; }
 std::string lock_path(const std::string& folder) { return folder + "/lock"; }
+std::string sources_path(const std::string& folder) { return folder + "/sources.json"; }
 std::string failure_path(const std::string& folder) { return folder + "/failure"; }
 
 Result<ShardHeader> read_shard_header(const std::string& path) {
@@ -138,6 +139,7 @@ Result<std::optional<StoreTotals>> read_totals(const std::string& folder) {
 
 Result<> TokenStore::look() {
   const std::string folder = origin_.folder();
+  if (!use_) use_ = StoreUse(folder);
   auto totals = read_totals(folder);
   if (!totals) return fail(totals);
   totals_ = *totals;

@@ -13,6 +13,7 @@
 #include "engine/data/chunks.h"
 #include "engine/data/document_choice.h"
 #include "engine/data/source_files.h"
+#include "engine/data/store_use.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::data {
@@ -35,6 +36,9 @@ struct StoreOrigin {
 /// the clock. Reading a terabyte to hash it would take the hours that a store saves.
 Result<StoreOrigin> store_origin(const recipe::Data& data, Part part = Part::training);
 
+/// This host's own cache of stores: where `data.cache` is empty.
+Result<std::string> default_cache();
+
 /// A store is a folder of shards, one after the other, each whole or not there. All but the last
 /// hold `tokens_of_shard`: the first are small, since training begins with them.
 int64_t tokens_of_shard(int64_t shard);
@@ -44,6 +48,8 @@ int64_t first_of_shard(int64_t shard);
 std::string shard_path(const std::string& folder, int64_t shard);
 std::string whole_path(const std::string& folder);
 std::string lock_path(const std::string& folder);
+/// StoreOrigin::record.
+std::string sources_path(const std::string& folder);
 /// Why the last one who built it gave up.
 std::string failure_path(const std::string& folder);
 
@@ -81,7 +87,8 @@ struct StoreTotals {
 Result<std::optional<StoreTotals>> read_totals(const std::string& folder);
 
 /// A store as its readers see it, while it may still grow. Tokens are read from the files, which
-/// the page cache shares among ranks; nothing of them stays with the reader. Threads: any.
+/// the page cache shares among ranks; nothing of them stays with the reader. It is in use as soon
+/// as it is there. Threads: any.
 class TokenStore {
  public:
   explicit TokenStore(StoreOrigin origin) : origin_(std::move(origin)) {}
@@ -103,6 +110,7 @@ class TokenStore {
 
   StoreOrigin origin_;
   mutable std::mutex mutex_;
+  StoreUse use_;
   int64_t shards_ = 0;
   int64_t tokens_ = 0;
   std::optional<StoreTotals> totals_;

@@ -12,6 +12,10 @@ namespace heddle::launch {
 Result<Tokenizing> Tokenizing::start(const recipe::Recipe& recipe, const std::string& engine,
                                      const std::string& run_dir) {
   Tokenizing tokenizing;
+  // Before looking whether they are whole, so that they stay so.
+  for (const auto& [key, data, part, weight] : data::texts_of(recipe))
+    if (const auto origin = data::store_origin(data, part))
+      tokenizing.uses_.emplace_back(origin->folder());
   const auto nothing_to_do = data::is_tokenized(recipe);
   if (!nothing_to_do || *nothing_to_do) return tokenizing;
   // What an earlier run's gave up for is not this one's.

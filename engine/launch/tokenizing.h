@@ -2,16 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "engine/data/store_use.h"
 #include "engine/launch/process.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::launch {
 
 /// Runs until the token stores are whole, at most as long as this exists: what is not tokenized
-/// then is tokenized by the next run. What it says of itself is in tokenize.err of the run
-/// directory; an error of its is told by the ranks, which wait for what it does not give.
+/// then is tokenized by the next run. So long the stores are in use. What it says of itself is in
+/// tokenize.err of the run directory; an error of its is told by the ranks, which wait for what it
+/// does not give.
 class Tokenizing {
  public:
   /// Starts it where there is something to tokenize. What is wrong with the texts is left to the
@@ -19,15 +22,18 @@ class Tokenizing {
   static Result<Tokenizing> start(const recipe::Recipe& recipe, const std::string& engine,
                                   const std::string& run_dir);
   Tokenizing() = default;
-  Tokenizing(Tokenizing&& other) noexcept : id_(std::exchange(other.id_, {})) {}
+  Tokenizing(Tokenizing&& other) noexcept
+      : id_(std::exchange(other.id_, {})), uses_(std::move(other.uses_)) {}
   Tokenizing& operator=(Tokenizing&& other) noexcept {
     std::swap(id_, other.id_);
+    std::swap(uses_, other.uses_);
     return *this;
   }
   ~Tokenizing();
 
  private:
   ProcessId id_;  // pid 0: there is none
+  std::vector<data::StoreUse> uses_;
 };
 
 }  // namespace heddle::launch

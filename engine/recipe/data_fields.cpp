@@ -70,8 +70,7 @@ Field mix_field() {
 std::vector<Field> data_fields() {
   using R = Recipe;
   return {
-      strings("data.text", &R::data, &Data::text,
-              "files (.txt, .jsonl, .json, packed or not), folders, patterns")
+      strings("data.text", &R::data, &Data::text, kTexts)
           .says("text", "", "What is trained on: files, and folders of them.")
           .often()
           .files(kTextFiles)
@@ -94,7 +93,7 @@ std::vector<Field> data_fields() {
           .files("/")
           .zero("the host's own"),
       text("data.field", &R::data, &Data::field, "a name")
-          .says("field", "", "Which member of a JSON document is its text."),
+          .says("field", "", "Which member of a JSON document, or column of Parquet, is its text."),
       number("data.skip_limit", &R::data, &Data::skip_limit, kFraction)
           .says("skip at most", "of all documents",
                 "Documents that cannot be read are skipped, up to this share; more end the run."),

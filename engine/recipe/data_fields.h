@@ -8,7 +8,9 @@
 
 namespace heddle::recipe {
 
-inline const std::string kTextFiles = "*.txt *.jsonl *.json *.gz *.zst";
+inline const std::string kTexts =
+    "files (.txt, .jsonl, .json, packed or not, .parquet), folders, patterns";
+inline const std::string kTextFiles = "*.txt *.jsonl *.json *.gz *.zst *.parquet";
 
 std::vector<Field> data_fields();
 

@@ -219,8 +219,7 @@ std::vector<Field> make_schema() {
                 "Steps in a row that may not be finite before the run ends; 0: any number.")
           .zero("any")
           .steps(Step::one),
-      strings("validation.text", &R::validation, &Validation::text,
-              "files (.txt, .jsonl, .json, packed or not), folders, patterns")
+      strings("validation.text", &R::validation, &Validation::text, kTexts)
           .says("held out", "", "Text to validate on, never trained on.")
           .files(kTextFiles)
           .zero("none"),

@@ -36,6 +36,8 @@ build() {
   local cuda=OFF
   [[ $1 == cuda ]] && cuda=ON
   local settings=("-DHEDDLE_LIBTORCH:PATH=$HEDDLE_LIBTORCH" "-DHEDDLE_CUDA:BOOL=$cuda")
+  # Once it is there, every build has the Parquet plug-in.
+  [[ -d $HEDDLE_ARROW ]] && settings+=("-DHEDDLE_ARROW:PATH=$HEDDLE_ARROW")
   shift
   local arguments=(--build --preset release --parallel "$(build_jobs)")
   (($#)) && arguments+=(--target "$@")

@@ -4,6 +4,7 @@
 HEDDLE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 HEDDLE_CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/heddle"
 HEDDLE_LIBTORCH="$HEDDLE_CACHE/libtorch-2.11.0"
+HEDDLE_ARROW="$HEDDLE_CACHE/arrow-26.0.1"
 
 # Everything a script says goes to stderr: stdout belongs to the program that it starts.
 say() { printf 'heddle: %s\n' "$*" >&2; }

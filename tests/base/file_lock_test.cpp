@@ -102,6 +102,22 @@ class FileLockTest : public QObject {
     QVERIFY(holds(file));
   }
 
+  void several_share_it_and_nobody_takes_it_from_them() {
+    const std::string file = path("lock");
+    QVERIFY(!FileLock::is_shared(file).value());
+    {
+      const auto one = FileLock::share(file), two = FileLock::share(file);
+      QVERIFY(one->state() == FileLock::State::held && two->state() == FileLock::State::held);
+      QVERIFY(FileLock::is_shared(file).value());
+      QVERIFY(!FileLock::is_held(file).value());
+      QCOMPARE(FileLock::take(file)->state(), FileLock::State::of_another);
+    }
+    QVERIFY(!FileLock::is_shared(file).value());
+    const auto taken = FileLock::take(file);
+    QVERIFY(FileLock::is_shared(file).value());
+    QCOMPARE(FileLock::share(file)->state(), FileLock::State::of_another);
+  }
+
   void it_goes_with_its_process() {
     const std::string file = path("lock");
     {

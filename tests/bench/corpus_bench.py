@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""Token stores at the sizes of real corpora. `text`: a text as .txt and as .jsonl.gz: the tokenizing rate on two
-threads, a run's first step with a cold and a warm store, and a rank's memory against that of a run on 1 MB (ten
-minutes). `tokens`: a synthetic store of 200 GB in 2,000 sparse shards: a run's first step and memory, and what it takes
-to go on in the middle under another layout.
+"""Token stores at the sizes of real corpora. `text`: a text as .txt, .jsonl.gz and Parquet: the tokenizing rate on two
+threads, a run's first step with a cold and a warm store, a rank's memory against that of a run on 1 MB, and the losses
+of all forms and numbers of ranks (a quarter of an hour; needs a Python with pyarrow). `tokens`: a synthetic store of
+200 GB in 2,000 sparse shards: a run's first step and memory, and what it takes to go on in the middle under another
+layout.
 
-  corpus_bench.py text|tokens [--megabytes 1000] [--ranks 2,8] [--build build/release/bin] [--folder DIR]
+  corpus_bench.py text|tokens [--megabytes 1000] [--ranks 1,2,8] [--build build/release/bin] [--folder DIR]
 """
 import argparse
+import array
+import glob
 import gzip
 import json
 import os
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,8 +30,8 @@ n_heads = 4
 n_kv_heads = 4
 ffn_dim = 128
 [data]
-text = ["{text}"]
-tokenizer = "{root}/resources/data/tokenizer.json"
+{source}
+tokenizer = "{folder}/tokenizer.json"
 cache = "{folder}/{cache}"
 seq_len = 128
 [training]
@@ -41,11 +46,21 @@ overcommit = true
 """
 
 
-def recipe(a, text, cache, steps=5):
+def recipe(a, text, cache, steps=5, key="text"):
     path = f"{a.folder}/{cache}.toml"
+    source = f'text = ["{text}"]' if key == "text" else f'{key} = "{text}"'
     with open(path, "w") as file:
-        file.write(RECIPE.format(text=text, root=ROOT, folder=a.folder, cache=cache, steps=steps))
+        file.write(RECIPE.format(source=source, folder=a.folder, cache=cache, steps=steps))
     return path
+
+
+def make_tokenizer(a):
+    """Without tokens that begin and end a text, so that it is the same cut into documents or not."""
+    with open(f"{ROOT}/resources/data/tokenizer.json") as file:
+        tokenizer = json.load(file)
+    tokenizer.update(added_tokens=[], post_processor=None)
+    with open(f"{a.folder}/tokenizer.json", "w") as file:
+        json.dump(tokenizer, file)
 
 
 def run(a, *words):
@@ -67,39 +82,118 @@ def say(what, results):
           f"{results['seconds']:.1f} s in all, loss {results['losses'][-1]:.6f}", flush=True)
 
 
+class Readers(threading.Thread):
+    """Which processes have had a file open."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.path, self.seen, self.ended = path, set(), False
+        self.start()
+
+    def run(self):
+        while not self.ended:
+            for link in glob.glob("/proc/[0-9]*/fd/*"):
+                try:
+                    if os.readlink(link) == self.path:
+                        self.seen.add(link.split("/")[2])
+                except OSError:
+                    pass
+            time.sleep(0.02)
+
+    def count(self):
+        self.ended = True
+        self.join()
+        return len(self.seen)
+
+
+class Checks:
+    missed = 0
+
+    def __call__(self, what, ok):
+        self.missed += not ok
+        print(f"  {'ok' if ok else 'MISSED'}: {what}", flush=True)
+
+
 def make_texts(a):
+    """The same text in three forms, cut where lines begin; the first megabyte of it by itself."""
+    import pyarrow
+    import pyarrow.parquet
+
     with open(f"{ROOT}/resources/data/tinyshakespeare.txt") as file:
-        shakespeare = file.read()
-    small = f"{a.folder}/small.txt"
-    with open(small, "w") as file:
-        file.write(shakespeare[:1_000_000])
-    # Each copy begins elsewhere, so that no two samples are alike.
-    plain, packed = f"{a.folder}/text.txt", f"{a.folder}/text.jsonl.gz"
-    with open(plain, "w") as text, gzip.open(packed, "wt", compresslevel=1) as lines:
+        lines = file.readlines()
+    # No token lies across two of them.
+    parts, part = [], ""
+    for line in lines:
+        if len(part) > 5000 and not line[0].isspace():
+            parts.append(part)
+            part = ""
+        part += line
+    parts.append(part)
+    small, plain = f"{a.folder}/small.txt", f"{a.folder}/text.txt"
+    packed, table = f"{a.folder}/text.jsonl.gz", f"{a.folder}/text.parquet"
+    schema = pyarrow.schema([("text", pyarrow.string())])
+    with open(plain, "w") as text, gzip.open(packed, "wt", compresslevel=1) as rows, \
+            pyarrow.parquet.ParquetWriter(table, schema) as columns:
         written, copy = 0, 0
         while written < a.megabytes * 1_000_000:
-            at = copy * 7919 % len(shakespeare)
-            part = shakespeare[at:] + shakespeare[:at]
-            text.write(part)
-            for begin in range(0, len(part), 5000):
-                lines.write(json.dumps({"text": part[begin:begin + 5000]}) + "\n")
-            written, copy = written + len(part), copy + 1
-    return small, plain, packed
+            at = copy * 97 % len(parts)  # each copy begins elsewhere, so that no two samples are alike
+            turned = parts[at:] + parts[:at]
+            text.write("".join(turned))
+            rows.writelines(json.dumps({"text": each}) + "\n" for each in turned)
+            columns.write_table(pyarrow.table({"text": turned}, schema))
+            written, copy = written + sum(map(len, turned)), copy + 1
+    with open(small, "w") as text:
+        text.write("".join(parts)[:1_000_000])
+    return small, {"txt": plain, "jsonl.gz": packed, "parquet": table}
+
+
+def without_a_store(a, small):
+    """The small text's losses, its tokens made at once and read from a file of numbers."""
+    with open(small) as text:
+        ids = subprocess.run([f"{a.build}/heddle-engine", "tokenize", "--tokenizer", f"{a.folder}/tokenizer.json"],
+                             stdin=text, capture_output=True, text=True, check=True).stdout.split()
+    with open(f"{a.folder}/small.u16", "wb") as file:
+        array.array("H", map(int, ids)).tofile(file)
+    return train(a, recipe(a, f"{a.folder}/small.u16", "numbers", key="token_ids"), 1)["losses"]
 
 
 def of_texts(a):
-    small, plain, packed = make_texts(a)
-    for name, text in (("txt", plain), ("jsonl.gz", packed)):
+    check = Checks()
+    small, texts = make_texts(a)
+    rates = {}
+    for name, text in texts.items():
         made = run(a, "tokenize-corpus", recipe(a, text, name), "--jobs", "2")
-        print(f".{name}: {made['bytes'] / made['seconds'] / 1e6:.1f} MB/s on two threads, {made['tokens']} tokens, "
-              f"{made['seconds']:.1f} s", flush=True)
+        rates[name] = made["bytes"] / made["seconds"] / 1e6
+        print(f".{name}: {rates[name]:.1f} MB/s on two threads, {made['tokens']} tokens of "
+              f"{made['documents']} documents, {made['seconds']:.1f} s", flush=True)
+    check("25 MB/s of .txt", rates["txt"] >= 25)
+    check(".jsonl.gz within 15 % of .txt", rates["jsonl.gz"] >= 0.85 * rates["txt"])
+    run(a, "tokenize-corpus", recipe(a, small, "small"))
+    expected, all_losses = without_a_store(a, small), []
     for ranks in a.ranks:
-        run(a, "tokenize-corpus", recipe(a, small, "small"))
-        say(f"{ranks} ranks, 1 MB, warm", train(a, recipe(a, small, "small"), ranks))
-        say(f"{ranks} ranks, .txt, warm", train(a, recipe(a, plain, "txt"), ranks))
-        say(f"{ranks} ranks, .jsonl.gz, warm", train(a, recipe(a, packed, "jsonl.gz"), ranks))
-        cold = recipe(a, plain, f"cold{ranks}")
-        say(f"{ranks} ranks, .txt, cold", train(a, cold, ranks))
+        least = train(a, recipe(a, small, "small"), ranks)
+        say(f"{ranks} ranks, 1 MB, warm", least)
+        check("the losses of the same tokens without a store", apart(least["losses"], expected) <= 1e-5)
+        same = []
+        for name, text in texts.items():
+            for kind, limit, cache in (("warm", 3, name), ("cold", 8, f"cold-{ranks}-{name}")):
+                readers = Readers(text)
+                results = train(a, recipe(a, text, cache), ranks)
+                say(f"{ranks} ranks, .{name}, {kind}", results)
+                read_by, memory = readers.count(), results["peak_bytes"] - least["peak_bytes"]
+                check(f"first step within {limit} s", results["first_step_seconds"] <= limit)
+                check(f"the text was read by {read_by} processes", read_by == (kind == "cold"))
+                check("a rank's memory within 100 MiB of that on 1 MB", memory <= 100 << 20)
+                same.append(results["losses"])
+        check("the same losses in all forms", all(each == same[0] for each in same))
+        all_losses.append(same[0])
+    furthest = max(apart(each, all_losses[0]) for each in all_losses)
+    check(f"the losses of all numbers of ranks within 1e-5: {furthest:.1e}", furthest <= 1e-5)
+    return check.missed
+
+
+def apart(one, other):
+    return max(abs(x - y) for x, y in zip(one, other, strict=True))
 
 
 def of_tokens(a):
@@ -136,15 +230,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("text", "tokens"))
     parser.add_argument("--megabytes", type=int, default=1000)
-    parser.add_argument("--ranks", type=lambda words: [int(word) for word in words.split(",")], default=[2, 8])
+    parser.add_argument("--ranks", type=lambda words: [int(word) for word in words.split(",")], default=[1, 2, 8])
     parser.add_argument("--build", default=f"{ROOT}/build/release/bin")
     parser.add_argument("--folder", default=tempfile.gettempdir())
     a = parser.parse_args()
     a.folder = tempfile.mkdtemp(prefix="corpus-bench-", dir=a.folder)
     try:
-        of_texts(a) if a.what == "text" else of_tokens(a)
+        make_tokenizer(a)
+        missed = of_texts(a) if a.what == "text" else of_tokens(a)
     finally:
         shutil.rmtree(a.folder)
+    sys.exit(1 if missed else 0)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class FetchTest : public QObject {
     QEventLoop loop;  // the server on loopback answers from this thread
     connect(&python, &QProcess::finished, &loop, &QEventLoop::quit);
     python.start("/usr/bin/python3",
-                 {"-E", "-s", "-B", HEDDLE_SOURCE_DIR "/packaging/lib/libtorch.py",
+                 {"-E", "-s", "-B", HEDDLE_SOURCE_DIR "/packaging/lib/lay_out.py",
                   folder.filePath("lock"), variant, folder.filePath("libtorch")});
     loop.exec();
     message_ = python.readAllStandardError();

@@ -208,6 +208,17 @@ class TokenStoreTest : public QObject {
     QCOMPARE(QString::fromStdString(TokenStore(*bad).await(1).error().message), why);
   }
 
+  void parquetWithoutThePlugIn() {
+    const auto origin = store_origin(data({put("a.parquet", "PAR1")}));
+    const QString why = said(build_store(*origin, {}));
+    QVERIFY2(why.startsWith(QString::fromStdString(
+                 "data.text: " + path("a.parquet") +
+                 ": Parquet needs the engine's plug-in for it, which does not load (")),
+             qPrintable(why));
+    QVERIFY2(why.endsWith("; valid: packaging/start.sh --parquet builds it, or .jsonl instead"),
+             qPrintable(why));
+  }
+
   void fewUnreadableDocumentsAreSkipped() {
     std::string lines;
     for (int i = 0; i < 2000; ++i) lines += i == 999 ? "no\n" : "{\"text\": \"a\"}\n";

@@ -1,4 +1,4 @@
-"""usage: libtorch.py LOCK VARIANT TARGET
+"""usage: lay_out.py LOCK VARIANT TARGET
 
 Lays out in TARGET what LOCK says of each wheel for VARIANT (cpu or cuda). TARGET appears whole or
 not at all; one that this lock file made already is left as it is."""

@@ -1,0 +1,22 @@
+# The imported target heddle::arrow, where Apache Arrow is: HEDDLE_ARROW/{include,lib}, a system's, or what
+# packaging/start.sh --parquet and packaging/test.sh lay out.
+
+set(HEDDLE_ARROW "" CACHE PATH "Apache Arrow with Parquet; empty: looked for")
+find_package(Parquet CONFIG QUIET)
+foreach(folder IN ITEMS "${HEDDLE_ARROW}" "${_heddle_cache}/heddle/arrow-26.0.1")
+  file(GLOB libraries "${folder}/lib/libparquet.so*" "${folder}/lib/libarrow.so*")
+  if(folder AND libraries AND NOT TARGET heddle_arrow)
+    add_library(heddle_arrow INTERFACE)
+    target_include_directories(heddle_arrow SYSTEM INTERFACE "${folder}/include")
+    target_link_libraries(heddle_arrow INTERFACE ${libraries} "-Wl,-rpath,${folder}/lib")
+  endif()
+endforeach()
+if(TARGET Parquet::parquet_shared AND NOT TARGET heddle_arrow)
+  add_library(heddle_arrow INTERFACE)
+  target_link_libraries(heddle_arrow INTERFACE Parquet::parquet_shared)
+endif()
+if(TARGET heddle_arrow)
+  add_library(heddle::arrow ALIAS heddle_arrow)
+else()
+  message(STATUS "No Apache Arrow: without the Parquet plug-in. packaging/start.sh --parquet fetches it.")
+endif()
