@@ -12,9 +12,11 @@
 #include "base/number_text.h"
 #include "base/read_json.h"
 #include "base/say.h"
+#include "engine/calibrating.h"
 #include "engine/commands.h"
 #include "engine/cost/calibration.h"
 #include "engine/launch/process.h"
+#include "engine/launch/run_files.h"
 #include "engine/launch/run_ranks.h"
 #include "engine/launch/spawn.h"
 
@@ -23,22 +25,19 @@ namespace {
 
 constexpr int32_t kMostCalibrated = 64;
 
-// Runs the ranks in a folder of their own; the calibration is in its results.json then.
-Result<cost::Calibration> measure(const std::string& run_dir, int32_t ranks) {
+Result<nlohmann::json> measure_in(const std::string& run_dir, int32_t ranks,
+                                  const std::string& recipe) {
   launch::Launch launch;
   launch.run = launch.mode = "calibrate";
   launch.world_size = launch.local_ranks = ranks;
   if (const auto written = launch::write_launch(run_dir, launch); !written) return fail(written);
+  if (!recipe.empty())
+    if (const auto written = launch::write_atomically(run_dir + "/recipe.toml", recipe); !written)
+      return fail(written);
   const auto outcome = launch::run_ranks(run_dir, launch::engine_program(), launch::now(), {}, {});
   if (!outcome) return fail(outcome);
   if (outcome->end.exit_code != 0) return fail("{}{}", outcome->failed_output, outcome->end.cause);
-  const auto results = read_json_file(run_dir + "/results.json");
-  if (!results) return fail(results);
-  try {
-    return cost::calibration_from_json(*results);
-  } catch (const nlohmann::json::exception& error) {
-    return fail("{}/results.json: {}", run_dir, error.what());
-  }
+  return read_json_file(run_dir + "/results.json");
 }
 
 void print(const char* collective, const cost::CollectiveTimes& times) {
@@ -86,21 +85,32 @@ std::vector<int32_t> usual_ranks() {
 }
 
 Result<cost::Calibration> calibrate_with(int32_t ranks) {
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return fail("{}: {}", folder, strerror(errno));
   const cost::MachineSpeed speed = cost::measure_machine_speed();
-  auto calibration = measure(folder, ranks);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
-  if (!calibration) return calibration;
-  calibration->speed = speed;
-  if (const auto kept = cost::keep_calibration(cost::calibration_file(), *calibration); !kept)
+  const auto measured = measure_with_ranks(ranks, {});
+  if (!measured) return fail(measured);
+  cost::Calibration calibration;
+  try {
+    calibration = cost::calibration_from_json(*measured);
+  } catch (const nlohmann::json::exception& error) {
+    return fail("results.json: {}", error.what());
+  }
+  calibration.speed = speed;
+  if (const auto kept = cost::keep_calibration(cost::calibration_file(), calibration); !kept)
     return fail(kept);
   return calibration;
 }
 
 }  // namespace
+
+Result<nlohmann::json> measure_with_ranks(int32_t ranks, const std::string& recipe) {
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "heddle-calibrate-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return fail("{}: {}", folder, strerror(errno));
+  auto measured = measure_in(folder, ranks, recipe);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return measured;
+}
 
 int calibrate(int32_t ranks, bool json) {
   nlohmann::json all = nlohmann::json::array();

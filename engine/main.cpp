@@ -9,6 +9,7 @@
 
 #include "base/guard.h"
 #include "base/say.h"
+#include "engine/calibrating.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/commands.h"
 #include "engine/launch/process.h"
@@ -129,10 +130,16 @@ int run(int argc, char** argv) {
   int32_t ranks = 0;
   auto* calibrate_command = app.add_subcommand(
       "calibrate", "measure this machine: communication at many sizes, operators");
+  std::string calibrated = "cpu";
+  calibrate_command
+      ->add_option("--device", calibrated,
+                   "cpu, or cuda: the GPUs, for an entry in the catalogue of hardware")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
   calibrate_command
       ->add_option(
           "--ranks", ranks,
-          "ranks that share this machine (default: one, as many as cores, and twice as many)")
+          "ranks that share this machine (default: one, as many as cores, and twice as many; of "
+          "GPUs one each)")
       ->check(CLI::Range(1, 64));
   calibrate_command->add_flag("--json", json, "as JSON");
 
@@ -219,7 +226,9 @@ int run(int argc, char** argv) {
     return 2;
   }
   if (*search_command) return engine::search(recipe, search);
-  if (*calibrate_command) return engine::calibrate(ranks, json);
+  if (*calibrate_command)
+    return calibrated == "cuda" ? engine::calibrate_gpus(ranks, json)
+                                : engine::calibrate(ranks, json);
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
   if (*stores_command) return engine::stores(stores);

@@ -32,6 +32,17 @@ cuda::UsedDevice heddle_cuda_use_device(int local_rank, bool shared) {
   return {count, index};
 }
 
+runtime::DeviceProperties heddle_cuda_properties(int index) {
+  constexpr int kFirstWithEightBits = 89;  // of compute capabilities: Ada
+  const cudaDeviceProp& of = *at::cuda::getDeviceProperties(static_cast<c10::DeviceIndex>(index));
+  size_t free = 0, total = 0;
+  C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return {.multiprocessors = of.multiProcessorCount,
+          .memory_bytes = static_cast<int64_t>(total),
+          .cache_bytes = of.l2CacheSize,
+          .eight_bits = 10 * of.major + of.minor >= kFirstWithEightBits};
+}
+
 c10::intrusive_ptr<c10d::Backend> heddle_cuda_make_group(
     const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
     const transport::GroupOptions& options) {

@@ -10,6 +10,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "engine/runtime/device_properties.h"
 #include "engine/runtime/device_run.h"
 #include "engine/transport/meeting.h"
 
@@ -41,6 +42,10 @@ inline constexpr const char* kFacts = "heddle_cuda_facts";
 /// "heddle_cuda_pci_address": of a GPU by its index, as sysfs has it; empty: not known.
 using PciAddress = std::string (*)(int index);
 inline constexpr const char* kPciAddress = "heddle_cuda_pci_address";
+
+/// "heddle_cuda_properties": of a GPU by its index, which is the current one. Throws c10::Error.
+using Properties = runtime::DeviceProperties (*)(int index);
+inline constexpr const char* kProperties = "heddle_cuda_properties";
 
 /// "heddle_cuda_make_group": an NCCL group. Throws c10::Error.
 using MakeGroup =

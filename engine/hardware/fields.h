@@ -43,5 +43,7 @@ const std::vector<RatesField>& measured_rates();
 /// Ranges of the numbers in `measured_rates`.
 inline constexpr double kLeastLatencyUs = 0.1, kMostLatencyUs = 1e6;
 inline constexpr double kLeastGbPerS = 1e-3, kMostGbPerS = 1e5;
+/// Of a number's spread: beyond it nothing has been measured.
+inline constexpr double kMostSpread = 10;
 
 }  // namespace heddle::hardware

@@ -138,6 +138,7 @@ class TableReader {
       };
       read("latency_us", rate.latency_us, kLeastLatencyUs, kMostLatencyUs, "microseconds");
       read("gb_per_s", rate.gb_per_s, kLeastGbPerS, kMostGbPerS, "GB/s");
+      reader->spread();
       reader->provenance(element, rate.gb_per_s.origin, rate.gb_per_s.source);
       rate.latency_us.origin = rate.gb_per_s.origin;
       rate.latency_us.source = rate.gb_per_s.source;
@@ -174,8 +175,16 @@ class TableReader {
                          .value_or(member.value);
     else
       fault(node, key, "has no value", valid);
+    reader->spread();
     reader->provenance(node, member.origin, member.source);
     reader->no_others();
+  }
+
+  // For people who read the file: plans do not go by it.
+  void spread() {
+    const std::string valid = range_words(0, kMostSpread, "a share");
+    if (const toml::node* node = find("spread"))
+      recipe::read_number(*node, {0, kMostSpread, false, false, valid}, complain("spread"));
   }
 
   void provenance(const toml::node& node, Origin& origin, std::string& source) {

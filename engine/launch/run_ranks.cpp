@@ -158,7 +158,7 @@ Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
 Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
                           const std::string& engine, SupervisorLog& log) {
   const std::string file = run_dir + "/recipe.toml";
-  if (launch.mode == "calibrate" || !std::filesystem::exists(file)) return RanksWork{};
+  if (!std::filesystem::exists(file)) return RanksWork{};
   const recipe::Parsed parsed = recipe::parse_file(file);
   if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
   RanksWork work;

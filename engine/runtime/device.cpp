@@ -11,6 +11,7 @@
 #include "engine/build_id.h"
 #include "engine/cuda/plugin.h"
 #include "engine/launch/choose_device.h"
+#include "engine/runtime/device_properties.h"
 #include "engine/transport/host_backend.h"
 
 namespace heddle::runtime {
@@ -98,6 +99,10 @@ c10::intrusive_ptr<c10d::Backend> make_group(c10::Device device,
 std::unique_ptr<DeviceRun> make_device_run(c10::Device device) {
   if (device.is_cuda()) return look_up<cuda::MakeRun>(cuda::kMakeRun)();
   return make_cpu_run();
+}
+
+DeviceProperties device_properties(c10::Device gpu) {
+  return look_up<cuda::Properties>(cuda::kProperties)(gpu.index());
 }
 
 int64_t free_bytes(c10::Device device) {

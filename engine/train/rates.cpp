@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
@@ -11,9 +12,12 @@
 #include "engine/graph/error_text.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
+#include "engine/recipe/fault_lines.h"
+#include "engine/recipe/parse.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
+#include "engine/train/calibrate_gpus.h"
 #include "engine/train/measure.h"
 
 namespace heddle::train {
@@ -160,6 +164,11 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::L
 }
 
 Result<> calibrate(const launch::RankContext& context) {
+  if (const std::string file = context.run_dir + "/recipe.toml"; std::filesystem::exists(file)) {
+    const recipe::Parsed parsed = recipe::parse_file(file);
+    if (!parsed.ok()) return fail("{}", recipe::lines_of(parsed.faults));
+    return calibrate_gpus(context, parsed.recipe);
+  }
   const int32_t ranks = context.launch.world_size;
   // Half of the ranks are a group as well, where that is more than one.
   recipe::Recipe all;

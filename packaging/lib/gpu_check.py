@@ -46,13 +46,14 @@ class Check:
         self.log.write_text("")
         self.until = time.monotonic() + seconds
 
-    def run(self, *command, may_fail=False):
+    def run(self, *command, may_fail=False, environment=None):
         command = [str(word) for word in command]
         left = max(self.until - time.monotonic(), 1)
         with open(self.log, "ab") as log, tempfile.TemporaryFile() as said:
             log.write(f"$ {' '.join(command)}\n".encode())
             log.flush()
-            process = subprocess.Popen(command, stdout=said, stderr=log, env=self.environment, start_new_session=True)
+            process = subprocess.Popen(command, stdout=said, stderr=log, env=environment or self.environment,
+                                       start_new_session=True)
             try:
                 process.wait(timeout=left)
                 in_time = True
@@ -188,10 +189,15 @@ def parity(check):
     return found[worst] <= PARITY, f"furthest from Hugging Face's losses: {found[worst]:.2g} ({worst}; {PARITY:g} may be)", found
 
 
+def of_steps(check):
+    """The recipe whose steps are timed, and planned."""
+    return recipe("llama3-debug" if check.arguments.tiny else "llama3-1b", steps=16,
+                  **dict(layers=2, seq=256) if check.arguments.tiny else dict(layers=4, seq=4096))
+
+
 def steps(check):
     """Operator by operator, planned, and as one recorded launch; memory against the plan."""
-    words = recipe("llama3-debug" if check.arguments.tiny else "llama3-1b", steps=16,
-                   **dict(layers=2, seq=256) if check.arguments.tiny else dict(layers=4, seq=4096))
+    words = of_steps(check)
     eager, _ = check.train("steps-eager", words, "--mode", "eager")
     planned, lines = check.train("steps-planned", words, "--mode", "planned")
     seconds = [line["step_seconds"] for line in lines]
@@ -246,6 +252,23 @@ def shared(check):
     return away[worst] <= BF16, f"losses within {away[worst]:.2g} of one rank's ({worst}; {BF16:g} may be)", losses
 
 
+def calibration(check):
+    """All GPUs, each a rank's, into a catalogue of this check's own; what the steps above are planned to take by it."""
+    own = dict(check.environment, XDG_CONFIG_HOME=str(check.folder / "config"))
+    path = check.folder / "calibration.toml"
+    path.write_text(of_steps(check))
+
+    def engine(*arguments):
+        return json.loads(check.run(check.build / "heddle-engine", *arguments, "--json", environment=own).splitlines()[-1])
+
+    found = engine("calibrate", "--device", "cuda")
+    found["planned_seconds"] = engine("plan", path, "--hardware", found["entry"])["step_seconds"]
+    words = f"{found['state']}; by {found['entry']} a step above is planned to take {found['planned_seconds']:.4f} s"
+    if found["remarks"]:
+        words += "; cannot be: " + "; ".join(found["remarks"])
+    return not found["remarks"], words, found
+
+
 def benchmark(check):
     """Heddle and the peer in turn; without a peer only what Heddle does."""
     command = [sys.executable, ROOT / "tests/bench/gpu_bench.py", "--rounds", 2, "--steps", 12, "--steps-only", "cuda",
@@ -263,14 +286,15 @@ def benchmark(check):
 # In order: what the next ones rest on comes first. Seconds are limits; all of them are less than 25 minutes.
 PARTS = {
     "machine": (machine, 20),
-    "kernels": (kernels, 120),
+    "kernels": (kernels, 100),
     "events": (events, 30),
-    "parity": (parity, 120),
+    "parity": (parity, 100),
     "steps": (steps, 120),
-    "shared": (shared, 150),
+    "shared": (shared, 130),
     "against-cpu": (against_cpu, 90),
     "gradients": (gradients, 60),
-    "attention": (attention, 120),
+    "attention": (attention, 100),
+    "calibration": (calibration, 105),
     "benchmark": (benchmark, 640),
 }
 

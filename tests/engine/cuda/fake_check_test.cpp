@@ -66,6 +66,10 @@ class FakeCheckTest : public QObject {
         {"against-cpu", "^six steps in bf16: losses within 1 of the CPU's"},
         {"gradients", "has no attribute 'float32'$"},
         {"attention", "^\\d+ of 25 hold; not: attention BFloat16 part of 4 ranks"},
+        {"calibration",
+         "^1275 of 1410 MHz, 391.20 of 400.00 W, 61 °C; by measured-\\S+ a step above is planned "
+         "to "
+         "take \\S+ s; cannot be: .*bf16_best_tflops: "},
         {"benchmark", "^tiny: MFU "}};
     QCOMPARE(checked.parts.keys(), words.keys());
     for (auto [part, pattern] : words.asKeyValueRange()) {

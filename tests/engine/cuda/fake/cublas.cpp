@@ -26,8 +26,9 @@ cublasStatus_t product(cublasHandle_t handle, cublasOperation_t of_a, cublasOper
     fake::note("illegal product %d %d %d with %d %d %d", m, n, k, lda, ldb, ldc);
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  return fake::put(handle->stream, [] {}) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
-                                                         : CUBLAS_STATUS_EXECUTION_FAILED;
+  const auto work = [flops = 2.0 * m * n * k] { fake::take("FAKE_CUDA_GFLOPS", flops); };
+  return fake::put(handle->stream, work) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                        : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The devices: A100s, so that attention takes flash kernels and no graph of cuDNN's. How many there
-// are is FAKE_CUDA_DEVICES (8); with FAKE_CUDA_SAME = 1 all are the same one.
+// are is FAKE_CUDA_DEVICES (8); with FAKE_CUDA_SAME = 1 all are the same one. FAKE_CUDA_NAME is
+// another name of theirs.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>
@@ -47,7 +48,9 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   FAKE_CALL("cudaGetDeviceProperties");
   *properties = {};
-  std::snprintf(properties->name, sizeof(properties->name), "NVIDIA A100-SXM4-80GB");
+  const char* name = std::getenv("FAKE_CUDA_NAME");
+  std::snprintf(properties->name, sizeof(properties->name), "%s",
+                name ? name : "NVIDIA A100-SXM4-80GB");
   std::memset(properties->uuid.bytes, 'a' + number_of(device), sizeof(properties->uuid.bytes));
   properties->major = 8;
   properties->multiProcessorCount = 108;

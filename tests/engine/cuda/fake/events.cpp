@@ -14,8 +14,10 @@ double now() {
 // The stream has come to it.
 void set_done(const std::shared_ptr<fake::Mark>& mark) {
   const fake::Lock lock(fake::state());
+  const fake::Stream* stream = fake::stream_at_work();
   mark->done = true;
-  mark->milliseconds = now();
+  mark->pace = stream ? stream->pace : 0;
+  mark->milliseconds = now() + mark->pace;
   fake::changed().notify_all();
 }
 
@@ -28,6 +30,7 @@ extern "C" {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   FAKE_CALL("cudaStreamWaitEvent");
   std::shared_ptr<Mark> mark;
+  bool waits_for_it = false;
   {
     const Lock lock(state());
     Stream& waits = stream_of(stream);
@@ -49,16 +52,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
       spoil(*waits.capture, "wait for what is not recorded");
       return end_call(cudaErrorStreamCaptureIsolation);
     }
-    if (from.mark->done) return cudaSuccess;
     mark = from.mark;
+    waits_for_it = !mark->done;
   }
   return end_call(put(
       stream,
       [mark] {
         Lock lock(state());
         wait_until(lock, [&] { return mark->done; });
+        Stream* waits = stream_at_work();
+        if (waits) waits->pace = std::max(waits->pace, mark->pace);
       },
-      true));
+      waits_for_it));
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {

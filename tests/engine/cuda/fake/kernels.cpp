@@ -33,14 +33,21 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> configurations;
 
+// Read and written by a thread, where memory limits a kernel: about what LibTorch's do.
+constexpr double kBytesOfThread = 48;
+
 // The kernel as a function of the host; none: it leaves its results as they are.
-Work host_version(const char* name, void** arguments) {
-  if (!std::strstr(name, "count_up")) return [] {};
+Work host_version(const char* name, void** arguments, double threads) {
+  if (!std::strstr(name, "count_up"))
+    return [threads] { fake::take("FAKE_CUDA_GB_PER_S", threads * kBytesOfThread); };
   auto* number = *static_cast<unsigned long long**>(arguments[0]);
   return [number] { __atomic_fetch_add(number, 1, __ATOMIC_RELEASE); };
 }
 
-cudaError_t launch(const void* function, void** arguments, cudaStream_t stream) {
+double count_of(dim3 many) { return static_cast<double>(many.x) * many.y * many.z; }
+
+cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
+                   cudaStream_t stream) {
   const fake::Fate fate = fake::fate_of("kernel", fake::is_capturing(stream));
   if (fate.error) return fake::end_call(static_cast<cudaError_t>(fate.error));
   const char* name = "unknown";
@@ -50,7 +57,9 @@ cudaError_t launch(const void* function, void** arguments, cudaStream_t stream) 
       name = found->second;
     if (kernels().seen.insert(function).second) fake::note("kernel %.200s", name);
   }
-  if (!fate.stalls) return fake::end_call(fake::put(stream, host_version(name, arguments)));
+  if (!fate.stalls)
+    return fake::end_call(
+        fake::put(stream, host_version(name, arguments, count_of(grid) * count_of(block))));
   const auto stall = [] {
     while (!fake::broken()) usleep(10'000);
   };
@@ -91,17 +100,18 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void** arguments, size_t,
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t,
                                cudaStream_t stream) {
-  return launch(reinterpret_cast<const void*>(kernel), arguments, stream);
+  return launch(reinterpret_cast<const void*>(kernel), grid, block, arguments, stream);
 }
-cudaError_t cudaLaunchKernel(const void* function, dim3, dim3, void** arguments, size_t,
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t,
                              cudaStream_t stream) {
-  return launch(function, arguments, stream);
+  return launch(function, grid, block, arguments, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* function,
                                 void** arguments) {
-  return launch(function, arguments, configuration->stream);
+  return launch(function, configuration->gridDim, configuration->blockDim, arguments,
+                configuration->stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {

@@ -1,6 +1,7 @@
 #include "streams.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace fake {
@@ -8,6 +9,13 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+thread_local Stream* at_work = nullptr;
+
+void run(Stream& stream, const Work& work) {
+  Stream* const before = std::exchange(at_work, &stream);
+  work();
+  at_work = before;
+}
 
 void work_on(Stream& stream) {
   Lock lock(state());
@@ -18,7 +26,7 @@ void work_on(Stream& stream) {
       const Work work = std::move(stream.queue.front());
       stream.queue.pop_front();
       lock.unlock();
-      if (!broken()) work();
+      if (!broken()) run(stream, work);
       lock.lock();
     }
     stream.busy = false;
@@ -85,6 +93,13 @@ void join_capture(Stream& stream, const std::shared_ptr<Capture>& capture) {
   capture->streams.push_back(&stream);
 }
 
+Stream* stream_at_work() { return at_work; }
+
+void take(const char* pace, double amount) {
+  const char* set = std::getenv(pace);
+  if (set && at_work) at_work->pace += 1e3 * amount / (std::atof(set) * 1e9);
+}
+
 bool is_capturing(cudaStream_t handle) {
   const Lock lock(state());
   return stream_of(handle).capture != nullptr;
@@ -115,7 +130,7 @@ cudaError_t put(cudaStream_t handle, Work work, bool waits) {
   if (!waits && !stream.busy && stream.queue.empty()) {
     stream.busy = true;
     lock.unlock();
-    work();
+    run(stream, work);
     lock.lock();
     stream.busy = false;
     changed().notify_all();

@@ -52,7 +52,8 @@ struct Capture {
 /// One record of an event; what waits for it keeps it.
 struct Mark {
   bool done = false;
-  double milliseconds = 0;
+  double milliseconds = 0;  // of the clock, and `pace` with them
+  double pace = 0;
 };
 
 struct Event {
@@ -68,6 +69,7 @@ struct Stream {
   std::shared_ptr<Capture> capture;
   int branch = 0;
   std::vector<int> tail;  // in a capture: what its next node comes after
+  double pace = 0;        // milliseconds that its work has taken by its events alone
 };
 
 struct Streams {
@@ -98,6 +100,13 @@ Stream& stream_of(cudaStream_t handle);
 
 /// Puts work in a stream. `waits`: it may wait for other streams or processes.
 cudaError_t put(cudaStream_t stream, Work work, bool waits = false);
+
+/// Of work of a stream, while it is done: so much of it takes its time by the stream's events,
+/// though not by the clock, at a pace that the environment variable says in units of 1e9 a second;
+/// without that it takes none. Branches of a graph have no pace.
+void take(const char* pace, double amount);
+/// Of the stream whose work this thread does; null: of none.
+Stream* stream_at_work();
 
 bool is_capturing(cudaStream_t stream);
 /// A call that a capture does not allow has been made: it gives no graph.
