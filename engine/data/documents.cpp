@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/read_json.h"
+#include "engine/data/plain_json.h"
 
 namespace heddle::data {
 namespace {
@@ -12,6 +13,7 @@ constexpr Budget kDocumentBudget{.bytes = size_t{1} << 30};
 
 /// The text in a line's field.
 Result<std::string> text_of(std::string_view line, TextKind kind, const std::string& field) {
+  if (auto text = plain_member(line, field)) return std::move(*text);
   const std::array<std::string_view, 1> names = {field};
   auto document = read_json_members(line, names, kDocumentBudget);
   // A row was made JSON of here: it is so but for what was in it.

@@ -14,7 +14,7 @@ void mark_now(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullp
 
 StoreUse::StoreUse(const std::string& folder) : path_(used_path(folder)) {
   auto lock = FileLock::share(path_, kRemoval);
-  if (!lock) return;
+  if (!lock || lock->state() != FileLock::State::held) return;
   lock_ = std::move(*lock);
   mark_now(path_);
 }

@@ -107,6 +107,25 @@ class CorpusTest : public QObject {
     QVERIFY2(run.exit_code == 0, run.err.constData());
     QCOMPARE(QFileInfo(shard).lastModified(), made);
   }
+
+  void storesAreListedAndCleaned() {
+    const QString cache = folder_.filePath("stores");
+    const QString text = put("kept.txt", "All that glisters is not gold. ");
+    const auto run = train(text, "1", {"data.cache=\"" + cache + "\"", "data.seq_len=4"});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const auto stores = [&](const QStringList& more = {}) {
+      return run_engine(QStringList{"stores", "--cache", cache} + more);
+    };
+    QVERIFY2(stores().out.contains("  whole  " + text.toUtf8() + "\n"), stores().out.constData());
+    for (const QStringList& spared : {QStringList{"--clean"}, QStringList{"--unused", "1"}}) {
+      QCOMPARE(stores(spared).out, "0 B removed from " + cache.toUtf8() + "\n");
+      QVERIFY(stores().out.contains(text.toUtf8()));
+    }
+    QVERIFY(QFile::remove(text));
+    QVERIFY(stores().out.contains("  whole, its texts are gone  "));
+    QVERIFY(stores({"--clean"}).out.contains("  removed: its texts are gone  "));
+    QCOMPARE(stores().out, "0 B in " + cache.toUtf8() + "\n");
+  }
 };
 
 QTEST_GUILESS_MAIN(CorpusTest)

@@ -1,0 +1,112 @@
+// A member's text without a parser: what the parser gives, or nothing.
+#include "engine/data/plain_json.h"
+
+#include <QtTest>
+#include <array>
+#include <random>
+
+#include "base/read_json.h"
+
+using heddle::data::plain_member;
+
+namespace {
+
+/// As the parser has it; nothing: it is no object with such a text.
+std::optional<std::string> parsed(const std::string& line) {
+  const std::array<std::string_view, 1> names = {"text"};
+  const auto json = heddle::read_json_members(line, names);
+  if (!json || !json->is_object()) return std::nullopt;
+  const auto found = json->find("text");
+  if (found == json->end() || !found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+
+const std::array kLines = {
+    R"({"text": "one\ntwo", "id": 1})",
+    R"( {"text":"","url":"http:\/\/a.b\/c?d=\"e\"","score":-0.25,"n":0} )",
+    R"({"a": null, "b": true, "c": false, "text": "\u00e9\u4e2d\ud83d\ude42 \"\\\b\f\n\r\t"})",
+    "{\"te\\u0078t\": \"escaped name, caf\xC3\xA9 \xF0\x9F\x99\x82\"}\r",
+    R"({"id": "000000000000000", "text": "long enough a text to be read eight bytes at a time"})",
+};
+
+}  // namespace
+
+class PlainJsonTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void plainLines() {
+    for (const char* line : kLines) {
+      QVERIFY2(parsed(line), line);
+      QVERIFY2(plain_member(line, "text") == parsed(line), line);
+    }
+  }
+
+  void whatIsNotPlain() {
+    for (const char* line : {"",
+                             "{",
+                             "{}",
+                             "[]",
+                             "\"text\"",
+                             R"({"text": 3})",
+                             R"({"text": null})",
+                             R"({"text": "a", "text": "b"})",
+                             R"({"text": "a"} {})",
+                             R"({"text": "a",})",
+                             R"({"text" "a"})",
+                             R"({"text": "\ud83d"})",
+                             R"({"text": "\ude42\ud83d"})",
+                             R"({"text": "\x"})",
+                             R"({"text": "\u12"})",
+                             R"({"text": "\u+123"})",
+                             "{\"text\": \"a\nb\"}",
+                             "{\"text\": \"\xFF\"}",
+                             R"({"text": "a", "n": 01})",
+                             R"({"text": "a", "n": 1.})",
+                             R"({"text": "a", "n": -})",
+                             R"({"text": "a", "n": 1e999})",
+                             R"({"text": "a", "n": nul})",
+                             R"({"text": "a", "n": truee})",
+                             "{\"text\": \"a",
+                             R"({'text': 'a'})"}) {
+      QVERIFY2(!plain_member(line, "text"), line);
+      QVERIFY2(!parsed(line), line);
+    }
+    // These the parser reads.
+    for (const char* line : {R"({"text": "a", "n": 1e3})", R"({"text": "a", "n": [1, {"x": 2}]})",
+                             R"({"text": "a", "n": 1234567890123456})"}) {
+      QVERIFY2(!plain_member(line, "text"), line);
+      QVERIFY2(parsed(line) == "a", line);
+    }
+  }
+
+  /// Whatever is done to a line, what is found is what the parser finds.
+  void asTheParserSays() {
+    constexpr std::string_view kBytes =
+        "\"\\{}[]:, \t\n\r0123456789abcdefnrtuxD-+.eE\x01\x7F\xC3\xA9\xED\xF0";
+    std::mt19937 random(7);
+    const auto one_of = [&](size_t count) { return random() % count; };
+    int found = 0;
+    for (int i = 0; i < 200'000; ++i) {
+      std::string line = kLines[one_of(kLines.size())];
+      for (size_t edits = one_of(3) + 1; edits > 0; --edits) {
+        const size_t at = one_of(line.size());
+        const char byte = kBytes[one_of(kBytes.size())];
+        if (const size_t how = one_of(3); how == 0)
+          line[at] = byte;
+        else if (how == 1)
+          line.insert(at, 1, byte);
+        else
+          line.erase(at, 1 + one_of(3));
+      }
+      const auto text = plain_member(line, "text");
+      if (!text) continue;
+      ++found;
+      QVERIFY2(text == parsed(line), line.c_str());
+    }
+    QVERIFY2(found > 10'000, qPrintable(QString::number(found)));
+  }
+};
+
+QTEST_GUILESS_MAIN(PlainJsonTest)
+#include "plain_json_test.moc"
