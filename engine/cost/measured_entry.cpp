@@ -77,8 +77,8 @@ class Entry {
 
   MeasuredEntry take() {
     number("multiprocessors", static_cast<double>(calibration_.multiprocessors));
-    number("memory_gib", static_cast<double>(calibration_.memory_bytes) / kGiB);
     number("context_gib", static_cast<double>(calibration_.context_bytes) / kGiB);
+    number("memory_gib", static_cast<double>(calibration_.memory_bytes) / kGiB);
     launches();
     products("bf16_best_tflops", GpuWork::product);
     products("fp8_best_tflops", GpuWork::float8_product);

@@ -87,9 +87,11 @@ class FakeCalibrateTest : public QObject {
     QCOMPARE(told["ranks"].toInt(), ranks);
     QCOMPARE(told["gpus"].toInt(), 8);
     QCOMPARE(told["gpu"].toString(), QString("NVIDIA A100-SXM4-80GB"));
-    for (const char* what :
-         {"product", "attention", "attention_backward", "one_pass", "graph_launch", "launch"})
-      QVERIFY2(!all_of(told, what).isEmpty(), what);
+    QStringList alone{"product", "graph_launch", "launch"};
+    // What needs more than the GPU has is left out.
+    if (mebibytes > 1024)
+      alone << QString("attention attention_backward one_pass to_host from_host").split(' ');
+    for (const QString& what : alone) QVERIFY2(!all_of(told, what).isEmpty(), qPrintable(what));
     for (const char* what : {"gather", "scatter", "all_reduce", "all_to_all"}) {
       QList<int> found;
       for (const QJsonValue each : all_of(told, what))
@@ -107,9 +109,10 @@ class FakeCalibrateTest : public QObject {
     QVERIFY2(entry.contains("like = \"a100-80\""), qPrintable(entry));
     QCOMPARE(value_of(entry, "multiprocessors"), 108.0);
     QCOMPARE(value_of(entry, "memory_gib"), static_cast<double>(mebibytes) / 1024);
-    // The model takes the last wave of tiles for a full one, so it needs more of a rate.
+    // The model takes the last wave of tiles for a full one, so it needs more of a rate: most where
+    // products are small.
     const double best = value_of(entry, "bf16_best_tflops");
-    QVERIFY2(best > kTflops && best < 2 * kTflops, qPrintable(entry));
+    QVERIFY2(best > kTflops && best < 3 * kTflops, qPrintable(entry));
     for (const int of : groups) QVERIFY(entry.contains(QString("{ ranks = %1, latency").arg(of)));
     if (ranks == 1) QVERIFY(told["state"].toString().startsWith("1275 of 1410 MHz, 391.20 of"));
 
