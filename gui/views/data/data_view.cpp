@@ -5,8 +5,6 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kLeastText = 84;  // four lines
-
 QLabel* wrapped(const char* name, const char* role) {
   QLabel* text = label({}, role);
   text->setObjectName(QLatin1String(name));
@@ -81,7 +79,6 @@ QWidget* DataView::makeSamples() {
   column->addLayout(head);
   text_ = new SampleText;
   text_->setObjectName(QStringLiteral("sampleText"));
-  text_->setMinimumHeight(kLeastText);
   column->addWidget(text_, 1);
   connect(before_, &QToolButton::clicked, this, [this] { showSample(sample_ - 1); });
   connect(next_, &QToolButton::clicked, this, [this] { showSample(sample_ + 1); });

@@ -16,8 +16,13 @@ class SampleText : public QPlainTextEdit {
   void setSample(const data::DescribedSample& sample);
   /// Lines that say where another document begins.
   const QList<int>& marks() const { return marks_; }
+  /// Four lines; it takes what more room there is.
+  QSize sizeHint() const override { return {240, kHeight}; }
+  QSize minimumSizeHint() const override { return {120, kHeight}; }
 
  private:
+  static constexpr int kHeight = 84;
+
   void paintMarks();
 
   QList<int> marks_;  // numbers of blocks
