@@ -6,6 +6,7 @@
 
 #include "engine/data/chunk_tokens.h"
 #include "engine/data/packed_streams.h"
+#include "engine/data/parquet_rows.h"
 
 namespace heddle::data {
 namespace {
@@ -31,11 +32,10 @@ class Counted : public ByteStream {
   uint64_t& count_;
 };
 
-/// Bytes of text in a byte of the file; 1 where it is not packed.
+/// Bytes of text in a byte of a packed file.
 Result<double> unpacking(SourceFile file) {
   const Packing packing = std::exchange(file.format, {}).packing;
-  if (packing == Packing::none) return 1;
-  auto stream = ByteStream::open(file);
+  auto stream = ByteStream::open(file, "");
   if (!stream) return fail(stream);
   uint64_t packed = 0;
   auto counted = std::make_unique<Counted>(std::move(*stream), packed);
@@ -56,6 +56,24 @@ Result<double> unpacking(SourceFile file) {
   return of == 0 ? 1 : static_cast<double>(unpacked) / static_cast<double>(of);
 }
 
+/// The same of Parquet, as lines: its first rows, and how many it says it has.
+Result<double> unpacking_of_rows(const SourceFile& file, const std::string& column) {
+  const auto rows = count_rows(file.path, column);
+  if (!rows) return fail(rows);
+  auto lines = ByteStream::open(file, column);
+  if (!lines) return fail(lines);
+  std::string bytes;
+  while (bytes.size() < kPacked) {
+    const auto more = (*lines)->read(bytes, kPacked);
+    if (!more) return fail(more);
+    if (!*more) break;
+  }
+  const auto read = std::ranges::count(bytes, '\n');
+  if (read == 0 || file.size == 0) return 0;
+  return static_cast<double>(bytes.size()) / static_cast<double>(read) *
+         static_cast<double>(*rows) / static_cast<double>(file.size);
+}
+
 /// Files that are documents of their own, as far as they are wanted.
 int64_t plain_files(const StoreOrigin& origin) {
   return std::ranges::count_if(origin.files, [&](const SourceFile& file) {
@@ -64,20 +82,24 @@ int64_t plain_files(const StoreOrigin& origin) {
   });
 }
 
-/// Bytes of text in all files, packed ones unpacked as the first of them.
-Result<double> bytes_of_text(const std::vector<SourceFile>& files) {
-  double bytes = 0, packed = 0;
-  for (const SourceFile& file : files) {
-    if (file.format.packing == Packing::none) {
-      bytes += static_cast<double>(file.size);
+/// Bytes of text in all files, packed ones unpacked as the first of their format.
+Result<double> bytes_of_text(const StoreOrigin& origin) {
+  double bytes = 0;
+  std::vector<std::pair<TextFormat, double>> known;
+  for (const SourceFile& file : origin.files) {
+    const auto size = static_cast<double>(file.size);
+    const bool rows = file.format.kind == TextKind::parquet;
+    if (!rows && file.format.packing == Packing::none) {
+      bytes += size;
       continue;
     }
-    if (packed == 0) {
-      const auto found = unpacking(file);
-      if (!found) return fail(found);
-      packed = *found;
+    auto found = std::ranges::find(known, file.format, &std::pair<TextFormat, double>::first);
+    if (found == known.end()) {
+      const auto times = rows ? unpacking_of_rows(file, origin.choice.field) : unpacking(file);
+      if (!times) return fail(times);
+      found = known.insert(known.end(), {file.format, *times});
     }
-    bytes += packed * static_cast<double>(file.size);
+    bytes += found->second * size;
   }
   return bytes;
 }
@@ -88,7 +110,7 @@ Result<FirstPart> read_first_part(const StoreOrigin& origin, int64_t tokens) {
   const auto at_key = [](const Error& error) { return fail("data.text: {}", error.message); };
   auto tokenizer = Tokenizer::load(origin.tokenizer);
   if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
-  ChunkReader reader(origin.files, [&](std::string_view text, size_t at) {
+  ChunkReader reader(origin.files, origin.choice.field, [&](std::string_view text, size_t at) {
     return parts_at(text, at, *tokenizer);
   });
   FirstPart part;
@@ -119,7 +141,7 @@ Result<FirstPart> read_first_part(const StoreOrigin& origin, int64_t tokens) {
   part.tokens = static_cast<int64_t>(part.ids.size());
   part.documents = begun;
   if (part.all || read == 0) return part;
-  const auto bytes = bytes_of_text(origin.files);
+  const auto bytes = bytes_of_text(origin);
   if (!bytes) return at_key(bytes.error());
   const double times = std::max(1.0, *bytes / static_cast<double>(read));
   const auto guessed = [&](int64_t seen) {
