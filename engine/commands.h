@@ -88,6 +88,14 @@ struct StoresOptions {
 /// `stores`: what token stores there are, or which of them it has removed. One in use stays.
 int stores(const StoresOptions& what);
 
+struct DescribeOptions {
+  bool on_stdin = false;  // the recipe's text, which is of the file that is named
+  bool json = false;
+};
+
+/// `describe-data`: sizes of a recipe's data, how often the run reads it, samples; makes no tokens.
+int describe_data(const RecipeOptions& recipe, const DescribeOptions& how);
+
 struct TokenizeOptions {
   std::string tokenizer;
   bool decode = false;

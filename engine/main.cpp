@@ -167,6 +167,15 @@ int run(int argc, char** argv) {
       ->add_option("--unused", stores.unused_days, "remove those not used for so many days")
       ->check(CLI::NonNegativeNumber);
 
+  engine::DescribeOptions describe;
+  auto* describe_command = app.add_subcommand(
+      "describe-data", "the recipe's data before it is tokenized: sizes, epochs, samples");
+  add_recipe_options(describe_command, recipe);
+  describe_command->add_flag("--json", describe.json, "as JSON");
+  describe_command->add_flag("--stdin", describe.on_stdin,
+                             "the recipe's text is on stdin; the file names it, and its relative "
+                             "paths start there");
+
   launch::SuperviseOptions supervise;
   auto* supervise_command =
       app.add_subcommand("supervise", "run a prepared run directory detached");
@@ -232,6 +241,7 @@ int run(int argc, char** argv) {
   if (*tokenize_command) return engine::tokenize(tokenize);
   if (*corpus_command) return engine::tokenize_corpus(recipe, jobs);
   if (*stores_command) return engine::stores(stores);
+  if (*describe_command) return engine::describe_data(recipe, describe);
   if (*name) supervise.action = launch::SuperviseAction::checkpoint;
   if (*supervise_command) return launch::supervise(supervise);
   if (*convert_command) return engine::convert(convert);

@@ -136,6 +136,7 @@ std::string to_text(const Manifest& manifest) {
                          {"engine", manifest.engine},
                          {"step", manifest.step},
                          {"samples", manifest.samples},
+                         {"since", manifest.since},
                          {"settings", settings_of(manifest.recipe)},
                          {"recipe", recipe::to_toml(manifest.recipe)},
                          {"contents", to_json(manifest.contents)}};
@@ -158,6 +159,9 @@ Result<Manifest> parse_manifest(std::string_view text) {
     manifest.samples = whole<int64_t>(object.at("samples"));
     if (manifest.step < 0 || manifest.samples < 0)
       return fail("step {} and samples {}; valid: 0 or more", manifest.step, manifest.samples);
+    if (object.contains("since")) manifest.since = whole<int64_t>(object.at("since"));
+    if (manifest.since < 0 || manifest.since > manifest.samples)
+      return fail("since {}; valid: 0 to its samples, {}", manifest.since, manifest.samples);
     const recipe::Parsed parsed =
         recipe::parse(object.at("recipe").get_ref<const std::string&>(), "recipe");
     if (!parsed.ok()) return fail("{}", parsed.faults.front().str());

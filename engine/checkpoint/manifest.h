@@ -72,6 +72,7 @@ struct Manifest {
   std::string engine;     // version that wrote it
   int64_t step = 0;       // steps done
   int64_t samples = 0;    // samples read: where the data goes on
+  int64_t since = 0;      // of them so many first ones of other texts, or in another order
   recipe::Recipe recipe;  // resolved; of converted weights only the model
   Contents contents;
 };

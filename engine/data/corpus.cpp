@@ -4,16 +4,12 @@
 #include <thread>
 
 namespace heddle::data {
-namespace {
 
-/// What was read as data.text is another key's.
 Error of_key(const std::string& key, const Error& error) {
   constexpr std::string_view kText = "data.text:";
   if (!error.message.starts_with(kText)) return error;
   return {key + ":" + error.message.substr(kText.size())};
 }
-
-}  // namespace
 
 std::vector<Text> training_texts(const recipe::Data& data) {
   std::vector<Text> texts;

@@ -28,6 +28,9 @@ Text validation_text(const recipe::Recipe& recipe);
 /// Both, as far as the recipe asks for them.
 std::vector<Text> texts_of(const recipe::Recipe& recipe);
 
+/// What was read as data.text is another key's.
+Error of_key(const std::string& key, const Error& error);
+
 /// Whether all of a recipe's stores are whole: nothing is left to be tokenized.
 Result<bool> is_tokenized(const recipe::Recipe& recipe);
 

@@ -25,21 +25,25 @@ size_t Mixture::text_at(int64_t place) const {
 }
 
 Mixture::Pick Mixture::at(int64_t place) const {
-  Pick pick{text_at(place), 0};
+  const size_t text = text_at(place);
+  return {text, before(place)[text]};
+}
+
+std::vector<int64_t> Mixture::before(int64_t place) const {
   const auto block = static_cast<size_t>(place / kBlock);
+  std::vector<int64_t> counts;
   {
     const std::scoped_lock one(mutex_);
     while (counts_.size() <= block) {
-      std::vector<int64_t> counts = counts_.back();
+      counts = counts_.back();
       const auto begin = static_cast<int64_t>(counts_.size() - 1) * kBlock;
       for (int64_t at = begin; at < begin + kBlock; ++at) ++counts[text_at(at)];
       counts_.push_back(std::move(counts));
     }
-    pick.place = counts_[block][pick.text];
+    counts = counts_[block];
   }
-  for (int64_t at = static_cast<int64_t>(block) * kBlock; at < place; ++at)
-    pick.place += text_at(at) == pick.text ? 1 : 0;
-  return pick;
+  for (int64_t at = static_cast<int64_t>(block) * kBlock; at < place; ++at) ++counts[text_at(at)];
+  return counts;
 }
 
 }  // namespace heddle::data

@@ -19,6 +19,8 @@ class Mixture {
     int64_t place = 0;  // among the text's own samples: how many places before fell to it
   };
   Pick at(int64_t place) const;
+  /// How many of the places before one fell to each text.
+  std::vector<int64_t> before(int64_t place) const;
 
  private:
   size_t text_at(int64_t place) const;

@@ -2,6 +2,7 @@
 // exceptions and its memory stay inside.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ inline constexpr const char* kParquetPlugin = "libheddle_parquet.so";
 class ParquetColumn {
  public:
   virtual ~ParquetColumn() = default;
+  /// Of the whole file, as it says itself.
+  virtual int64_t rows() const = 0;
   /// False: there is no further row. Else the next one's bytes, there until the next call; nothing:
   /// it is null.
   virtual Result<bool> next(std::optional<std::string_view>& text) = 0;
@@ -27,6 +30,6 @@ class ParquetColumn {
 using OpenParquet = Result<std::unique_ptr<ParquetColumn>> (*)(const std::string& path,
                                                                const std::string& column);
 /// The number changes with anything above: a plug-in of another build has another name here.
-inline constexpr const char* kOpenParquet = "heddle_parquet_open_1";
+inline constexpr const char* kOpenParquet = "heddle_parquet_open_2";
 
 }  // namespace heddle::data

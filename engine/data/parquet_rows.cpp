@@ -92,15 +92,28 @@ class RowsAsLines : public ByteStream {
   size_t at_ = 0;  // what of it has been read
 };
 
-}  // namespace
-
-Result<std::unique_ptr<ByteStream>> rows_as_lines(const std::string& path,
-                                                  const std::string& column) {
+Result<std::unique_ptr<ParquetColumn>> open_column(const std::string& path,
+                                                   const std::string& column) {
   const auto open = load_plugin();
   if (!open) return fail("{}: {}", path, open.error().message);
   auto opened = (*open)(path, column);
   if (!opened) return fail("{}: {}", path, opened.error().message);
+  return opened;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteStream>> rows_as_lines(const std::string& path,
+                                                  const std::string& column) {
+  auto opened = open_column(path, column);
+  if (!opened) return fail(opened);
   return std::make_unique<RowsAsLines>(std::move(*opened), path, column);
+}
+
+Result<int64_t> count_rows(const std::string& path, const std::string& column) {
+  const auto opened = open_column(path, column);
+  if (!opened) return fail(opened);
+  return (*opened)->rows();
 }
 
 }  // namespace heddle::data

@@ -13,4 +13,7 @@ namespace heddle::data {
 Result<std::unique_ptr<ByteStream>> rows_as_lines(const std::string& path,
                                                   const std::string& column);
 
+/// How many rows the file says it has. Errors as above.
+Result<int64_t> count_rows(const std::string& path, const std::string& column);
+
 }  // namespace heddle::data

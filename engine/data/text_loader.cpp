@@ -115,6 +115,15 @@ Result<DataLoader::Sample> DataLoader::sample_at(int64_t place) const {
   return Sample{&text, text.order ? text.order->sample(within, samples, epoch) : within};
 }
 
+std::vector<int64_t> DataLoader::samples_by_text(int64_t step) const {
+  const int64_t end = samples_before(step);
+  if (!mixture_) return {end - since_};
+  std::vector<int64_t> counts = mixture_->before(end);
+  const std::vector<int64_t> others = mixture_->before(since_);
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] -= others[i];
+  return counts;
+}
+
 Result<> DataLoader::append_sample(const Sample& sample, Batch& batch) const {
   const int64_t at = sample.number * (seq_len_ + 1);
   const auto there = sample.text->source->await(0);

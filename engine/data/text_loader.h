@@ -73,10 +73,19 @@ class DataLoader {
   /// How far its tokens are, where they are being made.
   std::optional<StoreProgress> progress() const;
 
-  /// Step `step` reads from sample `samples` on, and the steps after it what follows.
-  void go_on(int64_t step, int64_t samples) { origin_ = samples - step * global_batch_; }
+  /// Step `step` reads from sample `samples` on, and the steps after it what follows. Those before
+  /// `since` were of other texts, or in another order.
+  void go_on(int64_t step, int64_t samples, int64_t since = 0) {
+    origin_ = samples - step * global_batch_;
+    since_ = since;
+  }
   /// Samples of that order that the steps before `step` read.
   int64_t samples_before(int64_t step) const { return origin_ + step * global_batch_; }
+  /// The same of each text, as far as they were of these texts; as recipe::sources_of has them.
+  std::vector<int64_t> samples_by_text(int64_t step) const;
+  int64_t since() const { return since_; }
+  /// Which text the sample at a place of that order is of.
+  size_t text_at(int64_t place) const { return mixture_ ? mixture_->at(place).text : 0; }
 
  private:
   DataLoader() = default;
@@ -103,6 +112,7 @@ class DataLoader {
   int64_t local_batch_ = 0;
   int64_t global_batch_ = 0;
   int64_t origin_ = 0;  // where step 0 would have begun
+  int64_t since_ = 0;   // the first sample that was read of these texts
 };
 
 }  // namespace heddle::data

@@ -3,6 +3,6 @@
 
 extern "C"
     [[gnu::visibility("default")]] heddle::Result<std::unique_ptr<heddle::data::ParquetColumn>>
-    heddle_parquet_open_1(const std::string& path, const std::string& column) {
+    heddle_parquet_open_2(const std::string& path, const std::string& column) {
   return heddle::data::open_text_column(path, column);
 }

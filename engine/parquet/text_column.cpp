@@ -65,6 +65,8 @@ class TextColumn : public ParquetColumn {
   TextColumn(std::unique_ptr<parquet::ParquetFileReader> file, int column)
       : file_(std::move(file)), column_(column) {}
 
+  int64_t rows() const override { return file_->metadata()->num_rows(); }
+
   Result<bool> next(std::optional<std::string_view>& text) override try {
     while (row_ == rows_) {
       if (rows_left_ == 0) {

@@ -170,7 +170,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   }
   const auto beginning = begin(recipe, context, place, (*runner)->states);
   if (!beginning) return bad_input(beginning.error().message);
-  inputs->loader.go_on(beginning->step, beginning->samples);
+  inputs->loader.go_on(beginning->step, beginning->samples, beginning->since);
   std::optional<Saver> saver;
   if (place) {
     saver.emplace(recipe, context, (*runner)->states, *place, *device, log);

@@ -46,6 +46,12 @@ std::string recipe_changes(const recipe::Recipe& before, const recipe::Recipe& n
   return fmt::format("{}", fmt::join(changes, "; "));
 }
 
+// Whether a place in the order of samples means the same sample.
+bool reads_alike(const recipe::Data& one, const recipe::Data& other) {
+  return one.text == other.text && one.mix == other.mix && one.token_ids == other.token_ids &&
+         one.seq_len == other.seq_len && one.seed == other.seed;
+}
+
 Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank,
              const runtime::NamedTensors& states, Beginning& beginning) {
   const auto source = checkpoint::Checkpoint::open(path);
@@ -56,6 +62,8 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
   const checkpoint::Manifest& manifest = source->manifest();
   beginning.step = manifest.step;
   beginning.samples = manifest.samples;
+  beginning.since =
+      reads_alike(manifest.recipe.data, recipe.data) ? manifest.since : manifest.samples;
   beginning.note = fmt::format("goes on after step {} from {}", manifest.step, path);
   if (const std::string changes = recipe_changes(manifest.recipe, recipe); !changes.empty())
     beginning.note += "; the recipe has changed: " + changes;
@@ -106,7 +114,7 @@ Result<Beginning> begin_with_another(const recipe::Recipe& recipe,
     if (attempt.refused) return fail("{}", attempt.fault);
     if (attempt.fault.empty()) return beginning;
     beginning.warnings.push_back(attempt.fault);
-    beginning = {0, 0, std::move(beginning.warnings), ""};
+    beginning = {0, 0, 0, std::move(beginning.warnings), ""};
   }
   return fail("no checkpoint of {} that this run was to begin with is whole ({})",
               context.launch.ancestry.parent, fmt::join(beginning.warnings, "; "));
@@ -136,7 +144,7 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
       return beginning;
     }
     beginning.warnings.push_back(attempt.fault);
-    beginning = {0, 0, std::move(beginning.warnings), ""};
+    beginning = {0, 0, 0, std::move(beginning.warnings), ""};
   }
   if (!names.empty())
     return fail(

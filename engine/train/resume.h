@@ -16,6 +16,7 @@ namespace heddle::train {
 struct Beginning {
   int64_t step = 0;                   // steps done
   int64_t samples = 0;                // samples read
+  int64_t since = 0;                  // the first of them that is of the recipe's texts
   std::vector<std::string> warnings;  // what was damaged, and what has become of it
   std::string note;                   // where it goes on, and what has changed in the recipe
 };

@@ -70,11 +70,12 @@ Result<> Saver::advance(bool any_busy) {
   return {};
 }
 
-Result<> Saver::save(int64_t step, int64_t samples, const std::string& name) {
+Result<> Saver::save(int64_t step, int64_t samples, int64_t since, const std::string& name) {
   if (const auto settled = settle(); !settled) return settled;
   begun_ = Clock::now();
   manifest_.step = step;
   manifest_.samples = samples;
+  manifest_.since = since;
   name_ = name;
   failure_.clear();
   std::promise<void> copied;

@@ -38,8 +38,9 @@ class Saver {
   Result<> advance(bool any_busy);
 
   /// Every rank: waits for the save before, and begins to copy and write the states as they are
-  /// after `step` steps. `name`: one that is kept for good; any rank may know it.
-  Result<> save(int64_t step, int64_t samples, const std::string& name = "");
+  /// after `step` steps. `samples`, `since`: see checkpoint::Manifest. `name`: one that is kept for
+  /// good; any rank may know it.
+  Result<> save(int64_t step, int64_t samples, int64_t since, const std::string& name = "");
 
   /// The folder of the save that was begun last.
   std::string newest() const;

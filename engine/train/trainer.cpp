@@ -14,6 +14,7 @@
 #include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
+#include "engine/recipe/data_sources.h"
 #include "engine/recipe/modules.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
@@ -171,6 +172,12 @@ class Trainer {
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen",
                     static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
+    if (context_.rank == 0) {
+      const std::vector<int64_t> samples = loader_.samples_by_text(step + 1);
+      for (size_t i = 0; i < samples.size(); ++i)
+        record.values[recipe::tokens_seen_of(i)] =
+            static_cast<double>(samples[i] * recipe_.data.seq_len);
+    }
     if (const auto mfu = results_.mfu(record.values["tokens_per_second"]))
       record.values["mfu"] = *mfu;
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
@@ -286,7 +293,7 @@ class Trainer {
     if (const auto advanced = saver_->advance(any_busy); !advanced) return advanced;
     const bool due = recipe_.checkpoint.every > 0 && step % recipe_.checkpoint.every == 0;
     if (!due && !last && !asked) return {};
-    return saver_->save(step, loader_.samples_before(step), name);
+    return saver_->save(step, loader_.samples_before(step), loader_.since(), name);
   }
 
   telemetry::End end_record(const Outcome& outcome) const {

@@ -10,6 +10,7 @@
 #include "gui/views/compose/compose_view.h"
 #include "gui/views/compose/search_dialog.h"
 #include "gui/views/compose/unsaved_dialog.h"
+#include "gui/views/data/data_view.h"
 #include "gui/widgets/basics.h"
 #include "gui/widgets/file_dialog.h"
 #include "workbench/paths.h"
@@ -26,6 +27,13 @@ QString autosaveFile(const QString& store) {
 
 QString samples() { return QString::fromStdString(workbench::samples_folder()); }
 
+/// Whether what is told of the data depends on a key.
+bool tellsOfData(const std::string& key) {
+  for (const char* section : {"data.", "training.", "parallelism.", "hardware.ranks"})
+    if (key.starts_with(section)) return true;
+  return key == "model.vocab_size";
+}
+
 bool isSample(const QString& file) {
   return QFileInfo(file).absolutePath() == QDir(samples()).absolutePath();
 }
@@ -35,12 +43,16 @@ bool isSample(const QString& file) {
 ComposePage::ComposePage(Session& session, QWidget* parent)
     : Page(session, parent),
       planner_(QString::fromStdString(workbench::engine_path())),
-      prediction_(document_, planner_) {
+      prediction_(document_, planner_),
+      data_(QString::fromStdString(workbench::engine_path())) {
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   makeActions();
   makeHeader();
   connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
+  connect(&document_, &RecipeDocument::changed, this, [this] {
+    if (isVisible()) askForData();
+  });
   connect(&prediction_, &RecipePrediction::changed, this,
           [this] { compare_->setEnabled(prediction_.hasTwo()); });
   connect(&document_, &RecipeDocument::refused, this,
@@ -141,6 +153,7 @@ ComposeView& ComposePage::view() {
   if (view_ == nullptr) {
     view_ = new ComposeView(document_, prediction_, this);
     layout()->addWidget(view_);
+    view_->putBelowData(new DataView(data_));
     connect(view_, &ComposeView::compareRequested, this, &ComposePage::comparePlans);
   }
   return *view_;
@@ -150,6 +163,16 @@ void ComposePage::activated() {
   loadFirst();
   view();
   prediction_.start();
+  dataKeys_.clear();  // files may have changed, or been tokenized
+  askForData();
+}
+
+void ComposePage::askForData() {
+  if (!document_.isReadable()) return;  // what was told is of what it was before
+  QStringList keys{document_.file()};
+  for (const auto& [key, value] : recipe::flatten(document_.resolved().recipe))
+    if (tellsOfData(key)) keys << QString::fromStdString(value);
+  if (std::exchange(dataKeys_, keys) != keys) data_.ask({document_.text(), document_.file(), {}});
 }
 
 void ComposePage::rememberExecutor() {

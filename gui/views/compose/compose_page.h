@@ -6,6 +6,7 @@
 #include <QMenu>
 #include <QToolButton>
 
+#include "gui/models/data_description.h"
 #include "gui/models/recipe_document.h"
 #include "gui/models/recipe_prediction.h"
 #include "gui/page.h"
@@ -27,7 +28,7 @@ class ComposePage : public Page {
   QList<QAction*> pageActions() override;
   void activated() override;
   bool isReady() const override {
-    return !document_.files().isReading() && !prediction_.isPlanning();
+    return !document_.files().isReading() && !prediction_.isPlanning() && !data_.isAsking();
   }
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
@@ -62,10 +63,14 @@ class ComposePage : public Page {
   void comparePlans();
   void searchLayout();
   void refresh();
+  /// Asks what the data is, where an edit has changed that.
+  void askForData();
 
   RecipeDocument document_;
   PlanClient planner_;
   RecipePrediction prediction_;
+  DataDescription data_;
+  QStringList dataKeys_;  // what it has been asked for
   bool loaded_ = false;
   QWidget* header_;
   QToolButton* recipes_;

@@ -96,6 +96,12 @@ void RecipeForm::addGroup(const QString& title) {
   groups_ << group;
 }
 
+void RecipeForm::putBelow(const QString& group, QWidget* widget) {
+  const auto found = std::ranges::find(groups_, group, &Group::title);
+  found->below = widget;
+  found->whole->layout()->addWidget(widget);
+}
+
 void RecipeForm::setColumns(int columns) {
   if (std::exchange(columnCount_, columns) == columns) return;
   row_->setStretch(1, columns > 1 ? 1 : 0);  // an empty one takes no room

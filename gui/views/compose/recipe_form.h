@@ -30,6 +30,8 @@ class RecipeForm : public QWidget {
 
   /// One, or two next to each other.
   void setColumns(int columns);
+  /// Puts below a group's keys what belongs to it and is no key.
+  void putBelow(const QString& group, QWidget* widget);
   /// The first field that has a fault; null: none has.
   QWidget* firstFaulty() const;
 

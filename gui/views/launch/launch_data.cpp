@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/recipe/data_sources.h"
 #include "engine/recipe/modules.h"
 #include "gui/format.h"
 #include "gui/models/text_file.h"
@@ -34,18 +35,10 @@ QString modelText(const recipe::Recipe& r) {
              : QString::fromStdString(r.model.preset) + QStringLiteral(": ") + text;
 }
 
-/// "corpus.txt", "c4/" of a folder.
-QString nameOf(const std::string& path) {
-  const QString text = QString::fromStdString(path);
-  const QString name = QFileInfo(QDir::cleanPath(text)).fileName();
-  if (name.isEmpty()) return text;
-  return text.endsWith(QLatin1Char('/')) ? name + QLatin1Char('/') : name;
-}
-
 QString dataText(const recipe::Recipe& r) {
   QStringList names;
-  for (const std::string& path : r.data.text) names << nameOf(path);
-  if (names.isEmpty()) names << nameOf(r.data.token_ids);
+  for (const recipe::DataSource& source : recipe::sources_of(r.data))
+    names << QString::fromStdString(source.name);
   return tr("%1, sequence %2").arg(names.join(QStringLiteral(", ")), format::count(r.data.seq_len));
 }
 

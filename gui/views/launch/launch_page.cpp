@@ -16,6 +16,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kMostRanks = 4096;
+constexpr int kLow = 740;  // the recipe's text has no room
 
 constexpr int kRanksPauseMilliseconds = 200;
 constexpr int kStaleMilliseconds = 10000;  // what is free on a target changes
@@ -24,6 +25,7 @@ constexpr int kStaleMilliseconds = 10000;  // what is free on a target changes
 
 LaunchPage::LaunchPage(Session& session, QWidget* parent)
     : Page(session, parent),
+      data_(QString::fromStdString(workbench::engine_path())),
       reading_(session.readingThread(), this),
       looking_(session.workingThreads(), this),
       checking_(session.workingThreads(), this),
@@ -34,7 +36,7 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   launch_->setProperty("role", "primary");
   connect(launch_, &QAction::triggered, this, &LaunchPage::launch);
 
-  left_ = buildRecipe();
+  left_ = buildLeft();
   auto* recent = new Card(tr("Recent launches"));
   recent_ = new RecentLaunches;
   recent->setBodyMargins(13, 0, 13, 1);  // texts stand below the title
@@ -58,6 +60,24 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   pause_.setInterval(kRanksPauseMilliseconds);
   connect(&pause_, &QTimer::timeout, this, &LaunchPage::check);
   for (RecipeChoice& choice : sampleRecipes()) addChoice(choice, choices_.empty());
+}
+
+QWidget* LaunchPage::buildLeft() {
+  auto* left = new QWidget;
+  QVBoxLayout* column = columnOf(left, {}, 8);
+  column->addWidget(buildRecipe(), 3);
+  column->addWidget(buildData(), 2);
+  return left;
+}
+
+QWidget* LaunchPage::buildData() {
+  auto* card = new Card(tr("Data"));
+  dataView_ = new DataView(data_);
+  auto* inside = new QWidget;
+  columnOf(inside, {0, 0, 4, 0})->addWidget(dataView_);
+  card->setBodyMargins(16, 0, 12, 12);  // and 4 within for the scroll bar
+  card->body()->addWidget(scrolled(inside), 1);
+  return card;
 }
 
 QWidget* LaunchPage::buildRecipe() {
@@ -208,6 +228,11 @@ QLayout* LaunchPage::buildButtons() {
 void LaunchPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   left_->setFixedWidth(std::clamp(width() * 3 / 10, 330, 460));
+  const bool low = height() < kLow;
+  toml_->setVisible(!low);
+  auto* column = qobject_cast<QBoxLayout*>(left_->layout());
+  column->setStretch(0, low ? 0 : 3);
+  column->setStretch(1, low ? 1 : 2);
 }
 
 void LaunchPage::showEvent(QShowEvent* event) {
@@ -277,6 +302,7 @@ void LaunchPage::showRecipe(const QString& name, const QString& toml, const QStr
 
 void LaunchPage::activated() {
   refresh();
+  data_.ask(dataQuestion());  // files may have changed, or been tokenized
   const bool stale = !now_ || lookedAt_.elapsed() > kStaleMilliseconds;
   if (stale && !looking_.running() && !launching_.running()) look();
 }
@@ -355,9 +381,28 @@ void LaunchPage::looked(workbench::TargetNow now) {
   check();
 }
 
+DataQuestion LaunchPage::dataQuestion() const {
+  const RecipeChoice* choice = recipe();
+  if (!choice) return {};
+  return {choice->toml,
+          choice->file.isEmpty() ? choice->name + QStringLiteral(".toml") : choice->file,
+          {QStringLiteral("hardware.ranks=%1").arg(ranks_->value())}};
+}
+
+void LaunchPage::showPlaceOfData() {
+  const TargetEntry* target = targets_->chosen();
+  dataView_->setPlace(target && !target->isThisMachine()
+                          ? tr("Told of the files on this machine. They are sent to %1, which "
+                               "tokenizes them for itself.")
+                                .arg(QString::fromStdString(target->target.name))
+                          : QString());
+}
+
 void LaunchPage::check() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
+  showPlaceOfData();
+  if (isVisible() && data_.asked() != dataQuestion()) data_.ask(dataQuestion());
   checking_.start(
       [choice = *choice, ranks = ranks_->value(), now = now_, store = session().storePath()] {
         return checkRecipe(choice, ranks, now, store);

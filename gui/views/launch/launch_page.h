@@ -11,8 +11,10 @@
 #include <QTimer>
 #include <memory>
 
+#include "gui/models/data_description.h"
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/data/data_view.h"
 #include "gui/views/launch/findings_view.h"
 #include "gui/views/launch/launch_data.h"
 #include "gui/views/launch/launch_steps.h"
@@ -39,7 +41,7 @@ class LaunchPage : public Page {
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
   bool isReady() const override {
     return loaded_ && !reading_.running() && !checking_.running() && !looking_.running() &&
-           !probing_.running();
+           !probing_.running() && !data_.isAsking();
   }
 
  protected:
@@ -47,7 +49,9 @@ class LaunchPage : public Page {
   void showEvent(QShowEvent* event) override;
 
  private:
+  QWidget* buildLeft();
   QWidget* buildRecipe();
+  QWidget* buildData();
   QWidget* buildTargets();
   QWidget* buildRun();
   QLayout* buildForm();
@@ -61,6 +65,8 @@ class LaunchPage : public Page {
   void look();
   void looked(workbench::TargetNow now);
   void check();
+  DataQuestion dataQuestion() const;
+  void showPlaceOfData();
   void showCheck(RecipeCheck check);
   void probe();
   void launch();
@@ -76,6 +82,8 @@ class LaunchPage : public Page {
   QWidget* left_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QPlainTextEdit* toml_ = nullptr;
+  DataDescription data_;
+  DataView* dataView_ = nullptr;
   FindingsView* findings_ = nullptr;
   QLabel* faults_ = nullptr;
   QPushButton* edit_ = nullptr;

@@ -100,6 +100,7 @@ void LivePage::build() {
   picker_->hide();
   banner_ = new RunBanner;
   tiles_ = new LiveTiles;
+  sources_ = new SourceStrip;
   loss_ = new LineChart(tr("Loss"), Unit::loss);
   loss_->setSmoothing(kSmoothing);
   throughput_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
@@ -129,13 +130,13 @@ void LivePage::build() {
   grid_->setContentsMargins(16, 16, 16, 16);
   grid_->setSpacing(8);
   grid_->addWidget(banner_, 0, 0, 1, 2);
-  grid_->addLayout(charts, 2, 0);
-  grid_->addWidget(stepCard_, 3, 0);
-  grid_->addWidget(log_, 3, 1);
+  grid_->addLayout(charts, 3, 0);
+  grid_->addWidget(stepCard_, 4, 0);
+  grid_->addWidget(log_, 4, 1);
   grid_->setColumnMinimumWidth(1, kRightColumn);
   grid_->setColumnStretch(0, 1);
-  grid_->setRowStretch(2, 32);
-  grid_->setRowStretch(3, 60);
+  grid_->setRowStretch(3, 32);
+  grid_->setRowStretch(4, 60);
   arrange();
 
   auto* empty = new EmptyState(
@@ -152,10 +153,12 @@ void LivePage::build() {
 
 void LivePage::arrange() {
   const bool narrow = width() < kNarrow;
-  grid_->removeWidget(tiles_);
-  grid_->removeWidget(ranks_);
+  for (QWidget* widget : {static_cast<QWidget*>(tiles_), static_cast<QWidget*>(sources_),
+                          static_cast<QWidget*>(ranks_)})
+    grid_->removeWidget(widget);
   grid_->addWidget(tiles_, 1, 0, 1, narrow ? 2 : 1);
-  grid_->addWidget(ranks_, narrow ? 2 : 1, 1, narrow ? 1 : 2, 1);
+  grid_->addWidget(sources_, 2, 0, 1, narrow ? 2 : 1);
+  grid_->addWidget(ranks_, narrow ? 3 : 1, 1, narrow ? 1 : 3, 1);
 }
 
 void LivePage::resizeEvent(QResizeEvent* event) {
@@ -219,6 +222,7 @@ void LivePage::restart(storage::RunId run) {
   }
   stepCard_->clear();
   ranks_->clear();
+  sources_->setSources({}, {}, 0);
   log_->clear();
   refresh();
 }
@@ -270,6 +274,7 @@ void LivePage::take(LiveUpdate update) {
       stepCard_->setTimelines(*update.timelines);
     }
     showRanks();
+    showSources();
     if (run_->summary.state == storage::RunState::stopped && left_.isEmpty()) findLeft();
   }
   storage::RunId going = 0;
@@ -385,6 +390,19 @@ void LivePage::showRanks() {
   ranks_->setFacts(facts);
 }
 
+void LivePage::showSources() {
+  const std::vector<recipe::DataSource>& sources = readRecipe().sources;
+  std::vector<double> tokens;
+  double before = steps_.latest("tokens_seen").value_or(0);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto seen = steps_.latest(recipe::tokens_seen_of(i));
+    if (!seen) return sources_->setSources(sources, {}, 0);  // by an older engine, or no step yet
+    tokens.push_back(*seen);
+    before -= *seen;
+  }
+  sources_->setSources(sources, std::move(tokens), before);
+}
+
 void LivePage::showState() {
   const bool going = run_ && !storage::has_ended(run_->summary.state);
   if (run_ && !going) session().setAsked(run_->summary.id, {});
@@ -423,6 +441,7 @@ void LivePage::showContact() {
   if (banner_->isVisible() != banner) banner_->parentWidget()->update();
   tiles_->setStale(!look.fresh());
   ranks_->setStale(!look.fresh());
+  sources_->setStale(!look.fresh());
   stepCard_->setStale(!look.fresh());
   picker_->setLook(lookOf(run_->summary.state, look));
 }
@@ -454,7 +473,10 @@ void LivePage::tick() {
 const LivePage::ReadRecipe& LivePage::readRecipe() {
   if (read_.run == run_->summary.id) return read_;
   const recipe::Recipe recipe = recipe::resolve(recipe::parse(run_->recipe, "recipe")).recipe;
-  read_ = {run_->summary.id, recipe.checkpoint.enabled && !wasImported(*run_), {}};
+  read_ = {run_->summary.id,
+           recipe.checkpoint.enabled && !wasImported(*run_),
+           {},
+           recipe::sources_of(recipe.data)};
   if (recipe.parallelism.dp_shard > 0) read_.mesh = recipe::Mesh(recipe.parallelism);
   stepCard_->setMesh(read_.mesh);
   return read_;

@@ -17,6 +17,7 @@
 #include "gui/views/live/rank_card.h"
 #include "gui/views/live/run_banner.h"
 #include "gui/views/live/run_picker.h"
+#include "gui/views/live/source_strip.h"
 #include "gui/views/live/step_card.h"
 
 namespace heddle::gui {
@@ -51,6 +52,7 @@ class LivePage : public Page {
   void showPredicted();
   void showDepartures();
   void showRanks();
+  void showSources();
   void showState();
   void showContact();
   QString heldUp() const;
@@ -60,6 +62,7 @@ class LivePage : public Page {
     storage::RunId run = 0;
     bool saves = false;  // checkpoints
     recipe::Mesh mesh;
+    std::vector<recipe::DataSource> sources;
   };
   const ReadRecipe& readRecipe();
   void checkpoint();
@@ -73,6 +76,7 @@ class LivePage : public Page {
   RunPicker* picker_ = nullptr;
   RunBanner* banner_ = nullptr;
   LiveTiles* tiles_ = nullptr;
+  SourceStrip* sources_ = nullptr;
   LineChart* loss_ = nullptr;
   LineChart* throughput_ = nullptr;
   LineChart* memory_ = nullptr;

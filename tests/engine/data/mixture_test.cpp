@@ -28,6 +28,7 @@ class MixtureTest : public QObject {
       std::vector<int64_t> counts(static_cast<size_t>(weights.size()));
       for (int64_t place = 0; place < kSamples; ++place) {
         const auto pick = mixture.at(place);
+        if (place % 997 == 0) QVERIFY(mixture.before(place) == counts);
         QCOMPARE(pick.place, counts[pick.text]++);  // each text's samples one after the other
       }
       for (qsizetype i = 0; i < weights.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "base/read_file.h"
 #include "engine/data/documents.h"
+#include "engine/data/first_part.h"
 #include "engine/data/store_builder.h"
 #include "tests/support/peak_memory.h"
 
@@ -311,6 +312,28 @@ class ParquetTest : public QObject {
     }
     QVERIFY(stores[0].size() > 10'000);
     QVERIFY(stores[0] == stores[1]);
+  }
+
+  /// A file says how many rows it has: what they come to is known without reading them all.
+  void allOfItIsGuessedByItsFirstRows() {
+    constexpr int kRows = 150'000;
+    write_parquet(path("a.parquet"), numbered(kRows, ": all that glisters is not gold"));
+    heddle::recipe::Data data;
+    data.text = {path("a.parquet")};
+    data.tokenizer = HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json";
+    data.cache = path("cache");
+    const auto origin = heddle::data::store_origin(data);
+    const auto part = heddle::data::read_first_part(*origin, 1000);
+    QVERIFY2(part.has_value(), part ? "" : part.error().message.c_str());
+    QVERIFY(!part->all);
+    QVERIFY(build_store(*origin, {}));
+    const auto totals = heddle::data::read_totals(origin->folder());
+    QCOMPARE((*totals)->documents, int64_t{kRows});
+    const auto off = [](int64_t guess, int64_t count) {
+      return std::abs(static_cast<double>(guess) / static_cast<double>(count) - 1);
+    };
+    QVERIFY2(off(part->documents, kRows) < 0.1, std::to_string(part->documents).c_str());
+    QVERIFY2(off(part->tokens, (*totals)->tokens) < 0.1, std::to_string(part->tokens).c_str());
   }
 };
 

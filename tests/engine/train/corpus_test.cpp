@@ -92,6 +92,25 @@ class CorpusTest : public QObject {
              run.err.constData());
   }
 
+  void dataIsDescribedBeforeItIsTokenized() {
+    const auto described = [&](const QString& text) {
+      return run_engine({"describe-data", folder_.filePath("r.toml"), "--set",
+                         "data.text=[\"" + text + "\"]", "--set",
+                         "data.cache=\"" + folder_.filePath("described") + "\""});
+    };
+    const auto told =
+        described(put("short.jsonl", QByteArray("{\"text\": \"To be.\"}\n").repeated(100)));
+    QVERIFY2(told.exit_code == 0, told.err.constData());
+    QVERIFY2(told.out.startsWith("short.jsonl: 100.0 % of the samples; 1.9 KiB in 1 file; 100 "
+                                 "documents, "),
+             told.out.constData());
+    QVERIFY(told.out.contains("<|end_of_text|>\n=== another document\n<|begin_of_text|>To be."));
+    QVERIFY(!QFileInfo::exists(folder_.filePath("described")));
+    const auto missing = described("/nowhere/a.txt");
+    QCOMPARE(missing.exit_code, 2);
+    QVERIFY(missing.err.contains("data.text: /nowhere/a.txt: no such file or folder"));
+  }
+
   void tokenizedAheadItIsNotAgain() {
     const QString cache = "data.cache=\"" + folder_.filePath("ahead") + "\"";
     const QString text = put("ahead.txt", "To be, or not to be, that is the question. ");

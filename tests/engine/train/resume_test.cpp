@@ -171,6 +171,54 @@ decay = "none"
     QCOMPARE(QJsonDocument::fromJson(manifest.readAll())["samples"].toInt(), 10 * 12 + 10 * 24);
   }
 
+  // What rank 0 has logged of each source of the mix, step by step.
+  static QList<QList<double>> tokens_seen(const EngineResult& run) {
+    QList<QList<double>> seen;
+    for (const QByteArray& line : run.out.split('\n')) {
+      const QJsonObject event = QJsonDocument::fromJson(line).object();
+      const QJsonObject values = event["values"].toObject();
+      if (event["event"] != "step" || !values.contains("tokens_seen_0")) continue;
+      seen << QList{values["tokens_seen_0"].toDouble(), values["tokens_seen_1"].toDouble(),
+                    values["tokens_seen"].toDouble()};
+    }
+    return seen;
+  }
+
+  void tokens_are_counted_by_source_across_runs() {
+    QFile other(folder_.filePath("other.txt"));
+    QVERIFY(other.open(QFile::WriteOnly));
+    for (int i = 0; i < 2000; ++i) other.write("The shuttle flies from hand to hand.\n");
+    other.close();
+    const auto mix = [&](const char* weight) {
+      return set("data.text", "[]") +
+             set("data.mix", QString("[{ text = ['%1/resources/data/tinyshakespeare.txt'], weight "
+                                     "= %2 }, { text = ['%3'] }]")
+                                 .arg(HEDDLE_SOURCE_DIR, weight, other.fileName())) +
+             QStringList{"--json"};
+    };
+    const auto whole = tokens_seen(train(kTwo, "", mix("3")));
+    QCOMPARE(whole.size(), 20);
+    for (const auto& step : whole) QCOMPARE(step[0] + step[1], step[2]);
+    const double share = whole.last()[0] / whole.last()[2];
+    QVERIFY2(share > 0.65 && share < 0.85, qPrintable(QString::number(share)));
+
+    const QString at = folder_.filePath("by-source");
+    const auto until = [](const char* step) { return set("training.steps", step); };
+    QCOMPARE(tokens_seen(train(kTwo, at, mix("3") + until("10"))), whole.mid(0, 10));
+    // With another batch for two steps, then as before: 240 samples more, as ten steps have.
+    const auto wider =
+        tokens_seen(train(kOne, at, mix("3") + set("training.global_batch", "60") + until("12")));
+    QCOMPARE(wider.size(), 2);
+    QCOMPARE(wider.last(), whole[19]);
+
+    // Of another mix nothing had been seen before.
+    const auto changed = tokens_seen(train(kOne, at, mix("1") + until("14")));
+    QCOMPARE(changed.size(), 2);
+    QCOMPARE(changed.last()[0] + changed.last()[1], 2 * 12 * 32.0);
+    const auto again = tokens_seen(train(kOne, at, mix("1") + until("16")));
+    QCOMPARE(again.last()[0] + again.last()[1], 4 * 12 * 32.0);
+  }
+
   void checkpoints_lie_in_the_run_directory_unless_told() {
     const QString run_dir = folder_.filePath("own-run"), at = run_dir + "/checkpoints";
     const auto steps = [&](int count, const QStringList& more = {}) {

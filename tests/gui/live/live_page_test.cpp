@@ -58,6 +58,44 @@ class LivePageTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(memory(), QString("5.00 GiB"), 20000);
   }
 
+  void tokens_are_shown_by_source_against_their_weights() {
+    storage::NewRun wanted;
+    wanted.name = "mixed";
+    wanted.target = "this-machine";
+    wanted.recipe =
+        "[data]\nmix = [{ text = ['/data/web/'], weight = 3 }, { text = ['/data/code/'] }]\n"
+        "[training]\nsteps = 100\n";
+    Followed shown(wanted);
+    RankLog log(*shown.writer, shown.run, 0);
+    const auto step = [&](int64_t number, double web, double code, double all) {
+      log.add(telemetry::Step{number,
+                              1e9 + static_cast<double>(number),
+                              {{"loss", 2},
+                               {"tokens_seen", all},
+                               {recipe::tokens_seen_of(0), web},
+                               {recipe::tokens_seen_of(1), code}}});
+      log.feed();
+    };
+    const auto* sources = shown.page->findChild<SourceStrip*>();
+    shown.show();
+    QTRY_COMPARE_WITH_TIMEOUT(sources->lines(),
+                              (QStringList{QString::fromUtf8("web/ 75.0 % wished, –"),
+                                           QString::fromUtf8("code/ 25.0 % wished, –")}),
+                              20000);
+    QVERIFY(sources->isVisible());
+    step(1, 3072, 1024, 4096);
+    step(2, 5120, 3072, 8192);
+    QTRY_COMPARE_WITH_TIMEOUT(sources->lines(),
+                              (QStringList{"web/ 62.5 % of 75.0 %, 5.12 k tokens",
+                                           "code/ 37.5 % of 25.0 %, 3.07 k tokens"}),
+                              20000);
+    QVERIFY(!sources->toolTip().contains("other data"));
+    // The run has gone on from one that had read 4,096 tokens of something else.
+    step(3, 6144, 4096, 14336);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        sources->toolTip().simplified().contains("4.10 k tokens before were of other data"), 20000);
+  }
+
   void a_run_is_followed_while_it_is_shown() {
     storage::NewRun wanted;
     wanted.name = "followed";
