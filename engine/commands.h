@@ -47,14 +47,17 @@ struct PlanOptions {
 int plan(const RecipeOptions& recipe, const PlanOptions& what);
 
 struct SearchOptions {
+  std::string ranks;         // "64", or several: "8,16,64", "8-64"; empty: the recipe's
+  std::string tokens;        // "15T": how long they take, and what they cost; empty: not asked
   std::string hardware;      // empty: the recipe's
   std::string memory_limit;  // "60 GiB"; empty: what a device has
   std::vector<std::string> fixes;
   bool json = false;
 };
 
-/// `search`: the layouts that train a recipe fastest. Progress goes to stderr; SIGINT ends it with
-/// what is known so far, and 130.
+/// `search`: the layouts that train a recipe fastest; of several numbers of ranks the fastest of
+/// each, and what they cost. `recipe.ranks` is not looked at. Progress goes to stderr; SIGINT ends
+/// it with what is known so far, and 130.
 int search(const RecipeOptions& recipe, const SearchOptions& what);
 
 /// `plan --serve`: requests on stdin, answers on stdout, a line of JSON each, until stdin ends. A

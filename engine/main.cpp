@@ -32,10 +32,14 @@ int run_rank(const std::vector<std::string>& words) {
   return train::run_rank(*context);
 }
 
-// --ranks, --set and the recipe, as several commands take them.
-void add_recipe_options(CLI::App* command, engine::RecipeOptions& options) {
+void add_recipe(CLI::App* command, engine::RecipeOptions& options) {
   command->add_option("recipe", options.path, "the recipe's TOML file")->required();
   command->add_option("--set", options.sets, "key=value, over the recipe")->allow_extra_args(false);
+}
+
+// --ranks, --set and the recipe, as several commands take them.
+void add_recipe_options(CLI::App* command, engine::RecipeOptions& options) {
+  add_recipe(command, options);
   command->add_option("--ranks", options.ranks, "ranks instead of the recipe's hardware.ranks")
       ->check(CLI::PositiveNumber);
 }
@@ -116,7 +120,13 @@ int run(int argc, char** argv) {
   engine::SearchOptions search;
   auto* search_command = app.add_subcommand(
       "search", "the layouts that train a recipe fastest: mesh, batches, wrapping, recomputation");
-  add_recipe_options(search_command, recipe);
+  add_recipe(search_command, recipe);
+  search_command->add_option(
+      "--ranks", search.ranks,
+      "ranks instead of the recipe's hardware.ranks; several, as in 8,16,64 "
+      "or 8-64 (which doubles): the fastest layout of each, and what it costs");
+  search_command->add_option("--tokens", search.tokens,
+                             "to be trained, as in 15T: how long that takes, and what it costs");
   search_command->add_option("--hardware", search.hardware,
                              "of the catalogue, instead of the recipe's hardware.name");
   search_command->add_option("--memory-limit", search.memory_limit,

@@ -9,10 +9,8 @@
 #include "base/number_text.h"
 #include "base/read_file.h"
 #include "base/say.h"
-#include "engine/checkpoint/load_recipe.h"
 #include "engine/commands.h"
 #include "engine/planning.h"
-#include "engine/published/nearest.h"
 #include "engine/recipe/fault_lines.h"
 
 namespace heddle::engine {
@@ -82,19 +80,8 @@ void print(const plan::Document& plan) {
   say("\n");
   if (!plan.uncertain_words.empty()) say("{}\n", plan.uncertain_words);
   for (const std::string& remark : plan.remarks) say("note: {}\n", remark);
-}
-
-/// What others have measured of the most similar runs.
-std::vector<std::string> published_like(const PlanRequest& request, const std::string& hardware) {
-  const recipe::Parsed parsed =
-      checkpoint::load_recipe(request.text, request.file, request.sets, request.ranks);
-  const auto rows = published::read_rows(published::built_in());
-  std::vector<std::string> lines;
-  if (!rows || parsed.recipe.model.dim == 0) return lines;
-  constexpr size_t kShown = 3;
-  for (const published::Row& row : published::nearest(*rows, parsed.recipe, hardware, kShown))
-    lines.push_back(published::words(row));
-  return lines;
+  if (!plan.published.empty()) say("\npublished of others, the most alike first:\n");
+  for (const std::string& line : plan.published) say("  {}\n", line);
 }
 
 }  // namespace
@@ -133,16 +120,10 @@ int plan(const RecipeOptions& options, const PlanOptions& what) {
     }
     document.timelines.clear();
   }
-  const std::vector<std::string> published = published_like(request, document.hardware);
-  if (what.json) {
-    auto json = plan::to_json(document);
-    json["published"] = published;
-    say("{}\n", json_text(json));
-  } else {
+  if (what.json)
+    say("{}\n", json_text(plan::to_json(document)));
+  else
     print(document);
-    if (!published.empty()) say("\npublished of others, the most alike first:\n");
-    for (const std::string& line : published) say("  {}\n", line);
-  }
   return 0;
 }
 

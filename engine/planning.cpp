@@ -7,6 +7,7 @@
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/data/text_loader.h"
+#include "engine/published/nearest.h"
 #include "engine/shortfall.h"
 #include "engine/train/predict.h"
 #include "engine/train/speed_now.h"
@@ -41,6 +42,17 @@ recipe::Fault fault_at(const recipe::Parsed& parsed, const std::string& key, std
     fault.column = place->second.column;
   }
   return fault;
+}
+
+/// What others have measured of the runs that are most like it.
+std::vector<std::string> published_like(const recipe::Recipe& recipe, const std::string& hardware) {
+  constexpr size_t kShown = 3;
+  static const auto rows = published::read_rows(published::built_in());
+  std::vector<std::string> lines;
+  if (!rows) return lines;
+  for (const published::Row& row : published::nearest(*rows, recipe, hardware, kShown))
+    lines.push_back(published::words(row));
+  return lines;
 }
 
 }  // namespace
@@ -99,6 +111,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
                                     return captured_.capture(of, work);
                                   }});
   if (!document) return document.error();
+  document->published = published_like(recipe, document->hardware);
   document->recipe = fs::path(request.file).filename().string();
   if (document->fits() || !request.closes) return std::move(*document);
   const Variants variants{.read = [&](const PlanRequest& variant) -> std::optional<recipe::Recipe> {

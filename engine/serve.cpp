@@ -2,6 +2,7 @@
 // first. A search tells its progress until its last line; plans asked for meanwhile come after it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -17,9 +18,9 @@
 #include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/commands.h"
+#include "engine/counting_ranks.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/planning.h"
-#include "engine/searching.h"
 #include "engine/train/predict.h"
 #include "engine/train/speed_now.h"
 
@@ -32,7 +33,7 @@ struct Job {
   Json id;
   std::string key;
   PlanRequest request;
-  std::optional<SearchRequest> search;  // in place of a plan
+  std::optional<CountingRequest> search;  // in place of a plan; one of no numbers is of layouts
   std::atomic<bool> cancelled = false;
 };
 
@@ -120,7 +121,16 @@ class Server {
     }
   }
 
-  static SearchRequest search_request(const nlohmann::json& asked) {
+  static CountingRequest search_request(const nlohmann::json& asked) {
+    CountingRequest request{.search = layout_request(asked),
+                            .counts = asked.value("counts", std::vector<int64_t>{}),
+                            .tokens = asked.value("tokens", 0.0)};
+    if (std::ranges::any_of(request.counts, [](int64_t ranks) { return ranks < 1; }))
+      throw std::runtime_error("counts are numbers of ranks, 1 or more");
+    return request;
+  }
+
+  static SearchRequest layout_request(const nlohmann::json& asked) {
     return {.text = asked.at("recipe").get<std::string>(),
             .file = asked.value("file", "recipe.toml"),
             .sets = asked.value("sets", std::vector<std::string>{}),
@@ -186,16 +196,29 @@ class Server {
     }
   }
 
+  auto progress_of(const Job& job, const char* key) {
+    return [this, &job, key](const auto& known, double share) {
+      say({{"id", job.id}, {"progress", share}, {key, plan::to_json(known)}});
+    };
+  }
+
   void search(Planning& planning, const Job& job) {
-    const search::Hooks hooks{
-        .cancelled = [&] { return job.cancelled.load(); },
-        .progress =
-            [&](const plan::SearchResult& found, double share) {
-              say({{"id", job.id}, {"progress", share}, {"found", plan::to_json(found)}});
-            }};
-    SearchAnswer answer = Error{"the search failed"};
+    const auto cancelled = [&] { return job.cancelled.load(); };
+    if (job.search->counts.empty()) {
+      const search::Hooks hooks{.cancelled = cancelled, .progress = progress_of(job, "found")};
+      end_search(job, "found", [&] { return search_layouts(planning, job.search->search, hooks); });
+    } else {
+      const CountingHooks hooks{.cancelled = cancelled, .progress = progress_of(job, "counts")};
+      end_search(job, "counts", [&] { return count_ranks(planning, *job.search, hooks); });
+    }
+  }
+
+  /// Tells what the search gives, under `key`.
+  template <typename Search>
+  void end_search(const Job& job, const char* key, const Search& search) {
+    std::invoke_result_t<Search> answer = Error{"the search failed"};
     try {
-      answer = search_layouts(planning, *job.search, hooks);
+      answer = search();
     } catch (const std::exception& error) {
       answer = Error{error.what()};
     }
@@ -204,8 +227,8 @@ class Server {
       searching_.reset();
     }
     Json json = {{"id", job.id}};
-    if (const auto* found = std::get_if<plan::SearchResult>(&answer)) {
-      json["found"] = plan::to_json(*found);
+    if (const auto* found = std::get_if<0>(&answer)) {
+      json[key] = plan::to_json(*found);
     } else if (const auto* faults = std::get_if<std::vector<recipe::Fault>>(&answer)) {
       json["faults"] = faults_json(*faults);
     } else {

@@ -9,10 +9,12 @@
 #include <optional>
 
 #include "base/file_lock.h"
+#include "base/host_name.h"
 #include "base/json_text.h"
 #include "base/read_file.h"
 #include "base/read_json.h"
 #include "engine/cost/calibration.h"
+#include "engine/cost/rates.h"
 #include "engine/launch/run_files.h"
 
 namespace heddle::cost {
@@ -61,6 +63,13 @@ Result<std::vector<Check>> checks_in(const std::string& path) {
   return checks;
 }
 
+/// Student's t beyond which one in twenty lies on either side, by Cornish and Fisher's expansion:
+/// within 2 % from four degrees of freedom on (Abramowitz and Stegun, 26.7.5).
+double student(double freedom) {
+  constexpr double z = 1.6449, z3 = z * z * z, z5 = z3 * z * z;
+  return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+}
+
 std::string off(double least, double most) {
   if (most - least < 0.005) return fmt::format("{:+.0f} %", most * 100);
   return fmt::format("{:+.0f} to {:+.0f} %", least * 100, most * 100);
@@ -95,26 +104,48 @@ Result<> keep_check(const std::string& path, const Check& check) {
   return launch::write_atomically(path, json_text(kept) + "\n");
 }
 
+std::optional<Spread> spread_of(const std::vector<double>& ratios) {
+  constexpr size_t kFewest = 5;
+  if (ratios.size() < kFewest) return std::nullopt;
+  const auto count = static_cast<double>(ratios.size());
+  double mean = 0, squares = 0;
+  for (const double each : ratios) mean += std::log(each) / count;
+  for (const double each : ratios) squares += std::pow(std::log(each) - mean, 2);
+  const double half =
+      student(count - 1) * std::sqrt(squares / (count - 1)) * std::sqrt(1 + 1 / count);
+  return Spread{std::exp(mean - half), std::exp(mean + half)};
+}
+
+Trust trust_here(const std::string& device) {
+  const auto kept = read_calibrations(calibration_file());
+  const Calibration* last = kept ? newest(*kept, host_name()) : nullptr;
+  return trust_in(read_checks(checks_file()), host_name(), device, last ? last->time : 0);
+}
+
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
                double since) {
-  std::vector<double> steps, bytes;
+  std::vector<double> steps, bytes, off_steps, off_bytes;
   for (const Check& each : checks) {
     if (each.host != host || each.device != device || each.time < since) continue;
     if (each.predicted_seconds <= 0 || each.predicted_bytes <= 0) continue;
-    steps.push_back(each.measured_seconds / each.predicted_seconds - 1);
-    bytes.push_back(each.measured_bytes / each.predicted_bytes - 1);
+    if (each.measured_seconds <= 0 || each.measured_bytes <= 0) continue;
+    steps.push_back(each.measured_seconds / each.predicted_seconds);
+    bytes.push_back(each.measured_bytes / each.predicted_bytes);
+    off_steps.push_back(steps.back() - 1);
+    off_bytes.push_back(bytes.back() - 1);
   }
   if (steps.empty()) return {};
   std::vector<double> sizes;
-  for (const double each : steps) sizes.push_back(std::abs(each));
+  for (const double each : off_steps) sizes.push_back(std::abs(each));
   std::ranges::sort(sizes);
-  const auto [least, most] = std::ranges::minmax(steps);
-  const auto [least_bytes, most_bytes] = std::ranges::minmax(bytes);
+  const auto [least, most] = std::ranges::minmax(off_steps);
+  const auto [least_bytes, most_bytes] = std::ranges::minmax(off_bytes);
   return {sizes[sizes.size() / 2],
           fmt::format("the last {} here since it was calibrated: steps {}, memory {} of what was "
                       "predicted",
                       steps.size() == 1 ? "run" : fmt::format("{} runs", steps.size()),
-                      off(least, most), off(least_bytes, most_bytes))};
+                      off(least, most), off(least_bytes, most_bytes)),
+          spread_of(steps), spread_of(bytes)};
 }
 
 }  // namespace heddle::cost

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,26 @@ Result<> keep_check(const std::string& file, const Check& check);
 /// JSON, and no entry that is damaged.
 std::vector<Check> read_checks(const std::string& file);
 
+/// Measured over predicted, of the next run, nine times in ten.
+struct Spread {
+  double low = 1, high = 1;
+};
+
+/// Of the next number after these, whose logarithms are taken for normally distributed: the mean ±
+/// Student's t · s · √(1 + 1/n). The more numbers, the narrower. Nothing of fewer than five.
+std::optional<Spread> spread_of(const std::vector<double>& ratios);
+
 /// How sure a prediction is.
 struct Trust {
-  double share = 0;   // half of the runs were off by no more; 0: none was checked
-  std::string words;  // for people
+  double share = 0;                  // half of the runs were off by no more; 0: none was checked
+  std::string words;                 // for people
+  std::optional<Spread> step, peak;  // of a step's time and of the peak, where there were enough
 };
 
 /// From the runs on that host and device since a time, of any number of ranks.
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
                double since);
+/// The same on this host, by its files, since it was calibrated.
+Trust trust_here(const std::string& device);
 
 }  // namespace heddle::cost

@@ -56,6 +56,8 @@ struct Node {
   Number buffers_gib;    // that the collectives' library keeps on each device
   /// What was measured, by ranks; without it the ring's formula holds.
   std::vector<LinkRate> gather, all_reduce, all_to_all;
+
+  Number usd_per_device_hour;  // what one costs; no prediction depends on it; often not known
 };
 
 struct Network {

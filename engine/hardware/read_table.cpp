@@ -277,6 +277,8 @@ void read_table(const toml::table& table, const TablePlace& place, Node& entry,
   reader.text("network", entry.network, "the name of a [network.NAME]");
   reader.integer("devices", entry.devices, 1, 1024);
   reader.integer("nics", entry.nics, 1, 1024);
+  reader.number("usd_per_device_hour", entry.usd_per_device_hour, 0.001, 10'000, "US dollars",
+                false);
   read_numbers(reader, entry);
   for (const RatesField& field : measured_rates()) reader.rates(field.key, entry.*field.member);
   reader.no_others();
@@ -311,6 +313,7 @@ void take_over(Node& entry) {
     }
   entry.title.clear();
   entry.device.clear();
+  entry.usd_per_device_hour = {};  // what is built alike may cost anything
 }
 
 void take_over(Network& entry) {

@@ -229,6 +229,7 @@ OrderedJson to_json(const Document& document) {
       {"uncertain_words", document.uncertain_words},
       {"sources", document.sources},
       {"remarks", document.remarks},
+      {"published", document.published},
       {"choice", document.choice},
       {"plan_hash", document.plan_hash},
       {"plan_seconds", document.plan_seconds}};
@@ -270,6 +271,7 @@ Document from_json(const Json& json) {
   read("uncertain_words", document.uncertain_words);
   read("sources", document.sources);
   read("remarks", document.remarks);
+  read("published", document.published);
   read("choice", document.choice);
   read("plan_hash", document.plan_hash);
   read("plan_seconds", document.plan_seconds);

@@ -138,7 +138,9 @@ struct Document {
   std::optional<Interval> interval;  // where enough such predictions were compared with runs
   std::vector<std::string> sources;  // of the figures behind it
   std::vector<std::string> remarks;  // what is not counted, guessed or old
-  std::string choice;                // which wrapping and order was taken
+  /// What others have measured of runs like it, the most alike first, in words with their sources.
+  std::vector<std::string> published;
+  std::string choice;  // which wrapping and order was taken
   std::string plan_hash;
   double plan_seconds = 0;              // what making it took
   std::vector<RankTimeline> timelines;  // of `ranks_shown`, where they were asked for

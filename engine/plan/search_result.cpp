@@ -10,7 +10,15 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-OrderedJson found_json(const Found& found) {
+std::optional<Found> found_or_none(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  return found_from_json(*found);
+}
+
+}  // namespace
+
+OrderedJson to_json(const Found& found) {
   return {{"words", found.words},
           {"sets", found.sets},
           {"mesh", found.mesh},
@@ -23,7 +31,7 @@ OrderedJson found_json(const Found& found) {
           {"fits", found.fits}};
 }
 
-Found found_from(const Json& json) {
+Found found_from_json(const Json& json) {
   return {.sets = json.value("sets", std::vector<std::string>{}),
           .words = json.value("words", ""),
           .mesh = json.value("mesh", std::vector<int64_t>{}),
@@ -36,14 +44,6 @@ Found found_from(const Json& json) {
           .fits = json.value("fits", false)};
 }
 
-std::optional<Found> found_or_none(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  return found_from(*found);
-}
-
-}  // namespace
-
 OrderedJson to_json(const SearchResult& result) {
   OrderedJson json = {{"hardware", result.hardware},
                       {"hardware_words", result.hardware_words},
@@ -55,17 +55,17 @@ OrderedJson to_json(const SearchResult& result) {
                       {"complete", result.complete},
                       {"seconds", result.seconds},
                       {"front", OrderedJson::array()}};
-  for (const Found& found : result.front) json["front"].push_back(found_json(found));
-  if (result.given) json["given"] = found_json(*result.given);
+  for (const Found& found : result.front) json["front"].push_back(to_json(found));
+  if (result.given) json["given"] = to_json(*result.given);
   if (!result.given_why.empty()) json["given_why"] = result.given_why;
   json["alternatives"] = OrderedJson::array();
   for (const Alternative& each : result.alternatives) {
     OrderedJson alternative = {{"name", each.name}, {"why", each.why}};
-    if (each.found) alternative["found"] = found_json(*each.found);
+    if (each.found) alternative["found"] = to_json(*each.found);
     json["alternatives"].push_back(std::move(alternative));
   }
   if (result.least) {
-    json["least"] = found_json(*result.least);
+    json["least"] = to_json(*result.least);
     json["closed_by"] = result.closed_by;
   }
   return json;
@@ -88,7 +88,7 @@ SearchResult search_result_from_json(const Json& json) {
                       .complete = json.value("complete", false),
                       .seconds = json.value("seconds", 0.0)};
   for (const Json& found : json.value("front", Json::array()))
-    result.front.push_back(found_from(found));
+    result.front.push_back(found_from_json(found));
   for (const Json& each : json.value("alternatives", Json::array()))
     result.alternatives.push_back(
         {each.value("name", ""), found_or_none(each, "found"), each.value("why", "")});

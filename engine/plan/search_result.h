@@ -51,6 +51,8 @@ struct SearchResult {
   bool operator==(const SearchResult&) const = default;
 };
 
+nlohmann::ordered_json to_json(const Found& found);
+Found found_from_json(const nlohmann::json& json);
 nlohmann::ordered_json to_json(const SearchResult& result);
 /// Unknown keys are ignored, missing ones keep their defaults. Throws nlohmann::json::exception for
 /// what is of another type.

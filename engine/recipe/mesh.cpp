@@ -36,10 +36,23 @@ int64_t Mesh::index(int64_t rank, Dims dims) const {
 }
 
 std::vector<int> Mesh::group(int64_t rank, Dims dims) const {
-  std::vector<int> ranks;
-  const Dims others = kWorld & ~dims;
-  for (int64_t other = 0; other < size(); ++other)
-    if (index(other, others) == index(rank, others)) ranks.push_back(static_cast<int>(other));
+  std::array<int64_t, kDimensions> strides{};
+  int64_t first = rank, stride = 1;
+  for (size_t i = kDimensions; i-- > 0;) {
+    strides[i] = stride;
+    if (dims >> i & 1) first -= rank / stride % sizes_[i] * stride;
+    stride *= sizes_[i];
+  }
+  // The outermost dimension first, so that ranks ascend.
+  std::vector<int> ranks = {static_cast<int>(first)};
+  for (size_t i = 0; i < kDimensions; ++i) {
+    if (!(dims >> i & 1)) continue;
+    std::vector<int> along;
+    for (const int member : ranks)
+      for (int64_t at = 0; at < sizes_[i]; ++at)
+        along.push_back(member + static_cast<int>(at * strides[i]));
+    ranks = std::move(along);
+  }
   return ranks;
 }
 

@@ -16,12 +16,9 @@
 namespace heddle::train {
 namespace {
 
-/// How far predictions on this host have been off since it was calibrated.
+/// How far predictions on this host have been off.
 void add_trust(Machine& machine) {
-  const auto kept = cost::read_calibrations(cost::calibration_file());
-  const cost::Calibration* newest = kept ? cost::newest(*kept, host_name()) : nullptr;
-  cost::Trust trust = cost::trust_in(cost::read_checks(cost::checks_file()), host_name(),
-                                     machine.gpu ? "cuda" : "cpu", newest ? newest->time : 0);
+  cost::Trust trust = cost::trust_here(machine.gpu ? "cuda" : "cpu");
   machine.uncertain = trust.share;
   machine.uncertain_words = std::move(trust.words);
 }

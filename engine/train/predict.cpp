@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/cost/checks.h"
 #include "engine/cost/executor.h"
 #include "engine/train/machine.h"
 #include "engine/train/plan_hash.h"
@@ -76,6 +77,19 @@ void add(plan::Document& document, RankOutcome outcome, int64_t ranks) {
   if (!outcome.timeline.spans.empty()) document.timelines.push_back(std::move(outcome.timeline));
 }
 
+/// By how far runs on this host were off; nothing of too few.
+std::optional<plan::Interval> interval_here(const plan::Document& document,
+                                            const Machine& machine) {
+  const cost::Trust trust = cost::trust_here(machine.gpu ? "cuda" : "cpu");
+  if (!trust.step || !trust.peak) return std::nullopt;
+  const auto bytes = static_cast<double>(document.peak_bytes);
+  return plan::Interval{document.step_seconds * trust.step->low,
+                        document.step_seconds * trust.step->high, bytes * trust.peak->low,
+                        bytes * trust.peak->high,
+                        "nine times in ten, by how far the runs here since it was calibrated were "
+                        "off their predictions"};
+}
+
 }  // namespace
 
 Result<plan::Document> predict(const recipe::Recipe& asked, const PredictOptions& options) {
@@ -132,6 +146,7 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   document.exposed.resize(std::min(document.exposed.size(), kMostExposed));
   add_throughput(document, recipe, machine.eight_bits);
+  if (machine.uncertain > 0) document.interval = interval_here(document, machine);
   document.plan_seconds = seconds_since(begin);
   return document;
 }

@@ -8,6 +8,9 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
+#include <limits>
+#include <random>
 
 using namespace heddle;
 
@@ -107,6 +110,53 @@ class ChecksTest : public QObject {
     QVERIFY(qFuzzyCompare(trust.share, 0.04));
     QCOMPARE(trust.words, std::string("the last 3 runs here since it was calibrated: steps -4 to "
                                       "+30 %, memory -2 to +1 % of what was predicted"));
+  }
+
+  void fewer_than_five_runs_say_nothing_of_the_next() {
+    std::vector<cost::Check> all(4, check(10, 0.1, 0));
+    QVERIFY(!cost::trust_in(all, "a", "cpu", 0).step);
+    all.push_back(check(11, 0.1, 0.02));
+    const cost::Trust trust = cost::trust_in(all, "a", "cpu", 0);
+    QVERIFY(trust.step && trust.peak);
+    // All were longer by a tenth: so is the next.
+    QVERIFY(std::abs(trust.step->low - 1.1) < 1e-9 && std::abs(trust.step->high - 1.1) < 1e-9);
+    QVERIFY(trust.peak->low < 1 && trust.peak->high > 1);
+  }
+
+  void more_runs_that_scatter_alike_make_it_narrower() {
+    double before = std::numeric_limits<double>::infinity();
+    for (const size_t count : {6, 10, 20, 40}) {
+      std::vector<double> ratios;
+      for (size_t i = 0; i < count; ++i) ratios.push_back(i % 2 == 0 ? 0.9 : 1.1);
+      const auto spread = cost::spread_of(ratios);
+      QVERIFY(spread && spread->low < 0.9 && spread->high > 1.1);
+      QVERIFY(spread->high - spread->low < before);
+      before = spread->high - spread->low;
+    }
+  }
+
+  void nine_of_ten_lie_in_it_data() {
+    QTest::addColumn<int>("runs");
+    QTest::newRow("5 runs") << 5;
+    QTest::newRow("10 runs") << 10;
+    QTest::newRow("40 runs") << 40;
+  }
+
+  void nine_of_ten_lie_in_it() {
+    QFETCH(int, runs);
+    std::mt19937 random(1);
+    std::normal_distribution<double> off(0.05, 0.2);
+    constexpr int kTimes = 20000;
+    int inside = 0;
+    for (int i = 0; i < kTimes; ++i) {
+      std::vector<double> ratios;
+      for (int run = 0; run < runs; ++run) ratios.push_back(std::exp(off(random)));
+      const cost::Spread spread = cost::spread_of(ratios).value();
+      const double next = std::exp(off(random));
+      inside += spread.low <= next && next <= spread.high;
+    }
+    const double share = static_cast<double>(inside) / kTimes;
+    QVERIFY2(std::abs(share - 0.9) < 0.012, qPrintable(QString::number(share)));
   }
 
   void only_runs_here_since_the_calibration_count() {

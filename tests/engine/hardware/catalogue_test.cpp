@@ -226,6 +226,19 @@ device = "wide"
     QVERIFY(entry.device.driver.empty());
   }
 
+  void a_price_is_of_the_entry_that_says_it() {
+    const QByteArray priced =
+        kRight + "usd_per_device_hour = { value = 2.5, from = \"data-sheet\", source = \"s\" }\n";
+    const auto catalogue = read(priced +
+                                "[node.wide]\nlike = \"loom\"\ntitle = \"w\"\n"
+                                "device = \"loom\"\n");
+    QVERIFY2(catalogue.faults.empty(), qPrintable(told(catalogue)));
+    QCOMPARE(catalogue.find("loom").value().node.usd_per_device_hour.value, 2.5);
+    QVERIFY(!catalogue.find("wide").value().node.usd_per_device_hour.known());
+    const auto slip = read(QByteArray(priced).replace("value = 2.5", "value = 25000"));
+    QVERIFY2(told(slip).contains("node.loom.usd_per_device_hour"), qPrintable(told(slip)));
+  }
+
   void a_users_entry_takes_the_place_of_what_ships() {
     QByteArray mine = kRight;
     mine.replace(".loom]", ".l40s]").replace("\"loom\"", "\"l40s\"");

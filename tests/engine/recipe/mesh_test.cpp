@@ -41,6 +41,19 @@ class MeshTest : public QObject {
     QCOMPARE(mesh.name(kSharing), mesh.name(kShard));
   }
 
+  void a_group_is_who_differs_along_its_dimensions_alone() {
+    const Mesh mesh = mesh_of(2, 3, 2, 1, 4);
+    for (Dims dims = 0; dims <= kWorld; ++dims)
+      for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+        std::vector<int> members;
+        for (int64_t other = 0; other < mesh.size(); ++other)
+          if (mesh.index(other, kWorld & ~dims) == mesh.index(rank, kWorld & ~dims))
+            members.push_back(static_cast<int>(other));
+        QCOMPARE(mesh.group(rank, dims), members);
+        QCOMPARE(members[static_cast<size_t>(mesh.index(rank, dims))], static_cast<int>(rank));
+      }
+  }
+
   // 7 rows over 2 tensor-parallel ranks of 2 shards each: 4 + 3 rows, 2 + 2 and 2 + 1.
   void every_element_is_stored_once() {
     for (const auto& [shape, cut] : {std::pair{std::vector<int64_t>{7, 6}, Cut::rows},

@@ -49,6 +49,30 @@ class SearchCommandTest : public QObject {
     QVERIFY(!result["given_why"].toString().isEmpty());
   }
 
+  void several_numbers_of_ranks() {
+    const Ended ended = search({kLarge, "--ranks", "8,11,16", "--tokens", "1T", "--json"});
+    QCOMPARE(ended.code, 0);
+    const QJsonObject all = QJsonDocument::fromJson(ended.out).object();
+    QVERIFY(all["complete"].toBool());
+    QVERIFY(all["usd_per_rank_hour"].toDouble() > 0);
+    QVERIFY(!all["price_source"].toString().isEmpty());
+    const QJsonArray counts = all["counts"].toArray();
+    QCOMPARE(counts.size(), 3);
+    QVERIFY(!counts[1].toObject().contains("best"));
+    QVERIFY(counts[1]["why"].toString().contains("11 ranks do not fill nodes of 8"));
+    QCOMPARE(counts[0]["ranks"].toInt(), 8);
+    const double few = counts[0]["best"]["tokens_per_second"].toDouble(),
+                 many = counts[2]["best"]["tokens_per_second"].toDouble();
+    QVERIFY(few > 0 && many > few);
+    QCOMPARE(counts[2]["training_seconds"].toDouble(), 1e12 / many);
+    QVERIFY(counts[2]["usd_per_million_tokens"].toDouble() > 0);
+    QVERIFY(counts[2]["efficiency"].toDouble() < 1.2);
+    // Each is what a search of it alone gives.
+    const Ended alone = search({kLarge, "--ranks", "16", "--json"});
+    QCOMPARE(QJsonDocument::fromJson(alone.out)["front"][0].toObject(),
+             counts[2]["best"].toObject());
+  }
+
   void bad_input_is_told_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QString>("said");
@@ -64,6 +88,14 @@ class SearchCommandTest : public QObject {
         << "parallelism.tp=4 and parallelism.pp=4 contradict each other";
     QTest::newRow("ranks without divisors")
         << QStringList{kLarge, "--ranks", "8191"} << "8191 ranks";
+    QTest::newRow("no numbers of ranks")
+        << QStringList{kLarge, "--ranks", "8,many"} << "--ranks: \"many\" is no number of ranks";
+    QTest::newRow("numbers of ranks none of which has a layout")
+        << QStringList{kLarge, "--ranks", "8191,8209"} << "8191 ranks";
+    QTest::newRow("tokens that are no number")
+        << QStringList{kLarge, "--ranks", "8,16", "--tokens", "all"} << "valid: as in \"15T\"";
+    QTest::newRow("tokens of no number of ranks")
+        << QStringList{kLarge, "--tokens", "1T"} << "--tokens: without --ranks";
     QTest::newRow("no such hardware") << QStringList{kLarge, "--hardware", "h200-sxn"} << "h200";
     QTest::newRow("a limit that is no size")
         << QStringList{kLarge, "--memory-limit", "much"} << "valid: as in \"60 GiB\"";
@@ -137,8 +169,18 @@ class SearchCommandTest : public QObject {
     QCOMPARE(told["id"].toInt(), 1);
     QVERIFY(!told["found"].toObject()["complete"].toBool());
     request["id"] = 4;
+    request["counts"] = QJsonArray{8, 16};
     ask(request);
-    QCOMPARE(answer()["id"].toInt(), 4);
+    do told = answer();
+    while (told.contains("progress"));
+    QCOMPARE(told["id"].toInt(), 4);
+    QCOMPARE(told["counts"].toObject()["counts"].toArray().size(), 2);
+    request["id"] = 5;
+    request["counts"] = QJsonArray{0};
+    ask(request);
+    told = answer();
+    QVERIFY2(told["error"].toString().contains("numbers of ranks, 1 or more"),
+             qPrintable(told["error"].toString()));
     server.kill();
     server.waitForFinished();
   }
