@@ -72,7 +72,7 @@ class FakeCalibrateTest : public QObject {
     QTest::addColumn<QList<int>>("groups");
     QTest::newRow("one") << 1 << qint64{2048} << QList<int>{};
     QTest::newRow("two") << 2 << qint64{2048} << QList<int>{2};
-    QTest::newRow("eight") << 8 << qint64{800} << QList<int>{2, 4, 8};
+    QTest::newRow("eight") << 8 << qint64{768} << QList<int>{2, 4, 8};
   }
   void an_entry_is_made_and_planned_by() {
     QFETCH(int, ranks);
