@@ -1,5 +1,6 @@
 #include "engine/cuda/nccl_backend.h"
 
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -319,13 +321,27 @@ NcclBackend::Work NcclBackend::barrier(const c10d::BarrierOptions&) {
   });
 }
 
+bool NcclBackend::is_as_large_on_all(size_t bytes) {
+  const auto size = static_cast<int64_t>(bytes);
+  Tensors sizes{at::tensor({size, -size}, at::kLong).to(stream_.get().device())};
+  allreduce(sizes, {c10d::ReduceOp::MAX})->wait(watchdog_->timeout());
+  const at::Tensor most = sizes.front().cpu();
+  return most[0].item<int64_t>() == -most[1].item<int64_t>();
+}
+
 Result<> NcclBackend::register_memory(void* memory, size_t bytes) {
-  void* handle = nullptr;
-  const ncclResult_t status = ncclCommRegister(communicator_.get(), memory, bytes, &handle);
+  const char* policy = std::getenv("NCCL_CTA_POLICY");
+  const bool windows = policy && std::to_string(NCCL_CTA_POLICY_ZERO) == policy;
+  Registered registered;
+  const ncclResult_t status =
+      windows && is_as_large_on_all(bytes)
+          ? ncclCommWindowRegister(communicator_.get(), memory, bytes, &registered.window,
+                                   NCCL_WIN_COLL_SYMMETRIC)
+          : ncclCommRegister(communicator_.get(), memory, bytes, &registered.handle);
   if (status != ncclSuccess)
     return fail("NCCL copies the buffers of group {}: they cannot be registered ({})", name_,
                 ncclGetErrorString(status));
-  if (handle) registered_[memory] = handle;
+  if (registered.handle || registered.window) registered_[memory] = registered;
   return {};
 }
 
@@ -333,7 +349,9 @@ void NcclBackend::take_back_memory(void* memory) {
   const auto registered = registered_.extract(memory);
   if (registered.empty() || communicator_.aborted()) return;
   // Its registration is all that could be lost, and the memory goes next.
-  (void)ncclCommDeregister(communicator_.get(), registered.mapped());
+  const auto [handle, window] = registered.mapped();
+  (void)(window ? ncclCommWindowDeregister(communicator_.get(), window)
+                : ncclCommDeregister(communicator_.get(), handle));
 }
 
 void NcclBackend::begin_recording() {

@@ -86,7 +86,9 @@ class NcclBackend : public c10d::Backend {
   static void check();
 
   /// NCCL reads and writes this memory in place, until it is taken back: before it is freed. The
-  /// error is NCCL's.
+  /// error is NCCL's. Under NCCL_CTA_POLICY zero, where all ranks have as much of it, it is a
+  /// symmetric window, in which the copy engines can do what multiprocessors do else. Every rank of
+  /// the group calls this.
   Result<> register_memory(void* memory, size_t bytes);
   void take_back_memory(void* memory);
 
@@ -103,6 +105,13 @@ class NcclBackend : public c10d::Backend {
   Work submit(transport::Kind kind, transport::Reduction reduction, const Tensors& sources,
               Tensors keep, Calls calls);
   std::string fault();
+  bool is_as_large_on_all(size_t bytes);
+
+  // One of the two.
+  struct Registered {
+    void* handle = nullptr;
+    ncclWindow_t window = nullptr;
+  };
 
   std::string name_;
   int run_rank_;
@@ -112,7 +121,7 @@ class NcclBackend : public c10d::Backend {
   transport::Journal journal_{ended_.value()};
   bool recording_ = false;
   std::vector<transport::Descriptor> recorded_;
-  std::map<void*, void*> registered_;  // NCCL's handles, by address
+  std::map<void*, Registered> registered_;  // by address
   transport::Verdict verdict_;
   Communicator communicator_;
   std::unique_ptr<transport::Watchdog> watchdog_;  // ends before what it watches

@@ -10,6 +10,7 @@
 #include "engine/cost/checks.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/probe/report.h"
+#include "engine/train/gpu_rates.h"
 #include "engine/train/rates.h"
 #include "engine/train/speed_now.h"
 
@@ -38,18 +39,6 @@ Machine this_machine(const recipe::Recipe& recipe) {
   machine.remarks = machine.rates.remarks;
   if (std::string now = speed_now(); !now.empty()) machine.remarks.push_back(std::move(now));
   return machine;
-}
-
-cost::Float8 float8_of(recipe::Float8 float8) {
-  switch (float8) {
-    case recipe::Float8::none:
-      return cost::Float8::none;
-    case recipe::Float8::tensorwise:
-      return cost::Float8::tensorwise;
-    case recipe::Float8::rowwise:
-      return cost::Float8::rowwise;
-  }
-  return cost::Float8::none;
 }
 
 Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,

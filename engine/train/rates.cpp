@@ -10,6 +10,8 @@
 #include "base/json_text.h"
 #include "base/read_json.h"
 #include "engine/graph/error_text.h"
+#include "engine/launch/choose_device.h"
+#include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/launch/spawn.h"
 #include "engine/recipe/fault_lines.h"
@@ -18,6 +20,7 @@
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/calibrate_gpus.h"
+#include "engine/train/gpu_rates.h"
 #include "engine/train/measure.h"
 
 namespace heddle::train {
@@ -39,9 +42,7 @@ cost::GroupKinds groups_of(const recipe::Layout& layout, const KindOf& kind_of) 
   return groups;
 }
 
-cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKinds& groups,
-                       bool gpu) {
-  if (gpu) return cost::gpu_rates(groups);
+cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKinds& groups) {
   const auto kept = cost::read_calibrations(cost::calibration_file());
   const cost::Host host{.name = host_name(),
                         .ranks = local_ranks,
@@ -53,6 +54,12 @@ cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKi
   rates.threads = threads;
   if (!kept) rates.remarks.push_back(kept.error().message);
   return rates;
+}
+
+// The first GPU's name, asked for once; empty: there is none, or it cannot be used.
+const std::string& gpu_here() {
+  static const std::string name = launch::gpus_here(launch::engine_program()).name;
+  return name;
 }
 
 // What ranks know of the run, each by itself or all of them.
@@ -127,18 +134,22 @@ bool between_hosts(const std::string& transport) {
 cost::Rates rates_here(const recipe::Recipe& recipe) {
   const bool gpu = recipe.hardware.device == "cuda";
   const auto local_ranks = static_cast<int>(recipe.hardware.ranks);
-  const auto on_one_host = [=](const std::string&, int64_t ranks) {
+  const recipe::Layout layout(recipe);
+  const auto groups = groups_of(layout, [=](const std::string&, int64_t ranks) {
     return cost::GroupKind{.transport = gpu ? "nccl" : "memory", .ranks = ranks};
-  };
-  return kept_rates(local_ranks, launch::threads_of_rank(local_ranks),
-                    groups_of(recipe::Layout(recipe), on_one_host), gpu);
+  });
+  if (gpu) return rates_of_gpus(recipe, layout, gpu_here(), local_ranks, groups);
+  return kept_rates(local_ranks, launch::threads_of_rank(local_ranks), groups);
 }
 
 Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::Layout& layout,
                                    const launch::Launch& launch, c10::Device device) try {
   at::NoGradGuard no_grad;
   const View all = agreed(views_of_ranks(layout, launch.world_size));
-  cost::Rates rates = kept_rates(launch.local_ranks, all.threads, all.groups, device.is_cuda());
+  cost::Rates rates = device.is_cuda()
+                          ? rates_of_gpus(recipe, layout, runtime::make_device_run(device)->name(),
+                                          launch.local_ranks, all.groups)
+                          : kept_rates(launch.local_ranks, all.threads, all.groups);
   rates.device_bytes = room_of(device);
   if (launch.world_size == 1) return rates;
   const std::vector<cost::Rates> told = of_ranks(rates, launch.world_size);

@@ -82,6 +82,27 @@ profile_every = 3
     QCOMPARE(gpus.left(), QStringList());
   }
 
+  // Without multiprocessors NCCL moves what lies in symmetric windows, as large on all ranks: where
+  // stages of a pipeline have arenas of their own size there are none.
+  void memory_is_a_window_where_the_copy_engines_shall_move_it() {
+    const auto notes_of = [](int ranks, const QStringList& sets) {
+      const FakeGpus gpus(gpu_recipe("[training]\nsteps = 6\n"));
+      const EngineResult run = gpus.train(ranks, sets);
+      if (run.exit_code != 0) qWarning("%s", run.err.constData());
+      return gpus.notes(0);
+    };
+    const QStringList zero{"nccl.cta_policy=\"zero\""};
+    const QStringList alike = notes_of(2, zero);
+    QVERIFY2(count(alike, "window ") > 0, qPrintable(alike.join('\n')));
+    QCOMPARE(count(alike, "closed window"), count(alike, "window "));
+    QCOMPARE(count(alike, "registered"), 0);
+    QCOMPARE(count(notes_of(2, {}), "window "), 0);
+    const QStringList stages =
+        notes_of(2, zero + QStringList{"parallelism.pp=2", "training.global_batch=4"});
+    QVERIFY2(count(stages, "registered") > 0, qPrintable(stages.join('\n')));
+    QCOMPARE(count(alike + stages, "illegal"), 0);
+  }
+
   void the_eager_mode_runs() {
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 3\n"));
     const EngineResult run = gpus.train(2, {}, {"--mode", "eager"});

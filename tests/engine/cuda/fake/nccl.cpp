@@ -313,6 +313,28 @@ ncclResult_t ncclCommRegister(const ncclComm_t, void* memory, size_t bytes, void
   *handle = memory;
   return ncclSuccess;
 }
+// All ranks come, with as much memory each.
+ncclResult_t ncclCommWindowRegister(ncclComm_t communicator, void* memory, size_t bytes,
+                                    ncclWindow_t* window, int) {
+  if (const fake::Fate fate = fake::fate_of("ncclCommWindowRegister", false); fate.error)
+    return static_cast<ncclResult_t>(fate.error);
+  const std::vector<Sent> sent(static_cast<size_t>(communicator->exchange.size()),
+                               {address_of(&bytes), sizeof(bytes)});
+  Received received;
+  if (!communicator->exchange.swap(sent, received)) return ncclInternalError;
+  for (const std::vector<char>& each : received)
+    if (std::memcmp(each.data(), &bytes, sizeof(bytes)) != 0) {
+      fake::note("illegal window of %zu: another rank's is not as large", bytes);
+      return ncclInvalidArgument;
+    }
+  fake::note("window %zu", bytes);
+  *window = reinterpret_cast<ncclWindow_t>(memory);
+  return ncclSuccess;
+}
+ncclResult_t ncclCommWindowDeregister(ncclComm_t, ncclWindow_t window) {
+  fake::note(fake::block_at(window).base ? "closed window" : "illegal window: freed before");
+  return ncclSuccess;
+}
 ncclResult_t ncclCommDeregister(const ncclComm_t, void* handle) {
   fake::note(fake::block_at(handle).base ? "deregistered" : "illegal deregistration: freed before");
   return ncclSuccess;
