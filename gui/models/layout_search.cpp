@@ -48,7 +48,10 @@ void LayoutSearch::start(const SearchQuestion& question) {
   if (running_) return;
   running_ = true;
   progress_ = 0;
-  result_ = {};
+  if (question.counts.empty())
+    result_ = {};
+  else
+    counts_ = {};
   if (process_.state() == QProcess::NotRunning) process_.start();
   write({{"id", ++id_},
          {"search", true},
@@ -57,6 +60,8 @@ void LayoutSearch::start(const SearchQuestion& question) {
          {"ranks", question.ranks},
          {"hardware", question.hardware.toStdString()},
          {"memory_limit", question.memoryLimit},
+         {"counts", question.counts},
+         {"tokens", question.tokens},
          {"fixes", stringsOf(question.fixes)}});
 }
 
@@ -73,8 +78,12 @@ void LayoutSearch::readLine(const QByteArray& line) {
   if (!read || !read->is_object()) return;
   try {
     if (!running_ || read->value("id", quint64{0}) != id_) return;
-    if (const auto found = read->find("found"); found != read->end()) {
-      result_ = plan::search_result_from_json(*found);
+    const auto found = read->find("found"), counts = read->find("counts");
+    if (found != read->end() || counts != read->end()) {
+      if (found != read->end())
+        result_ = plan::search_result_from_json(*found);
+      else
+        counts_ = plan::rank_counts_from_json(*counts);
       progress_ = read->value("progress", 1.0);
       Q_EMIT advanced();
       if (!read->contains("progress")) end({});

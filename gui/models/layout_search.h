@@ -6,17 +6,20 @@
 #include <QProcess>
 #include <QStringList>
 
+#include "engine/plan/rank_counts.h"
 #include "engine/plan/search_result.h"
 
 namespace heddle::gui {
 
 struct SearchQuestion {
-  QString recipe;          // the text
-  QString file;            // its path, as of PlanQuestion
-  qint64 ranks = 0;        // 0: the recipe's
-  QString hardware;        // of the catalogue; empty: the recipe's
-  qint64 memoryLimit = 0;  // bytes of a rank; 0: what the device has
-  QStringList fixes;       // key=value: what stays so
+  QString recipe;               // the text
+  QString file;                 // its path, as of PlanQuestion
+  qint64 ranks = 0;             // 0: the recipe's
+  QString hardware;             // of the catalogue; empty: the recipe's
+  qint64 memoryLimit = 0;       // bytes of a rank; 0: what the device has
+  QStringList fixes;            // key=value: what stays so
+  std::vector<int64_t> counts;  // of ranks: the fastest layout of each in place of one's front
+  double tokens = 0;            // for `counts`: that are to be trained; 0: not asked
 };
 
 class LayoutSearch : public QObject {
@@ -34,11 +37,13 @@ class LayoutSearch : public QObject {
   bool isRunning() const { return running_; }
   /// 0 to 1.
   double progress() const { return progress_; }
-  /// What is known of the newest search.
+  /// What is known of the newest search for layouts.
   const plan::SearchResult& result() const { return result_; }
+  /// And of the newest one over numbers of ranks.
+  const plan::RankCounts& counts() const { return counts_; }
 
  Q_SIGNALS:
-  /// `result` and `progress` have more to tell.
+  /// `result` or `counts`, and `progress`, have more to tell.
   void advanced();
   /// It is over; `why` says why there is no result, or is empty.
   void ended(const QString& why);
@@ -53,6 +58,7 @@ class LayoutSearch : public QObject {
   bool running_ = false;
   double progress_ = 0;
   plan::SearchResult result_;
+  plan::RankCounts counts_;
 };
 
 }  // namespace heddle::gui

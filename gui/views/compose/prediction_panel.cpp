@@ -146,7 +146,9 @@ QWidget* PredictionPanel::makeNumbers() {
   column->addWidget(conventionRow_);
   certainty_ = wrapped("certainty", "caption");
   remarks_ = wrapped("remarks", "caption");
+  published_ = new PublishedLine;
   column->addWidget(certainty_);
+  column->addWidget(published_);
   column->addWidget(remarks_);
   exposed_ = new ExposedList;
   column->addWidget(exposed_);
@@ -233,6 +235,7 @@ void PredictionPanel::refreshNumbers() {
   refreshTiles();
   refreshExposed();
   certainty_->setText(certaintyOf(d));
+  published_->display(d);
   QStringList remarks;
   for (const std::string& remark : d.remarks) remarks << QString::fromStdString(remark);
   remarks_->setText(remarks.join(QChar('\n')));

@@ -12,6 +12,7 @@
 #include "gui/views/compose/exposed_list.h"
 #include "gui/views/compose/figure_tile.h"
 #include "gui/views/compose/memory_figures.h"
+#include "gui/views/compose/published_line.h"
 #include "gui/views/compose/shortfall_view.h"
 #include "gui/widgets/basics.h"
 
@@ -63,6 +64,7 @@ class PredictionPanel : public QFrame {
   std::array<FigureTile*, kFigures.size()> tiles_;
   QWidget* conventionRow_;
   QLabel *convention_, *certainty_, *remarks_;
+  PublishedLine* published_;
   ExposedList* exposed_;
 };
 

@@ -120,7 +120,12 @@ QString noneExposed(const Document& d) {
 }
 
 QString certaintyOf(const Document& d) {
-  const QString words = QString::fromStdString(d.uncertain_words);
+  QString words = QString::fromStdString(d.uncertain_words);
+  if (d.interval)
+    words = tr("step %1 to %2, %3 to %4, nine times in ten%5")
+                .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
+                     format::bytes(d.interval->bytes_low), format::bytes(d.interval->bytes_high),
+                     words.isEmpty() ? QString() : QStringLiteral("; ") + words);
   if (d.uncertain <= 0) return words.isEmpty() ? tr("never held against a measured run") : words;
   const QString share = tr("± %1 %").arg(format::significant(d.uncertain * 100, 2));
   return words.isEmpty() ? share : share + QStringLiteral(": ") + words;

@@ -63,7 +63,7 @@ QString nameOf(const plan::Document& document, const plan::RankFigures& rank);
 /// Of a document that names no exposed transfer: that there is none, or none to speak of.
 QString noneExposed(const plan::Document& document);
 
-/// "within 4 % of 12 measured runs", or that nothing is known.
+/// Between what the figures lie nine times in ten, and what that is from; or that nothing is known.
 QString certaintyOf(const plan::Document& document);
 
 }  // namespace heddle::gui

@@ -1,8 +1,5 @@
 #include "gui/views/compose/search_dialog.h"
 
-#include <QGridLayout>
-
-#include "engine/recipe/units.h"
 #include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
@@ -11,20 +8,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kPins = 264, kMesh = 168, kWhy = 120;
-
-// What a search decides and a person may want to keep.
-constexpr std::array kKeys = {"parallelism.dp_replicate",
-                              "parallelism.dp_shard",
-                              "parallelism.tp",
-                              "parallelism.cp",
-                              "parallelism.cp_mode",
-                              "parallelism.pp",
-                              "parallelism.pp_schedule",
-                              "parallelism.microbatches",
-                              "training.local_batch",
-                              "wrapping.reshard_after_forward",
-                              "recompute.mode"};
+constexpr int kMesh = 168, kWhy = 120;
 
 QString bytesText(qint64 bytes) { return format::bytes(static_cast<double>(bytes)); }
 
@@ -35,10 +19,14 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, QWid
       document_(document),
       search_(engine) {
   setObjectName(QStringLiteral("searchDialog"));
+  kind_ = new Segment({tr("Best layout"), tr("How many GPUs")});
+  kind_->setObjectName(QStringLiteral("kind"));
+  body()->addWidget(kind_, 0, Qt::AlignLeft);
   auto* top = new QHBoxLayout;
   top->setSpacing(metric::edge);
-  top->addWidget(makePins());
-  top->addWidget(makeFront(), 1);
+  fields_ = new SearchFields(document);
+  top->addWidget(fields_);
+  top->addWidget(makeFound(), 1);
   body()->addLayout(top, 1);
   why_ = addRoom(kWhy, 6);
   close_ = quietButton(tr("Close"));
@@ -52,64 +40,42 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, QWid
   connect(&search_, &LayoutSearch::advanced, this, &SearchDialog::refresh);
   connect(&search_, &LayoutSearch::ended, this, [this](const QString& why) {
     refresh();
-    if (!why.isEmpty()) {
-      state_->setText(why);
-      setTone(state_, "bad");
-    }
+    if (!why.isEmpty()) complain(why);
+  });
+  connect(kind_, &Segment::currentChanged, this, [this] {
+    fields_->setCounting(isCounting());
+    found_->setCurrentIndex(isCounting() ? kCounts : kLayouts);
+    refresh();
   });
   connect(chart_, &FrontChart::hoveredChanged, this, &SearchDialog::showHovered);
-  connect(chart_, &FrontChart::chosen, this, &SearchDialog::takeOver);
+  connect(chart_, &FrontChart::chosen, this,
+          [this](int index) { takeOver(search_.result().front[static_cast<size_t>(index)]); });
+  connect(counts_, &CountsTable::chosen, this, &SearchDialog::takeOver);
   refresh();
 }
 
-QWidget* SearchDialog::makePins() {
-  auto* pins = new QWidget;
-  pins->setFixedWidth(kPins);
-  QVBoxLayout* column = columnOf(pins, {}, 4);
-  column->addWidget(section(tr("Fixed or free")));
-  QLabel* words = caption(tr("A pinned field stays as it is; the search decides the others."));
-  words->setWordWrap(true);
-  column->addWidget(words);
-  auto* grid = new QGridLayout;
-  grid->setHorizontalSpacing(8);
-  grid->setVerticalSpacing(2);
-  grid->setColumnStretch(1, 1);
-  for (const char* key : kKeys) {
-    const recipe::KeyInfo* info = recipe::find_key(key);
-    const QString name = QString::fromStdString(info->label);
-    QToolButton* button = iconButton(QStringLiteral("pin"), tr("Keep %1 as it is").arg(name));
-    button->setObjectName(QStringLiteral("pin %1").arg(QLatin1String(key)));
-    button->setCheckable(true);
-    const int row = grid->rowCount();
-    grid->addWidget(button, row, 0);
-    grid->addWidget(label(name), row, 1);
-    grid->addWidget(mono(document_.value(QLatin1String(key)).remove(QChar('"'))), row, 2,
-                    Qt::AlignRight);
-    pins_.append({QLatin1String(key), button});
-  }
-  column->addLayout(grid);
-  limit_ = new QLineEdit;
-  limit_->setObjectName(QStringLiteral("memoryLimit"));
-  limit_->setPlaceholderText(tr("all that the device has"));
-  limit_->setAccessibleName(tr("Memory limit of a rank"));
-  column->addSpacing(4);
-  column->addWidget(muted(tr("Memory limit of a rank")));
-  column->addWidget(limit_);
-  column->addStretch(1);
-  return pins;
-}
-
-QWidget* SearchDialog::makeFront() {
+QWidget* SearchDialog::makeFound() {
   auto* right = new QWidget;
   QVBoxLayout* column = columnOf(right, {}, 8);
   state_ = muted({});
   state_->setObjectName(QStringLiteral("state"));
   state_->setWordWrap(true);
   column->addWidget(state_);
+  found_ = new QStackedLayout;
+  column->addLayout(found_, 1);
+  found_->addWidget(makeFront());
+  counts_ = new CountsTable;
+  found_->addWidget(counts_);
+  return right;
+}
+
+QWidget* SearchDialog::makeFront() {
+  auto* front = new QWidget;
+  QVBoxLayout* column = columnOf(front, {}, 8);
   chart_ = new FrontChart;
   column->addWidget(chart_, 1);
   column->addWidget(makeHovered());
-  return right;
+  return front;
 }
 
 QWidget* SearchDialog::makeHovered() {
@@ -136,61 +102,65 @@ QWidget* SearchDialog::makeHovered() {
   return box;
 }
 
-SearchQuestion SearchDialog::question() const {
-  SearchQuestion question;
-  question.recipe = document_.text();
-  question.file = document_.file();
-  for (const Pin& pin : pins_)
-    if (pin.button->isChecked()) question.fixes << pin.key + QChar('=') + document_.value(pin.key);
-  if (const auto bytes = recipe::parse_bytes(limit_->text().toStdString()))
-    question.memoryLimit = *bytes;
-  return question;
-}
-
 void SearchDialog::startOrCancel() {
   if (search_.isRunning()) return search_.cancel();
-  const QString limit = limit_->text().trimmed();
-  if (!limit.isEmpty() && !recipe::parse_bytes(limit.toStdString())) {
-    state_->setText(tr("%1 is no size; valid: as in 60 GiB").arg(limit));
-    setTone(state_, "bad");
-    return;
-  }
-  search_.start(question());
+  const auto question = fields_->question();
+  if (!question) return complain(QString::fromStdString(question.error().message));
+  search_.start(*question);
   refresh();
 }
 
+void SearchDialog::complain(const QString& why) {
+  state_->setText(why);
+  setTone(state_, "bad");
+}
+
 void SearchDialog::refresh() {
-  const plan::SearchResult& result = search_.result();
   const bool running = search_.isRunning();
   go_->setText(running ? tr("Cancel search") : tr("Search"));
-  for (const Pin& pin : pins_) pin.button->setEnabled(!running);
-  limit_->setEnabled(!running);
+  kind_->setEnabled(!running);
+  fields_->setEnabled(!running);
   setTone(state_, "muted");
-  if (running) {
-    state_->setText(tr("searching … %1, %2 of %3 layouts planned")
-                        .arg(format::percent(search_.progress()), format::count(result.planned),
-                             format::count(result.candidates)));
-  } else if (result.planned == 0) {
-    state_->setText(
-        tr("Search plans the promising layouts of these ranks: the fastest, and those "
-           "that need less memory."));
-  } else if (result.least) {
-    setTone(state_, "bad");
-    state_->setText(tr("Nothing fits: the least that was found lacks %1. %2")
-                        .arg(bytesText(result.least->peak_bytes - result.limit_bytes),
-                             result.closed_by.empty()
-                                 ? QString()
-                                 : tr("It would fit with %1.")
-                                       .arg(QString::fromStdString(result.closed_by.front()))));
-  } else {
-    state_->setText(tr("%1 layouts, %2 planned in %3%4. A click on one takes it over.")
-                        .arg(format::count(result.candidates), format::count(result.planned),
-                             format::seconds(result.seconds),
-                             result.complete ? QString() : tr(", cancelled")));
-  }
-  chart_->setResult(result);
+  state_->setText(isCounting() ? countsWords() : frontWords());
+  if (!isCounting() && search_.result().least) setTone(state_, "bad");
+  chart_->setResult(search_.result());
+  counts_->setCounts(search_.counts());
   showHovered(chart_->hovered());
   showWhy();
+}
+
+QString SearchDialog::frontWords() {
+  const plan::SearchResult& result = search_.result();
+  if (search_.isRunning())
+    return tr("searching … %1, %2 of %3 layouts planned")
+        .arg(format::percent(search_.progress()), format::count(result.planned),
+             format::count(result.candidates));
+  if (result.planned == 0)
+    return tr(
+        "Search plans the promising layouts of these ranks: the fastest, and those that need "
+        "less memory.");
+  if (result.least)
+    return tr("Nothing fits: the least that was found lacks %1. %2")
+        .arg(bytesText(result.least->peak_bytes - result.limit_bytes),
+             result.closed_by.empty() ? QString()
+                                      : tr("It would fit with %1.")
+                                            .arg(QString::fromStdString(result.closed_by.front())));
+  return tr("%1 layouts, %2 planned in %3%4. A click on one takes it over.")
+      .arg(format::count(result.candidates), format::count(result.planned),
+           format::seconds(result.seconds), result.complete ? QString() : tr(", cancelled"));
+}
+
+QString SearchDialog::countsWords() {
+  const plan::RankCounts& all = search_.counts();
+  const auto searched = static_cast<qint64>(all.counts.size());
+  if (search_.isRunning())
+    return tr("searching … %1, %2 searched")
+        .arg(format::percent(search_.progress()), format::plural(searched, tr("rank count")));
+  if (searched == 0)
+    return tr("Search finds the fastest layout for each of several numbers of ranks.");
+  return tr("%1 searched in %2%3. A click on one takes its layout over.")
+      .arg(format::plural(searched, tr("rank count")), format::seconds(all.seconds),
+           all.complete ? QString() : tr(", cancelled"));
 }
 
 void SearchDialog::showWhy() {
@@ -202,7 +172,7 @@ void SearchDialog::showWhy() {
     why_->addWidget(words);
     return words;
   };
-  if (search_.isRunning() || result.planned == 0) return;
+  if (isCounting() || search_.isRunning() || result.planned == 0) return;
   why_->addWidget(section(tr("Why not mine, and others")));
   if (!result.given_why.empty())
     add(tr("This recipe"), result.given_why)->setObjectName(QStringLiteral("whyNotMine"));
@@ -242,11 +212,10 @@ void SearchDialog::showHovered(int index) {
   mesh_->setMesh(recipe::Mesh(mesh), result.ranks, kNode, true);
 }
 
-void SearchDialog::takeOver(int index) {
-  const auto taken = take(document_, search_.result().front[static_cast<size_t>(index)]);
+void SearchDialog::takeOver(const plan::Found& found) {
+  const auto taken = take(document_, found);
   if (taken) return accept();
-  state_->setText(QString::fromStdString(taken.error().message));
-  setTone(state_, "bad");
+  complain(QString::fromStdString(taken.error().message));
 }
 
 Result<> take(RecipeDocument& document, const plan::Found& found) {

@@ -1,17 +1,19 @@
 // The search for the recipe's best layout: what is fixed, the front as it fills, why the others are
-// not on it. A click on a layout takes it over.
+// not on it; or how it trains on several numbers of ranks. A click on a layout takes it over.
 #pragma once
 
 #include <QLabel>
-#include <QLineEdit>
 #include <QPushButton>
-#include <QToolButton>
+#include <QStackedLayout>
 
 #include "gui/models/layout_search.h"
 #include "gui/models/recipe_document.h"
+#include "gui/views/compose/counts_table.h"
 #include "gui/views/compose/front_chart.h"
 #include "gui/views/compose/mesh_view.h"
+#include "gui/views/compose/search_fields.h"
 #include "gui/widgets/dialog.h"
+#include "gui/widgets/segment.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
@@ -24,26 +26,29 @@ class SearchDialog : public Dialog {
   SearchDialog(RecipeDocument& document, const QString& engine, QWidget* parent);
 
  private:
-  struct Pin {
-    QString key;
-    QToolButton* button;
-  };
+  /// What the segment chooses.
+  enum Kind { kLayouts, kCounts };
 
-  QWidget* makePins();
+  QWidget* makeFound();
   QWidget* makeFront();
   QWidget* makeHovered();
+  bool isCounting() const { return kind_->current() == kCounts; }
   void startOrCancel();
-  SearchQuestion question() const;
   void refresh();
+  QString frontWords();
+  QString countsWords();
+  void complain(const QString& why);
   void showWhy();
   void showHovered(int index);
-  void takeOver(int index);
+  void takeOver(const plan::Found& found);
 
   RecipeDocument& document_;
   LayoutSearch search_;
-  QList<Pin> pins_;
-  QLineEdit* limit_;
+  Segment* kind_;
+  SearchFields* fields_;
+  QStackedLayout* found_;
   FrontChart* chart_;
+  CountsTable* counts_;
   QLabel *state_, *words_, *figures_;
   StackedBar* step_;
   MeshView* mesh_;

@@ -1,5 +1,5 @@
 // The search dialog by mouse: pins, the front, a layout taken over, why not this recipe, a search
-// given up.
+// given up; several numbers of ranks.
 #include "gui/views/compose/search_dialog.h"
 
 #include <QTest>
@@ -73,6 +73,53 @@ class SearchDialogTest : public QObject {
     QCOMPARE(document_->value("recompute.mode"), QString("\"full\""));
   }
 
+  void what_the_others_decide_is_told_in_words() {
+    document_->setKeys({{"parallelism.pp", "2"}}, "pp");
+    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, nullptr);
+    QCOMPARE(text("value parallelism.microbatches"), QString("auto: 2"));
+    QCOMPARE(text("value parallelism.dp_shard"), QString("rest: 2"));
+    QCOMPARE(text("value parallelism.tp"), QString("2"));
+  }
+
+  void how_many_ranks() {
+    count("4, 8, 16", "1T");
+    searchToTheEnd();
+    QVERIFY2(text("state").startsWith("3 rank counts searched"), qPrintable(text("state")));
+    QVERIFY2(text("rate 8").contains("tok/s"), qPrintable(text("rate 8")));
+    QVERIFY2(text("memory 16").contains("GiB"), qPrintable(text("memory 16")));
+    QVERIFY2(text("efficiency 16").endsWith("%"), qPrintable(text("efficiency 16")));
+    QVERIFY2(text("cost 16").startsWith("$"), qPrintable(text("cost 16")));
+    QVERIFY2(text("costs 16").startsWith("$"), qPrintable(text("costs 16")));
+    QVERIFY(!text("time 16").isEmpty());
+    QVERIFY2(text("price").contains("AWS"), qPrintable(text("price")));
+    QTest::mouseClick(dialog_->findChild<QPushButton*>("take 16"), Qt::LeftButton);
+    QVERIFY(!dialog_->isVisible());
+    QCOMPARE(document_->value("hardware.ranks"), QString("16"));
+    QVERIFY(document_->faults().empty());
+    QCOMPARE(document_->history()->count(), 1);
+    document_->history()->undo();
+    QCOMPARE(document_->text(), kText);
+  }
+
+  void a_number_of_ranks_without_a_layout_says_why() {
+    count("8, 11", "");
+    searchToTheEnd();
+    QVERIFY2(text("why 11").contains("11 ranks do not fill nodes of 8"),
+             qPrintable(text("why 11")));
+    QVERIFY(dialog_->findChild<QPushButton*>("take 8"));
+    QVERIFY(!dialog_->findChild<QPushButton*>("take 11"));
+  }
+
+  void numbers_that_are_none_are_told() {
+    count("8, many", "");
+    QTest::mouseClick(dialog_->findChild<QPushButton*>("search"), Qt::LeftButton);
+    QVERIFY2(text("state").startsWith("Numbers of ranks: \"many\" is no number of ranks"),
+             qPrintable(text("state")));
+    count("8", "all");
+    QTest::mouseClick(dialog_->findChild<QPushButton*>("search"), Qt::LeftButton);
+    QVERIFY2(text("state").startsWith("Tokens to train: "), qPrintable(text("state")));
+  }
+
   void it_can_be_given_up() {
     auto* go = dialog_->findChild<QPushButton*>("search");
     QTest::mouseClick(go, Qt::LeftButton);
@@ -106,6 +153,18 @@ class SearchDialogTest : public QObject {
   }
 
  private:
+  /// Asks for numbers of ranks, by mouse and keyboard.
+  void count(const QString& ranks, const QString& tokens) {
+    QTest::mouseClick(dialog_->findChild<Segment*>("kind")->button(1), Qt::LeftButton);
+    for (const auto& [name, written] : {std::pair("ranks", ranks), std::pair("tokens", tokens)}) {
+      auto* field = dialog_->findChild<QLineEdit*>(name);
+      QVERIFY(field->isVisible());
+      field->selectAll();
+      QTest::keyClick(field, Qt::Key_Delete);
+      QTest::keyClicks(field, written);
+    }
+  }
+
   void searchToTheEnd() {
     auto* go = dialog_->findChild<QPushButton*>("search");
     QTest::mouseClick(go, Qt::LeftButton);

@@ -177,6 +177,34 @@ class WhatIfTest : public QObject {
     QVERIFY(shortfall->isVisible());
   }
 
+  // The most alike in a line; the others, and where they are from, by a click.
+  void what_others_have_measured_stands_beside_it() {
+    document_->load(
+        "large",
+        "[model]\npreset = \"llama3-8b\"\n"
+        "[data]\ntext = [\"corpus.txt\"]\ntokenizer = \"tokenizer.json\"\nseq_len = 8192\n"
+        "[hardware]\nranks = 8\nname = \"h100-sxm\"\n",
+        {});
+    settle();
+    const plan::Document& shown = prediction_->shown()->document;
+    QCOMPARE(shown.published.size(), size_t{3});
+    auto* words = view_->findChild<QLabel*>("published");
+    QVERIFY2(words->isVisible() && words->text().contains(" tokens/s a GPU: "),
+             qPrintable(words->text()));
+    auto* all = view_->findChild<QPushButton*>("allPublished");
+    view_->findChild<PredictionPanel*>()->findChild<QScrollArea*>()->ensureWidgetVisible(all);
+    QTest::mouseClick(all, Qt::LeftButton);
+    auto* popup = view_->findChild<QFrame*>("why");
+    QVERIFY(popup && popup->isVisible());
+    QCOMPARE(popup->findChildren<QLabel*>("formula").size(), 3);
+    popup->close();
+    // Nobody has published a run of a model as small as this.
+    document_->load("mine", kText, {});
+    settle();
+    QVERIFY(prediction_->shown()->document.published.empty());
+    QVERIFY(!words->isVisible());
+  }
+
   void the_executor_is_the_windows_and_not_the_recipes() {
     document_->setKey("hardware.name", "\"h100-sxm\"");  // the other two are known of GPUs
     settle();
