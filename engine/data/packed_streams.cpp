@@ -1,6 +1,6 @@
 #include "engine/data/packed_streams.h"
 
-#include <zlib.h>
+#include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
 #include <string>
@@ -61,34 +61,40 @@ class GzipStream : public PackedStream {
  public:
   GzipStream(std::unique_ptr<ByteStream> packed, std::string path)
       : PackedStream(std::move(packed), std::move(path)) {
-    constexpr int kGzip = 16;
-    ready_ = inflateInit2(&state_, kGzip + MAX_WBITS) == Z_OK;
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
   }
-  GzipStream(const GzipStream&) = delete;
-  GzipStream& operator=(const GzipStream&) = delete;
-  ~GzipStream() override { inflateEnd(&state_); }
 
  private:
   Result<size_t> unpack(char* to, size_t room) override {
-    if (!ready_) return damaged("no memory to unpack it");
-    state_.next_in = reinterpret_cast<Bytef*>(input_.data() + at_);
-    state_.avail_in = static_cast<uInt>(input_.size() - at_);
-    state_.next_out = reinterpret_cast<Bytef*>(to);
-    state_.avail_out = static_cast<uInt>(room);
+    state_.next_in = reinterpret_cast<uint8_t*>(input_.data() + at_);
+    state_.avail_in = static_cast<uint32_t>(input_.size() - at_);
+    state_.next_out = reinterpret_cast<uint8_t*>(to);
+    state_.avail_out = static_cast<uint32_t>(room);
     within_ |= state_.avail_in > 0;
-    const int result = inflate(&state_, Z_NO_FLUSH);
+    const int result = isal_inflate(&state_);
     at_ = input_.size() - state_.avail_in;
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-      return damaged(state_.msg ? state_.msg : "it is no gzip file");
-    if (result == Z_STREAM_END) {
+    if (result < 0) return damaged(words(result));
+    if (state_.block_state == ISAL_BLOCK_FINISH) {
       within_ = false;
-      inflateReset(&state_);
+      isal_inflate_reset(&state_);
     }
     return room - state_.avail_out;
   }
 
-  z_stream state_{};
-  bool ready_ = false;
+  static std::string_view words(int result) {
+    switch (result) {
+      case ISAL_INVALID_WRAPPER:
+      case ISAL_UNSUPPORTED_METHOD:
+        return "it is no gzip file";
+      case ISAL_INCORRECT_CHECKSUM:
+        return "its checksum differs";
+      default:
+        return "what was packed cannot be read";
+    }
+  }
+
+  inflate_state state_;
 };
 
 class ZstandardStream : public PackedStream {

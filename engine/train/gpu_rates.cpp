@@ -1,9 +1,9 @@
 #include "engine/train/gpu_rates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "base/host_name.h"
 #include "engine/cost/catalogue_rates.h"
