@@ -58,6 +58,8 @@ class PackedStream : public ByteStream {
 };
 
 class GzipStream : public PackedStream {
+  static constexpr char kMagic = '\x1f';
+
  public:
   GzipStream(std::unique_ptr<ByteStream> packed, std::string path)
       : PackedStream(std::move(packed), std::move(path)) {
@@ -67,6 +69,9 @@ class GzipStream : public PackedStream {
 
  private:
   Result<size_t> unpack(char* to, size_t room) override {
+    // ISA-L would ask for a whole header first.
+    if (!within_ && at_ < input_.size() && input_[at_] != kMagic)
+      return damaged("what follows is no gzip file");
     state_.next_in = reinterpret_cast<uint8_t*>(input_.data() + at_);
     state_.avail_in = static_cast<uint32_t>(input_.size() - at_);
     state_.next_out = reinterpret_cast<uint8_t*>(to);
