@@ -11,7 +11,8 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kBar = 72;
+constexpr int kBar = 40, kSpacing = 12;
+constexpr int kWidth = 640;  // all columns, with the time and costs of a training
 enum Column { kRanks, kRate, kEfficiency, kEfficiencyBar, kStep, kMemory, kCost, kTime, kCosts };
 
 QString usd(double amount) {
@@ -33,11 +34,13 @@ CountsTable::CountsTable(QWidget* parent) : QWidget(parent) {
   auto* rows = new QWidget;
   QVBoxLayout* upwards = columnOf(rows);
   grid_ = new QGridLayout;
-  grid_->setHorizontalSpacing(16);
+  grid_->setHorizontalSpacing(kSpacing);
   grid_->setVerticalSpacing(4);
   upwards->addLayout(grid_);
   upwards->addStretch(1);
-  column->addWidget(scrolled(rows), 1);
+  QWidget* table = scrolled(rows);
+  table->setMinimumWidth(kWidth);
+  column->addWidget(table, 1);
   price_ = caption({});
   price_->setObjectName(QStringLiteral("price"));
   price_->setWordWrap(true);
@@ -71,7 +74,7 @@ void CountsTable::fill() {
   head(kEfficiency, tr("efficiency"));
   head(kStep, tr("step"));
   head(kMemory, tr("memory"));
-  if (all.usd_per_rank_hour) head(kCost, tr("a million tokens"));
+  if (all.usd_per_rank_hour) head(kCost, tr("1 M tokens"));
   if (all.tokens > 0) head(kTime, tr("training"));
   if (all.tokens > 0 && all.usd_per_rank_hour) head(kCosts, tr("costs"));
   for (size_t i = 0; i < all.counts.size(); ++i) addRow(static_cast<int>(i) + 1, all.counts[i]);

@@ -35,6 +35,7 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, QWid
   go_->setObjectName(QStringLiteral("search"));
   addButton(close_);
   addButton(go_);
+  go_->setDefault(true);
   connect(close_, &QPushButton::clicked, this, &QDialog::reject);
   connect(go_, &QPushButton::clicked, this, &SearchDialog::startOrCancel);
   connect(&search_, &LayoutSearch::advanced, this, &SearchDialog::refresh);
