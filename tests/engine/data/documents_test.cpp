@@ -9,12 +9,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/engine/data/documents_in.h"
+
 namespace fs = std::filesystem;
-using heddle::Result;
 using heddle::data::ChunkReader;
-using heddle::data::DocumentPart;
 using heddle::data::find_sources;
-using heddle::data::for_each_document;
 
 namespace {
 
@@ -57,28 +56,8 @@ class DocumentsTest : public QObject {
     return path(name);
   }
 
-  /// The documents as "[one][two]", one that is skipped as "<why>", or the error; the folder
-  /// written as "F".
   QString documents(const std::vector<std::string>& paths, const std::string& field = "text") {
-    std::string joined;
-    const auto take = [&](const DocumentPart& part) -> Result<> {
-      joined += fmt::format("{}{}{}", part.begins ? "[" : "", part.text, part.ends ? "]" : "");
-      return {};
-    };
-    const auto skip = [&](const std::string& why) { joined += fmt::format("<{}>", why); };
-    const auto read = [&]() -> Result<> {
-      const auto sources = find_sources(paths);
-      if (!sources) return heddle::fail(sources);
-      ChunkReader reader(sources->files, field, {});
-      while (true) {
-        const auto chunk = reader.next();
-        if (!chunk) return heddle::fail(chunk);
-        if (!*chunk) return {};
-        if (auto done = for_each_document(**chunk, field, {take, skip}); !done) return done;
-      }
-    }();
-    return QString::fromStdString(read ? joined : read.error().message)
-        .replace(folder_->path(), "F");
+    return heddle::data::documents_in(paths, field, folder_->path());
   }
 
  private Q_SLOTS:

@@ -12,6 +12,7 @@
 #include "engine/data/documents.h"
 #include "engine/data/first_part.h"
 #include "engine/data/store_builder.h"
+#include "tests/engine/data/documents_in.h"
 #include "tests/support/peak_memory.h"
 
 namespace fs = std::filesystem;
@@ -96,28 +97,8 @@ class ParquetTest : public QObject {
 
   std::string path(const std::string& name) { return folder_->path().toStdString() + "/" + name; }
 
-  /// The documents as "[one][two]", one that is skipped as "<why>", or the error; the folder
-  /// written as "F". `from`: the chunk to begin with.
   QString documents(const std::string& name, const std::string& field = "text") {
-    std::string joined;
-    const auto take = [&](const DocumentPart& part) -> Result<> {
-      joined += fmt::format("[{}]", part.text);
-      return {};
-    };
-    const auto skip = [&](const std::string& why) { joined += fmt::format("<{}>", why); };
-    const auto read = [&]() -> Result<> {
-      const auto sources = find_sources({path(name)});
-      if (!sources) return heddle::fail(sources);
-      ChunkReader reader(sources->files, field, {});
-      while (true) {
-        const auto chunk = reader.next();
-        if (!chunk) return heddle::fail(chunk);
-        if (!*chunk) return {};
-        if (auto done = for_each_document(**chunk, field, {take, skip}); !done) return done;
-      }
-    }();
-    return QString::fromStdString(read ? joined : read.error().message)
-        .replace(folder_->path(), "F");
+    return heddle::data::documents_in({path(name)}, field, folder_->path());
   }
 
  private Q_SLOTS:
