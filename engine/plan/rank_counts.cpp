@@ -88,8 +88,7 @@ Result<std::vector<int64_t>> parse_rank_counts(std::string_view text) {
     begin = comma + 1;
   }
   std::ranges::sort(counts);
-  const auto repeated = std::ranges::unique(counts);
-  counts.erase(repeated.begin(), repeated.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   if (counts.size() > kMostCounts)
     return fail("{} numbers of ranks; valid: {} at most", counts.size(), kMostCounts);
   return counts;
