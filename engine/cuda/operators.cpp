@@ -145,6 +145,48 @@ Tensor rope(const Tensor& x_in, const Tensor& table_in, const Tensor& positions_
   return y;
 }
 
+std::tuple<Tensor, Tensor, Tensor> joined_rope(const Tensor& qkv_in, const Tensor& table_in,
+                                               const Tensor& positions_in, int64_t heads) {
+  const Tensor qkv = qkv_in.contiguous(), table = table_in.contiguous(),
+               positions = positions_in.contiguous();
+  const int64_t tokens = qkv.size(0), d = table.size(1) * 2, left = qkv.size(1) - heads * d;
+  TORCH_CHECK(
+      left > 0 && left % (2 * d) == 0 && positions.numel() == tokens,
+      "joined_rope takes rows of queries, keys and values, [T, (H + 2 K) D] with H = ", heads,
+      " and D = ", d, ", and a position each, not ", qkv.sizes(), " and ", positions.sizes());
+  const int64_t kv_heads = left / (2 * d);
+  Tensor q = at::empty({tokens, heads, d}, qkv.options()),
+         k = at::empty({tokens, kv_heads, d}, qkv.options()), v = at::empty_like(k);
+  start([&] {
+    launch::joined_rope(type_of(qkv), qkv.const_data_ptr(), table.const_data_ptr<float>(),
+                        positions.const_data_ptr<int64_t>(), q.mutable_data_ptr(),
+                        k.mutable_data_ptr(), v.mutable_data_ptr(), tokens, heads, kv_heads, d,
+                        table.size(0), stream());
+  });
+  return {q, k, v};
+}
+
+Tensor joined_rope_backward(const Tensor& dq_in, const Tensor& dk_in, const Tensor& dv_in,
+                            const Tensor& table_in, const Tensor& positions_in) {
+  const Tensor dq = dq_in.contiguous(), dk = dk_in.contiguous(), dv = dv_in.contiguous(),
+               table = table_in.contiguous(), positions = positions_in.contiguous();
+  check_same("joined_rope_backward", dk, dv);
+  TORCH_CHECK(dq.dim() == 3 && dk.dim() == 3 && dk.size(0) == dq.size(0) &&
+                  dq.size(2) == table.size(1) * 2 && dk.size(2) == dq.size(2) &&
+                  positions.numel() == dq.size(0),
+              "joined_rope_backward takes dq [T, H, D] and dk, dv [T, K, D], not ", dq.sizes(),
+              " and ", dk.sizes());
+  const int64_t heads = dq.size(1), kv_heads = dk.size(1), d = dq.size(2);
+  Tensor gradient = at::empty({dq.size(0), (heads + 2 * kv_heads) * d}, dq.options());
+  start([&] {
+    launch::joined_rope_backward(type_of(dq), dq.const_data_ptr(), dk.const_data_ptr(),
+                                 dv.const_data_ptr(), table.const_data_ptr<float>(),
+                                 positions.const_data_ptr<int64_t>(), gradient.mutable_data_ptr(),
+                                 dq.size(0), heads, kv_heads, d, table.size(0), stream());
+  });
+  return gradient;
+}
+
 std::tuple<Tensor, Tensor> merge_attention(const Tensor& out_a, const Tensor& lse_a,
                                            const Tensor& out_b, const Tensor& lse_b) {
   const Tensor a = out_a.contiguous(), b = out_b.contiguous(), left = lse_a.contiguous(),
@@ -184,6 +226,35 @@ std::tuple<Tensor, Tensor> swiglu_backward(const Tensor& dout_in, const Tensor& 
                             gate.numel(), stream());
   });
   return {dgate, dup};
+}
+
+Tensor joined_swiglu(const Tensor& gate_and_up_in) {
+  const Tensor gate_and_up = gate_and_up_in.contiguous();
+  TORCH_CHECK(gate_and_up.dim() == 2 && gate_and_up.size(1) % 2 == 0,
+              "joined_swiglu takes rows of gate and up, [T, 2 F], not ", gate_and_up.sizes());
+  const int64_t rows = gate_and_up.size(0), width = gate_and_up.size(1) / 2;
+  Tensor out = at::empty({rows, width}, gate_and_up.options());
+  start([&] {
+    launch::joined_swiglu(type_of(out), gate_and_up.const_data_ptr(), out.mutable_data_ptr(), rows,
+                          width, stream());
+  });
+  return out;
+}
+
+Tensor joined_swiglu_backward(const Tensor& dout_in, const Tensor& gate_and_up_in) {
+  const Tensor dout = dout_in.contiguous(), gate_and_up = gate_and_up_in.contiguous();
+  TORCH_CHECK(dout.dim() == 2 && gate_and_up.dim() == 2 && dout.size(0) == gate_and_up.size(0) &&
+                  2 * dout.size(1) == gate_and_up.size(1) &&
+                  dout.scalar_type() == gate_and_up.scalar_type(),
+              "joined_swiglu_backward takes dout [T, F] beside rows [T, 2 F], not ", dout.sizes(),
+              " and ", gate_and_up.sizes());
+  Tensor gradient = at::empty_like(gate_and_up);
+  start([&] {
+    launch::joined_swiglu_backward(type_of(dout), dout.const_data_ptr(),
+                                   gate_and_up.const_data_ptr(), gradient.mutable_data_ptr(),
+                                   dout.size(0), dout.size(1), stream());
+  });
+  return gradient;
 }
 
 std::tuple<Tensor, Tensor> cross_entropy(const Tensor& logits_in, const Tensor& labels_in) {
@@ -389,11 +460,15 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("add_rms_norm", &add_rms_norm);
   library.impl("rms_norm_backward_add", &rms_norm_backward_add);
   library.impl("rope", &rope);
+  library.impl("joined_rope", &joined_rope);
+  library.impl("joined_rope_backward", &joined_rope_backward);
   library.impl("attention", &attention);
   library.impl("attention_backward", &attention_backward);
   library.impl("merge_attention", &merge_attention);
   library.impl("swiglu", &swiglu);
   library.impl("swiglu_backward", &swiglu_backward);
+  library.impl("joined_swiglu", &joined_swiglu);
+  library.impl("joined_swiglu_backward", &joined_swiglu_backward);
   library.impl("cross_entropy", &cross_entropy);
   library.impl("cross_entropy_backward", &cross_entropy_backward);
   library.impl("vocabulary_statistics", &vocabulary_statistics);

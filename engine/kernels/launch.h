@@ -35,6 +35,16 @@ void rope(Type type, const void* x, const float* table, const int64_t* positions
           int64_t tokens, int64_t heads, int64_t d, int64_t table_rows, bool inverse,
           cudaStream_t stream);
 
+/// qkv and its gradient [tokens, (heads + 2 · kv_heads) · d]; q, dq [tokens, heads, d]; k, v, dk,
+/// dv [tokens, kv_heads, d]; table and positions as above.
+void joined_rope(Type type, const void* qkv, const float* table, const int64_t* positions, void* q,
+                 void* k, void* v, int64_t tokens, int64_t heads, int64_t kv_heads, int64_t d,
+                 int64_t table_rows, cudaStream_t stream);
+void joined_rope_backward(Type type, const void* dq, const void* dk, const void* dv,
+                          const float* table, const int64_t* positions, void* gradient,
+                          int64_t tokens, int64_t heads, int64_t kv_heads, int64_t d,
+                          int64_t table_rows, cudaStream_t stream);
+
 /// The two results [tokens, heads, d], of sequences of s tokens, and their logsumexps [B, heads,
 /// s].
 void merge_attention(Type type, const void* a, const float* lse_a, const void* b,
@@ -71,6 +81,12 @@ void short_documents_backward(Type type, const AttentionShape& shape, const void
 void swiglu(Type type, const void* gate, const void* up, void* out, int64_t n, cudaStream_t stream);
 void swiglu_backward(Type type, const void* dout, const void* gate, const void* up, void* dgate,
                      void* dup, int64_t n, cudaStream_t stream);
+
+/// gate_and_up, its gradient [rows, 2 · width]; out, dout [rows, width].
+void joined_swiglu(Type type, const void* gate_and_up, void* out, int64_t rows, int64_t width,
+                   cudaStream_t stream);
+void joined_swiglu_backward(Type type, const void* dout, const void* gate_and_up, void* gradient,
+                            int64_t rows, int64_t width, cudaStream_t stream);
 
 /// logits [rows, n]; labels [rows]; loss fp32, one; logsumexp fp32 [rows].
 void cross_entropy(Type type, const void* logits, const int64_t* labels, float* loss,

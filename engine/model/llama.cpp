@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "engine/graph/recorder.h"
+#include "engine/kernels/joined.h"
 #include "engine/kernels/operators.h"
 #include "engine/model/chunked_loss.h"
+#include "engine/model/joined_linear.h"
 #include "engine/model/linear.h"
 #include "engine/parallel/vocabulary.h"
 #include "engine/recipe/layout.h"
@@ -18,7 +20,8 @@ namespace {
 using at::Tensor;
 using graph::ModuleScope;
 
-// Where a layer's bias is added: to each product, or by whoever sums the ranks' parts of it.
+// Where a layer's bias is added: to each product, or by whoever sums the ranks'
+// parts of it.
 enum class Bias : uint8_t { here, behind };
 
 // A linear layer's parameters, read once for all the rows that come to it.
@@ -70,6 +73,66 @@ class HeadNorm {
   const char* name_;
   double eps_;
   Tensor weight_;
+};
+
+// The feed-forward's way in: silu(x·W1ᵀ) · x·W3ᵀ.
+class Gate {
+ public:
+  Gate(FeedForward& ffn, const recipe::Float8Layers& float8) {
+    const std::vector<NamedLayer> layers{{"w1", ffn.w1}, {"w3", ffn.w3}};
+    if (JoinedLinear::joins(layers, float8)) {
+      joined_.emplace(layers);
+    } else {
+      for (const auto& [name, layer] : layers) apart_.emplace_back(name, layer, float8);
+    }
+  }
+  Tensor operator()(Tensor& x) const {
+    if (joined_) return kernels::joined_swiglu((*joined_)(x));
+    const Tensor gate = apart_[0](x), up = apart_[1](x);
+    return kernels::swiglu(gate, up);
+  }
+
+ private:
+  std::optional<JoinedLinear> joined_;
+  std::vector<Linear> apart_;
+};
+
+// The way into attention: keys, values and queries, by one product where they
+// need no norms of their own nor travel to other ranks.
+class Heads {
+ public:
+  Heads(Attention& attention, const recipe::Float8Layers& float8, const recipe::Model& shape,
+        bool travel)
+      : d_(shape.head_size()), q_heads_(attention.wq.weight.shape[0] / d_) {
+    const std::vector<NamedLayer> layers{
+        {"wq", attention.wq}, {"wk", attention.wk}, {"wv", attention.wv}};
+    if (!travel && !shape.qk_norm && JoinedLinear::joins(layers, float8)) {
+      joined_.emplace(layers);
+      return;
+    }
+    for (const auto& [name, layer] : layers) apart_.emplace_back(name, layer, float8);
+    norms_.emplace_back("q_norm", attention.q_norm, shape.norm_eps);
+    norms_.emplace_back("k_norm", attention.k_norm, shape.norm_eps);
+  }
+  // x [n, in] → keys, values, queries [n, heads, D], turned as their positions
+  // [1, n] say.
+  std::vector<Tensor> operator()(Tensor& x, const Tensor& table, const Tensor& positions) const {
+    if (joined_) {
+      const auto [q, k, v] = kernels::joined_rope((*joined_)(x), table, positions, q_heads_);
+      return {k, v, q};
+    }
+    const auto heads = [&](const Tensor& rows) { return rows.view({x.size(0), -1, d_}); };
+    // Keys and values first: where they travel, the queries are made meanwhile.
+    const Tensor k = kernels::rope(norms_[1](apart_[1](x), d_), table, positions), v = apart_[2](x),
+                 q = kernels::rope(norms_[0](apart_[0](x), d_), table, positions);
+    return {heads(k), heads(v), heads(q)};
+  }
+
+ private:
+  int64_t d_, q_heads_;
+  std::optional<JoinedLinear> joined_;
+  std::vector<Linear> apart_;    // wq, wk, wv
+  std::vector<HeadNorm> norms_;  // of queries, of keys
 };
 
 Tensor norm(const char* name, Parameter& weight, const Tensor& x, double eps) {
@@ -172,19 +235,11 @@ Tensor Llama::embed(const Batch& batch) {
 Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) {
   const parallel::TensorParallel& tp = parallelism_.tensor;
   const int64_t b = batch.positions.size(0), s = batch.positions.size(1), d = shape_.head_size();
-  const Linear wk("wk", attention.wk, float8_), wv("wv", attention.wv, float8_),
-      wq("wq", attention.wq, float8_);
-  const HeadNorm k_norm("k_norm", attention.k_norm, shape_.norm_eps),
-      q_norm("q_norm", attention.q_norm, shape_.norm_eps);
+  const Heads read(attention, float8_, shape_, parallelism_.context.group.ranks > 1);
   const Tensor positions = batch.positions.view({1, -1});
-  // Keys and values first: where they travel, the queries are made meanwhile.
-  const auto heads = tp.enter(x, [&](Tensor rows, int64_t first) -> std::vector<Tensor> {
+  const auto heads = tp.enter(x, [&](Tensor rows, int64_t first) {
     const int64_t n = rows.size(0);
-    const Tensor at = n == b * s ? positions : positions.narrow(1, first, n);
-    const Tensor k = kernels::rope(k_norm(wk(rows), d), rope_table_, at);
-    const Tensor v = wv(rows).view({n, -1, d});
-    const Tensor q = kernels::rope(q_norm(wq(rows), d), rope_table_, at);
-    return {k.view({n, -1, d}), v, q.view({n, -1, d})};
+    return read(rows, rope_table_, n == b * s ? positions : positions.narrow(1, first, n));
   });
   const auto sequences = [&](const Tensor& rows) { return rows.view({b, s, -1, d}); };
   const Tensor mixed =
@@ -195,11 +250,10 @@ Tensor Llama::attend(Attention& attention, const Tensor& x, const Batch& batch) 
 }
 
 Tensor Llama::feed_forward(FeedForward& ffn, const Tensor& x) {
-  const Linear w1("w1", ffn.w1, float8_), w3("w3", ffn.w3, float8_),
-      w2("w2", ffn.w2, float8_, Bias::behind);
+  const Gate gate(ffn, float8_);
+  const Linear w2("w2", ffn.w2, float8_, Bias::behind);
   return w2.completed(parallelism_.tensor.pass(x, [&](Tensor rows) {
-    const Tensor gate = w1(rows), up = w3(rows);
-    Tensor hidden = kernels::swiglu(gate, up);
+    Tensor hidden = gate(rows);
     return w2(hidden);
   }));
 }

@@ -120,9 +120,16 @@ void model_kernels(at::ScalarType type) {
     check("rms_norm_backward_add", {dy, x, weight, rstd, other});
     check("swiglu", {x, other});
     check("swiglu_backward", {dy, x, other});
+    check("joined_swiglu", {at::cat({x, other}, 1)});
+    check("joined_swiglu_backward", {dy, at::cat({x, other}, 1)});
     check("accumulate_", {at::randn({1031, dim}), x});
   }
   const Tensor angles = at::randn({2048, 64});
+  const Tensor table = at::stack({angles.cos(), angles.sin()}, -1),
+               positions = longs(2048, {1, 1031});
+  check("joined_rope", {randn({1031, 10 * 128}), table, positions, 6});
+  check("joined_rope_backward",
+        {randn({1031, 6, 128}), randn({1031, 2, 128}), randn({1031, 2, 128}), table, positions});
   check("rope", {randn({2, 1031, 3, 128}), at::stack({angles.cos(), angles.sin()}, -1),
                  longs(2048, {2, 1031}), false});
 

@@ -64,6 +64,46 @@ void check_swiglu() {
   }
 }
 
+// Rows of gate and up give the bits that both give apart.
+template <typename T>
+void check_joined_swiglu() {
+  struct Case {
+    size_t rows, width, shift;
+  };
+  for (const Case of : {Case{1, 1, 0}, {5, 7, 0}, {3, 64, 0}, {2, 64, 1}, {3, 2056, 0}}) {
+    const size_t n = of.rows * of.width;
+    const auto rows = wide<T>(2 * n, of.shift);
+    const auto dout = Array<T>::random(n, of.shift);
+    Array<T> gate(n, 0), up(n, 0), out(n, 0), dgate(n, 0), dup(n, 0);
+    for (size_t i = 0; i < n; ++i) {
+      const size_t at = i / of.width * 2 * of.width + i % of.width;
+      gate.set(i, rows[at]);
+      up.set(i, rows[at + of.width]);
+    }
+    cuda::swiglu(kType<T>, gate.data(), up.data(), out.data(), int64_t(n), nullptr);
+    cuda::swiglu_backward(kType<T>, dout.data(), gate.data(), up.data(), dgate.data(), dup.data(),
+                          int64_t(n), nullptr);
+    const auto [y, drows] = in_any_order([&] {
+      Array<T> result(n, of.shift), gradient(2 * n, of.shift);
+      cuda::joined_swiglu(kType<T>, rows.data(), result.data(), int64_t(of.rows), int64_t(of.width),
+                          nullptr);
+      cuda::joined_swiglu_backward(kType<T>, dout.data(), rows.data(), gradient.data(),
+                                   int64_t(of.rows), int64_t(of.width), nullptr);
+      return std::tuple(std::move(result), std::move(gradient));
+    });
+    QVERIFY(y.same_bits(out));
+    for (size_t i = 0; i < n; ++i) {
+      const size_t at = i / of.width * 2 * of.width + i % of.width;
+      QCOMPARE(drows[at], dgate[i]);
+      QCOMPARE(drows[at + of.width], dup[i]);
+    }
+    auto same = rows.copy(of.shift);
+    cuda::joined_swiglu_backward(kType<T>, dout.data(), same.data(), same.data(), int64_t(of.rows),
+                                 int64_t(of.width), nullptr);
+    QVERIFY2(same.same_bits(drows), "in place it differs");
+  }
+}
+
 template <typename T>
 void check_accumulate() {
   for (const Case of : cases) {
@@ -86,6 +126,8 @@ class ElementwiseKernelsTest : public QObject {
  private Q_SLOTS:
   void swiglu_in_fp32() { check_swiglu<float>(); }
   void swiglu_in_bf16() { check_swiglu<Bf16>(); }
+  void joined_swiglu_in_fp32() { check_joined_swiglu<float>(); }
+  void joined_swiglu_in_bf16() { check_joined_swiglu<Bf16>(); }
   void accumulate_of_fp32() { check_accumulate<float>(); }
   void accumulate_of_bf16() { check_accumulate<Bf16>(); }
 
@@ -94,6 +136,8 @@ class ElementwiseKernelsTest : public QObject {
       cuda::swiglu(cuda::Type::fp32, nullptr, nullptr, nullptr, 0, nullptr);
       cuda::swiglu_backward(cuda::Type::bf16, nullptr, nullptr, nullptr, nullptr, nullptr, 0,
                             nullptr);
+      cuda::joined_swiglu(cuda::Type::fp32, nullptr, nullptr, 0, 8, nullptr);
+      cuda::joined_swiglu_backward(cuda::Type::bf16, nullptr, nullptr, nullptr, 8, 0, nullptr);
       cuda::accumulate(cuda::Type::fp32, nullptr, nullptr, 0, nullptr);
     });
     QVERIFY(launches.empty());

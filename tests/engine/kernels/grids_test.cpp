@@ -47,12 +47,23 @@ class GridsTest : public QObject {
     row("RoPE", [=] {
       cuda::rope(kBf16, x, x, labels, x, kTokens, kHeads, kHeadDim, kTokens, false, nullptr);
     });
+    row("joined RoPE", [=] {
+      cuda::joined_rope(kBf16, x, x, labels, x, x, x, kTokens, kHeads, kHeads / 4, kHeadDim,
+                        kTokens, nullptr);
+    });
+    row("joined RoPE's backward", [=] {
+      cuda::joined_rope_backward(kBf16, x, x, x, x, labels, x, kTokens, kHeads, kHeads / 4,
+                                 kHeadDim, kTokens, nullptr);
+    });
     row("attention's merge", [=] {
       cuda::merge_attention(kBf16, x, x, x, x, x, x, kTokens, kTokens, kHeads, kHeadDim, nullptr);
     });
     row("SwiGLU", [=] { cuda::swiglu(kBf16, x, x, x, kTokens * kFfn, nullptr); });
     row("SwiGLU's backward",
         [=] { cuda::swiglu_backward(kBf16, x, x, x, x, x, kTokens * kFfn, nullptr); });
+    row("joined SwiGLU", [=] { cuda::joined_swiglu(kBf16, x, x, kTokens, kFfn, nullptr); });
+    row("joined SwiGLU's backward",
+        [=] { cuda::joined_swiglu_backward(kBf16, x, x, x, kTokens, kFfn, nullptr); });
     row(
         "cross-entropy",
         [=] { cuda::cross_entropy(kBf16, x, labels, x, x, kTokens, kVocabulary, nullptr); }, 1);

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "engine/kernels/composite.h"
+#include "engine/kernels/joined.h"
 #include "engine/kernels/operators.h"
 
 namespace {
@@ -120,6 +121,66 @@ class KernelsTest : public QObject {
     compare([](auto& in) { return kernels::swiglu(in[0], in[1]); },
             [](auto& in) { return at::silu(in[0]) * in[1]; },
             {at::randn({331, 119}), at::randn({331, 119})}, type_of_row());
+  }
+
+  void joined_swiglu_data() { add_types(); }
+  void joined_swiglu() {
+    const at::ScalarType type = type_of_row();
+    compare([](auto& in) { return kernels::joined_swiglu(in[0]); },
+            [](auto& in) { return at::silu(in[0].narrow(1, 0, 119)) * in[0].narrow(1, 119, 119); },
+            {at::randn({331, 238})}, type);
+    // The halves of a row give the bits that they give apart.
+    const Tensor rows = at::randn({331, 238}).to(type), dy = at::randn({331, 119}).to(type),
+                 gate = rows.narrow(1, 0, 119), up = rows.narrow(1, 119, 119);
+    QVERIFY(at::equal(kernels::joined_swiglu(rows), kernels::swiglu(gate, up)));
+    const torch::jit::Stack apart = run("heddle::swiglu_backward", dy, gate, up);
+    QVERIFY(at::equal(run("heddle::joined_swiglu_backward", dy, rows)[0].toTensor(),
+                      at::cat({apart[0].toTensor(), apart[1].toTensor()}, 1)));
+    QVERIFY_EXCEPTION_THROWN(kernels::joined_swiglu(at::ones({2, 5})), c10::Error);
+  }
+
+  // A row's heads give the bits that they give apart, and values go through.
+  void joined_rope_data() { add_types(); }
+  void joined_rope() {
+    constexpr int64_t kTokens = 37, kHeads = 6, kKvHeads = 2, kD = 8;
+    const Tensor angles = at::randn({50, kD / 2}, at::kFloat),
+                 table = at::stack({angles.cos(), angles.sin()}, -1),
+                 positions = at::randint(0, 50, {1, kTokens}, at::kLong);
+    const auto parts = [&](const Tensor& row) {
+      std::vector<Tensor> all;
+      for (const Tensor& each :
+           row.split_with_sizes({kHeads * kD, kKvHeads * kD, kKvHeads * kD}, 1))
+        all.push_back(each.reshape({kTokens, -1, kD}));
+      return all;
+    };
+    const auto turned = [&](const Tensor& heads) {
+      return kernels::rope(heads.unsqueeze(0), table, positions).squeeze(0);
+    };
+    const auto sides = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+      return at::cat({q, k, v}, 1);
+    };
+    Tensor row = at::randn({kTokens, (kHeads + 2 * kKvHeads) * kD}).to(type_of_row());
+    row.set_requires_grad(true);
+    const auto [q, k, v] = kernels::joined_rope(row, table, positions, kHeads);
+    const std::vector<Tensor> apart = parts(row);
+    const Tensor ours = sides(q, k, v),
+                 theirs = sides(turned(apart[0]), turned(apart[1]), apart[2]);
+    QVERIFY(at::equal(ours, theirs));
+    const Tensor direction = at::randn(ours.sizes()).to(ours.scalar_type());
+    QVERIFY(at::equal(torch::autograd::grad({ours}, {row}, {direction})[0],
+                      torch::autograd::grad({theirs}, {row}, {direction})[0]));
+    at::set_num_threads(1);
+    QVERIFY(at::equal(std::get<0>(kernels::joined_rope(row, table, positions, kHeads)), q));
+    at::set_num_threads(2);
+    QVERIFY_EXCEPTION_THROWN(kernels::joined_rope(row, table, positions, kHeads + 1), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::joined_rope(row, table, positions + 50, kHeads), c10::Error);
+    QVERIFY_EXCEPTION_THROWN(kernels::joined_rope(row, table, positions.narrow(1, 0, 3), kHeads),
+                             c10::Error);
+  }
+
+  void join() {
+    compare([](auto& in) { return kernels::join(in); }, [](auto& in) { return at::cat(in); },
+            {at::randn({3, 4}), at::randn({2, 4})}, at::kFloat);
   }
 
   void swiglu_at_the_ends_of_exp() {

@@ -16,20 +16,85 @@ struct Case {
 const std::vector<Case> cases = {{3, 4, 64, 0},   {1, 1, 2, 0},   {5, 3, 6, 0},  {7, 2, 20, 0},
                                  {4, 40, 128, 0}, {4, 9, 128, 1}, {33, 2, 8, 0}, {2, 5, 36, 0}};
 
+Array<float> angles_of(size_t rows, size_t d) {
+  Array<float> table(rows * d);
+  for (size_t at = 0; at < rows; ++at)
+    for (size_t j = 0; j < d / 2; ++j) {
+      const double angle = static_cast<double>(at) *
+                           std::pow(1e4, -2 * static_cast<double>(j) / static_cast<double>(d));
+      table.set(at * d + j * 2, std::cos(angle));
+      table.set(at * d + j * 2 + 1, std::sin(angle));
+    }
+  return table;
+}
+
+// A row of queries, keys and values gives the bits that `rope` gives of each, and back.
+template <typename T>
+void check_joined_rope() {
+  constexpr size_t kRows = 50;
+  struct Case {
+    size_t tokens, heads, kv_heads, d, shift;
+  };
+  for (const Case of : {Case{3, 4, 2, 64, 0},
+                        {1, 1, 1, 2, 0},
+                        {7, 2, 1, 20, 0},
+                        {4, 9, 3, 128, 1},
+                        {2, 40, 8, 128, 0}}) {
+    const size_t width = (of.heads + 2 * of.kv_heads) * of.d;
+    const auto rows = Array<T>::random(of.tokens * width, of.shift);
+    const Array<float> table = angles_of(kRows, of.d);
+    Array<int64_t> positions(of.tokens);
+    for (size_t i = 0; i < of.tokens; ++i)
+      positions.data()[i] = static_cast<int64_t>(i * 37 % kRows);
+    const auto tokens = int64_t(of.tokens), heads = int64_t(of.heads),
+               kv_heads = int64_t(of.kv_heads), d = int64_t(of.d);
+    const size_t first[] = {0, of.heads * of.d, (of.heads + of.kv_heads) * of.d, width};
+    std::vector<Array<T>> parts, turned;
+    for (size_t part = 0; part < 3; ++part) {
+      const size_t columns = first[part + 1] - first[part];
+      Array<T> each(of.tokens * columns, of.shift), result(each.size(), of.shift);
+      for (size_t i = 0; i < each.size(); ++i)
+        each.set(i, rows[i / columns * width + first[part] + i % columns]);
+      cuda::rope(kType<T>, each.data(), table.data(), positions.data(), result.data(), tokens,
+                 int64_t(columns) / d, d, int64_t{kRows}, false, nullptr);
+      turned.push_back(part == 2 ? each.copy(of.shift) : std::move(result));
+      parts.push_back(std::move(each));
+    }
+    const auto [q, k, v] = in_any_order([&] {
+      Array<T> a(parts[0].size(), of.shift), b(parts[1].size(), of.shift),
+          c(parts[2].size(), of.shift);
+      cuda::joined_rope(kType<T>, rows.data(), table.data(), positions.data(), a.data(), b.data(),
+                        c.data(), tokens, heads, kv_heads, d, int64_t{kRows}, nullptr);
+      return std::tuple(std::move(a), std::move(b), std::move(c));
+    });
+    QVERIFY(q.same_bits(turned[0]) && k.same_bits(turned[1]) && v.same_bits(turned[2]));
+
+    const auto [gradient] = in_any_order([&] {
+      Array<T> result(rows.size(), of.shift);
+      cuda::joined_rope_backward(kType<T>, parts[0].data(), parts[1].data(), parts[2].data(),
+                                 table.data(), positions.data(), result.data(), tokens, heads,
+                                 kv_heads, d, int64_t{kRows}, nullptr);
+      return std::tuple(std::move(result));
+    });
+    for (size_t part = 0; part < 3; ++part) {
+      const size_t columns = first[part + 1] - first[part];
+      Array<T> back(parts[part].size(), of.shift);
+      cuda::rope(kType<T>, parts[part].data(), table.data(), positions.data(), back.data(), tokens,
+                 int64_t(columns) / d, d, int64_t{kRows}, true, nullptr);
+      const Array<T>& expected = part == 2 ? parts[2] : back;
+      for (size_t i = 0; i < expected.size(); ++i)
+        QCOMPARE(gradient[i / columns * width + first[part] + i % columns], expected[i]);
+    }
+  }
+}
+
 template <typename T>
 void check_rope() {
   constexpr size_t kRows = 50;
   for (const Case of : cases) {
-    const size_t row = of.heads * of.d, half = of.d / 2;
+    const size_t row = of.heads * of.d;
     const auto x = Array<T>::random(of.tokens * row, of.shift);
-    Array<float> table(kRows * of.d);
-    for (size_t at = 0; at < kRows; ++at)
-      for (size_t j = 0; j < half; ++j) {
-        const double angle = static_cast<double>(at) *
-                             std::pow(1e4, -static_cast<double>(j) / static_cast<double>(half));
-        table.set((at * half + j) * 2, std::cos(angle));
-        table.set((at * half + j) * 2 + 1, std::sin(angle));
-      }
+    const Array<float> table = angles_of(kRows, of.d);
     Array<int64_t> positions(of.tokens);
     for (size_t i = 0; i < of.tokens; ++i)
       positions.data()[i] = static_cast<int64_t>(i * 37 % kRows);
@@ -124,6 +189,8 @@ class TokenKernelsTest : public QObject {
  private Q_SLOTS:
   void rope_in_fp32() { check_rope<float>(); }
   void rope_in_bf16() { check_rope<Bf16>(); }
+  void joined_rope_in_fp32() { check_joined_rope<float>(); }
+  void joined_rope_in_bf16() { check_joined_rope<Bf16>(); }
 
   void a_position_outside_the_table_stops_the_run() {
     const auto x = Array<float>::random(8), table = Array<float>::random(8);

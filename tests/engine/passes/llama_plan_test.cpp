@@ -119,6 +119,46 @@ class LlamaPlanTest : public QObject {
     }
   }
 
+  // One product for wq, wk and wv and one for w1 and w3, and so in backward, of weights that were
+  // put side by side: nothing is copied for it.
+  void weights_that_read_the_same_rows_are_one_product_data() {
+    QTest::addColumn<QStringList>("sets");
+    QTest::addColumn<int>("products");  // of a layer, in forward
+    const QStringList even{"model.dim=64", "model.n_heads=4", "model.n_kv_heads=2",
+                           "model.ffn_dim=128"};
+    const auto row = [&](const char* name, const QStringList& sets, int products) {
+      QTest::newRow(name) << even + sets << products;
+    };
+    row("gathered", {}, 4);
+    row("each by itself", {"wrapping.mode=\"none\""}, 4);
+    row("kept", {"wrapping.reshard_after_forward=false"}, 4);
+    row("recomputed", {"recompute.mode=\"full\""}, 4);
+    row("micro-batches", {"training.global_batch=16"}, 4);
+    row("biases", {"model.attention_bias=true", "model.mlp_bias=true"}, 4);
+    row("cast on one rank", {"hardware.ranks=1", "precision.param=\"bf16\""}, 4);
+    row("replicas, cast", {"parallelism.dp_replicate=4", "precision.param=\"bf16\""}, 4);
+    row("norms of queries and keys", {"model.qk_norm=true"}, 6);
+    row("context parallelism", {"parallelism.cp=2"}, 6);
+    row("one rank as it is", {"hardware.ranks=1"}, 7);
+    row("rows that do not divide", {"model.ffn_dim=130"}, 5);
+    row("8 bits", {"precision.param=\"bf16\"", "precision.float8=\"tensorwise\""}, 7);
+  }
+  void weights_that_read_the_same_rows_are_one_product() {
+    QFETCH(QStringList, sets);
+    QFETCH(int, products);
+    const recipe::Recipe recipe = small(sets);
+    const passes::Plan plan = planned(recipe);
+    int found = 0;
+    for (const Node& node : plan.graph.nodes) {
+      QVERIFY2(node.op != "aten.cat", node.module.text().c_str());
+      found += node.phase == Phase::forward && node.micro_batch == 0 &&
+               node.module.text().starts_with("layers.0.") &&
+               (node.op == "aten.mm" || node.op == "heddle.float8_mm" ||
+                node.op == "heddle.float8_scaled_mm");
+    }
+    QCOMPARE(found, products);
+  }
+
   // What tensor parallelism makes chunk by chunk, forward and backward.
   void chunks_are_made_where_they_are_joined_data() {
     QTest::addColumn<QStringList>("sets");

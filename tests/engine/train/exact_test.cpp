@@ -162,6 +162,20 @@ lr = 1e-2
               "model.vocab_size=4096", "data.seq_len=7"}));
     row("bf16 reduced in bf16", "3",
         sets({"precision.param=\"bf16\"", "precision.reduce=\"bf16\""}));
+    // One product for several weights, which lie side by side without being copied.
+    const auto joined = [](std::initializer_list<QString> more) {
+      return sets({"model.dim=64", "model.n_heads=4", "model.n_kv_heads=2", "model.ffn_dim=128"}) +
+             sets(more);
+    };
+    row("weights side by side", "2", joined({}));
+    row("weights side by side, biases, accumulation, bf16", "2",
+        joined({"model.attention_bias=true", "model.mlp_bias=true", "training.global_batch=12",
+                "precision.param=\"bf16\""}));
+    row("weights side by side, tensor parallel, bf16", "2",
+        joined({"parallelism.tp=2", "precision.param=\"bf16\""}));
+    row("weights side by side, norms of queries and keys", "2", joined({"model.qk_norm=true"}));
+    row("weights side by side, gathered once", "2",
+        joined({"training.global_batch=12", "parallelism.dp_shard_states=\"gradients\""}));
     // Sides that products in 8 bits can have.
     const auto float8 = [](const char* scales, std::initializer_list<QString> more = {}) {
       return sets({"precision.param=\"bf16\"", QString("precision.float8=\"%1\"").arg(scales),

@@ -1,0 +1,34 @@
+// Linear layers that read the same rows, as one.
+#pragma once
+
+#include <vector>
+
+#include "engine/model/llama.h"
+
+namespace heddle::model {
+
+/// A linear layer and its name within the module that has it.
+struct NamedLayer {
+  const char* name;
+  LinearLayer& layer;
+};
+
+/// The products of several layers' weights with the same rows as one product, and so in backward.
+class JoinedLinear {
+ public:
+  /// Whether these layers' weights can be made side by side for it: each is a cast or a gather of
+  /// its own, without padding behind it. What is read where the optimizer has it would have to be
+  /// copied; and in 8 bits each weight has a scale of its own.
+  static bool joins(const std::vector<NamedLayer>& layers, const recipe::Float8Layers& float8);
+
+  /// Reads the parameters.
+  explicit JoinedLinear(const std::vector<NamedLayer>& layers);
+
+  /// x [n, in] → [n, sum of out], a layer's columns behind those of the one before; see linear.h.
+  at::Tensor operator()(at::Tensor& x) const;
+
+ private:
+  at::Tensor weight_, bias_;
+};
+
+}  // namespace heddle::model
