@@ -219,6 +219,11 @@ std::vector<Field> make_schema() {
                 "Steps in a row that may not be finite before the run ends; 0: any number.")
           .zero("any")
           .steps(Step::one),
+      boolean("training.deterministic", &R::training, &Training::deterministic)
+          .says("deterministic", "",
+                "On GPUs, kernels and algorithms that give the same bits each time, which are "
+                "slower and take more memory. On CPUs steps are the same bits anyway.")
+          .graph(),
       strings("validation.text", &R::validation, &Validation::text, kTexts)
           .says("held out", "", "Text to validate on, never trained on.")
           .files(kTextFiles)
