@@ -398,7 +398,8 @@ std::vector<Field> make_schema() {
       choice("precision.float8", &R::precision, &Precisions::float8, float8s())
           .says("float8", "",
                 "Linear layers multiply in 8 bits, forward and backward, with a scale for each "
-                "tensor or each row, by the largest number that a rank has of it.")
+                "tensor or each row, by the largest number that a rank has of it. With a scale a "
+                "tensor sharded weights are gathered in 8 bits, too.")
           .names({"none", "a scale a tensor", "a scale a row"})
           .graph(),
       strings("precision.float8_except", &R::precision, &Precisions::float8_except,
