@@ -61,10 +61,6 @@ int64_t keys_of_call(const recipe::Recipe& recipe) {
   return recipe.data.seq_len / (is_ring(recipe) ? recipe.parallelism.cp : 1);
 }
 
-void put_on(c10::Device device, runtime::NamedTensors& tensors) {
-  for (auto& [name, tensor] : tensors) tensor = tensor.to(device);
-}
-
 }  // namespace
 
 std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe) {
@@ -91,7 +87,7 @@ std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& r
 }
 
 runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                                    data::Batch batch, int64_t rank, c10::Device device) {
+                                    data::Batch batch, int64_t rank) {
   const recipe::Mesh& mesh = layout.mesh();
   const Part part(recipe, mesh, rank);
   const int64_t s = recipe.data.seq_len;
@@ -104,33 +100,31 @@ runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::
   tensors["positions"] =
       part.from([&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
   const auto inputs = batch_inputs(recipe);
-  if (inputs.contains("first_key")) {
-    // Ulysses attends with all tokens; elsewhere those of this rank.
-    const bool all = inputs.at("first_key").back() == s && mesh.size(recipe::kCp) > 1;
-    const Part queries = all ? Part(recipe, {}, 0) : part;
-    const at::Tensor first = queries.from(begin),
-                     last = queries.from([](int64_t, int64_t token) { return token; });
-    const auto sight = [&](const std::optional<at::Tensor>& starts) {
-      return kernels::sight_of(first, last, starts, keys_of_call(recipe));
-    };
-    tensors["first_key"] = first;
-    tensors["last_key"] = last;
-    if (!inputs.contains("key_starts")) {
-      tensors["sight"] = sight({});
-    } else {
-      const at::Tensor starts = key_starts(recipe, mesh, rank, inputs.at("key_starts"));
-      std::vector<at::Tensor> of_calls;
-      for (const at::Tensor& each : starts.view({-1, starts.size(-1)}).unbind())
-        of_calls.push_back(sight(each));
-      tensors["sight"] = at::stack(of_calls).view(inputs.at("sight"));
-    }
+  if (!inputs.contains("first_key")) return tensors;
+  // Ulysses attends with all tokens; elsewhere those of this rank.
+  const bool all = inputs.at("first_key").back() == s && mesh.size(recipe::kCp) > 1;
+  const Part queries = all ? Part(recipe, {}, 0) : part;
+  const at::Tensor first = queries.from(begin),
+                   last = queries.from([](int64_t, int64_t token) { return token; });
+  const auto sight = [&](const std::optional<at::Tensor>& starts) {
+    return kernels::sight_of(first, last, starts, keys_of_call(recipe));
+  };
+  tensors["first_key"] = first;
+  tensors["last_key"] = last;
+  if (!inputs.contains("key_starts")) {
+    tensors["sight"] = sight({});
+  } else {
+    const at::Tensor starts = key_starts(recipe, mesh, rank, inputs.at("key_starts"));
+    std::vector<at::Tensor> of_calls;
+    for (const at::Tensor& each : starts.view({-1, starts.size(-1)}).unbind())
+      of_calls.push_back(sight(each));
+    tensors["sight"] = at::stack(of_calls).view(inputs.at("sight"));
   }
-  put_on(device, tensors);
   return tensors;
 }
 
 runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                                   int64_t step, int64_t rank, c10::Device device) {
+                                   int64_t step, int64_t rank) {
   const recipe::Mesh& mesh = layout.mesh();
   const double lr =
       recipe.optimizer.lr * optim::lr_factor(recipe.schedule, recipe.training.steps, step);
@@ -139,10 +133,10 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
   runtime::NamedTensors tensors = {{"token_count", at::scalar_tensor(count, at::kFloat)},
                                    {"lr", at::scalar_tensor(lr, at::kDouble)},
                                    {"step", at::scalar_tensor(step + 1, at::kLong)},
-                                   {"asked", tensor_of({}, device)}};
+                                   {"asked", tensor_of({})}};
   const auto inputs = batch_inputs(recipe);
   if (inputs.contains("key_starts")) {
-    tensors["key_starts"] = key_starts(recipe, mesh, rank, inputs.at("key_starts")).to(device);
+    tensors["key_starts"] = key_starts(recipe, mesh, rank, inputs.at("key_starts"));
   }
   if (inputs.contains("vocabulary_begin")) {
     const int64_t rows =
@@ -155,16 +149,15 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
 }
 
 Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                       const data::DataLoader& loader, int64_t step, int64_t rank,
-                       c10::Device device) {
+                       const data::DataLoader& loader, int64_t step, int64_t rank) {
   const int64_t data_rank = layout.mesh().index(rank, recipe::kReplicate | recipe::kShard);
   Feed feed;
   for (int64_t m = 0; m < recipe.micro_batches(); ++m) {
     auto batch = loader.next(step, m, data_rank, recipe.data_parallel_ranks());
     if (!batch) return fail(batch);
-    feed.micro_batches.push_back(batch_tensors(recipe, layout, std::move(*batch), rank, device));
+    feed.micro_batches.push_back(batch_tensors(recipe, layout, std::move(*batch), rank));
   }
-  feed.step = step_tensors(recipe, layout, step, rank, device);
+  feed.step = step_tensors(recipe, layout, step, rank);
   return feed;
 }
 
