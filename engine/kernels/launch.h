@@ -51,13 +51,6 @@ void merge_attention(Type type, const void* a, const float* lse_a, const void* b
                      const float* lse_b, void* out, float* logsumexp, int64_t tokens, int64_t s,
                      int64_t heads, int64_t d, cudaStream_t stream);
 
-/// first, last [sequences, s] → starts [capacity + 1]: where each segment begins in all tokens,
-/// then how many tokens there are. A segment is a document; where there are more documents than
-/// that, short ones next to each other share one. found, of two: 1, or 0 where what tokens see is
-/// not their documents; the most tokens of a document that shares a segment, or 0 where none does.
-/// capacity: at least 3 · sequences.
-void find_documents(const int64_t* first, const int64_t* last, int64_t sequences, int64_t s,
-                    int64_t capacity, int32_t* starts, int32_t* found, cudaStream_t stream);
 /// Makes the values NaN unless *valid.
 void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream);
 
@@ -68,7 +61,7 @@ struct AttentionShape {
 };
 /// Attention within the documents that share a segment, over what was made of the segment as if it
 /// were one; nothing else is written. q, out [tokens, heads, d]; k, v [tokens, kv_heads, d]; first
-/// and found as above; logsumexp fp32 [heads, tokens].
+/// [tokens]; found: see find_documents in documents.h; logsumexp fp32 [heads, tokens].
 void short_documents(Type type, const AttentionShape& shape, const void* q, const void* k,
                      const void* v, const int64_t* first, const int32_t* found, void* out,
                      float* logsumexp, cudaStream_t stream);
@@ -131,6 +124,15 @@ struct Results {
 /// results[i] = tensors[i] in the other type.
 void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,
                cudaStream_t stream);
+/// largest[i] = the largest |x| of shards[i], which are fp32, in bf16; `parts`: one for each block
+/// of `blocks`, of no meaning before and after.
+void float8_largest(const ListBlocks& blocks, const Inputs& shards, unsigned* parts, float* largest,
+                    cudaStream_t stream);
+/// n numbers as e4m3, with the scale by which the largest, one number, is the largest of those.
+void float8_cast(const float* shard, const float* largest, void* values, float* inverse_scale,
+                 int64_t n, cudaStream_t stream);
+/// x [rows, n], to [n, rows], of 8 bits.
+void float8_transpose(const void* x, void* to, int64_t rows, int64_t n, cudaStream_t stream);
 /// results[i] = Σ x² over tensors[i]; `partial`: fp64, one for each block of `blocks`, of no
 /// meaning before and after.
 void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,

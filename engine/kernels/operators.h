@@ -25,9 +25,10 @@ at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& 
 /// int64 [B, S]. The N keys lie in equal pieces of consecutive indices, which begin at `starts`,
 /// int64 [pieces]; without it there is one piece, from 0. Without `first` and `last` attention is
 /// causal, N = S. Enough for documents packed into a sequence and for parts of one on several
-/// ranks, without a mask of S × N.
+/// ranks, without a mask of S × N. `sight`: what kernels need of the three besides, made once for
+/// all layers (sight_numbers.h).
 struct Keys {
-  std::optional<at::Tensor> first, last, starts;
+  std::optional<at::Tensor> first, last, starts, sight;
 };
 
 /// softmax(q·kᵀ·scale)·v over the keys that each query sees. q [B, S, H, D]; k, v [B, N, K, D], K
@@ -60,6 +61,14 @@ struct Float8Matrix {
 /// own, rounded down to a power of two. The bits are torchao's (recipes tensorwise and rowwise).
 Float8Matrix float8_quantize(const at::Tensor& x, at::ScalarType type, bool by_row,
                              bool transposed);
+
+/// The same of a whole weight in bf16, by ranks that hold fp32 shards of it. Of each shard the
+/// largest |x| in bf16, fp32 [n]; of all ranks' numbers the largest are the wholes'.
+at::Tensor float8_largest(const std::vector<at::Tensor>& shards);
+/// A shard in e4m3 with the scale of the whole, whose largest is largest[index].
+Float8Matrix float8_cast(const at::Tensor& shard, const at::Tensor& largest, int64_t index);
+/// xᵀ of one scale.
+Float8Matrix float8_transpose(const Float8Matrix& x);
 
 /// a·bᵀ of a [m, k] and b [n, k], bf16 [m, n], both scaled alike. `fast`: a GPU may sum in less
 /// than fp32. Neither has a gradient: see model/linear.h.

@@ -13,7 +13,8 @@ struct NamedLayer {
   LinearLayer& layer;
 };
 
-/// The products of several layers' weights with the same rows as one product, and so in backward.
+/// The products of several layers' weights with the same rows as one, and that for the gradient of
+/// the rows.
 class JoinedLinear {
  public:
   /// Whether these layers' weights can be made side by side for it: each is a cast or a gather of
@@ -28,7 +29,8 @@ class JoinedLinear {
   at::Tensor operator()(at::Tensor& x) const;
 
  private:
-  at::Tensor weight_, bias_;
+  std::vector<at::Tensor> weights_;
+  at::Tensor bias_;
 };
 
 }  // namespace heddle::model
