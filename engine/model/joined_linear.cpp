@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -15,14 +16,15 @@ namespace {
 
 using at::Tensor;
 
-// Gradients of weights are products of their own: each is cast, summed and scattered by itself.
+// `whole` is the weights, one behind the other. Their gradients are products of their own: each is
+// cast, summed and scattered by itself.
 struct Joined : torch::autograd::Function<Joined> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                const Tensor& x, at::TensorList weights) {
+                                                const Tensor& x, const Tensor& whole,
+                                                at::TensorList weights) {
     at::AutoDispatchBelowADInplaceOrView below;
     std::vector<int64_t> rows;
     for (const Tensor& weight : weights) rows.push_back(weight.size(0));
-    const Tensor whole = kernels::join(weights.vec());
     context->save_for_backward({x, whole});
     context->saved_data["rows"] = rows;
     context->set_materialize_grads(false);
@@ -32,7 +34,7 @@ struct Joined : torch::autograd::Function<Joined> {
                                                  torch::autograd::variable_list grads) {
     const auto saved = context->get_saved_variables();
     const Tensor &dy = grads[0], &x = saved[0], &whole = saved[1];
-    torch::autograd::variable_list all{Tensor()};
+    torch::autograd::variable_list all(2);
     int64_t first = 0;
     for (const int64_t rows : context->saved_data["rows"].toIntVector()) {
       all.push_back(dy.narrow(1, first, rows).t().mm(x));
@@ -64,10 +66,12 @@ JoinedLinear::JoinedLinear(const std::vector<NamedLayer>& layers) {
     if (layer.bias) biases.push_back(layer.bias->read());
   }
   if (!biases.empty()) bias_ = kernels::join(biases);
+  const at::NoGradGuard no_grad;
+  whole_ = kernels::join(weights_);
 }
 
 Tensor JoinedLinear::operator()(Tensor& x) const {
-  const auto results = Joined::apply(x, at::TensorList(weights_));
+  const auto results = Joined::apply(x, whole_, at::TensorList(weights_));
   x = results[1];
   return bias_.defined() ? results[0] + bias_ : results[0];
 }

@@ -30,7 +30,7 @@ class JoinedLinear {
 
  private:
   std::vector<at::Tensor> weights_;
-  at::Tensor bias_;
+  at::Tensor whole_, bias_;
 };
 
 }  // namespace heddle::model
