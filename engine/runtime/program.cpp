@@ -266,7 +266,7 @@ Result<Program> Program::create(graph::Graph graph, passes::MemoryPlan memory,
   if (arena->bytes() < memory.arena_bytes)
     return fail("an arena of {} bytes has no room for a plan of {}", arena->bytes(),
                 memory.arena_bytes);
-  Program program{std::move(graph), std::move(memory), std::move(arena), {}, {}, {}, {}, 0};
+  Program program{std::move(graph), std::move(memory), std::move(arena), {}, {}, {}, {}, {}, 0};
   Lowering lowering(program, device);
   if (const auto done = lowering.run(states); !done) return fail(done);
   if (passes::verifies())
