@@ -37,7 +37,9 @@ Link link_of(const Placement& placement, const hardware::Entry& entry, const Dev
   const auto times = [&](Collective collective) {
     return times_of(collective, placement, entry, false, rates);
   };
-  Link link{.transport = "nccl", .ranks = placement.ranks};
+  Link link{.transport = "nccl",
+            .ranks = placement.ranks,
+            .wire = placement.nodes > 1 ? Wire::network : Wire::node};
   link.all_gather = link.reduce_scatter =
       times_of(Collective::gather, placement, entry, rates.executor != Executor::heddle, rates);
   link.activations = times(Collective::gather);
@@ -71,6 +73,7 @@ Rates catalogue_rates(const hardware::Entry& entry, const Placements& groups, co
   rates.device = device_rates(entry.device, terms.executor, terms.float8);
   rates.flops_per_second = rates.device->bf16_flops;
   rates.bytes_per_second = rates.device->bytes_per_second;
+  rates.multiprocessors = rates.device->multiprocessors;
   if (terms.float8 != Float8::none && rates.device->float8 == Float8::none)
     rates.remarks.push_back(
         fmt::format("{} has no units for 8 bits: products are bf16", entry.device.title));

@@ -67,6 +67,7 @@ nlohmann::json to_json(const Rates& rates) {
                             {"threads", rates.threads},
                             {"process_bytes", rates.process_bytes},
                             {"device_bytes", rates.device_bytes},
+                            {"multiprocessors", rates.multiprocessors},
                             {"operators", operators},
                             {"flops_per_second", rates.flops_per_second},
                             {"bytes_per_second", rates.bytes_per_second},
@@ -83,6 +84,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   rates.threads = read.at("threads");
   rates.process_bytes = read.at("process_bytes");
   rates.device_bytes = read.at("device_bytes");
+  rates.multiprocessors = read.at("multiprocessors");
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");

@@ -16,7 +16,8 @@ struct Rates {
   std::map<std::string, int64_t> remote_ranks;  // by process group: of other hosts
   int64_t threads = 1;                          // of the rank that has most
   int64_t process_bytes = 0;                    // that a rank holds besides states and arena
-  int64_t device_bytes = 0;  // of the GPU that has least, for states and arena; 0: not known
+  int64_t device_bytes = 0;       // of the GPU that has least, for states and arena; 0: not known
+  int64_t multiprocessors = 132;  // of the GPU that has most; if it is not known, an H100's
   std::vector<OperatorRate> operators;
   /// Of operators that are not among them: guesses at a usual CPU core, or GPU.
   double flops_per_second = 5e10, bytes_per_second = 6e9;

@@ -15,6 +15,7 @@
 #include "engine/kernels/composite.h"
 #include "engine/kernels/documents.h"
 #include "engine/kernels/launch.h"
+#include "engine/runtime/deterministic.h"
 #include "engine/runtime/placement.h"
 
 namespace heddle::cuda {
@@ -34,7 +35,8 @@ AttentionKernel kernel_for(const Tensor& q, const Tensor& k, const Optional& fir
                            .head_dim = q.size(3),
                            .ranges = first.has_value(),
                            .pieces = starts ? starts->numel() : 0,
-                           .major = at::cuda::getCurrentDeviceProperties()->major});
+                           .major = at::cuda::getCurrentDeviceProperties()->major,
+                           .in_order = runtime::computes_deterministically()});
 }
 
 // [B, S, H, D] → [B, H, S, D], as cuDNN's takes it; the memory stays.

@@ -16,13 +16,15 @@ enum class AttentionKernel : uint8_t { cudnn, flash, flash_documents, pieces, co
 struct AttentionCall {
   c10::ScalarType type;
   int64_t queries, keys, head_dim;
-  bool ranges;     // first and last keys are given
-  int64_t pieces;  // of the keys, where they do not come in order; else 0
-  int major;       // of the GPU's compute capability
+  bool ranges;            // first and last keys are given
+  int64_t pieces;         // of the keys, where they do not come in order; else 0
+  int major;              // of the GPU's compute capability
+  bool in_order = false;  // backward must sum in one order
 };
 
 /// cuDNN's is the fastest on Hopper and later; flash attention (arXiv 2307.08691) needs Ampere, and
-/// takes documents as sequences of their own lengths; both compute in bf16 alone. Long sequences
+/// takes documents as sequences of their own lengths, and alone can sum in one order; both compute
+/// in bf16 alone. Long sequences
 /// and keys from several ranks they take in pieces (kernels/attention_pieces.h). The composite
 /// takes everything, some rows at a time.
 inline AttentionKernel attention_kernel(const AttentionCall& call) {
@@ -32,7 +34,8 @@ inline AttentionKernel attention_kernel(const AttentionCall& call) {
     return AttentionKernel::composite;
   if (kernels::is_cut(call.queries, call.pieces)) return AttentionKernel::pieces;
   if (call.ranges) return AttentionKernel::flash_documents;
-  return call.major >= 9 && call.head_dim <= 128 ? AttentionKernel::cudnn : AttentionKernel::flash;
+  return call.major >= 9 && call.head_dim <= 128 && !call.in_order ? AttentionKernel::cudnn
+                                                                   : AttentionKernel::flash;
 }
 
 /// Whether a kernel's logsumexp has a number for each query of each head of each sequence, in this

@@ -64,6 +64,7 @@ struct Workplace {
   bool gpu = false;
   int64_t threads = 1;       // of a CPU
   int64_t remote_ranks = 0;  // of a collective's group: those of other hosts
+  int64_t in_order_on = 0;   // multiprocessors of a GPU that sums in one order; 0: in any
 };
 
 struct Traits {

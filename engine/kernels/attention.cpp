@@ -421,7 +421,11 @@ int64_t forward_scratch(const Graph& graph, const Node& node, const Workplace& p
 int64_t backward_scratch(const Graph& graph, const Node& node, const Workplace& place) {
   const Value &q = graph::argument(graph, node, 1), &k = graph::argument(graph, node, 2);
   const int64_t copies = contiguous_copies(graph, node);
-  if (place.gpu) return copies + gpu_backward_scratch(sizes_of<1>(graph, node));
+  if (place.gpu) {
+    AttentionSizes sizes = sizes_of<1>(graph, node);
+    sizes.in_order_on = place.in_order_on;
+    return copies + gpu_backward_scratch(sizes);
+  }
   return copies + aligned(2 * place.threads * kRows * most_columns(k.sizes[1]) * 4) +
          (converts(q) ? 4 * float_bytes(q) + 4 * float_bytes(k) : 0);
 }

@@ -13,8 +13,9 @@ namespace heddle::kernels {
 struct AttentionSizes {
   c10::ScalarType type;
   int64_t batch, queries, keys, heads, kv_heads, head_dim;
-  bool ranges;     // first and last keys are given
-  int64_t pieces;  // of keys that do not come in order; else 0
+  bool ranges;              // first and last keys are given
+  int64_t pieces;           // of keys that do not come in order; else 0
+  int64_t in_order_on = 0;  // graph::Workplace
 
   /// A call on a block of each, of one sequence.
   AttentionSizes of(int64_t some_queries, int64_t some_keys) const {
@@ -44,6 +45,13 @@ inline int64_t library_forward(const AttentionSizes& sizes) {
   return kSmallBuffers + 2 * aligned(sizes.rows() * kFloatBytes);
 }
 
+/// How many sums of dq there are. Blocks of keys add to one in any order, or, for one order, as
+/// many blocks as a GPU runs at a time to one each.
+inline int64_t query_sums(const AttentionSizes& sizes, int64_t documents) {
+  const int64_t sequences = sizes.batch * (sizes.ranges ? documents : 1) * sizes.heads;
+  return sizes.in_order_on == 0 ? 1 : (sizes.in_order_on + sequences - 1) / sequences;
+}
+
 /// Sums of dq and a number a row, rows rounded up for each segment; with grouped heads dk and dv of
 /// each query head.
 inline int64_t library_backward(const AttentionSizes& sizes, int64_t documents) {
@@ -56,7 +64,9 @@ inline int64_t library_backward(const AttentionSizes& sizes, int64_t documents) 
           ? 0
           : 2 * aligned(sizes.batch * sizes.keys * sizes.heads * sizes.head_dim * kBf16Bytes);
   return kSmallBuffers + aligned(sizes.rows() * kFloatBytes) + aligned(rows * kFloatBytes) +
-         aligned(rows * rounded(sizes.head_dim, kHeadDim) * kFloatBytes) + expanded;
+         query_sums(sizes, documents) *
+             aligned(rows * rounded(sizes.head_dim, kHeadDim) * kFloatBytes) +
+         expanded;
 }
 
 /// Copies of keys and values that do not lie next to each other.

@@ -108,6 +108,15 @@ struct Results {
 /// results[i] = tensors[i] in the other type.
 void cast_list(Type from, const ListBlocks& blocks, const Inputs& tensors, const Outputs& results,
                cudaStream_t stream);
+/// largest[i] = the largest |x| of shards[i], which are fp32, in bf16; `parts`: one for each block
+/// of `blocks`, of no meaning before and after.
+void float8_largest(const ListBlocks& blocks, const Inputs& shards, unsigned* parts, float* largest,
+                    cudaStream_t stream);
+/// n numbers as e4m3, with the scale by which the largest, one number, is the largest of those.
+void float8_cast(const float* shard, const float* largest, void* values, float* inverse_scale,
+                 int64_t n, cudaStream_t stream);
+/// x [rows, n], to [n, rows], of 8 bits.
+void float8_transpose(const void* x, void* to, int64_t rows, int64_t n, cudaStream_t stream);
 /// results[i] = Σ x² over tensors[i]; `partial`: fp64, one for each block of `blocks`, of no
 /// meaning before and after.
 void squared_norms(Type type, const ListBlocks& blocks, const Inputs& tensors,

@@ -62,6 +62,14 @@ struct Float8Matrix {
 Float8Matrix float8_quantize(const at::Tensor& x, at::ScalarType type, bool by_row,
                              bool transposed);
 
+/// The same of a whole weight in bf16, by ranks that hold fp32 shards of it. Of each shard the
+/// largest |x| in bf16, fp32 [n]; of all ranks' numbers the largest are the wholes'.
+at::Tensor float8_largest(const std::vector<at::Tensor>& shards);
+/// A shard in e4m3 with the scale of the whole, whose largest is largest[index].
+Float8Matrix float8_cast(const at::Tensor& shard, const at::Tensor& largest, int64_t index);
+/// xᵀ of one scale.
+Float8Matrix float8_transpose(const Float8Matrix& x);
+
 /// a·bᵀ of a [m, k] and b [n, k], bf16 [m, n], both scaled alike. `fast`: a GPU may sum in less
 /// than fp32. Neither has a gradient: see model/linear.h.
 at::Tensor float8_mm(const Float8Matrix& a, const Float8Matrix& b, bool fast);

@@ -33,21 +33,23 @@ struct Linear : torch::autograd::Function<Linear> {
 // The inner dimension of each product is the rows' length: x·Wᵀ, dy·(Wᵀ)ᵀ, dyᵀ·(xᵀ)ᵀ.
 struct Float8Linear : torch::autograd::Function<Float8Linear> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                const Tensor& x, const Tensor& weight,
-                                                bool by_row) {
+                                                const Tensor& x, const Tensor& leaf,
+                                                const Weight& weight, bool by_row) {
     at::AutoDispatchBelowADInplaceOrView below;
-    context->save_for_backward({x, weight});
+    const bool gathered = weight.is_in_8_bits();
+    context->save_for_backward(
+        {x, gathered ? weight.gathered.values : leaf, weight.gathered.inverse_scale});
     context->saved_data["by_row"] = by_row;
     context->set_materialize_grads(false);
     const auto of = [&](const Tensor& matrix) {
       return kernels::float8_quantize(matrix, at::kFloat8_e4m3fn, by_row, false);
     };
-    return {kernels::float8_mm(of(x), of(weight), true), x};
+    return {kernels::float8_mm(of(x), gathered ? weight.gathered : of(leaf), true), x};
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list grads) {
     const auto saved = context->get_saved_variables();
-    const Tensor &dy = grads[0], &x = saved[0], &weight = saved[1];
+    const Tensor &dy = grads[0], &x = saved[0], &weight = saved[1], &inverse_scale = saved[2];
     const bool by_row = context->saved_data["by_row"].toBool();
     const auto of_gradient = by_row ? at::kFloat8_e4m3fn : at::kFloat8_e5m2;
     const auto quantized = [&](const Tensor& matrix, at::ScalarType type, bool transposed) {
@@ -55,18 +57,21 @@ struct Float8Linear : torch::autograd::Function<Float8Linear> {
     };
     const Tensor dweight = kernels::float8_mm(quantized(dy, of_gradient, true),
                                               quantized(x, at::kFloat8_e4m3fn, true), false);
-    const Tensor dx = kernels::float8_mm(quantized(dy, of_gradient, false),
-                                         quantized(weight, at::kFloat8_e4m3fn, true), false);
-    return {grads[1].defined() ? grads[1] + dx : dx, dweight, Tensor()};
+    const kernels::Float8Matrix turned = inverse_scale.defined()
+                                             ? kernels::float8_transpose({weight, inverse_scale})
+                                             : quantized(weight, at::kFloat8_e4m3fn, true);
+    const Tensor dx = kernels::float8_mm(quantized(dy, of_gradient, false), turned, false);
+    return {grads[1].defined() ? grads[1] + dx : dx, dweight, Tensor(), Tensor()};
   }
 };
 
 }  // namespace
 
-Tensor linear(Tensor& x, const Tensor& weight, recipe::Float8 float8) {
-  const auto results = float8 == recipe::Float8::none
-                           ? Linear::apply(x, weight)
-                           : Float8Linear::apply(x, weight, float8 == recipe::Float8::rowwise);
+Tensor linear(Tensor& x, const Weight& weight, recipe::Float8 float8) {
+  const auto results =
+      float8 == recipe::Float8::none
+          ? Linear::apply(x, weight.leaf)
+          : Float8Linear::apply(x, weight.leaf, weight, float8 == recipe::Float8::rowwise);
   x = results[1];
   return results[0];
 }

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "engine/model/parameter.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::model {
@@ -14,9 +15,10 @@ namespace heddle::model {
 /// `float8`: all is bf16, and this product and the two for gradients are of matrices in 8 bits
 /// (torchao's recipes): x, weight and gradient are converted for each, with scales of what this
 /// rank has of them: no ranks meet for a scale, and it is at least as fine as torchao's, which over
-/// tensor-parallel ranks is that of the whole tensor. With a scale a tensor gradients are e5m2, all
+/// tensor-parallel ranks is that of the whole tensor. A weight that was gathered in 8 bits is taken
+/// as it came, with the same bits. With a scale a tensor gradients are e5m2, all
 /// else is e4m3.
-at::Tensor linear(at::Tensor& x, const at::Tensor& weight,
+at::Tensor linear(at::Tensor& x, const Weight& weight,
                   recipe::Float8 float8 = recipe::Float8::none);
 
 }  // namespace heddle::model

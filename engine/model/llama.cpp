@@ -28,7 +28,7 @@ class Linear {
          Bias bias = Bias::here)
       : name_(name), float8_(float8.of(layer.weight.module())), bias_at_(bias) {
     const ModuleScope scope(name);
-    weight_ = layer.weight.read();
+    weight_ = layer.weight.read_weight();
     if (layer.bias) bias_ = layer.bias->read();
   }
   // x [n, in] → [n, out]; see linear.h
@@ -47,7 +47,8 @@ class Linear {
   const char* name_;
   recipe::Float8 float8_;
   Bias bias_at_;
-  Tensor weight_, bias_;
+  Weight weight_;
+  Tensor bias_;
 };
 
 // The norm of each head's queries or keys, where the model has one.
@@ -91,12 +92,15 @@ Llama::Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8
     std::vector<int64_t> shard_sizes = sizes;
     shard_sizes[0] = parallelism_.sharding.shard_rows(sizes[0]);
     Tensor shard = make_shard(name, shard_sizes);
+    const bool in_8_bits =
+        parallelism_.sharding.ranks > 1 && float8_.gathers(recipe::module_of(name), sizes.size());
     return Parameter{.name = name,
                      .shape = std::move(sizes),
                      .is_cut = cut != recipe::Cut::none,
                      .is_of_heads = recipe::is_of_heads(name),
                      .shard = std::move(shard),
                      .sharding = parallelism_.sharding,
+                     .in_8_bits = in_8_bits,
                      .reads = {}};
   };
   const auto weight = [&](const std::string& module, std::vector<int64_t> sizes) {
@@ -221,7 +225,7 @@ Llama::Hidden Llama::forward(const Batch& batch) {
   }
   x = norm("norm", norm_, x, shape_.norm_eps);
   const ModuleScope scope("output");
-  return {parallelism_.tensor.enter(x), (has_output() ? output_ : tok_embeddings_).read()};
+  return {parallelism_.tensor.enter(x), (has_output() ? output_ : tok_embeddings_).read_weight()};
 }
 
 Tensor Llama::logits(Hidden hidden) const {
@@ -232,7 +236,8 @@ Tensor Llama::logits(Hidden hidden) const {
 Tensor Llama::loss_in_chunks(const Hidden& hidden, const Batch& batch, const Tensor& token_count,
                              int64_t chunks) const {
   const ModuleScope scope("output");
-  return chunked_loss(hidden.rows, hidden.weight, batch.labels.reshape({-1}), token_count, chunks);
+  return chunked_loss(hidden.rows, hidden.weight.leaf, batch.labels.reshape({-1}), token_count,
+                      chunks);
 }
 
 Tensor Llama::loss(const Tensor& logits, const Batch& batch) const {

@@ -69,7 +69,8 @@ class Llama {
 
   /// What the output projection is to read, [T, dim], and the weight that it multiplies with.
   struct Hidden {
-    at::Tensor rows, weight;
+    at::Tensor rows;
+    Weight weight;
   };
   Hidden forward(const Batch& batch);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/kernels/operators.h"
 #include "engine/recipe/layout.h"
 
 namespace heddle::model {
@@ -22,6 +23,22 @@ struct Sharding {
   int64_t shard_rows(int64_t rows) const { return recipe::shard_rows(rows, ranks); }
 };
 
+/// A linear layer's weight as products take it.
+struct Weight {
+  /// [out, in]: the leaf that its gradient is asked for; its numbers, unless they are `gathered`.
+  at::Tensor leaf;
+  /// What came in 8 bits; else undefined.
+  kernels::Float8Matrix gathered = {};
+
+  bool is_in_8_bits() const { return gathered.values.defined(); }
+};
+
+/// Of one weight among several: the largest number of all ranks' shards, fp32 [n].
+struct Largest {
+  at::Tensor all;
+  int64_t index = 0;
+};
+
 /// One parameter of the model as this rank holds it.
 struct Parameter {
   std::string name;            // "layers.3.attention.wq.weight"
@@ -30,6 +47,8 @@ struct Parameter {
   bool is_of_heads = false;    // see recipe::is_of_heads
   at::Tensor shard;            // [shard_rows(shape[0]), …], fp32
   Sharding sharding;
+  bool in_8_bits = false;  // gathered as e4m3 with a scale of all of it: see find_largest
+  Largest largest = {};    // of this micro-batch's forward
   /// What `read` gave since it was last emptied: the leaves that gradients are asked for.
   std::vector<at::Tensor> reads;
 
@@ -38,6 +57,12 @@ struct Parameter {
 
   /// The whole parameter in the compute dtype, gathered; a leaf that requires a gradient.
   at::Tensor read();
+  /// The same of a linear layer's weight, in 8 bits where that is how it is gathered.
+  Weight read_weight();
 };
+
+/// Has those of the parameters that are gathered in 8 bits know the largest number of the whole:
+/// one all-reduce of a number each. Of parameters that one group of ranks shards.
+void find_largest(const std::vector<Parameter*>& parameters);
 
 }  // namespace heddle::model

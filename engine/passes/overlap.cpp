@@ -60,7 +60,7 @@ class Overlapper {
     const Node& node = graph_.nodes[i];
     if (!graph::is_collective(node) || graph::is_exchange(node) || node.module.empty())
       return false;
-    if (joins_ends(node)) return false;
+    if (joins_ends(node) || node.phase == Phase::forward) return false;
     return std::none_of(before_[i].begin(), before_[i].end(),
                         [&](int32_t earlier) { return kinds_[earlier] == Kind::scatter_wait; });
   }
@@ -288,7 +288,7 @@ class Overlapper {
   void put_with_casts(int32_t node, Priority priority) {
     priorities_[node] = priority;
     for (int32_t earlier : before_[node]) {
-      if (kinds_[earlier] != Kind::compute) continue;
+      if (kinds_[earlier] != Kind::compute || graph::is_wait(graph_.nodes[earlier])) continue;
       put_with_casts(earlier, {priority.place, priority.rank, priority.turn});
     }
   }

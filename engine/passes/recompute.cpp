@@ -66,8 +66,9 @@ class Recomputer {
     }
   }
 
+  // What comes of other ranks (the scale of a weight in 8 bits) stays: it is small.
   void mark_casts(int32_t node) {
-    if (node < 0 || again_[node]) return;
+    if (node < 0 || again_[node] || graph::is_wait(graph_.nodes[node])) return;
     again_[node] = true;
     graph::for_each_use(graph_.nodes[node], [&](const Use& use) { mark_casts(maker(use.value)); });
   }
@@ -110,7 +111,8 @@ class Recomputer {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       const Name block = block_[i];
-      if (!forward(i) || block.empty() || graph::is_all_gather(node) || graph::is_wait(node))
+      if (!forward(i) || block.empty() || graph::is_wait(node) || graph::is_all_gather(node) ||
+          graph::is_all_reduce(node))
         continue;
       const Recompute mode = options_.mode(block.text());
       const Selective selective = node.op->selective;

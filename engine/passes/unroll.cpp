@@ -115,10 +115,10 @@ class Unroller {
   }
 
   // What depends on states alone, which forward and backward leave as they are: parameters, cast
-  // and gathered. Where they stay for the whole step, one copy serves all micro-batches.
+  // and gathered. Where they stay for the whole step, one copy serves all micro-batches. What ranks
+  // reduce of states is small, and is always made once.
   void find_shared() {
     shared_.assign(captured_.size(), false);
-    if (!options_.gather_once) return;
     std::unordered_set<ValueId> known;
     for (const graph::Binding& state : graph_.states) known.insert(state.value);
     for (size_t i = 0; i < captured_.size(); ++i) {
@@ -131,8 +131,27 @@ class Unroller {
       });
       shared_[i] = any && fixed;
       if (shared_[i]) known.insert(node.outputs.begin(), node.outputs.end());
-      for (ValueId output : node.outputs)
-        if (shared_[i]) shared_values_.insert(output);
+    }
+    if (!options_.gather_once) keep_reductions();
+    for (size_t i = 0; i < captured_.size(); ++i)
+      if (shared_[i])
+        shared_values_.insert(captured_[i].outputs.begin(), captured_[i].outputs.end());
+  }
+
+  // Of what is shared: all-reduces, what makes what they read, what waits for them.
+  void keep_reductions() {
+    std::unordered_set<ValueId> around;
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      const Node& node = captured_[i];
+      if (!shared_[i] || !graph::is_all_reduce(node)) continue;
+      around.insert(node.outputs.begin(), node.outputs.end());
+      graph::for_each_use(node, [&](const Use& use) { around.insert(use.value); });
+    }
+    for (size_t i = 0; i < captured_.size(); ++i) {
+      if (!shared_[i]) continue;
+      const Node& node = captured_[i];
+      shared_[i] = around.contains(graph::is_wait(node) ? graph::list_of(node).front().value
+                                                        : node.outputs.front());
     }
   }
 

@@ -19,4 +19,8 @@ Float8 Float8Layers::of(std::string_view module) const {
   return stays ? Float8::none : float8_;
 }
 
+bool Float8Layers::gathers(std::string_view module, size_t dimensions) const {
+  return dimensions == 2 && module != "tok_embeddings" && of(module) == Float8::tensorwise;
+}
+
 }  // namespace heddle::recipe

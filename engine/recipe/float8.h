@@ -20,6 +20,11 @@ class Float8Layers {
   /// How the linear layer with this module's name multiplies ("layers.3.attention.wq", "output").
   Float8 of(std::string_view module) const;
 
+  /// Whether a parameter of so many dimensions of that module, where ranks hold shards of it, is
+  /// gathered in 8 bits: a linear layer's weight with a scale a tensor. With a scale a row backward
+  /// has other scales than forward. The embedding's stays, also where the output is tied to it.
+  bool gathers(std::string_view module, size_t dimensions) const;
+
  private:
   Float8 float8_ = Float8::none;
   std::vector<std::string> except_;  // ranges written out

@@ -17,8 +17,9 @@ int64_t divided_up(int64_t count, int64_t parts) { return (count + parts - 1) / 
 
 /// What a pipeline stage has of the parameters, in elements of a tensor-parallel rank.
 struct Stage {
-  int64_t whole = 0;   // gathered
-  int64_t shards = 0;  // of the rank with the largest ones
+  int64_t whole = 0;
+  int64_t gathered = 0;  // bytes of that
+  int64_t shards = 0;    // of the rank with the largest ones
   int64_t layers = 0;
   bool first = false, last = false;
 };
@@ -30,22 +31,31 @@ std::vector<Stage> stages_of(const Recipe& recipe, const Layout& layout) {
   for (size_t i = 0; i < layers.size(); ++i) stages[i % stages.size()].layers += layers[i];
   stages.front().first = stages[(layers.size() - 1) % stages.size()].last = true;
   const std::vector<int64_t> whole = whole_elements(recipe, layout, parameters(recipe.model));
+  const std::vector<int64_t> gathered = whole_bytes(recipe, layout, parameters(recipe.model));
   const std::vector<int64_t> shards = stored_elements(recipe, layout);
   for (size_t i = 0; i < stages.size(); ++i) {
     stages[i].whole = whole[i];
+    stages[i].gathered = gathered[i];
     stages[i].shards = shards[i];
   }
   return stages;
 }
 
-/// Elements of the two largest neighbours among the buckets: while one is used the next is fetched.
-int64_t two_buckets(const Recipe& recipe, const Layout& layout) {
-  int64_t most = 0, before = 0;
+/// The two largest neighbours among the buckets: while one is used the next is fetched.
+struct Buckets {
+  int64_t elements = 0, gathered = 0;  // gathered: bytes
+};
+Buckets two_buckets(const Recipe& recipe, const Layout& layout) {
+  const auto sum = [](const std::vector<int64_t>& of_ranks) {
+    return std::accumulate(of_ranks.begin(), of_ranks.end(), int64_t{0});
+  };
+  Buckets most, before;
   for (const Bucket& bucket : buckets_of(recipe)) {
-    const std::vector<int64_t> whole = whole_elements(recipe, layout, bucket.parameters);
-    const int64_t elements = std::accumulate(whole.begin(), whole.end(), int64_t{0});
-    most = std::max(most, before + elements);
-    before = elements;
+    const Buckets here{sum(whole_elements(recipe, layout, bucket.parameters)),
+                       sum(whole_bytes(recipe, layout, bucket.parameters))};
+    most.elements = std::max(most.elements, before.elements + here.elements);
+    most.gathered = std::max(most.gathered, before.gathered + here.gathered);
+    before = here;
   }
   return most;
 }
@@ -123,7 +133,8 @@ double kept_by_layers(const Recipe& recipe) {
 /// The arena is as large as the larger of two moments: when backward begins, with all that forward
 /// has left and the logits; and when it ends, with all gradients, which stay until their norm is
 /// known.
-Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage, int64_t bucket) {
+Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
+                     const Buckets& buckets) {
   const int64_t element = bytes_of(recipe.precision.param);
   const bool once = recipe.micro_batches() > 1;
   Needs needs;
@@ -133,12 +144,11 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
                                                                                      : stage.whole);
   if (recipe.checkpoint.enabled) needs.staging = 3 * kFloat * stage.shards;
 
-  bucket = std::min(bucket, stage.whole);
   const bool stays = recipe.wrapping.reshard_after_forward == 0 || once ||
                      recipe.wrapping.mode == WrappingMode::automatic;
   if (mesh.size(kSharing) > 1 || recipe.precision.param != Precision::fp32)
-    needs.gathered = element * (stays ? stage.whole : bucket);
-  needs.gathered += bucket * bytes_of(recipe.precision.reduce);
+    needs.gathered = stays ? stage.gathered : std::min(buckets.gathered, stage.gathered);
+  needs.gathered += std::min(buckets.elements, stage.whole) * bytes_of(recipe.precision.reduce);
 
   const int64_t tokens = recipe.micro_batch_size() * recipe.data.seq_len / recipe.parallelism.cp;
   const LayerBytes layer = layer_bytes(recipe, tokens);
@@ -162,10 +172,10 @@ Needs needs_of_stage(const Recipe& recipe, const Mesh& mesh, const Stage& stage,
 
 Needs needs_of(const Recipe& recipe) {
   const Layout layout(recipe);
-  const int64_t bucket = two_buckets(recipe, layout);
+  const Buckets buckets = two_buckets(recipe, layout);
   Needs most;
   for (const Stage& stage : stages_of(recipe, layout)) {
-    const Needs needs = needs_of_stage(recipe, layout.mesh(), stage, bucket);
+    const Needs needs = needs_of_stage(recipe, layout.mesh(), stage, buckets);
     if (needs.on_device() + needs.staging > most.on_device() + most.staging) most = needs;
   }
   return most;

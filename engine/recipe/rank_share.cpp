@@ -3,6 +3,8 @@
 #include <functional>
 #include <numeric>
 
+#include "engine/recipe/float8.h"
+
 namespace heddle::recipe {
 namespace {
 
@@ -31,6 +33,21 @@ std::vector<int64_t> whole_elements(const Recipe& recipe, const Layout& layout,
   return elements;
 }
 
+std::vector<int64_t> whole_bytes(const Recipe& recipe, const Layout& layout,
+                                 const std::vector<Parameter>& parameters) {
+  const bool sharded = layout.mesh().size(kSharing) > 1;
+  const Float8Layers float8(recipe.precision);
+  std::vector<int64_t> bytes(static_cast<size_t>(recipe.parallelism.pp), 0);
+  for (const Parameter& parameter : parameters) {
+    const bool small = sharded && float8.gathers(parameter.module, parameter.shape.size());
+    const int64_t width = small ? 1 : bytes_of(recipe.precision.param);
+    for_each_part(recipe, layout, {parameter}, [&](size_t rank, const Part& part) {
+      bytes[rank] += width * product(part.local);
+    });
+  }
+  return bytes;
+}
+
 std::vector<int64_t> stored_elements(const Recipe& recipe, const Layout& layout) {
   const int64_t pp = recipe.parallelism.pp;
   std::vector<int64_t> elements(static_cast<size_t>(pp), 0);
@@ -42,11 +59,9 @@ std::vector<int64_t> stored_elements(const Recipe& recipe, const Layout& layout)
 
 std::vector<int64_t> gathered_bytes(const Recipe& recipe, const Layout& layout,
                                     const Bucket& bucket) {
-  const bool sharded = layout.mesh().size(kSharing) > 1;
-  const int64_t width = bytes_of(recipe.precision.param);
-  std::vector<int64_t> bytes = whole_elements(recipe, layout, bucket.parameters);
-  for (int64_t& each : bytes) each *= sharded ? width : 0;
-  return bytes;
+  if (layout.mesh().size(kSharing) == 1)
+    return std::vector<int64_t>(static_cast<size_t>(recipe.parallelism.pp), 0);
+  return whole_bytes(recipe, layout, bucket.parameters);
 }
 
 }  // namespace heddle::recipe

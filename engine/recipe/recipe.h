@@ -86,7 +86,8 @@ struct Training {
   int64_t loss_chunks = 0;  // 0: see loss_chunks.h
   double max_norm = 1.0;
   int64_t seed = 0;
-  int64_t max_skipped = 10;  // steps in a row that are not finite before the run ends; 0: any
+  int64_t max_skipped = 10;    // steps in a row that are not finite before the run ends; 0: any
+  bool deterministic = false;  // on GPUs, too: see engine/runtime/deterministic.h
   bool operator==(const Training&) const = default;
 };
 

@@ -320,6 +320,16 @@ void check_reshard(const Recipe& recipe, Checks& checks) {
   }
 }
 
+// NVLink SHARP adds up within the switch, in an order that nobody fixes.
+void check_deterministic(const Recipe& recipe, Checks& checks) {
+  if (!recipe.training.deterministic || !recipe.nccl.algo.starts_with("nvls")) return;
+  checks.fault({"nccl.algo", "training.deterministic"},
+               fmt::format("{} adds up within the switch in no fixed order, and the run is to give "
+                           "the same bits each time",
+                           recipe.nccl.algo),
+               "another algorithm, or training.deterministic = false");
+}
+
 }  // namespace
 
 Checks::Checks(Parsed& parsed) : parsed_(parsed) {}
@@ -371,6 +381,7 @@ Parsed resolve(const Parsed& parsed, int64_t ranks) {
     check_reshard(recipe, checks);
     check_loss_chunks(recipe, checks);
   }
+  check_deterministic(recipe, checks);
   check_names(resolved, checks);
   if (has_mesh) check_float8(recipe, checks);
   std::ranges::stable_sort(resolved.faults, {}, [](const Fault& fault) {

@@ -219,6 +219,11 @@ std::vector<Field> make_schema() {
                 "Steps in a row that may not be finite before the run ends; 0: any number.")
           .zero("any")
           .steps(Step::one),
+      boolean("training.deterministic", &R::training, &Training::deterministic)
+          .says("deterministic", "",
+                "On GPUs, kernels and algorithms that give the same bits each time, which are "
+                "slower and take more memory. On CPUs steps are the same bits anyway.")
+          .graph(),
       strings("validation.text", &R::validation, &Validation::text, kTexts)
           .says("held out", "", "Text to validate on, never trained on.")
           .files(kTextFiles)
@@ -393,7 +398,8 @@ std::vector<Field> make_schema() {
       choice("precision.float8", &R::precision, &Precisions::float8, float8s())
           .says("float8", "",
                 "Linear layers multiply in 8 bits, forward and backward, with a scale for each "
-                "tensor or each row, by the largest number that a rank has of it.")
+                "tensor or each row, by the largest number that a rank has of it. With a scale a "
+                "tensor sharded weights are gathered in 8 bits, too.")
           .names({"none", "a scale a tensor", "a scale a row"})
           .graph(),
       strings("precision.float8_except", &R::precision, &Precisions::float8_except,

@@ -11,6 +11,7 @@
 #include "engine/build_id.h"
 #include "engine/cuda/plugin.h"
 #include "engine/launch/choose_device.h"
+#include "engine/runtime/deterministic.h"
 #include "engine/runtime/device_properties.h"
 #include "engine/transport/host_backend.h"
 
@@ -49,7 +50,8 @@ Result<> load_plugin() {
 
 }  // namespace
 
-Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared) {
+Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared,
+                                bool deterministic) {
   if (wanted != "cuda") {
     // Subnormal numbers count as zero: a product with many takes ten times as long, and they come
     // by themselves, from softmax over logits far apart and from moments that fade. Threads inherit
@@ -58,6 +60,7 @@ Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool 
     return c10::Device(c10::kCPU);
   }
   if (const auto loaded = load_plugin(); !loaded) return fail(loaded);
+  if (deterministic) compute_deterministically();
   const cuda::UsedDevice used = look_up<cuda::UseDevice>(cuda::kUseDevice)(local_rank, shared);
   if (used.index < 0) {
     if (const cuda::GpuFacts facts = look_up<cuda::Facts>(cuda::kFacts)(); !facts.error.empty())

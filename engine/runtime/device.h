@@ -18,8 +18,9 @@ namespace heddle::runtime {
 /// "cpu": the CPU. "cuda": loads libheddle_cuda.so of the same build, which lies beside the engine,
 /// and makes this rank's GPU current, where `shared` any that there is; an error says what is
 /// missing. Call once a process, before any tensor and any thread that computes: on a CPU subnormal
-/// numbers count as zero from here on.
-Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared);
+/// numbers count as zero from here on. `deterministic`: see deterministic.h.
+Result<c10::Device> open_device(const std::string& wanted, int local_rank, bool shared,
+                                bool deterministic = false);
 
 /// `heddle-engine gpus`: prints how many GPUs the plug-in could use here, or why none
 /// (launch::gpus_text). Exit code 0.

@@ -19,7 +19,8 @@ const char* cta_policy(const std::string& word) {
 }  // namespace
 
 std::map<std::string, std::string> nccl_environment(const recipe::Nccl& nccl,
-                                                    const std::string& interface) {
+                                                    const std::string& interface,
+                                                    bool deterministic) {
   std::map<std::string, std::string> variables;
   const auto set = [&](const char* name, const std::string& value) {
     if (!value.empty()) variables[name] = value;
@@ -35,12 +36,14 @@ std::map<std::string, std::string> nccl_environment(const recipe::Nccl& nccl,
   if (nccl.cta_policy != "auto") set("NCCL_CTA_POLICY", cta_policy(nccl.cta_policy));
   if (nccl.buffer > 0) set("NCCL_BUFFSIZE", std::to_string(nccl.buffer));
   if (nccl.debug != "none") set("NCCL_DEBUG", upper(nccl.debug));
+  if (deterministic) set("NCCL_NVLS_ENABLE", "0");
   return variables;
 }
 
-void set_nccl_environment(const recipe::Nccl& nccl, const std::string& interface) {
+void set_nccl_environment(const recipe::Nccl& nccl, const std::string& interface,
+                          bool deterministic) {
   constexpr int kUnlessSet = 0, kAlways = 1;
-  for (const auto& [name, value] : nccl_environment(nccl, interface))
+  for (const auto& [name, value] : nccl_environment(nccl, interface, deterministic))
     setenv(name.c_str(), value.c_str(),
            name == "NCCL_SOCKET_IFNAME" && nccl.interface.empty() ? kUnlessSet : kAlways);
 }

@@ -16,6 +16,7 @@
 #include "base/address.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/rendezvous.h"
+#include "engine/runtime/deterministic.h"
 #include "engine/runtime/device.h"
 #include "engine/runtime/nccl_environment.h"
 #include "engine/transport/host_backend.h"
@@ -147,7 +148,9 @@ Result<> init_process_groups(const launch::RankContext& context, const recipe::L
           "it; valid: false on a network that only people whom you trust are on, or "
           "transport.gpus = \"host\", or hardware.device = \"cpu\", or GPUs of one host");
   }
-  if (by_nccl) set_nccl_environment(nccl, on_one_host(context) ? "" : interface_of(own->number));
+  if (by_nccl)
+    set_nccl_environment(nccl, on_one_host(context) ? "" : interface_of(own->number),
+                         computes_deterministically());
   const auto credentials = credentials_of(context, transport.encrypt);
   if (!credentials) return fail(credentials);
   const auto cannot = [&](const std::string& why) {

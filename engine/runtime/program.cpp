@@ -7,6 +7,7 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/graph/operators.h"
+#include "engine/passes/join.h"
 #include "engine/passes/pipeline.h"
 #include "engine/runtime/host_side.h"
 #include "engine/runtime/races.h"
@@ -87,7 +88,7 @@ class Lowering {
     const passes::MemoryPlan& memory = program_.memory;
     for (size_t i = 0; i < memory.place.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
-      if (memory.root[i] != id || memory.place[i] < 0) continue;
+      if (memory.place[i] < 0) continue;
       value(id) = in_arena(memory.place[i], shape(id).sizes, shape(id).strides, shape(id).dtype);
     }
   }
@@ -108,6 +109,7 @@ class Lowering {
     if (!op) return fail("there is no operator \"{}\"", node.op);
     if (graph::is_collective(node)) return start(index);
     if (graph::is_wait(node)) return wait(index);
+    if (passes::is_join(node)) return {};  // its parts are made there
     graph::for_each_use(node, [&](const Use& use) {
       if (use.written != kNoValue) value(use.written) = value(use.value);
     });
@@ -202,7 +204,7 @@ class Lowering {
         if (whole->size(0) > from.size(0))
           start.tails.push_back(whole->narrow(0, from.size(0), whole->size(0) - from.size(0)));
         from = *whole;
-      } else if (program_.memory.root[node.outputs[i]] != node.outputs[i]) {
+      } else if (program_.memory.place[node.outputs[i]] < 0) {
         value(node.outputs[i]) = to = from;  // in place
       }
       start.bytes += std::max(from.nbytes(), to.nbytes());

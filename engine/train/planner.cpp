@@ -54,9 +54,11 @@ passes::StageOptions stages(const recipe::Recipe& recipe, const recipe::Layout& 
 
 passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
   return [gpu = recipe.hardware.device == "cuda", remote_ranks = rates.remote_ranks,
-          threads = rates.threads](const graph::Graph& graph, const graph::Node& node) {
+          threads = rates.threads,
+          in_order_on = recipe.training.deterministic ? rates.multiprocessors : 0](
+             const graph::Graph& graph, const graph::Node& node) {
     if (!node.op->scratch) return int64_t{0};
-    graph::Workplace place{.gpu = gpu, .threads = threads};
+    graph::Workplace place{.gpu = gpu, .threads = threads, .in_order_on = in_order_on};
     if (graph::is_collective(node))
       if (const auto group = remote_ranks.find(graph::group_of(node)); group != remote_ranks.end())
         place.remote_ranks = group->second;

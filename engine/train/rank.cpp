@@ -146,8 +146,9 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   auto inputs = read_inputs(context.run_dir + "/recipe.toml", context.launch.world_size, false);
   if (!inputs) return bad_input(inputs.error().message);
   const recipe::Recipe& recipe = inputs->recipe;
-  const auto device = runtime::open_device(recipe.hardware.device, context.local_rank,
-                                           recipe.transport.gpus == "host");
+  const auto device =
+      runtime::open_device(recipe.hardware.device, context.local_rank,
+                           recipe.transport.gpus == "host", recipe.training.deterministic);
   if (!device) return bad_input(device.error().message);
   std::string numa;
   if (device->is_cuda()) numa = runtime::bind_to_device(runtime::pci_address(*device));

@@ -17,6 +17,7 @@
 #include "engine/recipe/fault_lines.h"
 #include "engine/recipe/parse.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/device_properties.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/calibrate_gpus.h"
@@ -151,11 +152,14 @@ Result<cost::Rates> agree_on_rates(const recipe::Recipe& recipe, const recipe::L
                                           launch.local_ranks, all.groups)
                           : kept_rates(launch.local_ranks, all.threads, all.groups);
   rates.device_bytes = room_of(device);
+  if (device.is_cuda()) rates.multiprocessors = runtime::device_properties(device).multiprocessors;
   if (launch.world_size == 1) return rates;
   const std::vector<cost::Rates> told = of_ranks(rates, launch.world_size);
   rates = told.front();
-  for (const cost::Rates& each : told)
+  for (const cost::Rates& each : told) {
     rates.device_bytes = std::min(rates.device_bytes, each.device_bytes);
+    rates.multiprocessors = std::max(rates.multiprocessors, each.multiprocessors);
+  }
   if (recipe.wrapping.mode != recipe::WrappingMode::automatic) return rates;
   bool measured = false;
   for (auto& [name, link] : rates.links) {

@@ -75,6 +75,11 @@ Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& m
 
 at::Tensor Step::forward(const model::Batch& batch, const at::Tensor& token_count) {
   begin_phase(graph::Phase::forward);
+  // Each pipeline stage has weights of its own.
+  std::map<int64_t, std::vector<model::Parameter*>> stages;
+  for (model::Parameter* parameter : model_.parameters())
+    stages[settings_.layout.stage_of(parameter->module())].push_back(parameter);
+  for (const auto& [stage, parameters] : stages) model::find_largest(parameters);
   const model::Llama::Hidden hidden = model_.forward(batch);
   if (settings_.work == Work::train && settings_.loss_chunks > 1) {
     // Gradients are made with the loss, which nothing of forward reads: backward begins here.

@@ -16,11 +16,24 @@ Range range_of(const at::Tensor& tensor) {
   return {reinterpret_cast<uint64_t>(tensor.data_ptr()), static_cast<uint64_t>(tensor.nbytes())};
 }
 
-void check(const at::Tensor& tensor, c10::ScalarType dtype) {
+void check(const at::Tensor& tensor) {
   TORCH_CHECK(tensor.device().is_cpu(), "the CPU transport takes no tensor of ", tensor.device());
   TORCH_CHECK(tensor.is_contiguous(), "the CPU transport takes contiguous tensors");
-  TORCH_CHECK(tensor.scalar_type() == dtype, "one collective has one type, not ", dtype, " and ",
-              tensor.scalar_type());
+}
+
+// Of what is reduced there is one type; of what is only moved, bytes, any.
+c10::ScalarType type_of(Reduction reduction, const std::vector<at::Tensor>& sources,
+                        const std::vector<at::Tensor>& targets) {
+  if (sources.empty()) return at::kByte;
+  const c10::ScalarType type = sources.front().scalar_type();
+  bool alike = true;
+  for (const auto* tensors : {&sources, &targets})
+    for (const at::Tensor& tensor : *tensors) alike = alike && tensor.scalar_type() == type;
+  if (reduction == Reduction::none) return alike ? type : at::kByte;
+  TORCH_CHECK(alike, "what is reduced together has one type; the first tensor is ", type);
+  TORCH_CHECK(can_reduce(type), "the CPU transport does not reduce ", type,
+              "; it does float, double, bfloat16 and long");
+  return type;
 }
 
 Reduction reduction_of(const c10d::ReduceOp& op) {
@@ -29,7 +42,7 @@ Reduction reduction_of(const c10d::ReduceOp& op) {
   return Reduction::max;
 }
 
-// An operation over lists of tensors of one type.
+// An operation over lists of tensors.
 std::unique_ptr<Operation> operation_on(Kind kind, Reduction reduction,
                                         const std::vector<at::Tensor>& sources,
                                         const std::vector<at::Tensor>& targets) {
@@ -37,17 +50,14 @@ std::unique_ptr<Operation> operation_on(Kind kind, Reduction reduction,
   Descriptor& descriptor = operation->descriptor;
   descriptor.kind = kind;
   descriptor.reduction = reduction;
-  if (!sources.empty()) descriptor.dtype = sources[0].scalar_type();
-  if (reduction != Reduction::none)
-    TORCH_CHECK(can_reduce(descriptor.dtype), "the CPU transport does not reduce ",
-                descriptor.dtype, "; it does float, double, bfloat16 and long");
+  descriptor.dtype = type_of(reduction, sources, targets);
   for (const at::Tensor& source : sources) {
-    check(source, descriptor.dtype);
+    check(source);
     operation->sources.push_back(range_of(source));
     operation->tensors.push_back(source);
   }
   for (const at::Tensor& target : targets) {
-    check(target, descriptor.dtype);
+    check(target);
     operation->targets.push_back(range_of(target));
     operation->tensors.push_back(target);
   }

@@ -17,7 +17,8 @@ class ChoicesTest : public QObject {
     QTest::addColumn<int>("head_dim");
     QTest::addColumn<int>("major");
     QTest::addColumn<int>("queries");
-    QTest::addColumn<QString>("given");  // besides q, k and v: first and last keys, their starts
+    // Besides q, k and v: first and last keys, their starts; that sums must be in one order.
+    QTest::addColumn<QString>("given");
     QTest::addColumn<int>("kernel");
     using cuda::AttentionKernel;
     const auto row = [](const char* name) -> QTestData& { return QTest::newRow(name); };
@@ -44,6 +45,10 @@ class ChoicesTest : public QObject {
     row("more keys than queries") << true << 128 << 9 << 300 << "keys"
                                   << int(AttentionKernel::composite);
     row("one token") << true << 128 << 9 << 1 << "" << int(AttentionKernel::composite);
+    row("Hopper, in order") << true << 128 << 9 << 8192 << "in order"
+                            << int(AttentionKernel::flash);
+    row("documents, in order") << true << 128 << 9 << 512 << "keys, in order"
+                               << int(AttentionKernel::flash_documents);
   }
   void attention_takes_the_best_kernel_that_can() {
     QFETCH(bool, bf16);
@@ -59,7 +64,8 @@ class ChoicesTest : public QObject {
                                          .head_dim = head_dim,
                                          .ranges = given.contains("keys"),
                                          .pieces = given.contains("starts") ? 4 : 0,
-                                         .major = major})),
+                                         .major = major,
+                                         .in_order = given.contains("in order")})),
              kernel);
   }
 

@@ -45,6 +45,11 @@ profile_every = 3
         << 2
         << QStringList{"parallelism.cp=2", "data.seq_len=128", "parallelism.cp_mode=\"ulysses\""};
     QTest::newRow("pipeline") << 2 << QStringList{"parallelism.pp=2", "training.global_batch=4"};
+    QTest::newRow("the same bits each time") << 1 << QStringList{"training.deterministic=true"};
+    QTest::newRow("the same bits, documents")
+        << 2 << QStringList{"training.deterministic=true", "data.document_mask=true"};
+    QTest::newRow("the same bits, keys of two ranks")
+        << 2 << QStringList{"training.deterministic=true", "parallelism.cp=2", "data.seq_len=128"};
     QTest::newRow("eight") << 8
                            << QStringList{"parallelism.tp=2", "parallelism.pp=2",
                                           "training.global_batch=8"};
@@ -136,6 +141,21 @@ profile_every = 3
       QCOMPARE(products, 2 * 15);
       QCOMPARE(sums, 2 * 15 * (micro_batches - 1));
     }
+  }
+
+  // Blocks of keys add to one sum of dq in any order; for one order each block that the GPU runs at
+  // a time (here 108 over 2 sequences and 4 heads) has its own.
+  void attention_sums_in_one_order_where_the_recipe_says_so() {
+    const auto blocks = [](const QStringList& sets) {
+      const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\n"));
+      const EngineResult run = gpus.train(1, sets);
+      if (run.exit_code != 0) qWarning("%s", run.err.constData());
+      for (const QString& note : gpus.notes(0))
+        if (note.contains("flash_bwd_dq_dk_dv_loop")) return note.section(' ', 1, 1);
+      return QString();
+    };
+    QCOMPARE(blocks({}), QString("1x2x4"));
+    QCOMPARE(blocks({"training.deterministic=true"}), QString("14x2x4"));
   }
 
   void the_eager_mode_runs() {

@@ -160,6 +160,10 @@ void float8_kernels() {
                           type == at::kFloat8_e4m3fn});
     }
   }
+  const std::vector<Tensor> shards{at::randn({131, 257}), at::randn({520, 1040})};
+  check("float8_largest", {shards});
+  for (const Tensor& shard : shards) check("float8_cast", {shard, at::full({2}, 4.5), int64_t{1}});
+  check("float8_transpose", {kernels::float8_quantize(a, at::kFloat8_e4m3fn, false, false).values});
 }
 
 void optimizer_kernels() {

@@ -196,6 +196,28 @@ class AttentionMemoryTest : public QObject {
     QVERIFY(outside_of(gradients + back * 3 / 4, backward) > 0);
   }
 
+  // For one order flash attention has a sum of dq for each block that a GPU runs at a time (nsplits
+  // in flash_api.cpp): as many sequences and heads as there are multiprocessors need but one.
+  void sums_in_one_order_are_in_the_plan() {
+    const auto scratch = [](int64_t batch, bool ranges, int64_t in_order_on) {
+      return gpu_backward_scratch({.type = at::kBFloat16,
+                                   .batch = batch,
+                                   .queries = 8192,
+                                   .keys = 8192,
+                                   .heads = 32,
+                                   .kv_heads = 8,
+                                   .head_dim = 128,
+                                   .ranges = ranges,
+                                   .pieces = 0,
+                                   .in_order_on = in_order_on});
+    };
+    const int64_t sum = int64_t{8192} * 32 * 128 * 4;
+    QCOMPARE(scratch(1, false, 132) - scratch(1, false, 0), 4 * sum);
+    QCOMPARE(scratch(4, false, 132) - scratch(4, false, 0), 4 * sum);
+    QCOMPARE(scratch(5, false, 132), scratch(5, false, 0));
+    QCOMPARE(scratch(1, true, 132), scratch(1, true, 0));  // documents are sequences
+  }
+
   void the_composite_allocates_no_more_than_the_plan_knows_data() {
     QTest::addColumn<int>("type");
     QTest::addColumn<int>("ranks");

@@ -35,7 +35,7 @@ const std::map<std::string, int> narrow_once = {{"merge_attention", 2}};
 const QStringList packing = {"rms_norm", "rope",          "merge_attention",
                              "swiglu",   "cross_entropy", "vocabulary_cross_entropy",
                              "gradient", "cast_list",     "adamw",
-                             "float8"};
+                             "float8",   "float8_shards"};
 // Kernels whose every variant packs; of the others those whose last argument says so.
 bool packs(const std::string& kernel) {
   static const QRegularExpression of_pack("[ <](4|8)>$");
@@ -106,6 +106,7 @@ class CompiledKernelsTest : public QObject {
       QVERIFY2(needed.stack <= kMostStack, told("bytes of stack", needed.stack));
       QVERIFY2(needed.spilled == 0, told("bytes spilled", needed.spilled));
       const Instructions& done = kernels.at(name);
+      QVERIFY2(done.atomics == 0, told("atomics", done.atomics));
       QVERIFY2(done.long_divisions_in_loops == 0,
                told("64-bit divisions in loops", done.long_divisions_in_loops));
       if (!of_file(sums_in_fp64, file, {}).contains(kernel))
@@ -138,6 +139,8 @@ $L__BB0_1:
 	st.global.u16 	[%rd2], %rs1;
 	st.f32 	[%rd2+4], %f1;
 	st.shared.f32 	[%rd3], %f1;
+	atom.shared.add.u32 	%r5, [%rd3], %r1;
+	red.global.add.f32 	[%rd2], %f1;
 	cvt.f64.f32 	%fd1, %f1;
 	div.s64 	%rd4, %rd5, %rd6;
 	@%p1 bra 	$L__BB0_1;
@@ -153,6 +156,7 @@ $L__BB0_1:
     QCOMPARE(bad.narrow_beside_in_loops, 2);
     QCOMPARE(bad.fp64_in_loops, 1);
     QCOMPARE(bad.long_divisions_in_loops, 1);
+    QCOMPARE(bad.atomics, 1);
 
     const auto needs = needs_of(
         "ptxas info    : Compiling entry function '_Z3badIfLi4EEvPfx' for 'sm_90'\n"

@@ -116,6 +116,43 @@ class Float8KernelsTest : public QObject {
     }
   }
 
+  // As those of the whole in bf16: cases are shards.
+  void shards_are_converted() {
+    for (const Case& of : cases) {
+      const auto x = Array<float>::random(of.rows * of.n, of.shift);
+      double most = 0;
+      for (size_t i = 0; i < x.size(); ++i)
+        most = std::max(most, std::abs(double(__bfloat162float(__float2bfloat16_rn(x.data()[i])))));
+      const auto n = static_cast<int64_t>(x.size());
+      const auto [values, inverse, turned] = in_any_order([&] {
+        cuda::ListBlocks blocks{.chunk = 1024};
+        blocks.add(n);
+        blocks.add(0);
+        cuda::Inputs inputs{};
+        inputs.of[0] = x.data();
+        Array<unsigned> parts(static_cast<size_t>(blocks.blocks()));
+        Array<float> largest(2), scale(1);
+        Array<uint8_t> made(x.size()), other(x.size());
+        cuda::float8_largest(blocks, inputs, parts.data(), largest.data(), nullptr);
+        if (largest.data()[0] != float(most) || largest.data()[1] != 0)
+          throw std::runtime_error("that is not the largest");
+        cuda::float8_cast(x.data(), largest.data(), made.data(), scale.data(), n, nullptr);
+        cuda::float8_transpose(made.data(), other.data(), int64_t(of.rows), int64_t(of.n), nullptr);
+        if (!parts.intact()) throw std::runtime_error("memory around the parts was written");
+        return std::tuple(std::move(made), std::move(scale), std::move(other));
+      });
+      const float scale = scale_of(most, formats[0], false);
+      QCOMPARE(inverse.data()[0], 1.0F / scale);
+      for (size_t r = 0; r < of.rows; ++r)
+        for (size_t c = 0; c < of.n; ++c) {
+          const size_t i = r * of.n + c;
+          const float number = __bfloat162float(__float2bfloat16_rn(x.data()[i])) * scale;
+          QVERIFY(is_nearest(values.data()[i], number, formats[0]));
+          QCOMPARE(turned.data()[c * of.rows + r], values.data()[i]);
+        }
+    }
+  }
+
   void what_is_no_number_makes_none_of_what_shares_its_scale() {
     const Case of{4, 32, 0};
     for (const double special : {static_cast<double>(NAN), static_cast<double>(INFINITY)})

@@ -83,6 +83,47 @@ class Float8Test : public QObject {
     }
   }
 
+  // What ranks that hold rows of it make of it, together.
+  void shards_of_a_weight_are_the_whole_ones_bits() {
+    at::manual_seed(5);
+    const Tensor weights[] = {at::randn({96, 80}) * 0.02, at::randn({7, 48}) * 3,
+                              at::zeros({16, 16})};
+    constexpr int kRanks = 4;
+    std::vector<std::vector<Tensor>> shards(kRanks);
+    Tensor largest = at::zeros({3});
+    for (auto& own : shards) {
+      for (const Tensor& weight : weights) {
+        const int64_t rows = (weight.size(0) + kRanks - 1) / kRanks,
+                      first = std::min<int64_t>(rows * (&own - shards.data()), weight.size(0)),
+                      there = std::min(rows, weight.size(0) - first);
+        Tensor shard = at::zeros({rows, weight.size(1)});
+        shard.narrow(0, 0, there).copy_(weight.narrow(0, first, there));
+        own.push_back(shard);
+      }
+      largest = largest.maximum(kernels::float8_largest(own));
+    }
+    for (int64_t i = 0; i < 3; ++i) {
+      const auto whole =
+          kernels::float8_quantize(weights[i].to(at::kBFloat16), at::kFloat8_e4m3fn, false, false);
+      std::vector<Tensor> parts;
+      for (const auto& own : shards) {
+        const auto part = kernels::float8_cast(own[static_cast<size_t>(i)], largest, i);
+        QVERIFY(part.inverse_scale.equal(whole.inverse_scale));
+        parts.push_back(part.values.view(at::kByte));
+      }
+      const Tensor gathered =
+          at::cat(parts).narrow(0, 0, weights[i].size(0)).view(at::kFloat8_e4m3fn);
+      QCOMPARE(different_bytes(gathered, whole.values), 0);
+      const auto turned = kernels::float8_transpose({gathered, whole.inverse_scale});
+      QVERIFY(turned.values.is_contiguous());
+      QCOMPARE(
+          different_bytes(turned.values, kernels::float8_quantize(weights[i].to(at::kBFloat16),
+                                                                  at::kFloat8_e4m3fn, false, true)
+                                             .values),
+          0);
+    }
+  }
+
   void a_product_is_that_of_the_converted_numbers_data() {
     QTest::addColumn<bool>("by_row");
     QTest::newRow("a scale a tensor") << false;

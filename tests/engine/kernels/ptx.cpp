@@ -62,7 +62,7 @@ void mark_loops(std::vector<Line>& lines) {
 Instructions count(std::vector<Line> lines) {
   mark_loops(lines);
   static const std::regex division(R"(\b(?:div|rem)\.[su]64\b)"),
-      ends(R"(^\$\w+:|\bbra\b|\bret\b)");
+      atomic(R"(\b(?:atom|red)\.(?!shared|async))"), ends(R"(^\$\w+:|\bbra\b|\bret\b)");
   Instructions all;
   int wide = 0, narrow = 0, narrow_looped = 0;
   const auto end_block = [&] {
@@ -75,6 +75,7 @@ Instructions count(std::vector<Line> lines) {
   };
   for (const Line& line : lines) {
     if (std::regex_search(line.text, ends)) end_block();
+    all.atomics += std::regex_search(line.text, atomic) ? 1 : 0;
     if (const int bytes = bytes_moved(line.text); bytes >= 16) {
       ++wide;
     } else if (bytes > 0 && bytes < 8) {

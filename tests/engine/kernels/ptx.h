@@ -14,6 +14,7 @@ struct Instructions {
   int narrow_beside_in_loops = 0;  // such blocks being part of a loop
   int fp64_in_loops = 0;
   int long_divisions_in_loops = 0;
+  int atomics = 0;  // in global memory, whose order nobody fixes
 };
 
 /// Of each kernel in PTX, by its name in C++ without parameters: "backward<float, 4>".

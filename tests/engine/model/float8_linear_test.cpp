@@ -44,7 +44,7 @@ class Float8LinearTest : public QObject {
     const Tensor leaf = given("x").set_requires_grad(true),
                  weight = given("weight").set_requires_grad(true);
     Tensor x = leaf;
-    const Tensor y = model::linear(x, weight, static_cast<Float8>(float8));
+    const Tensor y = model::linear(x, {weight}, static_cast<Float8>(float8));
     const Tensors gradients = torch::autograd::grad({y}, {leaf, weight}, {given("dy")});
     for (const auto& [name, made] :
          {std::pair("y", y), {"dx", gradients[0]}, {"dweight", gradients[1]}}) {
@@ -52,6 +52,23 @@ class Float8LinearTest : public QObject {
       qInfo("%s: %.1e of the largest", name, off);
       QVERIFY2(off < 1.0 / 256, name);
     }
+  }
+
+  // As if it had come in bf16, with gradients of the stand-in for it.
+  void a_weight_that_came_in_8_bits_is_taken_as_it_came() {
+    const Tensor leaf = given("x").set_requires_grad(true),
+                 weight = given("weight").set_requires_grad(true),
+                 stands_in = at::zeros({}, at::kBFloat16).expand(weight.sizes());
+    stands_in.set_requires_grad(true);
+    const auto gathered =
+        kernels::float8_quantize(weight.detach(), at::kFloat8_e4m3fn, false, false);
+    Tensor x = leaf, again = leaf;
+    const Tensor plain = model::linear(x, {weight}, Float8::tensorwise),
+                 same = model::linear(again, {stands_in, gathered}, Float8::tensorwise);
+    QVERIFY(same.equal(plain));
+    const Tensors of_plain = torch::autograd::grad({plain}, {leaf, weight}, {given("dy")}),
+                  of_same = torch::autograd::grad({same}, {leaf, stands_in}, {given("dy")});
+    for (size_t i = 0; i < of_plain.size(); ++i) QVERIFY(of_same[i].equal(of_plain[i]));
   }
 
   // Over tensor-parallel ranks torchao's scale of a tensor is that of all of it, for which ranks
@@ -83,8 +100,8 @@ class Float8LinearTest : public QObject {
     };
     const Tensor x = input("x", {32, 16}), a = input("a", {48, 16}), b = input("b", {48, 16});
     Tensor read = x;
-    Tensor y = model::linear(read, a, Float8::tensorwise);
-    y = y + model::linear(read, b, Float8::tensorwise);
+    Tensor y = model::linear(read, {a}, Float8::tensorwise);
+    y = y + model::linear(read, {b}, Float8::tensorwise);
     recorder.output("y", y);
     recorder.set_phase(graph::Phase::backward);
     const Tensor dy = recorder.input("dy", {32, 48}, at::kBFloat16);

@@ -18,9 +18,9 @@ namespace {
 
 // Three layers read one x.
 Tensor three_layers(Tensor x, const Tensors& weights) {
-  Tensor sum = model::linear(x, weights[0]);
-  sum = sum + model::linear(x, weights[1]);
-  return sum + model::linear(x, weights[2]);
+  Tensor sum = model::linear(x, {weights[0]});
+  sum = sum + model::linear(x, {weights[1]});
+  return sum + model::linear(x, {weights[2]});
 }
 
 Tensor plainly(Tensor x, const Tensors& weights) {

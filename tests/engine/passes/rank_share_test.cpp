@@ -101,6 +101,21 @@ class RankShareTest : public QObject {
     row("all at once", "",
         "hardware.ranks=32 parallelism.pp=2 parallelism.dp_replicate=2 parallelism.cp=2 "
         "parallelism.tp=2 precision.param=\"bf16\"");
+    const char* in_8_bits =
+        "precision.param=\"bf16\" precision.float8=\"tensorwise\" "
+        "model.dim=64 model.ffn_dim=96 ";
+    const auto eight = [&](const char* name, const char* sets) {
+      row(name, "", qPrintable(QString(in_8_bits) + sets));
+    };
+    eight("8 bits", "hardware.ranks=3");
+    eight("8 bits, one rank", "");
+    eight("8 bits, stages, tp 2",
+          "hardware.ranks=8 parallelism.pp=2 parallelism.tp=2 training.local_batch=8");
+    eight("8 bits, without a layer, with the output",
+          "hardware.ranks=2 model.vocab_size=112 precision.float8_except=[\"layers.1\"]");
+    eight("8 bits, tied",
+          "hardware.ranks=2 model.tied_embeddings=true model.vocab_size=112 "
+          "precision.float8_except=[]");
     row("by hand", "",
         "hardware.ranks=6 parallelism.tp=2 wrapping.mode=\"manual\" "
         "wrapping.buckets=[[\"tok_embeddings\",\"layers.0-1\"],[\"layers.2.attention\","
@@ -152,6 +167,35 @@ class RankShareTest : public QObject {
       QVERIFY(told == found);
       QCOMPARE(found.empty(), recipe::Mesh(recipe.parallelism).size(recipe::kSharing) == 1);
     }
+  }
+
+  // Half of bf16's bytes, but for norms; one all-reduce of scales a step, whatever the
+  // micro-batches.
+  void weights_in_8_bits_are_gathered_so() {
+    const QStringList sets{"hardware.ranks=2", "precision.param=\"bf16\"", "model.dim=64",
+                           "model.ffn_dim=96", "training.global_batch=32"};
+    const auto planned = [&](const char* float8) {
+      const recipe::Recipe recipe =
+          recipe_of("", sets + QStringList{QString("precision.float8=\"%1\"").arg(float8)});
+      auto captured = train::capture_step(recipe);
+      if (!captured) qFatal("%s", captured.error().message.c_str());
+      auto plan = train::plan_step(recipe, 0, std::move(captured->graph), {});
+      if (!plan) qFatal("%s", plan.error().message.c_str());
+      return std::move(plan->graph);
+    };
+    const auto reductions = [](const graph::Graph& graph) {
+      return std::ranges::count_if(graph.nodes, [](const graph::Node& node) {
+        return node.op->role == graph::Role::all_reduce && node.phase != graph::Phase::optimizer;
+      });
+    };
+    const graph::Graph bf16 = planned("none"), rows = planned("rowwise"),
+                       whole = planned("tensorwise");
+    constexpr int64_t kNorms = 2 * 64 * 2;
+    const int64_t of_layer = gathered(bf16).at("layers.1");
+    QCOMPARE(gathered(rows).at("layers.1"), of_layer);
+    QCOMPARE(gathered(whole).at("layers.1"), (of_layer - kNorms) / 2 + kNorms);
+    QCOMPARE(reductions(bf16), 0);
+    QCOMPARE(reductions(whole), 1);
   }
 };
 

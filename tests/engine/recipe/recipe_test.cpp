@@ -58,7 +58,7 @@ class RecipeTest : public QObject {
                      128,
                      true,
                      7};
-    expected.training = {10, 4, 64, 1, 0, 1, 3};
+    expected.training = {10, 4, 64, 1, 0, 1, 3, true};
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};

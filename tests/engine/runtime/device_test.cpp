@@ -1,12 +1,15 @@
 // What the executor asks of a device, where no GPU is needed to see it.
 #include "engine/runtime/device.h"
 
+#include <ATen/Context.h>
+
 #include <QTest>
 #include <array>
 #include <future>
 #include <limits>
 
 #include "engine/launch/launch.h"
+#include "engine/runtime/deterministic.h"
 #include "engine/runtime/device_run.h"
 #include "engine/runtime/placement.h"
 #include "engine/runtime/process_groups.h"
@@ -26,6 +29,24 @@ class DeviceTest : public QObject {
     const auto halved = [&] { return smallest / 2; };
     QCOMPARE(halved(), 0.0F);
     QCOMPARE(std::async(std::launch::async, halved).get(), 0.0F);  // threads inherit it
+  }
+
+  void the_same_bits_are_asked_of_all_libraries() {
+    at::Context& context = at::globalContext();
+    context.setBenchmarkCuDNN(true);
+    qunsetenv("CUBLAS_WORKSPACE_CONFIG");
+    QVERIFY(open_device("cpu", 0, false, true));  // gives them without
+    QVERIFY(!computes_deterministically());
+    compute_deterministically();
+    QVERIFY(computes_deterministically());
+    QVERIFY(!context.deterministicAlgorithmsWarnOnly());
+    QVERIFY(!context.deterministicFillUninitializedMemory());
+    QVERIFY(context.deterministicCuDNN() && !context.benchmarkCuDNN());
+    QCOMPARE(qgetenv("CUBLAS_WORKSPACE_CONFIG"), QByteArray(":4096:8"));
+    qputenv("CUBLAS_WORKSPACE_CONFIG", ":16:8");
+    compute_deterministically();
+    QCOMPARE(qgetenv("CUBLAS_WORKSPACE_CONFIG"), QByteArray(":16:8"));
+    context.setDeterministicAlgorithms(false, false);
   }
 
   void a_cpu_times_operators_and_collectives() {

@@ -42,6 +42,11 @@ class NcclEnvironmentTest : public QObject {
             Variables({{"NCCL_CTA_POLICY", "1"}}));
   }
 
+  void nothing_is_summed_within_switches_where_bits_must_be_the_same() {
+    QVERIFY(runtime::nccl_environment(nccl("algo = \"tree\""), "", true) ==
+            Variables({{"NCCL_ALGO", "tree"}, {"NCCL_NVLS_ENABLE", "0"}}));
+  }
+
   void the_recipe_prevails_over_the_environment_and_that_over_a_guess() {
     qputenv("NCCL_SOCKET_IFNAME", "mine");
     qputenv("NCCL_ALGO", "Tree");

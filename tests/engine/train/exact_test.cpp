@@ -170,6 +170,15 @@ lr = 1e-2
     };
     row("8 bits, a scale a tensor", "2", float8("tensorwise"));
     row("8 bits, a scale a row", "2", float8("rowwise"));
+    row("8 bits, parameters gathered once", "3",
+        float8("tensorwise", {"wrapping.reshard_after_forward=false", "training.global_batch=12"}));
+    row("8 bits, hsdp, all computed again, the output too", "4",
+        float8("tensorwise", {"parallelism.dp_replicate=2", "recompute.mode=\"full\"",
+                              "precision.float8_except=[]", "training.global_batch=16"}));
+    row("8 bits, states alone sharded", "2",
+        float8("tensorwise", {"parallelism.dp_shard_states=\"optimizer\""}));
+    row("8 bits, tensor parallel shards", "4",
+        float8("tensorwise", {"parallelism.tp=2", "parallelism.dp_shard=2"}));
     row("8 bits on one rank, the tied output too", "1",
         float8("tensorwise", {"precision.float8_except=[]", "model.tied_embeddings=true"}));
     row("8 bits, tensor parallel, a layer left out", "2",

@@ -55,7 +55,8 @@ cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments
     const std::lock_guard lock(kernels().mutex);
     if (const auto found = kernels().names.find(function); found != kernels().names.end())
       name = found->second;
-    if (kernels().seen.insert(function).second) fake::note("kernel %.200s", name);
+    if (kernels().seen.insert(function).second)
+      fake::note("kernel %ux%ux%u %.200s", grid.x, grid.y, grid.z, name);
   }
   if (!fate.stalls)
     return fake::end_call(
