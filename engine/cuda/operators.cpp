@@ -1,7 +1,9 @@
 // Heddle's operators on a GPU: tensors in, kernels of engine/kernels put in the current stream.
 #include <ATen/ops/add.h>
+#include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/mm.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/library.h>
@@ -326,6 +328,19 @@ Tensor vocabulary_cross_entropy_backward(const Tensor& dloss, const Tensor& logi
   return dlogits;
 }
 
+Tensor mm_to(const Tensor& a, const Tensor& b, at::ScalarType dtype) {
+  if (a.scalar_type() == at::kBFloat16 && dtype == at::kFloat) return at::mm(a, b, dtype);
+  return a.mm(b).to(dtype);
+}
+
+void add_mm_(const Tensor& a, const Tensor& b, Tensor sum) {
+  if (a.scalar_type() == at::kBFloat16) {
+    at::addmm_out(sum, sum, a, b, at::kFloat);
+  } else {
+    sum.addmm_(a, b);
+  }
+}
+
 void accumulate_(Tensor sum, const Tensor& value_in) {
   const Tensor value = value_in.contiguous();
   TORCH_CHECK(
@@ -477,6 +492,8 @@ TORCH_LIBRARY_IMPL(heddle, CUDA, library) {
   library.impl("accumulate_", &accumulate_);
   library.impl("squared_norms", &squared_norms);
   library.impl("cast_list", &cast_list);
+  library.impl("mm_to", &mm_to);
+  library.impl("add_mm_", &add_mm_);
   library.impl("total_norm", &total_norm);
   library.impl("clip_factor", &clip_factor);
   library.impl("adamw_", &adamw_);

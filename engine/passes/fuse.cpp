@@ -45,8 +45,9 @@ bool stand_alike(const Node& a, const Node& b) {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph)
+  Fuser(Graph& graph, bool unrolled)
       : graph_(graph),
+        unrolled_(unrolled),
         made_by_(graph::producers(graph)),
         first_read_(graph.values.size(), kNever),
         reads_(graph.values.size(), 0),
@@ -66,8 +67,11 @@ class Fuser {
   void run() {
     static const std::vector<Fused> all = fused_operators();
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
-      for (const Fused& fused : all)
-        if (graph_.nodes[i].op == fused.second && becomes(fused, static_cast<int32_t>(i))) break;
+      for (const Fused& fused : all) {
+        if (!(graph_.nodes[i].op == fused.second)) continue;
+        if (!unrolled_ && fused.second->sum == graph::Sum::added_to) continue;
+        if (becomes(fused, static_cast<int32_t>(i))) break;
+      }
     size_t kept = 0;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (gone_[i]) continue;
@@ -102,7 +106,7 @@ class Fuser {
         first.args.size() + second.args.size() - 1 != fused.arguments ||
         (!all_results && reads_[first.outputs.front()] != 1))
       return false;
-    const int32_t place = may_go_up(second, before)           ? before
+    const int32_t place = may_go_up(second, before, index)    ? before
                           : may_go_down(first, before, index) ? index
                                                               : -1;
     if (place < 0) return false;
@@ -117,6 +121,9 @@ class Fuser {
     gone_[place] = false;
     for (const ValueId output : one.outputs)
       if (output != kNoValue) made_by_[output] = place;
+    graph::for_each_use(one, [&](const Use& use) {
+      if (use.written != kNoValue) made_by_[use.written] = place;
+    });
     graph_.nodes[place] = std::move(one);
     return true;
   }
@@ -128,11 +135,13 @@ class Fuser {
     return count;
   }
 
-  bool may_go_up(const Node& second, int32_t to) const {
-    bool all_there = true;
-    graph::for_each_use(
-        second, [&](const Use& use) { all_there = all_there && made_by_[use.value] <= to; });
-    return all_there;
+  bool may_go_up(const Node& second, int32_t to, int32_t from) const {
+    bool may = true;
+    graph::for_each_use(second, [&](const Use& use) {
+      may = may && made_by_[use.value] <= to &&
+            (use.written == kNoValue || first_read_[use.value] >= from);
+    });
+    return may;
   }
 
   bool may_go_down(const Node& first, int32_t from, int32_t to) const {
@@ -143,6 +152,7 @@ class Fuser {
   }
 
   Graph& graph_;
+  bool unrolled_;
   std::vector<int32_t> made_by_;
   std::vector<int32_t> first_read_, reads_;  // by value: by which node first; how often
   std::vector<int32_t> writes_;              // by node: nodes up to it that write to something
@@ -151,6 +161,6 @@ class Fuser {
 
 }  // namespace
 
-void fuse(Graph& graph) { Fuser(graph).run(); }
+void fuse(Graph& graph, bool unrolled) { Fuser(graph, unrolled).run(); }
 
 }  // namespace heddle::passes

@@ -45,7 +45,7 @@ void run_stage(Plan& plan, const PlanOptions& options) {
   if (options.stages) keep_stages(plan.graph, *options.stages);
 }
 
-void run_fuse(Plan& plan, const PlanOptions&) { fuse(plan.graph); }
+void run_fuse(Plan& plan, const PlanOptions&) { fuse(plan.graph, false); }
 
 void run_unroll(Plan& plan, const PlanOptions& options) {
   UnrollOptions order{{}, options.gather_once};
@@ -55,6 +55,7 @@ void run_unroll(Plan& plan, const PlanOptions& options) {
       std::erase_if(order.actions, [](const Action& a) { return a.part != Part::forward; });
   }
   unroll(plan.graph, order);
+  fuse(plan.graph, true);  // products with the sums that they are added to
 }
 
 void run_join(Plan& plan, const PlanOptions& options) { join(plan.graph, options.alignment); }

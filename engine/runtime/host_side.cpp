@@ -44,10 +44,6 @@ void HostSide::send(const Program& program) const {
 }
 
 void HostSide::fetch(const Program& program) {
-  if (program.input_bytes.is_cpu()) {
-    outputs_ = program.outputs;
-    return;
-  }
   if (outputs_.empty()) outputs_ = beside(program.outputs, program.input_bytes.device());
   for (auto& [name, output] : outputs_) output.copy_(program.outputs.at(name), true);
 }

@@ -12,8 +12,8 @@ namespace heddle::runtime {
 at::Tensor part_of(const at::Tensor& bytes, int64_t at, at::IntArrayRef sizes,
                    c10::ScalarType type);
 
-/// Of one step at a time; the next one needs another while this one is under way. On a CPU it is
-/// the program's own memory.
+/// Of one step at a time; the next one needs another while this one is under way. On a CPU inputs
+/// are the program's own.
 class HostSide {
  public:
   /// Throws c10::Error where a GPU's host has no memory left for it.

@@ -108,6 +108,41 @@ profile_every = 3
     QCOMPARE(count(alike + stages, "illegal"), 0);
   }
 
+  // Once steps are replayed: behind each launch the host waits for the step before, and for nothing
+  // else. Steps that are timed or end with a checkpoint or validation are waited for by themselves.
+  void the_next_step_is_launched_before_the_numbers_of_this_one_are_read() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 12\n[telemetry]\nprofile_every = 0\n"));
+    const EngineResult run = gpus.train(2);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["losses"].toArray().size(), 12);
+    QCOMPARE(run.out.count("\"grad_norm\""), 12);
+    for (int rank = 0; rank < 2; ++rank) {
+      QString order;
+      for (const QString& note : gpus.notes(rank)) {
+        if (note == "launch") order += 'L';
+        if (note == "waits for an event") order += 'e';
+        if (note == "waits for a stream" && order.contains('L')) order += 's';
+      }
+      // Steps 4 to 12: nine launches, the wait for each but the last behind the next one.
+      QVERIFY2(order.contains("LL" + QString("eL").repeated(7) + "ee"), qPrintable(order));
+    }
+  }
+
+  // Gradients of linear layers: for the first micro-batch, and added to it for the others.
+  void gradients_are_products_in_fp32() {
+    for (const int micro_batches : {1, 3}) {
+      const FakeGpus gpus(gpu_recipe("[training]\nsteps = 2\nlocal_batch = 2\n"));
+      const EngineResult run =
+          gpus.train(1, {QString("training.global_batch=%1").arg(2 * micro_batches)});
+      QVERIFY2(run.exit_code == 0, run.err.constData());
+      const int products = count(gpus.notes(0), "fp32 product of bf16"),
+                sums = count(gpus.notes(0), "fp32 sum of bf16");
+      // Of two layers seven each, and of the output's.
+      QCOMPARE(products, 2 * 15);
+      QCOMPARE(sums, 2 * 15 * (micro_batches - 1));
+    }
+  }
+
   // Blocks of keys add to one sum of dq in any order; for one order each block that the GPU runs at
   // a time (here 108 over 2 sequences and 4 heads) has its own.
   void attention_sums_in_one_order_where_the_recipe_says_so() {

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 
 #include <QTest>
 
@@ -70,6 +71,34 @@ struct ByCpu {
                                                            const Tensor& out, const Tensor& lse,
                                                            const SeenRange& seen, double scale) {
     return attention_part_backward(dout, q, k, v, out, lse, keys_of(seen, q, k), scale);
+  }
+};
+
+/// Computes nothing.
+struct Idle {
+  struct Scratch {
+    Scratch() {}
+  };
+  using Result = std::tuple<Tensor, Tensor>;
+  using Gradients = std::tuple<Tensor, Tensor, Tensor>;
+
+  static Result result(const Tensor& q) {
+    return {at::zeros_like(q), at::zeros({1, q.size(2), q.size(1)})};
+  }
+  static Result documents(const Tensor& q, const Tensor&, const Tensor&, const OwnKeys&, double) {
+    return result(q);
+  }
+  static Result range(const Tensor& q, const Tensor&, const Tensor&, const SeenRange&, double) {
+    return result(q);
+  }
+  static Gradients documents_backward(const Tensor&, const Tensor& q, const Tensor& k,
+                                      const Tensor& v, const Tensor&, const Tensor&, const OwnKeys&,
+                                      double) {
+    return {at::zeros_like(q), at::zeros_like(k), at::zeros_like(v)};
+  }
+  static Gradients range_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Tensor&, const Tensor&, const SeenRange&, double) {
+    return {at::zeros_like(q), at::zeros_like(k), at::zeros_like(v)};
   }
 };
 
@@ -342,6 +371,37 @@ class AttentionPiecesTest : public QObject {
           std::pair(dk, ds.transpose(2, 3).matmul(wide(q)).sum(1, true)),
           std::pair(dv, p.transpose(2, 3).matmul(d).sum(1, true))})
       QVERIFY(distance(found, expected.transpose(1, 2)) < 4e-6);
+  }
+
+  // Which keys are seen is looked up, not found anew in each layer: the operators that it would
+  // take.
+  void what_is_seen_is_looked_up() {
+    const Dense dense(512, 70, at::kFloat);
+    const Tensor starts = at::tensor(parallel::key_starts_of(0, 4, ContextMode::allgather, 512)),
+                 own = at::tensor(parallel::tokens_of(0, 4, ContextMode::allgather, 512));
+    const auto of_rank = [&](const Tensor& x) { return x.index_select(1, own); };
+    const Call call{of_rank(dense.q),    dense.k, dense.v, of_rank(dense.first),
+                    of_rank(dense.last), starts};
+    const PiecedCall pieces = call.in_pieces();
+    static thread_local std::map<std::string, int> calls;
+    calls.clear();
+    const at::CallbackHandle counting = at::addThreadLocalCallback(
+        at::RecordFunctionCallback([](const at::RecordFunction& function)
+                                       -> std::unique_ptr<at::ObserverContext> {
+          ++calls[function.name()];
+          return nullptr;
+        }).scopes({at::RecordScope::FUNCTION}));
+    {
+      const at::RecordFunctionGuard recorded;
+      const auto [out, lse] = attention_in_pieces<Idle>(pieces);
+      attention_in_pieces_backward<Idle>(pieces, call.q, out, lse);
+    }
+    at::removeCallback(counting);
+    QVERIFY(calls["aten::copy_"] > 0);
+    for (const char* name :
+         {"aten::arange", "aten::clamp", "aten::clamp_", "aten::eq", "aten::gt", "aten::minimum",
+          "aten::ne", "aten::scatter_", "aten::stack", "aten::sum"})
+      QVERIFY2(calls[name] == 0, name);
   }
 
   // Queries whose own keys lie across the end of a piece would miss some.

@@ -293,6 +293,20 @@ class KernelsTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(run("heddle::cast_list", values, int64_t{6}), c10::Error);
   }
 
+  // On a CPU they are what two operators give.
+  void products_in_another_type_and_added_to_a_sum() {
+    for (const at::ScalarType type : {at::kBFloat16, at::kFloat}) {
+      const Tensor a = at::randn({37, 65}).to(type).t(), b = at::randn({37, 19}).to(type),
+                   start = at::randn({65, 19});
+      QVERIFY(
+          at::equal(run("heddle::mm_to", a, b, int64_t{6})[0].toTensor(), a.mm(b).to(at::kFloat)));
+      Tensor sum = start.clone();
+      run("heddle::add_mm_", a, b, sum);
+      QVERIFY(at::equal(sum, start + a.mm(b).to(at::kFloat)));
+      QVERIFY_EXCEPTION_THROWN(run("heddle::mm_to", a, b.t(), int64_t{6}), c10::Error);
+    }
+  }
+
   void rope_refuses_a_position_outside_its_table() {
     const Tensor table = at::ones({4, 2, 2}), positions = at::full({1, 1}, 4, at::kLong);
     QVERIFY_EXCEPTION_THROWN(kernels::rope(at::ones({1, 1, 1, 4}), table, positions), c10::Error);

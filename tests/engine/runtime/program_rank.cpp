@@ -1,5 +1,6 @@
 // One of two ranks that train the toy on the CPU: step by step, or on a device that takes the whole
-// step as one launch. Prints each step's outputs and weights, bit by bit, then the warnings.
+// step as one launch. Prints each step's outputs and weights, bit by bit, then the warnings; where
+// steps are put in line ahead of the numbers of those before, the weights at the end alone.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -92,15 +93,34 @@ void run(const std::string& how, const std::string& folder, int rank) {
   runtime::Executor executor(
       std::move(*program),
       how == "run" ? runtime::make_cpu_run() : std::make_unique<LaunchingRun>(how == "refuse"));
+  using Batches = std::vector<runtime::NamedTensors>;
+  const auto batches_of_step = [] {
+    return Batches{{{"x", at::randn({3, 4})}}, {{"x", at::randn({3, 4})}}};
+  };
+  const auto named = [](const runtime::NamedTensors& tensors) {
+    std::string text;
+    for (const auto& [name, value] : tensors) text += " " + name + " " + bits(value);
+    return text;
+  };
+  if (how == "ahead") {
+    int launched = 0;
+    for (int step = 0; step < 12; ++step) {
+      while (launched < 12 && launched - step <= executor.ahead()) {
+        executor.launch(batches_of_step(), {}, nullptr);
+        ++launched;
+      }
+      fmt::print("{}:{}, {} ahead\n", step, named(executor.finish()), launched - step - 1);
+    }
+    fmt::print("{}\n", named(states));
+    return;
+  }
   for (int step = 0; step < 12; ++step) {
-    const std::vector<runtime::NamedTensors> batches = {{{"x", at::randn({3, 4})}},
-                                                        {{"x", at::randn({3, 4})}}};
+    const Batches batches = batches_of_step();
     runtime::Timeline timeline;
     const bool timed = step % 3 == 2;
-    std::string line = fmt::format("{}:", step);
-    for (const auto& [name, value] : executor.run(batches, {}, timed ? &timeline : nullptr))
-      line += " " + name + " " + bits(value);
-    for (const auto& [name, value] : states) line += " " + name + " " + bits(value);
+    std::string line =
+        fmt::format("{}:{}", step, named(executor.run(batches, {}, timed ? &timeline : nullptr)));
+    line += "," + named(states);
     size_t computed = 0, communicated = 0;
     for (const telemetry::Span& span : timeline.take()) {
       computed += span.stream == 0;

@@ -39,6 +39,21 @@ class ReplayTest : public QObject {
     for (int step : {2, 5, 8, 11}) QVERIFY(all_timed.match(replayed[0][step]).hasMatch());
   }
 
+  // The step behind is in line before the numbers of a step are read, once steps are replayed.
+  void steps_put_in_line_ahead_give_the_same_numbers() {
+    const Lines run_by_operators = run("run"), ahead = run("ahead");
+    for (int rank = 0; rank < 2; ++rank) {
+      QCOMPARE(ahead[rank].size(), 13);
+      for (int step = 0; step < 12; ++step) {
+        QCOMPARE(ahead[rank][step].section(',', 0, 0),
+                 run_by_operators[rank][step].section(',', 0, 0));
+        QCOMPARE(ahead[rank][step].section(',', 1),
+                 step < 3 || step == 11 ? " 0 ahead" : " 1 ahead");
+      }
+      QVERIFY(run_by_operators[rank].last().section(',', 1).startsWith(ahead[rank].last()));
+    }
+  }
+
   void where_recording_fails_steps_are_run_and_it_is_told_once() {
     const Lines run_by_operators = run("run"), refused = run("refuse");
     for (int rank = 0; rank < 2; ++rank) {

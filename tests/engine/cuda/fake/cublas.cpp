@@ -78,9 +78,12 @@ cublasStatus_t cublasSetAtomicsMode(cublasHandle_t, cublasAtomicsMode_t) {
 const char* cublasGetStatusString(cublasStatus_t) { return "an error of the fake cuBLAS"; }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b,
-                            int m, int n, int k, const void*, const void* a, cudaDataType, int lda,
-                            const void* b, cudaDataType, int ldb, const void*, void* c,
-                            cudaDataType, int ldc, cublasComputeType_t, cublasGemmAlgo_t) {
+                            int m, int n, int k, const void*, const void* a,
+                            cudaDataType of_factors, int lda, const void* b, cudaDataType, int ldb,
+                            const void* kept, void* c, cudaDataType of_result, int ldc,
+                            cublasComputeType_t, cublasGemmAlgo_t) {
+  if (of_factors == CUDA_R_16BF && of_result == CUDA_R_32F)
+    fake::note("fp32 %s of bf16", *static_cast<const float*>(kept) == 0 ? "product" : "sum");
   return product(handle, of_a, of_b, m, n, k, a, lda, b, ldb, c, ldc);
 }
 cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b,

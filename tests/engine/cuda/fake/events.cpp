@@ -119,6 +119,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   FAKE_CALL("cudaEventSynchronize");
+  note("waits for an event");
   Lock lock(state());
   const auto& asked = *reinterpret_cast<Event*>(event);
   if (asked.capture) {

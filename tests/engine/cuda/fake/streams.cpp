@@ -185,6 +185,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     const Lock lock(state());
     return end_call(spoil(*stream_of(stream).capture, "cudaStreamSynchronize"));
   }
+  note("waits for a stream");
   return end_call(drain(stream_of(stream)));
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
