@@ -54,7 +54,7 @@ QString percent(double fraction, int more) {
 
 QString tokensPerSecond(double rate, int more) {
   if (!std::isfinite(rate)) return kNone;
-  const bool less = rate != 0 && std::abs(rate) < 0.9995;  // three digits of what is less than one
+  const bool less = std::abs(rate) < 0.9995;  // three digits of what is less than one
   return (less ? significant(rate, 3 + more) : threeDigits(rate, more)) + QStringLiteral(" tok/s");
 }
 

@@ -68,6 +68,7 @@ json to_json(const Link& link) {
                   {"reduce_scatter", to_json(link.reduce_scatter)}};
   for (const auto& [name, member] : kFurtherTimes)
     if (!(link.*member).alone.empty()) written[name] = to_json(link.*member);
+  if (link.wire == Wire::network) written["network"] = true;
   return written;
 }
 
@@ -76,7 +77,8 @@ Link link_from_json(const json& read) {
             .ranks = read.at("ranks"),
             .all_gather = times_from_json(read.at("all_gather")),
             .reduce_scatter = times_from_json(read.at("reduce_scatter")),
-            .estimated = read.at("estimated")};
+            .estimated = read.at("estimated"),
+            .wire = read.value("network", false) ? Wire::network : Wire::node};
   for (const auto& [name, member] : kFurtherTimes)
     if (read.contains(name)) link.*member = times_from_json(read.at(name));
   return link;

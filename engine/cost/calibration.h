@@ -28,12 +28,19 @@ struct CollectiveTimes {
   Curve alone, beside_compute, lost;
 };
 
+/// What a transfer moves over. Transfers over one wire come one after the other; over two they move
+/// at the same time: GPUs reach those of their node without its network.
+enum class Wire : uint8_t { node, network };
+inline constexpr size_t kWires = 2;
+
 /// How a group's collectives travel and how long they take.
 struct Link {
   std::string transport;  // "memory", "memory + tcp", "tcp", "nccl"
   int64_t ranks = 0;
   CollectiveTimes all_gather = {}, reduce_scatter = {};  // of buckets, with what copies they need
   bool estimated = false;                                // by formula, not measured
+  /// Of ranks on CPUs all is one: their cores do the moving.
+  Wire wire = Wire::node;
   /// Where they differ from what the two make: gathers and scatters of activations, sums,
   /// all-to-all exchanges, and what one rank sends to another. Empty: a gather, a scatter, or both.
   CollectiveTimes activations = {}, all_reduce = {}, all_to_all = {}, to_neighbour = {};

@@ -37,7 +37,9 @@ Link link_of(const Placement& placement, const hardware::Entry& entry, const Dev
   const auto times = [&](Collective collective) {
     return times_of(collective, placement, entry, false, rates);
   };
-  Link link{.transport = "nccl", .ranks = placement.ranks};
+  Link link{.transport = "nccl",
+            .ranks = placement.ranks,
+            .wire = placement.nodes > 1 ? Wire::network : Wire::node};
   link.all_gather = link.reduce_scatter =
       times_of(Collective::gather, placement, entry, rates.executor != Executor::heddle, rates);
   link.activations = times(Collective::gather);

@@ -27,11 +27,6 @@ std::string short_name(c10::ScalarType type) {
   return type == c10::kBFloat16 ? "bf16" : type == c10::kFloat ? "f32" : c10::toString(type);
 }
 
-Duration of(const CollectiveTimes& times, int64_t bytes) {
-  return {at_bytes(times.alone, bytes), at_bytes(times.beside_compute, bytes),
-          at_bytes(times.lost, bytes)};
-}
-
 }  // namespace
 
 int64_t whole_bytes(const Graph& graph, const Node& collective) {
@@ -104,6 +99,10 @@ double CostModel::device_seconds(const Graph& graph, const Node& node) const {
 Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
   const Link& travels = link(graph::group_of(collective));
   const int64_t bytes = whole_bytes(graph, collective);
+  const auto of = [&](const CollectiveTimes& times) {
+    return Duration{at_bytes(times.alone, bytes), at_bytes(times.beside_compute, bytes),
+                    at_bytes(times.lost, bytes), travels.wire};
+  };
   for (const auto& [is_one, times] :
        {std::pair(graph::is_send(collective) || graph::is_receive(collective) ||
                       collective.op->role == graph::Role::shift,
@@ -114,14 +113,13 @@ Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
                   &travels.activations),
         std::pair(!graph::gathers(collective) && !graph::scatters(collective),
                   &travels.all_reduce)})
-    if (is_one && !times->alone.empty()) return of(*times, bytes);
-  const Duration gather = of(travels.all_gather, bytes),
-                 scatter = of(travels.reduce_scatter, bytes);
+    if (is_one && !times->alone.empty()) return of(*times);
+  const Duration gather = of(travels.all_gather), scatter = of(travels.reduce_scatter);
   const bool passes_on = graph::is_send(collective) || graph::is_receive(collective);
   if (graph::gathers(collective) || passes_on) return gather;
   if (graph::scatters(collective)) return scatter;
   return {gather.alone + scatter.alone, gather.beside_compute + scatter.beside_compute,
-          gather.lost + scatter.lost};
+          gather.lost + scatter.lost, travels.wire};
 }
 
 }  // namespace heddle::cost

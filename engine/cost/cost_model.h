@@ -14,6 +14,7 @@ namespace heddle::cost {
 /// runs, and what compute loses then.
 struct Duration {
   double alone = 0, beside_compute = 0, lost = 0;
+  Wire wire = Wire::node;
 };
 
 /// Plain data plus look-ups; safe to read from several threads.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/passes/join.h"
 #include "engine/passes/node_cost.h"
 
 namespace heddle::cost {
@@ -26,7 +27,7 @@ std::string layer_of(const std::string& module) {
 
 bool is_kernel(const Node& node) { return !graph::is_view(node) && !graph::is_collective(node); }
 
-/// By value: the value whose memory it is.
+/// By value: the value whose memory it is; of what is joined that of its first part.
 std::vector<ValueId> memories_of(const Graph& graph) {
   std::vector<ValueId> memory(graph.values.size());
   std::iota(memory.begin(), memory.end(), 0);
@@ -35,11 +36,11 @@ std::vector<ValueId> memories_of(const Graph& graph) {
       if (use.written != kNoValue) memory[use.written] = memory[use.value];
     });
     if (!graph::is_view(node)) continue;
-    const bool wait = graph::is_wait(node);
+    const bool of_a_list = graph::is_wait(node) || passes::is_join(node);
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i] != kNoValue)
-        memory[node.outputs[i]] = memory[wait ? graph::list_of(node)[i].value
-                                              : std::get<graph::Use>(node.args.front()).value];
+        memory[node.outputs[i]] = memory[of_a_list ? graph::list_of(node)[i].value
+                                                   : std::get<graph::Use>(node.args.front()).value];
   }
   return memory;
 }

@@ -1,6 +1,7 @@
 #include "engine/cost/simulate.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -72,6 +73,9 @@ class Meetings {
   std::vector<Group> groups_;
 };
 
+// Of compute: no transfer stops it, since threads share the cores.
+constexpr double kSlowest = 0.05;
+
 // One rank's clock.
 class Rank {
  public:
@@ -108,10 +112,11 @@ class Rank {
 
   // The second step, from its begin.
   Simulated result() {
-    for (const UnderWay& each : under_way_) {
-      Interval& moving = result_.transfers[each.node].moving;
-      moving = {each.moves ? moving.begin : now_, now_};
-    }
+    for (const Queue& queue : wires_)
+      for (const UnderWay& each : queue.under_way) {
+        Interval& moving = result_.transfers[each.node].moving;
+        moving = {each.moves ? moving.begin : now_, now_};
+      }
     const auto shift = [&](Interval& interval) {
       interval.begin -= began_;
       interval.end -= began_;
@@ -134,6 +139,12 @@ class Rank {
     Duration duration;
     double left = 1.0;  // the share that is still to come
     bool moves = false;
+  };
+
+  // The transfers of a wire; the first one moves.
+  struct Queue {
+    std::deque<UnderWay> under_way;
+    double free = 0;  // when the last one was done
   };
 
   void begin_step() {
@@ -178,26 +189,30 @@ class Rank {
       return;
     }
     if (durations_[i].alone <= 0) return;  // nothing moves
-    transfer.idle_link = under_way_.empty() ? now_ - link_free_ : 0.0;
-    under_way_.push_back({i, durations_[i]});
+    Queue& queue = queue_of(i);
+    transfer.idle_link = queue.under_way.empty() ? now_ - queue.free : 0.0;
+    queue.under_way.push_back({i, durations_[i]});
   }
+
+  Queue& queue_of(size_t node) { return wires_[static_cast<size_t>(durations_[node].wire)]; }
 
   // False: other ranks have yet to come to it.
   bool wait(size_t i) {
     Transferred& transfer = result_.transfers[i];
     if (group_[i] < 0) {
-      const bool is_moving = std::any_of(under_way_.begin(), under_way_.end(),
-                                         [&](const UnderWay& each) { return each.node == i; });
+      Queue& queue = queue_of(i);
+      const bool is_moving = std::ranges::any_of(
+          queue.under_way, [&](const UnderWay& each) { return each.node == i; });
       if (is_moving) {
         transfer.beside = computed_ - transfer.beside;
-        while (!under_way_.empty()) {
-          const size_t front = under_way_.front().node;
-          const double begin = now_;
-          stand_for_front();
-          transfer.exposed += now_ - begin;
-          result_.exposed_seconds += now_ - begin;
-          if (front == i) break;
+        const double begin = now_;
+        for (bool done = false; !done;) {
+          UnderWay& front = queue.under_way.front();
+          done = front.node == i;
+          stand_until(now_ + front.left * front.duration.alone, &queue);
         }
+        transfer.exposed += now_ - begin;
+        result_.exposed_seconds += now_ - begin;
       }
       return true;
     }
@@ -217,81 +232,91 @@ class Rank {
     return true;
   }
 
-  void begins_to_move(UnderWay& transfer) {
+  void begins_to_move(UnderWay& transfer, double now) {
     if (transfer.moves) return;
     transfer.moves = true;
-    result_.transfers[transfer.node].moving.begin = now_;
+    result_.transfers[transfer.node].moving.begin = now;
   }
 
-  void pop_front() {
-    const size_t node = under_way_.front().node;
+  void pop_front(Queue& queue, double now) {
+    const size_t node = queue.under_way.front().node;
     Transferred& transfer = result_.transfers[node];
-    transfer.moving.end = now_;
+    transfer.moving.end = now;
     if (transfer.started < began_)
-      result_.carried.push_back({node, {std::max(transfer.moving.begin, began_), now_}});
-    link_free_ = now_;
-    under_way_.pop_front();
+      result_.carried.push_back({node, {std::max(transfer.moving.begin, began_), now}});
+    queue.free = now;
+    queue.under_way.pop_front();
   }
 
   void compute(double seconds) {
-    while (seconds > 0 && !under_way_.empty()) {
-      UnderWay& transfer = under_way_.front();
-      begins_to_move(transfer);
-      const double transfer_ends = transfer.left * transfer.duration.beside_compute;
-      const double speed = speed_beside(transfer.duration);
-      if (transfer_ends * speed > seconds) {
-        now_ += seconds / speed;
-        transfer.left -= seconds / speed / transfer.duration.beside_compute;
-        return;
+    while (seconds > 0) {
+      Queue* first = nullptr;  // whose transfer is done first
+      double ends = 0, lost = 0;
+      for (Queue& queue : wires_) {
+        if (queue.under_way.empty()) continue;
+        UnderWay& transfer = queue.under_way.front();
+        begins_to_move(transfer, now_);
+        const double left = transfer.left * transfer.duration.beside_compute;
+        if (first == nullptr || left < ends) {
+          first = &queue;
+          ends = left;
+        }
+        lost += lost_beside(transfer.duration);
       }
-      now_ += transfer_ends;
-      seconds -= transfer_ends * speed;
-      pop_front();
+      if (first == nullptr) break;
+      const double speed = std::max(kSlowest, 1.0 - lost);
+      const bool outlasts = ends * speed > seconds;
+      const double moved = outlasts ? seconds / speed : ends;
+      now_ += moved;
+      for (Queue& queue : wires_) {
+        if (queue.under_way.empty() || (&queue == first && !outlasts)) continue;
+        UnderWay& transfer = queue.under_way.front();
+        if (moved > 0) transfer.left -= moved / transfer.duration.beside_compute;
+      }
+      if (outlasts) return;
+      seconds -= ends * speed;
+      pop_front(*first, now_);
     }
     now_ += seconds;
   }
 
-  void stand_for_front() {
-    UnderWay& transfer = under_way_.front();
-    begins_to_move(transfer);
-    now_ += transfer.left * transfer.duration.alone;
-    pop_front();
-  }
-
-  void stand_until(double time) {
-    while (!under_way_.empty()) {
-      UnderWay& transfer = under_way_.front();
-      begins_to_move(transfer);
-      const double left = transfer.left * transfer.duration.alone;
-      if (now_ + left > time) {
-        transfer.left -= (time - now_) / transfer.duration.alone;
-        break;
+  // `ends`: the front of that wire is done then, whatever rounding says.
+  void stand_until(double time, Queue* ends = nullptr) {
+    for (Queue& queue : wires_) {
+      double now = now_;
+      while (!queue.under_way.empty()) {
+        UnderWay& transfer = queue.under_way.front();
+        begins_to_move(transfer, now);
+        const double left = transfer.left * transfer.duration.alone;
+        if (&queue != ends && now + left > time) {
+          transfer.left -= (time - now) / transfer.duration.alone;
+          break;
+        }
+        now += left;
+        pop_front(queue, now);
+        if (&queue == ends) break;
       }
-      now_ += left;
-      pop_front();
     }
     now_ = time;
   }
 
-  // Of compute. No transfer stops it: threads share the cores.
-  static double speed_beside(const Duration& transfer) {
-    constexpr double kSlowest = 0.05;
-    if (transfer.beside_compute <= 0) return 1.0;
-    return std::max(kSlowest, 1.0 - transfer.lost / transfer.beside_compute);
+  // The share of compute.
+  static double lost_beside(const Duration& transfer) {
+    return transfer.beside_compute > 0 ? transfer.lost / transfer.beside_compute : 0.0;
   }
 
   const Graph& graph_;
   const std::vector<Duration>& durations_;
   Meetings& meetings_;
-  std::vector<int32_t> maker_;      // by a collective's first result
-  std::vector<int> group_;          // by node: of a meeting; −1: of none
-  std::vector<size_t> met_;         // by node: its number among its group's
-  std::map<int, size_t> comings_;   // by group
-  std::deque<UnderWay> under_way_;  // the first one runs
+  std::vector<int32_t> maker_;     // by a collective's first result
+  std::vector<int> group_;         // by node: of a meeting; −1: of none
+  std::vector<size_t> met_;        // by node: its number among its group's
+  std::map<int, size_t> comings_;  // by group
+  std::array<Queue, kWires> wires_;
   size_t at_ = 0;
   int step_ = 0;
   bool begun_ = false;
-  double now_ = 0, began_ = 0, link_free_ = 0;
+  double now_ = 0, began_ = 0;
   double computed_ = 0;  // seconds of compute so far
   Simulated result_;
 };

@@ -1,5 +1,5 @@
-// The clock of a planned step without running it: a compute and a communication stream on every
-// rank, as the executor has them, and what the stages of a pipeline wait for.
+// The clock of a planned step without running it: what computes and what transfers on every rank,
+// as the executor has them, and what the stages of a pipeline wait for.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct Transferred {
   Interval moving;
   Interval bubble;       // compute stands still, as another pipeline stage has yet to come to it
   double exposed = 0;    // compute stands still while it moves, or while what is before it does
-  double idle_link = 0;  // since the transfer before it was done, when this one was started
+  double idle_link = 0;  // since its wire had last moved anything, when this one was started
   double beside = 0;     // compute between its start and its wait
 };
 
@@ -55,8 +55,10 @@ struct Simulated {
 };
 
 /// Walks the nodes of all programs in order. Compute runs one node after the other and stops at
-/// waits; collectives run one after the other from when they are started. Next to one, compute
-/// loses as large a part of what it would lose to the whole transfer as is moved meanwhile. What
+/// waits; the collectives of a wire run one after the other from when they are started, since
+/// they share what it can carry, though on GPUs each group has a stream of its own. Next to one,
+/// compute loses as large a part of what it would lose to the whole transfer as is moved meanwhile;
+/// next to one of each wire, what it loses to both. What
 /// joins pipeline stages (groups whose names begin with "pp") moves when all its stages have come
 /// to it, and slows nothing. A second step follows the first, with the gathers that it left under
 /// way: its figures are returned. `programs`: one for each pipeline rank, or one. Linear in the

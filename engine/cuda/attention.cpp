@@ -84,12 +84,12 @@ Gradients by_sequences_backward(AttentionKernel kernel, const Tensor& dout, cons
 }
 
 // By segments of sequences that lie one behind the other, where each ends.
-struct Segments {
+struct Ends {
   Tensor queries, keys;  // int32 [segments + 1]
   bool causal;
 };
 
-Result by_segments(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& segments,
+Result by_segments(const Tensor& q, const Tensor& k, const Tensor& v, const Ends& segments,
                    double scale) {
   const auto result =
       at::_flash_attention_forward(flat(q), flat(k), flat(v), segments.queries, segments.keys,
@@ -103,7 +103,7 @@ Result by_segments(const Tensor& q, const Tensor& k, const Tensor& v, const Segm
 
 Gradients by_segments_backward(const Tensor& dout, const Tensor& q, const Tensor& k,
                                const Tensor& v, const Tensor& out, const Tensor& by_head,
-                               const Segments& segments, double scale) {
+                               const Ends& segments, double scale) {
   auto [dq, dk, dv] = at::_flash_attention_backward(
       flat(dout), flat(q), flat(k), flat(v), flat(out), by_head, segments.queries, segments.keys,
       q.size(1), k.size(1), 0.0, segments.causal, {}, {}, scale);
@@ -129,45 +129,29 @@ launch::AttentionShape shape_of(const Tensor& q, const Tensor& k, double scale) 
           .scale = static_cast<float>(scale)};
 }
 
-// Segments of all sequences, one after the other: where each begins, and what find_documents says
-// of them.
+// Documents, in segments of all sequences, one after the other.
 struct Documents {
-  Tensor first, starts, found;
+  Tensor first;  // int64 [B, S]
+  kernels::Segments segments;
 
-  // `present`: as OwnKeys has it; where it is 0 nothing is computed.
-  Documents(const Tensor& q, const Optional& first_key, const Optional& last_key,
-            const Optional& present, int64_t segments)
-      : first(first_key->contiguous()),
-        starts(at::empty({q.size(0) * segments + 1}, q.options().dtype(at::kInt))),
-        found(at::empty({2}, q.options().dtype(at::kInt))) {
-    const Tensor last = last_key->contiguous();
-    launch::find_documents(first.const_data_ptr<int64_t>(), last.const_data_ptr<int64_t>(),
-                           q.size(0), q.size(1), q.size(0) * segments,
-                           starts.mutable_data_ptr<int32_t>(), found.mutable_data_ptr<int32_t>(),
-                           c10::cuda::getCurrentCUDAStream());
-    C10_CUDA_KERNEL_LAUNCH_CHECK();
-    if (!present) return;
-    starts.mul_(*present);
-    found.mul_(*present);
-  }
-
-  Segments segments() const { return {starts, starts, true}; }
+  Ends ends() const { return {segments.starts, segments.starts, true}; }
+  const int64_t* first_keys() const { return first.const_data_ptr<int64_t>(); }
+  const int32_t* found() const { return segments.found.const_data_ptr<int32_t>(); }
 
   // The host need not wait to hear of it: the loss is not finite, and the step names attention.
   void spoil_unless_valid(const Tensor& out) const {
-    launch::spoil_unless(found.const_data_ptr<int32_t>(), launch::Type::bf16,
-                         out.mutable_data_ptr(), out.numel(), c10::cuda::getCurrentCUDAStream());
+    launch::spoil_unless(found(), launch::Type::bf16, out.mutable_data_ptr(), out.numel(),
+                         c10::cuda::getCurrentCUDAStream());
     C10_CUDA_KERNEL_LAUNCH_CHECK();
   }
 };
 
 Result by_documents(const Tensor& q, const Tensor& k, const Tensor& v, const Documents& documents,
                     double scale) {
-  const auto [out, by_head] = by_segments(q, k, v, documents.segments(), scale);
+  const auto [out, by_head] = by_segments(q, k, v, documents.ends(), scale);
   launch::short_documents(launch::Type::bf16, shape_of(q, k, scale), q.const_data_ptr(),
-                          k.const_data_ptr(), v.const_data_ptr(),
-                          documents.first.const_data_ptr<int64_t>(),
-                          documents.found.const_data_ptr<int32_t>(), out.mutable_data_ptr(),
+                          k.const_data_ptr(), v.const_data_ptr(), documents.first_keys(),
+                          documents.found(), out.mutable_data_ptr(),
                           by_head.mutable_data_ptr<float>(), c10::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   documents.spoil_unless_valid(out);
@@ -179,13 +163,12 @@ Gradients by_documents_backward(const Tensor& dout, const Tensor& q, const Tenso
                                 const Documents& documents, double scale) {
   const Tensor by_head = joined(logsumexp);
   const auto [dq, dk, dv] =
-      by_segments_backward(dout, q, k, v, out, by_head, documents.segments(), scale);
+      by_segments_backward(dout, q, k, v, out, by_head, documents.ends(), scale);
   launch::short_documents_backward(
       launch::Type::bf16, shape_of(q, k, scale), dout.const_data_ptr(), q.const_data_ptr(),
       k.const_data_ptr(), v.const_data_ptr(), out.const_data_ptr(), by_head.const_data_ptr<float>(),
-      documents.first.const_data_ptr<int64_t>(), documents.found.const_data_ptr<int32_t>(),
-      dq.mutable_data_ptr(), dk.mutable_data_ptr(), dv.mutable_data_ptr(),
-      c10::cuda::getCurrentCUDAStream());
+      documents.first_keys(), documents.found(), dq.mutable_data_ptr(), dk.mutable_data_ptr(),
+      dv.mutable_data_ptr(), c10::cuda::getCurrentCUDAStream());
   C10_CUDA_KERNEL_LAUNCH_CHECK();
   return {dq, dk, dv};
 }
@@ -195,29 +178,24 @@ struct Pieces {
   using Scratch = runtime::ReusedScratch;
 
   static AttentionKernel kernel(const Tensor& q) { return kernel_for(q, q, {}, {}); }
-  static Documents found(const Tensor& q, const kernels::OwnKeys& own) {
-    return {q, own.first, own.last, own.present, launch::kPieceDocuments};
-  }
-  static Segments segments(const kernels::SeenRange& seen) {
-    return {*seen.queries, *seen.keys, false};
-  }
+  static Ends ends(const kernels::SeenRange& seen) { return {*seen.queries, *seen.keys, false}; }
 
   static Result documents(const Tensor& q, const Tensor& k, const Tensor& v,
                           const kernels::OwnKeys& own, double scale) {
     if (!own.first) return by_sequences(kernel(q), q, k, v, true, scale);
-    return by_documents(q, k, v, found(q, own), scale);
+    return by_documents(q, k, v, {*own.first, own.segments}, scale);
   }
   static Gradients documents_backward(const Tensor& dout, const Tensor& q, const Tensor& k,
                                       const Tensor& v, const Tensor& out, const Tensor& logsumexp,
                                       const kernels::OwnKeys& own, double scale) {
     if (!own.first)
       return by_sequences_backward(kernel(q), dout, q, k, v, out, logsumexp, true, scale);
-    return by_documents_backward(dout, q, k, v, out, logsumexp, found(q, own), scale);
+    return by_documents_backward(dout, q, k, v, out, logsumexp, {*own.first, own.segments}, scale);
   }
   static Result range(const Tensor& q, const Tensor& k, const Tensor& v,
                       const kernels::SeenRange& seen, double scale) {
     if (!seen.keys) return by_sequences(kernel(q), q, k, v, false, scale);
-    const auto [out, by_head] = by_segments(q, k, v, segments(seen), scale);
+    const auto [out, by_head] = by_segments(q, k, v, ends(seen), scale);
     // Flash attention has +∞ for a query without keys.
     by_head.masked_fill_(by_head.isposinf(), -std::numeric_limits<double>::infinity());
     return {out, by_sequence(by_head, q)};
@@ -227,24 +205,36 @@ struct Pieces {
                                   const kernels::SeenRange& seen, double scale) {
     if (!seen.keys)
       return by_sequences_backward(kernel(q), dout, q, k, v, out, logsumexp, false, scale);
-    return by_segments_backward(dout, q, k, v, out, joined(logsumexp), segments(seen), scale);
+    return by_segments_backward(dout, q, k, v, out, joined(logsumexp), ends(seen), scale);
   }
 };
+
+// Of sequences that are not cut.
+Documents documents_of(const Tensor& q, const Tensor& k, const Optional& first,
+                       const Optional& sight) {
+  const kernels::SightNumbers numbers({q.size(0), q.size(1), k.size(1), 0});
+  return {first->contiguous(), numbers.segments(*sight)};
+}
+
+kernels::PiecedCall in_pieces(const Tensor& q, const Tensor& k, const Tensor& v,
+                              const Optional& starts, const Optional& sight, double scale) {
+  return {q, k, v, starts ? starts->numel() : 0, sight, scale};
+}
 
 }  // namespace
 
 std::tuple<Tensor, Tensor> attention(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                                      const Optional& first, const Optional& last,
-                                     const Optional& starts, double scale) {
+                                     const Optional& starts, const Optional& sight, double scale) {
   const Tensor q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
   switch (const AttentionKernel kernel = kernel_for(q, k, first, starts)) {
     case AttentionKernel::cudnn:
     case AttentionKernel::flash:
       return by_sequences(kernel, q, k, v, true, scale);
     case AttentionKernel::flash_documents:
-      return by_documents(q, k, v, {q, first, last, {}, launch::kDocuments}, scale);
+      return by_documents(q, k, v, documents_of(q, k, first, sight), scale);
     case AttentionKernel::pieces:
-      return kernels::attention_in_pieces<Pieces>({q, k, v, first, last, starts, scale});
+      return kernels::attention_in_pieces<Pieces>(in_pieces(q, k, v, starts, sight, scale));
     case AttentionKernel::composite:
       break;
   }
@@ -255,7 +245,8 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
                                                       const Tensor& k_in, const Tensor& v_in,
                                                       const Tensor& out_in, const Tensor& logsumexp,
                                                       const Optional& first, const Optional& last,
-                                                      const Optional& starts, double scale) {
+                                                      const Optional& starts, const Optional& sight,
+                                                      double scale) {
   const Tensor dout = dout_in.contiguous(), q = q_in.contiguous(), k = k_in.contiguous(),
                v = v_in.contiguous(), out = out_in.contiguous();
   switch (const AttentionKernel kernel = kernel_for(q, k, first, starts)) {
@@ -263,10 +254,10 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
     case AttentionKernel::flash:
       return by_sequences_backward(kernel, dout, q, k, v, out, logsumexp, true, scale);
     case AttentionKernel::flash_documents:
-      return by_documents_backward(dout, q, k, v, out, logsumexp,
-                                   {q, first, last, {}, launch::kDocuments}, scale);
+      return by_documents_backward(dout, q, k, v, out, logsumexp, documents_of(q, k, first, sight),
+                                   scale);
     case AttentionKernel::pieces:
-      return kernels::attention_in_pieces_backward<Pieces>({q, k, v, first, last, starts, scale},
+      return kernels::attention_in_pieces_backward<Pieces>(in_pieces(q, k, v, starts, sight, scale),
                                                            dout, out, logsumexp);
     case AttentionKernel::composite:
       break;

@@ -15,10 +15,10 @@ using Optional = std::optional<at::Tensor>;
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor& q, const at::Tensor& k,
                                              const at::Tensor& v, const Optional& first_key,
                                              const Optional& last_key, const Optional& key_starts,
-                                             double scale);
+                                             const Optional& sight, double scale);
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_backward(
     const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
     const at::Tensor& out, const at::Tensor& logsumexp, const Optional& first_key,
-    const Optional& last_key, const Optional& key_starts, double scale);
+    const Optional& last_key, const Optional& key_starts, const Optional& sight, double scale);
 
 }  // namespace heddle::cuda

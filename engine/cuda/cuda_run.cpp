@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -79,9 +80,9 @@ class CudaRun final : public runtime::DeviceRun {
     return {};
   }
 
-  void finish() override {
-    finished_.record();
-    finished_.synchronize();
+  void mark(size_t which) override { ends_.at(which).record(); }
+  void wait_for(size_t which) override {
+    ends_.at(which).synchronize();
     NcclBackend::check();
   }
 
@@ -98,7 +99,8 @@ class CudaRun final : public runtime::DeviceRun {
     return std::llround(static_cast<double>(begin_.elapsed_time(event)) * 1e3);
   }
 
-  CUDAEvent begin_{cudaEventDefault}, finished_;
+  CUDAEvent begin_{cudaEventDefault};
+  std::array<CUDAEvent, 2> ends_;
   std::vector<std::unique_ptr<Marks>> marks_;  // by instruction
   std::vector<void*> registered_;
 };

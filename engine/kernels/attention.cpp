@@ -18,7 +18,7 @@
 #include "engine/kernels/kernel.h"
 #include "engine/kernels/operators.h"
 #include "engine/kernels/scratch.h"
-#include "engine/kernels/sight.h"
+#include "engine/kernels/sight_numbers.h"
 
 namespace heddle::kernels {
 namespace {
@@ -26,14 +26,14 @@ namespace {
 using at::Tensor;
 using Forward = std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
                                            const Optional&, const Optional&, const Optional&,
-                                           double);
+                                           const Optional&, double);
 using Backward = std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&, const Tensor&,
                                                     const Tensor&, const Tensor&, const Tensor&,
                                                     const Optional&, const Optional&,
-                                                    const Optional&, double);
+                                                    const Optional&, const Optional&, double);
 
 // Query rows that are scored at a time: fastest of 32 to 256 at 512 and at 2,048 tokens.
-constexpr int64_t kRows = 64;
+constexpr int64_t kRows = kSightRows;
 // Keys that they are scored against at a time.
 constexpr int64_t kColumns = 8192;
 
@@ -178,11 +178,21 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v) {
               k.scalar_type(), " and ", v.scalar_type());
 }
 
+Sight sight_in(const Tensor& q, const Tensor& k, const Optional& first, const Optional& last,
+               const Optional& starts, const Optional& numbers) {
+  Optional seen;
+  if (numbers)
+    seen = SightNumbers({q.size(0), q.size(1), k.size(1), starts ? starts->numel() : 0})
+               .seen(*numbers);
+  return {q, k, first, last, starts, seen};
+}
+
 std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
                                        const Optional& first, const Optional& last,
-                                       const Optional& starts, double scale) {
+                                       const Optional& starts, const Optional& numbers,
+                                       double scale) {
   check(q_in, k_in, v_in);
-  const Sight sight(q_in, k_in, first, last, starts);
+  const Sight sight = sight_in(q_in, k_in, first, last, starts, numbers);
   const Tensor q = q_in.to(at::kFloat).contiguous(), k = k_in.to(at::kFloat).contiguous(),
                v = v_in.to(at::kFloat).contiguous();
   const int64_t batch = q.size(0), s = q.size(1), heads = q.size(2), d = q.size(3);
@@ -199,7 +209,7 @@ std::tuple<Tensor, Tensor> forward_cpu(const Tensor& q_in, const Tensor& k_in, c
       for (int64_t row = 0; row < s; row += kRows) {
         const int64_t rows = std::min(kRows, s - row);
         const std::vector<std::vector<Segment>> parts =
-            sight.parts(b, row, rows, most_columns(k.size(1)));
+            sight.parts(b, row, most_columns(k.size(1)));
         const Tensor block = queries.from_row(row).view(rows, d),
                      result = results.from_row(row).view(rows, d);
         if (parts.empty()) {
@@ -233,12 +243,13 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
                                                 const Tensor& k_in, const Tensor& v_in,
                                                 const Tensor& out_in, const Tensor& logsumexp_in,
                                                 const Optional& first, const Optional& last,
-                                                const Optional& starts, double scale) {
+                                                const Optional& starts, const Optional& numbers,
+                                                double scale) {
   check(q_in, k_in, v_in);
   TORCH_CHECK(dout_in.sizes() == q_in.sizes() && out_in.sizes() == q_in.sizes(),
               "attention_backward takes dout and out of q's shape, not ", dout_in.sizes(), " and ",
               out_in.sizes());
-  const Sight sight(q_in, k_in, first, last, starts);
+  const Sight sight = sight_in(q_in, k_in, first, last, starts, numbers);
   const Tensor q = q_in.to(at::kFloat).contiguous(), k = k_in.to(at::kFloat).contiguous(),
                v = v_in.to(at::kFloat).contiguous(), dout = dout_in.to(at::kFloat).contiguous(),
                out = out_in.to(at::kFloat).contiguous(), logsumexp = logsumexp_in.contiguous();
@@ -266,7 +277,7 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
                        dout_block = dresults.from_row(row).view(rows, d),
                        dq_block = dqueries.from_row(row).view(rows, d);
           const std::vector<std::vector<Segment>> parts =
-              sight.parts(b, row, rows, most_columns(k.size(1)));
+              sight.parts(b, row, most_columns(k.size(1)));
           if (parts.empty()) dq_block.zero_();
           for (const std::vector<Segment>& segments : parts) {
             const bool is_first = &segments == &parts.front();
@@ -308,7 +319,8 @@ std::tuple<Tensor, Tensor, Tensor> backward_cpu(const Tensor& dout_in, const Ten
 }
 
 std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const Tensor& v,
-                                        const Optional&, const Optional&, const Optional&, double) {
+                                        const Optional&, const Optional&, const Optional&,
+                                        const Optional&, double) {
   check(q, k, v);
   return {at::empty_like(q, at::MemoryFormat::Contiguous),
           at::empty({q.size(0), q.size(2), q.size(1)}, q.options().dtype(at::kFloat))};
@@ -317,7 +329,7 @@ std::tuple<Tensor, Tensor> forward_meta(const Tensor& q, const Tensor& k, const 
 std::tuple<Tensor, Tensor, Tensor> backward_meta(const Tensor&, const Tensor& q, const Tensor& k,
                                                  const Tensor& v, const Tensor&, const Tensor&,
                                                  const Optional&, const Optional&, const Optional&,
-                                                 double) {
+                                                 const Optional&, double) {
   check(q, k, v);
   constexpr auto contiguous = at::MemoryFormat::Contiguous;
   return {at::empty_like(q, contiguous), at::empty_like(k, contiguous),
@@ -327,12 +339,12 @@ std::tuple<Tensor, Tensor, Tensor> backward_meta(const Tensor&, const Tensor& q,
 struct Attention : torch::autograd::Function<Attention> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& q, const Tensor& k,
                         const Tensor& v, const Optional& first, const Optional& last,
-                        const Optional& starts, double scale) {
+                        const Optional& starts, const Optional& sight, double scale) {
     at::AutoDispatchBelowADInplaceOrView below;
-    auto [out, logsumexp] = attention_part(q, k, v, {first, last, starts}, scale);
+    auto [out, logsumexp] = attention_part(q, k, v, {first, last, starts, sight}, scale);
     const auto or_none = [](const Optional& tensor) { return tensor.value_or(Tensor()); };
     context->save_for_backward(
-        {q, k, v, out, logsumexp, or_none(first), or_none(last), or_none(starts)});
+        {q, k, v, out, logsumexp, or_none(first), or_none(last), or_none(starts), or_none(sight)});
     context->saved_data["scale"] = scale;
     return out;
   }
@@ -342,11 +354,11 @@ struct Attention : torch::autograd::Function<Attention> {
     const auto if_any = [](const Tensor& tensor) {
       return tensor.defined() ? Optional(tensor) : std::nullopt;
     };
-    auto [dq, dk, dv] =
-        attention_part_backward(grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
-                                {if_any(saved[5]), if_any(saved[6]), if_any(saved[7])},
-                                context->saved_data["scale"].toDouble());
-    return {dq, dk, dv, {}, {}, {}, {}};
+    auto [dq, dk, dv] = attention_part_backward(
+        grads[0], saved[0], saved[1], saved[2], saved[3], saved[4],
+        {if_any(saved[5]), if_any(saved[6]), if_any(saved[7]), if_any(saved[8])},
+        context->saved_data["scale"].toDouble());
+    return {dq, dk, dv, {}, {}, {}, {}, {}};
   }
 };
 
@@ -375,7 +387,7 @@ std::array<int64_t, 3> rate_shape(const Graph& graph, const Node& node) {
   return {q[0] * q[2], q[1], q[3]};
 }
 
-// q is the Q-th argument, k and v follow; keys of `starts` and ranges are the last but one.
+// q is the Q-th argument, k and v follow; ranges, `starts` and sight come before the scale.
 template <size_t Q>
 AttentionSizes sizes_of(const Graph& graph, const Node& node) {
   const Value &q = graph::argument(graph, node, Q), &k = graph::argument(graph, node, Q + 1);
@@ -384,7 +396,7 @@ AttentionSizes sizes_of(const Graph& graph, const Node& node) {
     return use && use->value != graph::kNoValue ? &graph.values[use->value] : nullptr;
   };
   const size_t scale = node.args.size() - 1;
-  const Value* starts = given(scale - 1);
+  const Value* starts = given(scale - 2);
   return {.type = q.dtype,
           .batch = q.sizes[0],
           .queries = q.sizes[1],
@@ -392,7 +404,7 @@ AttentionSizes sizes_of(const Graph& graph, const Node& node) {
           .heads = q.sizes[2],
           .kv_heads = k.sizes[2],
           .head_dim = q.sizes[3],
-          .ranges = given(scale - 3) != nullptr,
+          .ranges = given(scale - 4) != nullptr,
           .pieces = starts ? starts->sizes[0] : 0};
 }
 
@@ -438,11 +450,11 @@ const graph::OperatorEntries entries = {
 TORCH_LIBRARY_FRAGMENT(heddle, library) {
   library.def(
       "attention(Tensor q, Tensor k, Tensor v, Tensor? first_key, Tensor? last_key, Tensor? "
-      "key_starts, float scale) -> (Tensor, Tensor)");
+      "key_starts, Tensor? sight, float scale) -> (Tensor, Tensor)");
   library.def(
       "attention_backward(Tensor dout, Tensor q, Tensor k, Tensor v, Tensor out, Tensor logsumexp, "
-      "Tensor? first_key, Tensor? last_key, Tensor? key_starts, float scale) -> (Tensor, Tensor, "
-      "Tensor)");
+      "Tensor? first_key, Tensor? last_key, Tensor? key_starts, Tensor? sight, float scale) -> "
+      "(Tensor, Tensor, Tensor)");
 }
 TORCH_LIBRARY_IMPL(heddle, CPU, library) {
   library.impl("attention", &forward_cpu);
@@ -456,7 +468,7 @@ TORCH_LIBRARY_IMPL(heddle, Meta, library) {
 std::tuple<Tensor, Tensor> attention_part(const Tensor& q, const Tensor& k, const Tensor& v,
                                           const Keys& keys, double scale) {
   static const auto op = find<Forward>("heddle::attention");
-  return op.call(q, k, v, keys.first, keys.last, keys.starts, scale);
+  return op.call(q, k, v, keys.first, keys.last, keys.starts, keys.sight, scale);
 }
 
 std::tuple<Tensor, Tensor, Tensor> attention_part_backward(const Tensor& dout, const Tensor& q,
@@ -465,12 +477,13 @@ std::tuple<Tensor, Tensor, Tensor> attention_part_backward(const Tensor& dout, c
                                                            const Tensor& logsumexp,
                                                            const Keys& keys, double scale) {
   static const auto op = find<Backward>("heddle::attention_backward");
-  return op.call(dout, q, k, v, out, logsumexp, keys.first, keys.last, keys.starts, scale);
+  return op.call(dout, q, k, v, out, logsumexp, keys.first, keys.last, keys.starts, keys.sight,
+                 scale);
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale,
                  const Keys& keys) {
-  return Attention::apply(q, k, v, keys.first, keys.last, keys.starts, scale);
+  return Attention::apply(q, k, v, keys.first, keys.last, keys.starts, keys.sight, scale);
 }
 
 }  // namespace heddle::kernels

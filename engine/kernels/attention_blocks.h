@@ -53,9 +53,24 @@ inline bool can_be_cut(int64_t queries, int64_t keys, int64_t pieces) {
   return keys % pieces == 0 && keys > 0 && queries % (keys / pieces) == 0;
 }
 
+/// The most of each that a piece has; tests cut calls smaller.
+struct Cuts {
+  int64_t queries = kPieceQueries, keys = kPieceKeys, keys_backward = kPieceKeysBackward;
+  int64_t whole = kWholeQueries;
+
+  std::vector<Block> key_blocks(int64_t total, bool backward) const {
+    return blocks_of(total, total, backward ? keys_backward : keys);
+  }
+};
+
 /// Whether a call that can be cut is.
-inline bool is_cut(int64_t queries, int64_t pieces) {
-  return pieces > 0 || queries > kWholeQueries;
+inline bool is_cut(int64_t queries, int64_t pieces, const Cuts& cuts = {}) {
+  return pieces > 0 || queries > cuts.whole;
+}
+
+/// How many of a block of keys may lie before those of a block of queries, as far as sizes tell.
+inline int64_t seen_before(const Block& queries, const Block& keys, bool in_order) {
+  return in_order ? std::clamp<int64_t>(queries.begin - keys.begin, 0, keys.count) : keys.count;
 }
 
 /// Rows of queries whose products with all keys the composite holds at a time: of a kv head's query

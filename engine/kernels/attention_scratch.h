@@ -37,14 +37,12 @@ struct AttentionSizes {
 
 inline constexpr int64_t kBf16Bytes = 2, kFloatBytes = 4, kIndexBytes = 8;
 
-/// What takes the place of a random state, and where segments begin.
-inline int64_t small_buffers(const AttentionSizes& sizes, int64_t documents) {
-  return 4096 + aligned((sizes.batch * documents + 1) * kFloatBytes);
-}
+/// What takes the place of a random state.
+inline constexpr int64_t kSmallBuffers = 4096;
 
 /// Logsumexp in the kernel's order and in ours.
-inline int64_t library_forward(const AttentionSizes& sizes, int64_t documents) {
-  return small_buffers(sizes, documents) + 2 * aligned(sizes.rows() * kFloatBytes);
+inline int64_t library_forward(const AttentionSizes& sizes) {
+  return kSmallBuffers + 2 * aligned(sizes.rows() * kFloatBytes);
 }
 
 /// How many sums of dq there are. Blocks of keys add to one in any order, or, for one order, as
@@ -65,23 +63,10 @@ inline int64_t library_backward(const AttentionSizes& sizes, int64_t documents) 
       sizes.kv_heads == sizes.heads
           ? 0
           : 2 * aligned(sizes.batch * sizes.keys * sizes.heads * sizes.head_dim * kBf16Bytes);
-  return small_buffers(sizes, documents) + aligned(sizes.rows() * kFloatBytes) +
-         aligned(rows * kFloatBytes) +
+  return kSmallBuffers + aligned(sizes.rows() * kFloatBytes) + aligned(rows * kFloatBytes) +
          query_sums(sizes, documents) *
              aligned(rows * rounded(sizes.head_dim, kHeadDim) * kFloatBytes) +
          expanded;
-}
-
-/// Which keys blocks of queries see: numbers a query, and a few dozen a piece of keys.
-inline int64_t sight_of(int64_t queries, int64_t blocks, const AttentionSizes& sizes) {
-  if (!sizes.ranges) return 0;
-  return 8 * aligned(queries * kIndexBytes) +
-         blocks * (8192 + 32 * aligned(sizes.pieces * kIndexBytes));
-}
-inline int64_t order_of(const AttentionSizes& sizes) {
-  if (sizes.pieces == 0) return 0;
-  return aligned(sizes.keys * kIndexBytes) + aligned(sizes.keys / sizes.pieces * kIndexBytes) +
-         aligned(sizes.pieces * sizes.pieces) + 8 * aligned(sizes.pieces * kIndexBytes);
 }
 
 /// Copies of keys and values that do not lie next to each other.
@@ -100,11 +85,11 @@ inline int64_t pieces_forward(const AttentionSizes& sizes) {
   const int64_t result = aligned(range.query_elements() * kBf16Bytes),
                 sum = aligned(range.query_elements() * kFloatBytes),
                 numbers = aligned(range.rows() * kFloatBytes);
-  const int64_t of_own = gathered(own) + result + library_forward(own, cuda::kPieceDocuments);
+  const int64_t of_own = gathered(own) + result + library_forward(own);
   // The part in fp32 is weighed in place; five sets of a number a row weigh it.
-  const int64_t of_range = gathered(range) + result + library_forward(range, 4) + sum +
-                           5 * numbers + 2 * numbers + aligned(keys * kIndexBytes) + 4096;
-  return order_of(sizes) + sight_of(queries, 1, sizes) + sum + numbers + std::max(of_own, of_range);
+  const int64_t of_range =
+      gathered(range) + result + library_forward(range) + sum + 5 * numbers + 2 * numbers;
+  return sum + numbers + std::max(of_own, of_range);
 }
 
 inline int64_t pieces_backward(const AttentionSizes& sizes) {
@@ -119,16 +104,15 @@ inline int64_t pieces_backward(const AttentionSizes& sizes) {
   const int64_t of_own =
       gathered(own) + gradients(own) + library_backward(own, cuda::kPieceDocuments);
   const int64_t of_range = gathered(range) + sums +
-                           std::max(gradients(range) + library_backward(range, 4) + 4096,
+                           std::max(gradients(range) + library_backward(range, 4),
                                     2 * aligned(range.key_elements() * kBf16Bytes));
   int64_t most = 0;
   for (const auto& span :
        spans_of(blocks_of(sizes.queries, chunk_of(sizes), kPieceQueries), kWholeQueries)) {
     const int64_t summed = span.back().begin + span.back().count - span.front().begin;
-    most = std::max(most, aligned(sizes.of(summed, keys).query_elements() * kFloatBytes) +
-                              sight_of(summed, static_cast<int64_t>(span.size()), sizes));
+    most = std::max(most, aligned(sizes.of(summed, keys).query_elements() * kFloatBytes));
   }
-  return order_of(sizes) + most + std::max(of_own, of_range);
+  return most + std::max(of_own, of_range);
 }
 
 /// Products of rows with keys, `products` of them at a time; fp32 copies of k and v where they are
@@ -149,7 +133,7 @@ inline int64_t composite_scratch(const AttentionSizes& sizes, int64_t products) 
 inline int64_t gpu_forward_scratch(const AttentionSizes& sizes) {
   if (sizes.is_in_pieces()) return pieces_forward(sizes);
   if (!sizes.is_by_library()) return composite_scratch(sizes, 1);
-  return library_forward(sizes, sizes.ranges ? cuda::kDocuments : 0);
+  return library_forward(sizes);
 }
 
 inline int64_t gpu_backward_scratch(const AttentionSizes& sizes) {

@@ -143,7 +143,7 @@ std::tuple<Tensor, Tensor> attention(const Tensor& q_in, const Tensor& k_in, con
   const int64_t batch = q.size(0), heads = q.size(2);
   Tensor out = at::empty_like(q),
          logsumexp = at::empty({batch, heads, q.size(1)}, q.options().dtype(at::kFloat));
-  const Rows all(q, k, {first, last, starts}, 1);
+  const Rows all(q, k, {first, last, starts, {}}, 1);
   for (int64_t b = 0; b < batch; ++b)
     all.for_each([&](const Block& rows) {
       const Tensor p = all.products(all.taken(q[b], rows, 0).mul_(scale), k[b], 0);
@@ -169,7 +169,7 @@ std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& dout_in, con
   const Tensor dout = dout_in.contiguous(), q = q_in.contiguous(), out = out_in.contiguous(),
                k = k_in.to(at::kFloat), v = v_in.to(at::kFloat);
   Tensor dq = at::empty_like(q), dk = at::zeros_like(k), dv = at::zeros_like(v);
-  const Rows all(q, k, {first, last, starts}, 2);
+  const Rows all(q, k, {first, last, starts, {}}, 2);
   for (int64_t b = 0; b < q.size(0); ++b)
     all.for_each([&](const Block& rows) {
       const Tensor queries = all.taken(q[b], rows, 0).mul_(scale);

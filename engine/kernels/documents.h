@@ -2,6 +2,7 @@
 // is given instead is a first and a last key for each token.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/kernels/list_blocks.h"
@@ -46,5 +47,37 @@ struct SeenKeys {
            (token == 0 || is_longer(token, s, shared) || token - first[token - 1] > shared);
   }
 };
+
+/// Keys of all sequences of s tokens → starts [capacity + 1]: where each segment begins in all
+/// tokens, then how many tokens there are. A segment is a document; where there are more documents
+/// than that, short ones next to each other share one. found, of two: 1, or 0 where what tokens see
+/// is not their documents; the most tokens of a document that shares a segment, or 0 where none
+/// does. capacity: at least 3 · sequences.
+inline void find_documents(const SeenKeys& all, int64_t sequences, int64_t s, int64_t capacity,
+                           int32_t* starts, int32_t* found) {
+  const auto for_tokens = [&](auto&& each) {
+    for (int64_t sequence = 0; sequence < sequences; ++sequence)
+      for (int64_t token = 0; token < s; ++token)
+        each(SeenKeys{all.first + sequence * s, all.last + sequence * s}, sequence * s, token);
+  };
+  int64_t documents = 0;
+  bool documents_only = true;
+  for_tokens([&](const SeenKeys& keys, int64_t, int64_t token) {
+    documents += keys.begins(token) ? 1 : 0;
+    documents_only = documents_only && keys.sees_its_document(token);
+  });
+  const int64_t tokens = sequences * s;
+  const int64_t shared =
+      documents_only && documents > capacity ? longest_shared(tokens, sequences, capacity) : 0;
+  int32_t* segment = starts;
+  if (documents_only)
+    for_tokens([&](const SeenKeys& keys, int64_t sequence, int64_t token) {
+      if (keys.begins_segment(token, s, shared))
+        *segment++ = static_cast<int32_t>(sequence + token);
+    });
+  std::fill(segment, starts + capacity + 1, static_cast<int32_t>(tokens));
+  found[0] = documents_only ? 1 : 0;
+  found[1] = static_cast<int32_t>(shared);
+}
 
 }  // namespace heddle::kernels::cuda

@@ -41,13 +41,6 @@ void merge_attention(Type type, const void* a, const float* lse_a, const void* b
                      const float* lse_b, void* out, float* logsumexp, int64_t tokens, int64_t s,
                      int64_t heads, int64_t d, cudaStream_t stream);
 
-/// first, last [sequences, s] → starts [capacity + 1]: where each segment begins in all tokens,
-/// then how many tokens there are. A segment is a document; where there are more documents than
-/// that, short ones next to each other share one. found, of two: 1, or 0 where what tokens see is
-/// not their documents; the most tokens of a document that shares a segment, or 0 where none does.
-/// capacity: at least 3 · sequences.
-void find_documents(const int64_t* first, const int64_t* last, int64_t sequences, int64_t s,
-                    int64_t capacity, int32_t* starts, int32_t* found, cudaStream_t stream);
 /// Makes the values NaN unless *valid.
 void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream);
 
@@ -58,7 +51,7 @@ struct AttentionShape {
 };
 /// Attention within the documents that share a segment, over what was made of the segment as if it
 /// were one; nothing else is written. q, out [tokens, heads, d]; k, v [tokens, kv_heads, d]; first
-/// and found as above; logsumexp fp32 [heads, tokens].
+/// [tokens]; found: see find_documents in documents.h; logsumexp fp32 [heads, tokens].
 void short_documents(Type type, const AttentionShape& shape, const void* q, const void* k,
                      const void* v, const int64_t* first, const int32_t* found, void* out,
                      float* logsumexp, cudaStream_t stream);

@@ -25,9 +25,10 @@ at::Tensor rope(const at::Tensor& x, const at::Tensor& table, const at::Tensor& 
 /// int64 [B, S]. The N keys lie in equal pieces of consecutive indices, which begin at `starts`,
 /// int64 [pieces]; without it there is one piece, from 0. Without `first` and `last` attention is
 /// causal, N = S. Enough for documents packed into a sequence and for parts of one on several
-/// ranks, without a mask of S × N.
+/// ranks, without a mask of S × N. `sight`: what kernels need of the three besides, made once for
+/// all layers (sight_numbers.h).
 struct Keys {
-  std::optional<at::Tensor> first, last, starts;
+  std::optional<at::Tensor> first, last, starts, sight;
 };
 
 /// softmax(q·kᵀ·scale)·v over the keys that each query sees. q [B, S, H, D]; k, v [B, N, K, D], K

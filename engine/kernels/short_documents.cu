@@ -168,6 +168,14 @@ __global__ void backward_keys(AttentionShape shape, Given<T> given, const int64_
       });
 }
 
+template <typename T>
+__global__ void spoil(T* values, int64_t n, const int32_t* valid) {
+  if (*valid) return;
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * kThreads;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += stride)
+    values[i] = from_float<T>(NAN);
+}
+
 }  // namespace
 
 void short_documents(Type type, const AttentionShape& shape, const void* q, const void* k,
@@ -190,6 +198,12 @@ void short_documents_backward(Type type, const AttentionShape& shape, const void
     launch(stream, kBlocks, &backward_queries<T>, shape, given, first, found, static_cast<T*>(dq));
     launch(stream, kBlocks, &backward_keys<T>, shape, given, first, found, static_cast<T*>(dk),
            static_cast<T*>(dv));
+  });
+}
+
+void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream) {
+  by_type(type, [&]<typename T>() {
+    launch(stream, kBlocks, &spoil<T>, static_cast<T*>(values), n, valid);
   });
 }
 

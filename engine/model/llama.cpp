@@ -11,6 +11,7 @@
 #include "engine/model/linear.h"
 #include "engine/parallel/vocabulary.h"
 #include "engine/recipe/layout.h"
+#include "engine/recipe/modules.h"
 
 namespace heddle::model {
 namespace {

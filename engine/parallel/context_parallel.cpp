@@ -12,7 +12,8 @@ kernels::Keys keys_of(const Context& context) {
   const auto if_any = [](const Tensor& tensor) {
     return tensor.defined() ? std::optional(tensor) : std::nullopt;
   };
-  return {if_any(context.first_key), if_any(context.last_key), if_any(context.key_starts)};
+  return {if_any(context.first_key), if_any(context.last_key), if_any(context.key_starts),
+          if_any(context.sight)};
 }
 
 // Rank-major [ranks · B, S, …] → [B, ranks · S, …].

@@ -16,6 +16,7 @@ struct Context {
   at::Tensor first_key, last_key;  // [B, S]: see kernels::Keys; of the queries that attend here
   at::Tensor key_starts;  // [2 · ranks] in rank order; ring: [ranks, 2], row i the keys that
                           // come in step i
+  at::Tensor sight;       // kernels::Keys' of these; ring: a row a step
 };
 
 struct ContextParallel {

@@ -1,10 +1,10 @@
 #include "engine/parallel/exchange.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/split.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "engine/kernels/joined.h"
 #include "engine/runtime/collectives.h"
 
 namespace heddle::parallel {
@@ -78,7 +78,7 @@ struct SplitRows : torch::autograd::Function<SplitRows> {
     return at::split(x, x.size(0) / chunks);
   }
   static variable_list backward(AutogradContext*, const variable_list& grads) {
-    return {at::cat(grads), {}};
+    return {kernels::join(grads), {}};
   }
 };
 
@@ -111,7 +111,7 @@ std::vector<Tensor> split_rows(const Tensor& x, int64_t chunks) {
 }
 
 Tensor join_rows(const std::vector<Tensor>& chunks) {
-  return chunks.size() == 1 ? chunks.front() : at::cat(chunks);
+  return chunks.size() == 1 ? chunks.front() : kernels::join(chunks);
 }
 
 }  // namespace heddle::parallel

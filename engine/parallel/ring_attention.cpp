@@ -23,14 +23,14 @@ class Travelling {
 };
 
 kernels::Keys keys_in_step(const Tensor& first, const Tensor& last, const Tensor& starts,
-                           int64_t step) {
-  return {first, last, starts.select(0, step)};
+                           const Tensor& sight, int64_t step) {
+  return {first, last, starts.select(0, step), sight.select(0, step)};
 }
 
 struct Ring : torch::autograd::Function<Ring> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& q, const Tensor& k,
                         const Tensor& v, const Tensor& first, const Tensor& last,
-                        const Tensor& starts, double scale, int64_t ranks,
+                        const Tensor& starts, const Tensor& sight, double scale, int64_t ranks,
                         const std::string& group) {
     at::AutoDispatchBelowADInplaceOrView below;
     Tensor keys = at::stack({k, v});  // [2, B, S, K, D], of the rank whose turn it is
@@ -38,8 +38,9 @@ struct Ring : torch::autograd::Function<Ring> {
     for (int64_t step = 0; step < ranks; ++step) {
       std::optional<Travelling> next;
       if (step + 1 < ranks) next.emplace(keys, group);
-      auto [part, lse] = kernels::attention_part(q, keys.select(0, 0), keys.select(0, 1),
-                                                 keys_in_step(first, last, starts, step), scale);
+      auto [part, lse] =
+          kernels::attention_part(q, keys.select(0, 0), keys.select(0, 1),
+                                  keys_in_step(first, last, starts, sight, step), scale);
       if (step == 0) {
         out = part;
         logsumexp = lse;
@@ -48,7 +49,7 @@ struct Ring : torch::autograd::Function<Ring> {
       }
       if (next) keys = next->arrived();
     }
-    context->save_for_backward({q, k, v, out, logsumexp, first, last, starts});
+    context->save_for_backward({q, k, v, out, logsumexp, first, last, starts, sight});
     context->saved_data["scale"] = scale;
     context->saved_data["ranks"] = ranks;
     context->saved_data["group"] = group;
@@ -69,7 +70,7 @@ struct Ring : torch::autograd::Function<Ring> {
       if (step + 1 < ranks) next.emplace(keys, group);
       auto [dq_part, dk, dv] = kernels::attention_part_backward(
           grads[0], q, keys.select(0, 0), keys.select(0, 1), out, logsumexp,
-          keys_in_step(saved[5], saved[6], saved[7], step), scale);
+          keys_in_step(saved[5], saved[6], saved[7], saved[8], step), scale);
       dq = step == 0 ? dq_part : dq + dq_part;
       dkeys = at::stack({dk, dv});
       if (gradients) dkeys = gradients->arrived() + dkeys;
@@ -77,7 +78,7 @@ struct Ring : torch::autograd::Function<Ring> {
       if (next) keys = next->arrived();
     }
     dkeys = gradients->arrived();
-    return {dq, dkeys.select(0, 0), dkeys.select(0, 1), {}, {}, {}, {}, {}, {}};
+    return {dq, dkeys.select(0, 0), dkeys.select(0, 1), {}, {}, {}, {}, {}, {}, {}};
   }
 };
 
@@ -85,8 +86,8 @@ struct Ring : torch::autograd::Function<Ring> {
 
 Tensor ring_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Context& context,
                       double scale, const Group& group) {
-  return Ring::apply(q, k, v, context.first_key, context.last_key, context.key_starts, scale,
-                     group.ranks, group.name);
+  return Ring::apply(q, k, v, context.first_key, context.last_key, context.key_starts,
+                     context.sight, scale, group.ranks, group.name);
 }
 
 }  // namespace heddle::parallel

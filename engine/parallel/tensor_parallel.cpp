@@ -19,6 +19,7 @@ std::vector<Tensor> TensorParallel::apart(const Tensor& rows) const {
 }
 
 Tensor TensorParallel::enter(const Tensor& x) const {
+  if (!sequence) return gather(x);  // chunks of what each rank has whole would be copied
   return enter(x, [](const Tensor& rows, int64_t) { return std::vector<Tensor>{rows}; }).front();
 }
 
@@ -38,6 +39,7 @@ std::vector<Tensor> TensorParallel::enter(const Tensor& x, const RowsWork& work)
 }
 
 Tensor TensorParallel::leave(const Tensor& part) const {
+  if (!sequence) return reduce(part);
   return leave(part, [](const Tensor& rows) { return rows; });
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/passes/buffers.h"
 #include "engine/passes/graph_words.h"
 #include "engine/passes/in_place.h"
+#include "engine/passes/join.h"
 #include "engine/passes/lists.h"
 
 namespace heddle::passes {
@@ -63,12 +65,6 @@ class FreeRanges {
   int64_t end_ = 0;
 };
 
-// Results of an all-reduce of gradients take the place of what nobody reads any more.
-// What is sent stays where it is, and so does what replicas sum up.
-bool works_in_place(const Node& node) {
-  return graph::is_send(node) || (graph::is_all_reduce(node) && !node.module.empty());
-}
-
 class Planner {
  public:
   Planner(const Graph& graph, const ScratchBytes& scratch_bytes, int64_t alignment)
@@ -92,23 +88,35 @@ class Planner {
     return (bytes + plan_.alignment - 1) / plan_.alignment * plan_.alignment;
   }
 
+  // A part's root is the whole that it is joined to, which may be a part itself.
   void find_roots() {
-    plan_.root.resize(graph_.values.size());
-    for (size_t i = 0; i < plan_.root.size(); ++i) plan_.root[i] = static_cast<ValueId>(i);
+    const std::vector<ValueId> buffer = buffers(graph_);
+    std::vector<ValueId> whole(graph_.values.size(), kNoValue);
+    std::vector<int64_t> at(graph_.values.size(), 0);
     for (const Node& node : graph_.nodes) {
-      graph::for_each_use(node, [&](const Use& use) {
-        if (use.written != kNoValue) root(use.written) = root(use.value);
-      });
-      if (!graph::is_view(node) && !works_in_place(node)) continue;
-      if (graph::is_wait(node) || works_in_place(node)) {
-        const auto& pending = graph::list_of(node);
-        for (size_t i = 0; i < node.outputs.size(); ++i)
-          root(node.outputs[i]) = root(pending[i].value);
+      if (!is_join(node)) continue;
+      const auto& parts = graph::list_of(node);
+      const ValueId joined = node.outputs.front();
+      if (const ValueId known = whole[buffer[parts.front().value]]; known != kNoValue) {
+        whole[joined] = known;  // joined before
         continue;
       }
-      const ValueId base = std::get<Use>(node.args.front()).value;
-      for (ValueId output : node.outputs)
-        if (output != kNoValue) root(output) = root(base);
+      int64_t offset = 0;
+      for (const Use& part : parts) {
+        whole[buffer[part.value]] = joined;
+        at[buffer[part.value]] = offset;
+        offset += graph_.values[part.value].bytes();
+      }
+    }
+    plan_.root = buffer;
+    for (size_t value = 0; value < buffer.size(); ++value) {
+      int64_t offset = 0;
+      for (ValueId up = buffer[value]; whole[up] != kNoValue; up = whole[up]) {
+        offset += at[up];
+        plan_.root[value] = whole[up];
+      }
+      if (buffer[value] == static_cast<ValueId>(value) && plan_.root[value] != buffer[value])
+        parts_.push_back({static_cast<ValueId>(value), offset});
     }
   }
 
@@ -207,7 +215,8 @@ class Planner {
     plan_.scratch_bytes.assign(graph_.nodes.size(), 0);
     for (const Node& node : graph_.nodes)
       if (node.next_step)
-        for (ValueId output : node.outputs) place(root(output));
+        for (ValueId output : node.outputs)
+          if (plan_.place[root(output)] < 0) place(root(output));
     for (int32_t i = 0; i < count; ++i)
       plan_.scratch_bytes[i] = aligned(scratch_bytes_(graph_, graph_.nodes[i]));
     const Lists ends(graph_.nodes.size() + 1, [&](const auto& add) {
@@ -220,16 +229,19 @@ class Planner {
     });
     for (int32_t i = 0; i < count; ++i) {
       const Node& node = graph_.nodes[i];
-      for (size_t j = 0; j < node.outputs.size(); ++j) {
-        const ValueId output = node.outputs[j];
-        if (output == kNoValue || root(output) != output || plan_.place[output] >= 0) continue;
-        plan_.from[output] = i;
-        if (const ValueId before = replaced(i, j); before != kNoValue) {
-          plan_.place[output] = plan_.place[before];
+      const bool makes = !graph::is_view(node) && !works_in_place(node);
+      for (size_t j = 0; makes && j < node.outputs.size(); ++j) {
+        if (node.outputs[j] == kNoValue) continue;
+        const ValueId memory = root(node.outputs[j]);
+        if (plan_.place[memory] >= 0) continue;
+        plan_.from[memory] = i;
+        const ValueId before = memory == node.outputs[j] ? replaced(i, j) : kNoValue;
+        if (before != kNoValue) {
+          plan_.place[memory] = plan_.place[before];
           plan_.until[before] = i - 1;
           given_[before] = true;
         } else {
-          place(output);
+          place(memory);
         }
       }
       if (const int64_t scratch = plan_.scratch_bytes[i]; scratch > 0) {
@@ -245,12 +257,14 @@ class Planner {
         if (plan_.place[value] >= 0 && !given_[value]) remove(value);
     }
     plan_.arena_bytes = free_.end();
+    for (const auto& [part, offset] : parts_) plan_.place[part] = plan_.place[root(part)] + offset;
   }
 
   const Graph& graph_;
   const ScratchBytes& scratch_bytes_;
   MemoryPlan plan_;
-  std::vector<int32_t> waited_;  // by a collective's first result: where
+  std::vector<std::pair<ValueId, int64_t>> parts_;  // what is joined, at which offset of its root
+  std::vector<int32_t> waited_;                     // by a collective's first result: where
   std::vector<int32_t> last_use_;
   std::vector<bool> given_;  // by value: a result has taken its place
   FreeRanges free_;

@@ -14,10 +14,10 @@ inline constexpr int64_t kHostAlignment = 64, kGpuAlignment = 512;
 
 /// Where everything lies. Offsets and sizes are bytes, multiples of the alignment.
 struct MemoryPlan {
-  /// By value: the value whose memory it is (itself, what it is a view of, or what it was before a
-  /// node wrote to it).
+  /// By value: the value whose memory it is (itself, what it is a view of or joined to, or what it
+  /// was before a node wrote to it).
   std::vector<graph::ValueId> root;
-  /// By value, for roots in the arena: offset; -1 for inputs, states and what shares their memory.
+  /// By value, for roots in the arena and what is joined to them: offset; -1 for all others.
   std::vector<int64_t> place;
   /// By value, for roots: bytes, with the padding that collectives ask for.
   std::vector<int64_t> bytes;

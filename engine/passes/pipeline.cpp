@@ -9,6 +9,7 @@
 #include "engine/passes/bucket.h"
 #include "engine/passes/cast_lists.h"
 #include "engine/passes/fuse.h"
+#include "engine/passes/join.h"
 #include "engine/passes/unroll.h"
 #include "engine/passes/verify.h"
 
@@ -56,6 +57,8 @@ void run_unroll(Plan& plan, const PlanOptions& options) {
   unroll(plan.graph, order);
 }
 
+void run_join(Plan& plan, const PlanOptions& options) { join(plan.graph, options.alignment); }
+
 void run_bucket(Plan& plan, const PlanOptions& options) { bucket(plan.graph, options.buckets); }
 
 void run_casts(Plan& plan, const PlanOptions&) { cast_lists(plan.graph); }
@@ -67,9 +70,9 @@ void run_memory(Plan& plan, const PlanOptions& options) {
 }
 
 constexpr std::array kPasses = {
-    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},   Pass{"fuse", &run_fuse},
-    Pass{"unroll", &run_unroll},       Pass{"bucket", &run_bucket}, Pass{"casts", &run_casts},
-    Pass{"overlap", &run_overlap},     Pass{"memory", &run_memory},
+    Pass{"recompute", &run_recompute}, Pass{"stage", &run_stage},     Pass{"fuse", &run_fuse},
+    Pass{"unroll", &run_unroll},       Pass{"join", &run_join},       Pass{"bucket", &run_bucket},
+    Pass{"casts", &run_casts},         Pass{"overlap", &run_overlap}, Pass{"memory", &run_memory},
 };
 
 }  // namespace
@@ -127,8 +130,11 @@ std::string to_text(const Plan& plan) {
   text += fmt::format("# arena: {} bytes, at most {} of them alive at one time\n",
                       memory.arena_bytes, memory.live_bytes);
   for (size_t i = 0; i < memory.place.size(); ++i)
-    if (memory.root[i] == static_cast<graph::ValueId>(i) && memory.place[i] >= 0)
-      text += fmt::format("# %{} at {}: {} bytes\n", i, memory.place[i], memory.bytes[i]);
+    if (memory.place[i] >= 0) {
+      text += fmt::format("# %{} at {}: {} bytes", i, memory.place[i], memory.bytes[i]);
+      const bool is_part = memory.root[i] != static_cast<graph::ValueId>(i);
+      text += is_part ? fmt::format(", part of %{}\n", memory.root[i]) : "\n";
+    }
   return text;
 }
 

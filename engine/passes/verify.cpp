@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "engine/passes/buffers.h"
 #include "engine/passes/graph_words.h"
 #include "engine/passes/in_place.h"
+#include "engine/passes/join.h"
 
 namespace heddle::passes {
 namespace {
@@ -165,13 +167,42 @@ class Versions {
     return later_[value];
   }
 
+  // The number of the version that is made so. What is joined is written to with its whole, which
+  // is another one with any of its parts.
+  int32_t write(ValueId root) {
+    if (const auto parts = parts_.find(root); parts != parts_.end())
+      for (const ValueId part : parts->second) write_part(part);
+    write_wholes(root);
+    return ++newest_[root];
+  }
+  void write_part(ValueId root) {
+    ++newest_[root];
+    if (const auto parts = parts_.find(root); parts != parts_.end())
+      for (const ValueId part : parts->second) write_part(part);
+  }
+  void write_wholes(ValueId root) {
+    const auto wholes = wholes_.find(root);
+    if (wholes == wholes_.end()) return;
+    for (const ValueId whole : wholes->second) {
+      ++newest_[whole];
+      write_wholes(whole);
+    }
+  }
+
   void make(const Node& node) {
     graph::for_each_use(node, [&](const Use& use) {
       if (use.written == kNoValue) return;
       root_[use.written] = root_[use.value];
-      of_[use.written] = ++newest_[root_[use.value]];
+      of_[use.written] = write(root_[use.value]);
     });
     if (node.op->role != graph::Role::view) return;
+    if (is_join(node)) {
+      for (const Use& part : graph::list_of(node)) {
+        wholes_[root_[part.value]].push_back(node.outputs.front());
+        parts_[node.outputs.front()].push_back(root_[part.value]);
+      }
+      return;
+    }
     const auto* base = std::get_if<Use>(&node.args.front());
     if (!base || base->value == kNoValue) return;
     for (ValueId output : node.outputs) {
@@ -184,8 +215,9 @@ class Versions {
   const Graph& graph_;
   const Pairs& pairs_;
   Fault& fault_;
-  std::vector<ValueId> root_;         // by value: whose memory it is
-  std::vector<int32_t> of_, newest_;  // by value, by root: versions
+  std::vector<ValueId> root_;                               // by value: whose memory it is
+  std::vector<int32_t> of_, newest_;                        // by value, by root: versions
+  std::map<ValueId, std::vector<ValueId>> parts_, wholes_;  // of joins, by root
   std::vector<ValueId> later_;
 };
 
@@ -193,7 +225,7 @@ class Versions {
 class Places {
  public:
   Places(const Graph& graph, const MemoryPlan& memory, const Pairs& pairs, Fault& fault)
-      : graph_(graph), memory_(memory), pairs_(pairs), fault_(fault) {}
+      : graph_(graph), memory_(memory), pairs_(pairs), fault_(fault), buffer_(buffers(graph)) {}
 
   void check() {
     for (const Node& node : graph_.nodes)
@@ -203,6 +235,7 @@ class Places {
     for (size_t i = 0; i < graph_.nodes.size() && !fault_; ++i) {
       const Node& node = graph_.nodes[i];
       reads(node, i);
+      if (is_join(node)) parts_lie_in_order(node, i);
       if (graph::is_wait(node)) {
         const size_t start = pairs_.started[graph::list_of(node).front().value];
         reads(graph_.nodes[start], i);
@@ -210,7 +243,7 @@ class Places {
       }
       put_scratch(i);
       reads(node, i);
-      put_results(node, i);
+      if (!is_join(node)) put_results(node, i);
       for (ValueId output : node.outputs)
         if (output != kNoValue) read(output, node, i);
       has_scratch(i, i);
@@ -230,10 +263,13 @@ class Places {
     int64_t owner;  // a root; −1 − node: a node's scratch
   };
 
+  // What a value's memory belongs to as long as any of it is needed, and the part of it that is the
+  // value's.
   ValueId root(ValueId value) const { return memory_.root[value]; }
-  bool in_arena(ValueId value) const {
-    return memory_.place[root(value)] >= 0 && memory_.bytes[root(value)] > 0;
-  }
+  ValueId buffer(ValueId value) const { return buffer_[value]; }
+  int64_t begin(ValueId value) const { return memory_.place[buffer(value)]; }
+  int64_t bytes(ValueId value) const { return memory_.bytes[buffer(value)]; }
+  bool in_arena(ValueId value) const { return begin(value) >= 0 && bytes(value) > 0; }
 
   void put(int64_t begin, int64_t bytes, int64_t owner) {
     const int64_t end = begin + bytes;
@@ -249,7 +285,7 @@ class Places {
   }
 
   void put(ValueId value) {
-    if (in_arena(value)) put(memory_.place[root(value)], memory_.bytes[root(value)], root(value));
+    if (in_arena(value)) put(begin(value), bytes(value), root(value));
   }
 
   void put_scratch(size_t index) {
@@ -259,24 +295,31 @@ class Places {
 
   static int64_t scratch(size_t index) { return -1 - static_cast<int64_t>(index); }
 
+  // Who else has any of these bytes; several ranges of one owner may lie side by side.
   std::optional<std::string> other_owner(int64_t begin, int64_t bytes, int64_t owner) const {
-    const auto range = ranges_.find(begin);
-    if (range != ranges_.end() && range->second.owner == owner &&
-        range->second.end == begin + bytes)
-      return std::nullopt;
-    for (auto each = ranges_.upper_bound(begin + bytes - 1); each != ranges_.begin();) {
-      --each;
-      if (each->second.end <= begin) break;
-      const int64_t other = each->second.owner;
+    auto range = ranges_.upper_bound(begin);
+    if (range != ranges_.begin()) --range;
+    for (int64_t at = begin; at < begin + bytes; at = range->second.end, ++range) {
+      if (range == ranges_.end() || range->first > at || range->second.end <= at) return "nothing";
+      const int64_t other = range->second.owner;
       if (other != owner)
         return other >= 0 ? fmt::format("%{}", other)
                           : fmt::format("the scratch memory of node {}", -1 - other);
     }
-    return "nothing";
+    return std::nullopt;
   }
   std::optional<std::string> other_owner(ValueId value) const {
     if (!in_arena(value)) return std::nullopt;
-    return other_owner(memory_.place[root(value)], memory_.bytes[root(value)], root(value));
+    return other_owner(begin(value), bytes(value), root(value));
+  }
+
+  void parts_lie_in_order(const Node& join, size_t index) {
+    int64_t at = begin(join.outputs.front());
+    for (const Use& part : graph::list_of(join)) {
+      if (begin(part.value) != at || root(part.value) != root(join.outputs.front()))
+        fault_("4: {} has %{} elsewhere than where it belongs", text(join, index), part.value);
+      at += graph_.values[part.value].bytes();
+    }
   }
 
   void read(ValueId value, const Node& node, size_t index) {
@@ -298,7 +341,7 @@ class Places {
   void put_results(const Node& node, size_t index) {
     for (size_t j = 0; j < node.outputs.size(); ++j) {
       const ValueId output = node.outputs[j];
-      if (output == kNoValue || root(output) != output || !in_arena(output)) continue;
+      if (output == kNoValue || buffer(output) != output || !in_arena(output)) continue;
       const auto takes = may_take(graph_, node, j);
       for (size_t position = 0; position < node.args.size(); ++position) {
         const auto check = [&](const Use& use) {
@@ -316,15 +359,15 @@ class Places {
   }
 
   bool overlap(ValueId a, ValueId b) const {
-    if (!in_arena(a) || root(a) == root(b)) return false;
-    const int64_t at = memory_.place[root(a)], other = memory_.place[root(b)];
-    return at < other + memory_.bytes[root(b)] && other < at + memory_.bytes[root(a)];
+    if (!in_arena(a) || buffer(a) == buffer(b)) return false;
+    return begin(a) < begin(b) + bytes(b) && begin(b) < begin(a) + bytes(a);
   }
 
   const Graph& graph_;
   const MemoryPlan& memory_;
   const Pairs& pairs_;
   Fault& fault_;
+  std::vector<ValueId> buffer_;
   std::map<int64_t, Range> ranges_;  // by where they begin
 };
 

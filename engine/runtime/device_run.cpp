@@ -37,7 +37,6 @@ class CpuRun final : public DeviceRun {
     const std::optional<Interval>& waited = waiting_[instruction];
     return waited && waited->end_us > waited->begin_us ? waited : std::nullopt;
   }
-  void finish() override {}
   int64_t peak_bytes() const override {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

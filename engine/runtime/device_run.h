@@ -70,8 +70,16 @@ class DeviceRun {
   /// never come.
   virtual void give_up() {}
 
-  /// Returns when the step's operators are done. Throws c10::Error if a collective has failed.
-  virtual void finish() = 0;
+  /// Marks the end of what has been put in line, by one of two marks.
+  virtual void mark(size_t) {}
+  /// Returns when what the mark was set behind is done. Throws c10::Error if a collective has
+  /// failed.
+  virtual void wait_for(size_t) {}
+  /// The same of all that has been put in line.
+  void finish() {
+    mark(0);
+    wait_for(0);
+  }
 
   /// The most bytes of the device's memory that this process has had in use.
   virtual int64_t peak_bytes() const = 0;

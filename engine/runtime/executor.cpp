@@ -21,12 +21,15 @@ using graph::Node;
 namespace {
 
 // Whether a node changes a state once the gradients are there.
-bool updates(const Node& node) {
+bool changes_state(const Node& node) {
   bool writes = false;
   graph::for_each_use(
       node, [&](const graph::Use& use) { writes = writes || use.written != graph::kNoValue; });
   return writes && node.phase == graph::Phase::optimizer;
 }
+
+// The same but for sums, which begin anew in each step.
+bool updates(const Node& node) { return changes_state(node) && node.op->sum == graph::Sum::none; }
 
 // LibTorch does not look at numbers of 8 bits.
 bool is_finite(const at::Tensor& value) {
@@ -46,6 +49,7 @@ bool overlap(const at::Tensor& a, const at::Tensor& b) {
 Executor::Executor(Program program, std::unique_ptr<DeviceRun> device)
     : program_(std::move(program)),
       device_(std::move(device)),
+      sides_{HostSide(program_), HostSide(program_)},
       policy_(device_->records()),
       under_way_(program_.slots) {}
 
@@ -70,24 +74,47 @@ Result<> Executor::register_memory(const Arena& states) {
   return {};
 }
 
-void Executor::feed(const std::vector<NamedTensors>& micro_batches,
-                    const NamedTensors& step_inputs) {
-  for (auto& [name, target] : program_.inputs) {
+void Executor::feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs,
+                    const HostSide& side) {
+  for (const auto& [name, target] : program_.inputs) {
     const auto [plain, number] = passes::micro_batch_input(name);
     const NamedTensors& batch = micro_batches.at(static_cast<size_t>(number));
     const auto found = batch.find(plain);
-    target.copy_(found == batch.end() ? step_inputs.at(plain) : found->second);
+    at::Tensor(side.input(name))
+        .copy_(found == batch.end() ? step_inputs.at(plain) : found->second);
   }
+  side.send(program_);
 }
 
 const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches,
                                   const NamedTensors& step_inputs, Timeline* timeline) {
+  wait_for(put_in_line(micro_batches, step_inputs, timeline, false));
+  return program_.outputs;
+}
+
+void Executor::launch(const std::vector<NamedTensors>& micro_batches,
+                      const NamedTensors& step_inputs, Timeline* timeline) {
+  launched_.push_back(put_in_line(micro_batches, step_inputs, timeline, true));
+}
+
+const NamedTensors& Executor::finish() {
+  const Launched step = launched_.front();
+  launched_.pop_front();
+  wait_for(step);
+  return sides_.at(step.side).outputs();
+}
+
+Executor::Launched Executor::put_in_line(const std::vector<NamedTensors>& micro_batches,
+                                         const NamedTensors& step_inputs, Timeline* timeline,
+                                         bool fetches) {
   at::NoGradGuard no_grad;
   at::AutoDispatchBelowADInplaceOrView below_autograd;
   const bool timed = timeline != nullptr;
+  const size_t at = std::exchange(side_, 1 - side_);
+  HostSide& side = sides_.at(at);
   try {
     if (timed) device_->begin_times(program_.instructions.size());
-    feed(micro_batches, step_inputs);
+    feed(micro_batches, step_inputs, side);
     if (std::exchange(anew_, false)) begin_anew(timed);
     const ReplayPolicy::How how = looking_ ? ReplayPolicy::How::run : policy_.next(timed);
     if (how == ReplayPolicy::How::run || (how == ReplayPolicy::How::record && !record(timed))) {
@@ -96,13 +123,23 @@ const NamedTensors& Executor::run(const std::vector<NamedTensors>& micro_batches
     } else {
       replay(timed);
     }
-    device_->finish();
+    if (fetches) side.fetch(program_);
+    device_->mark(at);
   } catch (...) {
     device_->give_up();
     throw;
   }
-  if (timed) add_spans(*timeline);
-  return program_.outputs;
+  return {at, timeline};
+}
+
+void Executor::wait_for(const Launched& step) {
+  try {
+    device_->wait_for(step.side);
+  } catch (...) {
+    device_->give_up();
+    throw;
+  }
+  if (step.timeline) add_spans(*step.timeline);
 }
 
 // What the step before would have put under way for this one.
@@ -125,10 +162,13 @@ void Executor::run_instructions(bool timed) {
   bool updating = !before_update_;
   for (size_t i = 0; i < program_.instructions.size(); ++i) {
     const Instruction& instruction = program_.instructions[i];
-    if (!updating && updates(program_.graph.nodes[instruction.node])) {
+    if (!updating && changes_state(program_.graph.nodes[instruction.node])) {
       before_update_();
       updating = true;
     }
+    if (looking_ && std::holds_alternative<Call>(instruction.what) &&
+        updates(program_.graph.nodes[instruction.node]))
+      continue;
     execute(i, timed);
     if (looking_ && !std::holds_alternative<Start>(instruction.what))
       look_for_non_finite(instruction);

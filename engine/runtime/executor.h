@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "engine/runtime/device_run.h"
+#include "engine/runtime/host_side.h"
 #include "engine/runtime/program.h"
 #include "engine/runtime/replay_policy.h"
 #include "engine/runtime/timeline.h"
@@ -35,6 +37,16 @@ class Executor {
   const NamedTensors& run(const std::vector<NamedTensors>& micro_batches,
                           const NamedTensors& step_inputs, Timeline* timeline = nullptr);
 
+  /// The same in two parts: puts a step in line; waits for the oldest one that has been put there
+  /// and returns its outputs, all of them numbers, on the host, until `ahead()` steps more have
+  /// been put in line. The timeline is filled by then. Until all are done nothing else is called.
+  void launch(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs,
+              Timeline* timeline);
+  const NamedTensors& finish();
+  /// How many steps may be under way when another is put in line; none but those that neither are
+  /// timed.
+  int64_t ahead() const { return policy_.replays() ? 1 : 0; }
+
   /// Arena::join_pages of its arena.
   void join_pages() { program_.arena->join_pages(); }
 
@@ -42,9 +54,9 @@ class Executor {
   /// two share.
   void lend_arena();
 
-  /// Runs the step once more and names the first module and operator whose result on this rank is
-  /// not finite, as "layers.3.attention (mm, backward)"; empty if what is not finite came from
-  /// another rank. All ranks call it together, after a step that changed no state.
+  /// Runs the step once more, but for its updates, and names the first module and operator whose
+  /// result on this rank is not finite, as "layers.3.attention (mm, backward)"; empty if what is
+  /// not finite came from another rank. All ranks call it together.
   std::string first_non_finite(const std::vector<NamedTensors>& micro_batches,
                                const NamedTensors& step_inputs);
 
@@ -67,7 +79,16 @@ class Executor {
   int64_t collective_bytes() const { return collective_bytes_; }
 
  private:
-  void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs);
+  // Of a step that has been put in line; `side` is also the mark behind it.
+  struct Launched {
+    size_t side = 0;
+    Timeline* timeline = nullptr;
+  };
+  void feed(const std::vector<NamedTensors>& micro_batches, const NamedTensors& step_inputs,
+            const HostSide& side);
+  Launched put_in_line(const std::vector<NamedTensors>& micro_batches,
+                       const NamedTensors& step_inputs, Timeline* timeline, bool fetches);
+  void wait_for(const Launched& step);
   // A step, by its instructions, or as one launch.
   void begin_anew(bool timed);
   void run_instructions(bool timed);
@@ -96,6 +117,9 @@ class Executor {
 
   Program program_;
   std::unique_ptr<DeviceRun> device_;  // goes before the memory that it knows
+  std::array<HostSide, 2> sides_;      // in turn
+  size_t side_ = 0;                    // the next one
+  std::deque<Launched> launched_;
   ReplayPolicy policy_;
   std::array<std::unique_ptr<RecordedStep>, 2> recorded_;  // without times, with them
   std::vector<std::string> warnings_;

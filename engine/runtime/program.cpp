@@ -7,7 +7,9 @@
 
 #include "engine/graph/error_text.h"
 #include "engine/graph/operators.h"
+#include "engine/passes/join.h"
 #include "engine/passes/pipeline.h"
+#include "engine/runtime/host_side.h"
 #include "engine/runtime/races.h"
 
 namespace heddle::runtime {
@@ -53,13 +55,25 @@ class Lowering {
             state.name, fmt::join(expected.sizes, ", "), fmt::join(found->second.sizes(), ", "));
       value(state.value) = found->second;
     }
+    make_inputs();
+    return {};
+  }
+
+  void make_inputs() {
+    const int64_t align = device_.is_cuda() ? passes::kGpuAlignment : passes::kHostAlignment;
+    std::vector<int64_t> places;
+    int64_t bytes = 0;
     for (const graph::Binding& input : program_.graph.inputs) {
-      const graph::Value& expected = shape(input.value);
-      value(input.value) =
-          at::zeros(expected.sizes, at::TensorOptions(expected.dtype).device(device_));
+      places.push_back(bytes);
+      bytes += (shape(input.value).bytes() + align - 1) / align * align;
+    }
+    program_.input_bytes = at::zeros({bytes}, at::TensorOptions(at::kByte).device(device_));
+    for (size_t i = 0; i < places.size(); ++i) {
+      const graph::Binding& input = program_.graph.inputs[i];
+      value(input.value) = part_of(program_.input_bytes, places[i], shape(input.value).sizes,
+                                   shape(input.value).dtype);
       program_.inputs[input.name] = value(input.value);
     }
-    return {};
   }
 
   at::Tensor in_arena(int64_t offset, at::IntArrayRef sizes, at::IntArrayRef strides,
@@ -74,7 +88,7 @@ class Lowering {
     const passes::MemoryPlan& memory = program_.memory;
     for (size_t i = 0; i < memory.place.size(); ++i) {
       const auto id = static_cast<ValueId>(i);
-      if (memory.root[i] != id || memory.place[i] < 0) continue;
+      if (memory.place[i] < 0) continue;
       value(id) = in_arena(memory.place[i], shape(id).sizes, shape(id).strides, shape(id).dtype);
     }
   }
@@ -95,6 +109,7 @@ class Lowering {
     if (!op) return fail("there is no operator \"{}\"", node.op);
     if (graph::is_collective(node)) return start(index);
     if (graph::is_wait(node)) return wait(index);
+    if (passes::is_join(node)) return {};  // its parts are made there
     graph::for_each_use(node, [&](const Use& use) {
       if (use.written != kNoValue) value(use.written) = value(use.value);
     });
@@ -189,7 +204,7 @@ class Lowering {
         if (whole->size(0) > from.size(0))
           start.tails.push_back(whole->narrow(0, from.size(0), whole->size(0) - from.size(0)));
         from = *whole;
-      } else if (program_.memory.root[node.outputs[i]] != node.outputs[i]) {
+      } else if (program_.memory.place[node.outputs[i]] < 0) {
         value(node.outputs[i]) = to = from;  // in place
       }
       start.bytes += std::max(from.nbytes(), to.nbytes());
@@ -253,7 +268,7 @@ Result<Program> Program::create(graph::Graph graph, passes::MemoryPlan memory,
   if (arena->bytes() < memory.arena_bytes)
     return fail("an arena of {} bytes has no room for a plan of {}", arena->bytes(),
                 memory.arena_bytes);
-  Program program{std::move(graph), std::move(memory), std::move(arena), {}, {}, {}, {}, 0};
+  Program program{std::move(graph), std::move(memory), std::move(arena), {}, {}, {}, {}, {}, 0};
   Lowering lowering(program, device);
   if (const auto done = lowering.run(states); !done) return fail(done);
   if (passes::verifies())

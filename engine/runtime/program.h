@@ -55,7 +55,8 @@ struct Program {
   graph::Graph graph;
   passes::MemoryPlan memory;
   std::shared_ptr<Arena> arena;
-  NamedTensors inputs;  // copied into before a step; "tokens@1": of micro-batch 1
+  NamedTensors inputs;     // copied into before a step; "tokens@1": of micro-batch 1
+  at::Tensor input_bytes;  // bytes: all of these, side by side
   NamedTensors outputs;
   std::vector<Instruction> instructions;  // in order; views are none
   Tensors values;                         // by ValueId

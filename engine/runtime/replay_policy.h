@@ -21,6 +21,9 @@ class ReplayPolicy {
     return recorded_[timed] ? How::replay : How::record;
   }
 
+  /// Whether a step whose work is not timed is one launch from here on.
+  bool replays() const { return possible_ && recorded_[false]; }
+
   void ran() { ran_ += ran_ < kWarmUpSteps; }
   void recorded(bool timed) { recorded_[timed] = true; }
   /// From here on every step is run. Returns what the log should say.

@@ -82,8 +82,8 @@ bool any_rank(bool mine, int64_t ranks, c10::Device device) {
   return most_of_ranks({mine ? 1 : 0}, ranks, device).front() > 0;
 }
 
-at::Tensor tensor_of(const Asked& asked, c10::Device device) {
-  return at::tensor({asked.stop, asked.checkpoint, asked.saver_busy}, at::kFloat).to(device);
+at::Tensor tensor_of(const Asked& asked) {
+  return at::tensor({asked.stop, asked.checkpoint, asked.saver_busy}, at::kFloat);
 }
 
 Asked asked_of(const at::Tensor& tensor) {

@@ -38,9 +38,9 @@ struct Asked {
   bool saver_busy = false;                // no rank's saver may go on before all can
 };
 
-/// As a step reads and gives it: fp32 [kAsked] on `device`.
+/// As a step reads and gives it: fp32 [kAsked].
 inline constexpr int64_t kAsked = 3;
-at::Tensor tensor_of(const Asked& asked, c10::Device device);
+at::Tensor tensor_of(const Asked& asked);
 Asked asked_of(const at::Tensor& tensor);
 
 }  // namespace heddle::train

@@ -78,9 +78,9 @@ Result<> write(const std::string& path,
 }  // namespace
 
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                  const data::DataLoader& loader, c10::Device device) {
+                  const data::DataLoader& loader) {
   const StepSettings settings = settings_of(recipe);
-  const auto feed = make_feed(recipe, settings.layout, loader, 0, context.rank, device);
+  const auto feed = make_feed(recipe, settings.layout, loader, 0, context.rank);
   if (!feed) return fail(feed);
   const auto outputs = runner.run(feed->micro_batches, feed->step, nullptr);
 

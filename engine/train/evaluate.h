@@ -13,6 +13,6 @@ namespace heddle::train {
 /// safetensors: logits [B, S, V] of the whole batch, loss, and grad.<Hugging Face name> in Hugging
 /// Face's layout.
 Result<> evaluate(const recipe::Recipe& recipe, const launch::RankContext& context, Runner& runner,
-                  const data::DataLoader& loader, c10::Device device);
+                  const data::DataLoader& loader);
 
 }  // namespace heddle::train

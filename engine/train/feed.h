@@ -21,19 +21,17 @@ struct Feed {
 /// The inputs of the model and their sizes, all int64. Which there are depends on the layout.
 std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& recipe);
 
-/// A batch of whole sequences, as a rank reads it.
+/// A batch of whole sequences, as a rank reads it; on the CPU, as all that follows.
 runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                                    data::Batch batch, int64_t rank, c10::Device device);
+                                    data::Batch batch, int64_t rank);
 /// What a rank reads in a step besides: token_count, lr, step, asked (nothing), and what tells its
 /// place.
 runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                                   int64_t step, int64_t rank, c10::Device device);
+                                   int64_t step, int64_t rank);
 
-/// Step `step` (0-based) of rank `rank`, on `device`; numbers stay on the CPU, from where operators
-/// of any device take them. Waits for tokens that are not there yet.
+/// Step `step` (0-based) of rank `rank`. Waits for tokens that are not there yet.
 Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
-                       const data::DataLoader& loader, int64_t step, int64_t rank,
-                       c10::Device device);
+                       const data::DataLoader& loader, int64_t step, int64_t rank);
 
 /// What the model reads, by name.
 model::Batch batch_of(const runtime::NamedTensors& tensors);

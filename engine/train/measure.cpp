@@ -182,8 +182,7 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
   auto made = executor_of(recipe);
   if (!made) return fail(made);
   runtime::Executor& executor = *made;
-  const runtime::NamedTensors step_inputs =
-      step_tensors(recipe, recipe::Layout(recipe), 0, 0, at::kCPU);
+  const runtime::NamedTensors step_inputs = step_tensors(recipe, recipe::Layout(recipe), 0, 0);
   const runtime::NamedTensors batch = random_batch(recipe);
   executor.run({batch}, step_inputs);
   std::vector<std::vector<double>> seconds(executor.program().instructions.size());
@@ -269,8 +268,7 @@ Result<int64_t> measure_process() {
   const recipe::Recipe recipe = model_of(512, 2, recipe::Precision::fp32);
   auto executor = executor_of(recipe);
   if (!executor) return fail(executor);
-  executor->run({random_batch(recipe)},
-                step_tensors(recipe, recipe::Layout(recipe), 0, 0, at::kCPU));
+  executor->run({random_batch(recipe)}, step_tensors(recipe, recipe::Layout(recipe), 0, 0));
   const runtime::Program& program = executor->program();
   int64_t planned = program.arena->bytes();
   for (const graph::Binding& state : program.graph.states)

@@ -195,7 +195,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
       return failed(logged.error().message);
 
   if (!context.launch.eval_to.empty()) {
-    if (const auto done = evaluate(recipe, context, **runner, inputs->loader, *device); !done)
+    if (const auto done = evaluate(recipe, context, **runner, inputs->loader); !done)
       return failed(done.error().message);
     return Outcome{};
   }

@@ -24,7 +24,8 @@ using runtime::NamedTensors;
 
 class EagerRunner final : public Runner {
  public:
-  EagerRunner(const recipe::Recipe& recipe, StepSettings settings, c10::Device device) {
+  EagerRunner(const recipe::Recipe& recipe, StepSettings settings, c10::Device device)
+      : device_(device) {
     auto make = [this, device](const std::string& name, const std::vector<int64_t>& sizes) {
       return states[name] = at::zeros(sizes, at::TensorOptions(at::kFloat).device(device));
     };
@@ -38,17 +39,18 @@ class EagerRunner final : public Runner {
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline*) override {
-    for (NamedTensors batch : micro_batches) {
-      batch.insert(inputs.begin(), inputs.end());
-      step_->micro_batch(batch_of(batch), inputs.at("token_count"));
-    }
+    for (const NamedTensors& batch : micro_batches)
+      step_->micro_batch(batch_of(on_device(batch, inputs)), inputs.at("token_count"));
     if (before_update_) before_update_();
-    return step_->update(inputs.at("lr"), inputs.at("step"), inputs.at("asked"));
+    return step_->update(inputs.at("lr"), inputs.at("step"), inputs.at("asked").to(device_));
   }
+  void launch(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
+              runtime::Timeline* timeline) override {
+    outputs_ = run(micro_batches, inputs, timeline);
+  }
+  NamedTensors finish() override { return outputs_; }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
-    NamedTensors all = batch;
-    all.insert(inputs.begin(), inputs.end());
-    return validation_->validate(batch_of(all), inputs.at("token_count"));
+    return validation_->validate(batch_of(on_device(batch, inputs)), inputs.at("token_count"));
   }
   int64_t model_forward_calls() const override { return model_->forward_calls(); }
   void set_before_update(std::function<void()> before) override {
@@ -56,6 +58,16 @@ class EagerRunner final : public Runner {
   }
 
  private:
+  // All inputs. Numbers stay on the CPU, from where operators of any device take them.
+  NamedTensors on_device(NamedTensors batch, const NamedTensors& inputs) const {
+    batch.insert(inputs.begin(), inputs.end());
+    for (auto& [name, tensor] : batch)
+      if (tensor.dim() > 0) tensor = tensor.to(device_);
+    return batch;
+  }
+
+  c10::Device device_;
+  NamedTensors outputs_;  // of the newest step
   std::unique_ptr<model::Llama> model_;
   std::unique_ptr<Step> step_, validation_;
   std::function<void()> before_update_;
@@ -72,12 +84,16 @@ class PlannedRunner final : public Runner {
 
   NamedTensors run(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
                    runtime::Timeline* timeline) override {
-    if (++runs_ == 2) {  // not before the first step, which is waited for
-      executor_.join_pages();
-      states_.join_pages();
-    }
+    join_pages();
     return executor_.run(micro_batches, inputs, timeline);
   }
+  void launch(const std::vector<NamedTensors>& micro_batches, const NamedTensors& inputs,
+              runtime::Timeline* timeline) override {
+    join_pages();
+    executor_.launch(micro_batches, inputs, timeline);
+  }
+  NamedTensors finish() override { return executor_.finish(); }
+  int64_t ahead() const override { return executor_.ahead(); }
   NamedTensors validate(const NamedTensors& batch, const NamedTensors& inputs) override {
     executor_.lend_arena();
     return validation_->run({batch}, inputs, nullptr);
@@ -94,6 +110,13 @@ class PlannedRunner final : public Runner {
   std::vector<std::string> take_warnings() override { return executor_.take_warnings(); }
 
  private:
+  // Not before the first step, which is waited for.
+  void join_pages() {
+    if (++runs_ != 2) return;
+    executor_.join_pages();
+    states_.join_pages();
+  }
+
   runtime::Arena states_;  // what the states' tensors lie in
   int64_t runs_ = 0;
   runtime::Executor executor_;

@@ -46,10 +46,15 @@ struct RunnerFacts {
 class Runner {
  public:
   virtual ~Runner() = default;
-  /// As Executor::run.
+  /// As Executor::run; inputs are on the CPU.
   virtual runtime::NamedTensors run(const std::vector<runtime::NamedTensors>& micro_batches,
                                     const runtime::NamedTensors& step_inputs,
                                     runtime::Timeline* timeline) = 0;
+  /// As Executor's.
+  virtual void launch(const std::vector<runtime::NamedTensors>& micro_batches,
+                      const runtime::NamedTensors& step_inputs, runtime::Timeline* timeline) = 0;
+  virtual runtime::NamedTensors finish() = 0;
+  virtual int64_t ahead() const { return 0; }
   /// Forward alone, as Step::validate; `recipe` had validation when the runner was made.
   virtual runtime::NamedTensors validate(const runtime::NamedTensors& batch,
                                          const runtime::NamedTensors& step_inputs) = 0;

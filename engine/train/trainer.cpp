@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
+#include <deque>
 #include <filesystem>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/read_file.h"
@@ -91,19 +93,32 @@ class Trainer {
     std::signal(SIGTERM, [](int) { stop_asked = true; });
     std::signal(SIGUSR1, [](int) { checkpoint_asked = true; });
     Outcome outcome;
-    int64_t step = beginning_.step, asked_before = -1;
-    while (step < recipe_.training.steps && !outcome.stopped) {
-      if (const auto ran = one_step(step); !ran) return fail(ran);
+    int64_t step = beginning_.step, next = step, asked_before = -1;
+    while (!outcome.stopped && (next < recipe_.training.steps || !under_way_.empty())) {
+      if (next < recipe_.training.steps && may_launch(next)) {
+        if (const auto launched = launch(next); !launched) {
+          while (!under_way_.empty())
+            if (const auto finished = finish_oldest(); !finished) return fail(finished);
+          return fail(launched);
+        }
+        ++next;
+        continue;
+      }
+      if (const auto finished = finish_oldest(); !finished) return fail(finished);
       ++step;
       launch::give_word(context_.word_fd, {launch::Word::State::working, step});
-      outcome.stopped = asked_.stop && step < recipe_.training.steps;
-      // The signals of one request may fall to both sides of a step.
-      const bool again = asked_.checkpoint && asked_before == step - 1;
-      if (asked_.checkpoint) asked_before = step;
-      if (const auto saved =
-              save(step, outcome.stopped, asked_.checkpoint && !again, asked_.saver_busy);
-          !saved)
-        return fail(saved);
+      if (under_way_.empty()) {
+        if (const auto looked = look_for_not_finite(step); !looked) return fail(looked);
+        const Asked asked = std::exchange(asked_, {});
+        outcome.stopped = asked.stop && step < recipe_.training.steps;
+        // The signals of one request may fall to both sides of a step.
+        const bool again = asked.checkpoint && asked_before == step - 1;
+        if (asked.checkpoint) asked_before = step;
+        if (const auto saved =
+                save(step, outcome.stopped, asked.checkpoint && !again, asked.saver_busy);
+            !saved)
+          return fail(saved);
+      }
       // The save that a step ends with is copied while the next one begins.
       runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
@@ -128,23 +143,59 @@ class Trainer {
   }
 
  private:
+  // A step that has been put in line.
+  struct UnderWay {
+    int64_t step;
+    bool profiled;
+    double time;  // when it was begun
+    Clock::time_point begin;
+    double data_seconds = 0;
+    Feed feed = {};
+    runtime::Timeline timeline = {};
+  };
+
   Asked of_this_rank() {
     return {stop_asked.load(), checkpoint_asked.exchange(false), saver_ && saver_->busy()};
   }
 
-  Result<> one_step(int64_t step) {
-    const auto begin = Clock::now();
-    const double time = now();
-    auto made = make_feed(recipe_, layout_, loader_, step, context_.rank, device_);
-    if (!made) return fail(made);
-    Feed& feed = *made;
-    feed.step["asked"] = tensor_of(of_this_rank(), device_);
-    const double data_seconds = seconds_since(begin);
-
+  bool is_profiled(int64_t step) const {
     const int64_t every = recipe_.telemetry.profile_every;
-    const bool profiled = every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
-    runtime::Timeline timeline;
-    const auto outputs = runner_.run(feed.micro_batches, feed.step, profiled ? &timeline : nullptr);
+    return every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
+  }
+
+  // Whether a step may be put in line now, behind those that are under way.
+  bool may_launch(int64_t step) const {
+    if (under_way_.empty()) return true;
+    const auto is_due = [&](int64_t every) { return every > 0 && step % every == 0; };
+    const bool something_between = (validator_ && is_due(recipe_.validation.every)) ||
+                                   (saver_ && is_due(recipe_.checkpoint.every)) ||
+                                   (saver_ && saver_->saves()) || asked_.stop || asked_.checkpoint;
+    // With one more that is not finite the run may end.
+    const bool may_end = skipped_ > 0 || recipe_.training.max_skipped == 1;
+    return static_cast<int64_t>(under_way_.size()) <= runner_.ahead() && !something_between &&
+           !may_end && !is_profiled(step) && !under_way_.back().profiled;
+  }
+
+  Result<> launch(int64_t step) {
+    UnderWay begun{
+        .step = step, .profiled = is_profiled(step), .time = now(), .begin = Clock::now()};
+    auto feed = make_feed(recipe_, layout_, loader_, step, context_.rank);
+    if (!feed) return fail(feed);
+    begun.feed = std::move(*feed);
+    begun.feed.step["asked"] = tensor_of(of_this_rank());
+    begun.data_seconds = seconds_since(begun.begin);
+    UnderWay& kept = under_way_.emplace_back(std::move(begun));
+    runner_.launch(kept.feed.micro_batches, kept.feed.step,
+                   kept.profiled ? &kept.timeline : nullptr);
+    return {};
+  }
+
+  Result<> finish_oldest() {
+    const auto outputs = runner_.finish();
+    UnderWay done = std::move(under_way_.front());
+    under_way_.pop_front();
+    const int64_t step = done.step;
+    Feed& feed = done.feed;
     for (const std::string& warning : runner_.take_warnings())
       if (const auto logged =
               log_.append(telemetry::Log{now(), telemetry::Level::warning, warning});
@@ -152,8 +203,13 @@ class Trainer {
         return logged;
     const double loss = outputs.at("loss").item<double>();
     const double norm = outputs.at("grad_norm").item<double>();
-    asked_ = asked_of(outputs.at("asked"));
-    const double seconds = seconds_since(begin);
+    const Asked asked = asked_of(outputs.at("asked"));
+    asked_ = {asked_.stop || asked.stop, asked_.checkpoint || asked.checkpoint, asked.saver_busy};
+    // It began when it was the only one, or when the one before it had ended.
+    const Clock::time_point end = Clock::now();
+    const double seconds =
+        std::chrono::duration<double>(end - std::max(done.begin, std::exchange(finished_, end)))
+            .count();
     patience_.took(seconds);
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
     results_.losses.push_back(loss);
@@ -168,7 +224,7 @@ class Trainer {
                    {"lr", feed.step.at("lr").item<double>()},
                    {"tokens_per_second", static_cast<double>(results_.tokens_per_step) / seconds},
                    {"step_seconds", seconds},
-                   {"data_seconds", data_seconds},
+                   {"data_seconds", done.data_seconds},
                    {"resident_bytes", static_cast<double>(resident_bytes())},
                    {"tokens_seen",
                     static_cast<double>(loader_.samples_before(step + 1) * recipe_.data.seq_len)}}};
@@ -182,8 +238,8 @@ class Trainer {
       record.values["mfu"] = *mfu;
     if (validator_ && (step + 1) % recipe_.validation.every == 0)
       if (const auto validated = validate(step, record); !validated) return validated;
-    if (profiled) {
-      telemetry::Spans spans{.step = step + 1, .time = time, .spans = timeline.take()};
+    if (done.profiled) {
+      telemetry::Spans spans{.step = step + 1, .time = done.time, .spans = done.timeline.take()};
       const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
       results_.exposed_seconds.push_back(unhidden.exposed);
       results_.bubble_seconds.push_back(unhidden.bubble);
@@ -199,8 +255,17 @@ class Trainer {
     }
     if (const auto logged = log_.append(record); !logged) return logged;
     if (const auto told = tell_tokens(); !told) return told;
-    if (!std::isfinite(norm) || !std::isfinite(loss)) return not_finite(step, feed);
-    skipped_ = 0;
+    if (std::isfinite(norm) && std::isfinite(loss)) {
+      skipped_ = 0;
+      return {};
+    }
+    if (recipe_.training.max_norm == 0)
+      return fail(
+          "step {}: loss or gradient is not finite, and with training.max_norm = 0 weights are "
+          "updated before that is known; start again with a lower optimizer.lr, or with clipping",
+          step + 1);
+    ++skipped_;
+    not_finite_.emplace_back(step, std::move(feed));
     return {};
   }
 
@@ -233,25 +298,23 @@ class Trainer {
     return {};
   }
 
-  // Tells where it began. With clipping nothing was updated, and training goes on.
-  Result<> not_finite(int64_t step, const Feed& feed) {
-    if (recipe_.training.max_norm == 0)
-      return fail(
-          "step {}: loss or gradient is not finite, and with training.max_norm = 0 weights are "
-          "updated before that is known; start again with a lower optimizer.lr, or with clipping",
-          step + 1);
-    std::string where = runner_.first_non_finite(feed.micro_batches, feed.step);
-    if (!where.empty()) where = fmt::format("it began on rank {} in {}", context_.rank, where);
-    ++skipped_;
-    if (!where.empty() || context_.rank == 0)
-      if (const auto logged = log_.append(telemetry::Log{
-              now(), telemetry::Level::warning,
-              fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}",
-                          step + 1, where.empty() ? "it did not begin on rank 0" : where)});
-          !logged)
-        return logged;
+  // Of the steps since nothing was under way, up to the `done`-th, tells where it began. With
+  // clipping nothing was updated, and training goes on.
+  Result<> look_for_not_finite(int64_t done) {
+    std::string where;
+    for (const auto& [step, feed] : std::exchange(not_finite_, {})) {
+      where = runner_.first_non_finite(feed.micro_batches, feed.step);
+      if (!where.empty()) where = fmt::format("it began on rank {} in {}", context_.rank, where);
+      if (!where.empty() || context_.rank == 0)
+        if (const auto logged = log_.append(telemetry::Log{
+                now(), telemetry::Level::warning,
+                fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}",
+                            step + 1, where.empty() ? "it did not begin on rank 0" : where)});
+            !logged)
+          return logged;
+    }
     if (recipe_.training.max_skipped == 0 || skipped_ < recipe_.training.max_skipped) return {};
-    return too_many_skipped(step + 1, where);
+    return too_many_skipped(done, where);
   }
 
   // Loss and norm are the same on all ranks, and so is this end. The weights are those before the
@@ -329,7 +392,10 @@ class Trainer {
   Validator* validator_;
   telemetry::LogWriter& log_;
   c10::Device device_;
-  Asked asked_;  // of any rank, by the last step
+  std::deque<UnderWay> under_way_;  // the oldest first
+  Clock::time_point finished_;      // when the newest numbers were read
+  Asked asked_;                     // of any rank, by the steps since nothing was under way
+  std::vector<std::pair<int64_t, Feed>> not_finite_;  // of these
   Patience patience_;
   double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite

@@ -22,9 +22,11 @@ struct Outcome {
 /// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop
 /// after one of them got SIGTERM. SIGUSR1 to any rank asks for a checkpoint; the file
 /// checkpoint.name of its run directory may name it. Both are seen when a step begins, and done
-/// when it ends. `saver`: nullptr where the run keeps no checkpoints; `validator`: nullptr where it
-/// does not validate. The process groups exist and the runner's states are loaded. An error ends
-/// the run as failed.
+/// when it ends, or the one that is under way by then. The numbers of a step are read when the next
+/// one is under way where the runner takes it (Runner::ahead), and before it begins wherever what
+/// follows may depend on them. `saver`: nullptr where the run keeps no checkpoints; `validator`:
+/// nullptr where it does not validate. The process groups exist and the runner's states are loaded.
+/// An error ends the run as failed.
 Result<Outcome> train(const recipe::Recipe& recipe, const recipe::Layout& layout,
                       const launch::RankContext& context, Runner& runner,
                       const data::DataLoader& loader, const Beginning& beginning, Saver* saver,

@@ -65,7 +65,11 @@ Segment::Segment(const QStringList& choices, QWidget* parent)
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   if (!choices.isEmpty()) group_->button(0)->setChecked(true);
   connect(group_, &QButtonGroup::idToggled, this, [this](int index, bool checked) {
-    if (checked) Q_EMIT currentChanged(index);
+    if (!checked) return;
+    // A click does not take the focus, but where the segment has it, it is on what is chosen.
+    for (QAbstractButton* button : group_->buttons())
+      if (button->hasFocus()) group_->button(index)->setFocus(Qt::OtherFocusReason);
+    Q_EMIT currentChanged(index);
   });
 }
 

@@ -102,14 +102,14 @@ std::vector<Operator> operators(const at::TensorOptions& type) {
                k = at::randn({kBatch, kSeq, kKvHeads, kHeadDim}, type), v = at::randn_like(k),
                dout = at::randn_like(q);
   const double scale = 1.0 / std::sqrt(double(kHeadDim));
-  const auto attended = call("heddle::attention", {q, k, v, {}, {}, {}, scale});
+  const auto attended = call("heddle::attention", {q, k, v, {}, {}, {}, {}, scale});
   const Tensor out = attended[0].toTensor(), logsumexp = attended[1].toTensor();
   all.push_back(
       {"attention", kLayers, 3 * hidden, [=] { kernels::attention(q, k, v, scale); }, true});
   all.push_back(
       {"attention_backward", kLayers, 6 * hidden,
        [=] {
-         call("heddle::attention_backward", {dout, q, k, v, out, logsumexp, {}, {}, {}, scale});
+         call("heddle::attention_backward", {dout, q, k, v, out, logsumexp, {}, {}, {}, {}, scale});
        },
        true});
 

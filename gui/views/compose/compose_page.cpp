@@ -282,7 +282,8 @@ void ComposePage::launch() {
 void ComposePage::comparePlans() { Q_EMIT session().plansRequested(prediction_.two()); }
 
 void ComposePage::searchLayout() {
-  SearchDialog dialog(document_, QString::fromStdString(workbench::engine_path()), this);
+  SearchDialog dialog(document_, QString::fromStdString(workbench::engine_path()),
+                      prediction_.client(), this);
   dialog.exec();
 }
 

@@ -12,7 +12,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kLeft = 92, kRight = 40, kTop = 12, kBottom = 36;
+constexpr double kLeft = 104, kRight = 40, kTop = 12, kBottom = 36;
 constexpr double kDot = 4, kNear = 14;
 constexpr double kGib = 1 << 30;
 constexpr double kAcross = 62, kDown = 44;  // pixels between lines, at least
@@ -24,6 +24,11 @@ FrontChart::FrontChart(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setAccessibleName(tr("Layouts by memory and throughput"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void FrontChart::setEmptyText(const QString& text) {
+  emptyText_ = text;
+  update();
 }
 
 void FrontChart::setResult(const plan::SearchResult& result) {
@@ -94,27 +99,34 @@ void FrontChart::leaveEvent(QEvent*) { hover(-1); }
 void FrontChart::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
+  if (front_.empty() && !given_) {
+    painter.setPen(QPen(colors().line, 1));
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), metric::radius,
+                            metric::radius);
+    painter.setFont(font::text(13));
+    painter.setPen(colors().muted);
+    painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
+                     emptyText_);
+    return;
+  }
   paintAxes(painter);
-  if (front_.empty() && !given_) return;
   paintFront(painter);
 }
 
 void FrontChart::paintAxes(QPainter& painter) const {
   const QRectF field = this->field();
   painter.setFont(font::mono(11));
-  const bool empty = front_.empty() && !given_;
   const double rates = roundStep(rate_.high * kDown / field.height());
   for (double rate = 0; rate <= rate_.high; rate += rates) {
     const double y = std::round(field.bottom() - rate / rate_.high * field.height()) + 0.5;
     painter.setPen(colors().line);
     painter.drawLine(QPointF(field.left(), y), QPointF(field.right(), y));
     painter.setPen(colors().muted);
-    if (!empty)
-      painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
-                       format::tokensPerSecond(rate));
+    painter.drawText(QRectF(0, y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
+                     format::tokensPerSecond(rate));
   }
   const double sizes = kGib * roundStep(memory_.high / kGib * kAcross / field.width());
-  for (double size = 0; size <= memory_.high && !empty; size += sizes) {
+  for (double size = 0; size <= memory_.high; size += sizes) {
     const double x = field.left() + size / memory_.high * field.width();
     painter.drawText(QRectF(x - kAcross / 2, field.bottom() + 6, kAcross, 16),
                      Qt::AlignHCenter | Qt::AlignTop, format::bytes(size));
@@ -123,7 +135,7 @@ void FrontChart::paintAxes(QPainter& painter) const {
   painter.setPen(colors().muted);
   painter.drawText(QRectF(field.left(), height() - 16, field.width(), 16), Qt::AlignCenter,
                    tr("memory of the rank that needs most"));
-  if (limit_ <= 0 || empty) return;
+  if (limit_ <= 0) return;
   const double x = field.left() + field.width() * static_cast<double>(limit_) / memory_.high;
   painter.setPen(QPen(colors().bad, 1, Qt::DashLine));
   painter.drawLine(QPointF(x, field.top()), QPointF(x, field.bottom()));

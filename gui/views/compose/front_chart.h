@@ -14,13 +14,15 @@ class FrontChart : public QWidget {
  public:
   explicit FrontChart(QWidget* parent = nullptr);
 
+  /// In the middle while nothing is known.
+  void setEmptyText(const QString& text);
   /// What is known by now.
   void setResult(const plan::SearchResult& result);
   /// Index into the front; −1: none.
   int hovered() const { return hovered_; }
   QPointF pointOf(int index) const;
   QSize sizeHint() const override { return {520, 280}; }
-  QSize minimumSizeHint() const override { return {360, 220}; }
+  QSize minimumSizeHint() const override { return {360, 160}; }
 
  Q_SIGNALS:
   void hoveredChanged(int index);
@@ -44,6 +46,7 @@ class FrontChart : public QWidget {
   void paintAxes(QPainter& painter) const;
   void paintFront(QPainter& painter) const;
 
+  QString emptyText_;
   std::vector<plan::Found> front_;
   std::optional<plan::Found> given_;
   qint64 limit_ = 0;

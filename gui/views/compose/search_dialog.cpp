@@ -8,15 +8,17 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMesh = 168, kWhy = 120;
+constexpr int kMesh = 216, kWhy = 92;
 
 QString bytesText(qint64 bytes) { return format::bytes(static_cast<double>(bytes)); }
 
 }  // namespace
 
-SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, QWidget* parent)
+SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, PlanClient& client,
+                           QWidget* parent)
     : Dialog(tr("Search best layout"), QStringLiteral("search"), Tone::accent, parent),
       document_(document),
+      client_(client),
       search_(engine) {
   setObjectName(QStringLiteral("searchDialog"));
   kind_ = new Segment({tr("Best layout"), tr("How many GPUs")});
@@ -91,7 +93,7 @@ QWidget* SearchDialog::makeHovered() {
   figures_ = mono({});
   figures_->setObjectName(QStringLiteral("figures"));
   figures_->setWordWrap(true);
-  step_ = new StackedBar(14);
+  step_ = new FoundStep(client_);
   text->addWidget(words_);
   text->addWidget(figures_);
   text->addWidget(step_);
@@ -107,7 +109,8 @@ void SearchDialog::startOrCancel() {
   if (search_.isRunning()) return search_.cancel();
   const auto question = fields_->question();
   if (!question) return complain(QString::fromStdString(question.error().message));
-  search_.start(*question);
+  asked_ = *question;
+  search_.start(asked_);
   refresh();
 }
 
@@ -124,6 +127,11 @@ void SearchDialog::refresh() {
   setTone(state_, "muted");
   state_->setText(isCounting() ? countsWords() : frontWords());
   if (!isCounting() && search_.result().least) setTone(state_, "bad");
+  chart_->setEmptyText(running ? tr("The first layouts are being planned …")
+                       : search_.result().planned == 0
+                           ? tr("What a search finds stands here: layouts by the memory that they "
+                                "need and how fast they train")
+                           : tr("Nothing fits"));
   chart_->setResult(search_.result());
   counts_->setCounts(search_.counts());
   showHovered(chart_->hovered());
@@ -194,14 +202,9 @@ void SearchDialog::showHovered(int index) {
                         .arg(format::seconds(found->step_seconds),
                              format::tokensPerSecond(found->tokens_per_second),
                              bytesText(found->peak_bytes)));
-  const auto part = [](const QString& name, double seconds, const QColor& color) {
-    return StackedBar::Part{seconds, color,
-                            QStringLiteral("%1 %2").arg(name, format::seconds(seconds))};
-  };
-  step_->setParts({part(tr("compute"), found->compute_seconds, colors().compute),
-                   part(tr("exposed communication"), found->exposed_seconds, colors().exposed),
-                   part(tr("bubble"), found->bubble_seconds, colors().line)},
-                  found->step_seconds);
+  step_->show(*found);
+  // A search that runs has the cores, and may find a better one yet.
+  if (!search_.isRunning()) step_->plan(asked_);
   if (found->mesh.size() != recipe::kDimensions) return;
   recipe::Parallelism mesh;
   mesh.pp = found->mesh[0];

@@ -9,12 +9,12 @@
 #include "gui/models/layout_search.h"
 #include "gui/models/recipe_document.h"
 #include "gui/views/compose/counts_table.h"
+#include "gui/views/compose/found_step.h"
 #include "gui/views/compose/front_chart.h"
 #include "gui/views/compose/mesh_view.h"
 #include "gui/views/compose/search_fields.h"
 #include "gui/widgets/dialog.h"
 #include "gui/widgets/segment.h"
-#include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
 
@@ -22,8 +22,10 @@ class SearchDialog : public Dialog {
   Q_OBJECT
 
  public:
-  /// `engine`: the program that searches.
-  SearchDialog(RecipeDocument& document, const QString& engine, QWidget* parent);
+  /// `engine`: the program that searches. `client` plans the layout under the mouse once more, for
+  /// its timeline.
+  SearchDialog(RecipeDocument& document, const QString& engine, PlanClient& client,
+               QWidget* parent);
 
  private:
   /// What the segment chooses.
@@ -43,14 +45,16 @@ class SearchDialog : public Dialog {
   void takeOver(const plan::Found& found);
 
   RecipeDocument& document_;
+  PlanClient& client_;
   LayoutSearch search_;
+  SearchQuestion asked_;
   Segment* kind_;
   SearchFields* fields_;
   QStackedLayout* found_;
   FrontChart* chart_;
   CountsTable* counts_;
   QLabel *state_, *words_, *figures_;
-  StackedBar* step_;
+  FoundStep* step_;
   MeshView* mesh_;
   QVBoxLayout* why_;
   QPushButton *go_, *close_;

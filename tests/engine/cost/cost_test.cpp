@@ -193,6 +193,41 @@ class CostTest : public QObject {
     QCOMPARE(simulated.compute_seconds + exposed, step);
   }
 
+  void two_wires_data() {
+    QTest::addColumn<QString>("nodes");
+    // A transfer inside a node takes two seconds, one over the network four and half of the
+    // computing time next to it; any other node takes two.
+    QTest::addColumn<double>("step");
+    QTest::addColumn<double>("exposed");
+    const char* far = "  %2: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n";
+    const char* near = "  %3: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"tp\")\n";
+    const char* wait_far = "  %4: f32[4, 2] = heddle.wait([%2])\n";
+    const char* wait_near = "  %5: f32[4, 2] = heddle.wait([%3])\n";
+    const char* compute = "  %6: f32[4, 2] = aten.silu(%1)\n";
+    const char* after = "  %7: f32[4, 2] = aten.silu(%5)\n  %8: f32[4, 2] = aten.silu(%4)\n";
+    const auto order = [](auto... parts) { return (QString() + ... + parts); };
+    // The near one does not wait for the far one. 2 exposed, then 2 computed in 4 seconds, in whose
+    // first half the far one ends.
+    QTest::newRow("at the same time")
+        << order(far, near, wait_near, compute, wait_far, after) << 2.0 + 3.0 + 4.0 << 2.0;
+    QTest::newRow("the far one is waited for first")
+        << order(near, far, wait_far, wait_near, compute, after) << 4.0 + 6.0 << 4.0;
+  }
+  void two_wires() {
+    QFETCH(QString, nodes);
+    QFETCH(double, step);
+    QFETCH(double, exposed);
+    const graph::Graph graph = parsed(nodes.toStdString());
+    const auto program = cost::program_of(graph, [](const graph::Node& node) {
+      if (!graph::is_collective(node)) return cost::Duration{2.0};
+      return graph::group_of(node) == "tp" ? cost::Duration{2.0, 2.0, 0.0}
+                                           : cost::Duration{4.0, 4.0, 2.0, cost::Wire::network};
+    });
+    const cost::Simulated simulated = cost::simulate(program);
+    QCOMPARE(simulated.step_seconds, step);
+    QCOMPARE(simulated.exposed_seconds, exposed);
+  }
+
   void best_is_the_fastest_that_fits() {
     const graph::Graph toy = capture_toy();
     const passes::PlanOptions base = by_block(toy);

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/graph/error_text.h"
-#include "engine/kernels/operators.h"
+#include "engine/kernels/sight_numbers.h"
 #include "engine/runtime/device.h"
 
 namespace {
@@ -212,25 +212,28 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
       return at::randn({1, tokens, many, head_dim}).to(type);
     };
     const Tensor q = randn(heads), k = randn(kv_heads), v = randn(kv_heads), dout = randn(heads);
-    c10::IValue first, last;
+    c10::IValue first, last, sight, some_sight;  // of all tokens, and of those on the CPU
+    const int64_t some = std::min<int64_t>(tokens, 512);
     if (documents > 0) {
       const int64_t length = (tokens + documents - 1) / documents;
       const Tensor index = at::arange(tokens).view({1, tokens});
-      first = index.div(length, "floor") * length;
+      const Tensor begins = index.div(length, "floor") * length;
+      first = begins;
       last = index;
+      sight = kernels::sight_of(begins, index, {}, tokens);
+      some_sight = kernels::sight_of(begins.narrow(1, 0, some), index.narrow(1, 0, some), {}, some);
     }
     const double scale = 1 / std::sqrt(static_cast<double>(head_dim));
-    const auto forward = [&](c10::Device device, int64_t some) {
+    const auto forward = [&](c10::Device device, int64_t some, const c10::IValue& seen) {
       Stack stack;
       for (const c10::IValue& each : {c10::IValue(q), c10::IValue(k), c10::IValue(v), first, last})
         stack.push_back(each.isTensor() ? on(device, each.toTensor().narrow(1, 0, some)) : each);
-      stack.insert(stack.end(), {c10::IValue(), scale});
+      stack.insert(stack.end(), {c10::IValue(), seen.isTensor() ? on(device, seen) : seen, scale});
       c10::Dispatcher::singleton().findSchemaOrThrow("heddle::attention", "").callBoxed(&stack);
       return std::vector{stack[0].toTensor(), stack[1].toTensor()};
     };
-    const int64_t some = std::min<int64_t>(tokens, 512);
-    const auto expected = forward(c10::kCPU, some);
-    const auto found = forward(gpu, tokens);
+    const auto expected = forward(c10::kCPU, some, some_sight);
+    const auto found = forward(gpu, tokens, sight);
     const auto as_double = [](const Tensor& x) { return x.cpu().to(at::kDouble); };
     const double limit = type == at::kBFloat16 ? 8e-3 : 1e-4;
     const double away =
@@ -240,12 +243,13 @@ void attention(runtime::DeviceRun& run, const AttentionShape& shape, at::ScalarT
     std::vector<c10::IValue> there;
     for (const c10::IValue& each :
          {c10::IValue(dout), c10::IValue(q), c10::IValue(k), c10::IValue(v), c10::IValue(found[0]),
-          c10::IValue(found[1]), first, last, c10::IValue(), c10::IValue(scale)})
+          c10::IValue(found[1]), first, last, c10::IValue(), sight, c10::IValue(scale)})
       there.push_back(each.isTensor() ? on(gpu, each) : each);
     const auto call = [](const char* op, Stack stack) {
       c10::Dispatcher::singleton().findSchemaOrThrow(op, "").callBoxed(&stack);
     };
-    const Stack inputs{there[1], there[2], there[3], there[6], there[7], there[8], there[9]};
+    const Stack inputs{there[1], there[2], there[3], there[6],
+                       there[7], there[8], there[9], there[10]};
     const double ahead = seconds_of(run, [&] { call("heddle::attention", inputs); });
     const double back = seconds_of(run, [&] { call("heddle::attention_backward", there); });
     tell(check, away <= limit,
@@ -270,14 +274,15 @@ void attention_of_a_part(int64_t ranks, int64_t length, int64_t document, at::Sc
   const Tensor last = at::cat({part(1), part(2 * ranks - 2)}).unsqueeze(0),
                first = last.div(document, "floor") * document, starts = at::tensor(begins);
   const Tensor q = randn(2 * length, 8), k = randn(2 * ranks * length, 2),
-               v = randn(2 * ranks * length, 2), dout = randn(2 * length, 8);
+               v = randn(2 * ranks * length, 2), dout = randn(2 * length, 8),
+               sight = kernels::sight_of(first, last, starts, k.size(1));
   const std::string of = fmt::format("part of {} ranks, tokens {}, documents of {}", ranks,
                                      2 * ranks * length, document);
-  compare("attention", type, {q, k, v, first, last, starts, 0.125}, of);
-  Stack results{q, k, v, first, last, starts, 0.125};
+  compare("attention", type, {q, k, v, first, last, starts, sight, 0.125}, of);
+  Stack results{q, k, v, first, last, starts, sight, 0.125};
   c10::Dispatcher::singleton().findSchemaOrThrow("heddle::attention", "").callBoxed(&results);
   compare("attention_backward", type,
-          {dout, q, k, v, results[0], results[1], first, last, starts, 0.125}, of);
+          {dout, q, k, v, results[0], results[1], first, last, starts, sight, 0.125}, of);
 }
 
 // One timed instruction: first eager, then recorded and launched, timed from an eager event.

@@ -28,10 +28,9 @@ int64_t bytes_of(const Tensor& x) { return static_cast<int64_t>(x.nbytes()); }
 struct Allocating {
   using Scratch = runtime::ReusedScratch;
 
-  static std::tuple<Tensor, Tensor> forward(const Tensor& q, int64_t documents) {
+  static std::tuple<Tensor, Tensor> forward(const Tensor& q) {
     const auto fp32 = q.options().dtype(at::kFloat);
-    const Tensor starts = at::empty({documents + 1}, q.options().dtype(at::kInt)),
-                 found = at::empty({2}, starts.options()), seed = at::empty({2}, fp32);
+    const Tensor seed = at::empty({2}, fp32);
     const Tensor joined = at::zeros({q.size(2), q.size(1)}, fp32);
     return {at::zeros(q.sizes(), q.options()), joined.view({1, q.size(2), q.size(1)}).clone()};
   }
@@ -40,8 +39,7 @@ struct Allocating {
     const auto fp32 = q.options().dtype(at::kFloat);
     const auto rounded = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
     const int64_t rows = rounded(q.size(1), 128) + 128 * documents;
-    const Tensor starts = at::empty({documents + 1}, q.options().dtype(at::kInt)),
-                 found = at::empty({2}, starts.options()), joined = lse.clone();
+    const Tensor joined = lse.clone();
     const Tensor sums = at::empty({rows, q.size(2), rounded(q.size(3), 32)}, fp32),
                  numbers = at::empty({q.size(2), rows}, fp32);
     const Tensor dk = at::empty({k.size(1), q.size(2), q.size(3)}, q.options()),
@@ -52,11 +50,11 @@ struct Allocating {
 
   static std::tuple<Tensor, Tensor> documents(const Tensor& q, const Tensor&, const Tensor&,
                                               const OwnKeys&, double) {
-    return forward(q, cuda::kPieceDocuments);
+    return forward(q);
   }
   static std::tuple<Tensor, Tensor> range(const Tensor& q, const Tensor&, const Tensor&,
                                           const SeenRange&, double) {
-    return forward(q, 4);
+    return forward(q);
   }
   static std::tuple<Tensor, Tensor, Tensor> documents_backward(const Tensor&, const Tensor& q,
                                                                const Tensor& k, const Tensor&,
@@ -91,7 +89,7 @@ int64_t outside_of(int64_t bytes, Work&& work) {
 struct Call {
   AttentionSizes sizes;
   Tensor q, k, v, dout, lse;
-  Optional first, last, starts;
+  Optional first, last, starts, sight;
 
   Call(int64_t tokens, int64_t ranks, bool ranges, at::ScalarType type)
       : sizes{.type = type,
@@ -115,6 +113,7 @@ struct Call {
     last = at::arange(sizes.queries).unsqueeze(0);
     first = at::zeros_like(*last);
     if (ranks > 1) starts = at::arange(sizes.pieces) * (tokens / sizes.pieces);
+    sight = sight_of(*first, *last, starts, tokens);
   }
 };
 
@@ -177,7 +176,7 @@ class AttentionMemoryTest : public QObject {
     QFETCH(bool, ranges);
     const Call call(tokens, ranks, ranges, at::kBFloat16);
     QVERIFY(call.sizes.is_in_pieces());
-    const PiecedCall pieces{call.q, call.k, call.v, call.first, call.last, call.starts, 1.0};
+    const PiecedCall pieces{call.q, call.k, call.v, call.sizes.pieces, call.sight, 1.0};
     const auto forward = [&] { attention_in_pieces<Allocating>(pieces); };
     const auto backward = [&] {
       attention_in_pieces_backward<Allocating>(pieces, call.dout, call.q, call.lse);

@@ -25,9 +25,13 @@ struct ByCpu {
     Scratch() {}  // not trivial, so that it is no unused variable
   };
 
-  static Keys keys_of(const OwnKeys& own) { return {own.first, own.last, {}}; }
+  static Keys keys_of(const OwnKeys& own) {
+    if (!own.first) return {};
+    const int64_t n = own.first->size(1);
+    return kernels::keys_of(*own.first, at::arange(n).unsqueeze(0), {}, n);
+  }
   static bool is_absent(const OwnKeys& own) {
-    return own.present && own.present->item<int64_t>() == 0;
+    return own.first && own.segments.found[0].item<int32_t>() == 0;
   }
   static Keys keys_of(const SeenRange& range, const Tensor& q, const Tensor& k) {
     const int64_t n = q.size(1);
@@ -40,7 +44,7 @@ struct ByCpu {
       first.narrow(1, from, until - from).fill_(end(range.keys, 1));
       last.narrow(1, from, until - from).fill_(end(range.keys, 2) - 1);
     }
-    return {first, last, {}};
+    return kernels::keys_of(first, last, {}, k.size(1));
   }
 
   static std::tuple<Tensor, Tensor> documents(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -114,28 +118,38 @@ struct Dense {
   }
 };
 
-using Forward = std::tuple<Tensor, Tensor> (*)(const PiecedCall&);
-using Backward = std::tuple<Tensor, Tensor, Tensor> (*)(const PiecedCall&, const Tensor& dout,
+struct Call {
+  Tensor q, k, v;
+  Optional first, last, starts;
+
+  Keys keys() const { return first ? keys_of(*first, *last, starts, k.size(1)) : Keys(); }
+  // Small enough that there are many pieces.
+  PiecedCall in_pieces() const {
+    const Cuts cuts{.queries = 40, .keys = 72, .keys_backward = 56, .whole = 100};
+    Optional sight;
+    if (first) sight = sight_of(*first, *last, starts, k.size(1), cuts);
+    return {q, k, v, starts ? starts->numel() : 0, sight, kScale, cuts};
+  }
+};
+
+using Forward = std::tuple<Tensor, Tensor> (*)(const Call&);
+using Backward = std::tuple<Tensor, Tensor, Tensor> (*)(const Call&, const Tensor& dout,
                                                         const Tensor& out, const Tensor& lse);
 
-/// How a call is computed: by the operator itself, or in pieces small enough that there are many.
+/// How a call is computed: by the operator itself, or in pieces.
 struct Way {
   Forward forward;
   Backward backward;
 };
 const Way kOperator = {
-    [](const PiecedCall& call) {
-      return attention_part(call.q, call.k, call.v, {call.first, call.last, call.starts},
-                            call.scale);
-    },
-    [](const PiecedCall& call, const Tensor& dout, const Tensor& out, const Tensor& lse) {
-      return attention_part_backward(dout, call.q, call.k, call.v, out, lse,
-                                     {call.first, call.last, call.starts}, call.scale);
+    [](const Call& call) { return attention_part(call.q, call.k, call.v, call.keys(), kScale); },
+    [](const Call& call, const Tensor& dout, const Tensor& out, const Tensor& lse) {
+      return attention_part_backward(dout, call.q, call.k, call.v, out, lse, call.keys(), kScale);
     }};
 const Way kPieces = {
-    [](const PiecedCall& call) { return attention_in_pieces<ByCpu>(call, 40, 72); },
-    [](const PiecedCall& call, const Tensor& dout, const Tensor& out, const Tensor& lse) {
-      return attention_in_pieces_backward<ByCpu>(call, dout, out, lse, 40, 56, 100);
+    [](const Call& call) { return attention_in_pieces<ByCpu>(call.in_pieces()); },
+    [](const Call& call, const Tensor& dout, const Tensor& out, const Tensor& lse) {
+      return attention_in_pieces_backward<ByCpu>(call.in_pieces(), dout, out, lse);
     }};
 
 /// All ranks' results, put back in the sequences' order; gradients of keys are summed over ranks.
@@ -182,13 +196,8 @@ struct Ranks {
       return x.narrow(2, rank * group, group).contiguous();
     };
     const auto kv_head = [&](const Tensor& x) { return x.narrow(2, rank, 1).contiguous(); };
-    const PiecedCall call{query_heads(dense.q),
-                          kv_head(dense.k),
-                          kv_head(dense.v),
-                          dense.first,
-                          dense.last,
-                          {},
-                          kScale};
+    const Call call{query_heads(dense.q), kv_head(dense.k), kv_head(dense.v),
+                    dense.first,          dense.last,       {}};
     const auto [out, lse] = way.forward(call);
     const auto [dq, dk, dv] = way.backward(call, query_heads(dense.dout), out, lse);
     found.out.narrow(2, rank * group, group).copy_(out);
@@ -215,12 +224,12 @@ struct Ranks {
         begins.push_back(all.view({cp, 2}).select(0, step));
       }
     }
-    std::vector<PiecedCall> calls;
+    std::vector<Call> calls;
     for (size_t i = 0; i < keys.size(); ++i)
       calls.push_back({q, dense.k.index_select(1, keys[i]), dense.v.index_select(1, keys[i]), first,
-                       last, begins[i], kScale});
+                       last, begins[i]});
     Tensor out, lse;
-    for (const PiecedCall& call : calls) {
+    for (const Call& call : calls) {
       const auto [part, part_lse] = way.forward(call);
       std::tie(out, lse) =
           out.defined() ? merge_attention(out, lse, part, part_lse) : std::tuple(part, part_lse);
@@ -302,7 +311,7 @@ class AttentionPiecesTest : public QObject {
   // Without ranges attention is causal.
   void a_causal_call_is_cut_too() {
     const Dense dense(300, 1, at::kFloat);
-    const PiecedCall call{dense.q, dense.k, dense.v, {}, {}, {}, kScale};
+    const Call call{dense.q, dense.k, dense.v, {}, {}, {}};
     const auto [out, lse] = kPieces.forward(call);
     const auto [dq, dk, dv] = kPieces.backward(call, dense.dout, out, lse);
     for (const auto& [found, expected] : {std::pair(out, dense.out), std::pair(dq, dense.dq),
@@ -317,9 +326,9 @@ class AttentionPiecesTest : public QObject {
                  v = at::randn({1, keys, 1, 8}), dout = at::randn({1, tokens, 2, 8});
     const Tensor last = (at::arange(tokens) * 250 + 2000).unsqueeze(0);
     const Tensor first = (last - 9000).clamp_min(0);
-    const auto [out, lse] = attention_part(q, k, v, {first, last, {}}, kScale);
-    const auto [dq, dk, dv] =
-        attention_part_backward(dout, q, k, v, out, lse, {first, last, {}}, kScale);
+    const Keys seen = keys_of(first, last, {}, keys);
+    const auto [out, lse] = attention_part(q, k, v, seen, kScale);
+    const auto [dq, dk, dv] = attention_part_backward(dout, q, k, v, out, lse, seen, kScale);
     const auto wide = [](const Tensor& x) { return x.to(at::kDouble).transpose(1, 2); };
     const Tensor key = at::arange(keys), k_wide = wide(k), v_wide = wide(v), d = wide(dout);
     const Tensor hidden = key.lt(first.unsqueeze(2)).logical_or(key.gt(last.unsqueeze(2)));
@@ -340,7 +349,9 @@ class AttentionPiecesTest : public QObject {
     const Dense dense(16, 1, at::kFloat);
     const Tensor starts = at::tensor({0L, 8L});
     const auto out_of = [&](const Tensor& last) {
-      const PiecedCall call{dense.q, dense.k, dense.v, at::zeros_like(last), last, starts, kScale};
+      const Tensor first = at::zeros_like(last);
+      const PiecedCall call{dense.q, dense.k, dense.v, 2, sight_of(first, last, starts, 16),
+                            kScale};
       return std::get<0>(attention_in_pieces<ByCpu>(call));
     };
     QVERIFY(out_of(dense.last).isfinite().all().item<bool>());

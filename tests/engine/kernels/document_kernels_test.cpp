@@ -1,5 +1,5 @@
-// The CUDA kernels that find documents, and those of attention within short ones, as host code,
-// against the formulas.
+// Where documents begin; the CUDA kernels of attention within short ones, as host code, against the
+// formulas.
 #include <QTest>
 
 #include "engine/kernels/documents.h"
@@ -55,12 +55,10 @@ struct Found {
   size_t shared;
 };
 Found find(const Packed& packed, size_t capacity) {
-  const auto [starts, found] = in_any_order([&] {
-    Array<int32_t> at(capacity + 1), two(2);
-    cuda::find_documents(packed.first.data(), packed.last.data(), int64_t(packed.sequences),
-                         int64_t(packed.s), int64_t(capacity), at.data(), two.data(), nullptr);
-    return std::tuple(std::move(at), std::move(two));
-  });
+  Array<int32_t> starts(capacity + 1), found(2);
+  cuda::find_documents({packed.first.data(), packed.last.data()}, int64_t(packed.sequences),
+                       int64_t(packed.s), int64_t(capacity), starts.data(), found.data());
+  if (!starts.intact() || !found.intact()) qFatal("something was written behind the segments");
   Found result{{}, found[0] == 1, static_cast<size_t>(found[1])};
   for (size_t i = 0; i <= capacity; ++i) result.starts.push_back(static_cast<size_t>(starts[i]));
   return result;

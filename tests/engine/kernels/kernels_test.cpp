@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "engine/kernels/composite.h"
-#include "engine/kernels/operators.h"
+#include "engine/kernels/sight_numbers.h"
 
 namespace {
 
@@ -243,12 +243,12 @@ class KernelsTest : public QObject {
                  v = at::randn({2, 12, 2, 8}), dout = at::randn({2, 12, 4, 8});
     const Tensor index = at::arange(12).expand({2, 12}).contiguous(),
                  first = index.div(5, "floor") * 5;
-    const auto [whole, lse] = kernels::attention_part(q, k, v, {first, index, {}}, 0.3);
-    const auto [dq, dk, dv] =
-        kernels::attention_part_backward(dout, q, k, v, whole, lse, {first, index, {}}, 0.3);
+    const kernels::Keys all = kernels::keys_of(first, index, {}, 12);
+    const auto [whole, lse] = kernels::attention_part(q, k, v, all, 0.3);
+    const auto [dq, dk, dv] = kernels::attention_part_backward(dout, q, k, v, whole, lse, all, 0.3);
     Tensor out, sum, dq_sum = at::zeros_like(q);
     for (int64_t begin = 0; begin < 12; begin += 4) {
-      const kernels::Keys keys{first, index, at::tensor({begin})};
+      const kernels::Keys keys = kernels::keys_of(first, index, at::tensor({begin}), 4);
       const Tensor some = k.narrow(1, begin, 4), values = v.narrow(1, begin, 4);
       auto [part, part_lse] = kernels::attention_part(q, some, values, keys, 0.3);
       if (begin == 0) {
@@ -333,14 +333,16 @@ class KernelsTest : public QObject {
                  first = (last - at::tensor({4L, 0L, 2L, 3L, 9L, 1L, 0L, 5L, 20L})).clamp_min(0);
     const Tensor starts = at::tensor({8L, 0L, 16L});
     for (const bool pieces : {false, true}) {
-      const std::optional<Tensor> none, f = pieces ? std::optional(first) : none,
-                                        l = pieces ? std::optional(last) : none,
-                                        s = pieces ? std::optional(starts) : none;
+      const std::optional<Tensor> none,
+          f = pieces ? std::optional(first) : none, l = pieces ? std::optional(last) : none,
+          s = pieces ? std::optional(starts) : none,
+          sight = pieces ? kernels::keys_of(first, last, s, 12).sight : none;
       const Tensor &keys = pieces ? many : k, &values = pieces ? other : v;
       const auto [out, logsumexp] = composite::attention(q, keys, values, f, l, s, 0.3);
-      same(run("heddle::attention", q, keys, values, f, l, s, 0.3), {out, logsumexp});
+      same(run("heddle::attention", q, keys, values, f, l, s, sight, 0.3), {out, logsumexp});
       same(
-          run("heddle::attention_backward", dout, q, keys, values, out, logsumexp, f, l, s, 0.3),
+          run("heddle::attention_backward", dout, q, keys, values, out, logsumexp, f, l, s, sight,
+              0.3),
           list(composite::attention_backward(dout, q, keys, values, out, logsumexp, f, l, s, 0.3)));
       const auto [part, lse] = composite::attention(q, many, other, first, last, starts, 0.3);
       same(run("heddle::merge_attention", out, logsumexp, part, lse),

@@ -7,6 +7,7 @@
 
 #include "engine/graph/operators.h"
 #include "engine/passes/in_place.h"
+#include "engine/passes/join.h"
 #include "engine/recipe/parse.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
@@ -116,6 +117,28 @@ class LlamaPlanTest : public QObject {
           QVERIFY2(plan.graph.nodes[reader].phase != Phase::backward,
                    plan.graph.nodes[gather].module.text().c_str());
     }
+  }
+
+  // What tensor parallelism makes chunk by chunk, forward and backward.
+  void chunks_are_made_where_they_are_joined_data() {
+    QTest::addColumn<QStringList>("sets");
+    const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",
+                          "model.ffn_dim=128", "parallelism.tp=2", "parallelism.tp_chunks=2"};
+    QTest::newRow("rows spread") << two;
+    QTest::newRow("rows whole") << two + QStringList{"parallelism.sequence_parallel=false"};
+    QTest::newRow("bf16, recomputed")
+        << two + QStringList{"precision.param=\"bf16\"", "recompute.mode=\"full\""};
+    QTest::newRow("micro-batches") << two + QStringList{"training.global_batch=16"};
+  }
+  void chunks_are_made_where_they_are_joined() {
+    QFETCH(QStringList, sets);
+    const passes::Plan plan = planned(small(sets));
+    int joins = 0;
+    for (const Node& node : plan.graph.nodes) {
+      joins += passes::is_join(node);
+      QVERIFY2(node.op != "aten.cat", node.module.text().c_str());
+    }
+    QVERIFY(joins >= 36);
   }
 
   // Behind the last scatters and the gathers of the next step it would be waited for at the end.

@@ -39,7 +39,6 @@ class LaunchingRun final : public runtime::DeviceRun {
   std::optional<runtime::Interval> interval(size_t instruction) const override {
     return cpu_->interval(instruction);
   }
-  void finish() override { cpu_->finish(); }
   int64_t peak_bytes() const override { return cpu_->peak_bytes(); }
 
  private:

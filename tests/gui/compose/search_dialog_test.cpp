@@ -33,7 +33,7 @@ class SearchDialogTest : public QObject {
 
   void init() {
     document_ = documentOf(kText);
-    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, nullptr);
+    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, client_, nullptr);
     dialog_->resize(1000, 760);
     dialog_->show();
     QVERIFY(QTest::qWaitForWindowActive(dialog_.get()));
@@ -53,6 +53,11 @@ class SearchDialogTest : public QObject {
     QVERIFY(!text("words").isEmpty());
     QVERIFY2(text("figures").contains("tok/s") && text("figures").contains("GiB"),
              qPrintable(text("figures")));
+    const auto* timeline = dialog_->findChild<TimelineStrip*>();
+    QTRY_VERIFY_WITH_TIMEOUT(timeline->timeline() != nullptr, 60000);
+    QVERIFY(!timeline->timeline()->empty());
+    QVERIFY2(text("foundRank").startsWith("compute and communication of rank "),
+             qPrintable(text("foundRank")));
     QVERIFY2(text("whyNotMine").startsWith("This recipe: "), qPrintable(text("whyNotMine")));
     QTest::mouseClick(chart, Qt::LeftButton, {}, best);
     QVERIFY(document_->text() != kText);
@@ -75,7 +80,7 @@ class SearchDialogTest : public QObject {
 
   void what_the_others_decide_is_told_in_words() {
     document_->setKeys({{"parallelism.pp", "2"}}, "pp");
-    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, nullptr);
+    dialog_ = std::make_unique<SearchDialog>(*document_, kEngine, client_, nullptr);
     QCOMPARE(text("value parallelism.microbatches"), QString("auto: 2"));
     QCOMPARE(text("value parallelism.dp_shard"), QString("rest: 2"));
     QCOMPARE(text("value parallelism.tp"), QString("2"));
@@ -99,6 +104,14 @@ class SearchDialogTest : public QObject {
     QCOMPARE(document_->history()->count(), 1);
     document_->history()->undo();
     QCOMPARE(document_->text(), kText);
+  }
+
+  void the_focus_is_on_what_is_chosen() {
+    auto* kind = dialog_->findChild<Segment*>("kind");
+    kind->button(0)->setFocus(Qt::TabFocusReason);
+    QTest::mouseClick(kind->button(1), Qt::LeftButton);
+    QVERIFY(kind->button(1)->hasFocus());
+    QVERIFY(!kind->button(0)->hasFocus());
   }
 
   void a_number_of_ranks_without_a_layout_says_why() {
@@ -173,6 +186,7 @@ class SearchDialogTest : public QObject {
 
   QString text(const char* name) const { return dialog_->findChild<QLabel*>(name)->text(); }
 
+  PlanClient client_{kEngine};
   std::unique_ptr<RecipeDocument> document_;
   std::unique_ptr<SearchDialog> dialog_;
 };
