@@ -1,6 +1,7 @@
 #include "engine/cost/checks.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,9 @@
 #include "base/read_file.h"
 #include "base/read_json.h"
 #include "engine/cost/calibration.h"
+#include "engine/cost/gpu_calibration.h"
 #include "engine/cost/rates.h"
+#include "engine/hardware/catalogue.h"
 #include "engine/launch/run_files.h"
 
 namespace heddle::cost {
@@ -31,7 +34,11 @@ json to_json(const Check& check) {
           {"ranks", check.ranks},
           {"time", check.time},
           {"seconds", {check.predicted_seconds, check.measured_seconds}},
-          {"bytes", {check.predicted_bytes, check.measured_bytes}}};
+          {"bytes", {check.predicted_bytes, check.measured_bytes}},
+          {"build", check.build},
+          {"local_ranks", check.local_ranks},
+          {"threads", check.threads},
+          {"work", check.work}};
 }
 
 Check check_from_json(const json& read) {
@@ -42,7 +49,11 @@ Check check_from_json(const json& read) {
           .predicted_seconds = read.at("seconds").at(0),
           .measured_seconds = read.at("seconds").at(1),
           .predicted_bytes = read.at("bytes").at(0),
-          .measured_bytes = read.at("bytes").at(1)};
+          .measured_bytes = read.at("bytes").at(1),
+          .build = read.value("build", std::string()),
+          .local_ranks = read.value("local_ranks", int64_t{1}),
+          .threads = read.value("threads", int64_t{1}),
+          .work = read.value("work", WorkRatios())};
 }
 
 /// None where there is no file or it is no JSON; an entry that is no check is left out. An error
@@ -117,9 +128,19 @@ std::optional<Spread> spread_of(const std::vector<double>& ratios) {
 }
 
 Trust trust_here(const std::string& device) {
+  return trust_in(read_checks(checks_file()), host_name(), device, calibrated_here(device));
+}
+
+double calibrated_here(const std::string& device) {
+  if (device == "cuda") {
+    const std::string file =
+        fmt::format("{}/{}.toml", hardware::user_folder(), measured_name(host_name()));
+    struct stat entry {};
+    return stat(file.c_str(), &entry) == 0 ? static_cast<double>(entry.st_mtim.tv_sec) : 0;
+  }
   const auto kept = read_calibrations(calibration_file());
   const Calibration* last = kept ? newest(*kept, host_name()) : nullptr;
-  return trust_in(read_checks(checks_file()), host_name(), device, last ? last->time : 0);
+  return last ? last->time : 0;
 }
 
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,

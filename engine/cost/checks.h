@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "base/result.h"
 
 namespace heddle::cost {
+
+/// Measured over predicted seconds, by work_name.
+using WorkRatios = std::map<std::string, double>;
 
 /// A finished run, and what was predicted of it before its first step.
 struct Check {
@@ -18,6 +22,9 @@ struct Check {
   double time = 0;                                     // Unix seconds
   double predicted_seconds = 0, measured_seconds = 0;  // of a step, in the median
   double predicted_bytes = 0, measured_bytes = 0;      // at the peak of a rank
+  std::string build;                                   // of the program that ran it
+  int64_t local_ranks = 1, threads = 1;                // on this host; of each
+  WorkRatios work;                                     // by the rates as they were calibrated
 };
 
 /// $XDG_CACHE_HOME/heddle/checks.json.
@@ -52,5 +59,8 @@ Trust trust_in(const std::vector<Check>& checks, const std::string& host, const 
                double since);
 /// The same on this host, by its files, since it was calibrated.
 Trust trust_here(const std::string& device);
+
+/// When this host's CPUs or GPUs were, Unix seconds; 0: never.
+double calibrated_here(const std::string& device);
 
 }  // namespace heddle::cost

@@ -27,6 +27,18 @@ std::string short_name(c10::ScalarType type) {
   return type == c10::kBFloat16 ? "bf16" : type == c10::kFloat ? "f32" : c10::toString(type);
 }
 
+// Of compute, or of a link's collectives; 1 where no run has shown any.
+std::array<double, kWorkKindNames.size()> factors_of(const Refinement& refinement,
+                                                     const Link* link) {
+  std::array<double, kWorkKindNames.size()> factors{};
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const auto kind = static_cast<WorkKind>(i);
+    const auto known = refinement.factors.find(link ? work_name(kind, *link) : work_name(kind));
+    factors[i] = known == refinement.factors.end() ? 1 : known->second;
+  }
+  return factors;
+}
+
 }  // namespace
 
 int64_t whole_bytes(const Graph& graph, const Node& collective) {
@@ -56,7 +68,11 @@ CostModel::CostModel(const Rates& rates)
       flops_per_second_(rates.flops_per_second),
       bytes_per_second_(rates.bytes_per_second),
       process_bytes_(rates.process_bytes),
-      device_(rates.device) {
+      device_(rates.device),
+      refined_(rates.refinement.runs > 0),
+      factors_(factors_of(rates.refinement, nullptr)) {
+  for (const auto& [group, link] : links_)
+    transfer_factors_[group] = factors_of(rates.refinement, &link);
   for (const OperatorRate& rate : rates.operators) {
     rates_[rate.op].push_back(rate);
     if (rate.op == kMovesBytes) bytes_per_second_ = rate.per_second;
@@ -65,6 +81,19 @@ CostModel::CostModel(const Rates& rates)
 
 double CostModel::seconds(const Graph& graph, const Node& node) const {
   if (graph::is_collective(node) || graph::is_view(node)) return 0.0;
+  const double seconds = calibrated_seconds(graph, node);
+  return refined_ ? seconds * factors_[static_cast<size_t>(work_kind(graph, node))] : seconds;
+}
+
+Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
+  const Duration duration = calibrated_transfer(graph, collective);
+  if (!refined_) return duration;
+  const double factor = transfer_factors_.at(
+      graph::group_of(collective))[static_cast<size_t>(work_kind(graph, collective))];
+  return {duration.alone * factor, duration.beside_compute * factor, duration.lost * factor};
+}
+
+double CostModel::calibrated_seconds(const Graph& graph, const Node& node) const {
   if (device_) return device_seconds(graph, node);
   const double flops = passes::flops(graph, node);
   const double work = flops > 0 ? flops : static_cast<double>(passes::bytes_moved(graph, node));
@@ -96,24 +125,19 @@ double CostModel::device_seconds(const Graph& graph, const Node& node) const {
                          arithmetic == Arithmetic::float8_product);
 }
 
-Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
+Duration CostModel::calibrated_transfer(const Graph& graph, const Node& collective) const {
   const Link& travels = link(graph::group_of(collective));
   const int64_t bytes = whole_bytes(graph, collective);
   const auto of = [&](const CollectiveTimes& times) {
     return Duration{at_bytes(times.alone, bytes), at_bytes(times.beside_compute, bytes),
                     at_bytes(times.lost, bytes), travels.wire};
   };
-  for (const auto& [is_one, times] :
-       {std::pair(graph::is_send(collective) || graph::is_receive(collective) ||
-                      collective.op->role == graph::Role::shift,
-                  &travels.to_neighbour),
-        std::pair(collective.op->role == graph::Role::all_to_all, &travels.all_to_all),
-        std::pair(graph::is_exchange(collective) &&
-                      (graph::gathers(collective) || graph::scatters(collective)),
-                  &travels.activations),
-        std::pair(!graph::gathers(collective) && !graph::scatters(collective),
-                  &travels.all_reduce)})
-    if (is_one && !times->alone.empty()) return of(*times);
+  const WorkKind kind = work_kind(graph, collective);
+  for (const auto& [of_kind, times] : {std::pair(WorkKind::hops, &travels.to_neighbour),
+                                       std::pair(WorkKind::all_to_alls, &travels.all_to_all),
+                                       std::pair(WorkKind::exchanges, &travels.activations),
+                                       std::pair(WorkKind::sums, &travels.all_reduce)})
+    if (kind == of_kind && !times->alone.empty()) return of(*times);
   const Duration gather = of(travels.all_gather), scatter = of(travels.reduce_scatter);
   const bool passes_on = graph::is_send(collective) || graph::is_receive(collective);
   if (graph::gathers(collective) || passes_on) return gather;

@@ -1,11 +1,13 @@
 // How long a node of a graph takes: from what was measured, or by formula where nothing was.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
 
 #include "engine/cost/rates.h"
+#include "engine/cost/work_kind.h"
 #include "engine/graph/ir.h"
 
 namespace heddle::cost {
@@ -33,6 +35,10 @@ class CostModel {
   int64_t process_bytes() const { return process_bytes_; }
 
  private:
+  using Factors = std::array<double, kWorkKindNames.size()>;
+
+  double calibrated_seconds(const graph::Graph& graph, const graph::Node& node) const;
+  Duration calibrated_transfer(const graph::Graph& graph, const graph::Node& collective) const;
   double device_seconds(const graph::Graph& graph, const graph::Node& node) const;
 
   std::map<std::string, Link> links_;
@@ -40,6 +46,9 @@ class CostModel {
   double flops_per_second_, bytes_per_second_;                        // of other operators
   int64_t process_bytes_;
   std::optional<DeviceRates> device_;
+  bool refined_;
+  Factors factors_;                                  // of compute
+  std::map<std::string, Factors> transfer_factors_;  // by group
 };
 
 /// Bytes of a collective's whole tensors.

@@ -71,6 +71,7 @@ nlohmann::json to_json(const Rates& rates) {
                             {"operators", operators},
                             {"flops_per_second", rates.flops_per_second},
                             {"bytes_per_second", rates.bytes_per_second},
+                            {"refinement", to_json(rates.refinement)},
                             {"remarks", rates.remarks}};
   if (rates.device) written["device"] = to_json(*rates.device);
   return written;
@@ -88,6 +89,7 @@ Rates rates_from_json(const nlohmann::json& read) {
   for (const auto& rate : read.at("operators")) rates.operators.push_back(rate_from_json(rate));
   rates.flops_per_second = read.at("flops_per_second");
   rates.bytes_per_second = read.at("bytes_per_second");
+  rates.refinement = refinement_from_json(read.at("refinement"));
   rates.remarks = read.at("remarks");
   if (read.contains("device")) rates.device = device_rates_from_json(read.at("device"));
   return rates;

@@ -8,6 +8,7 @@
 
 #include "engine/cost/calibration.h"
 #include "engine/cost/device_rates.h"
+#include "engine/cost/refinement.h"
 
 namespace heddle::cost {
 
@@ -23,6 +24,7 @@ struct Rates {
   double flops_per_second = 5e10, bytes_per_second = 6e9;
   /// Of the catalogue: in place of all that is measured or guessed of operators.
   std::optional<DeviceRates> device;
+  Refinement refinement;             // by what finished runs took, all of these
   std::vector<std::string> remarks;  // what is wrong with them, in words
 };
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
-#include <optional>
-#include <tuple>
+#include <vector>
 
 namespace heddle::passes {
 namespace {
@@ -29,10 +27,14 @@ double seconds_of(Part part, const PartSeconds& seconds) {
 // When the parts of all micro-batches end; what has not ended ends never.
 class Ends {
  public:
-  explicit Ends(int64_t stages, double transfer = 0) : stages_(stages), transfer_(transfer) {}
+  explicit Ends(const Pipeline& pipeline, double transfer = 0)
+      : stages_(pipeline.stages), transfer_(transfer) {
+    for (std::vector<End>& part : ends_)
+      part.assign(static_cast<size_t>(pipeline.stages * pipeline.micro_batches), {});
+  }
 
   void set(const Action& action, double time) { set(action, time, time); }
-  void set(const Action& action, double sent, double time) { ends_[key(action)] = {sent, time}; }
+  void set(const Action& action, double sent, double time) { at(action) = {sent, time}; }
 
   // When all that an action needs is there.
   double ready(const Action& action) const {
@@ -54,21 +56,22 @@ class Ends {
   }
 
  private:
-  using Key = std::tuple<Part, int32_t, int32_t>;
-  static Key key(const Action& action) { return {action.part, action.stage, action.micro_batch}; }
-  double end(const Action& action) const { return find(action).time; }
-  double sent(const Action& action) const { return find(action).sent; }
   struct End {
-    double sent, time;
+    double sent = kNever, time = kNever;
   };
-  End find(const Action& action) const {
-    const auto found = ends_.find(key(action));
-    return found == ends_.end() ? End{kNever, kNever} : found->second;
+  double end(const Action& action) const { return at(action).time; }
+  double sent(const Action& action) const { return at(action).sent; }
+  size_t index(const Action& action) const {
+    return static_cast<size_t>(action.micro_batch * stages_ + action.stage);
   }
+  const End& at(const Action& action) const {
+    return ends_[static_cast<size_t>(action.part)][index(action)];
+  }
+  End& at(const Action& action) { return ends_[static_cast<size_t>(action.part)][index(action)]; }
 
   int64_t stages_;
   double transfer_;
-  std::map<Key, End> ends_;
+  std::array<std::vector<End>, 4> ends_;  // by part: of all micro-batches and stages
 };
 
 // Megatron's order: forwards in groups of `ranks` micro-batches a stage; after a warm-up that grows
@@ -119,17 +122,24 @@ std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
 class ZeroBubble {
  public:
   explicit ZeroBubble(const Pipeline& p)
-      : p_(p), ends_(p.stages), free_(p.ranks, 0.0), next_(p.stages), done_(p.ranks) {}
+      : p_(p), ends_(p), free_(p.ranks, 0.0), next_(p.stages), urgent_(p.ranks), done_(p.ranks) {
+    for (int64_t rank = 0; rank < p.ranks; ++rank) look(rank);
+  }
 
   std::vector<std::vector<Action>> run() {
     const PartSeconds one;
     for (int64_t left = 3 * p_.stages * p_.micro_batches; left > 0; --left) {
-      const auto [begin, rank, action] = most_urgent();
+      const auto first = std::ranges::min_element(urgent_, {}, &Candidate::begin);
+      const auto [begin, action] = *first;
+      const int64_t rank = first - urgent_.begin();
       const double end = begin + seconds_of(action.part, one);
       ends_.set(action, end);
       free_[rank] = end;
       done_[rank].push_back(action);
       ++next(action.part, action.stage);
+      // What the others wait for is this, if it is of the stages beside theirs.
+      for (int64_t stage = action.stage - 1; stage <= action.stage + 1; ++stage)
+        if (stage >= 0 && stage < p_.stages) look(p_.rank_of(stage));
     }
     return done_;
   }
@@ -137,7 +147,6 @@ class ZeroBubble {
  private:
   struct Candidate {
     double begin = kNever;
-    int64_t rank = 0;
     Action action;
   };
 
@@ -150,24 +159,24 @@ class ZeroBubble {
     return next(Part::forward, stage) - next(Part::inputs, stage) < ahead;
   }
 
-  Candidate most_urgent() {
+  void look(int64_t rank) {
     Candidate best;
-    for (int64_t rank = 0; rank < p_.ranks; ++rank)
-      for (const Part part : {Part::inputs, Part::forward, Part::weights})
-        for (int64_t stage = rank; stage < p_.stages; stage += p_.ranks) {
-          const Action action{part, static_cast<int32_t>(stage), next(part, stage)};
-          if (action.micro_batch >= p_.micro_batches) continue;
-          if (part == Part::forward && !may_go_forward(stage)) continue;
-          const double begin = std::max(ends_.ready(action), free_[rank]);
-          if (begin < best.begin) best = {begin, rank, action};
-        }
-    return best;
+    for (const Part part : {Part::inputs, Part::forward, Part::weights})
+      for (int64_t stage = rank; stage < p_.stages; stage += p_.ranks) {
+        const Action action{part, static_cast<int32_t>(stage), next(part, stage)};
+        if (action.micro_batch >= p_.micro_batches) continue;
+        if (part == Part::forward && !may_go_forward(stage)) continue;
+        const double begin = std::max(ends_.ready(action), free_[rank]);
+        if (begin < best.begin) best = {begin, action};
+      }
+    urgent_[rank] = best;
   }
 
   Pipeline p_;
   Ends ends_;
   std::vector<double> free_;                  // by rank
   std::vector<std::array<int32_t, 4>> next_;  // by stage and part: the next micro-batch
+  std::vector<Candidate> urgent_;             // by rank
   std::vector<std::vector<Action>> done_;     // by rank
 };
 
@@ -196,7 +205,7 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
     for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
       orders.push_back(actions_of(pipeline, rank));
   }
-  Ends ends(pipeline.stages, transfer);
+  Ends ends(pipeline, transfer);
   std::vector<std::vector<Turn>> turns(orders.size());
   for (bool moved = true; moved;) {
     moved = false;

@@ -9,6 +9,7 @@
 #include "engine/cost/catalogue_rates.h"
 #include "engine/cost/gpu_calibration.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/train/refined.h"
 
 namespace heddle::train {
 namespace {
@@ -52,6 +53,7 @@ cost::Rates rates_of_gpus(const recipe::Recipe& recipe, const recipe::Layout& la
         fmt::format("GPUs count as the catalogue's {}; heddle-engine calibrate --device cuda "
                     "measures them",
                     entry->name));
+  rates.refinement = refinement_at(place_here("cuda", ranks_of_host, rates.threads));
   return rates;
 }
 

@@ -8,20 +8,24 @@
 #include "base/number_text.h"
 #include "engine/cost/catalogue_rates.h"
 #include "engine/cost/checks.h"
+#include "engine/cost/gpu_calibration.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/probe/report.h"
 #include "engine/train/gpu_rates.h"
 #include "engine/train/rates.h"
+#include "engine/train/refined.h"
 #include "engine/train/speed_now.h"
 
 namespace heddle::train {
 namespace {
 
-/// How far predictions on this host have been off.
+/// By what they are refined, and how far predictions on this host have been off.
 void add_trust(Machine& machine) {
   cost::Trust trust = cost::trust_here(machine.gpu ? "cuda" : "cpu");
   machine.uncertain = trust.share;
-  machine.uncertain_words = std::move(trust.words);
+  machine.uncertain_words = words_of(machine.rates.refinement);
+  if (!machine.uncertain_words.empty() && !trust.words.empty()) machine.uncertain_words += "; ";
+  machine.uncertain_words += trust.words;
 }
 
 Machine this_machine(const recipe::Recipe& recipe) {
@@ -64,6 +68,13 @@ Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
   machine.sources = hardware::sources(entry);
   machine.remarks = machine.rates.remarks;
   return machine;
+}
+
+/// This host's GPUs as an entry of the catalogue: what has run here counts.
+void add_runs_here(Machine& machine, int64_t ranks) {
+  const int64_t local_ranks = std::min(ranks, machine.node_devices);
+  machine.rates.refinement = refinement_at(place_here("cuda", local_ranks, machine.rates.threads));
+  add_trust(machine);
 }
 
 /// The device's undisturbed rates, and the program.
@@ -120,6 +131,8 @@ Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name
   }
   Machine machine = of_catalogue(*entry, recipe, runs.value_or(cost::Executor::compiled));
   if (!runs) add_program(machine, *program, *entry);
+  if (runs == cost::Executor::heddle && entry->name == cost::measured_name(host_name()))
+    add_runs_here(machine, recipe.hardware.ranks);
   for (const recipe::Fault& fault : catalogue.faults) machine.remarks.push_back(fault.str());
   return machine;
 }

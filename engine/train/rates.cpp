@@ -23,6 +23,7 @@
 #include "engine/train/calibrate_gpus.h"
 #include "engine/train/gpu_rates.h"
 #include "engine/train/measure.h"
+#include "engine/train/refined.h"
 
 namespace heddle::train {
 namespace {
@@ -53,6 +54,7 @@ cost::Rates kept_rates(int64_t local_ranks, int64_t threads, const cost::GroupKi
                         .engine = HEDDLE_VERSION};
   cost::Rates rates = cost::rates_of(kept.value_or(std::vector<cost::Calibration>{}), host, groups);
   rates.threads = threads;
+  rates.refinement = refinement_at(place_here("cpu", local_ranks, threads));
   if (!kept) rates.remarks.push_back(kept.error().message);
   return rates;
 }

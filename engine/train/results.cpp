@@ -7,12 +7,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/host_name.h"
 #include "base/json_text.h"
 #include "engine/cost/checks.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
 #include "engine/train/agreement.h"
+#include "engine/train/refined.h"
 
 namespace heddle::train {
 
@@ -33,7 +33,6 @@ double median(std::vector<double> all) {
 }  // namespace
 
 std::vector<double> Results::timed() const {
-  constexpr size_t kWarmUp = 3;
   const size_t first = step_seconds.size() > kWarmUp ? kWarmUp : 0;
   return {step_seconds.begin() + static_cast<std::ptrdiff_t>(first), step_seconds.end()};
 }
@@ -94,15 +93,21 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
   constexpr size_t kEnough = 5;
   const std::optional<Expected>& expected = runner.facts.expected;
   if (!expected || results.timed().size() < kEnough) return;
+  const cost::RunPlace place = place_here(device.is_cuda() ? "cuda" : "cpu",
+                                          context.launch.local_ranks, runner.facts.rates.threads);
   (void)cost::keep_check(cost::checks_file(),
-                         {.host = host_name(),
-                          .device = device.is_cuda() ? "cuda" : "cpu",
+                         {.host = place.host,
+                          .device = place.device,
                           .ranks = context.launch.world_size,
                           .time = launch::now(),
                           .predicted_seconds = expected->step_seconds,
                           .measured_seconds = results.median_step_seconds(),
                           .predicted_bytes = static_cast<double>(expected->peak_bytes),
-                          .measured_bytes = static_cast<double>(results.peak_of_ranks)});
+                          .measured_bytes = static_cast<double>(results.peak_of_ranks),
+                          .build = place.build,
+                          .local_ranks = place.local_ranks,
+                          .threads = place.threads,
+                          .work = results.work});
 }
 
 }  // namespace

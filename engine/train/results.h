@@ -8,6 +8,7 @@
 
 #include "base/new_file.h"
 #include "base/result.h"
+#include "engine/cost/checks.h"
 #include "engine/launch/launch.h"
 #include "engine/train/runner.h"
 
@@ -15,12 +16,15 @@ namespace heddle::train {
 
 /// Collected step by step on every rank.
 struct Results {
+  static constexpr size_t kWarmUp = 3;
+
   std::string mode;
   int64_t first_step = 1;  // 1-based; more where the run goes on from a checkpoint
   std::vector<double> losses;
   std::vector<double> step_seconds;
   std::vector<double> exposed_seconds;  // of the profiled steps, on this rank
   std::vector<double> bubble_seconds;
+  cost::WorkRatios work;  // of the profiled steps after the warm-up, on this rank
   // The ranks' medians, their mean; none without such a step.
   std::optional<double> exposed_of_ranks;
   std::optional<double> bubble_of_ranks;
@@ -32,6 +36,8 @@ struct Results {
   int64_t peak_reserved_of_ranks = 0;  // with what a GPU's allocator held in reserve
   std::optional<double> peak_flops;    // of the GPU; none for a CPU, or one that is not known
 
+  /// Whether the last step was one of the first, which are slower.
+  bool is_warm_up() const { return step_seconds.size() <= kWarmUp; }
   /// The seconds of the steps after the warm-up (the first three, when there are more).
   std::vector<double> timed() const;
   double median_step_seconds() const;

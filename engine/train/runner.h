@@ -36,6 +36,7 @@ struct RunnerFacts {
   /// workspaces. This rank's, and once the ranks have met on their plan that of the rank that needs
   /// most.
   int64_t predicted_peak_bytes = 0;
+  cost::Rates rates;                 // that it was planned by
   std::optional<Expected> expected;  // before the first step, on rank 0
   std::string plan;                  // its text, which all ranks of a stage must share
   std::string plan_hash;             // of all stages together, once the ranks have met over it

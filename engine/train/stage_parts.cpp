@@ -96,9 +96,10 @@ class KindMaker {
   int64_t times(const Kind& kind, const graph::Node& node) const {
     if (node.phase == graph::Phase::optimizer) return 1;
     const int64_t count = recipe_.micro_batches();
-    int64_t times = 0;
-    for (int64_t m = 0; m < count; ++m) times += planned_as(kind, m, count) == node.micro_batch;
-    return times;
+    const auto is = [&](int64_t number) {
+      return int64_t{planned_as(kind, number, count) == node.micro_batch};
+    };
+    return is(0) + (count > 2 ? (count - 2) * is(1) : 0) + (count > 1 ? is(count - 1) : 0);
   }
 
   static bool joins_stages(const graph::Node& collective) {

@@ -21,6 +21,7 @@
 #include "engine/runtime/process_groups.h"
 #include "engine/train/agreement.h"
 #include "engine/train/feed.h"
+#include "engine/train/observed.h"
 #include "engine/train/patience.h"
 #include "engine/train/results.h"
 
@@ -68,7 +69,11 @@ class Trainer {
         recipe.training.global_batch * recipe.data.seq_len / context.launch.world_size;
     results_.flops_per_token =
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
-    if (runner.executor()) gpu_ = runner.executor()->device().name();
+    if (runner.executor()) {
+      gpu_ = runner.executor()->device().name();
+      if (context.rank == 0)
+        observed_.emplace(runner.executor()->program().graph, runner.facts.rates);
+    }
     if (gpu_.empty()) return;
     const hardware::Catalogue catalogue = hardware::load_catalogue();
     if (const hardware::Device* known = catalogue.of_driver(gpu_)) {
@@ -134,6 +139,7 @@ class Trainer {
       results_.exposed_of_ranks = mean_of_ranks(results_.median_exposed_seconds(), ranks, device_);
       results_.bubble_of_ranks = mean_of_ranks(results_.median_bubble_seconds(), ranks, device_);
     }
+    if (observed_) results_.work = observed_->ratios();
     if (const auto written = write_results(std::move(*room), context_, results_, runner_, device_);
         !written)
       return fail(written);
@@ -240,6 +246,7 @@ class Trainer {
       if (const auto validated = validate(step, record); !validated) return validated;
     if (done.profiled) {
       telemetry::Spans spans{.step = step + 1, .time = done.time, .spans = done.timeline.take()};
+      if (observed_ && !results_.is_warm_up()) observed_->add(spans.spans);
       const runtime::Unhidden unhidden = runtime::unhidden(spans.spans);
       results_.exposed_seconds.push_back(unhidden.exposed);
       results_.bubble_seconds.push_back(unhidden.bubble);
@@ -400,7 +407,8 @@ class Trainer {
   double told_tokens_ = 0;
   int64_t skipped_ = 0;  // steps in a row that were not finite
   Results results_;
-  std::string gpu_;  // its name; empty on a CPU
+  std::string gpu_;                   // its name; empty on a CPU
+  std::optional<Observed> observed_;  // of planned steps, on rank 0
 };
 
 }  // namespace

@@ -1,0 +1,114 @@
+// Runs that have finished make the next prediction better.
+#include <QTemporaryDir>
+#include <QTest>
+#include <cmath>
+
+#include "base/host_name.h"
+#include "engine/cost/checks.h"
+#include "engine/cost/rates.h"
+#include "engine_process.h"
+
+using namespace heddle;
+
+namespace {
+
+const QByteArray kRun =
+    "\n[training]\nlocal_batch = 4\nsteps = 24\n[telemetry]\nprofile_every = 4\n"
+    "[checkpoint]\nenabled = false\n[hardware]\nranks = 2\n";
+
+}  // namespace
+
+class RefinedTest : public QObject {
+  Q_OBJECT
+
+ private:
+  QTemporaryDir folder_;
+  QProcessEnvironment environment_ = QProcessEnvironment::systemEnvironment();
+
+  QString recipe(const char* name, int layers, const QByteArray& rest) const {
+    const QString path = folder_.filePath(name);
+    QFile file(path);
+    if (!file.open(QFile::WriteOnly)) qFatal("%s", qPrintable(path));
+    file.write(small_recipe(rest.constData(), layers));
+    return path;
+  }
+  QJsonObject planned(const QString& recipe) const {
+    return run_engine({"plan", recipe, "--json"}, {}, environment_).results();
+  }
+  QJsonObject trained(const QString& recipe) const {
+    return run_engine({"train", recipe}, {}, environment_).results();
+  }
+  static double off(const QJsonObject& plan, const QJsonObject& run) {
+    return std::abs(std::log(plan["step_seconds"].toDouble() / run["step_seconds"].toDouble()));
+  }
+
+ private Q_SLOTS:
+  // A calibration that is wrong by a factor of ten.
+  void initTestCase() {
+    environment_.insert("XDG_CACHE_HOME", folder_.path());
+    const std::string file = folder_.filePath("heddle/calibration.json").toStdString();
+    cost::Calibration slow{.host = host_name(),
+                           .ranks = 2,
+                           .threads = 1,
+                           .cores = 2,
+                           .time = 1,
+                           .engine = "test",
+                           .speed = {1e10, 1e9},
+                           .process_bytes = 100'000'000,
+                           .links = {cost::formula_link("memory", 2)},
+                           .operators = {}};
+    for (const char* op : {"aten.mm", cost::kMovesBytes})
+      slow.operators.push_back({op, "f32", {}, 2e8});
+    QVERIFY(cost::keep_calibration(file, slow).has_value());
+  }
+
+  void the_next_prediction_is_closer() {
+    const QString mine = recipe("mine.toml", 2, kRun), other = recipe("other.toml", 4, kRun);
+    const QJsonObject before = planned(mine), other_before = planned(other);
+    QVERIFY(before["step_seconds"].toDouble() > 0);
+    QVERIFY(!before["uncertain_words"].toString().contains("refined"));
+    const QJsonObject run = trained(mine);
+    QVERIFY(run["step_seconds"].toDouble() > 0);
+    const QJsonObject after = planned(mine), other_after = planned(other);
+    QVERIFY2(after["uncertain_words"].toString().startsWith("refined by a run here"),
+             qPrintable(after["uncertain_words"].toString()));
+    const auto said = [](double is, double was) {
+      return QString("off by a factor of %1, before %2").arg(std::exp(is)).arg(std::exp(was));
+    };
+    QVERIFY2(off(after, run) < off(before, run) / 2,
+             qPrintable(said(off(after, run), off(before, run))));
+    // The same prediction twice.
+    QCOMPARE(planned(mine)["step_seconds"], after["step_seconds"]);
+
+    // What was learnt from one recipe holds for another one.
+    const QJsonObject other_run = trained(other);
+    QVERIFY2(off(other_after, other_run) < off(other_before, other_run) / 2,
+             qPrintable(said(off(other_after, other_run), off(other_before, other_run))));
+    QVERIFY(planned(mine)["uncertain_words"].toString().startsWith("refined by 2 runs here"));
+  }
+
+  // Each after the other: a run of another build; the machine calibrated anew.
+  void what_does_not_hold_any_more_is_left_out() {
+    const QString mine = recipe("mine.toml", 2, kRun);
+    const std::string file = folder_.filePath("heddle/checks.json").toStdString();
+    std::vector<cost::Check> runs = cost::read_checks(file);
+    QCOMPARE(runs.size(), size_t{2});
+    QFile::remove(QString::fromStdString(file));
+    for (cost::Check& each : runs) {
+      each.build = "another";
+      QVERIFY(cost::keep_check(file, each).has_value());
+    }
+    QVERIFY(!planned(mine)["uncertain_words"].toString().contains("refined"));
+    trained(mine);
+    QVERIFY(planned(mine)["uncertain_words"].toString().startsWith("refined by a run here"));
+
+    const std::string calibrations = folder_.filePath("heddle/calibration.json").toStdString();
+    cost::Calibration again = cost::read_calibrations(calibrations).value().front();
+    again.time = 4e9;
+    QVERIFY(cost::keep_calibration(calibrations, again).has_value());
+    QVERIFY(!planned(mine)["uncertain_words"].toString().contains("refined"));
+  }
+};
+
+QTEST_GUILESS_MAIN(RefinedTest)
+#include "refined_test.moc"
