@@ -52,8 +52,7 @@ bool JoinedLinear::joins(const std::vector<NamedLayer>& layers,
   return std::all_of(layers.begin(), layers.end(), [&](const NamedLayer& each) {
     const Parameter& weight = each.layer.weight;
     const Sharding& sharding = weight.sharding;
-    const bool is_made = sharding.ranks > 1 || sharding.compute != weight.shard.scalar_type();
-    return is_made && weight.shape[0] % sharding.ranks == 0 &&
+    return sharding.compute == at::kBFloat16 && weight.shape[0] % sharding.ranks == 0 &&
            float8.of(weight.module()) == recipe::Float8::none;
   });
 }

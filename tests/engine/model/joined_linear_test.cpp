@@ -46,7 +46,7 @@ std::vector<NamedLayer> named(std::vector<LinearLayer>& layers) {
 }
 
 const model::Sharding kCast{.ranks = 1, .group = {}, .compute = at::kBFloat16};
-const model::Sharding kGathered{.ranks = 2, .group = "dp_shard", .compute = at::kFloat};
+const model::Sharding kGathered{.ranks = 2, .group = "dp_shard", .compute = at::kBFloat16};
 const recipe::Float8Layers kNone;
 
 }  // namespace
@@ -98,7 +98,7 @@ class JoinedLinearTest : public QObject {
     QVERIFY2(!JoinedLinear::joins(named(states), kNone), "the optimizer's would be copied");
 
     std::vector<LinearLayer> padded =
-        layers({.ranks = 4, .group = "dp_shard", .compute = at::kFloat});
+        layers({.ranks = 4, .group = "dp_shard", .compute = at::kBFloat16});
     QVERIFY2(!JoinedLinear::joins(named(padded), kNone), "there is padding between them");
 
     recipe::Precisions precision;
