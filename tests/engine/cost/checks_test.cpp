@@ -26,7 +26,9 @@ cost::Check check(double time, double longer, double larger, const std::string& 
           .predicted_seconds = 2,
           .measured_seconds = 2 * (1 + longer),
           .predicted_bytes = 1e9,
-          .measured_bytes = 1e9 * (1 + larger)};
+          .measured_bytes = 1e9 * (1 + larger),
+          .build = {},
+          .work = {}};
 }
 
 }  // namespace

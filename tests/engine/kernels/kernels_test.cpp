@@ -408,10 +408,11 @@ class KernelsTest : public QObject {
                  first = (last - at::tensor({4L, 0L, 2L, 3L, 9L, 1L, 0L, 5L, 20L})).clamp_min(0);
     const Tensor starts = at::tensor({8L, 0L, 16L});
     for (const bool pieces : {false, true}) {
-      const std::optional<Tensor> none,
-          f = pieces ? std::optional(first) : none, l = pieces ? std::optional(last) : none,
-          s = pieces ? std::optional(starts) : none,
-          sight = pieces ? kernels::keys_of(first, last, s, 12).sight : none;
+      const std::optional<Tensor> none, f = pieces ? std::optional(first) : none,
+                                        l = pieces ? std::optional(last) : none,
+                                        s = pieces ? std::optional(starts) : none;
+      const kernels::Keys seen = kernels::keys_of(first, last, starts, 12);
+      const kernels::Optional& sight = pieces ? seen.sight : none;
       const Tensor &keys = pieces ? many : k, &values = pieces ? other : v;
       const auto [out, logsumexp] = composite::attention(q, keys, values, f, l, s, 0.3);
       same(run("heddle::attention", q, keys, values, f, l, s, sight, 0.3), {out, logsumexp});
