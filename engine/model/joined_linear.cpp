@@ -17,7 +17,7 @@ namespace {
 
 using at::Tensor;
 
-// `whole` is the weights, one behind the other. Their gradients are products of their own: each is
+// `whole` is the weights, one after the other. Their gradients are products of their own: each is
 // cast, summed and scattered by itself.
 struct Joined : torch::autograd::Function<Joined> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
