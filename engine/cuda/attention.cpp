@@ -83,7 +83,7 @@ Gradients by_sequences_backward(AttentionKernel kernel, const Tensor& dout, cons
   return {heads_first(dq), heads_first(dk), heads_first(dv)};
 }
 
-// By segments of sequences that lie one behind the other, where each ends.
+// By segments of sequences that lie one after the other, where each ends.
 struct Ends {
   Tensor queries, keys;  // int32 [segments + 1]
   bool causal;

@@ -44,7 +44,7 @@ inline bool is_logsumexp(at::IntArrayRef sizes, int64_t batch, int64_t heads, in
   const at::IntArrayRef given = sizes.size() == 4 && sizes.back() == 1 ? sizes.slice(0, 3) : sizes;
   return given.equals({batch, heads, queries});
 }
-/// The same of sequences one behind the other: [heads, tokens].
+/// The same of sequences one after the other: [heads, tokens].
 inline bool is_joined_logsumexp(at::IntArrayRef sizes, int64_t heads, int64_t tokens) {
   return sizes.equals({heads, tokens});
 }

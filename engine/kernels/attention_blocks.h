@@ -35,7 +35,7 @@ inline std::vector<Block> blocks_of(int64_t total, int64_t chunk, int64_t most) 
   return blocks;
 }
 
-/// Blocks one behind the other, as many together as are `most` at most, or one.
+/// Blocks one after the other, as many together as are `most` at most, or one.
 inline std::vector<std::vector<Block>> spans_of(const std::vector<Block>& blocks, int64_t most) {
   std::vector<std::vector<Block>> spans;
   for (const Block& block : blocks) {

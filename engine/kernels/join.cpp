@@ -1,4 +1,4 @@
-// Tensors one behind the other. A view in the table of operators: passes see to it that they are
+// Tensors one after the other. A view in the table of operators: passes see to it that they are
 // made side by side (passes/join.h), or put LibTorch's concatenation in its place.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/cat.h>

@@ -1,4 +1,4 @@
-// Tensors one behind the other, and operators on what products of joined weights make. Shapes as in
+// Tensors one after the other, and operators on what products of joined weights make. Shapes as in
 // operators.h; F the feed-forward's width.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace heddle::kernels {
 
-/// Parts one behind the other along dim 0: [n, …] and so on → [sum of n, …]. In a planned step each
+/// Parts one after the other along dim 0: [n, …] and so on → [sum of n, …]. In a planned step each
 /// is made where it belongs, if it can be (passes/join.h), and nothing is copied.
 at::Tensor join(const std::vector<at::Tensor>& parts);
 

@@ -37,7 +37,7 @@ struct Joined {
   int q_width, kv_width;
 };
 
-template <typename T, int V, bool Apart>
+template <typename T, bool Apart, int V>
 __global__ void rotate_joined(Joined<T, Apart> of, const float* table, const int64_t* positions,
                               int d, int64_t table_rows) {
   const int column = item_of_row() * V, turned = of.q_width + of.kv_width,
@@ -76,7 +76,7 @@ void start_joined(const Joined<T, Apart>& of, const float* table, const int64_t*
   if (tokens * width == 0) return;
   const auto start = [&]<int V>() {
     const RowGrid grid(width / V);
-    launch(stream, tokens, grid.across, grid.threads, &rotate_joined<T, V, Apart>, of, table,
+    launch(stream, tokens, grid.across, grid.threads, &rotate_joined<T, Apart, V>, of, table,
            positions, static_cast<int>(d), table_rows);
   };
   if (packs<T>(d, of.row, of.q, of.k, of.v, table)) {

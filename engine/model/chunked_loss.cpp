@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "engine/graph/recorder.h"
+#include "engine/kernels/joined.h"
 #include "engine/kernels/operators.h"
 
 namespace heddle::model {
@@ -39,7 +39,7 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
       dx.push_back(dlogits.mm(weight));
       dweight = dweight.defined() ? dweight.addmm_(dlogits.t(), some) : dlogits.t().mm(some);
     }
-    context->saved_data["dx"] = at::cat(dx);
+    context->saved_data["dx"] = kernels::join(dx);
     context->saved_data["dweight"] = dweight;
     return loss / token_count;
   }

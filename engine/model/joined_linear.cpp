@@ -10,13 +10,14 @@
 
 #include "engine/graph/recorder.h"
 #include "engine/kernels/joined.h"
+#include "engine/passes/memory.h"
 
 namespace heddle::model {
 namespace {
 
 using at::Tensor;
 
-// `whole` is the weights, one behind the other. Their gradients are products of their own: each is
+// `whole` is the weights, one after the other. Their gradients are products of their own: each is
 // cast, summed and scattered by itself.
 struct Joined : torch::autograd::Function<Joined> {
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
@@ -52,9 +53,10 @@ bool JoinedLinear::joins(const std::vector<NamedLayer>& layers,
   return std::all_of(layers.begin(), layers.end(), [&](const NamedLayer& each) {
     const Parameter& weight = each.layer.weight;
     const Sharding& sharding = weight.sharding;
-    const bool is_made = sharding.ranks > 1 || sharding.compute != weight.shard.scalar_type();
-    return is_made && weight.shape[0] % sharding.ranks == 0 &&
-           float8.of(weight.module()) == recipe::Float8::none;
+    const int64_t bytes = weight.shape[0] * weight.shape[1] *
+                          static_cast<int64_t>(c10::elementSize(sharding.compute));
+    return sharding.compute == at::kBFloat16 && weight.shape[0] % sharding.ranks == 0 &&
+           bytes % passes::kGpuAlignment == 0 && float8.of(weight.module()) == recipe::Float8::none;
   });
 }
 

@@ -37,7 +37,7 @@ at::Tensor sum_over(const at::Tensor& x, const Group& group);
 /// x [ranks, …]: part i goes to rank i, part i of the result comes from it. Its own gradient.
 at::Tensor exchange_parts(const at::Tensor& x, const Group& group);
 
-/// So many chunks of equally many rows, and one behind the other again: each the other's gradient.
+/// So many chunks of equally many rows, and one after the other again: each the other's gradient.
 std::vector<at::Tensor> split_rows(const at::Tensor& x, int64_t chunks);
 at::Tensor join_rows(const std::vector<at::Tensor>& chunks);
 

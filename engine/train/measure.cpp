@@ -42,7 +42,7 @@ struct Bucket {
   Tensors wholes, shards;
 };
 
-// Buckets one behind the other in as much memory as the largest takes: a step, too, comes back to
+// Buckets one after the other in as much memory as the largest takes: a step, too, comes back to
 // what it has moved when it has moved all else, and no cache holds it any more.
 class Buckets {
  public:

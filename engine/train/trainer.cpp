@@ -169,7 +169,7 @@ class Trainer {
     return every > 0 && (step + 1) % every == 0 && runner_.facts.nodes > 0;
   }
 
-  // Whether a step may be put in line now, behind those that are under way.
+  // Whether a step may be put in line now, after those that are under way.
   bool may_launch(int64_t step) const {
     if (under_way_.empty()) return true;
     const auto is_due = [&](int64_t every) { return every > 0 && step % every == 0; };

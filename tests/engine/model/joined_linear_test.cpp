@@ -16,7 +16,7 @@ using Tensors = std::vector<Tensor>;
 
 namespace {
 
-constexpr int64_t kIn = 4;
+constexpr int64_t kIn = 256;  // a row of which fills what buffers of GPUs are aligned to
 
 Parameter parameter(const std::string& name, std::vector<int64_t> shape,
                     const model::Sharding& sharding) {
@@ -30,11 +30,12 @@ Parameter parameter(const std::string& name, std::vector<int64_t> shape,
 }
 
 /// wq of 6 rows, wk and wv of 2.
-std::vector<LinearLayer> layers(const model::Sharding& sharding, bool biased = false) {
+std::vector<LinearLayer> layers(const model::Sharding& sharding, bool biased = false,
+                                int64_t in = kIn) {
   std::vector<LinearLayer> all;
   for (const auto& [name, rows] :
        {std::pair<std::string, int64_t>{"wq", 6}, {"wk", 2}, {"wv", 2}}) {
-    LinearLayer layer{parameter("attention." + name + ".weight", {rows, kIn}, sharding), {}};
+    LinearLayer layer{parameter("attention." + name + ".weight", {rows, in}, sharding), {}};
     if (biased) layer.bias = parameter("attention." + name + ".bias", {rows}, sharding);
     all.push_back(std::move(layer));
   }
@@ -46,7 +47,7 @@ std::vector<NamedLayer> named(std::vector<LinearLayer>& layers) {
 }
 
 const model::Sharding kCast{.ranks = 1, .group = {}, .compute = at::kBFloat16};
-const model::Sharding kGathered{.ranks = 2, .group = "dp_shard", .compute = at::kFloat};
+const model::Sharding kGathered{.ranks = 2, .group = "dp_shard", .compute = at::kBFloat16};
 const recipe::Float8Layers kNone;
 
 }  // namespace
@@ -98,8 +99,11 @@ class JoinedLinearTest : public QObject {
     QVERIFY2(!JoinedLinear::joins(named(states), kNone), "the optimizer's would be copied");
 
     std::vector<LinearLayer> padded =
-        layers({.ranks = 4, .group = "dp_shard", .compute = at::kFloat});
+        layers({.ranks = 4, .group = "dp_shard", .compute = at::kBFloat16});
     QVERIFY2(!JoinedLinear::joins(named(padded), kNone), "there is padding between them");
+
+    std::vector<LinearLayer> narrow = layers(kCast, false, 4);
+    QVERIFY2(!JoinedLinear::joins(named(narrow), kNone), "the second would lie out of line");
 
     recipe::Precisions precision;
     precision.float8 = recipe::Float8::tensorwise;

@@ -43,7 +43,7 @@ struct Mutation {
 };
 
 const std::vector<Mutation> kMutations = {
-    {"a part behind its place",
+    {"a part after its place",
      "4: ", [](graph::Graph&, MemoryPlan& memory) { memory.place[3] += 64; }},
     {"parts the other way round",
      "4: ", [](graph::Graph&, MemoryPlan& memory) { std::swap(memory.place[1], memory.place[3]); }},
@@ -58,7 +58,7 @@ const std::vector<Mutation> kMutations = {
        memory.scratch_bytes[4] = 64;
        memory.scratch_place[4] = memory.place[3];
      }},
-    {"a part is written to behind the join", "3: ",
+    {"a part is written to after the join", "3: ",
      [](graph::Graph& graph, MemoryPlan& memory) {
        graph::Node zero;
        zero.op = "aten.zero_";

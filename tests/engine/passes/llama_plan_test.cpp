@@ -125,7 +125,7 @@ class LlamaPlanTest : public QObject {
     QTest::addColumn<QStringList>("sets");
     QTest::addColumn<int>("products");  // of a layer, in forward
     const QStringList even{"model.dim=64", "model.n_heads=4", "model.n_kv_heads=2",
-                           "model.ffn_dim=128"};
+                           "model.ffn_dim=128", "precision.param=\"bf16\""};
     const auto row = [&](const char* name, const QStringList& sets, int products) {
       QTest::newRow(name) << even + sets << products;
     };
@@ -135,13 +135,13 @@ class LlamaPlanTest : public QObject {
     row("recomputed", {"recompute.mode=\"full\""}, 4);
     row("micro-batches", {"training.global_batch=16"}, 4);
     row("biases", {"model.attention_bias=true", "model.mlp_bias=true"}, 4);
-    row("cast on one rank", {"hardware.ranks=1", "precision.param=\"bf16\""}, 4);
-    row("replicas, cast", {"parallelism.dp_replicate=4", "precision.param=\"bf16\""}, 4);
+    row("cast on one rank", {"hardware.ranks=1"}, 4);
+    row("replicas", {"parallelism.dp_replicate=4"}, 4);
     row("norms of queries and keys", {"model.qk_norm=true"}, 6);
     row("context parallelism", {"parallelism.cp=2"}, 6);
-    row("one rank as it is", {"hardware.ranks=1"}, 7);
     row("rows that do not divide", {"model.ffn_dim=130"}, 5);
-    row("8 bits", {"precision.param=\"bf16\"", "precision.float8=\"tensorwise\""}, 7);
+    row("8 bits", {"precision.float8=\"tensorwise\""}, 7);
+    row("fp32", {"precision.param=\"fp32\""}, 7);
   }
   void weights_that_read_the_same_rows_are_one_product() {
     QFETCH(QStringList, sets);

@@ -10,6 +10,7 @@
 #include "engine/recipe/parse.h"
 #include "engine/train/capture.h"
 #include "engine/train/planner.h"
+#include "engine/train/rates.h"
 
 using namespace heddle;
 
@@ -179,7 +180,8 @@ class RankShareTest : public QObject {
           recipe_of("", sets + QStringList{QString("precision.float8=\"%1\"").arg(float8)});
       auto captured = train::capture_step(recipe);
       if (!captured) qFatal("%s", captured.error().message.c_str());
-      auto plan = train::plan_step(recipe, 0, std::move(captured->graph), {});
+      auto plan =
+          train::plan_step(recipe, 0, std::move(captured->graph), train::rates_here(recipe));
       if (!plan) qFatal("%s", plan.error().message.c_str());
       return std::move(plan->graph);
     };

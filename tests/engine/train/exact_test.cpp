@@ -164,15 +164,14 @@ lr = 1e-2
         sets({"precision.param=\"bf16\"", "precision.reduce=\"bf16\""}));
     // One product for several weights, which lie side by side without being copied.
     const auto joined = [](std::initializer_list<QString> more) {
-      return sets({"model.dim=64", "model.n_heads=4", "model.n_kv_heads=2", "model.ffn_dim=128"}) +
+      return sets({"model.dim=64", "model.n_heads=4", "model.n_kv_heads=2", "model.ffn_dim=128",
+                   "precision.param=\"bf16\""}) +
              sets(more);
     };
     row("weights side by side", "2", joined({}));
-    row("weights side by side, biases, accumulation, bf16", "2",
-        joined({"model.attention_bias=true", "model.mlp_bias=true", "training.global_batch=12",
-                "precision.param=\"bf16\""}));
-    row("weights side by side, tensor parallel, bf16", "2",
-        joined({"parallelism.tp=2", "precision.param=\"bf16\""}));
+    row("weights side by side, biases, accumulation", "2",
+        joined({"model.attention_bias=true", "model.mlp_bias=true", "training.global_batch=12"}));
+    row("weights side by side, tensor parallel", "2", joined({"parallelism.tp=2"}));
     row("weights side by side, norms of queries and keys", "2", joined({"model.qk_norm=true"}));
     row("weights side by side, gathered once", "2",
         joined({"training.global_batch=12", "parallelism.dp_shard_states=\"gradients\""}));

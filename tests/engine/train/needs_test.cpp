@@ -44,6 +44,8 @@ class NeedsTest : public QObject {
     add("parameters kept", 2, {"wrapping.reshard_after_forward=false"});
     add("all computed again", 2, {"recompute.mode=\"full\""});
     add("half computed again", 2, {"recompute.mode=\"selective\""});
+    add("half computed again in bf16", 2,
+        {"recompute.mode=\"selective\"", "precision.param=\"bf16\""});
     add("a budget", 2, {"recompute.mode=\"budget\"", "recompute.budget=0.25"});
     add("micro-batches", 2, {"training.local_batch=1", "training.global_batch=8"});
     add("bf16", 2, {"precision.param=\"bf16\""});
