@@ -49,7 +49,7 @@ Case options_of(const QString& text) {
     const auto found = stages.find(module);
     return found == stages.end() ? -1 : found->second;
   };
-  options.plan.stages = options.stages;
+  if (!options.stage_of.empty()) options.plan.stages = options.stages;
   return options;
 }
 
