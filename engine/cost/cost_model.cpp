@@ -86,11 +86,13 @@ double CostModel::seconds(const Graph& graph, const Node& node) const {
 }
 
 Duration CostModel::transfer(const Graph& graph, const Node& collective) const {
-  const Duration duration = calibrated_transfer(graph, collective);
+  Duration duration = calibrated_transfer(graph, collective);
   if (!refined_) return duration;
   const double factor = transfer_factors_.at(
       graph::group_of(collective))[static_cast<size_t>(work_kind(graph, collective))];
-  return {duration.alone * factor, duration.beside_compute * factor, duration.lost * factor};
+  for (double* seconds : {&duration.alone, &duration.beside_compute, &duration.lost})
+    *seconds *= factor;
+  return duration;
 }
 
 double CostModel::calibrated_seconds(const Graph& graph, const Node& node) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/kernels/launch.h"
+#include "engine/runtime/placement.h"
 
 namespace heddle::cuda {
 namespace {
@@ -55,6 +56,7 @@ Tensor float8_largest(at::TensorList shards_in) {
     shards.push_back(shard.contiguous());
   }
   for (size_t first = 0; first < shards.size(); first += launch::kListed) {
+    const runtime::ReusedScratch of_launch;  // one launch comes after the other
     launch::ListBlocks blocks{.chunk = launch::kListChunk};
     launch::Inputs inputs{};
     const size_t end = std::min<size_t>(shards.size(), first + launch::kListed);

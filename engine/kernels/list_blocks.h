@@ -35,7 +35,7 @@ inline int64_t float8_parts(int64_t rows, int64_t n, bool by_row, bool transpose
 
 /// Tensors that one launch takes: what a kernel's arguments have room for.
 inline constexpr int kListed = 48;
-/// Elements that a block of squared_norms, cast_list or adamw_ works on.
+/// Elements that a block of squared_norms, cast_list, float8_largest or adamw_ works on.
 inline constexpr int64_t kListChunk = 16384;
 
 struct ListBlocks {

@@ -1,5 +1,6 @@
 #include "engine/passes/join.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/passes/buffers.h"
@@ -68,11 +69,16 @@ class Joiner {
   bool is_known(const Node& node) const {
     const auto& parts = graph::list_of(node);
     const Node* known = part_of_[buffer_[parts.front().value]];
-    if (!known) return false;
+    if (!known || last_write_[node.outputs.front()] >= 0 ||
+        last_write_[known->outputs.front()] >= 0)
+      return false;
     const auto& others = graph::list_of(*known);
     return std::equal(
-        parts.begin(), parts.end(), others.begin(), others.end(),
-        [&](const Use& a, const Use& b) { return buffer_[a.value] == buffer_[b.value]; });
+        parts.begin(), parts.end(), others.begin(), others.end(), [&](const Use& a, const Use& b) {
+          const graph::Value &one = graph_.values[a.value], &other = graph_.values[b.value];
+          return buffer_[a.value] == buffer_[b.value] && one.strides.empty() &&
+                 other.strides.empty() && one.bytes() == other.bytes() && one.dtype == other.dtype;
+        });
   }
 
   bool may_be_view(const Node& node, int32_t index) const {

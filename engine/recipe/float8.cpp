@@ -6,7 +6,8 @@
 
 namespace heddle::recipe {
 
-Float8Layers::Float8Layers(const Precisions& precision) : float8_(precision.float8) {
+Float8Layers::Float8Layers(const Precisions& precision, bool tied)
+    : float8_(precision.float8), tied_(tied) {
   if (float8_ == Float8::none) return;
   for (const std::string& name : precision.float8_except)
     for (std::string& module : expand_range(name)) except_.push_back(std::move(module));
@@ -20,7 +21,8 @@ Float8 Float8Layers::of(std::string_view module) const {
 }
 
 bool Float8Layers::gathers(std::string_view module, size_t dimensions) const {
-  return dimensions == 2 && module != "tok_embeddings" && of(module) == Float8::tensorwise;
+  const bool is_embedding = module == "tok_embeddings" || (tied_ && module == "output");
+  return dimensions == 2 && !is_embedding && of(module) == Float8::tensorwise;
 }
 
 }  // namespace heddle::recipe

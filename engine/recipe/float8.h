@@ -15,7 +15,8 @@ class Float8Layers {
  public:
   /// None.
   Float8Layers() = default;
-  explicit Float8Layers(const Precisions& precision);
+  /// `tied`: the output multiplies with the embedding's weight.
+  explicit Float8Layers(const Precisions& precision, bool tied = false);
 
   /// How the linear layer with this module's name multiplies ("layers.3.attention.wq", "output").
   Float8 of(std::string_view module) const;
@@ -27,6 +28,7 @@ class Float8Layers {
 
  private:
   Float8 float8_ = Float8::none;
+  bool tied_ = false;
   std::vector<std::string> except_;  // ranges written out
 };
 

@@ -36,7 +36,7 @@ std::vector<int64_t> whole_elements(const Recipe& recipe, const Layout& layout,
 std::vector<int64_t> whole_bytes(const Recipe& recipe, const Layout& layout,
                                  const std::vector<Parameter>& parameters) {
   const bool sharded = layout.mesh().size(kSharing) > 1;
-  const Float8Layers float8(recipe.precision);
+  const Float8Layers float8(recipe.precision, recipe.model.tied_embeddings);
   std::vector<int64_t> bytes(static_cast<size_t>(recipe.parallelism.pp), 0);
   for (const Parameter& parameter : parameters) {
     const bool small = sharded && float8.gathers(parameter.module, parameter.shape.size());

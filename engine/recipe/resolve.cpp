@@ -320,13 +320,15 @@ void check_reshard(const Recipe& recipe, Checks& checks) {
   }
 }
 
-// NVLink SHARP adds up within the switch, in an order that nobody fixes.
+// SHARP, of NVLink and InfiniBand, adds up within the switch, in an order that nobody fixes.
 void check_deterministic(const Recipe& recipe, Checks& checks) {
-  if (!recipe.training.deterministic || !recipe.nccl.algo.starts_with("nvls")) return;
+  const std::string& algo = recipe.nccl.algo;
+  if (!recipe.training.deterministic || !(algo.starts_with("nvls") || algo.starts_with("collnet")))
+    return;
   checks.fault({"nccl.algo", "training.deterministic"},
                fmt::format("{} adds up within the switch in no fixed order, and the run is to give "
                            "the same bits each time",
-                           recipe.nccl.algo),
+                           algo),
                "another algorithm, or training.deterministic = false");
 }
 

@@ -79,7 +79,7 @@ class Executor {
   int64_t collective_bytes() const { return collective_bytes_; }
 
  private:
-  // Of a step that has been put in line; `side` is also the mark behind it.
+  // Of a step that has been put in line; `side` is also the mark after it.
   struct Launched {
     size_t side = 0;
     Timeline* timeline = nullptr;

@@ -36,7 +36,10 @@ std::map<std::string, std::string> nccl_environment(const recipe::Nccl& nccl,
   if (nccl.cta_policy != "auto") set("NCCL_CTA_POLICY", cta_policy(nccl.cta_policy));
   if (nccl.buffer > 0) set("NCCL_BUFFSIZE", std::to_string(nccl.buffer));
   if (nccl.debug != "none") set("NCCL_DEBUG", upper(nccl.debug));
-  if (deterministic) set("NCCL_NVLS_ENABLE", "0");
+  if (deterministic) {
+    set("NCCL_NVLS_ENABLE", "0");
+    set("NCCL_COLLNET_ENABLE", "0");
+  }
   return variables;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/cost/collective_time.h"
+#include "engine/recipe/float8.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/rank_share.h"
@@ -49,6 +50,8 @@ const Estimator::Elements& Estimator::elements(int64_t tp) {
   const auto known = elements_.find(tp);
   if (known != elements_.end()) return known->second;
   Elements elements;
+  const recipe::Float8Layers float8(question_.recipe.precision,
+                                    question_.recipe.model.tied_embeddings);
   for (const recipe::Parameter& parameter : recipe::parameters(question_.recipe.model)) {
     const auto layer = recipe::layer_of(parameter.module);
     if (layer && *layer > 0) continue;
@@ -59,6 +62,8 @@ const Estimator::Elements& Estimator::elements(int64_t tp) {
     (layer                                  ? elements.layer
      : parameter.module == "tok_embeddings" ? elements.first
                                             : elements.last) += count;
+    if (float8.gathers(parameter.module, parameter.shape.size()))
+      (layer ? elements.layer_in_8_bits : elements.last_in_8_bits) += count;
   }
   return elements_.emplace(tp, elements).first->second;
 }
@@ -85,9 +90,12 @@ Result<Estimate> Estimator::of(const Choice& choice) {
   const auto batches = static_cast<double>(choice.micro_batches);
   const bool several = choice.micro_batches > 1;
 
-  const auto layer_elements = static_cast<double>(elements.layer);
-  const double gather = transfer_seconds(choice, layer_elements * static_cast<double>(element));
-  const double scatter = transfer_seconds(choice, layer_elements * static_cast<double>(reduced));
+  const auto gathered = [&](int64_t count, int64_t in_8_bits) {
+    return element * count - (shards > 1 ? (element - 1) * in_8_bits : 0);
+  };
+  const int64_t of_layer = gathered(elements.layer, elements.layer_in_8_bits);
+  const double gather = transfer_seconds(choice, static_cast<double>(of_layer));
+  const double scatter = transfer_seconds(choice, static_cast<double>(elements.layer * reduced));
 
   Estimate estimate;
   double before = 0;  // a micro-batch's time in the stages before
@@ -121,8 +129,10 @@ Result<Estimate> Estimator::of(const Choice& choice) {
 
     int64_t bytes = process_bytes_ + 3 * kFloat * shard;
     bytes += kFloat * (several ? whole : shard);
+    const int64_t all =
+        gathered(whole, count * elements.layer_in_8_bits + (last ? elements.last_in_8_bits : 0));
     if (shards > 1 || element < kFloat)
-      bytes += element * (choice.reshard && !several ? std::min(whole, 2 * elements.layer) : whole);
+      bytes += choice.reshard && !several ? std::min(all, 2 * of_layer) : all;
     bytes += reduced * elements.layer;
     bytes += profile.kept_bytes * count * under_way(choice, rank);
     bytes += last ? std::max(profile.last_bytes, profile.working_bytes) : profile.working_bytes;

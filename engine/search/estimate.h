@@ -31,9 +31,11 @@ class Estimator {
   const std::vector<int64_t>& layers(const Choice& choice);
 
  private:
-  /// Elements of a tensor-parallel rank.
+  /// Elements of a tensor-parallel rank; of these, those that are gathered in 8 bits where ranks
+  /// share them.
   struct Elements {
     int64_t layer = 0, first = 0, last = 0;
+    int64_t layer_in_8_bits = 0, last_in_8_bits = 0;
   };
   const Elements& elements(int64_t tp);
   double transfer_seconds(const Choice& choice, double bytes) const;

@@ -5,6 +5,7 @@
 
 #include "engine/cost/weighted_median.h"
 #include "engine/cost/work_kind.h"
+#include "engine/recipe/stage_groups.h"
 
 namespace heddle::train {
 namespace {
@@ -51,7 +52,7 @@ class Busy {
 }  // namespace
 
 Observed::Observed(const graph::Graph& graph, const cost::Rates& rates)
-    : graph_(graph), cost_(unrefined(rates)) {}
+    : graph_(graph), cost_(unrefined(rates)), on_gpu_(rates.device.has_value()) {}
 
 void Observed::add(const std::vector<Span>& step) {
   constexpr double kBeside = 0.1;
@@ -63,6 +64,8 @@ void Observed::add(const std::vector<Span>& step) {
     std::string name;
     double predicted = 0;
     if (graph::is_collective(node)) {
+      // A GPU's marks do not tell the wait for another stage from its transfer.
+      if (on_gpu_ && recipe::joins_stages(graph::group_of(node))) continue;
       name = cost::work_name(cost::work_kind(graph_, node), cost_.link(graph::group_of(node)));
       const cost::Duration transfer = cost_.transfer(graph_, node);
       predicted = std::lerp(transfer.alone, transfer.beside_compute, computes.share(span));

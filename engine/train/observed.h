@@ -30,6 +30,7 @@ class Observed {
  private:
   const graph::Graph& graph_;
   cost::CostModel cost_;
+  bool on_gpu_;
   std::map<std::string, std::vector<std::pair<double, double>>> seen_;  // ratio, predicted seconds
 };
 

@@ -95,6 +95,7 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
   if (!expected || results.timed().size() < kEnough) return;
   const cost::RunPlace place = place_here(device.is_cuda() ? "cuda" : "cpu",
                                           context.launch.local_ranks, runner.facts.rates.threads);
+  if (place.since > context.spawned_at) return;  // predicted by rates that hold no more
   (void)cost::keep_check(cost::checks_file(),
                          {.host = place.host,
                           .device = place.device,

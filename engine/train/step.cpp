@@ -37,7 +37,7 @@ StepSettings settings_of(const recipe::Recipe& recipe) {
                     recipe.optimizer.weight_decay},
           .rules = recipe::UpdateRules(recipe),
           .layout = layout,
-          .float8 = recipe::Float8Layers(recipe.precision),
+          .float8 = recipe::Float8Layers(recipe.precision, recipe.model.tied_embeddings),
           .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
                                        dtype(recipe.precision.param)},
                           .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},

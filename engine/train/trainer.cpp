@@ -71,7 +71,8 @@ class Trainer {
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
     if (runner.executor()) {
       gpu_ = runner.executor()->device().name();
-      if (context.rank == 0)
+      // What is guessed of a GPU is not refined: its next run may go by other rates.
+      if (context.rank == 0 && (gpu_.empty() || runner.facts.rates.device))
         observed_.emplace(runner.executor()->program().graph, runner.facts.rates);
     }
     if (gpu_.empty()) return;
@@ -308,6 +309,9 @@ class Trainer {
   // Of the steps since nothing was under way, up to the `done`-th, tells where it began. With
   // clipping nothing was updated, and training goes on.
   Result<> look_for_not_finite(int64_t done) {
+    // A step that was in line already may have been finite, and changed the weights.
+    const char* nowhere = skipped_ > 0 ? "it did not begin on rank 0"
+                                       : "where is not known: the weights have changed since";
     std::string where;
     for (const auto& [step, feed] : std::exchange(not_finite_, {})) {
       where = runner_.first_non_finite(feed.micro_batches, feed.step);
@@ -316,7 +320,7 @@ class Trainer {
         if (const auto logged = log_.append(telemetry::Log{
                 now(), telemetry::Level::warning,
                 fmt::format("step {}: loss or gradient is not finite, nothing was updated; {}",
-                            step + 1, where.empty() ? "it did not begin on rank 0" : where)});
+                            step + 1, where.empty() ? nowhere : where)});
             !logged)
           return logged;
     }

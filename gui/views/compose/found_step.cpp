@@ -29,7 +29,7 @@ FoundStep::FoundStep(PlanClient& client, QWidget* parent) : QWidget(parent), cli
             take(key, *prediction);
           });
   const auto refused = [this](const QString& key, const QString& why) {
-    if (key == kKey) whose_->setText(tr("no timeline: %1").arg(why));
+    if (key == kKey && planned_) whose_->setText(tr("no timeline: %1").arg(why));
   };
   connect(&client_, &PlanClient::failed, this, refused);
   connect(&client_, &PlanClient::faulty, this,

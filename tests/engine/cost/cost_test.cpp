@@ -228,6 +228,21 @@ class CostTest : public QObject {
     QCOMPARE(simulated.exposed_seconds, exposed);
   }
 
+  void a_refined_transfer_moves_over_the_same_wire() {
+    const graph::Graph graph = parsed(
+        "  %2: f32[4, 2] = heddle.all_gather([%0], rows=[4], group=\"dp_shard\")\n"
+        "  %3: f32[4, 2] = heddle.wait([%2])\n");
+    cost::Rates slow = rates(1e9);
+    slow.links["dp_shard"].wire = cost::Wire::network;
+    const double before = cost::CostModel(slow).transfer(graph, graph.nodes[0]).alone;
+    slow.refinement.runs = 1;
+    const std::string kind = cost::work_name(cost::WorkKind::gathers, slow.links["dp_shard"]);
+    slow.refinement.factors[kind] = 2;
+    const cost::Duration refined = cost::CostModel(slow).transfer(graph, graph.nodes[0]);
+    QCOMPARE(refined.alone, 2 * before);
+    QVERIFY(refined.wire == cost::Wire::network);
+  }
+
   void best_is_the_fastest_that_fits() {
     const graph::Graph toy = capture_toy();
     const passes::PlanOptions base = by_block(toy);

@@ -25,7 +25,7 @@ profile_every = 3
 )";
 
   // Behind the first kernel of the model, which is the first step's.
-  static QStringList behind_the_start(const QStringList& notes) {
+  static QStringList after_the_start(const QStringList& notes) {
     for (qsizetype i = 0; i < notes.size(); ++i)
       if (notes[i].startsWith("kernel") && notes[i].contains("rms_norm")) return notes.mid(i + 1);
     return {};
@@ -45,6 +45,9 @@ profile_every = 3
         << 2
         << QStringList{"parallelism.cp=2", "data.seq_len=128", "parallelism.cp_mode=\"ulysses\""};
     QTest::newRow("pipeline") << 2 << QStringList{"parallelism.pp=2", "training.global_batch=4"};
+    // More weights than a launch looks at together.
+    QTest::newRow("8 bits, a scale a tensor")
+        << 2 << QStringList{"precision.float8=\"tensorwise\"", "model.n_layers=8"};
     QTest::newRow("the same bits each time") << 1 << QStringList{"training.deterministic=true"};
     QTest::newRow("the same bits, documents")
         << 2 << QStringList{"training.deterministic=true", "data.document_mask=true"};
@@ -72,7 +75,7 @@ profile_every = 3
     QVERIFY(taken > 0);
     QCOMPARE(listed, taken);
     for (int rank = 0; rank < ranks; ++rank) {
-      const QStringList notes = gpus.notes(rank), later = behind_the_start(notes);
+      const QStringList notes = gpus.notes(rank), later = after_the_start(notes);
       const QString all = notes.join('\n');
       QCOMPARE(count(notes, "illegal"), 0);
       QVERIFY2(!later.isEmpty(), qPrintable(all));
@@ -108,7 +111,7 @@ profile_every = 3
     QCOMPARE(count(alike + stages, "illegal"), 0);
   }
 
-  // Once steps are replayed: behind each launch the host waits for the step before, and for nothing
+  // Once steps are replayed: after each launch the host waits for the step before, and for nothing
   // else. Steps that are timed or end with a checkpoint or validation are waited for by themselves.
   void the_next_step_is_launched_before_the_numbers_of_this_one_are_read() {
     const FakeGpus gpus(gpu_recipe("[training]\nsteps = 12\n[telemetry]\nprofile_every = 0\n"));
@@ -123,7 +126,7 @@ profile_every = 3
         if (note == "waits for an event") order += 'e';
         if (note == "waits for a stream" && order.contains('L')) order += 's';
       }
-      // Steps 4 to 12: nine launches, the wait for each but the last behind the next one.
+      // Steps 4 to 12: nine launches, the wait for each but the last after the next launch.
       QVERIFY2(order.contains("LL" + QString("eL").repeated(7) + "ee"), qPrintable(order));
     }
   }

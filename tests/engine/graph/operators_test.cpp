@@ -25,10 +25,18 @@ void check_fused(const c10::FunctionSchema& schema, const Fuses& fuses) {
   for (size_t i = 0; i < other.arguments().size(); ++i)
     if (i != fuses.argument && !other.arguments()[i].kwarg_only())
       arguments.push_back(other.arguments()[i]);
+  // What it must be told that the second need not be, such as a copy's type.
+  for (const c10::Argument& argument : other.arguments()) {
+    const auto own = schema.argumentIndexWithName(argument.name());
+    if (!argument.kwarg_only() || !own) continue;
+    const c10::Argument& told = schema.arguments()[*own];
+    QVERIFY(*argument.type() == *c10::OptionalType::create(told.type()));
+    arguments.push_back(told);
+  }
   QCOMPARE(schema.arguments().size(), arguments.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     QVERIFY(*schema.arguments()[i].type() == *arguments[i].type());
-    QVERIFY(!schema.arguments()[i].alias_info());
+    QCOMPARE(schema.arguments()[i].alias_info() != nullptr, arguments[i].alias_info() != nullptr);
   }
   const size_t all = one.returns().size() + other.returns().size();
   QVERIFY(schema.returns().size() == all || schema.returns().size() == all - 1);
@@ -58,8 +66,9 @@ class OperatorsTest : public QObject {
     const auto& returns = schema.returns();
     const bool shares =
         !returns.empty() && returns[0].alias_info() && !returns[0].alias_info()->isWrite();
-    // The schemas of these two do not tell.
-    const bool untold = name == "aten._unsafe_view" || name == "heddle.wait";
+    // The schemas of these do not tell.
+    const bool untold =
+        name == "aten._unsafe_view" || name == "heddle.wait" || name == "heddle.join";
     QCOMPARE(op->role == Role::view || op->role == Role::wait, shares || untold);
 
     QVERIFY(op->takes.size() <= returns.size());

@@ -58,7 +58,7 @@ Found find(const Packed& packed, size_t capacity) {
   Array<int32_t> starts(capacity + 1), found(2);
   cuda::find_documents({packed.first.data(), packed.last.data()}, int64_t(packed.sequences),
                        int64_t(packed.s), int64_t(capacity), starts.data(), found.data());
-  if (!starts.intact() || !found.intact()) qFatal("something was written behind the segments");
+  if (!starts.intact() || !found.intact()) qFatal("something was written after the segments");
   Found result{{}, found[0] == 1, static_cast<size_t>(found[1])};
   for (size_t i = 0; i <= capacity; ++i) result.starts.push_back(static_cast<size_t>(starts[i]));
   return result;

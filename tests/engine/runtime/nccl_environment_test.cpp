@@ -44,7 +44,8 @@ class NcclEnvironmentTest : public QObject {
 
   void nothing_is_summed_within_switches_where_bits_must_be_the_same() {
     QVERIFY(runtime::nccl_environment(nccl("algo = \"tree\""), "", true) ==
-            Variables({{"NCCL_ALGO", "tree"}, {"NCCL_NVLS_ENABLE", "0"}}));
+            Variables(
+                {{"NCCL_ALGO", "tree"}, {"NCCL_COLLNET_ENABLE", "0"}, {"NCCL_NVLS_ENABLE", "0"}}));
   }
 
   void the_recipe_prevails_over_the_environment_and_that_over_a_guess() {

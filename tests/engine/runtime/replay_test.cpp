@@ -39,7 +39,7 @@ class ReplayTest : public QObject {
     for (int step : {2, 5, 8, 11}) QVERIFY(all_timed.match(replayed[0][step]).hasMatch());
   }
 
-  // The step behind is in line before the numbers of a step are read, once steps are replayed.
+  // The next step is in line before the numbers of a step are read, once steps are replayed.
   void steps_put_in_line_ahead_give_the_same_numbers() {
     const Lines run_by_operators = run("run"), ahead = run("ahead");
     for (int rank = 0; rank < 2; ++rank) {
