@@ -16,6 +16,7 @@
 #include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
 #include "engine/runtime/device.h"
+#include "engine/runtime/device_properties.h"
 #include "engine/runtime/numa.h"
 #include "engine/runtime/process_groups.h"
 #include "engine/telemetry/log_writer.h"
@@ -129,6 +130,15 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
   return log.append(plan);
 }
 
+// Products in 8 bits become bf16 where a GPU has no units for them, as plans for it have it; says
+// so. Ranks whose GPUs differ in that have other plans, and are told of those.
+std::string use_what_it_has(c10::Device device, recipe::Precisions& precision) {
+  if (precision.float8 == recipe::Float8::none || !device.is_cuda()) return {};
+  if (runtime::device_properties(device).eight_bits) return {};
+  precision.float8 = recipe::Float8::none;
+  return "precision.float8: this GPU has no units for 8 bits: products are bf16";
+}
+
 // What a rank does, with the exit code that each error has.
 struct Failure {
   int exit_code = 1;
@@ -150,6 +160,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
       runtime::open_device(recipe.hardware.device, context.local_rank,
                            recipe.transport.gpus == "host", recipe.training.deterministic);
   if (!device) return bad_input(device.error().message);
+  const std::string without_units = use_what_it_has(*device, inputs->recipe.precision);
   std::string numa;
   if (device->is_cuda()) numa = runtime::bind_to_device(runtime::pci_address(*device));
   const recipe::Layout layout(recipe);
@@ -188,11 +199,13 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
   if (const auto logged = log.append(start_record(context, **runner, *device, numa)); !logged)
     return failed(logged.error().message);
-  if (const std::string warning = runtime::transport_warning(); !warning.empty())
+  for (const std::string& warning : {runtime::transport_warning(), without_units}) {
+    if (warning.empty()) continue;
     if (const auto logged =
             log.append(telemetry::Log{launch::now(), telemetry::Level::warning, warning});
         !logged)
       return failed(logged.error().message);
+  }
 
   if (!context.launch.eval_to.empty()) {
     if (const auto done = evaluate(recipe, context, **runner, inputs->loader); !done)

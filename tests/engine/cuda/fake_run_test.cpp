@@ -45,9 +45,6 @@ profile_every = 3
         << 2
         << QStringList{"parallelism.cp=2", "data.seq_len=128", "parallelism.cp_mode=\"ulysses\""};
     QTest::newRow("pipeline") << 2 << QStringList{"parallelism.pp=2", "training.global_batch=4"};
-    // More weights than a launch looks at together.
-    QTest::newRow("8 bits, a scale a tensor")
-        << 2 << QStringList{"precision.float8=\"tensorwise\"", "model.n_layers=8"};
     QTest::newRow("the same bits each time") << 1 << QStringList{"training.deterministic=true"};
     QTest::newRow("the same bits, documents")
         << 2 << QStringList{"training.deterministic=true", "data.document_mask=true"};
@@ -88,6 +85,16 @@ profile_every = 3
       QCOMPARE(count(notes, "deregistered"), count(notes, "registered"));
     }
     QCOMPARE(gpus.left(), QStringList());
+  }
+
+  // The fake GPUs are of compute capability 8.0.
+  void without_units_for_8_bits_products_are_bf16() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 4\n"));
+    const EngineResult run = gpus.train(2, {"precision.float8=\"tensorwise\""});
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    const QByteArray told = "has no units for 8 bits: products are bf16";
+    QVERIFY2(run.out.contains(told), run.out.constData());
+    QVERIFY2(beyond_the_plan(run.results()).isEmpty(), qPrintable(beyond_the_plan(run.results())));
   }
 
   // Without multiprocessors NCCL moves what lies in symmetric windows, as large on all ranks: where
