@@ -72,8 +72,8 @@ class DeviceRun {
 
   /// Marks the end of what has been put in line, by one of two marks.
   virtual void mark(size_t) {}
-  /// Returns when all that was put in line before the mark is done. Throws c10::Error if a collective has
-  /// failed.
+  /// Returns when all that was put in line before the mark is done. Throws c10::Error if a
+  /// collective has failed.
   virtual void wait_for(size_t) {}
   /// The same of all that has been put in line.
   void finish() {
