@@ -61,6 +61,8 @@ class FakeGpus {
     environment_ = QProcessEnvironment::systemEnvironment();
     environment_.insert("LD_PRELOAD", fake_libraries(fake_cuda_folder()).join(':'));
     environment_.insert("FAKE_CUDA_LOG", folder_.filePath("notes"));
+    // Times of fake GPUs refine no prediction but their own.
+    environment_.insert("XDG_CACHE_HOME", folder_.filePath("cache"));
     environment_.insert("TMPDIR", folder_.path());
     for (const QString& setting : settings)
       environment_.insert(setting.section('=', 0, 0), setting.section('=', 1));
