@@ -102,6 +102,12 @@ std::vector<Field> data_fields() {
           .often()
           .files("*.json")
           .zero("a tokenizer.json"),
+      text("data.bos", &R::data, &Data::bos, "a token, \"none\", \"\" for the tokenizer's")
+          .says("bos", "", "The token before each document; empty: what the tokenizer's files say.")
+          .zero("the tokenizer's"),
+      text("data.eos", &R::data, &Data::eos, "a token, \"none\", \"\" for the tokenizer's")
+          .says("eos", "", "The token after each document; empty: what the tokenizer's files say.")
+          .zero("the tokenizer's"),
       integer("data.max_documents", &R::data, &Data::max_documents, 0)
           .says("first documents", "", "Only so many of each text's documents are read; 0: all.")
           .zero("all")

@@ -68,6 +68,8 @@ struct Data {
   std::vector<MixPart> mix;
   std::string token_ids;
   std::string tokenizer;
+  std::string bos;             // the token before each document; empty: the tokenizer's; "none"
+  std::string eos;             // the token after each document; likewise
   std::string cache;           // the folder of token stores; empty: this host's cache folder
   std::string field = "text";  // of a JSON document
   double skip_limit = 0.001;   // share of the documents that may be unreadable
@@ -136,9 +138,12 @@ struct Parallelism {
   bool sequence_parallel = true;
   int64_t tp_chunks = 0;  // 0: 2 where the rows divide; see parallel/tensor_parallel.h
   bool async_tp = false;  // for planning
+  bool tp_gather_again =
+      true;  // backward gathers a linear layer's input again instead of keeping it
   int64_t pp = 1;
   PipelineSchedule pp_schedule = PipelineSchedule::one_f_one_b;
   int64_t microbatches = 0;
+  int64_t zero_bubble_limit = 0;  // micro-batches held at once; 0: as 1F1B (ZB-H1)
   std::vector<int64_t> stage_layers;
   int64_t cp = 1;
   ContextMode cp_mode = ContextMode::allgather;
