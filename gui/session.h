@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/guard.h"
+#include "gui/models/current_recipe.h"
 #include "gui/models/planned_recipe.h"
 #include "gui/models/worker.h"
 #include "gui/theme/icons.h"
@@ -76,6 +77,9 @@ class Session : public QObject {
 
   /// Opens a run's recipe in Compose as a new one, and says what of it was the old run's alone.
   void editAsNew(const storage::RunDetail& run);
+  /// The recipe that Compose and Launch work on. A page takes it on when it is shown.
+  const CurrentRecipe& currentRecipe() const { return currentRecipe_; }
+  void setCurrentRecipe(CurrentRecipe recipe) { currentRecipe_ = std::move(recipe); }
   /// How runs are drawn when several are shown.
   RunSlots& runSlots() { return runSlots_; }
 
@@ -137,6 +141,7 @@ class Session : public QObject {
   QString store_;
   bool mayWrite_;
   bool readOnly_ = false;
+  CurrentRecipe currentRecipe_;
   RunSlots runSlots_;
   QHash<qint64, QString> asked_;
   QTimer poll_;      // changes by other processes

@@ -133,7 +133,7 @@ Result<std::vector<RunSummary>> Reader::runs(bool trashed) {
   return guarded(*connection_, [&]() -> Result<std::vector<RunSummary>> {
     std::vector<RunSummary> runs;
     Rows rows = connection_->query(
-        HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY id DESC", trashed);
+        HEDDLE_SUMMARY "WHERE (trashed IS NOT NULL) = ? ORDER BY created DESC, id DESC", trashed);
     while (rows.next()) runs.push_back(summary_in(rows));
     return runs;
   });

@@ -45,6 +45,20 @@ Check cores(const Facts& facts) {
                count_text(static_cast<double>(*count)), "two ranks will take turns on one core");
 }
 
+/// Processes that want a core, over the last minute; none where the system does not say.
+std::optional<Check> load(const Facts& facts) {
+  const auto cores = number_of(facts, "cores");
+  const std::string text = text_of(facts, "load");
+  double busy = -1;
+  std::istringstream(text) >> busy;
+  if (!cores || *cores <= 0 || busy < 0) return std::nullopt;
+  return check(
+      "load", busy < static_cast<double>(*cores) ? Status::pass : Status::warn,
+      fmt::format("{:.1f} of {} busy", busy,
+                  *cores == 1 ? "1 core" : count_text(static_cast<double>(*cores)) + " cores"),
+      "other programs use this host: a run will be slower than predicted");
+}
+
 /// What the machine and the cgroup leave.
 std::optional<int64_t> available(const Facts& facts) {
   const auto of_machine = bytes_of(facts, "memory_available_kib");
@@ -149,6 +163,7 @@ Result<Report> judge(const std::string& output, double asked, double answered) {
                    shared_memory(facts, facts.contains("gpu"))};
   report.checks.push_back(limit(facts, "nofile", "open files", {256, 1024},
                                 "raise the limit: ulimit -n 4096, or /etc/security/limits.conf"));
+  if (auto busy = load(facts)) report.checks.insert(report.checks.begin() + 3, std::move(*busy));
   report.time = answered;
   report.checks.push_back(clock(facts, asked, answered));
   GpuFindings found = judge_gpus(facts);

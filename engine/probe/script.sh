@@ -44,6 +44,7 @@ done 2>/dev/null < /proc/self/cgroup
 say cgroup_room_kib "$least"
 [ "$2" = memory ] && say end yes && exit
 
+read -r load _ < /proc/loadavg && say load "$load"
 say clock "$(date +%s.%N)"
 say host "$(uname -n)"
 say kernel "$(uname -sr)"

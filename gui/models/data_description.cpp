@@ -94,7 +94,7 @@ void DataDescription::take(int code, QProcess::ExitStatus status) {
     if (!json) return answer({}, QString::fromStdString(json.error().message));
     answer(data::description_from(*json), {});
   } catch (const nlohmann::json::exception& error) {
-    answer({}, tr("an answer that cannot be read: %1").arg(QString::fromUtf8(error.what())));
+    answer({}, tr("the engine's answer cannot be read: %1").arg(QString::fromUtf8(error.what())));
   }
 }
 

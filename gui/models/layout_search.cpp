@@ -35,7 +35,7 @@ LayoutSearch::LayoutSearch(const QString& engine, QObject* parent) : QObject(par
       end(tr("the planner cannot be started: %1").arg(process_.errorString()));
   });
   connect(&process_, &QProcess::finished, this,
-          [this] { end(tr("the planner has ended before its answer")); });
+          [this] { end(tr("the planner ended before it answered")); });
 }
 
 LayoutSearch::~LayoutSearch() {

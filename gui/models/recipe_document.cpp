@@ -227,6 +227,14 @@ const recipe::Fault* RecipeDocument::faultOf(const QString& key) const {
   return nullptr;
 }
 
+bool RecipeDocument::isOpen(const recipe::Fault& fault) const {
+  return recipe::find_key(fault.key) != nullptr && !resolved_.places.contains(fault.key);
+}
+
+qint64 RecipeDocument::mistakes() const {
+  return std::ranges::count_if(faults_, [this](const auto& fault) { return !isOpen(fault); });
+}
+
 std::vector<recipe::Offer> RecipeDocument::offers(const QString& key) const {
   const recipe::Fault* fault = faultOf(key);
   if (fault == nullptr || !readable_) return {};

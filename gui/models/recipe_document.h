@@ -63,6 +63,10 @@ class RecipeDocument : public QObject {
   const std::vector<recipe::Fault>& unsupported() const { return unsupported_; }
   /// The first fault of a key, or what `train` cannot do with it; null: neither.
   const recipe::Fault* faultOf(const QString& key) const;
+  /// Whether a fault asks for a key that nobody has written yet: a question, not a mistake.
+  bool isOpen(const recipe::Fault& fault) const;
+  /// How many faults are mistakes; the others are open.
+  qint64 mistakes() const;
   /// What would mend that.
   std::vector<recipe::Offer> offers(const QString& key) const;
   bool canTrain() const { return faults_.empty() && unsupported_.empty(); }

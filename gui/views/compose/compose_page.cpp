@@ -19,6 +19,7 @@ namespace heddle::gui {
 namespace {
 
 const QString kExecutor = QStringLiteral("compose/executor");
+const QString kLastFile = QStringLiteral("compose/file");
 
 /// Beside the store, so that another store has another unsaved recipe.
 QString autosaveFile(const QString& store) {
@@ -50,6 +51,7 @@ ComposePage::ComposePage(Session& session, QWidget* parent)
   makeActions();
   makeHeader();
   connect(&document_, &RecipeDocument::changed, this, &ComposePage::refresh);
+  connect(&document_, &RecipeDocument::changed, this, &ComposePage::keepCurrent);
   connect(&document_, &RecipeDocument::changed, this, [this] {
     if (isVisible()) askForData();
   });
@@ -161,6 +163,7 @@ ComposeView& ComposePage::view() {
 
 void ComposePage::activated() {
   loadFirst();
+  takeCurrent();
   view();
   prediction_.start();
   dataKeys_.clear();  // files may have changed, or been tokenized
@@ -195,22 +198,47 @@ void ComposePage::loadFirst() {
   // A picture of the window leaves the unsaved recipe alone.
   if (!isPicture() && document_.keepUnsavedIn(autosaveFile(session().storePath())))
     return sayBroughtBack();
+  if (!session().currentRecipe().isNone()) return takeCurrent();
+  if (openLast()) return;
   const auto opened = document_.open(samples() + QStringLiteral("/debug.toml"));
   if (!opened) Q_EMIT session().message(QString::fromStdString(opened.error().message), Tone::bad);
 }
 
+bool ComposePage::openLast() {
+  if (!remembers_) return false;
+  const QString file = openSettings()->value(kLastFile).toString();
+  return QFileInfo::exists(file) && document_.open(file).has_value();
+}
+
 void ComposePage::keepLayout() {
-  if (QFileInfo::exists(autosaveFile(session().storePath()))) loadFirst();
+  remembers_ = true;
+  loadFirst();
+}
+
+void ComposePage::takeCurrent() {
+  const CurrentRecipe& current = session().currentRecipe();
+  const CurrentRecipe shown{document_.name(), document_.text(), document_.file()};
+  if (current.isNone() || current == shown) return;
+  if (document_.isEdited()) return keepCurrent();
+  document_.load(current.name, current.toml, current.file);
+}
+
+void ComposePage::keepCurrent() {
+  if (!loaded_) return;
+  session().setCurrentRecipe({document_.name(), document_.text(), document_.file()});
+  if (!remembers_ || document_.file() == lastFile_) return;
+  lastFile_ = document_.file();
+  openSettings()->setValue(kLastFile, lastFile_);
 }
 
 void ComposePage::sayBroughtBack() {
   const QString file = document_.file();
   const QString what = file.isEmpty() ? document_.name() : QFileInfo(file).fileName();
-  Q_EMIT session().offered(
-      tr("The unsaved text of %1 was brought back: it stands in Compose").arg(what), tr("Discard"),
-      [this, name = document_.name(), file] {
-        if (document_.name() == name && document_.file() == file) document_.discardChanges();
-      });
+  Q_EMIT session().offered(tr("Your unsaved changes to %1 are back in Compose").arg(what),
+                           tr("Discard"), [this, name = document_.name(), file] {
+                             if (document_.name() == name && document_.file() == file)
+                               document_.discardChanges();
+                           });
 }
 
 void ComposePage::showPlace(int line, int column) { view().showPlace(line, column); }
@@ -298,11 +326,14 @@ void ComposePage::refresh() {
   redo_->setEnabled(shown && history.canRedo());
   redo_->setText(history.canRedo() ? tr("Redo %1").arg(history.redoText()) : tr("Redo"));
   search_->setEnabled(shown && document_.isReadable());
+  search_->setToolTip(document_.isReadable() ? tr("Find the layout that trains it fastest")
+                                             : tr("The recipe's text has a syntax error"));
   launch_->setEnabled(shown && document_.canTrain());
   launch_->setIcon(
       icon(QStringLiteral("launch"), launch_->isEnabled() ? Tone::onAccent : Tone::muted));
   launch_->setToolTip(!document_.faults().empty()
-                          ? tr("The recipe has faults: they are listed below it")
+                          ? document_.mistakes() > 0 ? tr("Mend the faults below the recipe first")
+                                                     : tr("Fill in the keys below the recipe first")
                       : !document_.unsupported().empty()
                           ? tr("This version cannot train with all that the recipe asks for")
                           : tr("Choose where to train, and start"));

@@ -33,7 +33,7 @@ class ComposePage : public Page {
   /// Asks first if the text that would be replaced is unsaved.
   void showRecipe(const QString& name, const QString& toml, const QString& file) override;
   void showPlace(int line, int column) override;
-  /// Brings unsaved text back at once, and says so.
+  /// Brings back at once what was shown last: unsaved text, which it says, or a file.
   void keepLayout() override;
 
   RecipeDocument& document() { return document_; }
@@ -51,7 +51,11 @@ class ComposePage : public Page {
   /// From one start to the next: it is the window's, not the recipe's.
   void rememberExecutor();
   bool isPicture() const;
+  bool openLast();
   void sayBroughtBack();
+  /// What Launch has chosen meanwhile, unless something here is unsaved.
+  void takeCurrent();
+  void keepCurrent();
   void newRecipe();
   void openFile(const QString& file);
   void chooseFile();
@@ -72,6 +76,8 @@ class ComposePage : public Page {
   DataDescription data_;
   QStringList dataKeys_;  // what it has been asked for
   bool loaded_ = false;
+  bool remembers_ = false;  // which file was shown last
+  QString lastFile_;
   QWidget* header_;
   QToolButton* recipes_;
   ComposeView* view_ = nullptr;

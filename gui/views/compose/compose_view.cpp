@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QResizeEvent>
+#include <QScrollBar>
 
 #include "gui/format.h"
 #include "gui/views/compose/model_panel.h"
@@ -85,7 +86,10 @@ QWidget* ComposeView::makeForm(QWidget* parent) {
   formFrame_ = new QFrame(parent);
   formFrame_->setProperty("role", "panel");
   form_ = new RecipeForm(document_);
+  form_->showBubbleIn(this);
   formScroll_ = scrolled(form_, formFrame_);
+  connect(formScroll_->verticalScrollBar(), &QScrollBar::valueChanged, form_,
+          &RecipeForm::placeBubble);
   columnOf(formFrame_)->addWidget(formScroll_);
   return formFrame_;
 }
@@ -99,13 +103,13 @@ void ComposeView::focusFirstFault() {
 
 void ComposeView::showNeighbours(const KeyField& field) {
   const QString name = QString::fromStdString(field.info().label);
-  openNeighbours(tr("What other values of %1 would give").arg(name), field.shownValue(),
+  openNeighbours(tr("Predictions for other values of %1").arg(name), field.shownValue(),
                  neighboursOf(document_, field), name, field.editor());
 }
 
 void ComposeView::showNeighbours(const LayerException& exception, const QString& name,
                                  const QWidget* at) {
-  openNeighbours(tr("What %1 would give otherwise").arg(name),
+  openNeighbours(tr("Predictions for %1 with other modes").arg(name),
                  tr("recompute %1").arg(wordOf(exception.mode)), neighboursOf(document_, exception),
                  tr("exceptions"), at);
 }
@@ -144,15 +148,16 @@ QWidget* ComposeView::makeText() {
 }
 
 void ComposeView::refresh() {
-  const auto& faults = document_.faults();
+  const qint64 mistakes = document_.mistakes();
+  const auto open = static_cast<qint64>(document_.faults().size()) - mistakes;
   const size_t cannot = document_.unsupported().size();
   fileName_->setFullText(document_.file().isEmpty() ? document_.name() + QStringLiteral(".toml")
                                                     : QFileInfo(document_.file()).fileName());
-  verdict_->setText(!faults.empty()
-                        ? format::plural(static_cast<qint64>(faults.size()), tr("fault"))
+  verdict_->setText(mistakes > 0 ? format::plural(mistakes, tr("fault"))
+                    : open > 0   ? tr("%1 to fill in").arg(format::plural(open, tr("key")))
                     : cannot > 0 ? tr("✓ valid, cannot train yet")
                                  : tr("✓ valid"));
-  setTone(verdict_, !faults.empty() ? "bad" : cannot > 0 ? "warn" : "good");
+  setTone(verdict_, mistakes > 0 ? "bad" : open > 0 ? "muted" : cannot > 0 ? "warn" : "good");
 }
 
 void ComposeView::resizeEvent(QResizeEvent* event) {

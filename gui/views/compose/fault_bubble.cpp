@@ -1,11 +1,15 @@
 #include "gui/views/compose/fault_bubble.h"
 
 #include <QCursor>
+#include <QStyle>
+#include <algorithm>
 
 #include "gui/theme/theme.h"
 
 namespace heddle::gui {
 namespace {
+
+constexpr int kWidth = 320, kGap = 8;
 
 /// "tp 4", a value that can be clicked.
 QString linkOf(const recipe::Offer& offer) {
@@ -22,7 +26,7 @@ QString linkOf(const recipe::Offer& offer) {
 }  // namespace
 
 FaultBubble::FaultBubble(RecipeDocument& document, QWidget* form)
-    : QLabel(form), document_(document) {
+    : QLabel(form), document_(document), form_(form) {
   setObjectName(QStringLiteral("bubble"));
   setProperty("role", "bubble");
   setWordWrap(true);
@@ -32,6 +36,7 @@ FaultBubble::FaultBubble(RecipeDocument& document, QWidget* form)
 }
 
 void FaultBubble::tell(const KeyField* field) {
+  field_ = field;
   if (field == nullptr) {
     hide();
     told_.clear();
@@ -47,13 +52,28 @@ void FaultBubble::tell(const KeyField* field) {
     for (const recipe::Offer& offer : field->offers()) links << linkOf(offer);
     if (!links.isEmpty()) text += QStringLiteral("<br>") + links.join(QStringLiteral(" · "));
     setText(text);
+    setProperty("role", field->isOpen() ? "hint-bubble" : "bubble");
+    style()->unpolish(this);
+    style()->polish(this);
   }
-  // As wide as its field's group, and close to the field: the mouse has to get from there to what
-  // is offered.
-  const QWidget* group = field->editor()->parentWidget()->parentWidget();
-  const QPoint below = field->editor()->mapTo(parentWidget(), QPoint(0, field->editor()->height()));
-  setGeometry(group->mapTo(parentWidget(), QPoint()).x(), below.y(), group->width(),
-              heightForWidth(group->width()));
+  place();
+}
+
+void FaultBubble::place() {
+  if (field_ == nullptr) return;
+  const QWidget* editor = field_->editor();
+  const QWidget* around = parentWidget();
+  const QPoint at = editor->mapTo(around, QPoint());
+  const int right = form_->mapTo(around, QPoint(form_->width(), 0)).x() + kGap;
+  if (around->width() - right >= kWidth) {
+    const int height = heightForWidth(kWidth);
+    setGeometry(right, std::clamp(at.y(), 0, std::max(0, around->height() - height)), kWidth,
+                height);
+  } else {
+    const QWidget* group = editor->parentWidget()->parentWidget();
+    setGeometry(group->mapTo(around, QPoint()).x(), at.y() + editor->height(), group->width(),
+                heightForWidth(group->width()));
+  }
   raise();
 }
 

@@ -1,7 +1,9 @@
-// What is wrong with a field, in a bubble under it, with values to click that would be right.
+// What is wrong with a field, in a bubble next to the form, with values to click that would be
+// right.
 #pragma once
 
 #include <QLabel>
+#include <QPointer>
 
 #include "gui/models/recipe_document.h"
 #include "gui/views/compose/key_field.h"
@@ -14,8 +16,11 @@ class FaultBubble : public QLabel {
  public:
   FaultBubble(RecipeDocument& document, QWidget* form);
 
-  /// May be null: of none. What has been read and closed stays closed until it says something else.
+  /// Null hides it. A bubble that was read and closed stays closed until it has something else to
+  /// say.
   void tell(const KeyField* field);
+  /// To the right of the form where its parent has room there, else below the field.
+  void place();
   bool isUnderMouse() const;
 
  protected:
@@ -25,8 +30,10 @@ class FaultBubble : public QLabel {
   void takeOffer(const QString& link);
 
   RecipeDocument& document_;
-  QString told_;         // field, fault and text
-  bool closed_ = false;  // what it says has been read
+  QWidget* form_;
+  QPointer<const KeyField> field_;  // that it points at
+  QString told_;                    // field, fault and text
+  bool closed_ = false;             // what it says has been read
 };
 
 }  // namespace heddle::gui

@@ -47,16 +47,20 @@ FaultList::FaultList(RecipeDocument& document, QWidget* parent)
 
 void FaultList::refresh() {
   clear();
-  const auto add = [&](const std::vector<recipe::Fault>& faults, const char* iconName, Tone tone) {
+  const auto add = [&](const std::vector<recipe::Fault>& faults, bool open, const char* iconName,
+                       Tone tone) {
     for (const recipe::Fault& fault : faults) {
+      if (document_.isOpen(fault) != open) continue;
       auto* item =
           new QListWidgetItem(icon(QString::fromLatin1(iconName), tone), words(fault), this);
       item->setData(Qt::UserRole, fault.line);
       item->setData(Qt::UserRole + 1, fault.column);
     }
   };
-  add(document_.faults(), "fail", Tone::bad);
-  add(document_.unsupported(), "warning", Tone::warn);
+  add(document_.faults(), false, "fail", Tone::bad);
+  add(document_.faults(), true, "info", Tone::muted);
+  add(document_.unsupported(), false, "warning", Tone::warn);
+  add(document_.unsupported(), true, "warning", Tone::warn);
   setVisible(count() > 0);
   fit();
 }

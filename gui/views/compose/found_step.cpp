@@ -57,7 +57,7 @@ void FoundStep::show(const plan::Found& found) {
 void FoundStep::plan(const SearchQuestion& question) {
   if (planned_ || !shown_) return;
   planned_ = true;
-  whose_->setText(tr("the timeline is being planned …"));
+  whose_->setText(tr("planning the timeline …"));
   PlanQuestion planned;
   planned.recipe = question.recipe;
   planned.file = question.file;

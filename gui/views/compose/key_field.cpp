@@ -38,14 +38,15 @@ void KeyField::refresh() {
     if (ownFault_.isEmpty()) showValue(value);
   }
   const QString found = fault();
+  const bool invalid = !found.isEmpty() && !isOpen();
   // A path is longer than its field.
   const QString path = info_.files.empty() ? QString() : document_.value(key_);
   const QString tip = !found.isEmpty()  ? QString()
                       : path.size() > 2 ? path + QStringLiteral("\n\n") + helpOf(info_)
                                         : helpOf(info_);
   if (editor_->toolTip() != tip) editor_->setToolTip(tip);
-  if (editor_->property("invalid").toBool() == !found.isEmpty()) return;
-  editor_->setProperty("invalid", !found.isEmpty());
+  if (editor_->property("invalid").toBool() == invalid) return;
+  editor_->setProperty("invalid", invalid);
   editor_->style()->unpolish(editor_);
   editor_->style()->polish(editor_);
 }
@@ -57,6 +58,11 @@ QString KeyField::fault() const {
   const QString what = QString::fromStdString(fault->what);
   return fault->valid.empty() ? what
                               : tr("%1; valid: %2").arg(what, QString::fromStdString(fault->valid));
+}
+
+bool KeyField::isOpen() const {
+  const recipe::Fault* fault = ownFault_.isEmpty() ? document_.faultOf(key_) : nullptr;
+  return fault != nullptr && document_.isOpen(*fault);
 }
 
 std::vector<recipe::Offer> KeyField::offers() const {

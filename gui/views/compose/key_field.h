@@ -22,10 +22,12 @@ class KeyField : public QObject {
   const QString& key() const { return key_; }
   const recipe::KeyInfo& info() const { return info_; }
   QWidget* editor() const { return editor_; }
-  /// Shows the document's value, and a red border if it has a fault.
+  /// Shows the document's value, and a red border around a mistake.
   void refresh();
   /// The first fault of the key and what would be right, empty if it has none.
   QString fault() const;
+  /// Whether that fault is a key that is still to be filled in.
+  bool isOpen() const;
   /// What would mend it; none of what is typed and not in the text yet.
   std::vector<recipe::Offer> offers() const;
   /// The widest that the editor shows: half a row suffices where there is room for it.

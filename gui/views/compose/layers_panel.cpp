@@ -180,7 +180,7 @@ LayersPanel::Row LayersPanel::addRow() {
   FieldFilter::install(row.mode);
   auto* whatIf = linkButton(tr("what if …"));
   whatIf->setObjectName(QStringLiteral("whatIf"));
-  whatIf->setToolTip(tr("What other modes of these layers would give, and the recipe without it"));
+  whatIf->setToolTip(tr("Predictions for other modes of these layers, and without this exception"));
   auto* remove = linkButton(tr("remove"));
   remove->setObjectName(QStringLiteral("removeException"));
   auto* what = new QWidget;

@@ -55,7 +55,7 @@ QWidget* PredictionPanel::makeHead() {
   activity_ = caption({});
   activity_->setObjectName(QStringLiteral("planning"));
   pin_ = iconButton(QStringLiteral("pin"),
-                    tr("Pin this prediction: numbers then show their difference to it"));
+                    tr("Pin this prediction to see how later edits differ from it"));
   pin_->setObjectName(QStringLiteral("pin"));
   pin_->setCheckable(true);
   compare_ = quietButton(tr("Compare"), QStringLiteral("compare"));
@@ -71,15 +71,14 @@ QWidget* PredictionPanel::makeHead() {
   hardware_ = new QComboBox;
   hardware_->setObjectName(QStringLiteral("hardware"));
   hardware_->setAccessibleName(tr("Hardware"));
-  hardware_->setToolTip(tr("What the recipe is planned for"));
+  hardware_->setToolTip(tr("The hardware that the prediction is for"));
   hardware_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   executor_ = new QComboBox;
   executor_->setObjectName(QStringLiteral("executor"));
   executor_->setAccessibleName(tr("Executor"));
   executor_->setToolTip(
-      tr("Whose way of running the step is predicted: Heddle's, that of "
-         "torch.compile, or that of FSDP2 in plain PyTorch. Training is always "
-         "Heddle's; the recipe does not change."));
+      tr("Which program's step is predicted: Heddle's, FSDP2 with torch.compile, or plain FSDP2. "
+         "Heddle trains either way; the recipe does not change."));
   const QStringList words = {tr("Heddle"), tr("torch.compile"), tr("eager FSDP2")};
   for (int i = 0; i < words.size(); ++i)
     executor_->addItem(words[i], RecipePrediction::executors()[i]);
@@ -140,7 +139,7 @@ QWidget* PredictionPanel::makeNumbers() {
   convention_ = wrapped("convention", "caption");
   QPushButton* next = linkButton(tr("other"));
   next->setObjectName(QStringLiteral("nextConvention"));
-  next->setToolTip(tr("MFU by the next of the conventions there are"));
+  next->setToolTip(tr("Show MFU by the next convention"));
   convention->addWidget(convention_, 1);
   convention->addWidget(next, 0, Qt::AlignTop);
   column->addWidget(conventionRow_);
@@ -201,7 +200,8 @@ void PredictionPanel::refreshState() {
     slow_.start();
   }
   QStringList lines;
-  if (prediction_.isStale()) lines << tr("Not of this recipe: %1").arg(prediction_.staleReason());
+  if (prediction_.isStale())
+    lines << tr("Shows the recipe before the last edit: %1").arg(prediction_.staleReason());
   if (!prediction_.trouble().isEmpty()) lines << prediction_.trouble();
   state_->setText(lines.join(QChar('\n')));
   state_->setVisible(!lines.isEmpty());
@@ -214,7 +214,7 @@ void PredictionPanel::refreshState() {
   compare_->setEnabled(prediction_.hasTwo());
   compare_->setToolTip(prediction_.hasTwo()
                            ? tr("Both plans side by side, node by node")
-                           : tr("The plan is the pinned one: change the recipe first"));
+                           : tr("Nothing has changed since the pin: edit the recipe first"));
   pinned_->setVisible(pinned);
   pinned_->setText(tr("Differences to %1, as pinned").arg(prediction_.pinnedName()));
 }
@@ -225,7 +225,7 @@ void PredictionPanel::refreshNumbers() {
   empty_->setVisible(shown == nullptr);
   empty_->setText(!prediction_.staleReason().isEmpty()
                       ? tr("No prediction: %1").arg(prediction_.staleReason())
-                      : tr("The step is being planned …"));
+                      : tr("Planning the step …"));
   if (!shown) return;
   const plan::Document& d = shown->document;
   memory_->display(d, prediction_.pinned() ? &prediction_.pinned()->document : nullptr,

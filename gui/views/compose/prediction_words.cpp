@@ -108,7 +108,7 @@ QString nameOf(const Document& document, const plan::RankFigures& rank) {
   const bool stages =
       std::ranges::any_of(document.ranks_shown, [](const auto& each) { return each.stage > 0; });
   const QString more =
-      rank.ranks > 1 ? tr(" and %1 more").arg(format::count(rank.ranks - 1)) : QString();
+      rank.ranks > 1 ? tr(" and %1 like it").arg(format::count(rank.ranks - 1)) : QString();
   return (stages ? tr("stage %1, rank %2").arg(rank.stage).arg(rank.rank)
                  : tr("rank %1").arg(rank.rank)) +
          more;
@@ -126,7 +126,7 @@ QString certaintyOf(const Document& d) {
                 .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
                      format::bytes(d.interval->bytes_low), format::bytes(d.interval->bytes_high),
                      words.isEmpty() ? QString() : QStringLiteral("; ") + words);
-  if (d.uncertain <= 0) return words.isEmpty() ? tr("never held against a measured run") : words;
+  if (d.uncertain <= 0) return words.isEmpty() ? tr("never compared with a measured run") : words;
   const QString share = tr("± %1 %").arg(format::significant(d.uncertain * 100, 2));
   return words.isEmpty() ? share : share + QStringLiteral(": ") + words;
 }
@@ -219,7 +219,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
   const QString rate = format::tokensPerSecond(d.tokens_per_second_per_rank);
   switch (figure) {
     case Figure::throughput:
-      why.title = tr("Tokens a second and rank");
+      why.title = tr("Tokens per second per rank");
       why.formula << tokensFormula(d, recipe)
                   << tr("%1 = %2 tokens ÷ %3 ÷ %4")
                          .arg(rate, format::count(d.tokens_per_step), step,
@@ -234,7 +234,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
                                 flop(d.peak_flops));
       else
         why.formula << tr("The peak of this device is not known.");
-      why.head = {tr("what is counted"), tr("a token"), tr("MFU")};
+      why.head = {tr("convention"), tr("a token"), tr("MFU")};
       for (const plan::Mfu& each : d.mfu)
         why.rows << QStringList{QString::fromStdString(each.convention), flop(each.flops_per_token),
                                 format::percent(each.mfu)};
@@ -258,7 +258,7 @@ Why whyOf(Figure figure, const Document& d, const recipe::Recipe& recipe, size_t
       addTimes(why, d);
       break;
     case Figure::step:
-      why.title = tr("What a step is made of");
+      why.title = tr("The parts of a step");
       why.formula << tr("step = compute + exposed + bubble + idle");
       addTimes(why, d);
       break;

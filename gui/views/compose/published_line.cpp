@@ -16,7 +16,7 @@ PublishedLine::PublishedLine(QWidget* parent) : QWidget(parent) {
   words_->setWordWrap(true);
   QPushButton* all = linkButton(tr("more"));
   all->setObjectName(QStringLiteral("allPublished"));
-  all->setToolTip(tr("Layouts, programs and sources of the published runs that are most alike"));
+  all->setToolTip(tr("The most similar published runs, with layout, program and source"));
   row->addWidget(words_, 1);
   row->addWidget(all, 0, Qt::AlignTop);
   connect(all, &QPushButton::clicked, this, &PublishedLine::openAll);
@@ -29,13 +29,13 @@ void PublishedLine::display(const plan::Document& document) {
   if (rows_.isEmpty()) return;
   // The figure, and of what; the layout and the source are for the popup.
   words_->setText(
-      tr("Published, most alike: %1").arg(rows_.first().section(QStringLiteral(", "), 0, 0)));
+      tr("Closest published run: %1").arg(rows_.first().section(QStringLiteral(", "), 0, 0)));
 }
 
 void PublishedLine::openAll() {
   constexpr qsizetype kLine = 90;
   Why why;
-  why.title = tr("Published runs that are most alike");
+  why.title = tr("The most similar published runs");
   for (const QString& row : rows_) why.formula << format::inLines(row, kLine);
   (new WhyPopup(why, this))->open(this);
 }

@@ -133,7 +133,8 @@ void RecipeEditor::markLines() {
     marks.append(line);
   };
   const auto mark = [&](const std::vector<recipe::Fault>& faults, const QColor& color) {
-    for (const recipe::Fault& fault : faults) markLine(fault.line - 1, color);
+    for (const recipe::Fault& fault : faults)
+      if (!recipe_.isOpen(fault)) markLine(fault.line - 1, color);
   };
   for (const int line : marked_) markLine(line, colors().accent);
   mark(recipe_.unsupported(), colors().warn);
@@ -145,7 +146,9 @@ void RecipeEditor::markLines() {
 
 const recipe::Fault* RecipeEditor::faultAt(int line) const {
   for (const auto* faults : {&recipe_.faults(), &recipe_.unsupported()}) {
-    const auto found = std::ranges::find(*faults, line, &recipe::Fault::line);
+    const auto found = std::ranges::find_if(*faults, [&](const recipe::Fault& fault) {
+      return fault.line == line && !recipe_.isOpen(fault);
+    });
     if (found != faults->end()) return &*found;
   }
   return nullptr;

@@ -123,7 +123,8 @@ void RecipeForm::make(Entry& entry, QWidget* group) {
   QLabel* name = fieldLabel(QString::fromStdString(info.label), editor);
   name->setToolTip(helpOf(info));
   if (qobject_cast<QLineEdit*>(editor) == nullptr) {  // free text has no neighbours
-    name->setToolTip(name->toolTip() + tr("\n\nClick: what its neighbours would give (Alt+Enter)"));
+    name->setToolTip(name->toolTip() +
+                     tr("\n\nClick: predict its neighbouring values (Alt+Enter)"));
     name->setCursor(Qt::PointingHandCursor);
     name->setProperty("key", field->key());
     name->installEventFilter(this);
@@ -244,8 +245,8 @@ void RecipeForm::refresh() {
     enable(field);
   }
   const bool saves = savesCheckpoints();
-  checkpoints_->setText(saves ? tr("What a stopped run is resumed from.")
-                              : tr("A run that stops loses what it has trained."));
+  checkpoints_->setText(saves ? tr("A stopped run resumes from its newest checkpoint.")
+                              : tr("Without checkpoints a stopped run loses its training."));
   setTone(checkpoints_, saves ? "muted" : "warn");
   mesh_->refresh();
   arrange();

@@ -1,7 +1,7 @@
 // The form: every key of the recipe in groups, made from the engine's table of keys. A group shows
 // what is used most until it is unfolded; a search shows what matches. What is wrong with a key
-// stands in a bubble under it while it is edited or pointed at, with values to click that would be
-// right, so that no other field moves.
+// is in a bubble next to the form while the field is edited or pointed at, with values to click
+// that would be right: it moves no field and covers none.
 #pragma once
 
 #include <QGridLayout>
@@ -32,6 +32,10 @@ class RecipeForm : public QWidget {
   void setColumns(int columns);
   /// Puts below a group's keys what belongs to it and is no key.
   void putBelow(const QString& group, QWidget* widget);
+  /// Whose child the bubble is: a widget that has room to the right of the form.
+  void showBubbleIn(QWidget* around) { bubble_->setParent(around); }
+  /// The form was scrolled.
+  void placeBubble() { bubble_->place(); }
   /// The first field that has a fault; null: none has.
   QWidget* firstFaulty() const;
 

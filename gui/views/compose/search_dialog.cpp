@@ -42,10 +42,11 @@ SearchDialog::SearchDialog(RecipeDocument& document, const QString& engine, Plan
   connect(go_, &QPushButton::clicked, this, &SearchDialog::startOrCancel);
   connect(&search_, &LayoutSearch::advanced, this, &SearchDialog::refresh);
   connect(&search_, &LayoutSearch::ended, this, [this](const QString& why) {
+    trouble_ = why.isEmpty() ? whyNothing() : why;
     refresh();
-    if (!why.isEmpty()) complain(why);
   });
   connect(kind_, &Segment::currentChanged, this, [this] {
+    trouble_.clear();
     fields_->setCounting(isCounting());
     found_->setCurrentIndex(isCounting() ? kCounts : kLayouts);
     refresh();
@@ -110,13 +111,31 @@ void SearchDialog::startOrCancel() {
   const auto question = fields_->question();
   if (!question) return complain(QString::fromStdString(question.error().message));
   asked_ = *question;
+  trouble_.clear();
   search_.start(asked_);
   refresh();
 }
 
 void SearchDialog::complain(const QString& why) {
-  state_->setText(why);
-  setTone(state_, "bad");
+  trouble_ = why;
+  refresh();
+}
+
+/// Why a search that has ended shows no layout; empty: it shows some, or was cancelled.
+QString SearchDialog::whyNothing() const {
+  if (isCounting()) {
+    const plan::RankCounts& all = search_.counts();
+    return all.complete && all.counts.empty() ? tr("No number of ranks could be searched.")
+                                              : QString();
+  }
+  const plan::SearchResult& result = search_.result();
+  if (result.planned > 0 || !result.complete) return {};
+  if (!result.given_why.empty())
+    return tr("No layout could be planned: %1").arg(QString::fromStdString(result.given_why));
+  return result.candidates == 0
+             ? tr("No layout of %1 keeps all pinned fields: unpin one, or change the ranks.")
+                   .arg(format::plural(result.ranks, tr("rank")))
+             : tr("None of %1 layouts could be planned.").arg(format::count(result.candidates));
 }
 
 void SearchDialog::refresh() {
@@ -124,13 +143,12 @@ void SearchDialog::refresh() {
   go_->setText(running ? tr("Cancel search") : tr("Search"));
   kind_->setEnabled(!running);
   fields_->setEnabled(!running);
-  setTone(state_, "muted");
-  state_->setText(isCounting() ? countsWords() : frontWords());
-  if (!isCounting() && search_.result().least) setTone(state_, "bad");
-  chart_->setEmptyText(running ? tr("The first layouts are being planned …")
+  const bool fails = !running && !trouble_.isEmpty();
+  state_->setText(fails ? trouble_ : isCounting() ? countsWords() : frontWords());
+  setTone(state_, fails || (!isCounting() && search_.result().least) ? "bad" : "muted");
+  chart_->setEmptyText(running ? tr("Planning the first layouts …")
                        : search_.result().planned == 0
-                           ? tr("What a search finds stands here: layouts by the memory that they "
-                                "need and how fast they train")
+                           ? tr("A search shows its layouts here, by memory and throughput")
                            : tr("Nothing fits"));
   chart_->setResult(search_.result());
   counts_->setCounts(search_.counts());
@@ -146,15 +164,15 @@ QString SearchDialog::frontWords() {
              format::count(result.candidates));
   if (result.planned == 0)
     return tr(
-        "Search plans the promising layouts of these ranks: the fastest, and those that need "
-        "less memory.");
+        "Search plans the most promising layouts of these ranks: the fastest ones, and those that "
+        "need less memory.");
   if (result.least)
-    return tr("Nothing fits: the least that was found lacks %1. %2")
+    return tr("Nothing fits: the closest layout needs %1 more. %2")
         .arg(bytesText(result.least->peak_bytes - result.limit_bytes),
              result.closed_by.empty() ? QString()
                                       : tr("It would fit with %1.")
                                             .arg(QString::fromStdString(result.closed_by.front())));
-  return tr("%1 layouts, %2 planned in %3%4. A click on one takes it over.")
+  return tr("%1 layouts, %2 planned in %3%4. Click one to put it into the recipe.")
       .arg(format::count(result.candidates), format::count(result.planned),
            format::seconds(result.seconds), result.complete ? QString() : tr(", cancelled"));
 }
@@ -167,7 +185,7 @@ QString SearchDialog::countsWords() {
         .arg(format::percent(search_.progress()), format::plural(searched, tr("rank count")));
   if (searched == 0)
     return tr("Search finds the fastest layout for each of several numbers of ranks.");
-  return tr("%1 searched in %2%3. A click on one takes its layout over.")
+  return tr("%1 searched in %2%3. Click one to put its layout into the recipe.")
       .arg(format::plural(searched, tr("rank count")), format::seconds(all.seconds),
            all.complete ? QString() : tr(", cancelled"));
 }
@@ -182,7 +200,7 @@ void SearchDialog::showWhy() {
     return words;
   };
   if (isCounting() || search_.isRunning() || result.planned == 0) return;
-  why_->addWidget(section(tr("Why not mine, and others")));
+  why_->addWidget(section(tr("Why not mine, or others")));
   if (!result.given_why.empty())
     add(tr("This recipe"), result.given_why)->setObjectName(QStringLiteral("whyNotMine"));
   for (const plan::Alternative& each : result.alternatives)

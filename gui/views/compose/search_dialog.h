@@ -40,6 +40,7 @@ class SearchDialog : public Dialog {
   QString frontWords();
   QString countsWords();
   void complain(const QString& why);
+  QString whyNothing() const;
   void showWhy();
   void showHovered(int index);
   void takeOver(const plan::Found& found);
@@ -48,6 +49,7 @@ class SearchDialog : public Dialog {
   PlanClient& client_;
   LayoutSearch search_;
   SearchQuestion asked_;
+  QString trouble_;  // why the last search or take-over came to nothing
   Segment* kind_;
   SearchFields* fields_;
   QStackedLayout* found_;

@@ -84,24 +84,24 @@ void ShortfallView::display(const plan::Document& d,
   const auto largest = static_cast<plan::Category>(std::ranges::max_element(d.memory.bytes) -
                                                    d.memory.bytes.begin());
   QLabel* lack = wrapped(label(
-      tr("It lacks %1 on %2, most of whose memory is for %3: %4")
+      tr("Needs %1 more on %2; %3 (%4) takes most of it")
           .arg(bytes(d.peak_bytes - d.limit_bytes),
                rank == d.ranks_shown.end() ? tr("rank %1").arg(d.peak_rank) : nameOf(d, *rank),
                nameOf(largest), bytes(d.memory[largest]))));
   lack->setObjectName(QStringLiteral("lack"));
   setTone(lack, stale ? "muted" : "bad");
   rows_->addWidget(lack);
-  if (looked) rows_->addWidget(caption(tr("Looking for what would close it …")));
+  if (looked) rows_->addWidget(caption(tr("Looking for changes that make it fit …")));
   if (!shortfall) return;
-  if (!shortfall->closed_by.empty()) rows_->addWidget(caption(tr("Would close it:")));
+  if (!shortfall->closed_by.empty()) rows_->addWidget(caption(tr("These changes make it fit:")));
   for (const plan::Variant& variant : shortfall->closed_by) add(variant, d);
   if (shortfall->least) {
     rows_->addWidget(wrapped(
-        caption(tr("Nothing that was tried on %1 closes it. Least lacks %2:")
+        caption(tr("No change that was tried makes it fit on %1. The closest needs %2 more:")
                     .arg(format::plural(d.ranks, tr("rank")), bytes(shortfall->least->lacks())))));
     add(*shortfall->least, d);
   } else if (shortfall->closed_by.empty()) {
-    rows_->addWidget(wrapped(caption(tr("Nothing that was tried closes it, or lacks less."))));
+    rows_->addWidget(wrapped(caption(tr("No change that was tried needs less memory."))));
   }
 }
 
@@ -113,7 +113,7 @@ void ShortfallView::add(const plan::Variant& variant, const plan::Document& docu
   link->setObjectName(QStringLiteral("closes"));
   link->setTextFormat(Qt::RichText);
   link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
-  link->setToolTip(tr("Change the recipe so; undo takes it back"));
+  link->setToolTip(tr("Change the recipe this way; undo reverts it"));
   connect(link, &QLabel::linkActivated, this,
           [this, changes, words] { Q_EMIT taken(changes, words); });
   plan::Document changed;

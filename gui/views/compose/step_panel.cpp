@@ -91,7 +91,7 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
 }
 
 void StepPanel::refresh() {
-  timeline_->setEmptyText(prediction_.staleReason().isEmpty() ? tr("The step is being planned …")
+  timeline_->setEmptyText(prediction_.staleReason().isEmpty() ? tr("Planning the step …")
                                                               : tr("No prediction"));
   if (displayed_ != prediction_.shown() || pinned_ != prediction_.pinned()) {
     displayed_ = prediction_.shown();
@@ -207,7 +207,7 @@ void StepPanel::showStatistics() {
                                .arg(of, duration(s.compute), duration(s.overlapped),
                                     duration(s.exposed), bubble, duration(s.idle)));
   setTone(note_, prediction_.isStale() ? "warn" : "muted");
-  note_->setFullText(prediction_.isStale() ? tr("not of the recipe as it is now")
+  note_->setFullText(prediction_.isStale() ? tr("shows the recipe before the last edit")
                      : s.communication == 0
                          ? tr("no communication")
                          : tr("%1 communication, %2 hidden")

@@ -4,6 +4,8 @@
 #include <QDir>
 #include <QFileInfo>
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/recipe/data_sources.h"
@@ -11,6 +13,7 @@
 #include "gui/format.h"
 #include "gui/models/text_file.h"
 #include "workbench/continuation.h"
+#include "workbench/import.h"
 #include "workbench/paths.h"
 
 namespace heddle::gui {
@@ -72,21 +75,75 @@ QString valueOf(const std::vector<std::pair<std::string, std::string>>& values, 
   return {};
 }
 
+using FlatValues = std::vector<std::pair<std::string, std::string>>;
+
+/// "recompute full in layers.0-15", "lr 1e-4 in norms".
+QStringList exceptionTexts(const recipe::Recipe& r) {
+  static constexpr std::array kModes = {"none", "full", "selective", "budget"};
+  QStringList texts;
+  for (const recipe::Override& each : r.overrides) {
+    QStringList modules, changes;
+    for (const std::string& module : each.modules) modules << QString::fromStdString(module);
+    if (each.recompute)
+      changes
+          << tr("recompute %1").arg(QLatin1String(kModes[static_cast<size_t>(*each.recompute)]));
+    if (each.lr) changes << tr("learning rate %1").arg(number(*each.lr));
+    if (each.weight_decay) changes << tr("weight decay %1").arg(number(*each.weight_decay));
+    texts << tr("%1 in %2")
+                 .arg(changes.join(QStringLiteral(", ")), modules.join(QStringLiteral(", ")));
+  }
+  return texts;
+}
+
+/// Every other key that differs from its default: nothing that changes the run goes unsaid.
+QString othersText(const recipe::Recipe& r, const FlatValues& values) {
+  static const std::set<std::string> kShown = {
+      "data.text",      "data.mix",        "data.token_ids",        "data.seq_len",
+      "training.steps", "precision.param", "precision.reduce",      "training.local_batch",
+      "wrapping.mode",  "recompute.mode",  "training.global_batch", "optimizer.name",
+      "optimizer.lr",   "parallelism.pp",  "parallelism.dp_shard",  "parallelism.dp_replicate",
+      "parallelism.cp", "parallelism.tp",  "precision.float8",      "data.tokenizer",
+      "hardware.ranks", "override"};
+  const FlatValues defaults = recipe::flatten(recipe::Recipe{});
+  QStringList texts = exceptionTexts(r);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto& [key, value] = values[i];
+    if (kShown.contains(key) || value == defaults[i].second) continue;
+    // The preset's or the checkpoint's numbers are the model's, which its own row names.
+    if (key.starts_with("model.") && key != "model.checkpoint") continue;
+    const recipe::KeyInfo* info = recipe::find_key(key);
+    const bool path = info != nullptr && !info->files.empty();
+    QString text = QString::fromStdString(value).remove(QLatin1Char('"'));
+    if (path) text = QFileInfo(text).fileName();
+    texts << QStringLiteral("%1 %2").arg(QString::fromStdString(key), text);
+  }
+  return texts.join(QStringLiteral("; "));
+}
+
+QString precisionText(const FlatValues& values) {
+  const QString float8 = valueOf(values, "precision.float8");
+  QString text = valueOf(values, "precision.param");
+  if (float8 != QLatin1String("none")) text += tr(", linear layers in 8 bits (%1)").arg(float8);
+  return tr("%1, gradients reduced in %2").arg(text, valueOf(values, "precision.reduce"));
+}
+
 QVector<QPair<QString, QString>> factsOf(const recipe::Recipe& r) {
-  const auto values = recipe::flatten(r);
-  return {{tr("model"), modelText(r)},
-          {tr("data"), dataText(r)},
-          {tr("training"), batchText(r)},
-          {tr("parallelism"), meshText(r.parallelism)},
-          {tr("wrapping"),
-           tr("%1, recompute %2")
-               .arg(valueOf(values, "wrapping.mode"), valueOf(values, "recompute.mode"))},
-          {tr("precision"),
-           tr("%1, gradients reduced in %2")
-               .arg(valueOf(values, "precision.param"), valueOf(values, "precision.reduce"))},
-          {tr("optimizer"),
-           tr("%1, learning rate %2")
-               .arg(QString::fromStdString(r.optimizer.name), number(r.optimizer.lr))}};
+  const FlatValues values = recipe::flatten(r);
+  QVector<QPair<QString, QString>> facts = {
+      {tr("model"), modelText(r)},
+      {tr("data"), dataText(r)},
+      {tr("training"), batchText(r)},
+      {tr("parallelism"), meshText(r.parallelism)},
+      {tr("wrapping"),
+       tr("%1, recompute %2")
+           .arg(valueOf(values, "wrapping.mode"), valueOf(values, "recompute.mode"))},
+      {tr("precision"), precisionText(values)},
+      {tr("optimizer"),
+       tr("%1, learning rate %2")
+           .arg(QString::fromStdString(r.optimizer.name), number(r.optimizer.lr))}};
+  if (const QString others = othersText(r, values); !others.isEmpty())
+    facts.append({tr("also"), others});
+  return facts;
 }
 
 }  // namespace
@@ -197,6 +254,7 @@ Result<LaunchOptions> readLaunchOptions(storage::Reader& reader) {
   if (!targets) return fail(targets);
   auto runs = reader.runs();
   if (!runs) return fail(runs);
+  std::erase_if(*runs, [](const auto& run) { return run.target == workbench::kImported; });
   if (runs->size() > kRecent) runs->resize(kRecent);
   const auto lost = lostTargets(reader);
   if (!lost) return fail(lost);

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "engine/recipe/parse.h"
 #include "gui/models/contact.h"
+#include "gui/models/current_recipe.h"
 #include "gui/models/fork_name.h"
 #include "gui/models/target_entry.h"
 #include "storage/queries.h"
@@ -21,12 +22,8 @@
 
 namespace heddle::gui {
 
-/// A recipe to launch: text, and the file its relative paths start at (empty: a recipe of a run).
-struct RecipeChoice {
-  QString name;
-  QString toml;
-  QString file;
-};
+/// A recipe to launch.
+using RecipeChoice = CurrentRecipe;
 
 /// The recipes that ship with Heddle, those for this machine first.
 std::vector<RecipeChoice> sampleRecipes();

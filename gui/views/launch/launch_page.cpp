@@ -183,7 +183,7 @@ QLayout* LaunchPage::buildForm() {
   ranks_->setMinimumWidth(84);
   mode_ = new Segment({tr("planned"), tr("eager")});
   mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));
-  mode_->button(1)->setToolTip(tr("The model run directly: the reference"));
+  mode_->button(1)->setToolTip(tr("The model's code runs step by step: the reference"));
   auto* form = new QGridLayout;
   form->setHorizontalSpacing(12);
   form->setVerticalSpacing(8);
@@ -300,7 +300,14 @@ void LaunchPage::showRecipe(const QString& name, const QString& toml, const QStr
   addChoice({name, toml, file}, true);
 }
 
+void LaunchPage::takeCurrent() {
+  const CurrentRecipe& current = session().currentRecipe();
+  if (current.isNone() || (recipe() && *recipe() == current)) return;
+  addChoice(current, true);
+}
+
 void LaunchPage::activated() {
+  takeCurrent();
   refresh();
   data_.ask(dataQuestion());  // files may have changed, or been tokenized
   const bool stale = !now_ || lookedAt_.elapsed() > kStaleMilliseconds;
@@ -335,6 +342,7 @@ void LaunchPage::refresh() {
 void LaunchPage::recipeChosen() {
   const RecipeChoice* choice = recipe();
   if (!choice) return;
+  if (isVisible()) session().setCurrentRecipe(*choice);
   const auto fork = forkOf(choice->name, choice->file);
   runName_->setText(fork ? fork->run : runName(*choice));
   const QSignalBlocker quiet(ranks_);
@@ -392,8 +400,8 @@ DataQuestion LaunchPage::dataQuestion() const {
 void LaunchPage::showPlaceOfData() {
   const TargetEntry* target = targets_->chosen();
   dataView_->setPlace(target && !target->isThisMachine()
-                          ? tr("Told of the files on this machine. They are sent to %1, which "
-                               "tokenizes them for itself.")
+                          ? tr("Describes the files on this machine. They are sent to %1, which "
+                               "tokenizes them itself.")
                                 .arg(QString::fromStdString(target->target.name))
                           : QString());
 }
@@ -564,15 +572,14 @@ void LaunchPage::showReadiness() {
   const auto fork = recipe() ? forkOf(recipe()->name, recipe()->file) : std::nullopt;
   if (!progress_ && fork && why.isEmpty()) {
     steps_->setHint(
-        tr("This forks %1: it goes on after step %2 with the recipe as it now is, on the "
-           "target where %1 ran. Saved as a file the recipe is one of its own, which "
-           "begins anew.")
+        tr("This forks %1: it continues after step %2 with the recipe as it is now, on the "
+           "target where %1 ran. Save the recipe as a file to start from the beginning instead.")
             .arg(fork->run, fork->checkpoint));
   } else if (!progress_) {
     steps_->setHint(
         why.isEmpty()
-            ? tr("The engine and the data are brought to %1 unless they are there already, and the "
-                 "ranks are started. Live opens with the first of them.")
+            ? tr("Launch copies the engine and the data to %1 unless they are there already, and "
+                 "starts the ranks. Live opens when the first one runs.")
                   .arg(QString::fromStdString(target->target.name))
             : why);
   }

@@ -57,6 +57,7 @@ class LaunchPage : public Page {
   QLayout* buildForm();
   QLayout* buildButtons();
   void addChoice(const RecipeChoice& choice, bool choose);
+  void takeCurrent();
   const RecipeChoice* recipe() const;
   void refresh();
   void recipeChosen();

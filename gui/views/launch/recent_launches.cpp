@@ -55,7 +55,7 @@ RecentLaunches::RecentLaunches(QWidget* parent) : QTableWidget(0, kColumns, pare
 }
 
 void RecentLaunches::resizeEvent(QResizeEvent* event) {
-  setColumnHidden(kTarget, width() < 700);
+  setColumnHidden(kTarget, ofOneTarget_ || width() < 700);
   QTableWidget::resizeEvent(event);
 }
 

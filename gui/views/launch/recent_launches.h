@@ -13,6 +13,8 @@ class RecentLaunches : public QTableWidget {
 
  public:
   explicit RecentLaunches(QWidget* parent = nullptr);
+  /// All runs are of one target: its column goes.
+  void showOneTarget() { ofOneTarget_ = true; }
   void setRuns(const std::vector<storage::RunSummary>& runs, Contacts contacts);
   /// Time has passed: "12 min ago".
   void tick();
@@ -28,6 +30,7 @@ class RecentLaunches : public QTableWidget {
 
   std::vector<storage::RunSummary> runs_;
   Contacts contacts_;
+  bool ofOneTarget_ = false;
 };
 
 }  // namespace heddle::gui

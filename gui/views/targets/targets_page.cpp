@@ -17,7 +17,8 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kWide = 1300;  // from here on the columns have the room of the design
-constexpr size_t kWarnings = 3;
+constexpr int kRuns = 160;   // the least height of the last runs
+constexpr size_t kWarnings = 3, kLastRuns = 20;
 
 /// As many as there is room for.
 QString firstOf(const std::vector<std::string>& warnings) {
@@ -126,13 +127,23 @@ QWidget* TargetsPage::makeDetail() {
   error_->setWordWrap(true);
   error_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   checks_ = new CheckList;
+  runsTitle_ = heading(tr("Last runs there"));
+  runs_ = new RecentLaunches;
+  runs_->showOneTarget();
+  runs_->setObjectName(QStringLiteral("lastRuns"));
+  runs_->setMinimumHeight(kRuns);
+  connect(runs_, &RecentLaunches::opened, this,
+          [this](qint64 run) { Q_EMIT session().runRequested(QStringLiteral("live"), run); });
   auto* column = new QVBoxLayout(content);
   column->setContentsMargins(metric::edge, 12, metric::edge, metric::group);
   column->setSpacing(12);
   column->addLayout(head);
   column->addWidget(counts_);
   column->addWidget(error_);
-  column->addWidget(checks_, 1);
+  column->addWidget(checks_);
+  column->addWidget(runsTitle_);
+  column->addWidget(runs_, 1);
+  column->addStretch(0);
   return scrolled(content);
 }
 
@@ -148,7 +159,11 @@ Result<TargetsPage::Targets> TargetsPage::readTargets(storage::Reader& reader) {
   if (!saved) return fail(saved);
   auto lost = lostTargets(reader);
   if (!lost) return fail(lost);
-  return Targets{std::move(*saved), std::move(*lost)};
+  auto runs = reader.runs();
+  if (!runs) return fail(runs);
+  auto contacts = readContacts(reader);
+  if (!contacts) return fail(contacts);
+  return Targets{std::move(*saved), std::move(*lost), std::move(*runs), std::move(*contacts)};
 }
 
 void TargetsPage::activated() {
@@ -235,10 +250,21 @@ void TargetsPage::showCurrent() {
   showCounts();
   error_->setText(!entry->error.isEmpty() || entry->lost.isEmpty()
                       ? entry->error
-                      : tr("The connection to a run there is lost: %1").arg(entry->lost));
+                      : tr("Lost the connection to a run there: %1").arg(entry->lost));
   error_->setVisible(entry->isOutOfReach());
   checks_->setChecks(checks, entry->isOutOfReach());
+  showRuns(*entry);
   facts_->display(*entry);
+}
+
+void TargetsPage::showRuns(const TargetEntry& entry) {
+  std::vector<storage::RunSummary> there;
+  for (const storage::RunSummary& run : targets_.runs)
+    if (run.target == entry.target.name && there.size() < kLastRuns) there.push_back(run);
+  runsTitle_->setText(entry.isThisMachine() ? tr("Last runs here") : tr("Last runs there"));
+  runsTitle_->setVisible(!there.empty());
+  runs_->setVisible(!there.empty());
+  runs_->setRuns(there, targets_.contacts);
 }
 
 void TargetsPage::showCounts() {
@@ -381,8 +407,8 @@ void TargetsPage::removeCurrent() {
   if (!entry || entry->offered || entry->isThisMachine()) return;
   const QString name = entry->name();
   if (!confirm(this, tr("Remove %1?").arg(name),
-               tr("Its address and saved keys leave the store. Runs that were launched there stay; "
-                  "what lies on the host stays too."),
+               tr("Its address and saved keys leave the store. Runs that were launched there stay, "
+                  "and so do the files on the host."),
                tr("Remove %1").arg(name)))
     return;
   session().act(

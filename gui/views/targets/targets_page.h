@@ -7,6 +7,7 @@
 
 #include "gui/page.h"
 #include "gui/session.h"
+#include "gui/views/launch/recent_launches.h"
 #include "gui/views/targets/check_list.h"
 #include "gui/views/targets/host_dialog.h"
 #include "gui/views/targets/host_list.h"
@@ -40,6 +41,7 @@ class TargetsPage : public Page {
   void showTargets();
   void showCurrent();
   void showCounts();  // says how long ago, too
+  void showRuns(const TargetEntry& entry);
   const TargetEntry* current() const;
   void addHost();
   void editCurrent();
@@ -58,10 +60,12 @@ class TargetsPage : public Page {
     std::optional<remote::Target> edited;  // none: a new one
   };
 
-  /// Of a store: its targets, and of those to whose runs the connection is lost, why.
+  /// A store's targets, why the connection to their runs is lost, and its runs.
   struct Targets {
     std::vector<workbench::SavedTarget> saved;
     LostTargets lost;
+    std::vector<storage::RunSummary> runs;  // newest first
+    Contacts contacts;
   };
   static Result<Targets> readTargets(storage::Reader& reader);
 
@@ -88,6 +92,8 @@ class TargetsPage : public Page {
   QLabel* error_;
   QPushButton* probeButton_;
   CheckList* checks_;
+  QLabel* runsTitle_;
+  RecentLaunches* runs_;
   TargetFacts* facts_;
   QAction* add_;
   QAction* probe_;

@@ -18,6 +18,7 @@
 
 #include "gui/session.h"
 #include "gui/theme/theme.h"
+#include "gui/views/launch/launch_page.h"
 
 using namespace heddle::gui;
 
@@ -25,7 +26,11 @@ class ComposePageTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  void initTestCase() { Theme::install(Theme::Mode::dark); }
+  void initTestCase() {
+    Theme::install(Theme::Mode::dark);
+    QVERIFY(settings_.isValid());
+    qputenv("XDG_CONFIG_HOME", settings_.path().toUtf8());
+  }
 
   void begins_with_a_sample_that_can_be_launched() {
     QTemporaryDir folder;
@@ -102,11 +107,90 @@ class ComposePageTest : public QObject {
     QVERIFY(page.findChild<QLabel*>("bubble")->text().contains("no data is named"));
     QTest::keyClicks(text, "/corpus.txt");
     auto* tokenizer = page.findChild<QLineEdit*>("data.tokenizer");
-    QVERIFY(tokenizer->property("invalid").toBool());
+    QVERIFY(!tokenizer->property("invalid").toBool());  // a question, not a mistake
+    QCOMPARE(page.findChild<QLabel*>("verdict")->text(), QString("1 key to fill in"));
     tokenizer->setFocus();
     QTest::keyClicks(tokenizer, "/tokenizer.json");
     QVERIFY(page.document().faults().empty());
     QVERIFY(action(page, "launchRecipe")->isEnabled());
+  }
+
+  void a_new_recipe_is_calm() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.resize(1280, 800);
+    page.show();
+    page.activated();
+    QVERIFY(QTest::qWaitForWindowActive(&page));
+    action(page, "newRecipe")->trigger();
+    auto* verdict = page.findChild<QLabel*>("verdict");
+    QCOMPARE(verdict->text(), QString("2 keys to fill in"));
+    QCOMPARE(verdict->property("tone").toString(), QString("muted"));
+    for (const QWidget* each : page.findChildren<QWidget*>())
+      QVERIFY2(!each->property("invalid").toBool(), qPrintable(each->objectName()));
+    QVERIFY(page.findChild<QPlainTextEdit*>()->extraSelections().isEmpty());
+    // What it asks for can be seen and clicked.
+    const auto* bubble = page.findChild<QLabel*>("bubble");
+    QVERIFY(bubble->isVisible());
+    QCOMPARE(bubble->property("role").toString(), QString("hint-bubble"));
+    const QRect covered(bubble->mapTo(&page, QPoint()), bubble->size());
+    for (const char* key : {"model.preset", "model.dim", "model.n_layers", "data.text"}) {
+      const auto* field = page.findChild<QWidget*>(key);
+      QVERIFY2(!covered.intersects(QRect(field->mapTo(&page, QPoint()), field->size())), key);
+    }
+    // A value that cannot be is a mistake.
+    page.document().setKey("training.steps", "0");
+    QVERIFY(page.findChild<QWidget*>("training.steps")->property("invalid").toBool());
+    QCOMPARE(verdict->text(), QString("1 fault"));
+    QCOMPARE(verdict->property("tone").toString(), QString("bad"));
+  }
+
+  void a_restart_opens_the_last_file() {
+    QTemporaryDir folder;
+    const QString file = folder.filePath("mine.toml");
+    QVERIFY(QFile::copy(HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml", file));
+    {
+      Session session(folder.filePath("store.sqlite"));
+      ComposePage page(session);
+      page.keepLayout();
+      page.activated();
+      QVERIFY(page.document().open(file).has_value());
+      QCOMPARE(session.currentRecipe().file, file);
+    }
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage page(session);
+    page.keepLayout();
+    QCOMPARE(page.document().file(), file);
+    QVERIFY(QFile::remove(file));
+    Session third(folder.filePath("store.sqlite"));
+    ComposePage without(third);
+    without.keepLayout();
+    QCOMPARE(without.document().name(), QString("debug"));
+  }
+
+  void launch_and_compose_work_on_one_recipe() {
+    QTemporaryDir folder;
+    Session session(folder.filePath("store.sqlite"));
+    ComposePage compose(session);
+    LaunchPage launch(session);
+    compose.show();
+    compose.activated();
+    compose.document().setKey("training.steps", "7");
+    launch.show();
+    launch.activated();
+    QCOMPARE(launch.findChild<QComboBox*>("recipe")->currentText(), QString("debug.toml"));
+    QVERIFY(launch.findChild<QPlainTextEdit*>()->toPlainText().contains("steps = 7"));
+    // Unsaved text stays in Compose whatever Launch shows.
+    launch.showRecipe("other", "[model]\n", "/other.toml");
+    compose.activated();
+    QCOMPARE(compose.document().name(), QString("debug"));
+    compose.document().discardChanges();
+    launch.activated();
+    QCOMPARE(launch.findChild<QComboBox*>("recipe")->currentText(), QString("debug.toml"));
+    launch.showRecipe("other", "[model]\n", "/other.toml");
+    compose.activated();
+    QCOMPARE(compose.document().name(), QString("other"));
   }
 
   void unsaved_text_is_asked_about_data() {
@@ -171,7 +255,7 @@ class ComposePageTest : public QObject {
     page.activated();
     QCOMPARE(offered.count(), 1);
     QCOMPARE(offered[0][0].toString(),
-             QString("The unsaved text of debug.toml was brought back: it stands in Compose"));
+             QString("Your unsaved changes to debug.toml are back in Compose"));
     QCOMPARE(offered[0][1].toString(), QString("Discard"));
     offered[0][2].value<std::function<void()>>()();
     QVERIFY(!page.document().isEdited());
@@ -213,6 +297,8 @@ class ComposePageTest : public QObject {
   }
 
  private:
+  QTemporaryDir settings_;
+
   static QAction* action(ComposePage& page, const QString& name) {
     for (QAction* action : page.pageActions()) {
       if (action->objectName() == name) return action;

@@ -153,7 +153,7 @@ class SearchDialogTest : public QObject {
   void nothing_fits() {
     QTest::keyClicks(dialog_->findChild<QLineEdit*>("memoryLimit"), "4 GiB");
     searchToTheEnd();
-    QVERIFY2(text("state").startsWith("Nothing fits: the least that was found lacks "),
+    QVERIFY2(text("state").startsWith("Nothing fits: the closest layout needs "),
              qPrintable(text("state")));
   }
 

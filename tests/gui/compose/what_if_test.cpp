@@ -156,7 +156,7 @@ class WhatIfTest : public QObject {
     auto* shortfall = view_->findChild<QWidget*>("shortfall");
     QVERIFY(shortfall->isVisible());
     const QString lack = shortfall->findChild<QLabel*>("lack")->text();
-    QVERIFY2(lack.startsWith("It lacks ") && lack.contains(" on rank 0"), qPrintable(lack));
+    QVERIFY2(lack.startsWith("Needs ") && lack.contains(" on rank 0"), qPrintable(lack));
     const QString text = document_->text();
     const auto links = shortfall->findChildren<QLabel*>("closes");
     QCOMPARE(static_cast<size_t>(links.size()), prediction_->shortfall()->closed_by.size() +

@@ -115,6 +115,40 @@ class LaunchPageTest : public QObject {
                               qPrintable(faults->text()), 20000);
   }
 
+  void the_summary_says_all_that_differs_from_defaults() {
+    Shown shown;
+    shown.show();
+    shown.showRecipe(
+        "[training]\nmax_norm = 0.5\n"
+        "[precision]\nparam = \"bf16\"\nfloat8 = \"tensorwise\"\n"
+        "[recompute]\nmode = \"selective\"\n"
+        "[[override]]\nmodules = [\"layers.0-2\"]\nrecompute = \"full\"\n"
+        "[[override]]\nmodules = [\"norms\"]\nweight_decay = 0.0\n");
+    const QString said = Shown::textOf(shown.page.get());
+    for (const char* part :
+         {"recompute selective", "bf16, linear layers in 8 bits (tensorwise)",
+          "recompute full in layers.0-2", "weight decay 0 in norms", "training.max_norm 0.5"})
+      QVERIFY2(said.contains(part), qPrintable(said));
+    QVERIFY(!said.contains("checkpoint.keep"));
+  }
+
+  void recent_launches_are_launches_by_time() {
+    Shown shown;
+    auto writer = must(storage::Writer::open(shown.path));
+    const auto make = [&](const char* name, const char* target, double created) {
+      must(writer->create_run({.name = name, .target = target, .created = created}).get());
+    };
+    make("older", "this-machine", 1000);
+    make("oldest", "this-machine", 500);
+    make("theirs", "imported", 2000);
+    make("newest", "this-machine", 3000);
+    shown.show();
+    const auto* table = shown.page->findChild<RecentLaunches*>();
+    QStringList names;
+    for (int row = 0; row < table->rowCount(); ++row) names << table->item(row, 0)->text();
+    QCOMPARE(names, (QStringList{"newest", "older", "oldest"}));
+  }
+
   void more_ranks_are_checked_at_once() {
     Shown shown;
     shown.show();
