@@ -281,9 +281,11 @@ QString describeReport(const probe::Report& report) {
                  .arg(report.gpus.size())
                  .arg(QString::fromStdString(report.gpus.front().name));
   }
-  parts << format::plural(report.cores, tr("core"))
+  const auto load = std::ranges::find(report.checks, "load", &probe::Check::name);
+  parts << (load == report.checks.end() ? format::plural(report.cores, tr("core"))
+                                        : QString::fromStdString(load->value))
         << tr("%1 RAM").arg(format::bytes(static_cast<double>(report.memory_bytes)))
-        << tr("%1 disk").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));
+        << tr("%1 disk free").arg(format::bytes(static_cast<double>(report.free_disk_bytes)));
   return parts.join(QStringLiteral(", "));
 }
 

@@ -67,7 +67,7 @@ struct LaunchOptions {
 };
 Result<LaunchOptions> readLaunchOptions(storage::Reader& reader);
 
-/// "2 cores, 7.8 GiB RAM, 12.1 GiB disk" (what is free of it), or "8 × NVIDIA H100, …".
+/// "0.4 of 2 cores busy, 7.8 GiB RAM, 12.1 GiB disk free", or "8 × NVIDIA H100, …".
 QString describeReport(const probe::Report& report);
 
 }  // namespace heddle::gui

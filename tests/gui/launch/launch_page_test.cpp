@@ -12,6 +12,7 @@
 
 #include "gui/theme/theme.h"
 #include "storage/store.h"
+#include "storage/writer.h"
 #include "tests/support/results.h"
 #include "workbench/control.h"
 #include "workbench/targets.h"
