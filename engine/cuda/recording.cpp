@@ -16,6 +16,10 @@ namespace caching = c10::cuda::CUDACachingAllocator;
 // Other threads may use the GPU meanwhile: NCCL's do.
 constexpr cudaStreamCaptureMode kMode = cudaStreamCaptureModeThreadLocal;
 
+// Without it all nodes get the priority of the stream that launches the graph, and collectives
+// queue behind the thread blocks of a product.
+constexpr unsigned long long kFlags = cudaGraphInstantiateFlagUseNodePriority;
+
 bool is_recorded(cudaStream_t stream, unsigned long long recording) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;
@@ -49,7 +53,7 @@ Recording::Recording(const std::function<void()>& work) : device_(c10::cuda::cur
   if (const cudaError_t end = cudaStreamEndCapture(stream, &graph); ended == cudaSuccess)
     ended = end;
   caching::endAllocateToPool(device_, pool());
-  if (ended == cudaSuccess && !failed) ended = cudaGraphInstantiate(&graph_, graph, 0);
+  if (ended == cudaSuccess && !failed) ended = cudaGraphInstantiate(&graph_, graph, kFlags);
   if (graph) C10_CUDA_CHECK_WARN(cudaGraphDestroy(graph));
   if (ended == cudaSuccess && !failed) return;
   (void)cudaGetLastError();  // it is told here; later checks must not find it

@@ -45,7 +45,9 @@ class Executor {
   const NamedTensors& finish();
   /// How many steps may be under way when another is put in line; none but those that neither are
   /// timed.
-  int64_t ahead() const { return policy_.replays() ? 1 : 0; }
+  int64_t ahead() const { return replays() ? 1 : 0; }
+  /// Whether steps are one launch each from here on.
+  bool replays() const { return policy_.replays(); }
 
   /// Arena::join_pages of its arena.
   void join_pages() { program_.arena->join_pages(); }

@@ -156,6 +156,7 @@ Result<> write_results(std::optional<NewFile> room, const launch::RankContext& c
   if (executor) {
     json["outside_bytes"] = beyond[0];
     json["misplaced_bytes"] = beyond[1];
+    if (executor->device().records()) json["replayed"] = executor->replays();
     json["collectives_run"] = executor->collectives();
     json["collective_bytes_run"] = executor->collective_bytes();
     for (const runtime::DeviceBlock& block : executor->device().blocks())

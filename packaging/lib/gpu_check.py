@@ -9,10 +9,13 @@ import signal
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
 from pathlib import Path
+
+from beside_plan import beside_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = ROOT / "resources/data/tinyshakespeare.txt"
@@ -33,17 +36,17 @@ class Failed(Exception):
 
 
 class Check:
-    """Runs programs for one part: within what is left of its time, everything they say in its log."""
+    """Runs programs for one part within its time. All that they print goes to gpu-check.log; recipes and
+    weights to a folder that is gone at the end."""
 
-    def __init__(self, arguments, environment):
-        self.arguments, self.environment = arguments, environment
-        self.folder = Path(arguments.to).resolve()
-        self.build = Path(arguments.build).resolve()
-        self.log, self.until, self.code = None, 0.0, 0
+    def __init__(self, arguments, build, environment, folder):
+        self.arguments, self.build, self.environment, self.folder = arguments, build, environment, folder
+        self.log = Path(arguments.to).resolve() / "gpu-check.log"
+        self.until, self.code = 0.0, 0
 
     def begin(self, part, seconds):
-        self.log = self.folder / f"{part}.log"
-        self.log.write_text("")
+        with open(self.log, "a") as log:
+            log.write(f"\n== {part}\n")
         self.until = time.monotonic() + seconds
 
     def run(self, *command, may_fail=False, environment=None):
@@ -77,11 +80,13 @@ class Check:
         return (self.log.read_text(errors="replace").strip().splitlines() or [""])[-1][:400]
 
     def train(self, name, recipe, *arguments):
-        """Trains a recipe; the results, and of each step what its log says."""
+        """Trains a recipe that keeps to its plan; the results, and the values of each step."""
         path = self.folder / f"{name}.toml"
         path.write_text(recipe)
         out = self.run(self.build / "heddle-engine", "train", path, "--json", *arguments)
         lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+        if beside := beside_plan(lines[-1]):
+            raise Failed(f"{name}: {beside}", out)
         return lines[-1], [line["values"] for line in lines if line.get("event") == "step"]
 
     def checks(self, what):
@@ -269,21 +274,20 @@ def calibration(check):
     return not found["remarks"], words, found
 
 
-def benchmark(check):
-    """Heddle and the peer in turn; without a peer only what Heddle does."""
+def benchmark(check, shape):
+    """Heddle and the peer in turn; without a peer Heddle alone."""
     command = [sys.executable, ROOT / "tests/bench/gpu_bench.py", "--rounds", 2, "--steps", 12, "--steps-only", "cuda",
                "--build", check.build, "--torchrun", Path(check.environment["HEDDLE_CHECK_PYTHON"]).parent / "torchrun"]
     if check.arguments.peer:
         command += ["--peer", check.arguments.peer]
-    if check.arguments.tiny:
-        command += ["--shapes", "tiny", "--seq", 256]
+    command += ["--shapes", "tiny", "--seq", 256] if check.arguments.tiny else ["--shapes", shape]
     out = check.run(*command).splitlines()
     bounds = [line for line in out if "(bound" in line]
     words = "; ".join(re.sub(r"\s+", " ", line) for line in bounds or out[-1:])
     return all(line.endswith(" ok") for line in bounds), words, out
 
 
-# In order: what the next ones rest on comes first. Seconds are limits; all of them are less than 25 minutes.
+# In order: each part rests on those before it. Seconds are limits.
 PARTS = {
     "machine": (machine, 20),
     "kernels": (kernels, 120),
@@ -293,10 +297,25 @@ PARTS = {
     "shared": (shared, 150),
     "against-cpu": (against_cpu, 90),
     "gradients": (gradients, 60),
-    "attention": (attention, 120),
     "calibration": (calibration, 85),
-    "benchmark": (benchmark, 600),
+    "attention": (attention, 120),
+    "benchmark-1b": (lambda check: benchmark(check, "1b"), 260),
+    "benchmark-8b": (lambda check: benchmark(check, "8b-8"), 340),
 }
+# A machine that is lent for some minutes at a time takes a call after the other; each ends within so many seconds.
+CALL_SECONDS = 390
+
+
+def calls():
+    """The parts in order, as many to a call as its seconds hold."""
+    found, left = [], 0
+    for part, (_, seconds) in PARTS.items():
+        if seconds > left:
+            found.append([])
+            left = CALL_SECONDS
+        found[-1].append(part)
+        left -= seconds
+    return found
 
 
 def page(done):
@@ -323,30 +342,55 @@ def environment_of(python, build):
     version, executable, *folders = words.stdout.split()
     if not version.startswith("2.11."):
         sys.exit(f"heddle: {python} has torch {version}; valid: 2.11, whose libraries the engine was built for")
-    return dict(os.environ, LD_LIBRARY_PATH=":".join([*folders, str(build)]), HEDDLE_CHECK_PYTHON=executable,
+    # The machine's own come last: some find the driver's libraries by them alone.
+    own = [os.environ["LD_LIBRARY_PATH"]] if os.environ.get("LD_LIBRARY_PATH") else []
+    return dict(os.environ, LD_LIBRARY_PATH=":".join([*folders, str(build), *own]), HEDDLE_CHECK_PYTHON=executable,
                 HEDDLE_CHECK_TORCH=version)
+
+
+def unpacked(build, folder):
+    """Where the programs are: the folder given, or what its archive holds."""
+    build = Path(build).resolve()
+    if build.is_file():
+        try:
+            with tarfile.open(build) as archive:
+                archive.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        except tarfile.TarError as error:
+            sys.exit(f"heddle: {build}: {error}; valid: a folder, or an archive of packaging/gpu-check.sh --pack")
+        build = folder
+    for program in ("heddle-engine", "gpu_check", "libheddle_cuda.so"):
+        if not (build / program).exists():
+            sys.exit(f"heddle: {build} has no {program}; make one with packaging/gpu-check.sh --pack ARCHIVE")
+    return build
 
 
 def main():
     parser = argparse.ArgumentParser(prog="gpu-check.sh")
     parser.add_argument("--python", default="python3", help="of an environment with torch 2.11")
-    parser.add_argument("--build", default=ROOT / "build/release/bin", help="where the programs are")
+    parser.add_argument("--build", default=ROOT / "build/release/bin", help="the programs: a folder or an archive")
     parser.add_argument("--to", default="gpu-check", help="where results go")
     parser.add_argument("--peer", help="the training script to compare with")
     parser.add_argument("--tiny", action="store_true", help="shapes of seconds, which measure nothing: tries the check")
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--call", type=int, choices=range(1, len(calls()) + 1),
+                        help=f"the parts that fit {CALL_SECONDS} s together: "
+                             + "; ".join(f"{number}: {', '.join(parts)}" for number, parts in enumerate(calls(), 1)))
     arguments = parser.parse_args()
-    chosen = arguments.only.split(",")
+    chosen = calls()[arguments.call - 1] if arguments.call else arguments.only.split(",")
     if unknown := [part for part in chosen if part not in PARTS]:
         parser.error(f"--only: {', '.join(unknown)}; valid: {', '.join(PARTS)}")
-    for program in ("heddle-engine", "gpu_check", "libheddle_cuda.so"):
-        if not (Path(arguments.build) / program).exists():
-            sys.exit(f"heddle: {arguments.build} has no {program}; make one with packaging/gpu-check.sh --pack FOLDER")
+    with tempfile.TemporaryDirectory(prefix="gpu-check-") as scratch:
+        build = unpacked(arguments.build, Path(scratch) / "build")
+        folder = Path(scratch) / "work"
+        folder.mkdir()
+        return run_parts(chosen, arguments, Check(arguments, build, environment_of(arguments.python, build), folder))
 
+
+def run_parts(chosen, arguments, check):
+    """Each part that --to has no result of yet; the exit code."""
     Path(arguments.to).mkdir(parents=True, exist_ok=True)
     results = Path(arguments.to) / "gpu-check.json"
     done = json.loads(results.read_text()) if results.exists() else {}
-    check = Check(arguments, environment_of(arguments.python, Path(arguments.build).resolve()))
     for part in chosen:
         if part in done:
             continue

@@ -20,6 +20,9 @@ import tempfile
 
 from default_shape import ROOT, TEXT
 
+sys.path.insert(0, f"{ROOT}/packaging/lib")
+from beside_plan import beside_plan  # noqa: E402
+
 SHAPES = {  # preset, dim, layers, heads, kv heads, ffn
     "1b": ("llama3-1b", 2048, 16, 32, 8, 8192),
     "8b-8": ("llama3-8b", 4096, 8, 32, 8, 14336),
@@ -102,7 +105,10 @@ def gradients(folder):
 
 def heddle(folder, shape):
     out = run([f"{a.build}/heddle-engine", "train", recipe(folder, shape, a.seq, device, a.gpus)])
-    return json.loads(out.strip().split("\n")[-1])
+    results = json.loads(out.strip().split("\n")[-1])
+    if beside := beside_plan(results):
+        sys.exit(f"{shape}: {beside}")
+    return results
 
 
 def peer(shape):

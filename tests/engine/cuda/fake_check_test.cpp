@@ -70,15 +70,19 @@ class FakeCheckTest : public QObject {
          "^1275 of 1410 MHz, 391.20 of 400.00 W, 61 °C; by measured-\\S+ a step above is planned "
          "to "
          "take \\S+ s; cannot be: .*bf16_best_tflops: "},
-        {"benchmark", "^tiny: MFU "}};
+        {"benchmark-1b", "^tiny: MFU "},
+        {"benchmark-8b", "^tiny: MFU "}};
     QCOMPARE(checked.parts.keys(), words.keys());
     for (auto [part, pattern] : words.asKeyValueRange()) {
       const QJsonObject result = checked.parts[part].toObject();
       QVERIFY2(result["words"].toString().contains(QRegularExpression(pattern)),
                qPrintable(part + ": " + result["words"].toString()));
       QVERIFY2(checked.page.contains(result["words"].toString()), qPrintable(checked.page));
-      QVERIFY(!content(gpus.path("to/" + part + ".log")).isEmpty());
+      QVERIFY(content(gpus.path("to/gpu-check.log")).contains("\n== " + part.toUtf8() + "\n$ "));
     }
+    // Few enough to bring back from anywhere.
+    QCOMPARE(QDir(gpus.path("to")).entryList(QDir::AllEntries | QDir::NoDotAndDotDot),
+             (QStringList{"gpu-check.json", "gpu-check.log", "gpu-check.txt"}));
     for (const char* part : {"machine", "steps", "shared"})
       QVERIFY(checked.parts[part]["ok"].toBool());
     QCOMPARE(gpus.left(), QStringList());

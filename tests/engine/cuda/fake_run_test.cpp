@@ -24,6 +24,9 @@ every = 5
 profile_every = 3
 )";
 
+  // cudaGraphInstantiateFlagUseNodePriority
+  static constexpr int kUseNodePriority = 8;
+
   // Behind the first kernel of the model, which is the first step's.
   static QStringList after_the_start(const QStringList& notes) {
     for (qsizetype i = 0; i < notes.size(); ++i)
@@ -135,6 +138,23 @@ profile_every = 3
       }
       // Steps 4 to 12: nine launches, the wait for each but the last after the next launch.
       QVERIFY2(order.contains("LL" + QString("eL").repeated(7) + "ee"), qPrintable(order));
+    }
+  }
+
+  // The fake device's streams have priorities from 0 to -5.
+  void replayed_collectives_keep_the_priority_of_their_streams() {
+    const FakeGpus gpus(gpu_recipe("[training]\nsteps = 6\n"));
+    const EngineResult run = gpus.train(2);
+    QVERIFY2(run.exit_code == 0, run.err.constData());
+    QCOMPARE(run.results()["replayed"].toBool(), true);
+    QStringList graphs = gpus.notes(0).filter("graph flags");
+    QVERIFY(!graphs.isEmpty());
+    for (const QString& graph : graphs) {
+      QVERIFY2(graph.startsWith(QString("graph flags %1,").arg(kUseNodePriority)),
+               qPrintable(graph));
+      const QString collectives = graph.section("collectives ", 1);
+      QVERIFY2(collectives.startsWith("-5 x ") && collectives.count('x') == 1, qPrintable(graph));
+      QVERIFY2(graph.section("collectives", 0, 0).contains(" 0 x "), qPrintable(graph));
     }
   }
 

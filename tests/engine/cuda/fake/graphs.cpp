@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "streams.h"
 
@@ -32,6 +34,23 @@ bool is_joined(const Capture& capture) {
     open.insert(open.end(), after.begin(), after.end());
   }
   return std::ranges::all_of(reached, [](bool each) { return each; });
+}
+
+/// "graph flags 8, priorities 0 x 210, -5 x 12, collectives -5 x 12"
+void note_graph(const Graph& graph, unsigned long long flags) {
+  std::map<int, int> all, collectives;
+  for (const Graph::Node& node : graph.nodes) {
+    ++all[node.priority];
+    if (node.waits) ++collectives[node.priority];
+  }
+  const auto text = [](const std::map<int, int>& counts) {
+    std::string words;
+    for (const auto& [priority, nodes] : counts)
+      words += " " + std::to_string(priority) + " x " + std::to_string(nodes);
+    return words;
+  };
+  note("graph flags %llu, priorities%s, collectives%s", flags, text(all).c_str(),
+       text(collectives).c_str());
 }
 
 }  // namespace
@@ -125,8 +144,10 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* launched, cudaGraph_t graph, unsigned long long) {
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* launched, cudaGraph_t graph,
+                                 unsigned long long flags) {
   FAKE_CALL("cudaGraphInstantiate");
+  note_graph(*reinterpret_cast<Graph*>(graph), flags);
   *launched = reinterpret_cast<cudaGraphExec_t>(
       new Launched(std::make_shared<Graph>(*reinterpret_cast<Graph*>(graph))));
   return cudaSuccess;

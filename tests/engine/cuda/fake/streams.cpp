@@ -37,7 +37,7 @@ void work_on(Stream& stream) {
 // Behind what the stream has recorded so far.
 void add_node(Stream& stream, Work work, bool waits) {
   Graph& graph = stream.capture->graph;
-  graph.nodes.push_back({std::move(work), waits, stream.branch, stream.tail});
+  graph.nodes.push_back({std::move(work), waits, stream.branch, stream.priority, stream.tail});
   stream.tail = {static_cast<int>(graph.nodes.size()) - 1};
 }
 
@@ -164,9 +164,10 @@ cudaError_t cudaPeekAtLastError() {
   return broken() ? static_cast<cudaError_t>(broken()) : last_error;
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int, int priority) {
   FAKE_CALL("cudaStreamCreateWithPriority");
   auto* made = new Stream();
+  made->priority = priority;
   const Lock lock(state());
   streams().all.insert(made);
   *stream = reinterpret_cast<cudaStream_t>(made);

@@ -28,6 +28,7 @@ struct Graph {
     Work work;
     bool waits = false;  // for others: a collective
     int branch = 0;      // the stream that it was captured from
+    int priority = 0;    // that stream's; the lower, the sooner
     std::vector<int> after;
   };
   std::vector<Node> nodes;
@@ -63,6 +64,7 @@ struct Event {
 };
 
 struct Stream {
+  int priority = 0;
   std::deque<Work> queue;
   bool busy = false;
   bool has_thread = false;
