@@ -33,7 +33,6 @@ class Ends {
       part.assign(static_cast<size_t>(pipeline.stages * pipeline.micro_batches), {});
   }
 
-  void set(const Action& action, double time) { set(action, time, time); }
   void set(const Action& action, double sent, double time) { at(action) = {sent, time}; }
 
   // When all that an action needs is there.
@@ -74,10 +73,16 @@ class Ends {
   std::array<std::vector<End>, 4> ends_;  // by part: of all micro-batches and stages
 };
 
+// Forwards that come before the first backward.
+int64_t warm_up_of(const Pipeline& p, int64_t rank) {
+  const int64_t own_stages = p.stages / p.ranks, ahead = p.ranks - rank - 1;
+  return own_stages == 1 ? ahead : 2 * ahead + (own_stages - 1) * p.ranks;
+}
+
 // Megatron's order: forwards in groups of `ranks` micro-batches a stage; after a warm-up that grows
 // towards the first rank, forwards and backwards take turns. Micro-batches that fill up the last
 // group do not exist and are left out, which leaves a valid order.
-std::vector<Action> alternating(const Pipeline& p, int64_t rank) {
+std::vector<Action> alternating(const Pipeline& p, int64_t rank, int64_t warm_up) {
   const int64_t own_stages = p.stages / p.ranks;
   const int64_t groups = (p.micro_batches + p.ranks - 1) / p.ranks;
   const int64_t count = groups * p.ranks * own_stages;
@@ -89,9 +94,7 @@ std::vector<Action> alternating(const Pipeline& p, int64_t rank) {
                   static_cast<int32_t>(chunk * p.ranks + rank),
                   static_cast<int32_t>(n / (p.ranks * own_stages) * p.ranks + in_group % p.ranks)};
   };
-  const int64_t ahead = p.ranks - rank - 1;
-  const int64_t warm_up =
-      std::min(own_stages == 1 ? ahead : 2 * ahead + (own_stages - 1) * p.ranks, count);
+  warm_up = std::min(warm_up, count);
   std::vector<Action> actions;
   const auto add = [&](const Action& action) {
     if (action.micro_batch < p.micro_batches) actions.push_back(action);
@@ -117,68 +120,37 @@ std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
   return actions;
 }
 
-// By the clock: each rank takes the most urgent of what is ready, towards the inputs before
-// forward, forward only while few micro-batches are under way, weights when there is nothing else.
-class ZeroBubble {
- public:
-  explicit ZeroBubble(const Pipeline& p)
-      : p_(p), ends_(p), free_(p.ranks, 0.0), next_(p.stages), urgent_(p.ranks), done_(p.ranks) {
-    for (int64_t rank = 0; rank < p.ranks; ++rank) look(rank);
-  }
-
-  std::vector<std::vector<Action>> run() {
-    const PartSeconds one;
-    for (int64_t left = 3 * p_.stages * p_.micro_batches; left > 0; --left) {
-      const auto first = std::ranges::min_element(urgent_, {}, &Candidate::begin);
-      const auto [begin, action] = *first;
-      const int64_t rank = first - urgent_.begin();
-      const double end = begin + seconds_of(action.part, one);
-      ends_.set(action, end);
-      free_[rank] = end;
-      done_[rank].push_back(action);
-      ++next(action.part, action.stage);
-      // What the others wait for is this, if it is of the stages beside theirs.
-      for (int64_t stage = action.stage - 1; stage <= action.stage + 1; ++stage)
-        if (stage >= 0 && stage < p_.stages) look(p_.rank_of(stage));
-    }
-    return done_;
-  }
-
- private:
-  struct Candidate {
-    double begin = kNever;
-    Action action;
+// 1F1B's order, with backward in two parts. Weight gradients fill the gaps: they follow where one
+// more forward would hold more than the bound, and each backward once forward is done.
+std::vector<Action> zero_bubble(const Pipeline& p, int64_t rank) {
+  const int64_t own_stages = p.stages / p.ranks;
+  const int64_t most = p.limit > 0 ? p.limit * own_stages : warm_up_of(p, 0) + 1;
+  // Room beyond 1F1B's is for more forwards ahead of the first backward (ZB-H2).
+  int64_t warm_up = warm_up_of(p, rank);
+  if (own_stages == 1) warm_up = std::min(std::max(warm_up, most - 1 - 2 * rank), most - 1);
+  std::vector<Action> actions, put_off;
+  size_t next = 0;  // of those put off
+  int64_t held = 0, forwards = own_stages * p.micro_batches;
+  const auto add_weights = [&] {
+    actions.push_back(put_off[next++]);
+    --held;
   };
-
-  int32_t& next(Part part, int64_t stage) { return next_[stage][static_cast<size_t>(part)]; }
-
-  // How many micro-batches may be on their way through a rank's first stage and back: as in 1F1B.
-  bool may_go_forward(int64_t stage) {
-    if (stage >= p_.ranks) return true;
-    const int64_t ahead = p_.ranks - stage + (p_.stages > p_.ranks ? p_.ranks : 0);
-    return next(Part::forward, stage) - next(Part::inputs, stage) < ahead;
+  for (const Action& action : alternating(p, rank, warm_up)) {
+    const auto [part, stage, micro_batch] = action;
+    if (part == Part::forward) {
+      while (held >= most && next < put_off.size()) add_weights();
+      actions.push_back(action);
+      ++held;
+      --forwards;
+    } else {
+      actions.push_back({Part::inputs, stage, micro_batch});
+      put_off.push_back({Part::weights, stage, micro_batch});
+      if (forwards == 0) add_weights();
+    }
   }
-
-  void look(int64_t rank) {
-    Candidate best;
-    for (const Part part : {Part::inputs, Part::forward, Part::weights})
-      for (int64_t stage = rank; stage < p_.stages; stage += p_.ranks) {
-        const Action action{part, static_cast<int32_t>(stage), next(part, stage)};
-        if (action.micro_batch >= p_.micro_batches) continue;
-        if (part == Part::forward && !may_go_forward(stage)) continue;
-        const double begin = std::max(ends_.ready(action), free_[rank]);
-        if (begin < best.begin) best = {begin, action};
-      }
-    urgent_[rank] = best;
-  }
-
-  Pipeline p_;
-  Ends ends_;
-  std::vector<double> free_;                  // by rank
-  std::vector<std::array<int32_t, 4>> next_;  // by stage and part: the next micro-batch
-  std::vector<Candidate> urgent_;             // by rank
-  std::vector<std::vector<Action>> done_;     // by rank
-};
+  while (next < put_off.size()) add_weights();
+  return actions;
+}
 
 }  // namespace
 
@@ -188,9 +160,9 @@ std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank) {
       return all_forward_first(pipeline, rank);
     case PipelineSchedule::one_f_one_b:
     case PipelineSchedule::interleaved:
-      return alternating(pipeline, rank);
+      return alternating(pipeline, rank, warm_up_of(pipeline, rank));
     case PipelineSchedule::zero_bubble:
-      return ZeroBubble(pipeline).run()[rank];
+      return zero_bubble(pipeline, rank);
   }
   return {};
 }
@@ -199,12 +171,8 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
                                          const std::function<TurnSeconds(const Action&)>& seconds,
                                          double transfer) {
   std::vector<std::vector<Action>> orders;
-  if (pipeline.schedule == PipelineSchedule::zero_bubble) {
-    orders = ZeroBubble(pipeline).run();  // once: it finds the order of all ranks together
-  } else {
-    for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
-      orders.push_back(actions_of(pipeline, rank));
-  }
+  for (int64_t rank = 0; rank < pipeline.ranks; ++rank)
+    orders.push_back(actions_of(pipeline, rank));
   Ends ends(pipeline, transfer);
   std::vector<std::vector<Turn>> turns(orders.size());
   for (bool moved = true; moved;) {

@@ -11,7 +11,7 @@ enum class PipelineSchedule : uint8_t {
   gpipe,        // all forward, then all backward (arXiv 1811.06965)
   one_f_one_b,  // one forward, one backward, few micro-batches under way (arXiv 2006.09503)
   interleaved,  // the same with several stages a rank (arXiv 2104.04473)
-  zero_bubble,  // backward in two parts, weight gradients fill the gaps (arXiv 2401.10241, ZB-H1)
+  zero_bubble,  // backward in two parts, weight gradients fill the gaps (arXiv 2401.10241)
 };
 
 /// Forward; backward; or backward's two parts: towards the inputs, and the weights' gradients.
@@ -30,13 +30,15 @@ struct Pipeline {
   int64_t ranks = 1;
   int64_t stages = 1;  // a multiple of the ranks: rank r has the stages r, r + ranks, …
   int64_t micro_batches = 1;
+  /// Of zero_bubble: micro-batches that a rank holds activations of, at most, where each rank has
+  /// one stage. 0: as many as the first rank holds in 1F1B (ZB-H1).
+  int64_t limit = 0;
 
   int64_t rank_of(int64_t stage) const { return stage % ranks; }
 };
 
 /// What `rank` does, in order. The orders of all ranks fit together: followed in order, each
-/// waiting for what it needs of the others, they come to their end, for any number of
-/// micro-batches.
+/// waiting for what it needs of the others, they finish, for any number of micro-batches.
 std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank);
 
 /// An action by the clock, in seconds.
