@@ -41,7 +41,7 @@ class Greedy {
       open_ = open_.with(module);
       plan_.back().modules.push_back(module.module);
     }
-    for (passes::Bucket& bucket : plan_) bucket.name = passes::bucket_name(bucket.modules);
+    passes::name_buckets(plan_);
     return std::move(plan_);
   }
 

@@ -1,6 +1,7 @@
 #include "engine/cost/choose_plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/cost/auto_buckets.h"
 
@@ -37,14 +38,14 @@ BucketPlan joined(const BucketPlan& by_block, size_t count) {
     }
     blocks = block ? blocks + 1 : 0;
   }
-  for (passes::Bucket& bucket : plan) bucket.name = passes::bucket_name(bucket.modules);
+  passes::name_buckets(plan);
   return plan;
 }
 
 BucketPlan all_in_one(const graph::Graph& captured) {
-  std::vector<std::string> modules = passes::gathered_modules(captured);
-  std::string name = passes::bucket_name(modules);
-  return {{std::move(name), std::move(modules)}};
+  BucketPlan plan{{"", passes::gathered_modules(captured)}};
+  passes::name_buckets(plan);
+  return plan;
 }
 
 BucketPlan greedy(const graph::Graph& captured, const passes::PlanOptions& base,
@@ -68,10 +69,10 @@ bool same_buckets(const BucketPlan& a, const BucketPlan& b) {
                     [](const auto& x, const auto& y) { return x.modules == y.modules; });
 }
 
-Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& cost) {
+Choice judged(const Candidate& candidate, passes::Plan plan, const CostModel& cost, int64_t limit) {
   Simulated expected = simulate(program_of(plan.graph, cost));
   const int64_t bytes = rank_bytes(plan, cost);
-  return {candidate, std::move(plan), std::move(expected), bytes};
+  return {candidate, limit == 0 || bytes <= limit, std::move(plan), std::move(expected), bytes};
 }
 
 }  // namespace
@@ -129,48 +130,36 @@ Candidate given(const passes::PlanOptions& options) {
 }
 
 Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const CostModel& cost) {
-  return judged(given(options), passes::plan(std::move(captured), options), cost);
+  return judged(given(options), passes::plan(std::move(captured), options), cost, 0);
 }
 
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit) {
   std::vector<Choice> fits;
-  Choice none;
-  double best = 0;
+  std::optional<Choice> least;  // of those that do not
+  double best = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : candidates) {
-    Choice tried = choose_first(captured, base, {candidate}, cost, limit);
-    none.bytes = none.bytes == 0 ? tried.bytes : std::min(none.bytes, tried.bytes);
-    if (!tried.chosen) continue;
-    best = fits.empty() ? tried.expected.step_seconds : std::min(best, tried.expected.step_seconds);
-    fits.push_back(std::move(tried));
+    Choice tried = judged(candidate, planned(captured, base, candidate), cost, limit);
+    if (tried.fits) {
+      best = std::min(best, tried.expected.step_seconds);
+      fits.push_back(std::move(tried));
+    } else if (!least || tried.bytes < least->bytes) {
+      least = std::move(tried);
+    }
   }
+  if (fits.empty()) return std::move(*least);
   std::erase_if(fits,
                 [&](const Choice& each) { return each.expected.step_seconds > best * kAsGood; });
-  if (fits.empty()) return none;
-  int64_t least = fits.front().bytes;
-  for (const Choice& each : fits) least = std::min(least, each.bytes);
+  const int64_t fewest = std::ranges::min_element(fits, {}, &Choice::bytes)->bytes;
   std::erase_if(fits, [&](const Choice& each) {
-    return static_cast<double>(each.bytes) > static_cast<double>(least) * kAsSmall;
+    return static_cast<double>(each.bytes) > static_cast<double>(fewest) * kAsSmall;
   });
   const auto rank = [](const Choice& each) {
     return std::pair(graph::collectives_per_step(each.plan.graph),
-                     -each.chosen->overlap.gathers_in_flight);
+                     -each.chosen.overlap.gathers_in_flight);
   };
   return std::move(*std::min_element(
       fits.begin(), fits.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); }));
-}
-
-Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,
-                    const std::vector<Candidate>& candidates, const CostModel& cost,
-                    int64_t limit) {
-  Choice none;
-  for (const Candidate& candidate : candidates) {
-    passes::Plan plan = planned(captured, base, candidate);
-    const int64_t bytes = rank_bytes(plan, cost);
-    if (limit == 0 || bytes <= limit) return judged(candidate, std::move(plan), cost);
-    none.bytes = none.bytes == 0 ? bytes : std::min(none.bytes, bytes);
-  }
-  return none;
 }
 
 }  // namespace heddle::cost

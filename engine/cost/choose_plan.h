@@ -1,7 +1,6 @@
 // The best of several plans of a step, by simulation, within a memory limit.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,10 +37,11 @@ std::vector<Candidate> open_candidates(const graph::Graph& captured,
 std::vector<Candidate> lean_candidates(const passes::BucketPlan& buckets);
 
 struct Choice {
-  std::optional<Candidate> chosen;  // none: none fits the limit
-  passes::Plan plan;                // the chosen one's
-  Simulated expected;               // of the chosen one
-  int64_t bytes = 0;                // of the process: the chosen one's, or the least of all
+  Candidate chosen;
+  bool fits = true;  // within the limit
+  passes::Plan plan;
+  Simulated expected;
+  int64_t bytes = 0;  // of the process
 };
 
 /// Where nothing is left open and there is no limit: the graph itself becomes the plan.
@@ -50,12 +50,9 @@ Choice as_given(graph::Graph captured, const passes::PlanOptions& options, const
 /// The least simulated step time of those that fit; among those within 0.2 % of it those within 5 %
 /// of the least memory. Of these, since no simulation knows all, the one with fewest collectives,
 /// each of which costs a little; then the one with most gathers in flight, which has the most time
-/// to spare for one that comes late; then the first.
+/// to spare for one that comes late; then the first. Where none fits, the one that needs least
+/// memory. There must be a candidate.
 Choice choose_best(const graph::Graph& captured, const passes::PlanOptions& base,
                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
-
-/// The first that fits.
-Choice choose_first(const graph::Graph& captured, const passes::PlanOptions& base,
-                    const std::vector<Candidate>& candidates, const CostModel& cost, int64_t limit);
 
 }  // namespace heddle::cost

@@ -1,13 +1,70 @@
 #include "engine/passes/bucket_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <unordered_set>
 
 namespace heddle::passes {
 
 std::string bucket_name(const std::vector<std::string>& modules) {
   return modules.size() == 1 ? modules.front() : modules.front() + "+" + modules.back();
+}
+
+namespace {
+
+constexpr size_t kMaxParts = 3;
+
+int64_t number_of(std::string_view block) {
+  int64_t number = -1;
+  const std::string_view digits = block.substr(block.rfind('.') + 1);
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+// Whether these are neighbouring blocks of one list.
+bool follows(std::string_view block, std::string_view before) {
+  return block.substr(0, block.rfind('.') + 1) == before.substr(0, before.rfind('.') + 1) &&
+         number_of(block) == number_of(before) + 1;
+}
+
+// Modules of a bucket that share a part of its name.
+struct NamePart {
+  std::string_view first, last;
+  bool whole_blocks = false;
+
+  std::string text() const {
+    if (first == last) return std::string(first);
+    return fmt::format("{}-{}", first, number_of(last));
+  }
+};
+
+}  // namespace
+
+void name_buckets(BucketPlan& plan) {
+  std::unordered_map<std::string_view, size_t> in_plan;  // by block: its modules
+  for (const Bucket& bucket : plan)
+    for (const std::string& module : bucket.modules) ++in_plan[block_of(module)];
+  for (Bucket& bucket : plan) {
+    std::unordered_map<std::string_view, size_t> in_bucket;
+    for (const std::string& module : bucket.modules) ++in_bucket[block_of(module)];
+    std::vector<NamePart> parts;
+    for (const std::string& module : bucket.modules) {
+      const std::string_view block = block_of(module);
+      const bool whole = !block.empty() && in_bucket[block] == in_plan[block];
+      const bool goes_on = whole && !parts.empty() && parts.back().whole_blocks;
+      if (goes_on && (block == parts.back().last || follows(block, parts.back().last)))
+        parts.back().last = block;
+      else
+        parts.push_back({whole ? block : module, whole ? block : module, whole});
+    }
+    if (parts.size() > kMaxParts) parts.erase(parts.begin() + 1, parts.end() - 1);
+    bucket.name.clear();
+    for (const NamePart& part : parts)
+      bucket.name += (bucket.name.empty() ? "" : "+") + part.text();
+  }
 }
 
 std::vector<std::string> gathered_modules(const graph::Graph& graph) {

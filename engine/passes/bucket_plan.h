@@ -12,13 +12,18 @@ namespace heddle::passes {
 
 /// One bucket: modules, each standing for itself and all below it.
 struct Bucket {
-  std::string name;  // "layers.3", "norm+output": in timelines and messages
+  std::string name;  // "layers.3", "layers.0-7", "norm+output": in timelines and messages
   std::vector<std::string> modules;
 };
 using BucketPlan = std::vector<Bucket>;
 
 /// The name of a bucket of these modules: the only one, or first+last.
 std::string bucket_name(const std::vector<std::string>& modules);
+
+/// Names the buckets of a plan of single modules: blocks that are in a bucket with all that the
+/// plan has of them by their numbers ("layers.0-7", "layers.8-9+norm"), as a recipe writes them. At
+/// most three parts are named: of more the first and the last.
+void name_buckets(BucketPlan& plan);
 
 /// The modules whose parameters the graph gathers, in the order in which forward reads them.
 std::vector<std::string> gathered_modules(const graph::Graph& graph);

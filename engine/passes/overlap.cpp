@@ -185,10 +185,11 @@ class Overlapper {
     for (size_t i = graph_.nodes.size(); i-- > 0;)
       graph::for_each_use(graph_.nodes[i],
                           [&](const Use& use) { first_read[use.value] = static_cast<int64_t>(i); });
+    find_gathered_again();
     std::vector<int64_t> starts;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
-      if (kinds_[i] != Kind::compute || !exchanges(i)) continue;
+      if (kinds_[i] != Kind::compute || !exchanges(i) || gathered_again_[i]) continue;
       if (graph::is_receive(node)) continue;  // as early as the schedule has it
       if (!graph::is_wait(node)) {
         int64_t made = 0;
@@ -206,6 +207,63 @@ class Overlapper {
       const auto next = std::upper_bound(starts.begin(), starts.end(), int64_t{product});
       if (next == starts.end() || !same_part(product, static_cast<int32_t>(*next))) continue;
       priorities_[product] = {priorities_[*next].place, kBehindCompute, 1};
+    }
+    place_gathered_again(starts);
+  }
+
+  // Gathers in backward of what was there before this part of it began; their waits; views of that.
+  // Weight gradients that are put off are a part of their own.
+  void find_gathered_again() {
+    gathered_again_.assign(graph_.nodes.size(), false);
+    run_.assign(graph_.nodes.size(), 0);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const auto self = static_cast<int32_t>(i);
+      const Node& node = graph_.nodes[i];
+      if (i > 0)
+        run_[i] =
+            run_[i - 1] + (graph_.nodes[i - 1].phase != node.phase || !same_part(self - 1, self));
+      if (kinds_[i] != Kind::compute || node.phase != Phase::backward) continue;
+      const auto earlier = before_[i];
+      if (graph::is_view(node)) {
+        gathered_again_[i] = !earlier.empty() && std::ranges::all_of(earlier, [&](int32_t of) {
+          return gathered_again_[of];
+        });
+      } else if (graph::is_exchange(node) && graph::gathers(node)) {
+        gathered_again_[i] = std::ranges::none_of(earlier, [&](int32_t maker) {
+          return run_[maker] == run_[i] && graph_.nodes[maker].weights_only == node.weights_only;
+        });
+      }
+    }
+  }
+
+  // They are waited for where they are read first. They set out behind the exchange ahead of them,
+  // which others wait for; where a part has none, one ahead: when the one before is read.
+  void place_gathered_again(const std::vector<int64_t>& starts) {
+    std::vector<Priority> first_read(graph_.values.size(), {kNever, kCompute, 0});
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.nodes[i];
+      if (gathered_again_[i] && graph::is_view(node)) {
+        Priority first{kNever, kCompute, 0};
+        for (ValueId output : node.outputs)
+          if (output != kNoValue) first = std::min(first, first_read[output]);
+        if (first.place != kNever) priorities_[i] = first;
+      }
+      graph::for_each_use(node, [&](const Use& use) {
+        first_read[use.value] = std::min(first_read[use.value], priorities_[i]);
+      });
+    }
+    int32_t before = -1;  // the gather before this one
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (!gathered_again_[i] || graph::is_view(graph_.nodes[i])) continue;
+      const auto self = static_cast<int32_t>(i);
+      const auto ahead = std::lower_bound(starts.begin(), starts.end(), int64_t{self});
+      if (ahead != starts.begin() && run_[*(ahead - 1)] == run_[i]) {
+        priorities_[i] = {priorities_[*(ahead - 1)].place, kBehindCompute, 1};
+      } else if (before >= 0 && run_[before] == run_[i]) {
+        priorities_[i] = first_read[graph_.nodes[before].outputs.front()];
+        --priorities_[i].turn;
+      }
+      before = self;
     }
   }
 
@@ -388,6 +446,8 @@ class Overlapper {
   std::vector<int32_t> epilogues_;
   std::vector<bool> epilogue_;            // by node: whether it is one
   std::vector<int32_t> weight_products_;  // what only gradients of weights need
+  std::vector<bool> gathered_again_;      // by node: see find_gathered_again
+  std::vector<int32_t> run_;              // by node: neighbours of one phase, micro-batch and stage
   std::vector<Gather> gathers_;
   int64_t last_backward_ = 0;                       // where the last micro-batch's backward begins
   std::unordered_map<int32_t, int32_t> need_turn_;  // gather node → its turn by need

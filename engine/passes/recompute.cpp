@@ -34,6 +34,7 @@ class Recomputer {
       block_[i] = block_of_module(node.module);
     }
     mark_gathers();
+    mark_inputs();
     mark_blocks();
     mark_views();
     insert_copies();
@@ -71,6 +72,16 @@ class Recomputer {
     if (node < 0 || again_[node] || graph::is_wait(graph_.nodes[node])) return;
     again_[node] = true;
     graph::for_each_use(graph_.nodes[node], [&](const Use& use) { mark_casts(maker(use.value)); });
+  }
+
+  // What ranks gather of each other's rows; `mark_blocks` marks what waits for it.
+  void mark_inputs() {
+    if (options_.gathers_again.empty()) return;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (forward(i) && !block_[i].empty() && graph::is_exchange(node) && graph::gathers(node))
+        again_[i] = graph::group_of(node) == options_.gathers_again;
+    }
   }
 
   // A view of what is made again is made again: it costs nothing.

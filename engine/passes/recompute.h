@@ -29,11 +29,13 @@ struct RecomputeOptions {
   /// Modules whose gathered parameters stay all the same: what the end of forward leaves for the
   /// start of backward.
   std::unordered_set<std::string> stay;
+  /// The process group whose gathers of activations in blocks are made again; empty: they stay.
+  std::string gathers_again;
 };
 
 /// Copies of forward nodes are put into backward, each just before the first node that reads it; so
 /// results are the same bits. Nodes outside of blocks are recomputed only if they lead from a
-/// parameter's shard to the whole parameter.
+/// parameter's shard to the whole parameter. `gathers_again` counts whatever a block's mode is.
 void recompute(graph::Graph& graph, const RecomputeOptions& options);
 
 }  // namespace heddle::passes

@@ -124,7 +124,7 @@ std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
 // more forward would hold more than the bound, and each backward once forward is done.
 std::vector<Action> zero_bubble(const Pipeline& p, int64_t rank) {
   const int64_t own_stages = p.stages / p.ranks;
-  const int64_t most = p.limit > 0 ? p.limit * own_stages : warm_up_of(p, 0) + 1;
+  const int64_t most = p.limit > 0 && own_stages == 1 ? p.limit : warm_up_of(p, 0) + 1;
   // Room beyond 1F1B's is for more forwards ahead of the first backward (ZB-H2).
   int64_t warm_up = warm_up_of(p, rank);
   if (own_stages == 1) warm_up = std::min(std::max(warm_up, most - 1 - 2 * rank), most - 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/graph/cleanup.h"
+#include "engine/passes/bucket_plan.h"
 #include "engine/passes/graph_words.h"
 #include "engine/recipe/mesh.h"
 
@@ -69,19 +70,50 @@ class Cutter {
     }
   }
 
-  // Backward nodes that no other module's and no other stage's backward needs.
+  // In blocks the backward nodes that no other module's and no other stage's backward needs; what
+  // only moves or shows a value goes with those that read it.
   void find_weights_only() {
     needed_.assign(graph_.nodes.size(), false);
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.nodes[i];
       if (node.phase != Phase::backward) continue;
-      graph::for_each_use(node, [&](const Use& use) {
-        const int32_t maker = made_by_[use.value];
-        if (maker < 0 || graph_.nodes[maker].phase != Phase::backward) return;
-        if (needed_[i] || stages_[maker] != stages_[i] || graph_.nodes[maker].module != node.module)
+      if (block_of(node.module.text()).empty()) needed_[i] = true;
+      for_each_maker(i, [&](int32_t maker) {
+        const Node& from = graph_.nodes[maker];
+        const bool moves = graph::is_view(from) || graph::is_exchange(from);
+        if (needed_[i] || stages_[maker] != stages_[i] || (!moves && from.module != node.module))
           needed_[maker] = true;
       });
     }
+    need_what_reads_copies();
+    for (size_t i = graph_.nodes.size(); i-- > 0;)
+      if (needed_[i]) for_each_maker(i, [&](int32_t maker) { needed_[maker] = true; });
+  }
+
+  // A copy is a backward node that no gradient leads to. Those that other nodes need are not kept
+  // for weight gradients.
+  void need_what_reads_copies() {
+    std::vector<bool> gradient(graph_.nodes.size(), false);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].phase != Phase::backward) continue;
+      gradient[i] = block_of(graph_.nodes[i].module.text()).empty();
+      bool reads_copy = false;
+      for_each_maker(i, [&](int32_t maker) {
+        gradient[i] = gradient[i] || gradient[maker];
+        reads_copy = reads_copy || (needed_[maker] && !gradient[maker]);
+      });
+      if (reads_copy) needed_[i] = true;
+    }
+  }
+
+  // Of what a backward node reads: the backward nodes that make it.
+  template <typename Visit>
+  void for_each_maker(size_t i, Visit&& visit) const {
+    if (graph_.nodes[i].phase != Phase::backward) return;
+    graph::for_each_use(graph_.nodes[i], [&](const Use& use) {
+      const int32_t maker = made_by_[use.value];
+      if (maker >= 0 && graph_.nodes[maker].phase == Phase::backward) visit(maker);
+    });
   }
 
   // Which stages read a value besides the one that makes it.
@@ -148,13 +180,46 @@ class Cutter {
     wait_for(node, copy_of(value));
   }
 
+  // What the other part of backward has gathered, gathered again.
+  ValueId gathered_again(const std::vector<Node>& captured, ValueId value) {
+    const int32_t wait = made_by_[value];
+    if (options_.gathers_again.empty() || wait < 0 || !needed_[wait] ||
+        captured[wait].phase != Phase::backward || !graph::is_wait(captured[wait]))
+      return value;
+    const Node& start = captured[made_by_[graph::list_of(captured[wait]).front().value]];
+    if (!graph::is_exchange(start) || !graph::gathers(start) ||
+        graph::group_of(start) != options_.gathers_again)
+      return value;
+    if (const auto known = again_.find(value); known != again_.end()) return known->second;
+    Node copy = start;
+    copy.stage = static_cast<int32_t>(stages_[wait]);
+    copy.weights_only = true;
+    for (ValueId& output : copy.outputs) output = copy_of(output);
+    graph_.nodes.push_back(copy);
+    Node wait_again = captured[wait];
+    wait_again.stage = copy.stage;
+    wait_again.weights_only = true;
+    Uses& pending = graph::list_of(wait_again);
+    for (size_t i = 0; i < pending.size(); ++i) pending[i].value = copy.outputs[i];
+    for (ValueId& output : wait_again.outputs) {
+      again_[output] = copy_of(output);
+      output = again_[output];
+    }
+    graph_.nodes.push_back(std::move(wait_again));
+    return again_.at(value);
+  }
+
   void keep(const std::vector<Node>& captured, size_t i) {
     Node node = captured[i];
     node.stage = static_cast<int32_t>(stages_[i]);
     node.weights_only = node.phase == Phase::backward && !needed_[i];
     graph::for_each_use(node, [&](Use& use) {
       const int32_t maker = made_by_[use.value];
-      if (maker < 0 || stages_[maker] == stages_[i]) return;
+      if (maker < 0) return;
+      if (stages_[maker] == stages_[i]) {
+        if (node.weights_only) use.value = gathered_again(captured, use.value);
+        return;
+      }
       if (!received_.contains({use.value, stages_[i]}))
         receive(captured[maker], use.value, stages_[maker], stages_[i]);
       use.value = received_.at({use.value, stages_[i]});
@@ -218,9 +283,10 @@ class Cutter {
   std::vector<int32_t> made_by_;
   std::unordered_map<ValueId, ValueId> state_of_;  // version → state
   std::vector<int64_t> stages_;                    // by node
-  std::vector<bool> needed_;  // by node: for gradients other than of its module's weights
+  std::vector<bool> needed_;  // by node: for more than gradients of its module's weights
   std::unordered_map<ValueId, std::unordered_set<int64_t>> readers_;
   std::map<std::pair<ValueId, int64_t>, ValueId> received_;  // value, stage → its name there
+  std::unordered_map<ValueId, ValueId> again_;               // what is gathered again → that
 };
 
 }  // namespace

@@ -72,9 +72,10 @@ LayerBytes layer_bytes(const Recipe& recipe, int64_t tokens) {
   const int64_t rows = tp > 1 && recipe.parallelism.sequence_parallel ? tokens / tp : tokens;
   const int64_t heads = model.n_heads * model.head_size() / tp;
   const int64_t kv_heads = model.n_kv_heads * model.head_size() / tp;
-  // The residual before and after attention, both normed; q, k, v and what attention makes of them;
-  // gate, up and their product.
-  const int64_t of_rows = rows * 4 * model.dim;
+  // The residual before and after attention, and both normed, as products read them; q, k, v and
+  // what attention makes of them; gate, up and their product.
+  const int64_t read = recipe.parallelism.tp_gather_again ? rows : tokens;
+  const int64_t of_rows = (rows + read) * 2 * model.dim;
   // Norms of q and k leave what they were made from; a bias leaves nothing.
   const int64_t normed = model.qk_norm ? heads + kv_heads : 0;
   const int64_t of_tokens = tokens * (2 * heads + 2 * kv_heads + normed + 3 * model.ffn_dim / tp);
@@ -105,8 +106,7 @@ double kept(const Recipe& recipe, RecomputeMode mode) {
   return 1;
 }
 
-/// Micro-batches whose activations the first stage holds at once; zero-bubble schedules hold what
-/// gradients of weights are made from for longer.
+/// Micro-batches whose activations the first stage holds at once.
 double under_way(const Recipe& recipe) {
   const auto pp = static_cast<double>(recipe.parallelism.pp);
   const auto all = static_cast<double>(recipe.micro_batches());
@@ -115,7 +115,9 @@ double under_way(const Recipe& recipe) {
     case PipelineSchedule::gpipe:
       return all;
     case PipelineSchedule::zero_bubble:
-      return std::min(1.5 * pp, all);
+      if (recipe.parallelism.zero_bubble_limit > 0)
+        return std::min(static_cast<double>(recipe.parallelism.zero_bubble_limit), all);
+      break;
     case PipelineSchedule::one_f_one_b:
     case PipelineSchedule::interleaved:
       break;

@@ -229,8 +229,8 @@ void check_pipeline(Recipe& recipe, Checks& checks) {
     checks.fault({"parallelism.pp"}, fmt::format("{} stages for {} layers", p.pp, layers),
                  fmt::format("1 to {}", layers));
   }
+  const auto stages = static_cast<int64_t>(p.stage_layers.size());
   if (!p.stage_layers.empty()) {
-    const auto stages = static_cast<int64_t>(p.stage_layers.size());
     const bool chunks = p.pp_schedule == PipelineSchedule::interleaved ||
                         p.pp_schedule == PipelineSchedule::zero_bubble;
     if (chunks ? stages % p.pp != 0 : stages != p.pp) {
@@ -244,6 +244,11 @@ void check_pipeline(Recipe& recipe, Checks& checks) {
                    fmt::format("{} layers in all, but the model has {}", sum, layers),
                    fmt::format("numbers whose sum is {}", layers));
     }
+  }
+  if (p.zero_bubble_limit > 0 && p.pp_schedule == PipelineSchedule::zero_bubble && stages > p.pp) {
+    checks.fault({"parallelism.zero_bubble_limit", "parallelism.stage_layers"},
+                 fmt::format("{} stages on {} ranks hold as many as 1F1B", stages, p.pp),
+                 "0, or a stage a rank");
   }
   if (p.microbatches == 0) p.microbatches = p.pp;
   if (p.pp > 1 && recipe.training.local_batch % p.microbatches != 0) {

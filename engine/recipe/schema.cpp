@@ -251,7 +251,10 @@ std::vector<Field> make_schema() {
           .says("decay ratio", "of all steps",
                 "The last part of the run, over which the rate decays; 0: from the warm-up on."),
       number("schedule.min_lr_factor", &R::schedule, &Schedule::min_lr_factor, kFraction)
-          .says("lowest lr", "of lr", "What is left of the learning rate at the end."),
+          .says(
+              "lowest lr", "of lr",
+              "What is left of the learning rate in the last step. 0: the decay would reach 0 one "
+              "step later, since a step at a rate of 0 changes nothing."),
       choice("wrapping.mode", &R::wrapping, &Wrapping::mode, wrapping_modes())
           .says("wrapping", "", "Which parameters are gathered together.")
           .names({"auto: as the plan decides", "a bucket a layer", "manual: the buckets drawn",

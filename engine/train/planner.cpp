@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/cost/choose_plan.h"
 #include "engine/graph/error_text.h"
@@ -33,6 +34,27 @@ passes::Recompute mode_of(recipe::RecomputeMode mode) {
   return passes::Recompute::none;
 }
 
+passes::PipelineSchedule schedule_of(recipe::PipelineSchedule schedule) {
+  switch (schedule) {
+    case recipe::PipelineSchedule::gpipe:
+      return passes::PipelineSchedule::gpipe;
+    case recipe::PipelineSchedule::one_f_one_b:
+      return passes::PipelineSchedule::one_f_one_b;
+    case recipe::PipelineSchedule::interleaved:
+      return passes::PipelineSchedule::interleaved;
+    case recipe::PipelineSchedule::zero_bubble:
+      return passes::PipelineSchedule::zero_bubble;
+  }
+  return passes::PipelineSchedule::one_f_one_b;
+}
+
+/// The group whose ranks gather each other's rows again for backward; empty: they keep them.
+std::string gathers_again(const recipe::Recipe& recipe, const recipe::Layout& layout) {
+  const recipe::Parallelism& p = recipe.parallelism;
+  const bool gathers = p.tp > 1 && p.sequence_parallel && p.tp_gather_again;
+  return gathers ? layout.mesh().name(recipe::kTp) : "";
+}
+
 passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& captured) {
   using recipe::WrappingMode;
   if (recipe.wrapping.mode == WrappingMode::automatic) return passes::by_block(captured);
@@ -46,10 +68,11 @@ passes::BucketPlan buckets(const recipe::Recipe& recipe, const graph::Graph& cap
 
 passes::StageOptions stages(const recipe::Recipe& recipe, const recipe::Layout& layout,
                             int64_t rank, const graph::Graph& captured) {
-  return {.pipeline = {pipeline_schedule(recipe), recipe.parallelism.pp, layout.stages(),
-                       captured.micro_batches},
+  const bool splits = recipe.parallelism.pp_schedule == recipe::PipelineSchedule::zero_bubble;
+  return {.pipeline = pipeline_of(recipe, layout.stages(), captured.micro_batches),
           .rank = layout.mesh().index(rank, recipe::kPp),
-          .stage_of = [layout](std::string_view module) { return layout.stage_of(module); }};
+          .stage_of = [layout](std::string_view module) { return layout.stage_of(module); },
+          .gathers_again = splits ? gathers_again(recipe, layout) : ""};
 }
 
 passes::ScratchBytes scratch(const recipe::Recipe& recipe, const cost::Rates& rates) {
@@ -99,7 +122,7 @@ std::string duration(double seconds) {
 }
 
 std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
-  std::string text = fmt::format("{}; expected: step {}, {} of it exposed", choice.chosen->name,
+  std::string text = fmt::format("{}; expected: step {}, {} of it exposed", choice.chosen.name,
                                  duration(choice.expected.step_seconds),
                                  duration(choice.expected.exposed_seconds));
   if (const std::string lack = cost::shortcomings(rates); !lack.empty())
@@ -109,18 +132,9 @@ std::string in_words(const cost::Choice& choice, const cost::Rates& rates) {
 
 }  // namespace
 
-passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe) {
-  switch (recipe.parallelism.pp_schedule) {
-    case recipe::PipelineSchedule::gpipe:
-      return passes::PipelineSchedule::gpipe;
-    case recipe::PipelineSchedule::one_f_one_b:
-      return passes::PipelineSchedule::one_f_one_b;
-    case recipe::PipelineSchedule::interleaved:
-      return passes::PipelineSchedule::interleaved;
-    case recipe::PipelineSchedule::zero_bubble:
-      return passes::PipelineSchedule::zero_bubble;
-  }
-  return passes::PipelineSchedule::one_f_one_b;
+passes::Pipeline pipeline_of(const recipe::Recipe& recipe, int64_t stages, int64_t micro_batches) {
+  return {schedule_of(recipe.parallelism.pp_schedule), recipe.parallelism.pp, stages, micro_batches,
+          recipe.parallelism.zero_bubble_limit};
 }
 
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
@@ -130,6 +144,7 @@ passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Lay
   options.gather_once = recipe.wrapping.reshard_after_forward == 0;
   options.buckets = buckets(recipe, captured);
   options.recompute.reshard = recipe.wrapping.reshard_after_forward != 0;
+  options.recompute.gathers_again = gathers_again(recipe, layout);
   std::vector<std::pair<std::string, passes::Recompute>> exceptions;
   for (const recipe::Override& each : recipe.overrides)
     for (const std::string& name : each.modules)
@@ -197,26 +212,29 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
     const auto candidates = open ? cost::open_candidates(captured, options, model, limit)
                                  : std::vector{cost::given(options)};
     cost::Choice choice = cost::choose_best(captured, options, candidates, model, limit);
-    if (choice.chosen) return choice;
-    return cost::choose_first(
-        captured, options,
-        cost::lean_candidates(open ? passes::one_each(captured) : options.buckets), model, limit);
+    if (choice.fits) return choice;
+    auto lean = cost::lean_candidates(options.buckets);
+    if (open)
+      std::ranges::move(cost::lean_candidates(passes::one_each(captured)),
+                        std::back_inserter(lean));
+    cost::Choice leaner = cost::choose_best(captured, options, lean, model, limit);
+    return leaner.fits || leaner.bytes < choice.bytes ? std::move(leaner) : std::move(choice);
   };
   const bool settled = !open && there == 0 && after.empty();
   cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model)
                                 : best(there == 0 ? 0 : std::max<int64_t>(there - staged, 1));
-  // What a device has free is a measure, not an order: where nothing fits, the allocation says so.
-  if (!choice.chosen && asked == 0) choice = best(0);
   choice.bytes += staged + beyond_arena(choice.plan.memory, validation_bytes);
-  if (!choice.chosen || (asked > 0 && choice.bytes > asked))
+  // What a device has free is a measure, not an order: where nothing fits, the leanest plan is
+  // tried and the allocation says so.
+  if (asked > 0 && (!choice.fits || choice.bytes > asked))
     return fail(
         "wrapping.memory_limit: {} is not enough: a rank needs at least {} with this recipe; what "
         "would lower it: {}",
         recipe::format_bytes(asked), recipe::format_bytes(rounded_up(choice.bytes)),
         what_would_lower(recipe));
   if (!after.empty()) {
-    options.buckets = std::move(choice.chosen->buckets);
-    options.overlap = choice.chosen->overlap;
+    options.buckets = std::move(choice.chosen.buckets);
+    options.overlap = choice.chosen.overlap;
     choice.plan = passes::plan(std::move(captured), options, after);
   }
   choice.plan.graph.notes["plan"] = in_words(choice, rates);

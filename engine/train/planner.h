@@ -14,8 +14,8 @@ namespace heddle::train {
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
                                  int64_t rank, const graph::Graph& captured);
 
-/// The recipe's pipeline schedule, as passes know it.
-passes::PipelineSchedule pipeline_schedule(const recipe::Recipe& recipe);
+/// The recipe's pipeline, as passes know it.
+passes::Pipeline pipeline_of(const recipe::Recipe& recipe, int64_t stages, int64_t micro_batches);
 
 /// A step from capture to plan.
 struct PlannedStep {

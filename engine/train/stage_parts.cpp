@@ -181,7 +181,8 @@ class KindMaker {
     }
   }
 
-  /// What memory grows by from the end of the first to that of the last forward pass.
+  /// What memory grows by, a micro-batch, from the end of the first to that of the last forward
+  /// pass.
   void find_kept(Kind& kind) const {
     if (kind.micro_batches < 2 || recipe_.parallelism.pp == 1) return;
     const graph::Graph& graph = kind.rank.plan.graph;
@@ -194,7 +195,8 @@ class KindMaker {
     }
     const auto& at = kind.rank.memory.at_node;
     for (size_t c = 0; c < plan::kCategories; ++c)
-      kind.kept.bytes[c] = std::max<int64_t>(at[last[1]].bytes[c] - at[last[0]].bytes[c], 0);
+      kind.kept.bytes[c] = std::max<int64_t>(at[last[1]].bytes[c] - at[last[0]].bytes[c], 0) /
+                           (kind.micro_batches - 1);
   }
 
   const recipe::Recipe& recipe_;
@@ -379,8 +381,7 @@ Result<std::vector<RankOutcome>> steps_by_parts(const recipe::Recipe& recipe,
   }
 
   const int64_t count = recipe.micro_batches();
-  const passes::Pipeline pipeline{pipeline_schedule(recipe), pp,
-                                  static_cast<int64_t>(layers.size()), count};
+  const passes::Pipeline pipeline = pipeline_of(recipe, static_cast<int64_t>(layers.size()), count);
   std::vector<std::vector<passes::Turn>> turns = passes::timetable(
       pipeline,
       [&](const Action& action) {

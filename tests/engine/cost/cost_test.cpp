@@ -252,9 +252,9 @@ class CostTest : public QObject {
     for (const cost::Candidate& each : all)
       QVERIFY(std::cmp_less_equal(each.overlap.gathers_in_flight, each.buckets.size()));
     const auto best = cost::choose_best(toy, base, all, model, 0);
-    QVERIFY(best.chosen.has_value());
+    QVERIFY(best.fits);
     for (const cost::Candidate& each : all) {
-      const auto alone = cost::choose_first(toy, base, {each}, model, 0);
+      const auto alone = cost::choose_best(toy, base, {each}, model, 0);
       QVERIFY(best.expected.step_seconds <= alone.expected.step_seconds * 1.002);
     }
     QCOMPARE(best.bytes, cost::rank_bytes(best.plan, model));
@@ -268,7 +268,7 @@ class CostTest : public QObject {
     };
     const cost::CostModel free(rates(1e18));
     const auto best = cost::choose_best(toy, base, {with(1), with(2), with(0)}, free, 0);
-    QCOMPARE(best.chosen->overlap.gathers_in_flight, 2);
+    QCOMPARE(best.chosen.overlap.gathers_in_flight, 2);
   }
 
   void a_limit_is_obeyed_or_refused() {
@@ -277,19 +277,52 @@ class CostTest : public QObject {
     const cost::CostModel model(rates(1e9));
     const auto lean = cost::lean_candidates(passes::one_each(toy));
     const auto refused = cost::choose_best(toy, base, lean, model, 1);
-    QVERIFY(!refused.chosen && refused.bytes > 1);
+    QVERIFY(!refused.fits && refused.bytes > 1);
     const int64_t least = refused.bytes;
-    const auto met = cost::choose_first(toy, base, lean, model, least);
-    QVERIFY(met.chosen.has_value());
+    const auto met = cost::choose_best(toy, base, lean, model, least);
+    QVERIFY(met.fits);
     QCOMPARE(met.bytes, least);
-    QVERIFY(!cost::choose_first(toy, base, lean, model, least - 1).chosen);
-    // No candidate needs less, and what does not fit is not chosen.
+    QVERIFY(!cost::choose_best(toy, base, lean, model, least - 1).fits);
+    // No candidate needs less, and what does not fit is not said to.
     for (const int64_t limit : {least - 1, least + 64, least + 256}) {
       const auto open = cost::choose_best(toy, base, cost::open_candidates(toy, base, model, limit),
                                           model, limit);
       QVERIFY(open.bytes >= least);
-      QVERIFY(!open.chosen || open.bytes <= limit);
+      QCOMPARE(open.fits, open.bytes <= limit);
     }
+  }
+
+  void of_those_that_do_not_fit_the_one_with_least_memory_is_chosen() {
+    const graph::Graph toy = capture_toy();
+    const passes::PlanOptions base = by_block(toy);
+    const cost::CostModel model(rates(1e9));
+    const auto all = cost::open_candidates(toy, base, model, 0);
+    const auto chosen = cost::choose_best(toy, base, all, model, 1);
+    QVERIFY(!chosen.fits);
+    QCOMPARE(chosen.bytes, cost::rank_bytes(chosen.plan, model));
+    for (const cost::Candidate& each : all)
+      QVERIFY(chosen.bytes <= cost::choose_best(toy, base, {each}, model, 1).bytes);
+  }
+
+  void buckets_are_named_as_a_recipe_writes_them() {
+    const auto names = [](passes::BucketPlan plan) {
+      passes::name_buckets(plan);
+      QStringList all;
+      for (const passes::Bucket& bucket : plan) all << QString::fromStdString(bucket.name);
+      return all.join(' ');
+    };
+    const std::string wq = ".attention.wq", w1 = ".feed_forward.w1";
+    const auto layer = [&](int i) { return "layers." + std::to_string(i); };
+    QCOMPARE(names({{"", {"tok_embeddings"}},
+                    {"", {layer(0) + wq, layer(0) + w1, layer(1) + wq, layer(1) + w1}},
+                    {"", {layer(2) + wq, layer(2) + w1, layer(3) + wq}},
+                    {"", {layer(3) + w1, "norm", "output"}}}),
+             QString("tok_embeddings layers.0-1 layers.2+layers.3.attention.wq "
+                     "layers.3.feed_forward.w1+norm+output"));
+    QCOMPARE(names({{"", {layer(9), layer(10), layer(11), "norm"}}}), QString("layers.9-11+norm"));
+    QCOMPARE(names({{"", {layer(2), layer(0), layer(1)}}}), QString("layers.2+layers.0-1"));
+    QCOMPARE(names({{"", {"tok_embeddings", layer(0), layer(1), "norm", "output"}}}),
+             QString("tok_embeddings+output"));
   }
 };
 

@@ -32,6 +32,8 @@ Case options_of(const QString& text) {
     if (key == "pass") options.pass = words[0].toStdString();
     if (key == "gathers") options.plan.overlap.gathers_in_flight = words[0].toInt();
     if (key == "scatters") options.plan.overlap.scatters_in_flight = words[0].toInt();
+    if (key == "again")
+      options.plan.recompute.gathers_again = options.stages.gathers_again = words[0].toStdString();
     if (key == "across") options.plan.overlap.across_phases = true;
     if (key == "fails") options.fails = words.join(' ').toStdString();
     if (key == "stage") options.stage_of[words[0].toStdString()] = words[1].toInt();

@@ -62,9 +62,21 @@ class RecipeTest : public QObject {
     expected.validation = {{"held-out.txt"}, 5, 4, "To be", 12, 0.5};
     expected.optimizer = {"adamw", 1e-3, 0.8, 0.9, 1e-6, 0};
     expected.schedule = {2, Decay::cosine, 0.5, 0.1};
-    expected.parallelism = {
-        2,      4, ShardStates::optimizer, 2, false, 2, true, 2, PipelineSchedule::zero_bubble, 2,
-        {1, 3}, 2, ContextMode::ring};
+    expected.parallelism = {.dp_replicate = 2,
+                            .dp_shard = 4,
+                            .dp_shard_states = ShardStates::optimizer,
+                            .tp = 2,
+                            .sequence_parallel = false,
+                            .tp_chunks = 2,
+                            .async_tp = true,
+                            .tp_gather_again = false,
+                            .pp = 2,
+                            .pp_schedule = PipelineSchedule::zero_bubble,
+                            .microbatches = 2,
+                            .zero_bubble_limit = 3,
+                            .stage_layers = {1, 3},
+                            .cp = 2,
+                            .cp_mode = ContextMode::ring};
     expected.wrapping = {WrappingMode::manual,
                          {{"tok_embeddings"}, {"layers.0-3"}, {"norm", "output"}},
                          2,
