@@ -93,11 +93,22 @@ int threads_of_rank(int local_ranks) {
   return std::max(1, usable_cores() / local_ranks);
 }
 
+int spins_while_waiting(double busy, int threads, int cores) {
+  return busy + threads > cores + 0.5 ? 1000 : 4000;
+}
+
 std::vector<std::string> rank_environment(int local_ranks) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!std::string_view(*entry).starts_with("OMP_NUM_THREADS=")) result.emplace_back(*entry);
-  result.push_back("OMP_NUM_THREADS=" + std::to_string(threads_of_rank(local_ranks)));
+  const int threads = threads_of_rank(local_ranks);
+  result.push_back("OMP_NUM_THREADS=" + std::to_string(threads));
+  if (std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
+    double busy = 0;  // in the mean of the last minute
+    if (getloadavg(&busy, 1) < 1) busy = 0;
+    result.push_back("GOMP_SPINCOUNT=" + std::to_string(spins_while_waiting(
+                                             busy, local_ranks * threads, usable_cores())));
+  }
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include "base/process.h"
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/run_files.h"
+#include "engine/launch/spawn.h"
 #include "engine/telemetry/log_reader.h"
 #include "tests/engine/launch/shell_rank.h"
 
@@ -200,16 +201,28 @@ class LaunchTest : public QObject {
 
   void a_rank_finds_its_place() {
     const auto run = train(engine(R"(
-      echo "threads $OMP_NUM_THREADS nice $(nice) fd ${listen_fd:-none} port $port"
+      echo "threads $OMP_NUM_THREADS spins $GOMP_SPINCOUNT nice $(nice) fd ${listen_fd:-none} port $port"
       finish
     )"),
                            2);
     QCOMPARE(run.exit_code, 0);
     const std::string first = read_file(run_dir_ + "/rank-0.err");
     QVERIFY2(first.find("nice 10") != std::string::npos, first.c_str());
+    QVERIFY2(first.find("spins 1000 ") != std::string::npos ||
+                 first.find("spins 4000 ") != std::string::npos,
+             first.c_str());
     // Ranks of one host meet in a file.
     QVERIFY2(first.find("fd none port 0\n") != std::string::npos, first.c_str());
     QCOMPARE(read_file(run_dir_ + "/rank-1.err"), first);
+  }
+
+  // Threads that spin while others compute keep them from it.
+  void threads_spin_less_where_cores_are_shared() {
+    QCOMPARE(spins_while_waiting(0.1, 2, 2), 4000);
+    QCOMPARE(spins_while_waiting(0, 1, 16), 4000);
+    QCOMPARE(spins_while_waiting(0, 4, 2), 1000);    // more threads than cores
+    QCOMPARE(spins_while_waiting(1.2, 2, 2), 1000);  // another program runs
+    QCOMPARE(spins_while_waiting(1.2, 2, 4), 4000);
   }
 
   // A GPU waits for the thread that feeds it.
