@@ -11,4 +11,10 @@ namespace heddle {
 /// the umask. Those that are there stay as they are.
 Result<> make_private_folders(const std::string& path);
 
+/// Fails where somebody else could put something in the place of what is there: goes to `path` as
+/// the system does, one name and one link at a time. Each folder and link is this user's or root's,
+/// and others can write to none; to one above only where they rename what is theirs alone (sticky,
+/// as /tmp). What is missing cannot be wrong. remote/path_check.h is the same rule on a host.
+Result<> check_private_folder(const std::string& path);
+
 }  // namespace heddle

@@ -16,8 +16,9 @@ Result<std::optional<PlainFile>> open(const std::string& path) {
 }  // namespace
 
 Result<std::optional<std::string>> read_file_if_there(const std::string& path, size_t most,
-                                                      PlainFile::Links links) {
-  auto file = PlainFile::open(path, links);
+                                                      PlainFile::Links links,
+                                                      PlainFile::Owner owner) {
+  auto file = PlainFile::open(path, links, owner);
   if (!file) return fail(file);
   if (!*file) return std::optional<std::string>();
   const uint64_t size = (*file)->size();

@@ -22,7 +22,8 @@ Result<std::string> read_named_file(const std::string& path, size_t most);
 
 /// As read_file; nothing where there is no such file, an error where a link is not to be followed.
 Result<std::optional<std::string>> read_file_if_there(
-    const std::string& path, size_t most, PlainFile::Links links = PlainFile::Links::follow);
+    const std::string& path, size_t most, PlainFile::Links links = PlainFile::Links::follow,
+    PlainFile::Owner owner = PlainFile::Owner::any);
 
 /// From byte `from` on, at most `most` bytes; none where there is no such regular file.
 std::optional<std::string> read_part(const std::string& path, uint64_t from, size_t most);

@@ -1,29 +1,23 @@
 #include "remote/build_id.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
 
+#include "base/plain_file.h"
 #include "engine/build_id.h"
 
 namespace heddle::remote {
 
 Result<std::string> build_id_of(const std::string& file) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail("{}: {}", file, strerror(errno));
-  struct stat about {};
+  const auto opened = PlainFile::open_existing(file);
+  if (!opened) return fail(opened);
+  const size_t size = opened->size();
   void* bytes = MAP_FAILED;
-  if (fstat(fd, &about) == 0 && about.st_size > 0)
-    bytes = mmap(nullptr, static_cast<size_t>(about.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-  close(fd);
+  if (size > 0) bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened->fd(), 0);
   if (bytes == MAP_FAILED) return std::string();
-  const std::string_view text(static_cast<const char*>(bytes), static_cast<size_t>(about.st_size));
+  const std::string_view text(static_cast<const char*>(bytes), size);
   std::string id;
   if (const size_t mark = text.find(kBuildMark); mark != std::string_view::npos) {
     const std::string_view rest = text.substr(mark + kBuildMark.size(), kBuildIdLength);

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/new_file.h"
+#include "base/plain_file.h"
 #include "base/private_folder.h"
 #include "base/read_file.h"
 #include "remote/sha256.h"
@@ -44,20 +44,19 @@ Result<Completed> LocalNode::run(const Command& command) {
 }
 
 Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
-  std::ifstream in(put.from, std::ios::binary);
-  if (!in) return fail("cannot read {}: {}", put.from, reason());
+  auto in = PlainFile::open_existing(put.from);
+  if (!in) return fail(in);
   Result<NewFile> file = NewFile::create(put.to);
   if (!file) return fail("{}: {}", name(), file.error().message);
-  std::error_code error;
-  const uint64_t total = fs::file_size(put.from, error);
   uint64_t done = 0;
-  std::vector<char> buffer(1 << 20);
-  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0) {
-    const auto got = static_cast<size_t>(in.gcount());
-    if (const Result<> written = file->write({buffer.data(), got}); !written)
+  while (done < in->size()) {
+    const auto bytes = in->read(1 << 20);
+    if (!bytes) return fail(bytes);
+    if (bytes->empty()) break;  // it was cut meanwhile: its hash says so
+    if (const Result<> written = file->write(*bytes); !written)
       return fail("{}: {}", name(), written.error().message);
-    done += got;
-    if (progress && !progress(done, total)) return fail("stopped while writing {}", put.to);
+    done += bytes->size();
+    if (progress && !progress(done, in->size())) return fail("stopped while writing {}", put.to);
   }
   const Result<std::string> hash = sha256_of_file(file->part());
   if (!hash) return fail(hash);

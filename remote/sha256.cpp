@@ -3,11 +3,9 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <vector>
+
+#include "base/plain_file.h"
 
 namespace heddle::remote {
 namespace {
@@ -40,17 +38,16 @@ std::string sha256(std::string_view bytes) {
 
 Result<std::string> sha256_of_file(const std::string& path,
                                    const std::function<bool(uint64_t)>& on_bytes) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail("cannot read {}: {}", path, std::strerror(errno));
+  auto file = PlainFile::open_existing(path);
+  if (!file) return fail(file);
   Hash hash;
-  std::vector<char> buffer(1 << 20);
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), file.gcount() > 0) {
-    const auto size = static_cast<size_t>(file.gcount());
-    hash.add({buffer.data(), size});
-    if (on_bytes && !on_bytes(size)) return fail("stopped while reading {}", path);
+  while (true) {
+    const auto bytes = file->read(1 << 20);
+    if (!bytes) return fail(bytes);
+    if (bytes->empty()) return hash.hex();
+    hash.add(*bytes);
+    if (on_bytes && !on_bytes(bytes->size())) return fail("stopped while reading {}", path);
   }
-  if (file.bad()) return fail("cannot read {}: {}", path, std::strerror(errno));
-  return hash.hex();
 }
 
 }  // namespace heddle::remote

@@ -1,10 +1,11 @@
 #include "remote/ssh_node.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/excerpt.h"
+#include "base/plain_file.h"
 #include "base/unique_name.h"
 #include "remote/answers.h"
 
@@ -163,15 +164,17 @@ Result<std::string> SshNode::script(const std::string& text, std::vector<std::st
 /// Sends the file from `offset` on to the end of `part`. False: somebody else is writing that.
 Result<bool> SshNode::append(const Put& put, const std::string& part, uint64_t offset,
                              uint64_t total, const Progress& progress) {
-  std::ifstream file(put.from, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
-  if (!file) return fail("cannot read {}", put.from);
+  auto file = PlainFile::open_existing(put.from);
+  if (!file) return fail(file);
+  file->skip_to(offset);
   uint64_t done = offset;
   const Source source = [&](char* buffer, size_t size) -> Result<size_t> {
     if (progress && !progress(done, total)) return fail("stopped while sending {}", put.to);
-    file.read(buffer, static_cast<std::streamsize>(size));
-    done += static_cast<uint64_t>(file.gcount());
-    return static_cast<size_t>(file.gcount());
+    const auto bytes = file->read(size);
+    if (!bytes) return fail(bytes);
+    std::memcpy(buffer, bytes->data(), bytes->size());
+    done += bytes->size();
+    return bytes->size();
   };
   const Result<std::string> sent = script(kAppend, {part, std::to_string(offset)},
                                           fmt::format("cannot write {}", put.to), kUpload, source);

@@ -112,7 +112,8 @@ Reader::~Reader() = default;
 
 Result<Reader> Reader::open(const std::string& path) {
   const bool trusted = is_trusted(path);
-  const Result<> ready = trusted ? prepare(path) : check_newest(path);
+  const Result<> ready =
+      trusted ? prepare(path) : check_files(path).and_then([&] { return check_newest(path); });
   if (!ready) return fail(ready);
   return guarded(path, [&]() -> Result<Reader> {
     return Reader(std::make_unique<Connection>(path, Connection::Access::read), trusted);

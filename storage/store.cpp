@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/plain_file.h"
 #include "base/private_folder.h"
 #include "storage/schema.h"
 
@@ -48,7 +49,15 @@ bool is_network_filesystem(long f_type) {
   }
 }
 
+Result<> check_files(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    if (auto plain = check_plain_file(path + suffix); !plain)
+      return fail("the store {}", plain.error().message);
+  return {};
+}
+
 Result<> prepare(const std::string& path) {
+  if (auto checked = check_files(path); !checked) return checked;
   const fs::path folder = fs::absolute(path).parent_path();
   if (const Result<> made = make_private_folders(folder); !made)
     return fail("the store's folder: {}", made.error().message);

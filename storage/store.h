@@ -19,6 +19,10 @@ std::string default_path();
 /// to call from several processes at once.
 Result<> prepare(const std::string& path);
 
+/// Fails where SQLite would wait for ever: where the store, or a file that SQLite keeps next to it,
+/// is a pipe or no file at all.
+Result<> check_files(const std::string& path);
+
 /// Whether a statfs `f_type` is a network file system, where WAL does not work.
 bool is_network_filesystem(long f_type);
 

@@ -1,15 +1,14 @@
 #include "engine/checkpoint/reader.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <utility>
 
+#include "base/plain_file.h"
 #include "base/read_file.h"
 #include "engine/checkpoint/hash.h"
 #include "engine/checkpoint/safetensors.h"
@@ -34,46 +33,25 @@ bool is_empty(const recipe::Box& box) { return box.rows() <= 0 || box.columns() 
 class Checkpoint::File {
  public:
   File(std::string path, std::string host) : path_(std::move(path)), host_(std::move(host)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
 
   Result<> open(const StoredFile& stored) {
-    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor_ < 0)
-      return fail("{}: missing: {} (it was written on host {})", path_, std::strerror(errno),
-                  host_);
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0 || status.st_size != stored.bytes)
-      return fail("{}: damaged: {} bytes, but it was written with {}", path_, status.st_size,
+    auto file = PlainFile::open(path_, PlainFile::Links::follow);
+    if (!file) return fail(file);
+    if (!*file) return fail("{}: missing (it was written on host {})", path_, host_);
+    if (!std::cmp_equal((*file)->size(), stored.bytes))
+      return fail("{}: damaged: {} bytes, but it was written with {}", path_, (*file)->size(),
                   stored.bytes);
+    file_.emplace(std::move(**file));
     std::string header(static_cast<size_t>(stored.header_bytes), '\0');
-    if (auto done = read(header.data(), stored.header_bytes, 0); !done) return done;
+    if (auto done = file_->read_at(header.data(), header.size(), 0); !done) return done;
     if (hash_of(header) != stored.header_hash)
       return fail("{}: damaged: the hash of its header is not what was written", path_);
     return {};
   }
 
-  Result<> read(void* out, int64_t bytes, int64_t offset) const {
-    auto* at = static_cast<char*>(out);
-    while (bytes > 0) {
-      const ssize_t count = ::pread(descriptor_, at, static_cast<size_t>(bytes), offset);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0)
-        return fail("{}: cannot be read at byte {}: {}", path_, offset,
-                    count == 0 ? "it ends there" : std::strerror(errno));
-      at += count;
-      offset += count;
-      bytes -= count;
-    }
-    return {};
-  }
-
   /// Numbers that are read soon: the disk fetches them while others are hashed.
   void announce(const Shard& shard, int64_t begin, int64_t end) const {
-    ::posix_fadvise(descriptor_, shard.offset + begin * kNumberBytes, (end - begin) * kNumberBytes,
+    ::posix_fadvise(file_->fd(), shard.offset + begin * kNumberBytes, (end - begin) * kNumberBytes,
                     POSIX_FADV_WILLNEED);
   }
 
@@ -82,7 +60,9 @@ class Checkpoint::File {
                       float* out) const {
     const int64_t offset = shard.offset + begin * kNumberBytes;
     const int64_t bytes = (end - begin) * kNumberBytes;
-    if (auto done = read(out, bytes, offset); !done) return done;
+    if (auto done = file_->read_at(out, static_cast<size_t>(bytes), static_cast<uint64_t>(offset));
+        !done)
+      return done;
     const std::string found = hash_of(std::as_bytes(std::span(out, end - begin)));
     const std::string& expected = shard.hashes[static_cast<size_t>(begin / kPiece)];
     if (found != expected)
@@ -95,7 +75,7 @@ class Checkpoint::File {
  private:
   std::string path_;
   std::string host_;
-  int descriptor_ = -1;
+  std::optional<PlainFile> file_;
 };
 
 bool is_checkpoint(const std::string& folder) {

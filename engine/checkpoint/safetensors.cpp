@@ -1,14 +1,13 @@
 #include "engine/checkpoint/safetensors.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cerrno>
 #include <cstring>
 
+#include "base/plain_file.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/safetensors_header.h"
 
@@ -17,18 +16,12 @@ namespace heddle::checkpoint {
 static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian");
 
 Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail("{}: cannot be opened: {}", path, std::strerror(errno));
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
-    return fail("{}: not a file", path);
-  }
-  const auto size = static_cast<size_t>(status.st_size);
-  void* address = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
-  const int error = errno;
-  ::close(descriptor);
-  if (address == MAP_FAILED) return fail("{}: cannot be mapped: {}", path, std::strerror(error));
+  const auto opened = PlainFile::open_existing(path);
+  if (!opened) return fail(opened);
+  const auto size = static_cast<size_t>(opened->size());
+  void* address =
+      size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_SHARED, opened->fd(), 0);
+  if (address == MAP_FAILED) return fail("{}: cannot be mapped: {}", path, std::strerror(errno));
 
   SafetensorsFile file;
   file.path_ = path;

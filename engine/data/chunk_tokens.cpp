@@ -16,7 +16,7 @@ Result<ChunkTokens> tokens_of(const Chunk& chunk, const DocumentChoice& choice,
   const std::string name = std::filesystem::path(chunk.file->path).filename();
   const auto take = [&](const DocumentPart& part) -> Result<> {
     if (!choice.takes(plain ? name : part.text)) return {};
-    const auto encoded = tokenizer.encode(part.text);
+    const auto encoded = tokenizer.encode(part.text, !part.begins);
     if (!encoded) return fail("{}: {}", chunk.file->path, encoded.error().message);
     if (part.begins) {
       ++tokens.documents;
@@ -44,9 +44,9 @@ bool parts_at(std::string_view text, size_t at, Tokenizer& tokenizer) {
   const size_t low = at - std::min(at, kAround);
   const size_t space = text.find_first_of(" \n", low);
   const size_t begin = low == 0 || space >= at ? low : space;
-  const auto before = tokenizer.encode(text.substr(begin, at - begin));
-  const auto behind = tokenizer.encode(text.substr(at, kAround));
-  const auto whole = tokenizer.encode(text.substr(begin, at - begin + kAround));
+  const auto before = tokenizer.encode(text.substr(begin, at - begin), true);
+  const auto behind = tokenizer.encode(text.substr(at, kAround), true);
+  const auto whole = tokenizer.encode(text.substr(begin, at - begin + kAround), true);
   return before && behind && whole && whole->size() == before->size() + behind->size() &&
          std::equal(before->begin(), before->end(), whole->begin()) &&
          std::equal(behind->begin(), behind->end(),

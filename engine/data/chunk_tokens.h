@@ -29,9 +29,8 @@ Result<ChunkTokens> tokens_of(const Chunk& chunk, const DocumentChoice& choice,
                               Tokenizer& tokenizer);
 
 /// Whether the ids of what stands around a place are those of the text before it and those of the
-/// text behind it: then a document may be tokenized in two parts there. So it is for byte-level
-/// tokenizers wherever one of their pieces ends, since what they make of a piece depends on the
-/// text nearby alone.
+/// text after it: then a document may be tokenized in two parts there. So it is wherever one of the
+/// tokenizer's pieces ends, since what becomes of a piece depends on the text nearby alone.
 bool parts_at(std::string_view text, size_t at, Tokenizer& tokenizer);
 
 }  // namespace heddle::data

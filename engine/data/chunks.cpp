@@ -7,9 +7,8 @@ namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;
 constexpr size_t kReadAtOnce = size_t{1} << 18;
-constexpr size_t kBehindCut = size_t{1} << 12;     // what is seen of the text behind a cut
-constexpr size_t kMostDocument = size_t{1} << 30;  // a line of JSON: a book takes some megabytes
-constexpr int kTries = 8;                          // of each kind of place
+constexpr size_t kBehindCut = size_t{1} << 12;  // what is seen of the text behind a cut
+constexpr int kTries = 8;                       // of each kind of place
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -76,6 +75,11 @@ Result<size_t> ChunkReader::end_of_text() {
     if (auto filled = fill(wanted + kBehindCut); !filled) return fail(filled);
     if (buffer_.size() < wanted + kBehindCut) return buffer_.size();
     if (const auto cut = cut_below(wanted - kChunk / 2, wanted)) return *cut;
+    if (buffer_.size() > kMaxDocument)
+      return fail(
+          "{}: {} bytes from byte {} on without a place where the text may be cut, such as the end "
+          "of a line or a word; valid: text with less than that between such places",
+          files_[place_.file].path, kMaxDocument, place_.offset);
   }
 }
 
@@ -84,9 +88,9 @@ Result<size_t> ChunkReader::end_of_lines() {
     if (auto filled = fill(wanted); !filled) return fail(filled);
     if (at_end_) return buffer_.size();
     if (const size_t end = buffer_.rfind('\n'); end != std::string::npos) return end + 1;
-    if (buffer_.size() > kMostDocument)
+    if (buffer_.size() > kMaxDocument)
       return fail("{}:{}: a line of more than {} bytes", files_[place_.file].path, place_.line,
-                  kMostDocument);
+                  kMaxDocument);
   }
 }
 

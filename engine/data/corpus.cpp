@@ -3,6 +3,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/guard.h"
+
 namespace heddle::data {
 
 Error of_key(const std::string& key, const Error& error) {
@@ -78,7 +80,7 @@ Result<> tokenize_corpus(const recipe::Recipe& recipe, const CorpusOptions& opti
   {
     std::vector<std::jthread> threads;
     for (size_t i = 0; i < texts.size(); ++i)
-      threads.emplace_back([&, i] { outcomes[i] = build(i); });
+      threads.emplace_back([&, i] { outcomes[i] = caught([&] { return build(i); }); });
   }
   for (Result<>& outcome : outcomes)
     if (!outcome) return outcome;

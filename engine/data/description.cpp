@@ -37,6 +37,7 @@ class Describer {
     told_.run_tokens = training.steps * training.global_batch * recipe_.data.seq_len;
     auto described = recipe_.data.token_ids.empty() ? texts(*rows) : token_file(*rows);
     if (!described) return fail(described);
+    warn_of_few_samples();
     for (DescribedSource& source : told_.sources)
       if (source.tokens > 0)
         source.epochs = source.share * static_cast<double>(told_.run_tokens) /
@@ -45,6 +46,15 @@ class Describer {
   }
 
  private:
+  void warn_of_few_samples() {
+    for (const DescribedSource& source : told_.sources) {
+      if (source.known == Known::guessed) continue;  // it is too large for that
+      const double a_step = source.share * static_cast<double>(recipe_.training.global_batch);
+      std::string warning = too_few_samples(source.name, source.tokens / (seq_len() + 1), a_step);
+      if (!warning.empty()) told_.warnings.push_back(std::move(warning));
+    }
+  }
+
   int64_t seq_len() const { return recipe_.data.seq_len; }
 
   Result<> texts(int64_t rows) {
@@ -60,6 +70,7 @@ class Describer {
   Result<> text(const Text& text, DescribedSource& source) {
     const auto origin = store_origin(text.data, text.part);
     if (!origin) return tl::unexpected(of_key(text.key, origin.error()));
+    if (!origin->skipped.empty()) told_.warnings.push_back(origin->skipped);
     source.files = static_cast<int64_t>(origin->files.size());
     for (const SourceFile& file : origin->files) source.bytes += static_cast<int64_t>(file.size);
     const auto totals = read_totals(origin->folder());
@@ -97,8 +108,9 @@ class Describer {
     source.files = 1;
     source.bytes =
         static_cast<int64_t>(std::filesystem::file_size(recipe_.data.token_ids, unknown));
-    if (auto shown = first_of_run(rows); !shown) return shown;
-    return {};
+    if (is_token_file(recipe_.data.token_ids))
+      if (auto checked = check_token_file(recipe_.data.token_ids, rows); !checked) return checked;
+    return first_of_run(rows);
   }
 
   /// What the first steps read.

@@ -47,7 +47,8 @@ Json to_json(const Description& description) {
   return {{"sources", std::move(sources)},
           {"run_tokens", description.run_tokens},
           {"samples", std::move(samples)},
-          {"first_of_run", description.first_of_run}};
+          {"first_of_run", description.first_of_run},
+          {"warnings", description.warnings}};
 }
 
 Description description_from(const nlohmann::json& json) {
@@ -61,6 +62,7 @@ Description description_from(const nlohmann::json& json) {
                                    .whole = sample.at("whole"),
                                    .documents = sample.at("documents")});
   description.first_of_run = json.at("first_of_run");
+  description.warnings = json.at("warnings");
   for (const DescribedSample& sample : description.samples)
     if (sample.source >= description.sources.size())
       throw nlohmann::json::out_of_range::create(401, "a sample of no source", &json);

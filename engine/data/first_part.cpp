@@ -7,6 +7,7 @@
 #include "engine/data/chunk_tokens.h"
 #include "engine/data/packed_streams.h"
 #include "engine/data/parquet_rows.h"
+#include "engine/data/text_encoding.h"
 
 namespace heddle::data {
 namespace {
@@ -108,6 +109,7 @@ Result<double> bytes_of_text(const StoreOrigin& origin) {
 
 Result<FirstPart> read_first_part(const StoreOrigin& origin, int64_t tokens) {
   const auto at_key = [](const Error& error) { return fail("data.text: {}", error.message); };
+  if (auto readable = check_encodings(origin.files); !readable) return at_key(readable.error());
   auto tokenizer = Tokenizer::load(origin.tokenizer);
   if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
   ChunkReader reader(origin.files, origin.choice.field, [&](std::string_view text, size_t at) {

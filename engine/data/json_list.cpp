@@ -8,6 +8,9 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
+/// Of UTF-8's byte-order mark, which some editors put before the list.
+bool is_of_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
+
 class ElementsAsLines : public ByteStream {
  public:
   ElementsAsLines(std::unique_ptr<ByteStream> json, std::string path)
@@ -30,6 +33,7 @@ class ElementsAsLines : public ByteStream {
   char as_line(char c) {
     if (form_ == Form::lines) return c;
     if (form_ == Form::unknown) {
+      if (is_of_mark(c)) return ' ';
       if (is_space(c)) return c == '\n' ? ' ' : c;
       form_ = c == '[' ? Form::list : Form::lines;
       if (form_ == Form::lines) return c;

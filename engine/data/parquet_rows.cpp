@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/json_text.h"
+#include "base/plain_file.h"
+#include "engine/data/chunks.h"
 #include "engine/data/parquet_plugin.h"
 
 namespace heddle::data {
@@ -75,6 +77,8 @@ class RowsAsLines : public ByteStream {
     const auto more = column_->next(text);
     if (!more) return fail("{}: {}", path_, more.error().message);
     if (!*more) return false;
+    if (text && text->size() > kMaxDocument)
+      return fail("{}: a text of more than {} bytes", path_, kMaxDocument);
     line_ = start_;
     if (text)
       append_string(line_, *text);
@@ -94,6 +98,7 @@ class RowsAsLines : public ByteStream {
 
 Result<std::unique_ptr<ParquetColumn>> open_column(const std::string& path,
                                                    const std::string& column) {
+  if (auto plain = check_plain_file(path); !plain) return fail(plain);
   const auto open = load_plugin();
   if (!open) return fail("{}: {}", path, open.error().message);
   auto opened = (*open)(path, column);

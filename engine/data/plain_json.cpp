@@ -11,8 +11,6 @@
 namespace heddle::data {
 namespace {
 
-constexpr size_t kMostDigits = 15;  // in range, whatever they are
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Where the first quotation mark, backslash or control character is, eight bytes at a time.
@@ -81,23 +79,53 @@ class Scanner {
     }
   }
 
+  /// Any value; none of it is kept.
+  bool value() {
+    std::string open;  // the brackets that will close what is being read
+    while (true) {
+      spaces();
+      const char opened = at_ < end_ ? *at_ : '\0';
+      if (mark('{') || mark('[')) {
+        open += opened == '{' ? '}' : ']';
+        spaces();
+        if (!is_next(open.back())) {
+          if (opened == '{' && !name(other_)) return false;
+          continue;
+        }
+      } else if (!(opened == '"' ? string(other_) : number_or_word())) {
+        return false;
+      }
+      for (spaces(); !open.empty() && mark(open.back()); spaces()) open.pop_back();
+      if (open.empty()) return true;
+      if (!mark(',') || (open.back() == '}' && !name(other_))) return false;
+    }
+  }
+
+  /// A member's name, and the colon after it.
+  bool name(std::string& text) {
+    spaces();
+    if (!string(text)) return false;
+    spaces();
+    return mark(':');
+  }
+
+ private:
   bool number_or_word() {
-    for (const std::string_view word : {"true", "false", "null"})
+    for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"})
       if (std::string_view(at_, end_).starts_with(word)) {
         at_ += word.size();
         return true;
       }
-    const char* begin = at_;
     (void)mark('-');
     const bool zero = is_next('0');
     const size_t whole = digits();
     if (whole == 0 || (zero && whole > 1)) return false;
     if (mark('.') && digits() == 0) return false;
-    // An exponent is for the parser.
-    return static_cast<size_t>(at_ - begin) <= kMostDigits && !is_next('e') && !is_next('E');
+    if (!mark('e') && !mark('E')) return true;
+    if (!mark('-')) (void)mark('+');
+    return digits() > 0;
   }
 
- private:
   size_t digits() {
     const char* begin = at_;
     at_ = std::find_if_not(at_, end_, is_digit);
@@ -137,6 +165,7 @@ class Scanner {
 
   const char* at_;
   const char* end_;
+  std::string other_;  // texts that nobody asked for
 };
 
 }  // namespace
@@ -144,27 +173,52 @@ class Scanner {
 std::optional<std::string> plain_member(std::string_view object, std::string_view name) {
   if (valid_utf8_prefix(object) != object.size()) return std::nullopt;
   Scanner scanner(object);
-  std::string key, other;
+  std::string key;
   std::optional<std::string> found;
   scanner.spaces();
   if (!scanner.mark('{')) return std::nullopt;
   do {
-    scanner.spaces();
-    if (!scanner.string(key)) return std::nullopt;
-    scanner.spaces();
-    if (!scanner.mark(':')) return std::nullopt;
-    scanner.spaces();
-    const bool wanted = key == name;
-    if (wanted && (found || !scanner.is_next('"'))) return std::nullopt;
-    if (wanted) found.emplace().reserve(object.size());
-    const bool sound =
-        scanner.is_next('"') ? scanner.string(wanted ? *found : other) : scanner.number_or_word();
-    if (!sound) return std::nullopt;
+    if (!scanner.name(key)) return std::nullopt;
+    if (key == name) {
+      scanner.spaces();
+      if (found || !scanner.is_next('"')) return std::nullopt;
+      found.emplace().reserve(object.size());
+      if (!scanner.string(*found)) return std::nullopt;
+    } else if (!scanner.value()) {
+      return std::nullopt;
+    }
     scanner.spaces();
   } while (scanner.mark(','));
   if (!scanner.mark('}')) return std::nullopt;
   scanner.spaces();
   return scanner.at_end() ? found : std::nullopt;
+}
+
+std::string without_pythons_numbers(std::string_view json) {
+  std::string text(json);
+  const auto replace = [&](size_t at, std::string_view word, std::string_view by) {
+    if (text.compare(at, word.size(), word) == 0) text.replace(at, word.size(), by);
+  };
+  bool in_string = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      if (c == '\\') ++at;
+    } else if (c == 'N') {
+      replace(at, "NaN", "0.0");
+    } else if (c == 'I') {
+      replace(at, "Infinity", "0.000000");
+    } else if ((c == 'e' || c == 'E') && at > 0 && is_digit(text[at - 1])) {
+      size_t end = at + 1;
+      if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;
+      while (end < text.size() && is_digit(text[end])) ++end;
+      if (is_digit(text[end - 1]))
+        std::fill(text.begin() + static_cast<ptrdiff_t>(at),
+                  text.begin() + static_cast<ptrdiff_t>(end), ' ');
+    }
+  }
+  return text;
 }
 
 }  // namespace heddle::data

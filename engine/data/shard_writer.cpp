@@ -93,15 +93,14 @@ Result<> write_store_file(const std::string& path, std::string_view text, bool d
 Result<> verify_shard(const std::string& path) {
   const auto header = read_shard_header(path);
   if (!header) return fail(header);
-  auto file = PlainFile::open(path, PlainFile::Links::refuse);
+  auto file = PlainFile::open_existing(path, PlainFile::Links::refuse, PlainFile::Owner::own);
   if (!file) return fail(file);
-  if (!*file) return fail("{}: is gone", path);
-  (*file)->skip_to(sizeof(ShardHeader));
+  file->skip_to(sizeof(ShardHeader));
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(XXH3_createState(),
                                                                       &XXH3_freeState);
   XXH3_64bits_reset(hash.get());
   while (true) {
-    const auto bytes = (*file)->read(size_t{1} << 20);
+    const auto bytes = file->read(size_t{1} << 20);
     if (!bytes) return fail(bytes);
     if (bytes->empty()) break;
     XXH3_64bits_update(hash.get(), bytes->data(), bytes->size());

@@ -1,5 +1,6 @@
 #include "engine/data/source_files.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -20,66 +21,107 @@ constexpr std::string_view kValid =
     ".txt, .jsonl or .json, as it is or with .gz or .zst, or .parquet";
 constexpr size_t kNamedSkips = 3;
 
+/// Names of what is left out for one reason: the first few, and how many there are.
+struct LeftOut {
+  size_t count = 0;
+  std::string named;
+
+  void add(const fs::path& path) {
+    if (count++ < kNamedSkips) named += (named.empty() ? "" : ", ") + path.filename().string();
+  }
+  std::string names() const { return named + (count > kNamedSkips ? ", …" : ""); }
+};
+
 /// What is found below a folder.
 class Folder {
  public:
-  Result<> look(const fs::path& folder) {
-    struct stat about {};
-    if (stat(folder.c_str(), &about) != 0)
-      return fail("{}: cannot be read: {}", folder.string(), std::strerror(errno));
-    // A link may lead to a folder that it lies in.
-    if (!seen_.emplace(about.st_dev, about.st_ino).second) {
-      skip(folder);
-      return {};
-    }
-    std::error_code error;
-    for (auto entry = fs::directory_iterator(folder, error);
-         !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      std::error_code unknown;
-      if (entry->is_directory(unknown)) {
-        if (auto looked = look(entry->path()); !looked) return looked;
-      } else if (entry->is_regular_file(unknown) && text_format(entry->path())) {
-        found_.push_back(entry->path());
-      } else {
-        skip(entry->path());
-      }
-    }
-    if (error) return fail("{}: {}", folder.string(), error.message());
-    return {};
+  explicit Folder(std::string folder) : folder_(std::move(folder)) {
+    std::error_code unknown;
+    root_ = fs::canonical(folder_, unknown);
   }
 
-  Result<> add_to(Sources& sources, const std::string& folder) {
-    if (found_.empty()) return fail("{}: no text file in this folder; valid: {}", folder, kValid);
+  Result<> look() { return look_into(folder_); }
+
+  Result<> add_to(Sources& sources) {
+    const std::string skipped = words();
+    if (found_.empty())
+      return fail("{}: no text file in this folder{}{}; valid: {}", folder_,
+                  skipped.empty() ? "" : "; left out: ", skipped, kValid);
     std::ranges::sort(found_);
     for (const fs::path& path : found_) {
       auto file = look_at(path);
       if (!file) return fail(file);
       sources.files.push_back(std::move(*file));
     }
-    if (skips_ > 0)
-      sources.skipped += fmt::format("{}{}: {} skipped, which is not {}: {}{}",
-                                     sources.skipped.empty() ? "" : "; ", folder, skips_, kValid,
-                                     named_, skips_ > kNamedSkips ? ", …" : "");
+    if (!skipped.empty())
+      sources.skipped +=
+          fmt::format("{}{}: left out: {}", sources.skipped.empty() ? "" : "; ", folder_, skipped);
     return {};
   }
 
  private:
-  void skip(const fs::path& path) {
-    if (skips_++ < kNamedSkips) named_ += (named_.empty() ? "" : ", ") + path.filename().string();
+  Result<> look_into(const fs::path& folder) {
+    struct stat about {};
+    if (stat(folder.c_str(), &about) != 0)
+      return fail("{}: cannot be read: {}", folder.string(), std::strerror(errno));
+    // A link may lead to a folder that it lies in.
+    if (!seen_.emplace(about.st_dev, about.st_ino).second) return {};
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(folder, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error))
+      if (auto looked = look_at_entry(*entry); !looked) return looked;
+    if (error) return fail("{}: {}", folder.string(), error.message());
+    return {};
   }
 
+  Result<> look_at_entry(const fs::directory_entry& entry) {
+    std::error_code unknown;
+    const fs::path& path = entry.path();
+    if (path.filename().native().starts_with('.')) {
+      hidden_.add(path);
+    } else if (entry.is_symlink(unknown) && leads_out(path)) {
+      links_.add(path);
+    } else if (entry.is_directory(unknown)) {
+      return look_into(path);
+    } else if (entry.is_regular_file(unknown) && text_format(path)) {
+      found_.push_back(path);
+    } else {
+      others_.add(path);
+    }
+    return {};
+  }
+
+  /// So does one that leads nowhere.
+  bool leads_out(const fs::path& link) const {
+    std::error_code unknown;
+    const fs::path target = fs::canonical(link, unknown);
+    return unknown || std::ranges::mismatch(root_, target).in1 != root_.end();
+  }
+
+  std::string words() const {
+    std::vector<std::string> words;
+    const auto say = [&](const LeftOut& what, std::string_view why) {
+      if (what.count > 0) words.push_back(fmt::format("{} {}: {}", what.count, why, what.names()));
+    };
+    say(others_, fmt::format("not {}", kValid));
+    say(hidden_, "hidden, read where they are named");
+    say(links_, "links out of it, followed where they are named, also by a pattern");
+    return fmt::format("{}", fmt::join(words, "; "));
+  }
+
+  std::string folder_;
+  fs::path root_;
   std::set<std::pair<dev_t, ino_t>> seen_;
   std::vector<fs::path> found_;
-  size_t skips_ = 0;
-  std::string named_;
+  LeftOut others_, hidden_, links_;
 };
 
 Result<> add(const std::string& path, Sources& sources) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    Folder folder;
-    if (auto looked = folder.look(path); !looked) return looked;
-    return folder.add_to(sources, path);
+    Folder folder(path);
+    if (auto looked = folder.look(); !looked) return looked;
+    return folder.add_to(sources);
   }
   auto file = look_at(path);
   if (!file) return fail(file);
@@ -111,6 +153,8 @@ std::optional<TextFormat> text_format(const std::string& path) {
 }
 
 Result<SourceFile> look_at(const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    return fail("{}: no file's name holds a NUL", path.substr(0, path.find('\0')));
   struct stat about {};
   if (stat(path.c_str(), &about) != 0)
     return errno == ENOENT ? fail("{}: no such file or folder", path)

@@ -39,12 +39,13 @@ Result<SourceFile> look_at(const std::string& path);
 
 struct Sources {
   std::vector<SourceFile> files;
-  std::string skipped;  // what folders hold besides, in words; empty: nothing
+  std::string skipped;  // what was left out of folders, in words; empty: nothing
 };
 
 /// The text files that paths stand for: themselves; for a folder all below it, in the order of
-/// their paths, links followed; for a pattern (*, ?, […]) all that it matches, in that order, too.
-/// Where a path is that of a file, its characters are no pattern.
+/// their paths; for a pattern (*, ?, […]) all that it matches, in that order, too. Hidden files and
+/// folders, and links that lead out of a folder, are left out unless they are named. Where a path
+/// is that of a file, its characters are no pattern.
 Result<Sources> find_sources(const std::vector<std::string>& paths);
 
 }  // namespace heddle::data

@@ -18,6 +18,7 @@
 #include "engine/data/chunk_tokens.h"
 #include "engine/data/in_order.h"
 #include "engine/data/shard_writer.h"
+#include "engine/data/text_encoding.h"
 
 namespace heddle::data {
 namespace {
@@ -44,6 +45,8 @@ class Builder {
       return written;
     if (auto found = find_shards(); !found) return found;
     if (shards_ >= options_.shards) return {};
+    if (shards_ == 0)
+      if (auto readable = check_encodings(origin_.files); !readable) return readable;
     auto tokenizer = Tokenizer::load(origin_.tokenizer);
     if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
     token_bytes_ = tokenizer->vocab_size() > kWide ? 4 : 2;
@@ -65,8 +68,8 @@ class Builder {
       return tokens_of(chunk, origin_.choice, *own);
     };
     const auto taken = in_order<Chunk, ChunkTokens>(
-        jobs, [&] { return reader.next(); }, work,
-        [&](ChunkTokens tokens) { return take(std::move(tokens)); });
+        jobs, [&] { return reader.next(); }, [](const Chunk& chunk) { return chunk.bytes.size(); },
+        work, [&](ChunkTokens tokens) { return take(std::move(tokens)); });
     if (!taken) return taken;
     return enough_ ? Result<>() : finish();
   }
@@ -265,6 +268,7 @@ Result<> build_store(const StoreOrigin& origin, const BuildOptions& options) {
   const std::string folder = origin.folder();
   if (auto made = make_private_folders(folder); !made)
     return fail("data.cache: {}", made.error().message);
+  if (auto safe = check_store(folder); !safe) return safe;
   const StoreUse use(folder);
   const auto turn = take_turn(origin, options.shards);
   if (!turn) return fail(turn);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "engine/data/corpus.h"
 #include "engine/data/token_files.h"
@@ -42,6 +43,14 @@ Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data)
   return model.vocab_size;
 }
 
+std::string too_few_samples(const std::string& key, int64_t samples, double a_step) {
+  if (static_cast<double>(samples) >= a_step) return {};
+  return fmt::format(
+      "{}: {} samples, but a step reads {:.4g} (training.global_batch): it reads some of them more "
+      "than once",
+      key, samples, a_step);
+}
+
 Result<DataLoader> DataLoader::open(const recipe::Data& data, const recipe::Training& training,
                                     int64_t vocab_size, Part part) {
   DataLoader loader;
@@ -71,6 +80,8 @@ Result<DataLoader> DataLoader::open(const recipe::Data& data, const recipe::Trai
     loader.texts_.back().order.emplace(data.seq_len, seed + weights.size() * kSeedOfText);
     weights.push_back(weight);
   }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (size_t i = 0; i < weights.size(); ++i) loader.texts_[i].share = weights[i] / all;
   if (weights.size() > 1) loader.mixture_ = std::make_unique<Mixture>(weights, seed);
   return loader;
 }
@@ -84,8 +95,20 @@ Result<> DataLoader::add(std::unique_ptr<TokenSource> source, const std::string&
         "{}: {} tokens, but one sample of data.seq_len {} needs {}; valid: more text or shorter "
         "sequences",
         key, known->tokens, seq_len_, needed);
-  texts_.push_back({std::move(source), {}});
+  texts_.push_back({key, 1, std::move(source), {}});
   return {};
+}
+
+std::vector<std::string> DataLoader::warnings() const {
+  std::vector<std::string> warnings;
+  for (const Text& text : texts_) {
+    const auto known = text.source->await(0);
+    if (!known || !known->all) continue;
+    const double a_step = text.share * static_cast<double>(global_batch_);
+    std::string warning = too_few_samples(text.key, known->tokens / (seq_len_ + 1), a_step);
+    if (!warning.empty()) warnings.push_back(std::move(warning));
+  }
+  return warnings;
 }
 
 Result<Batch> DataLoader::next(int64_t step, int64_t micro_batch, int64_t dp_rank,
@@ -150,6 +173,14 @@ Result<> DataLoader::await_all() const {
     if (const auto known = text.source->await(std::numeric_limits<int64_t>::max()); !known)
       return fail(known);
   return {};
+}
+
+std::vector<std::string> DataLoader::left_out() const {
+  std::vector<std::string> all;
+  for (const Text& text : texts_)
+    if (const std::string left = text.source->left_out(); !left.empty())
+      all.push_back(fmt::format("{}: {}", text.key, left));
+  return all;
 }
 
 int64_t DataLoader::tokens() const {

@@ -28,6 +28,10 @@ struct Batch {
 /// header's.
 Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data);
 
+/// What is said of a text of so few samples that a step, which reads `a_step` of it, reads some
+/// more than once; empty: nothing. `key` is the recipe's.
+std::string too_few_samples(const std::string& key, int64_t samples, double a_step);
+
 /// The training data of a recipe. Text: each document is BOS + tokens + EOS, documents are joined
 /// and cut into samples of seq_len + 1 tokens (the tail that does not fill one is left out);
 /// samples are taken in an order that `data.seed` gives (SampleOrder), another one each epoch.
@@ -70,6 +74,12 @@ class DataLoader {
   int64_t samples() const { return tokens() / (seq_len_ + 1); }
   int64_t tokens() const;
 
+  /// What is said of texts that have fewer samples than a step reads of them, as far as all of
+  /// them is known.
+  std::vector<std::string> warnings() const;
+  /// What is left out of texts' folders, in words.
+  std::vector<std::string> left_out() const;
+
   /// How far its tokens are, where they are being made.
   std::optional<StoreProgress> progress() const;
 
@@ -91,6 +101,8 @@ class DataLoader {
   DataLoader() = default;
 
   struct Text {
+    std::string key;                      // of the recipe
+    double share = 1;                     // of the samples
     std::unique_ptr<TokenSource> source;  // sample i: its tokens [i · (seq_len + 1), (i + 1) · …)
     std::optional<SampleOrder> order;     // none: as they come
   };

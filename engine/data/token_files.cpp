@@ -1,166 +1,114 @@
 #include "engine/data/token_files.h"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
-#include <regex>
+#include <vector>
 
-#include "engine/data/open_file.h"
+#include "engine/data/megatron_index.h"
+#include "engine/data/npy_header.h"
+#include "engine/data/stored_ids.h"
 
 namespace heddle::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-enum class IdType { u16, u32, i32, i64 };
-
-uint64_t bytes_of(IdType type) { return type == IdType::u16 ? 2 : type == IdType::i64 ? 8 : 4; }
-
-/// Where documents begin, by Megatron's index: the byte of the data at which each one does.
-struct DocumentIndex {
-  OpenFile file;
-  uint64_t at;  // of the first in the index
-  uint64_t count;
-
-  Result<uint64_t> begin(uint64_t document) const {
-    uint64_t byte = 0;
-    if (auto read = file.read(&byte, sizeof(byte), at + document * sizeof(byte)); !read)
-      return fail(read);
-    return byte;
-  }
-  /// The first document that begins at the byte or behind it.
-  Result<uint64_t> first_from(uint64_t byte) const {
-    uint64_t low = 0, high = count;
-    while (low < high) {
-      const uint64_t middle = (low + high) / 2;
-      const auto found = begin(middle);
-      if (!found) return found;
-      (*found < byte ? low : high) = *found < byte ? middle + 1 : middle;
-    }
-    return low;
-  }
-};
+constexpr size_t kPieceIds = size_t{1} << 16;
+constexpr int64_t kMaxPieces = 2048;  // that are looked at ahead: 256 MiB of 16 bits
 
 class NumberFile : public TokenSource {
  public:
-  NumberFile(OpenFile file, IdType type, uint64_t begin, int64_t tokens, int64_t vocab_size,
-             std::optional<DocumentIndex> index)
-      : file_(std::move(file)),
-        type_(type),
-        begin_(begin),
-        tokens_(tokens),
-        vocab_size_(vocab_size),
-        index_(std::move(index)) {}
+  NumberFile(PlainFile file, StoredIds ids, int64_t vocab_size, std::optional<MegatronIndex> index)
+      : file_(std::move(file)), ids_(ids), vocab_size_(vocab_size), index_(std::move(index)) {}
 
-  Result<Known> await(int64_t) override { return Known{tokens_, true}; }
+  Result<Known> await(int64_t) override { return Known{ids_.count, true}; }
 
   Result<> read(int64_t at, std::span<int64_t> ids, std::span<uint8_t> begins) const override {
-    const uint64_t size = bytes_of(type_), place = begin_ + static_cast<uint64_t>(at) * size;
-    auto read = type_ == IdType::u16   ? file_.read_ids<uint16_t>(place, ids)
-                : type_ == IdType::u32 ? file_.read_ids<uint32_t>(place, ids)
-                : type_ == IdType::i32 ? file_.read_ids<int32_t>(place, ids)
-                                       : file_.read_ids<int64_t>(place, ids);
-    if (!read) return read;
+    const uint64_t place = ids_.begin + static_cast<uint64_t>(at) * bytes_of(ids_.type);
+    if (auto read = read_ids(file_, ids_.type, place, ids); !read) return read;
     for (size_t i = 0; i < ids.size(); ++i)
       if (ids[i] < 0 || ids[i] >= vocab_size_)
         return fail("data.token_ids: {}: holds {} (token {}); valid: 0 to {}", file_.path(), ids[i],
                     at + static_cast<int64_t>(i), vocab_size_ - 1);
     std::ranges::fill(begins, 0);
-    if (!index_) return {};
-    auto document = index_->first_from(place);
-    for (; document && *document < index_->count; ++*document) {
-      const auto byte = index_->begin(*document);
-      if (!byte) return fail(byte);
-      const uint64_t token = (*byte - place) / size;
-      if (token >= begins.size()) break;
-      begins[token] = 1;
-    }
-    return document ? Result<>() : fail(document);
+    return index_ ? index_->flag_begins(at, begins) : Result<>();
   }
 
  private:
-  OpenFile file_;
-  IdType type_;
-  uint64_t begin_;  // of the numbers in the file
-  int64_t tokens_, vocab_size_;
-  std::optional<DocumentIndex> index_;
+  PlainFile file_;
+  StoredIds ids_;
+  int64_t vocab_size_;
+  std::optional<MegatronIndex> index_;
 };
 
-struct Numbers {
-  IdType type;
-  uint64_t begin = 0;
-  int64_t count = 0;
-};
+/// llm.c's files begin with 256 numbers of 32 bits: a magic number, a version and how many ids
+/// follow. Source: llm.c, dev/data/data_common.py.
+struct LlmcHeader {
+  static constexpr uint64_t kBytes = 1024;
+  static constexpr uint32_t kGpt2 = 20240520, kLlama3 = 20240801;
 
-/// What the header of a .npy says. Source: NumPy's format 1.0 to 3.0.
-Result<Numbers> read_npy_header(const OpenFile& file) {
-  constexpr std::string_view kMagic = "\x93NUMPY";
-  constexpr size_t kMostHeader = 1 << 16;
-  std::array<char, 12> start{};
-  if (auto read = file.read(start.data(), start.size(), 0); !read) return fail(read);
-  if (std::string_view(start.data(), kMagic.size()) != kMagic)
-    return fail("{}: is no .npy file", file.path());
-  const bool wide = start[6] > 1;
-  uint32_t length = 0;
-  std::memcpy(&length, start.data() + 8, wide ? 4 : 2);
-  const uint64_t begin = (wide ? 12U : 10U) + length;
-  std::string header(std::min<size_t>(length, kMostHeader), '\0');
-  if (auto read = file.read(header.data(), header.size(), wide ? 12 : 10); !read) return fail(read);
-  static const std::regex kType("'descr': *'([^']*)'"), kShape("'shape': *\\(([0-9]+),\\)"),
-      kAnyShape("'shape': *(\\([^)]*\\))");
-  std::smatch type, shape;
-  const bool typed = std::regex_search(header, type, kType);
-  const std::string name = typed ? type[1].str() : "";
-  const std::optional<IdType> known = name == "<u2"   ? std::optional(IdType::u16)
-                                      : name == "<u4" ? std::optional(IdType::u32)
-                                      : name == "<i4" ? std::optional(IdType::i32)
-                                      : name == "<i8" ? std::optional(IdType::i64)
-                                                      : std::nullopt;
-  if (!known)
-    return fail("{}: holds numbers of type \"{}\"; valid: uint16, uint32, int32, int64",
-                file.path(), name);
-  if (!std::regex_search(header, shape, kShape)) {
-    std::smatch any;
-    return fail("{}: has the shape {}; valid: one dimension", file.path(),
-                std::regex_search(header, any, kAnyShape) ? any[1].str() : "?");
+  std::array<uint32_t, 3> start{};
+  bool is_there() const { return start[0] == kGpt2 || start[0] == kLlama3; }
+  StoredIds ids() const {
+    return {start[0] == kGpt2 ? IdType::u16 : IdType::u32, kBytes, int64_t{start[2]}};
   }
-  return Numbers{*known, begin, std::stoll(shape[1].str().substr(0, 18))};
+};
+
+LlmcHeader llmc_header(const PlainFile& file) {
+  LlmcHeader header;
+  if (file.size() >= LlmcHeader::kBytes)
+    if (!file.read_at(header.start.data(), sizeof(header.start), 0)) return {};
+  return header;
 }
 
-struct Megatron {
-  IdType type;
-  DocumentIndex documents;
-};
+Result<StoredIds> llmc_ids(const PlainFile& file) {
+  const LlmcHeader header = llmc_header(file);
+  if (!header.is_there())
+    return fail(
+        "{}: neither Megatron's .bin, whose .idx is beside it, nor llm.c's, which has a header; "
+        "numbers alone are named .u16 or .u32",
+        file.path());
+  const StoredIds ids = header.ids();
+  const uint64_t needed = ids.begin + static_cast<uint64_t>(ids.count) * bytes_of(ids.type);
+  if (needed == file.size()) return ids;
+  return fail("{}: has {} bytes, but llm.c's header names {} ids of {} bytes: {} in all",
+              file.path(), file.size(), ids.count, bytes_of(ids.type), needed);
+}
 
-/// Megatron-LM's index of a .bin: magic, version, type, counts; then each sequence's length (32
-/// bits) and place (64 bits). Source: megatron/core/datasets/indexed_dataset.py.
-Result<Megatron> read_megatron_index(const std::string& path) {
-  constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
-  constexpr uint64_t kHeader = 34;
-  OpenFile file(path);
-  const auto size = file.size();
-  if (!size)
-    return fail(
-        "{}; Megatron's .bin needs its .idx beside it (numbers alone are named .u16 or .u32)",
-        size.error().message);
-  std::array<char, kHeader> header{};
-  if (auto read = file.read(header.data(), header.size(), 0); !read) return fail(read);
-  if (std::string_view(header.data(), kMagic.size()) != kMagic)
-    return fail("{}: is no index of Megatron's", path);
-  uint64_t sequences = 0;
-  std::memcpy(&sequences, header.data() + 18, sizeof(sequences));
-  const auto code = static_cast<unsigned char>(header[17]);
-  const std::optional<IdType> type = code == 8   ? std::optional(IdType::u16)
-                                     : code == 4 ? std::optional(IdType::i32)
-                                     : code == 5 ? std::optional(IdType::i64)
-                                                 : std::nullopt;
-  if (!type)
-    return fail(
-        "{}: its numbers are of Megatron's type {}; valid: 8 (uint16), 4 (int32), 5 (int64)", path,
-        code);
-  if (sequences > *size / 12 || kHeader + sequences * 12 > *size)
-    return fail("{}: is cut short: {} sequences do not fit its {} bytes", path, sequences, *size);
-  return Megatron{*type, {std::move(file), kHeader + sequences * 4, sequences}};
+Result<StoredIds> bare_ids(const PlainFile& file, IdType type) {
+  if (llmc_header(file).is_there())
+    return fail("{}: has llm.c's header, which is no ids; valid: the same file named .bin",
+                file.path());
+  const uint64_t each = bytes_of(type);
+  if (file.size() % each != 0)
+    return fail("{}: {} bytes are no whole numbers of {} bytes", file.path(), file.size(), each);
+  return StoredIds{type, 0, static_cast<int64_t>(file.size() / each)};
+}
+
+std::string index_of(const std::string& path) {
+  return fs::path(path).replace_extension(".idx").string();
+}
+
+Result<std::unique_ptr<TokenSource>> open_numbers(const std::string& path, int64_t vocab_size) {
+  auto file = PlainFile::open_existing(path);
+  if (!file) return fail(file);
+  const std::string extension = fs::path(path).extension();
+  std::optional<MegatronIndex> index;
+  auto ids = [&]() -> Result<StoredIds> {
+    if (extension == ".npy") return read_npy_header(*file);
+    if (!knows_documents(path))
+      return extension == ".bin"   ? llmc_ids(*file)
+             : extension == ".u16" ? bare_ids(*file, IdType::u16)
+                                   : bare_ids(*file, IdType::u32);
+    auto opened = MegatronIndex::open(index_of(path), file->size());
+    if (!opened) return fail(opened);
+    index.emplace(std::move(*opened));
+    return bare_ids(*file, index->type());
+  }();
+  if (!ids) return fail(ids);
+  return std::make_unique<NumberFile>(std::move(*file), *ids, vocab_size, std::move(index));
 }
 
 }  // namespace
@@ -170,38 +118,34 @@ bool is_token_file(const std::string& path) {
   return extension == ".npy" || extension == ".bin" || extension == ".u16" || extension == ".u32";
 }
 
-bool knows_documents(const std::string& path) { return fs::path(path).extension() == ".bin"; }
+bool knows_documents(const std::string& path) {
+  std::error_code unknown;
+  return fs::path(path).extension() == ".bin" && fs::exists(index_of(path), unknown);
+}
 
 Result<std::unique_ptr<TokenSource>> open_token_file(const std::string& path, int64_t vocab_size) {
-  const auto named = [](const Error& error) { return fail("data.token_ids: {}", error.message); };
-  OpenFile file(path);
-  const auto size = file.size();
-  if (!size) return named(size.error());
-  const std::string extension = fs::path(path).extension();
-  Numbers numbers{extension == ".u16" ? IdType::u16 : IdType::u32};
-  std::optional<DocumentIndex> index;
-  if (extension == ".npy") {
-    const auto header = read_npy_header(file);
-    if (!header) return named(header.error());
-    numbers = *header;
-  } else if (extension == ".bin") {
-    auto megatron = read_megatron_index(fs::path(path).replace_extension(".idx"));
-    if (!megatron) return named(megatron.error());
-    numbers.type = megatron->type;
-    index.emplace(std::move(megatron->documents));
+  auto opened = open_numbers(path, vocab_size);
+  if (!opened) return fail("data.token_ids: {}", opened.error().message);
+  return opened;
+}
+
+Result<> check_token_file(const std::string& path, int64_t vocab_size) {
+  const auto file = open_token_file(path, vocab_size);
+  if (!file) return fail(file);
+  const auto known = (*file)->await(0);
+  if (!known) return fail(known);
+  const int64_t piece = kPieceIds, pieces = (known->tokens + piece - 1) / piece;
+  std::vector<int64_t> ids(kPieceIds);
+  std::vector<uint8_t> begins(kPieceIds);
+  for (int64_t i = 0; i < std::min(pieces, kMaxPieces); ++i) {
+    const int64_t first = (pieces <= kMaxPieces ? i : i * pieces / kMaxPieces) * piece;
+    const auto count = static_cast<size_t>(std::min(piece, known->tokens - first));
+    if (auto read =
+            (*file)->read(first, std::span(ids).first(count), std::span(begins).first(count));
+        !read)
+      return read;
   }
-  const uint64_t each = bytes_of(numbers.type);
-  if (extension != ".npy") {
-    if (*size % each != 0)
-      return named(
-          {fmt::format("{}: {} bytes are no whole numbers of {} bytes", path, *size, each)});
-    numbers.count = static_cast<int64_t>(*size / each);
-  } else if (*size < numbers.begin + static_cast<uint64_t>(numbers.count) * each) {
-    return named({fmt::format("{}: is cut short: {} numbers do not fit its {} bytes", path,
-                              numbers.count, *size)});
-  }
-  return std::make_unique<NumberFile>(std::move(file), numbers.type, numbers.begin, numbers.count,
-                                      vocab_size, std::move(index));
+  return {};
 }
 
 }  // namespace heddle::data

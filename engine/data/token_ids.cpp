@@ -47,16 +47,22 @@ Result<> check_ids(const SafetensorsFile& file, std::span<const std::byte> bytes
   return {};
 }
 
+tl::unexpected<Error> no_documents() {
+  return fail(
+      "data.document_mask: data.token_ids does not say where documents begin; valid: false, or "
+      "data.text, or Megatron's .bin with its .idx");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TokenSource>> open_token_ids(const recipe::Data& data, int64_t global_batch,
                                                     int64_t vocab_size) {
-  const bool numbers = is_token_file(data.token_ids);
-  if (data.document_mask && !(numbers && knows_documents(data.token_ids)))
-    return fail(
-        "data.document_mask: data.token_ids does not say where documents begin; valid: "
-        "false, or data.text, or Megatron's .bin with its .idx");
-  if (numbers) return open_token_file(data.token_ids, vocab_size);
+  if (is_token_file(data.token_ids)) {
+    auto numbers = open_token_file(data.token_ids, vocab_size);
+    if (numbers && data.document_mask && !knows_documents(data.token_ids)) return no_documents();
+    return numbers;
+  }
+  if (data.document_mask) return no_documents();
   auto file = SafetensorsFile::open(data.token_ids);
   if (!file) return fail("data.token_ids: {}", file.error().message);
   const TensorInfo* tensor = file->find("input_ids");

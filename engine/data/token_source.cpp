@@ -15,6 +15,7 @@ class StoreSource : public TokenSource {
   Result<> read(int64_t at, std::span<int64_t> ids, std::span<uint8_t> begins) const override {
     return store_.read(at, ids, begins);
   }
+  std::string left_out() const override { return store_.origin().skipped; }
   std::optional<StoreProgress> progress() const override {
     return store_.totals() ? std::nullopt : read_progress(store_.origin().folder());
   }

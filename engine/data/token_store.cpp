@@ -13,20 +13,23 @@
 
 #include "base/file_lock.h"
 #include "base/json_text.h"
+#include "base/plain_file.h"
+#include "base/private_folder.h"
 #include "base/read_file.h"
 #include "base/read_json.h"
-#include "engine/data/open_file.h"
+#include "engine/data/stored_ids.h"
 
 namespace heddle::data {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // another where the same texts become other ids or chunks
 constexpr int64_t kFirstShards = 16, kFirstTokens = int64_t{1} << 22,
                   kLaterTokens = int64_t{1} << 26;
 constexpr uint64_t kHashed = 1 << 16;  // bytes of a text that is told by what it holds, too
 constexpr size_t kMostTokenizer = size_t{1} << 30;
+constexpr size_t kMaxTotals = 1 << 16, kMaxFailure = size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 // How long nobody may build it: one that waits for its turn takes it at once, one that is being
 // started on a busy host takes longer.
@@ -40,6 +43,10 @@ Result<std::string> hash_of(const std::string& path, size_t most) {
   const auto bytes = read_file(path, most);
   if (!bytes) return fail(bytes);
   return hex(XXH3_128bits(bytes->data(), bytes->size()));
+}
+
+Result<PlainFile> open_own(const std::string& path) {
+  return PlainFile::open_existing(path, PlainFile::Links::refuse, PlainFile::Owner::own);
 }
 
 }  // namespace
@@ -113,22 +120,33 @@ std::string sources_path(const std::string& folder) { return folder + "/sources.
 std::string failure_path(const std::string& folder) { return folder + "/failure"; }
 
 Result<ShardHeader> read_shard_header(const std::string& path) {
-  const OpenFile file(path);
+  const auto file = open_own(path);
+  if (!file) return fail(file);
   ShardHeader header;
-  if (auto read = file.read(&header, sizeof(header), 0); !read) return fail(read);
+  if (auto read = file->read_at(&header, sizeof(header), 0); !read) return fail(read);
   const bool known =
       header.magic == ShardHeader{}.magic && (header.token_bytes == 2 || header.token_bytes == 4);
   if (!known || header.tokens > static_cast<uint64_t>(kLaterTokens) ||
-      header.file_bytes() != file.size().value_or(0))
+      header.file_bytes() != file->size())
     return fail("{}: is no shard of tokens", path);
   return header;
 }
 
+Result<> check_store(const std::string& folder) {
+  const auto safe = check_private_folder(folder);
+  return safe ? safe : fail("data.cache: {}", safe.error().message);
+}
+
 Result<std::optional<StoreTotals>> read_totals(const std::string& folder) {
+  if (auto safe = check_store(folder); !safe) return fail(safe);
   const std::string path = whole_path(folder);
-  if (access(path.c_str(), F_OK) != 0) return std::nullopt;
-  const auto json = read_json_file(path);
-  if (!json) return fail(json);
+  const auto text =
+      read_file_if_there(path, kMaxTotals, PlainFile::Links::refuse, PlainFile::Owner::own);
+  if (!text) return fail(text);
+  if (!*text) return std::nullopt;
+  const auto json = read_json(**text);
+  if (!json) return fail("{}: {}", path, json.error().message);
+  if (!json->is_object()) return fail("{}: is no object of JSON", path);
   const auto number = [&](const char* name) { return json->value(name, int64_t{-1}); };
   const StoreTotals totals{number("tokens"), number("documents"), number("skipped"),
                            number("bytes")};
@@ -170,8 +188,10 @@ Result<int64_t> TokenStore::await(int64_t tokens) {
     const auto now = std::chrono::steady_clock::now();
     if (*held) last_held = now;
     if (now - last_held > kAfterFailure)
-      if (const auto why = read_file(failure_path(folder), size_t{1} << 20))
-        return fail("{}", *why);
+      if (const auto why = read_file_if_there(failure_path(folder), kMaxFailure,
+                                              PlainFile::Links::refuse, PlainFile::Owner::own);
+          why && *why)
+        return fail("{}", **why);
     if (now - last_held > kWithoutBuilder)
       return fail(
           "the tokens in {} are not all there, and nobody makes them; valid: heddle-engine "
@@ -190,18 +210,19 @@ Result<> TokenStore::read(int64_t at, std::span<int64_t> ids, std::span<uint8_t>
   while (!ids.empty()) {
     const int64_t shard = shard_of(at);
     const std::string path = shard_path(origin_.folder(), shard);
-    const OpenFile file(path);
+    const auto file = open_own(path);
+    if (!file) return fail(file);
     ShardHeader header;
-    if (auto read = file.read(&header, sizeof(header), 0); !read) return read;
+    if (auto read = file->read_at(&header, sizeof(header), 0); !read) return read;
     const auto within = static_cast<uint64_t>(at - first_of_shard(shard));
     if (within >= header.tokens) return fail("{}: has no token {}", path, within);
     const size_t count = std::min<size_t>(ids.size(), header.tokens - within);
     const uint64_t place = sizeof(header) + within * header.token_bytes;
-    auto read = header.token_bytes == 2 ? file.read_ids<uint16_t>(place, ids.first(count))
-                                        : file.read_ids<uint32_t>(place, ids.first(count));
-    if (!read) return read;
+    const IdType type = header.token_bytes == 2 ? IdType::u16 : IdType::u32;
+    if (auto read = read_ids(*file, type, place, ids.first(count)); !read) return read;
     std::vector<uint8_t> bits((within + count + 7) / 8 - within / 8);
-    if (auto done = file.read(bits.data(), bits.size(), header.boundaries_at() + within / 8); !done)
+    if (auto done = file->read_at(bits.data(), bits.size(), header.boundaries_at() + within / 8);
+        !done)
       return done;
     for (size_t i = 0; i < count; ++i)
       begins[i] = bits[(within % 8 + i) / 8] >> ((within + i) % 8) & 1;

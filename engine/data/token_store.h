@@ -83,7 +83,10 @@ struct StoreTotals {
   int64_t bytes = 0;    // of text
 };
 
-/// Nothing where the store is not whole yet.
+/// Fails where somebody else could have put tokens there, or in the place of the cache.
+Result<> check_store(const std::string& folder);
+
+/// Nothing where the store is not whole yet. Errors as of check_store, too.
 Result<std::optional<StoreTotals>> read_totals(const std::string& folder);
 
 /// A store as its readers see it, while it may still grow. Tokens are read from the files, which

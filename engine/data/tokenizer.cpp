@@ -172,13 +172,14 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
                 .eos_id = file->eos_id}));
 }
 
-Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text) {
+Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bool goes_on) {
   std::vector<int32_t> out;
   out.reserve(text.size() / 3);
   const size_t whole = text.size();
   while (!text.empty()) {
     const size_t valid = valid_utf8_prefix(text);
-    if (const auto done = parts_->encode_utf8(text.substr(0, valid), text.size() < whole, out);
+    if (const auto done =
+            parts_->encode_utf8(text.substr(0, valid), goes_on || text.size() < whole, out);
         !done)
       return fail(done);
     text.remove_prefix(valid);

@@ -35,7 +35,8 @@ class Tokenizer {
   /// The ids of a text, without the BOS and EOS that a post-processor adds. Added tokens written in
   /// the text are recognised. Bytes that are not UTF-8 become byte tokens, so nothing is lost.
   /// Fails only when the tokenizer's own regular expression runs out of its match limit.
-  Result<std::vector<int32_t>> encode(std::string_view text);
+  /// `goes_on`: it is the rest of a text, so that nothing is put before its first word.
+  Result<std::vector<int32_t>> encode(std::string_view text, bool goes_on = false);
 
   /// The bytes that the ids stand for, added tokens as their text, without the leading space that
   /// SentencePiece's tokenizers put before a text; an id out of range gives nothing.

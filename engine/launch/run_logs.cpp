@@ -1,14 +1,12 @@
 #include "engine/launch/run_logs.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
 #include <queue>
+
+#include "base/plain_file.h"
 
 namespace heddle::launch {
 namespace {
@@ -27,15 +25,10 @@ std::optional<int32_t> number_in(std::string_view text) {
 /// The bytes of a file from `offset` on, at most kPiece of them. The file is not kept open: a run
 /// may have more ranks than a process may have files.
 Result<std::string> piece_of(const std::string& path, uint64_t offset) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail("{}: {}", path, strerror(errno));
-  std::string bytes(kPiece, '\0');
-  const ssize_t count = pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-  const int error = errno;
-  close(fd);
-  if (count < 0) return fail("{}: {}", path, strerror(error));
-  bytes.resize(static_cast<size_t>(count));
-  return bytes;
+  auto file = PlainFile::open_existing(path);
+  if (!file) return fail(file);
+  file->skip_to(offset);
+  return file->read(kPiece);
 }
 
 double time_of(const telemetry::Record& record) {

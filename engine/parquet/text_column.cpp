@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
+
+#include "engine/data/chat.h"
 
 namespace heddle::data {
 namespace {
@@ -33,10 +36,22 @@ std::string type_of(const parquet::ColumnDescriptor& column) {
   return parquet::TypeToString(column.physical_type());
 }
 
+/// A column that holds lists of messages, each with a role or who it is from.
+std::optional<std::string> chat_column(const parquet::SchemaDescriptor& schema) {
+  for (int i = 0; i < schema.num_columns(); ++i) {
+    const std::string path = schema.Column(i)->path()->ToDotString();
+    if (schema.Column(i)->max_repetition_level() > 0 &&
+        (path.ends_with(".role") || path.ends_with(".from")))
+      return path.substr(0, path.find('.'));
+  }
+  return std::nullopt;
+}
+
 /// The column's number.
 Result<int> find_column(const parquet::SchemaDescriptor& schema, const std::string& name) {
   const int found = schema.ColumnIndex(name);
   if (found < 0) {
+    if (const auto chat = chat_column(schema)) return fail("has {}", chat_words(*chat));
     std::string names;
     for (int i = 0; i < std::min(schema.num_columns(), kNamedColumns); ++i)
       names += (i == 0 ? "" : ", ") + schema.Column(i)->path()->ToDotString();

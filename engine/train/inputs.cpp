@@ -3,6 +3,7 @@
 #include "engine/checkpoint/load_recipe.h"
 #include "engine/checkpoint/weights.h"
 #include "engine/data/corpus.h"
+#include "engine/data/token_files.h"
 #include "engine/recipe/fault_lines.h"
 #include "engine/train/resume.h"
 
@@ -46,11 +47,14 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_t
     if (!opened) return fault({"model.checkpoint: " + opened.error().message});
   }
   if (recipe.checkpoint.enabled)
-    if (const auto fits = check_resumable(recipe.checkpoint.folder, recipe.model); !fits)
-      return fault({"checkpoint.folder: " + fits.error().message});
-  if (begins_tokens)
+    if (const auto fits = check_resumable(recipe); !fits) return fault(fits.error());
+  if (begins_tokens) {
     if (const auto begun = data::tokenize_corpus(recipe, {.shards = 1}); !begun)
       return fault(begun.error());
+    if (data::is_token_file(recipe.data.token_ids))
+      if (const auto checked = data::check_token_file(recipe.data.token_ids, *vocabulary); !checked)
+        return fault(checked.error());
+  }
   recipe::Training cut = recipe.training;  // as a pipeline cuts it
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/host_name.h"
@@ -199,7 +201,16 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
   if (const auto logged = log.append(start_record(context, **runner, *device, numa)); !logged)
     return failed(logged.error().message);
-  for (const std::string& warning : {runtime::transport_warning(), without_units}) {
+  std::vector<std::string> warnings = {runtime::transport_warning(), without_units};
+  if (context.rank == 0) {
+    std::ranges::copy(inputs->loader.warnings(), std::back_inserter(warnings));
+    for (const std::string& left_out : inputs->loader.left_out())
+      if (const auto logged =
+              log.append(telemetry::Log{launch::now(), telemetry::Level::info, left_out});
+          !logged)
+        return failed(logged.error().message);
+  }
+  for (const std::string& warning : warnings) {
     if (warning.empty()) continue;
     if (const auto logged =
             log.append(telemetry::Log{launch::now(), telemetry::Level::warning, warning});

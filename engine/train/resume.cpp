@@ -67,6 +67,10 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
   beginning.note = fmt::format("goes on after step {} from {}", manifest.step, path);
   if (const std::string changes = recipe_changes(manifest.recipe, recipe); !changes.empty())
     beginning.note += "; the recipe has changed: " + changes;
+  if (manifest.step >= recipe.training.steps)
+    beginning.note +=
+        fmt::format("; nothing is left to train: training.steps is {}, raise it to train on",
+                    recipe.training.steps);
   return {};
 }
 
@@ -160,11 +164,19 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
   return beginning;
 }
 
-Result<> check_resumable(const std::string& folder, const recipe::Model& model) {
+Result<> check_resumable(const recipe::Recipe& recipe) {
+  const std::string& folder = recipe.checkpoint.folder;
   for (const std::string& name : checkpoint::checkpoints_in(folder)) {
     const auto newest = checkpoint::Checkpoint::open(folder + "/" + name);
     if (!newest) continue;
-    return newest->check_model(model);
+    if (auto fits = newest->check_model(recipe.model); !fits)
+      return fail("checkpoint.folder: {}", fits.error().message);
+    const int64_t done = newest->manifest().step, wanted = recipe.training.steps;
+    if (wanted >= done) return {};
+    return fail(
+        "training.steps: {}, but {}/{} has done {} already; valid: {} or more, or another "
+        "checkpoint.folder to begin again",
+        wanted, folder, name, done, done);
   }
   return {};
 }

@@ -178,9 +178,9 @@ void RecipeDocument::autosave() {
 
 bool RecipeDocument::keepUnsavedIn(const QString& file) {
   autosaveFile_ = file;
-  QFile source(file);
-  if (!source.open(QIODevice::ReadOnly)) return false;
-  const QJsonObject kept = QJsonDocument::fromJson(source.readAll()).object();
+  const auto text = readText(file);
+  if (!text) return false;
+  const QJsonObject kept = QJsonDocument::fromJson(text->toUtf8()).object();
   if (!kept.contains("text")) return false;
   load(kept["name"].toString(), kept["saved"].toString(), kept["file"].toString());
   replace(kept["text"].toString());

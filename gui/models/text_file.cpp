@@ -1,18 +1,19 @@
 #include "gui/models/text_file.h"
 
-#include <QFile>
 #include <QSaveFile>
 
+#include "base/read_file.h"
 #include "storage/open_files.h"
 
 namespace heddle::gui {
 
+constexpr size_t kMaxText = size_t{64} << 20;
+
 Result<QString> readText(const QString& file) {
   if (const Result<> may = storage::may_open(file.toStdString()); !may) return fail(may);
-  QFile source(file);
-  if (!source.open(QIODevice::ReadOnly))
-    return fail("{} cannot be read: {}", file.toStdString(), source.errorString().toStdString());
-  return QString::fromUtf8(source.readAll());
+  const auto text = read_file(file.toStdString(), kMaxText);
+  if (!text) return fail(text);
+  return QString::fromUtf8(QByteArray::fromStdString(*text));
 }
 
 Result<> writeText(const QString& file, const QString& text) {

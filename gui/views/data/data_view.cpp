@@ -25,9 +25,9 @@ DataView::DataView(const DataDescription& description, QWidget* parent)
   told->addWidget(makeFigures());
   mix_ = new MixView;
   told->addWidget(mix_);
-  skipped_ = wrapped("dataSkipped", "caption");
-  setTone(skipped_, "warn");
-  told->addWidget(skipped_);
+  remarks_ = wrapped("dataRemarks", "caption");
+  setTone(remarks_, "warn");
+  told->addWidget(remarks_);
   origin_ = wrapped("dataOrigin", "caption");
   told->addWidget(origin_);
   place_ = wrapped("dataPlace", "caption");
@@ -108,9 +108,9 @@ void DataView::refresh() {
   set(figures_[2], epochsOf(*shown));
   mix_->setSources(*shown);
   origin_->setText(originOf(*shown));
-  const QString skipped = skippedOf(*shown);
-  skipped_->setText(skipped);
-  skipped_->setVisible(!skipped.isEmpty());
+  const QString remarks = remarksOf(*shown);
+  remarks_->setText(remarks);
+  remarks_->setVisible(!remarks.isEmpty());
   showSample(std::min(sample_, shown->samples.empty() ? 0 : shown->samples.size() - 1));
 }
 

@@ -41,7 +41,7 @@ class DataView : public QWidget {
   QWidget* told_;                       // all that is there with an answer
   MixView* mix_;
   QLabel* origin_;
-  QLabel* skipped_;
+  QLabel* remarks_;
   QLabel* place_;
   QLabel* error_;
   ElidedLabel* sampleWords_ = nullptr;

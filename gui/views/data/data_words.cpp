@@ -69,6 +69,14 @@ QString originOf(const data::Description& description) {
       "heddle-engine tokenize-corpus. Samples: the first of each text.");
 }
 
+QString remarksOf(const data::Description& description) {
+  QStringList remarks;
+  if (const QString skipped = skippedOf(description); !skipped.isEmpty()) remarks << skipped;
+  for (const std::string& warning : description.warnings)
+    remarks << QString::fromStdString(warning);
+  return remarks.join('\n');
+}
+
 QString skippedOf(const data::Description& description) {
   qint64 skipped = 0;
   QStringList first;

@@ -25,6 +25,8 @@ QString epochsText(double epochs);
 QString originOf(const data::Description& description);
 /// The documents that cannot be read; empty: all can.
 QString skippedOf(const data::Description& description);
+/// The same, and what else is remarkable: a line each.
+QString remarksOf(const data::Description& description);
 /// "sample 1 of 3: tinyshakespeare.txt, 128 tokens".
 QString sampleWords(const data::Description& description, size_t sample);
 

@@ -154,10 +154,9 @@ std::vector<RecipeChoice> sampleRecipes() {
   std::vector<RecipeChoice> elsewhere;
   for (const QFileInfo& info :
        folder.entryInfoList({QStringLiteral("*.toml")}, QDir::Files, QDir::Name)) {
-    QFile file(info.filePath());
-    if (!file.open(QIODevice::ReadOnly)) continue;
-    RecipeChoice choice{info.completeBaseName(), QString::fromUtf8(file.readAll()),
-                        info.filePath()};
+    const auto text = readText(info.filePath());
+    if (!text) continue;
+    RecipeChoice choice{info.completeBaseName(), *text, info.filePath()};
     const auto parsed = recipe::parse(choice.toml.toStdString(), choice.file.toStdString());
     auto& list = parsed.recipe.hardware.name == "this-machine" ? here : elsewhere;
     list.push_back(std::move(choice));

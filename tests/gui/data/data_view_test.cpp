@@ -164,9 +164,9 @@ class DataViewTest : public QObject {
              qPrintable(shown.text("dataError")));
     const QByteArray good = lines("Document", 900);
     shown.ask("text = ['" + shown.put("bad.jsonl", good + "{\"text\": 7}\n") + "']");
-    QVERIFY2(shown.text("dataSkipped").startsWith("1 document cannot be read: ") &&
-                 shown.text("dataSkipped").contains("bad.jsonl:901: "),
-             qPrintable(shown.text("dataSkipped")));
+    QVERIFY2(shown.text("dataRemarks").startsWith("1 document cannot be read: ") &&
+                 shown.text("dataRemarks").contains("bad.jsonl:901: "),
+             qPrintable(shown.text("dataRemarks")));
   }
 
   void whatIsWrongWithTheEngineIsSaid() {
