@@ -9,6 +9,8 @@
 #include <filesystem>
 
 #include "engine/data/patterns.h"
+#include "engine/data/source_files.h"
+#include "engine/data/token_files.h"
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
 #include "storage/open_files.h"
@@ -76,19 +78,33 @@ Result<std::string> hash_of(remote::HashCache& cache, const std::string& path,
   return cache.sha256_of(path, [&](uint64_t bytes) { return hashing(done += bytes, size); });
 }
 
-/// An input's files, without their hashes: itself, or all in the folder.
-Result<std::vector<File>> files_of(const std::string& input) {
-  fs::path path = fs::path(input).lexically_normal();
+bool is_text(const Input& input) {
+  return input.key == "data.text" || input.key == "data.mix" || input.key == "validation.text";
+}
+
+/// An input's files, without their hashes: itself, or all in the folder; of a folder of texts those
+/// that are read.
+Result<std::vector<File>> files_of(const Input& input) {
+  fs::path path = fs::path(*input.path).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   std::vector<File> files;
   std::error_code error;
+  const auto add_below = [&](const fs::path& file) {
+    files.push_back({file, path.filename() / file.lexically_relative(path), {}});
+  };
   if (!fs::is_directory(path, error)) {
     files.push_back({path, path.filename(), {}});
+    const fs::path index = fs::path(path).replace_extension(".idx");
+    if (input.key == "data.token_ids" && data::knows_documents(path))
+      files.push_back({index, index.filename(), {}});
+  } else if (is_text(input)) {
+    const auto sources = data::find_sources({path});
+    if (!sources) return fail(sources);
+    for (const data::SourceFile& file : sources->files) add_below(file.path);
   } else {
     for (fs::recursive_directory_iterator at(path, error), end; at != end && !error;
          at.increment(error)) {
-      if (!at->is_regular_file(error)) continue;
-      files.push_back({at->path(), path.filename() / at->path().lexically_relative(path), {}});
+      if (at->is_regular_file(error)) add_below(at->path());
     }
     std::sort(files.begin(), files.end(),
               [](const File& a, const File& b) { return a.name < b.name; });
@@ -124,7 +140,7 @@ struct Blob {
 };
 
 Result<Blob> blob_of(const Input& input, const remote::Progress& hashing) {
-  Result<std::vector<File>> files = files_of(*input.path);
+  Result<std::vector<File>> files = files_of(input);
   if (!files) return fail(files);
   if (files->empty()) return fail("{}: there is no file in it", *input.path);
   remote::HashCache cache;
@@ -159,9 +175,9 @@ bool is_there(std::vector<File> files, const remote::HashCache& cache,
 }
 
 /// What is wrong with an input; empty: nothing.
-std::string fault_of(const std::string& input) {
+std::string fault_of(const Input& input) {
   std::error_code error;
-  if (!fs::exists(input, error)) return fmt::format("there is no {}", input);
+  if (!fs::exists(*input.path, error)) return fmt::format("there is no {}", *input.path);
   const Result<std::vector<File>> files = files_of(input);
   if (!files) return files.error().message;
   for (const File& file : *files) {
@@ -169,7 +185,7 @@ std::string fault_of(const std::string& input) {
     if (access(file.path.c_str(), R_OK) != 0)
       return fmt::format("{} cannot be read: {}", file.path, std::strerror(errno));
   }
-  return bytes_of(*files) == 0 ? fmt::format("{} is empty", input) : "";
+  return bytes_of(*files) == 0 ? fmt::format("{} is empty", *input.path) : "";
 }
 
 Result<> send(remote::Node& node, const std::string& root, const Blob& blob,
@@ -187,7 +203,7 @@ std::vector<recipe::Fault> input_faults(const recipe::Parsed& parsed) {
   std::vector<recipe::Fault> faults;
   recipe::Recipe recipe = parsed.recipe;
   for (const Input& input : inputs_of(recipe)) {
-    std::string what = fault_of(*input.path);
+    std::string what = fault_of(input);
     if (what.empty()) continue;
     auto place = parsed.places.find(input.place);
     if (place == parsed.places.end()) place = parsed.places.find(input.key);
@@ -211,7 +227,7 @@ InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::str
   recipe::Recipe copy = recipe;
   const remote::HashCache cache;
   for (const Input& input : inputs_of(copy)) {
-    const Result<std::vector<File>> files = files_of(*input.path);
+    const Result<std::vector<File>> files = files_of(input);
     if (!files) continue;
     const uint64_t size = bytes_of(*files);
     bytes.all += size;

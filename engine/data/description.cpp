@@ -51,7 +51,7 @@ class Describer {
       if (source.known == Known::guessed) continue;  // it is too large for that
       const double a_step = source.share * static_cast<double>(recipe_.training.global_batch);
       std::string warning = too_few_samples(source.name, source.tokens / (seq_len() + 1), a_step);
-      if (!warning.empty()) told_.warnings.push_back(std::move(warning));
+      if (!warning.empty()) told_.notes.push_back(std::move(warning));
     }
   }
 
@@ -70,7 +70,7 @@ class Describer {
   Result<> text(const Text& text, DescribedSource& source) {
     const auto origin = store_origin(text.data, text.part);
     if (!origin) return tl::unexpected(of_key(text.key, origin.error()));
-    if (!origin->skipped.empty()) told_.warnings.push_back(origin->skipped);
+    if (!origin->skipped.empty()) told_.notes.push_back(origin->skipped);
     source.files = static_cast<int64_t>(origin->files.size());
     for (const SourceFile& file : origin->files) source.bytes += static_cast<int64_t>(file.size);
     const auto totals = read_totals(origin->folder());

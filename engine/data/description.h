@@ -42,7 +42,7 @@ struct Description {
   int64_t run_tokens = 0;  // that all steps read
   std::vector<DescribedSample> samples;
   bool first_of_run = false;  // they are what its first steps read; else the first of the texts
-  std::vector<std::string> warnings;  // what is left out of folders; texts of less than a batch
+  std::vector<std::string> notes;  // what is worth saying: what is left out, what is too little
   Known known() const;
   int64_t tokens() const;  // of all sources
   std::optional<int64_t> documents() const;

@@ -48,7 +48,7 @@ Json to_json(const Description& description) {
           {"run_tokens", description.run_tokens},
           {"samples", std::move(samples)},
           {"first_of_run", description.first_of_run},
-          {"warnings", description.warnings}};
+          {"notes", description.notes}};
 }
 
 Description description_from(const nlohmann::json& json) {
@@ -62,7 +62,7 @@ Description description_from(const nlohmann::json& json) {
                                    .whole = sample.at("whole"),
                                    .documents = sample.at("documents")});
   description.first_of_run = json.at("first_of_run");
-  description.warnings = json.at("warnings");
+  description.notes = json.at("notes");
   for (const DescribedSample& sample : description.samples)
     if (sample.source >= description.sources.size())
       throw nlohmann::json::out_of_range::create(401, "a sample of no source", &json);

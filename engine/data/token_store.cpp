@@ -24,7 +24,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int kVersion = 2;  // another where the same texts become other ids or chunks
+constexpr int kVersion = 2;
 constexpr int64_t kFirstShards = 16, kFirstTokens = int64_t{1} << 22,
                   kLaterTokens = int64_t{1} << 26;
 constexpr uint64_t kHashed = 1 << 16;  // bytes of a text that is told by what it holds, too

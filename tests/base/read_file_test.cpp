@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/private_folder.h"
 #include "tests/support/results.h"
 
 using namespace heddle;
@@ -71,6 +72,46 @@ class ReadFileTest : public QObject {
     VERIFY_SAYS(read_file_if_there(path("link"), 10, PlainFile::Links::refuse),
                 "link: cannot be read: it is a link");
     VERIFY_SAYS(read_file_if_there(path("aim"), 2), "aim: 3 bytes; at most 2 are read");
+  }
+
+  void a_name_with_a_nul_names_no_other_file() {
+    std::ofstream(path("short")) << "short";
+    VERIFY_SAYS(read_file(path("short") + std::string("\0.long", 6), 10),
+                "short: cannot be read: its name holds a NUL");
+  }
+
+  void what_belongs_to_somebody_else_is_not_ours() {
+    if (geteuid() != 0) QSKIP("to give a file away needs root");
+    std::ofstream(path("theirs")) << "theirs";
+    using Links = PlainFile::Links;
+    QVERIFY(PlainFile::open(path("theirs"), Links::refuse, PlainFile::Owner::own));
+    QCOMPARE(chown(path("theirs").c_str(), 65534, 65534), 0);
+    QVERIFY(PlainFile::open(path("theirs"), Links::refuse));
+    VERIFY_SAYS(PlainFile::open(path("theirs"), Links::refuse, PlainFile::Owner::own),
+                "theirs: cannot be read: it belongs to someone else (user 65534)");
+  }
+
+  void a_folder_is_private_where_nobody_else_can_replace_it() {
+    const std::string ours = path("ours"), inside = ours + "/deep/inside";
+    VERIFY_RESULT(check_private_folder(inside));  // what is not there yet
+    must(make_private_folders(inside));
+    VERIFY_RESULT(check_private_folder(inside));
+    chmod(ours.c_str(), 0777);
+    VERIFY_SAYS(check_private_folder(inside), "others can write to " + ours);
+    chmod(ours.c_str(), 01777);  // as /tmp: each renames what is his alone
+    VERIFY_RESULT(check_private_folder(inside));
+    VERIFY_SAYS(check_private_folder(ours), "others can write to " + ours);
+    chmod(ours.c_str(), 0700);
+    QCOMPARE(symlink("ours/deep", path("way").c_str()), 0);
+    VERIFY_RESULT(check_private_folder(path("way/inside")));
+    chmod(ours.c_str(), 0770);
+    VERIFY_SAYS(check_private_folder(path("way/inside")), "others can write to " + ours);
+    chmod(ours.c_str(), 0700);
+    QCOMPARE(symlink("round", path("round").c_str()), 0);
+    VERIFY_SAYS(check_private_folder(path("round")), "too many links");
+    if (geteuid() != 0) QSKIP("to give a link away needs root");
+    QCOMPARE(lchown(path("way").c_str(), 65534, 65534), 0);
+    VERIFY_SAYS(check_private_folder(path("way/inside")), "way belongs to someone else");
   }
 
   void parts_and_ends() {

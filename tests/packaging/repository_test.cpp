@@ -115,6 +115,43 @@ class RepositoryTest : public QObject {
     QVERIFY2(faults.isEmpty(), listed(faults));
   }
 
+  // Whatever comes from outside may be a pipe, a link or somebody else's: see the header.
+  void files_are_opened_in_one_place() {
+    const QStringList openers{"base/plain_file.cpp",  // the one
+                              "base/read_file.cpp",   // a pipe that a user names
+                              "base/file_lock.cpp",
+                              "base/secret.cpp",  // with rules of their own, as strict
+                              "engine/launch/process.cpp",
+                              "engine/runtime/numa.cpp",
+                              "engine/train/rank.cpp",
+                              "engine/train/refined.cpp",
+                              "engine/train/results.cpp",
+                              "engine/transport/meeting.cpp",
+                              "engine/transport/memory_peer.cpp",  // /proc and /sys
+                              "storage/trust.cpp",  // a list in this user's own folder
+                              "gui/theme/icons.cpp",
+                              "gui/theme/stylesheet.cpp"};  // resources in the program
+    const QRegularExpression opens(
+        "\\bstd::ifstream\\b|\\bfopen\\(|\\bQFile [a-z]\\w*\\(|\\bstd::regex\\b");
+    const QRegularExpression reads("\\bopen\\([^;]*O_RDONLY[^;]*;");
+    QStringList faults;
+    for (const QString& path : files_) {
+      if (!repository::is_cpp(path) || path.startsWith("tests/") || openers.contains(path))
+        continue;
+      const QString text = repository::text_of(path);
+      if (text.contains(opens))
+        faults << path +
+                      ": files are opened by PlainFile of base/plain_file.h, and expressions "
+                      "matched by PCRE2, whose memory has a limit";
+      for (auto found = reads.globalMatch(text); found.hasNext();) {
+        const QString call = found.next().captured();
+        if (!call.contains("O_DIRECTORY") && !call.contains("\"/dev/null\""))
+          faults << path + ": " + call + " is PlainFile's to open";
+      }
+    }
+    QVERIFY2(faults.isEmpty(), listed(faults));
+  }
+
   // Any other dialog would open what it lists, the store too: see the header.
   void files_are_chosen_in_one_dialog() {
     QStringList faults;

@@ -204,6 +204,20 @@ class SchemaTest : public QObject {
     QCOMPARE(files_in(folder).size(), size_t{1});
   }
 
+  /// Opened, it would be waited for, and the lock that others wait for with it.
+  void a_pipe_is_no_store() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("heddle.sqlite").toStdString();
+    QCOMPARE(mkfifo(path.c_str(), 0600), 0);
+    VERIFY_SAYS(Writer::open(path), "heddle.sqlite: cannot be read: it is no regular file");
+    VERIFY_SAYS(Reader::open(path), "heddle.sqlite: cannot be read: it is no regular file");
+    StoreFixture store;
+    const std::string other = folder.filePath("other.sqlite").toStdString();
+    fs::copy_file(store.path, other);
+    QCOMPARE(mkfifo((other + "-wal").c_str(), 0600), 0);
+    VERIFY_SAYS(Reader::open(other), "other.sqlite-wal: cannot be read: it is no regular file");
+  }
+
   void an_unwritable_place_is_an_error() {
     const auto refused = Writer::open("/proc/heddle/heddle.sqlite");
     QVERIFY(!refused);

@@ -72,8 +72,7 @@ QString originOf(const data::Description& description) {
 QString remarksOf(const data::Description& description) {
   QStringList remarks;
   if (const QString skipped = skippedOf(description); !skipped.isEmpty()) remarks << skipped;
-  for (const std::string& warning : description.warnings)
-    remarks << QString::fromStdString(warning);
+  for (const std::string& note : description.notes) remarks << QString::fromStdString(note);
   return remarks.join('\n');
 }
 

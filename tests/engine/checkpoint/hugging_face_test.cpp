@@ -467,8 +467,14 @@ class HuggingFaceTest : public QObject {
 
     fs::remove(folder() + "/model-00002-of-00002.safetensors");
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
-             QString("F/model-00002-of-00002.safetensors: cannot be opened: No such file or "
+             QString("F/model-00002-of-00002.safetensors: cannot be read: No such file or "
                      "directory"));
+    index["weight_map"]["lm_head.weight"] = std::string("model-00001-of-00002.safetensors\0x", 34);
+    write_file(folder() + "/model.safetensors.index.json", index.dump());
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F/model.safetensors.index.json: \"lm_head.weight\" is in "
+                     "\"model-00001-of-00002.safetensors\\u0000x\"; valid: a file of the same "
+                     "folder"));
     index["weight_map"]["lm_head.weight"] = "../model.safetensors";
     write_file(folder() + "/model.safetensors.index.json", index.dump());
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),

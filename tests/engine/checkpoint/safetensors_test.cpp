@@ -2,6 +2,7 @@
 #include "engine/checkpoint/safetensors.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -94,7 +95,11 @@ class SafetensorsTest : public QObject {
              QString("its header: not JSON (at byte 6)"));
     QVERIFY(!SafetensorsFile::open(path("missing.safetensors")));
     QCOMPARE(QString::fromStdString(SafetensorsFile::open("/").error().message),
-             QString("/: not a file"));
+             QString("/: cannot be read: it is a folder"));
+    QCOMPARE(mkfifo(path("pipe.safetensors").c_str(), 0600), 0);
+    QVERIFY(SafetensorsFile::open(path("pipe.safetensors"))
+                .error()
+                .message.ends_with("pipe.safetensors: cannot be read: it is no regular file"));
   }
 
   void aNumberThatIsOutOfRangeIsNoHeader() {

@@ -93,6 +93,34 @@ class DescriptionTest : public QObject {
     QCOMPARE(warm.samples.size(), size_t{3});
   }
 
+  void whatIsLeftOutAndTooLittleIsSaid() {
+    QVERIFY(QDir(folder_.path()).mkpath("few/.hidden"));
+    put("few/a.txt", "To be, or not to be: that is the question. " + std::string(600, 'x'));
+    put("few/notes.md", "none");
+    const Description few = told(recipe_of("text = [\"" + at("few") + "\"]", "few cache"));
+    QCOMPARE(few.notes.size(), size_t{2});
+    QVERIFY2(few.notes[0].find("few: left out: 1 not .txt") != std::string::npos &&
+                 few.notes[0].find("; 1 hidden, read where they are named: .hidden") !=
+                     std::string::npos,
+             few.notes[0].c_str());
+    QVERIFY2(few.notes[1].find(" samples, but a step reads 8 (training.global_batch)") !=
+                 std::string::npos,
+             few.notes[1].c_str());
+    QCOMPARE(description_from(to_json(few)).notes, few.notes);
+    QVERIFY(told(recipe_of("text = [\"" + kShakespeare + "\"]", "many")).notes.empty());
+  }
+
+  void idsOutOfRangeAreSaidBeforeTraining() {
+    std::vector<uint16_t> ids(100'000);
+    ids.back() = 5000;
+    put("ids.u16", std::string(reinterpret_cast<const char*>(ids.data()), ids.size() * 2));
+    const auto described = describe(recipe_of("token_ids = \"" + at("ids.u16") + "\"", "ids"));
+    QVERIFY(!described);
+    QVERIFY2(described.error().message.find(
+                 "ids.u16: holds 5000 (token 99999); valid: 0 to 4095") != std::string::npos,
+             described.error().message.c_str());
+  }
+
   void samplesAreWhatTheFirstStepReads() {
     const auto recipe = recipe_of("text = [\"" + put_lines("few.jsonl", 400, false) + "\"]", "few");
     QVERIFY(tokenize_corpus(recipe, {}));

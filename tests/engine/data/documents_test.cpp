@@ -1,6 +1,7 @@
 // Which documents a recipe's data.text stands for.
 #include "engine/data/documents.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -9,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "engine/data/text_encoding.h"
 #include "tests/engine/data/documents_in.h"
+#include "tests/support/results.h"
 
 namespace fs = std::filesystem;
 using heddle::data::ChunkReader;
@@ -54,6 +57,11 @@ class DocumentsTest : public QObject {
     fs::create_directories(fs::path(path(name)).parent_path());
     std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
+  }
+
+  /// What is left out of a folder.
+  QString skipped(const std::string& folder) {
+    return QString::fromStdString(find_sources({folder})->skipped).replace(folder_->path(), "F");
   }
 
   QString documents(const std::vector<std::string>& paths, const std::string& field = "text") {
@@ -200,26 +208,176 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("x*.txt")}), QString("F/x*.txt: no file matches this pattern"));
   }
 
-  void linksInCircles() {
+  void linksStayWithinTheirFolder() {
     put("a/one.txt", "one");
+    put("a/deep/three.txt", "three");
     put("b/two.txt", "two");
-    fs::create_directory_symlink(path(""), path("a/up"));
-    fs::create_directory_symlink(path("b"), path("a/b"));
+    fs::create_directory_symlink(path("a"), path("a/deep/round"));
+    fs::create_directory_symlink(path("b"), path("a/out"));
+    fs::create_symlink(path("b/two.txt"), path("a/two.txt"));
     fs::create_symlink(path("gone"), path("a/gone.txt"));
-    const auto sources = find_sources({path("a")});
-    QCOMPARE(sources->files.size(), size_t{2});
-    QVERIFY(sources->skipped.find("gone.txt") != std::string::npos);
+    fs::create_symlink(path("a/one.txt"), path("a/same.txt"));
+    QCOMPARE(documents({path("a")}), QString("[three][one][one]"));
+    QCOMPARE(documents({path("a/out")}), QString("[two]"));  // which is named
+    QCOMPARE(documents({path("a/t*.txt")}), QString("[two]"));
+    const QString said = skipped(path("a"));
+    QVERIFY2(said.startsWith("F/a: left out: 3 links out of it, followed where they are named, "
+                             "also by a pattern: "),
+             qPrintable(said));
   }
 
-  void foldersSayWhatTheySkip() {
+  /// As a download of Hugging Face's hub has them: links alone.
+  void aFolderOfLinksSaysWhyItHasNoText() {
+    put("blobs/01", "{\"text\": \"one\"}");
+    fs::create_directories(path("snapshot"));
+    fs::create_symlink("../blobs/01", path("snapshot/a.jsonl"));
+    QCOMPARE(documents({path("snapshot")}),
+             QString("F/snapshot: no text file in this folder; left out: 1 links out of it, "
+                     "followed where they are named, also by a pattern: a.jsonl; valid: .txt, "
+                     ".jsonl or .json, as it is or with .gz or .zst, or .parquet"));
+    QCOMPARE(documents({path("snapshot/*.jsonl")}), QString("[one]"));
+  }
+
+  void hiddenFilesAndFoldersAreNoData() {
+    const std::string line = "{\"text\": \"one\"}";
+    put("x/a.jsonl", line);
+    put("x/.ipynb_checkpoints/a-checkpoint.jsonl", line);
+    put("x/.git/notes.txt", "not data");
+    put("x/._a.jsonl", std::string("\0\5\26\7", 4));  // as macOS has them
+    QCOMPARE(documents({path("x")}), QString("[one]"));
+    const QString said = skipped(path("x"));
+    QVERIFY2(said.startsWith("F/x: left out: 3 hidden, read where they are named: ."),
+             qPrintable(said));
+    QCOMPARE(documents({path("x/.git")}), QString("[not data]"));
+    QCOMPARE(documents({path("x/.git/notes.txt")}), QString("[not data]"));
+    QCOMPARE(documents({path("x/*.jsonl")}), QString("[one]"));
+  }
+
+  void foldersSayWhatTheyLeaveOut() {
     put("a.txt", "one");
     put("b.md", "two");
     put("c.pdf", "three");
-    const auto sources = find_sources({path("")});
-    const QString said = QString::fromStdString(sources->skipped).replace(folder_->path(), "F");
-    QVERIFY2(said.startsWith("F/: 2 skipped, which is not .txt, .jsonl or .json"),
-             qPrintable(said));
+    const QString said = skipped(path(""));
+    QVERIFY2(said.startsWith("F/: left out: 2 not .txt, .jsonl or .json"), qPrintable(said));
     QVERIFY(said.contains("b.md") && said.contains("c.pdf"));
+  }
+
+  /// What Python's json module writes and reads, in members that nobody asked for.
+  void membersThatNobodyAskedForAreReadLeniently_data() {
+    QTest::addColumn<QByteArray>("value");
+    for (const char* value : {"NaN", "Infinity", "-Infinity", "1e400", "-1.5E+999",
+                              "[NaN, {\"x\": "
+                              "[Infinity, 1e999]}]",
+                              "12345678901234567890123456789"})
+      QTest::newRow(value) << QByteArray(value);
+    QTest::newRow("lists, 10,000 deep") << QByteArray(10'000, '[') + QByteArray(10'000, ']');
+  }
+  void membersThatNobodyAskedForAreReadLeniently() {
+    QFETCH(QByteArray, value);
+    const std::string member = "\"score\": " + value.toStdString();
+    put("a.jsonl", "{" + member + ", \"text\": \"one\"}\n{\"text\": \"two\", " + member + "}\n{" +
+                       member + "}\n");
+    QCOMPARE(documents({path("a.jsonl")}),
+             QString("[one][two]<F/a.jsonl:3: not a JSON object with a text in \"text\": it has no "
+                     "\"text\">"));
+    put("b.jsonl", "{\"text\": " + value.toStdString() + "}\n");
+    const QString said = documents({path("b.jsonl")});
+    QVERIFY2(said.contains("\"text\" is of type ") || said.contains("out of range"),
+             qPrintable(said));
+  }
+
+  void byteOrderMarks() {
+    const std::string mark = "\xEF\xBB\xBF";
+    put("a.json", mark + "[{\"text\": \"one\"},\n{\"text\": \"two\"}]");
+    put("b.jsonl", mark + "{\"text\": \"three\"}\n");
+    QCOMPARE(documents({path("a.json"), path("b.jsonl")}), QString("[one][two][three]"));
+  }
+
+  void chatsAreNamedAsSuch_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("member");
+    const auto row = [](const char* name, const char* file, const char* field, const char* member,
+                        const QByteArray& text) {
+      QTest::newRow(name) << file << text << field << member;
+    };
+    row("messages", "a.jsonl", "text", "messages",
+        R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]})");
+    row("ShareGPT's", "a.jsonl", "text", "conversations",
+        R"({"id": "1", "conversations": [{"from": "human", "value": "Hi"}]})");
+    row("by name", "a.json", "messages", "messages",
+        R"([{"messages": [{"content": "Hi", "role": "user"}], "score": NaN}])");
+    row("as text", "a.jsonl", "messages", "messages",
+        R"({"messages": "[{\"role\": \"user\", \"content\": \"Hi\"}]"})");
+    row("as Python prints it", "a.jsonl", "text", "text",
+        R"({"text": "[{'content': 'Hi', 'role': 'user'}]"})");
+    row("plain text of JSON", "a.txt", "text", "",
+        R"({"messages": [{"role": "user", "content": "Hi"}]})");
+    row("a plain list", "a.txt", "text", "", R"([{"role": "user", "content": "Hi"}])");
+  }
+  void chatsAreNamedAsSuch() {
+    QFETCH(QString, file);
+    QFETCH(QByteArray, text);
+    QFETCH(QString, field);
+    QFETCH(QString, member);
+    put(file.toStdString(), text.toStdString());
+    const QString said = documents({path(file.toStdString())}, field.toStdString());
+    const QString in = member.isEmpty() ? "" : " in \"" + member + "\"";
+    QVERIFY2(said.contains("F/" + file) &&
+                 said.contains(": a chat (a list of messages" + in +
+                               "), which cannot be trained on yet; valid: each chat as one text"),
+             qPrintable(said));
+  }
+
+  void textsThatOnlyLookLikeChats() {
+    put("a.jsonl", R"({"text": "role: user", "messages": [{"role": "user", "content": "Hi"}]})"
+                   "\n"
+                   R"({"text": "[{\"content\": 1}]"})"
+                   "\n"
+                   R"({"text": "[[\"role\"]] messages"})");
+    QCOMPARE(documents({path("a.jsonl")}),
+             QString("[role: user][[{\"content\": 1}]][[[\"role\"]] messages]"));
+  }
+
+  void otherEncodings_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("says");
+    const QString utf16 = "it is UTF-16, or no text at all; valid: UTF-8";
+    QTest::newRow("UTF-16") << QByteArray("\xFF\xFEO\0n\0e\0", 8) << utf16;
+    QTest::newRow("UTF-16, the other way") << QByteArray("\xFE\xFF\0O\0n\0e", 8) << utf16;
+    QTest::newRow("without a mark") << QByteArray("O\0n\0c\0e\0", 8) << utf16;
+    QTest::newRow("Latin-1") << QByteArray(
+                                    "caf\xE9 au lait, cr\xE8me br\xFBl\xE9"
+                                    "e")
+                             << "its byte 3 (0xE9) is no UTF-8: it is probably Latin-1 or "
+                                "Windows-1252; valid: UTF-8";
+  }
+  void otherEncodings() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, says);
+    const std::string name = put("a.txt", bytes.toStdString());
+    QVERIFY2(documents({name}).startsWith("F/a.txt: " + says), qPrintable(documents({name})));
+    // As they are found before anything is tokenized.
+    const auto files = find_sources({put("0.txt", "fine"), name})->files;
+    const auto checked = heddle::data::check_encodings(files);
+    QVERIFY(!checked);
+    QVERIFY(checked.error().message.find(says.toStdString()) != std::string::npos);
+  }
+
+  /// A few wrong bytes in a text are no other encoding, nor is a character that was cut.
+  void strayBytesStay() {
+    put("a.txt", "caf\xC3\xA9 \xFF noir");
+    QCOMPARE(find_sources({path("a.txt")})->files.size(), size_t{1});
+    QVERIFY(heddle::data::check_encodings(find_sources({path("a.txt")})->files));
+    QVERIFY(heddle::data::encoding_fault("word \xC3", heddle::data::TextKind::plain).empty());
+  }
+
+  void pipesAreNotWaitedFor() {
+    QCOMPARE(mkfifo(path("a.txt").c_str(), 0600), 0);
+    QVERIFY(documents({path("a.txt")}).startsWith("F/a.txt: not a text file"));
+    heddle::data::SourceFile pipe{path("a.txt"), {}, 0, 0};
+    VERIFY_SAYS(heddle::data::ByteStream::open(pipe, ""), "it is no regular file");
   }
 
   void anotherField() {

@@ -386,8 +386,7 @@ class TextLoaderTest : public QObject {
                  .arg(kTokenIds.c_str()));
     QCOMPARE(
         error_of(open(token_ids("/nowhere.safetensors"), training(4, 4), 256)),
-        QString(
-            "data.token_ids: /nowhere.safetensors: cannot be opened: No such file or directory"));
+        QString("data.token_ids: /nowhere.safetensors: cannot be read: No such file or directory"));
 
     using heddle::checkpoint::Dtype;
     const std::string wrong_type = put_ids({"input_ids", Dtype::i32, {2, 4, 33}});

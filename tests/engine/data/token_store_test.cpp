@@ -2,6 +2,8 @@
 #include "engine/data/token_store.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -14,6 +16,7 @@
 #include "engine/data/corpus.h"
 #include "engine/data/store_builder.h"
 #include "engine/data/tokenizer.h"
+#include "tests/support/peak_memory.h"
 
 namespace recipe = heddle::recipe;
 namespace fs = std::filesystem;
@@ -264,6 +267,57 @@ class TokenStoreTest : public QObject {
     for (const auto& entry : fs::directory_iterator(origin->folder()))
       QVERIFY(entry.path().extension() != ".part");
     QCOMPARE(said(build_store(*origin, {})), "done");
+  }
+
+  /// Whoever can write there could have put other tokens there, for a run to train on.
+  void aStoreThatSomebodyElseMayHaveMadeIsNotBelieved() {
+    const auto origin = store_origin(data({put("a.txt", "one")}));
+    QCOMPARE(said(build_store(*origin, {})), "done");
+    const auto totals = [&] {
+      const auto read = heddle::data::read_totals(origin->folder());
+      return read ? "believed" : QString::fromStdString(read.error().message);
+    };
+    QCOMPARE(totals(), "believed");
+    fs::permissions(path("cache"), fs::perms(0777));
+    QVERIFY2(totals().startsWith("data.cache: others can write to "), qPrintable(totals()));
+    QVERIFY2(totals().endsWith("/cache', or a folder in a place of your own"),
+             qPrintable(totals()));
+    QCOMPARE(said(build_store(*origin, {})), totals());
+    QCOMPARE(QString::fromStdString(TokenStore(*origin).await(1).error().message), totals());
+    fs::permissions(path("cache"), fs::perms(0700));
+    fs::permissions(origin->folder(), fs::perms(0770));
+    QVERIFY2(totals().startsWith("data.cache: others can write to "), qPrintable(totals()));
+    fs::permissions(origin->folder(), fs::perms(0700));
+    QCOMPARE(totals(), "believed");
+    if (geteuid() != 0) QSKIP("to give files away needs root");
+    const std::string shard = heddle::data::shard_path(origin->folder(), 0);
+    QCOMPARE(chown(shard.c_str(), 65534, 65534), 0);
+    std::vector<int64_t> id(1);
+    std::vector<uint8_t> begins(1);
+    QVERIFY(
+        said(TokenStore(*origin).read(0, id, begins))
+            .endsWith("000000.tokens: cannot be read: it belongs to someone else (user 65534)"));
+    QCOMPARE(chown(origin->folder().c_str(), 65534, 65534), 0);
+    QVERIFY2(totals().contains(" belongs to someone else (user 65534), who could put other files"),
+             qPrintable(totals()));
+  }
+
+  /// 1.5 GB of one letter, 1.5 MB packed: its only piece is all of it.
+  void aTextThatCannotBeCutTakesLittleMemory() {
+    gzFile file = gzopen(path("a.txt.gz").c_str(), "wb1");
+    const std::string letters(1 << 20, 'a');
+    for (int i = 0; i < 1430; ++i) gzwrite(file, letters.data(), 1 << 20);
+    gzclose(file);
+    const auto origin = store_origin(data({path("a.txt.gz")}));
+    const double taken = heddle::peak_mebibytes([&] {
+      const QString why = said(build_store(*origin, {}));
+      if (!why.contains(
+              "a.txt.gz: 67108864 bytes from byte 0 on without a place where the text may "
+              "be cut"))
+        qFatal("%s", qPrintable(why));
+    });
+    qInfo("%.0f MiB", taken);
+    QVERIFY2(taken > 0 && taken < 500, qPrintable(QString::number(taken)));
   }
 
   void aCacheThatCannotBeWritten() {
