@@ -1,17 +1,17 @@
 #include "remote/authenticate.h"
 
-#include <cstdlib>
-#include <filesystem>
+#include <fmt/ranges.h>
 
-#include "remote/agent_socket.h"
-#include "remote/ssh_folder.h"
-#include "remote/ssh_pattern.h"
+#include <algorithm>
+#include <utility>
+
+#include "remote/key_offers.h"
 
 namespace heddle::remote {
 namespace {
 
-namespace fs = std::filesystem;
 using Kind = ConnectError::Kind;
+using Words = std::vector<std::string>;
 
 struct KeyFreed {
   void operator()(ssh_key key) const { ssh_key_free(key); }
@@ -21,103 +21,233 @@ using Key = std::unique_ptr<ssh_key_struct, KeyFreed>;
 /// libssh's answers for authentication have an AGAIN of their own.
 int as_again(int answer) { return answer == SSH_AUTH_AGAIN ? SSH_AGAIN : answer; }
 
-/// What happened to each key, for the message.
-struct Attempts {
-  std::string text;
-  void add(const std::string& what) { text += (text.empty() ? "" : "; ") + what; }
-};
-
-/// The configured files, or else the default ones, as far as they exist.
-std::vector<std::string> key_files(const Host& host, const ConnectOptions& options,
-                                   Attempts& attempts) {
-  std::vector<std::string> files;
-  for (const std::string& file : host.identity_files) {
-    if (lower(file) == kNoIdentity) continue;
-    files.push_back(in_home(file));
-    if (!fs::exists(files.back())) attempts.add(files.back() + ": no such file");
-  }
-  if (host.identity_files.empty()) {
-    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
-      files.push_back(ssh_folder_or_default(options.ssh_folder) + "/" + name);
-    }
-  }
-  std::erase_if(files, [](const std::string& file) { return !fs::exists(file); });
-  return files;
+/// "keyboard-interactive, password": other ways in than by key.
+Words other_ways(int methods) {
+  constexpr std::pair<int, const char*> kNames[] = {
+      {SSH_AUTH_METHOD_INTERACTIVE, "keyboard-interactive"},
+      {SSH_AUTH_METHOD_PASSWORD, "password"},
+      {SSH_AUTH_METHOD_GSSAPI_MIC, "gssapi-with-mic"},
+      {SSH_AUTH_METHOD_HOSTBASED, "hostbased"}};
+  Words names;
+  for (const auto& [method, name] : kNames)
+    if (methods & method) names.emplace_back(name);
+  return names;
 }
 
-/// SSH_AUTH_SUCCESS, SSH_AGAIN (deadline) or a refusal, noted in `attempts`.
-int try_file(ssh_session session, const Host& host, const std::string& file,
-             Clock::time_point deadline, Attempts& attempts) {
-  // Without a passphrase callback libssh would ask on the terminal.
-  const auto no_passphrase = [](const char*, char*, size_t, int, int, void*) { return -1; };
-  ssh_key loaded = nullptr;
-  if (ssh_pki_import_privkey_file(file.c_str(), nullptr, no_passphrase, nullptr, &loaded) !=
-      SSH_OK) {
-    // libssh offers all of the agent's keys or none, and IdentitiesOnly forbids the others.
-    attempts.add(fmt::format(
-        "{0}: cannot be used (if it has a passphrase, add it to the agent: ssh-add {0}{1})", file,
-        host.identities_only
-            ? "; IdentitiesOnly keeps Heddle from asking the agent: take it out of "
-              "~/.ssh/config, then add the target anew"
-            : ""));
-    return SSH_AUTH_DENIED;
-  }
-  const Key key(loaded);
-  const int answer = until_done(session, deadline, [&] {
-    return as_again(ssh_userauth_publickey(session, nullptr, key.get()));
+bool is_certificate(const std::string& algorithm) {
+  return algorithm.find("-cert-v") != algorithm.npos;
+}
+
+/// Whether keys of this type are among the algorithms; the RSA ones have names of their own.
+bool takes(const Words& algorithms, const std::string& type) {
+  return std::ranges::any_of(algorithms, [&](const std::string& algorithm) {
+    return algorithm == type || (type == "ssh-rsa" && algorithm.starts_with("rsa-sha2-") &&
+                                 !is_certificate(algorithm));
   });
-  if (answer != SSH_AUTH_SUCCESS && answer != SSH_AGAIN) attempts.add(file + ": refused");
-  return answer;
 }
+
+class Login {
+ public:
+  Login(ssh_session session, const Host& host, const ConnectOptions& options,
+        const UserAlgorithms& taken, Clock::time_point deadline)
+      : session_(session), host_(host), options_(options), taken_(taken), deadline_(deadline) {}
+
+  tl::expected<void, ConnectError> run() {
+    int answer = ask([&] { return ssh_userauth_none(session_, nullptr); });
+    if (answer == SSH_AUTH_SUCCESS) return {};
+    if (answer == SSH_AGAIN) return late();
+    if (!ssh_is_connected(session_)) return cut_off();
+    methods_ = ssh_userauth_list(session_, nullptr);
+    if (!(methods_ & SSH_AUTH_METHOD_PUBLICKEY)) return takes_no_keys();
+
+    // Half of what is left of the time: a key file may do it yet.
+    std::optional<Agent> agent;
+    if (options_.use_agent) agent.emplace(session_, Clock::now() + (deadline_ - Clock::now()) / 2);
+    KeyOffers found =
+        offers_for(host_, options_, agent ? agent->keys() : std::vector<AgentKey>());
+    tried_ = std::move(found.notes);
+    for (const KeyOffer& offer : found.offers) {
+      answer = try_offer(offer, agent ? &*agent : nullptr);
+      if (answer == SSH_AUTH_SUCCESS) return {};
+      if (answer == SSH_AGAIN) return late();
+      if (!ssh_is_connected(session_)) return cut_off();
+      if (answer == SSH_AUTH_PARTIAL) {
+        accepted_.push_back(offer.words);
+        methods_ = ssh_userauth_list(session_, nullptr);
+        if (!(methods_ & SSH_AUTH_METHOD_PUBLICKEY)) break;
+      }
+    }
+    if (!accepted_.empty()) return wants_more();
+    if (agent && agent->was_late()) tried_.insert(tried_.begin(), "the agent: it does not answer");
+    return refused();
+  }
+
+ private:
+  using Answer = tl::unexpected<ConnectError>;
+
+  template <typename Function>
+  int ask(Function function) {
+    return until_done(session_, deadline_, [&] { return as_again(function()); });
+  }
+
+  /// SSH_AUTH_SUCCESS, SSH_AUTH_PARTIAL, SSH_AGAIN (deadline) or a refusal, noted in `tried_`.
+  int try_offer(const KeyOffer& offer, Agent* agent) {
+    if (offer.agent && agent && !agent->was_late()) {
+      agent->lend(*offer.agent);
+      ++offered_;
+      const int answer = ask([&] { return ssh_userauth_agent(session_, nullptr); });
+      if (answer != SSH_AUTH_ERROR || !ssh_is_connected(session_)) return note(offer, answer);
+      tried_.push_back(offer.words + ": the agent does not sign with it");
+    }
+    return offer.file.empty() ? SSH_AUTH_DENIED : try_file(offer);
+  }
+
+  int try_file(const KeyOffer& offer) {
+    // Without a passphrase callback libssh would ask on the terminal.
+    const auto no_passphrase = [](const char*, char*, size_t, int, int, void*) { return -1; };
+    ssh_key loaded = nullptr;
+    if (ssh_pki_import_privkey_file(offer.file.c_str(), nullptr, no_passphrase, nullptr, &loaded) !=
+        SSH_OK) {
+      if (offer.certificate.empty())
+        tried_.push_back(fmt::format(
+            "{0}: cannot be used (if it has a passphrase, add it to the agent: ssh-add {0})",
+            offer.file));
+      return SSH_AUTH_DENIED;
+    }
+    const Key key(loaded);
+    if (!offer.certificate.empty()) {
+      ssh_key read = nullptr;
+      const bool usable =
+          ssh_pki_import_cert_file(offer.certificate.c_str(), &read) == SSH_OK &&
+          ssh_pki_copy_cert_to_privkey(read, key.get()) == SSH_OK;
+      const Key certificate(read);
+      if (!usable) {
+        tried_.push_back(offer.certificate + ": is no certificate of that key");
+        return SSH_AUTH_DENIED;
+      }
+    }
+    ++offered_;
+    return note(offer,
+                ask([&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
+  }
+
+  int note(const KeyOffer& offer, int answer) {
+    if (answer == SSH_AUTH_SUCCESS || answer == SSH_AUTH_PARTIAL || answer == SSH_AGAIN)
+      return answer;
+    std::string words = offer.words + ": refused";
+    const bool of_certificate = !offer.certificate.empty() || is_certificate(offer.type);
+    if (of_certificate)
+      words += fmt::format(" (is it still valid, and for this user? ssh-keygen -L -f {})",
+                           offer.certificate.empty() ? "FILE" : offer.certificate);
+    tried_.push_back(words);
+    refused_types_.push_back(offer.type);
+    return answer;
+  }
+
+  std::string who() const { return host_.user.empty() ? "you" : host_.user; }
+  std::string account() const {
+    return (host_.user.empty() ? "" : host_.user + "@") + host_.address;
+  }
+
+  Answer late() const {
+    return Answer(
+        {Kind::unreachable,
+         fmt::format("{}: the host stopped answering during authentication", host_.name),
+         {}});
+  }
+
+  /// The host counts offers and hangs up.
+  Answer cut_off() const {
+    const std::string said = ssh_get_error(session_);
+    if (offered_ == 0)
+      return Answer({Kind::key_refused,
+                     fmt::format("{}: the host hangs up before any key is offered: {}", host_.name,
+                                 said),
+                     {}});
+    return Answer(
+        {Kind::key_refused,
+         fmt::format("{}: the host cut off after {} {} ({}). Name the right key, and it is offered "
+                     "first: IdentityFile with IdentitiesOnly yes in ~/.ssh/config, or --identity",
+                     host_.name, offered_, offered_ == 1 ? "key" : "keys", said),
+         {}});
+  }
+
+  Answer takes_no_keys() const {
+    return Answer({Kind::key_refused,
+                   fmt::format("{}: the host takes no keys of {}, it offers {}. Heddle uses keys "
+                               "only: ask its administrator for PubkeyAuthentication",
+                               host_.name, who(), fmt::join(ways(), ", ")),
+                   {}});
+  }
+
+  Words ways() const {
+    const Words ways = other_ways(methods_);
+    return ways.empty() ? Words{"nothing that Heddle knows"} : ways;
+  }
+
+  /// The key was right.
+  Answer wants_more() const {
+    const bool other_key = methods_ & SSH_AUTH_METHOD_PUBLICKEY;
+    return Answer(
+        {Kind::key_refused,
+         fmt::format("{}: the host accepts the key {} and then asks for more ({}), which Heddle "
+                     "cannot answer. It needs a way in by key alone: ask its administrator for an "
+                     "account or address with AuthenticationMethods publickey{}",
+                     host_.name, fmt::join(accepted_, ", "),
+                     other_key ? "another key" : fmt::format("{}", fmt::join(ways(), ", ")),
+                     other_key ? ", or name the other key as well" : ""),
+         {}});
+  }
+
+  Answer refused() const {
+    std::string text = fmt::format("{}: the host does not let {} in. Tried: {}. ", host_.name,
+                                   who(), tried_.empty() ? "there is no key"
+                                                         : fmt::format("{}", fmt::join(tried_, "; ")));
+    return Answer({Kind::key_refused, text + remedy(), {}});
+  }
+
+  std::string remedy() const {
+    const Words algorithms = taken_.heard();
+    if (!algorithms.empty() && std::ranges::all_of(algorithms, is_certificate))
+      return "It takes certificates only: have your key signed by the host's authority and put the "
+             "certificate next to it, as KEY-cert.pub";
+    const auto is_taken = [&](const std::string& type) {
+      return algorithms.empty() || type.empty() || is_certificate(type) || takes(algorithms, type);
+    };
+    if (!refused_types_.empty() && std::ranges::none_of(refused_types_, is_taken))
+      return fmt::format("It takes no {} keys, only {}: use a key of one of these types",
+                         refused_types_.front(), fmt::join(algorithms, ", "));
+    if (offered_ == 0 && !tried_.empty()) return "Heddle uses keys only";
+    const std::string first = offered_ == 0 ? "make one with ssh-keygen, then " : "";
+    // Which needs another way in itself.
+    if (methods_ & (SSH_AUTH_METHOD_PASSWORD | SSH_AUTH_METHOD_INTERACTIVE))
+      return fmt::format("Heddle uses keys only: {}put your public key there with "
+                         "`ssh-copy-id -p {} {}`",
+                         first, host_.port, account());
+    return fmt::format("The host takes nothing but keys: {}have its administrator add your public "
+                       "key to the authorized_keys of {}",
+                       first, host_.user.empty() ? "your account" : host_.user);
+  }
+
+  ssh_session session_;
+  const Host& host_;
+  const ConnectOptions& options_;
+  const UserAlgorithms& taken_;
+  const Clock::time_point deadline_;
+  int methods_ = 0;
+  int offered_ = 0;
+  Words tried_;
+  Words refused_types_;
+  Words accepted_;
+};
 
 }  // namespace
 
 tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& host,
                                               const ConnectOptions& options,
+                                              const UserAlgorithms& taken,
                                               Clock::time_point deadline) {
-  const auto late = [&] {
-    return tl::unexpected(
-        ConnectError{Kind::unreachable,
-                     fmt::format("{}: the host stopped answering during authentication", host.name),
-                     {}});
-  };
-  const auto ask = [&](auto function) {
-    return until_done(session, deadline, [&] { return as_again(function()); });
-  };
-
-  int answer = ask([&] { return ssh_userauth_none(session, nullptr); });
-  if (answer == SSH_AGAIN) return late();
-  Attempts attempts;
-  if (answer != SSH_AUTH_SUCCESS && options.use_agent && !host.identities_only) {
-    // Half of what is left of the time: a key file may do it yet.
-    const AgentSocket agent(session, Clock::now() + (deadline - Clock::now()) / 2);
-    if (agent.connected()) {
-      answer = ask([&] { return ssh_userauth_agent(session, nullptr); });
-      if (agent.was_late())
-        attempts.add("the agent: it does not answer");
-      else if (answer == SSH_AGAIN)
-        return late();
-      else if (answer != SSH_AUTH_SUCCESS)
-        attempts.add("the agent's keys: refused");
-    }
-  }
-  for (const std::string& file : key_files(host, options, attempts)) {
-    if (answer == SSH_AUTH_SUCCESS || !ssh_is_connected(session)) break;
-    answer = try_file(session, host, file, deadline, attempts);
-    if (answer == SSH_AGAIN) return late();
-  }
-  if (answer == SSH_AUTH_SUCCESS) return {};
-
-  const std::string user = host.user.empty() ? "" : host.user + "@";
-  if (attempts.text.empty()) attempts.add("there is no key: make one with ssh-keygen");
-  return tl::unexpected(ConnectError{
-      Kind::key_refused,
-      fmt::format(
-          "{}: the host does not let {} in. Tried: {}. Heddle uses keys only: put your public key "
-          "there with `ssh-copy-id -p {} {}{}`.",
-          host.name, host.user.empty() ? "you" : host.user, attempts.text, host.port, user,
-          host.address),
-      {}});
+  return Login(session, host, options, taken, deadline).run();
 }
 
 }  // namespace heddle::remote

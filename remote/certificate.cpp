@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "remote/wire.h"
+
 namespace heddle::remote {
 namespace {
 
@@ -15,20 +17,6 @@ constexpr size_t kMostBytes = 64 << 10;  // before the algorithms: a banner and 
 constexpr std::string_view kHello = "SSH-2.0-heddle\r\n";
 constexpr char kKexInit = 20;  // RFC 4253, 7.1
 constexpr size_t kCookie = 16;
-
-size_t number(std::string_view bytes) {
-  size_t value = 0;
-  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
-/// The text with its length in front, taken off; empty when there is less.
-std::string_view take_text(std::string_view& bytes) {
-  if (bytes.size() < 4 || number(bytes) > bytes.size() - 4) return bytes = {};
-  const std::string_view text = bytes.substr(4, number(bytes));
-  bytes.remove_prefix(4 + text.size());
-  return text;
-}
 
 /// What the server's first packet says of host keys; empty as long as it is not all there.
 std::string_view host_key_algorithms(std::string_view heard) {
@@ -40,8 +28,8 @@ std::string_view host_key_algorithms(std::string_view heard) {
   const size_t end = heard.find('\n');
   if (end == heard.npos) return {};
   std::string_view packet = heard.substr(end + 1);
-  if (packet.size() < 4 || packet.size() - 4 < number(packet)) return {};
-  packet = packet.substr(4, number(packet));
+  if (packet.size() < 4 || packet.size() - 4 < wire_number(packet)) return {};
+  packet = packet.substr(4, wire_number(packet));
   if (packet.size() < 2 + kCookie || packet[1] != kKexInit) return {};
   packet.remove_prefix(2 + kCookie);
   take_text(packet);  // key exchange

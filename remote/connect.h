@@ -37,6 +37,7 @@ struct ConnectOptions {
   std::string ssh_folder;  // empty: ~/.ssh (known_hosts and default identities; never written)
   bool use_agent = true;   // the agent of $SSH_AUTH_SOCK
   std::chrono::milliseconds deadline{15000};
+  std::chrono::milliseconds shell_start{60000};  // how long the login shell there may take
 };
 
 /// Connects to one host of a target (this machine: at once).

@@ -1,89 +1,144 @@
 #include "remote/exec.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
 #include "base/excerpt.h"
+#include "remote/channel.h"
 #include "remote/quote.h"
 
 namespace heddle::remote {
 namespace {
 
-struct ChannelFreed {
-  void operator()(ssh_channel channel) const {
-    ssh_channel_close(channel);
-    ssh_channel_free(channel);
-  }
-};
-using Channel = std::unique_ptr<ssh_channel_struct, ChannelFreed>;
+constexpr std::chrono::seconds kKillPatience{5};
+constexpr std::chrono::seconds kClosePatience{2};
+constexpr std::chrono::milliseconds kSignalPatience{500};
+// The login shell of a host that is busy takes longer than before.
+constexpr int kSlower = 3;
+
+double seconds_of(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Removes what came before the command's own output; gives its process group, or nothing when it
+/// has not begun.
+std::string cut_to_begin(std::string& text) {
+  const size_t begin = text.find(kBegin);
+  const size_t end = begin == std::string::npos ? begin : text.find('\n', begin);
+  if (end == std::string::npos) return {};
+  std::string group = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
+  text.erase(0, end + 1);
+  return group;
+}
 
 /// The state of one exec: what is still to be written, what has come back.
 class Exec {
  public:
-  Exec(ssh_session session, const std::string& host_name, Limit limit)
-      : session_(session), host_name_(host_name), limit_(limit) {
-    extend();
+  /// `patience`: for the login shell. The limit counts from the command's first word on.
+  Exec(ssh_session session, const std::string& host_name, Limit limit,
+       std::chrono::milliseconds patience)
+      : session_(session), host_name_(host_name), limit_(limit), patience_(patience) {}
+
+  /// Nothing is sent before the command says that it reads: a login shell that was replaced would
+  /// take it for its own.
+  Result<Completed> run(const std::vector<std::string>& argv, const Source& source) {
+    program_ = argv[0];
+    pending_ = quote_line(argv);
+    return run(kReadArguments, source);
   }
 
-  Result<Completed> run(const std::vector<std::string>& argv, const Source& source) {
-    if (const Result<> started = start(); !started) return fail(started);
-    pending_ = quote_line(argv);
+  /// A command that reads nothing: its input ends after `open_for`.
+  Result<Completed> run_without_input(const char* command, std::chrono::milliseconds open_for) {
+    program_ = "the first command";
+    input_ended_ = true;
+    end_input_at_ = Clock::now() + open_for;
+    return run(command, {});
+  }
+
+  /// When the command said its first word; nothing: never.
+  const std::optional<Clock::time_point>& begun() const { return begun_; }
+  double begun_unix() const { return begun_unix_; }
+  std::chrono::milliseconds shell_start() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(*begun_ - opened_);
+  }
+  /// How long after its input's end it began; nothing: before that.
+  std::optional<std::chrono::milliseconds> begun_after_input() const {
+    if (end_input_at_ || !input_ended_at_ || *begun_ < *input_ended_at_) return std::nullopt;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(*begun_ - *input_ended_at_);
+  }
+
+ private:
+  Result<Completed> run(const char* command, const Source& source) {
+    Result<Channel> channel =
+        open_channel(session_, host_name_, command, Clock::now() + limit_.time);
+    if (!channel) return fail(channel);
+    channel_ = std::move(*channel);
+    opened_ = Clock::now();
+    end_ = opened_ + patience_;
     for (;;) {
-      const Result<bool> wrote = write(source);
+      end_input();
+      const Result<bool> wrote = begun_ ? write(source) : false;
       if (!wrote) return stop(wrote.error());
       const Result<bool> came = read();
       if (!came) return fail(came);
-      if (said() > limit_.bytes) return stop(too_much(argv[0]));
+      if (said() > limit_.bytes) return stop(too_much());
       if (ended()) break;
-      if ((*wrote || *came) && limit_.of == Limit::Of::silence) extend();
+      if (begun_ && (*wrote || *came) && limit_.of == Limit::Of::silence) extend();
       // Also while it talks: one that never ends must not be heard for ever.
-      if (Clock::now() >= end_) return stop(late(argv[0]));
+      if (Clock::now() >= end_) return stop(late());
       if (*wrote || *came) continue;
       if (!knock()) return fail("{}: the connection is lost", host_name_);
       wait_for_socket(session_, end_);
     }
+    // Where the host has room for one program at a time, the next waits for this one's end.
+    (void)wait_for_close(session_, channel_, Clock::now() + kClosePatience);
     return complete();
   }
 
- private:
-  void extend() { end_ = std::min(Clock::now() + limit_.time, begun_ + limit_.most); }
+  void begin() {
+    begun_ = Clock::now();
+    begun_unix_ = unix_now();
+    extend();
+  }
+  void extend() { end_ = std::min(Clock::now() + limit_.time, *begun_ + limit_.most); }
+
+  void end_input() {
+    if (!end_input_at_ || begun_ || Clock::now() < *end_input_at_) return;
+    end_input_at_.reset();
+    input_ended_at_ = Clock::now();
+    ssh_channel_send_eof(channel_.get());
+  }
 
   Error lost() const {
     return {fmt::format("{}: the connection is lost: {}", host_name_, ssh_get_error(session_))};
   }
-  Error late(const std::string& program) const {
-    const auto seconds_of = [](std::chrono::milliseconds time) {
-      return std::chrono::duration<double>(time).count();
-    };
-    if (limit_.of == Limit::Of::silence && end_ == begun_ + limit_.most)
+  Error late() const {
+    if (!begun_)
+      return {fmt::format("{}: no answer: the login shell there has not run the command within "
+                          "{:.3g} s",
+                          host_name_, seconds_of(patience_))};
+    if (limit_.of == Limit::Of::silence && end_ == *begun_ + limit_.most)
       return {fmt::format("{}: {} was still talking after {} s and was stopped", host_name_,
-                          program, seconds_of(limit_.most))};
+                          program_, seconds_of(limit_.most))};
     const double seconds = seconds_of(limit_.time);
     if (limit_.of == Limit::Of::silence)
       return {fmt::format("{}: no answer for {} s", host_name_, seconds)};
-    return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program,
+    return {fmt::format("{}: {} did not end within {} s and was stopped", host_name_, program_,
                         seconds)};
   }
 
-  Error too_much(const std::string& program) const {
-    return {fmt::format("{}: {} said more than {} bytes and was stopped", host_name_, program,
+  Error too_much() const {
+    return {fmt::format("{}: {} said more than {} bytes and was stopped", host_name_, program_,
                         limit_.bytes)};
   }
   size_t said() const { return completed_.out.size() + completed_.err.size(); }
-
-  Result<> start() {
-    channel_.reset(ssh_channel_new(session_));
-    if (!channel_) return tl::unexpected(lost());
-    const auto step = [&](auto function) -> Result<> {
-      const int answer = until_done(session_, end_, [&] { return function(channel_.get()); });
-      if (answer == SSH_OK) return {};
-      if (answer == SSH_AGAIN) {
-        return fail("{}: the host stopped answering: no program could be started within {} s",
-                    host_name_, std::chrono::duration<double>(limit_.time).count());
-      }
-      return tl::unexpected(lost());
-    };
-    Result<> opened = step([](ssh_channel c) { return ssh_channel_open_session(c); });
-    if (!opened) return opened;
-    return step([](ssh_channel c) { return ssh_channel_request_exec(c, kReadArguments); });
-  }
 
   /// An ignored message now and then: what is sent and never acknowledged makes the kernel notice a
   /// dead network (kSilence), also while a program works and says nothing. False: it has.
@@ -137,8 +192,11 @@ class Exec {
             channel_.get(), buffer_.data(), static_cast<uint32_t>(buffer_.size()), is_stderr);
         if (n == SSH_ERROR && !ssh_is_connected(session_)) return tl::unexpected(lost());
         if (n <= 0) break;
-        (is_stderr ? completed_.err : completed_.out)
-            .append(buffer_.data(), static_cast<size_t>(n));
+        std::string& text = is_stderr ? completed_.err : completed_.out;
+        const size_t before = text.size();
+        text.append(buffer_.data(), static_cast<size_t>(n));
+        if (!begun_ && text.find(kBegin, before - std::min(before, kBegin.size())) != text.npos)
+          begin();
         came = true;
       }
     }
@@ -153,35 +211,36 @@ class Exec {
     return completed_.exit_code >= 0 || ssh_channel_is_closed(channel_.get());
   }
 
-  /// Ends the program, once: what ends it is not ended in turn. Not by a signal request: OpenSSH
-  /// refuses those to root.
+  /// Ends the program, once: what ends it is not ended in turn. OpenSSH refuses a signal request to
+  /// root, and where there is no room for a second program there is no other way.
   tl::unexpected<Error> stop(Error error) {
+    if (ssh_is_connected(session_)) {
+      (void)ssh_channel_request_send_signal(channel_.get(), "KILL");
+      if (wait_for_close(session_, channel_, Clock::now() + kSignalPatience))
+        return tl::unexpected(std::move(error));
+    }
     channel_.reset();
     const std::string group = cut_to_begin(completed_.err);
     if (!ends_another_ && !group.empty() && ssh_is_connected(session_)) {
-      Exec killer(session_, host_name_, Limit{std::chrono::seconds(5)});
+      Exec killer(session_, host_name_, Limit{kKillPatience}, kKillPatience + patience_);
       killer.ends_another_ = true;
       (void)killer.run({"/bin/sh", "-c", "kill -s KILL -- \"-$1\"", "sh", group}, {});
+      // It keeps the only room there is: the next program needs a connection of its own.
+      if (!killer.begun_) shutdown(ssh_get_fd(session_), SHUT_RDWR);
     }
     return tl::unexpected(std::move(error));
   }
 
-  /// Removes what came before the program's own output; gives its process group, or nothing when it
-  /// has not begun.
-  static std::string cut_to_begin(std::string& text) {
-    const size_t begin = text.find(kBegin);
-    const size_t end = begin == std::string::npos ? begin : text.find('\n', begin);
-    if (end == std::string::npos) return {};
-    std::string group = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
-    text.erase(0, end + 1);
-    return group;
-  }
-
   Result<Completed> complete() {
     if (!ssh_is_connected(session_)) return tl::unexpected(lost());
+    const std::string out = excerpt(completed_.out), err = excerpt(completed_.err);
     if (cut_to_begin(completed_.out).empty() || cut_to_begin(completed_.err).empty()) {
-      return fail("{}: the login shell there did not run the command; it said: {}{}", host_name_,
-                  excerpt(completed_.out), excerpt(completed_.err));
+      const bool nothing = out.empty() && err.empty();
+      return fail(
+          "{}: the login shell there did not run the command; it said: {}{}. Does a start-up file "
+          "(~/.bashrc, ~/.zshenv …) end or replace it, as `exec zsh` does? Let it do so only where "
+          "there is a terminal: `[ -t 0 ] && exec zsh`",
+          host_name_, nothing ? "nothing" : out, err);
     }
     if (completed_.exit_code < 0) return fail("{}: the program gave no exit code", host_name_);
     return std::move(completed_);
@@ -192,7 +251,13 @@ class Exec {
   ssh_session session_;
   const std::string& host_name_;
   const Limit limit_;
-  const Clock::time_point begun_ = Clock::now();
+  const std::chrono::milliseconds patience_;
+  std::string program_;
+  Clock::time_point opened_;
+  std::optional<Clock::time_point> begun_;
+  double begun_unix_ = 0;
+  std::optional<Clock::time_point> end_input_at_;
+  std::optional<Clock::time_point> input_ended_at_;
   Clock::time_point end_;
   Clock::time_point knocked_ = Clock::now();
   bool ends_another_ = false;
@@ -204,12 +269,48 @@ class Exec {
   std::vector<char> buffer_ = std::vector<char>(1 << 16);
 };
 
+/// By how many seconds a clock that showed `there` between the two times is ahead.
+double ahead(double there, double asked, double answered) {
+  return there < asked ? there - asked : std::max(0.0, there - answered);
+}
+
 }  // namespace
 
 Result<Completed> exec(ssh_session session, const std::string& host_name,
-                       const std::vector<std::string>& argv, const Source& source, Limit limit) {
+                       const std::vector<std::string>& argv, const Source& source, Limit limit,
+                       std::chrono::milliseconds& shell_start) {
   if (argv.empty()) return fail("{}: nothing to run: argv is empty", host_name);
-  return Exec(session, host_name, limit).run(argv, source);
+  Exec running(session, host_name, limit, limit.time + kSlower * shell_start);
+  Result<Completed> completed = running.run(argv, source);
+  if (running.begun()) shell_start = std::max(shell_start, running.shell_start());
+  return completed;
+}
+
+Result<Greeting> greet(ssh_session session, const std::string& host_name,
+                       std::chrono::milliseconds patience) {
+  // A start-up file that reads its input goes on when that ends.
+  constexpr std::chrono::seconds kOpenFor{8};
+  constexpr std::chrono::milliseconds kAtOnce{1500};
+  Exec hello(session, host_name, Limit{.bytes = size_t{64} << 10}, patience);
+  const Result<Completed> said = hello.run_without_input(kSayClock, kOpenFor);
+  if (!said) return fail(said);
+  const double answered = unix_now();
+  if (const auto after = hello.begun_after_input(); after && *after < kAtOnce) {
+    Exec again(session, host_name, Limit{.bytes = size_t{64} << 10}, patience);
+    if (const auto heard = again.run_without_input(kSayClock, {}); !heard) return fail(heard);
+    if (again.shell_start() < kOpenFor / 2)
+      return fail(
+          "{}: a start-up file of the login shell there (~/.bashrc, ~/.profile …) reads from its "
+          "input, which is where Heddle's commands come from: let it read only where there is a "
+          "terminal: `[ -t 0 ] && read …`",
+          host_name);
+  }
+  Greeting greeting{.shell_start = hello.shell_start()};
+  double there = 0;
+  const char* text = said->out.data();
+  if (std::from_chars(text, text + said->out.size(), there).ec == std::errc())
+    greeting.clock_ahead = ahead(there, hello.begun_unix(), answered);
+  return greeting;
 }
 
 }  // namespace heddle::remote

@@ -150,6 +150,31 @@ std::string host_key_algorithms(const KnownHosts& known) {
   return fmt::format("{}", fmt::join(all, ","));
 }
 
+/// libssh's words for why the two ends cannot talk; where they have no algorithm in common, which
+/// the host would have to offer.
+std::string why_none(const std::string& error) {
+  constexpr std::array<std::array<std::string_view, 3>, 4> kKinds{
+      {{"kex algos", "key exchange", "KexAlgorithms"},
+       {"server host key", "kind of host key", "HostKeyAlgorithms"},
+       {"encryption", "cipher", "Ciphers"},
+       {"mac algo", "MAC", "MACs"}}};
+  const auto between = [&](std::string_view before) {
+    const size_t at = error.find(before);
+    if (at == error.npos) return std::string();
+    const size_t begin = at + before.size();
+    return error.substr(begin, error.find(']', begin) - begin);
+  };
+  const std::string method = between("no match for method ");
+  for (const auto& [words, what, option] : kKinds) {
+    if (!method.starts_with(words)) continue;
+    return fmt::format(
+        "its SSH server has no {} in common with Heddle's libssh {}: it offers {}; Heddle has {}. "
+        "Its administrator can add one of these to {} in sshd_config",
+        what, ssh_version(0), between("server ["), between("client ["), option);
+  }
+  return error;
+}
+
 /// libssh reads no file of the user: what it would make of them is not what ssh does.
 void configure(ssh_session session, int socket, const Host& host, const KnownHosts& known,
                const std::string& folder) {
@@ -176,6 +201,19 @@ void SessionClosed::operator()(ssh_session session) const {
   ssh_free(session);
 }
 
+bool take_in(ssh_session session) {
+  pollfd polled{ssh_get_fd(session), POLLIN, 0};
+  if (poll(&polled, 1, 0) <= 0) return true;
+  char byte = 0;
+  if (recv(polled.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return false;
+  ssh_event event = ssh_event_new();
+  ssh_event_add_session(event, session);
+  ssh_event_dopoll(event, 0);
+  ssh_event_remove_session(event, session);
+  ssh_event_free(event);
+  return ssh_is_connected(session) != 0;
+}
+
 void wait_for_socket(ssh_session session, Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   short events = POLLIN;
@@ -195,6 +233,7 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
     return tl::unexpected(ConnectError{
         Kind::host_key_refused, fmt::format("{}: {}", host.name, known.error().message), {}});
   }
+  const UserAlgorithms taken;
   Session session(ssh_new());
   configure(session.get(), socket, host, *known, folder);
   const int answer =
@@ -212,14 +251,15 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
     return tl::unexpected(
         ConnectError{Kind::protocol,
                      fmt::format("{}no SSH connection to {} port {}: {}", before_address(host),
-                                 host.address, host.port, ssh_get_error(session.get())),
+                                 host.address, host.port, why_none(ssh_get_error(session.get()))),
                      {}});
   }
   if (const auto checked = check_host_key(session.get(), host, *known, accepted, deadline);
       !checked) {
     return tl::unexpected(checked.error());
   }
-  if (const auto allowed = authenticate(session.get(), host, options, deadline); !allowed) {
+  if (const auto allowed = authenticate(session.get(), host, options, taken, deadline);
+      !allowed) {
     return tl::unexpected(allowed.error());
   }
   return session;

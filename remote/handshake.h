@@ -20,13 +20,18 @@ using Session = std::unique_ptr<ssh_session_struct, SessionClosed>;
 /// Waits until the session's socket has something to do, at most 100 ms and not beyond `deadline`.
 void wait_for_socket(ssh_session session, Clock::time_point deadline);
 
+/// Handles what the host has sent, without waiting. False when it has hung up.
+bool take_in(ssh_session session);
+
 /// Calls a non-blocking libssh function until it does not answer SSH_AGAIN; SSH_AGAIN at the
-/// deadline.
+/// deadline, SSH_ERROR when the connection is gone.
 template <typename Function>
 int until_done(ssh_session session, Clock::time_point deadline, Function function) {
   for (;;) {
     const int answer = function();
     if (answer != SSH_AGAIN || Clock::now() >= deadline) return answer;
+    // libssh itself goes on asking for more.
+    if (!ssh_is_connected(session)) return SSH_ERROR;
     wait_for_socket(session, deadline);
   }
 }

@@ -16,6 +16,17 @@ namespace {
 
 constexpr size_t kPiece = 1 << 16;
 
+/// libssh's words, or what the host's reason means (RFC 4254, 5.1).
+std::string why_not_forwarded(const std::string& error) {
+  if (error.find(" error (1)") != error.npos)
+    return "it forwards no connections, or not this one: AllowTcpForwarding, DisableForwarding or "
+           "PermitOpen of its sshd_config forbid it, or the options of your key in "
+           "authorized_keys. Its administrator can permit it";
+  if (error.find(" error (2)") != error.npos)
+    return "nobody answers there (" + error + ")";
+  return error;
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<Jump>, ConnectError> Jump::open(
@@ -39,8 +50,8 @@ tl::expected<std::unique_ptr<Jump>, ConnectError> Jump::open(
     return ssh_channel_open_forward(channel, address.c_str(), port, "localhost", 0);
   });
   if (answer != SSH_OK) {
-    const std::string why =
-        answer == SSH_AGAIN ? "no answer in time" : ssh_get_error(session->get());
+    const std::string why = answer == SSH_AGAIN ? "no answer in time"
+                                                : why_not_forwarded(ssh_get_error(session->get()));
     return tl::unexpected(ConnectError{Kind::unreachable,
                                        fmt::format("{}: no connection from there to {} port {}: {}",
                                                    jump_host.name, address, port, why),

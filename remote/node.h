@@ -37,6 +37,12 @@ struct Range {
   uint64_t max_bytes = 1 << 20;
 };
 
+/// What was learnt when the connection began.
+struct Greeting {
+  std::chrono::milliseconds shell_start{0};  // how long the login shell takes to run a command
+  double clock_ahead = 0;                    // seconds, of the node's clock; 0: none to be seen
+};
+
 struct Put {
   std::string from;    // a file on this machine
   std::string to;      // absolute path on the node; its folder must exist
@@ -56,6 +62,7 @@ class Node {
   virtual bool is_this_machine() const = 0;
   /// False once the connection is lost: make a new Node. Always true on this machine.
   virtual bool connected() const = 0;
+  virtual Greeting greeting() const { return {}; }
 
   /// Runs a program without a terminal. A non-zero exit code is no error. At the deadline the
   /// program is killed and the result is an error. A child left behind must have its output

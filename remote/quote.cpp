@@ -6,11 +6,16 @@ namespace heddle::remote {
 // that a program ended by a signal gives 128 + signal as the shell's own exit code.
 const char* const kReadArguments =
     "exec /bin/sh -c '"
+    "echo heddle-output-begins $$; echo heddle-output-begins $$ >&2; "
     "nl=$(printf \"\\012.\"); nl=${nl%.}; "
     "IFS= read -r line || exit 126; "
     "eval \"set -- $line\"; "
-    "echo heddle-output-begins $$; echo heddle-output-begins $$ >&2; "
     "\"$@\"; exit $?'";
+
+const char* const kSayClock =
+    "exec /bin/sh -c '"
+    "echo heddle-output-begins $$; echo heddle-output-begins $$ >&2; "
+    "date +%s.%N'";
 
 std::string quote(std::string_view argument) {
   std::string text = "'";

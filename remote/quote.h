@@ -14,13 +14,16 @@ std::string quote(std::string_view argument);
 /// (see kReadArguments): the line can then travel on a program's stdin.
 std::string quote_line(const std::vector<std::string>& argv);
 
-/// The fixed command that every exec request sends. It reads one line of quote_line() from stdin,
-/// says where its output begins (a login script may have printed before) and runs the arguments on
-/// the rest of stdin. Its text means the same to sh, bash, zsh, csh and fish.
+/// The fixed command that starts every program. It says where its output begins (a login script may
+/// have printed before), reads one line of quote_line() from stdin and runs the arguments on the
+/// rest of stdin. Its text means the same to sh, bash, zsh, csh and fish.
 extern const char* const kReadArguments;
 
-/// What kReadArguments prints on stdout and on stderr before the program's own output, followed by
-/// the number of its process group and a newline.
+/// The same for the first look at a host: reads nothing and prints the host's time, Unix seconds.
+extern const char* const kSayClock;
+
+/// Both commands print this on stdout and on stderr first, followed by the number of their process
+/// group and a newline.
 inline constexpr std::string_view kBegin = "heddle-output-begins ";
 
 }  // namespace heddle::remote

@@ -1,7 +1,8 @@
 // How ssh would reach a host, from ~/.ssh/config and /etc/ssh/ssh_config: HostName, User, Port,
 // IdentityFile, IdentitiesOnly, ProxyJump, HostKeyAlias, UserKnownHostsFile, GlobalKnownHostsFile,
-// in Host and Match blocks and included files. Every other line that holds for a host is noted by
-// place and name; hosts that could not be reached without it are refused.
+// in Host and Match blocks and included files. Every other line that holds for a host and would
+// change how it is reached is noted by place and name; hosts that could not be reached without it
+// are refused.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ namespace heddle::remote {
 
 struct ResolvedHost {
   Host host;
-  std::vector<std::string> notes;  // "FILE:LINE: ForwardAgent is ignored"
+  std::vector<std::string> notes;  // "FILE:LINE: BindAddress is ignored"
 };
 
 struct SshConfig {

@@ -15,6 +15,61 @@ const std::vector<std::string> kOneWord{"hostname",     "user",           "port"
                                         "identityfile", "identitiesonly", "hostkeyalias"};
 const std::vector<std::string> kWords{"userknownhostsfile", "globalknownhostsfile"};
 const std::vector<std::string> kWays{"proxyjump", "proxycommand"};
+// Of terminals, of forwarding, of other ways to log in than by key, of how long ssh waits. What
+// decides about keys, addresses and ciphers is none of these.
+const std::vector<std::string> kIdle{"addkeystoagent",
+                                     "batchmode",
+                                     "challengeresponseauthentication",
+                                     "clearallforwardings",
+                                     "compression",
+                                     "connectionattempts",
+                                     "connecttimeout",
+                                     "controlmaster",
+                                     "controlpath",
+                                     "controlpersist",
+                                     "dynamicforward",
+                                     "enableescapecommandline",
+                                     "escapechar",
+                                     "exitonforwardfailure",
+                                     "fingerprinthash",
+                                     "forkafterauthentication",
+                                     "forwardagent",
+                                     "forwardx11",
+                                     "forwardx11timeout",
+                                     "forwardx11trusted",
+                                     "gatewayports",
+                                     "gssapiauthentication",
+                                     "gssapidelegatecredentials",
+                                     "hashknownhosts",
+                                     "ipqos",
+                                     "kbdinteractiveauthentication",
+                                     "kbdinteractivedevices",
+                                     "localcommand",
+                                     "localforward",
+                                     "loglevel",
+                                     "logverbose",
+                                     "numberofpasswordprompts",
+                                     "obscurekeystroketiming",
+                                     "passwordauthentication",
+                                     "permitlocalcommand",
+                                     "permitremoteopen",
+                                     "proxyusefdpass",
+                                     "rekeylimit",
+                                     "remoteforward",
+                                     "requesttty",
+                                     "sendenv",
+                                     "serveralivecountmax",
+                                     "serveraliveinterval",
+                                     "stdinnull",
+                                     "streamlocalbindmask",
+                                     "streamlocalbindunlink",
+                                     "syslogfacility",
+                                     "tcpkeepalive",
+                                     "tunnel",
+                                     "tunneldevice",
+                                     "updatehostkeys",
+                                     "visualhostkey",
+                                     "xauthlocation"};
 
 bool has(const std::vector<std::string>& keys, const std::string& key) {
   return std::ranges::find(keys, key) != keys.end();
@@ -41,6 +96,8 @@ bool is_followed(const ConfigLine& line) {
   const std::string& key = line.key;
   return has(kOneWord, key) || has(kWords, key) || has(kWays, key) || key == "ignoreunknown";
 }
+
+bool is_idle(const ConfigLine& line) { return has(kIdle, line.key); }
 
 bool is_none(const ConfigLine& line) { return lower(line.rest) == "none"; }
 

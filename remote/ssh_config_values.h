@@ -12,6 +12,9 @@ namespace heddle::remote {
 /// Keywords that Heddle follows; all others are ignored, or refused by name.
 bool is_followed(const ConfigLine& line);
 
+/// Keywords that change nothing about how Heddle reaches a host: nothing is said of them.
+bool is_idle(const ConfigLine& line);
+
 /// Whether the words of a line that Heddle follows are what its keyword takes. "FILE:LINE: …"
 Result<> check_value(const ConfigLine& line);
 

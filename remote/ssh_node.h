@@ -16,6 +16,7 @@ class SshNode final : public Node {
 
   bool is_this_machine() const override { return false; }
   bool connected() const override { return session_->connected(); }
+  Greeting greeting() const override { return session_->greeting(); }
   Result<Completed> run(const Command& command) override;
   Result<> put_file(const Put& put, const Progress& progress) override;
   Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) override;

@@ -1,8 +1,5 @@
 #include "remote/ssh_session.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <future>
 
 #include "base/guard.h"
@@ -15,24 +12,13 @@ namespace {
 constexpr std::chrono::seconds kLook{1};
 constexpr std::chrono::seconds kKeepAlive{5};
 
-/// Handles what the host sent unasked. False when it has hung up.
-bool drain(ssh_session session) {
-  pollfd polled{ssh_get_fd(session), POLLIN, 0};
-  if (poll(&polled, 1, 0) <= 0) return true;
-  char byte = 0;
-  if (recv(polled.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return false;
-  ssh_event event = ssh_event_new();
-  ssh_event_add_session(event, session);
-  ssh_event_dopoll(event, 0);
-  ssh_event_remove_session(event, session);
-  ssh_event_free(event);
-  return ssh_is_connected(session) != 0;
-}
-
 }  // namespace
 
-SshSession::SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump)
+SshSession::SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump,
+                       Greeting greeting)
     : host_name_(std::move(host_name)),
+      greeting_(greeting),
+      shell_start_(greeting.shell_start),
       jump_(std::move(jump)),
       session_(std::move(session)),
       owner_([this] { serve(); }) {}
@@ -67,7 +53,7 @@ void SshSession::serve() {
 /// An ignored message now and then makes the kernel notice a dead network (kSilence).
 void SshSession::watch_idle() {
   if (!connected_) return;
-  if (!drain(session_.get())) connected_ = false;
+  if (!take_in(session_.get())) connected_ = false;
   if (Clock::now() - last_sent_ < kKeepAlive) return;
   last_sent_ = Clock::now();
   if (ssh_send_ignore(session_.get(), "keepalive") != SSH_OK) connected_ = false;
@@ -77,8 +63,8 @@ Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Sour
                                       Limit limit) {
   std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
     if (!connected_) return fail("{}: the connection is lost", host_name_);
-    Result<Completed> completed =
-        caught([&] { return exec(session_.get(), host_name_, argv, source, limit); });
+    Result<Completed> completed = caught(
+        [&] { return exec(session_.get(), host_name_, argv, source, limit, shell_start_); });
     if (!ssh_is_connected(session_.get())) connected_ = false;
     return completed;
   });

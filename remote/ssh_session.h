@@ -24,8 +24,8 @@ class Jump;
 /// stops the program.
 using Source = std::function<Result<size_t>(char* buffer, size_t size)>;
 
-/// How long a program may take, in all or without a byte moving either way, and how much it may
-/// say.
+/// How long a program may take from its first word on, in all or without a byte moving either way,
+/// and how much it may say.
 struct Limit {
   enum class Of { whole, silence };
   std::chrono::milliseconds time{30000};
@@ -37,7 +37,8 @@ struct Limit {
 class SshSession {
  public:
   /// `jump`: what carries the session's socket, if not a plain connection.
-  SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump);
+  SshSession(std::string host_name, Session session, std::unique_ptr<Jump> jump,
+             Greeting greeting = {});
   ~SshSession();
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
@@ -47,12 +48,15 @@ class SshSession {
   Result<Completed> execute(const std::vector<std::string>& argv, Source source, Limit limit);
   bool connected() const { return connected_; }
   const std::string& host_name() const { return host_name_; }
+  const Greeting& greeting() const { return greeting_; }
 
  private:
   void serve();
   void watch_idle();
 
   const std::string host_name_;
+  const Greeting greeting_;
+  std::chrono::milliseconds shell_start_;  // the owner thread's
   std::unique_ptr<Jump> jump_;  // outlives the session, which runs through it
   Session session_;
   std::atomic<bool> connected_{true};

@@ -191,10 +191,14 @@ void Ingestor::warn_of_series(const LogKey& log) {
 
 void Ingestor::apply_start(const LogKey& log, const Start& start) {
   if (log.rank == kSupervisorRank) return;
+  const double time = start.time - clock_ahead(connection_, log.run);
   connection_.execute(
-      "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'",
-      start.time, log.run);
+      "UPDATE runs SET state = 'running', started = ? WHERE id = ? AND state = 'preparing'", time,
+      log.run);
   if (log.rank != 0) return;
+  // The end is a record of the same host: by another clock the two would make no duration.
+  if (log.epoch == 0)
+    connection_.execute("UPDATE runs SET started = ? WHERE id = ?", time, log.run);
   Values environment = values_of(start.environment);
   environment["mode"] = start.mode;
   environment["ranks"] = static_cast<double>(start.world_size);
@@ -225,7 +229,9 @@ void Ingestor::apply_plan(const LogKey& log, const telemetry::Plan& plan) {
 void Ingestor::apply_end(const LogKey& log, const End& end) {
   const std::optional<RunState> state = run_state(end.state);
   if (log.rank == kSupervisorRank) {
-    if (state) (void)set_state(connection_, log.run, *state, end.cause, end.time);
+    if (state)
+      (void)set_state(connection_, log.run, *state, end.cause,
+                      end.time - clock_ahead(connection_, log.run));
     return;
   }
   if (state == RunState::failed && !end.cause.empty()) {

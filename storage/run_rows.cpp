@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/excerpt.h"
+#include "storage/clock.h"
 #include "storage/series.h"
 
 namespace heddle::storage {
@@ -97,7 +98,38 @@ Result<> check_free_to_save(Connection& connection, const NewRun& run) {
   return {};
 }
 
+double time_of(const telemetry::Record& record) {
+  return std::visit([](const auto& content) { return content.time; }, record);
+}
+
+/// When the newest record of its ranks and its supervisor was made; of a run without one, when it
+/// was started.
+std::optional<double> last_sign(Connection& connection, RunId run) {
+  std::optional<double> last;
+  Rows rows = connection.query(
+      "SELECT type, payload FROM records JOIN (SELECT rank AS r, epoch AS e, max(seq) AS s FROM "
+      "records WHERE run = ?1 GROUP BY rank, epoch) ON rank = r AND epoch = e AND seq = s "
+      "WHERE run = ?1",
+      run);
+  while (rows.next()) {
+    const auto record =
+        telemetry::decode(static_cast<telemetry::Type>(rows.integer(0)), rows.blob(1));
+    if (record && std::isfinite(time_of(*record)))
+      last = std::max(last.value_or(time_of(*record)), time_of(*record));
+  }
+  if (last) return *last - clock_ahead(connection, run);
+  Rows started = connection.query("SELECT started FROM runs WHERE id = ?", run);
+  return started.next() ? started.optional_real(0) : std::nullopt;
+}
+
 }  // namespace
+
+double clock_ahead(Connection& connection, RunId run) {
+  Rows rows = connection.query(
+      "SELECT value FROM facts WHERE key = (SELECT id FROM keys WHERE name = ?) AND run = ?",
+      std::string("environment.") + kClockAhead, run);
+  return rows.next() ? rows.optional_real(0).value_or(0) : 0;
+}
 
 double unix_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -164,7 +196,8 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
 Result<> set_state(Connection& connection, RunId run, RunState state, const std::string& cause,
                    double time) {
   if (Result<> found = require_run(connection, run); !found) return found;
-  if (time <= 0) time = unix_now();
+  if (time <= 0)
+    time = state == RunState::lost ? last_sign(connection, run).value_or(unix_now()) : unix_now();
   connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state),
                      excerpt(cause, kMostLineBytes), run);
   if (state == RunState::running) {

@@ -14,6 +14,9 @@ namespace heddle::storage {
 /// Seconds since the Unix epoch.
 double unix_now();
 
+/// See kClockAhead; 0 where the host's clock is not off.
+double clock_ahead(Connection& connection, RunId run);
+
 /// How a number that is NaN or infinite is kept beside NULL: 0 finite, 1 NaN, 2 +inf, 3 −inf.
 int nonfinite_flag(double value);
 double number_of(std::optional<double> stored, int64_t flag);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/launch/process.h"
+#include "storage/clock.h"
 #include "workbench/host_feed.h"
 #include "workbench/import.h"
 #include "workbench/targets.h"
@@ -33,15 +34,24 @@ constexpr milliseconds kRetryMost{15000};
 /// How often an answer of the hosts is written down: each costs a commit.
 constexpr double kNote = 2;  // seconds
 
+/// What the store knows of the clock of its first host.
+double known_clock(const storage::RunDetail& run) {
+  const auto found = run.environment.find(storage::kClockAhead);
+  if (found == run.environment.end()) return 0;
+  const auto* ahead = std::get_if<double>(&found->second);
+  return ahead ? *ahead : 0;
+}
+
 /// How a run ended: of several hosts the first failure tells, then a loss, then a stop.
 struct Verdict {
   RunState state = RunState::done;
   std::string cause;
-  double finished = 0;
+  double finished = 0;  // by this machine's clock; 0: nobody knows
 };
 
 Verdict verdict_of(const std::deque<HostFeed>& feeds) {
   const launch::End* first_failed = nullptr;
+  double failed_at = 0;
   Verdict verdict;
   for (const HostFeed& feed : feeds) {
     if (feed.lost()) {
@@ -50,18 +60,22 @@ Verdict verdict_of(const std::deque<HostFeed>& feeds) {
       continue;
     }
     const launch::End& end = *feed.end();
-    if (end.state == "failed" && (!first_failed || end.finished < first_failed->finished)) {
+    const double finished = end.finished - feed.clock_ahead();
+    if (end.state == "failed" && (!first_failed || finished < failed_at)) {
       first_failed = &end;
+      failed_at = finished;
     } else if (end.state == "stopped" && verdict.state == RunState::done) {
       verdict.state = RunState::stopped;
       verdict.cause = end.cause;
     }
-    verdict.finished = std::max(verdict.finished, end.finished);
+    verdict.finished = std::max(verdict.finished, finished);
   }
   // The others of a lost host fail for want of it.
   if (first_failed && verdict.state != RunState::lost) {
-    return {RunState::failed, first_failed->cause, first_failed->finished};
+    return {RunState::failed, first_failed->cause, failed_at};
   }
+  // The others' ends are not the lost host's.
+  if (verdict.state == RunState::lost) verdict.finished = 0;
   return verdict;
 }
 
@@ -77,7 +91,8 @@ class RunFollower {
         changed_(changed),
         stop_(std::move(stop)),
         poll_(place_.target.hosts[0].is_this_machine() ? kPollHere : kPollRemote) {
-    for (size_t i = 0; i < place_.shares.size(); ++i) feeds_.emplace_back(writer, run_, place_, i);
+    for (size_t i = 0; i < place_.shares.size(); ++i)
+      feeds_.emplace_back(writer, run_, place_, i, i == 0 ? known_clock(run) : 0);
     heard_.resize(feeds_.size());
     quiet_since_ = steady_clock::now();
   }

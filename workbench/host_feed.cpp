@@ -1,12 +1,14 @@
 #include "workbench/host_feed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/read_json.h"
 #include "engine/launch/end_proof.h"
 #include "engine/telemetry/record.h"
 #include "remote/connect.h"
+#include "storage/clock.h"
 #include "workbench/supervisor.h"
 
 namespace heddle::workbench {
@@ -16,17 +18,21 @@ constexpr uint64_t kPiece = 1 << 20;
 /// Of all logs at once: nothing counts before all of it has come, and a slow link brings this much
 /// well before the host is given up.
 constexpr uint64_t kAtOnce = 2 << 20;
+/// Of what is measured of a clock over a network, in seconds.
+constexpr double kClockNoise = 1;
 
 }  // namespace
 
-HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index)
+HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index,
+                   double clock_ahead)
     : writer_(writer),
       run_(run),
       share_(place.shares[index]),
       epoch_(place.epoch),
       end_key_(place.end_key),
       index_(index),
-      name_(place.target.hosts[index].name) {
+      name_(place.target.hosts[index].name),
+      clock_ahead_(clock_ahead) {
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
     logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir(), rank, epoch_), 0});
   }
@@ -42,6 +48,7 @@ Result<> HostFeed::connect(const remote::Target& target) {
   auto node = remote::connect(target, target.hosts[index_]);
   if (!node) return fail("{}", node.error().message);
   node_ = std::move(*node);
+  if (Result<> noted = note_clock(node_->greeting().clock_ahead); !noted) return noted;
   for (Log& log : logs_) {
     const Result<uint64_t> cursor = writer_.cursor(run_, log.rank, epoch_).get();
     if (!cursor) return fail(cursor);
@@ -52,45 +59,44 @@ Result<> HostFeed::connect(const remote::Target& target) {
   return {};
 }
 
+/// The store keeps that of the host of rank 0, by whose records a run starts and ends.
+Result<> HostFeed::note_clock(double ahead) {
+  if (std::abs(ahead - clock_ahead_) < kClockNoise) return {};
+  clock_ahead_ = std::abs(ahead) < kClockNoise ? 0 : ahead;
+  if (index_ > 0) return {};
+  return writer_.set_environment(run_, {{storage::kClockAhead, clock_ahead_}}).get();
+}
+
 Result<uint64_t> HostFeed::poll() {
   // What ended before the reading has been read to its end when nothing came.
   const bool over = end_ || loss_;
-  if (!end_)
-    if (Result<> looked = look_for_end(); !looked) return fail(looked);
-  const Result<uint64_t> came = read(logs_);
-  if (came && over && *came == 0) drained_ = true;
+  // In one go, since each costs a login shell; the end first, which is written last.
+  std::vector<remote::Range> ranges{{share_.run_dir() + "/end.json", 0, kPiece}};
+  const uint64_t most = std::min(kPiece, kAtOnce / std::max<uint64_t>(logs_.size(), 1));
+  for (const Log& log : logs_) ranges.push_back({log.path, log.offset, most});
+  auto pieces = node_->read(ranges);
+  if (!pieces) return fail(pieces);
+  if (!end_) look_for_end(pieces->front());
+  uint64_t came = 0;
+  for (size_t i = 0; i < logs_.size(); ++i) {
+    std::optional<std::string>& piece = (*pieces)[i + 1];
+    if (piece && logs_[i].rank == telemetry::kSupervisorRank)
+      piece->resize(before_end(logs_[i].offset, *piece));
+    if (!piece || piece->empty()) continue;
+    came += piece->size();
+    if (Result<> taken = ingest(logs_[i], std::move(*piece)); !taken) return fail(taken);
+  }
+  if (over && came == 0) drained_ = true;
   return came;
 }
 
-Result<> HostFeed::look_for_end() {
-  const auto read = node_->read({{share_.run_dir() + "/end.json", 0, kPiece}});
-  if (!read) return fail(read);
-  const std::optional<std::string>& text = read->front();
-  if (!text) return {};
-  const auto json = read_json(*text, launch::kRunFile);
+void HostFeed::look_for_end(const std::optional<std::string>& file) {
+  if (!file) return;
+  const auto json = read_json(*file, launch::kRunFile);
   Result<launch::End> end = json ? launch::end_from_json(*json) : fail(json);
   const launch::Part part{share_.folder, epoch_, share_.first_rank, share_.local_ranks};
   forged_ = !end || !launch::is_proven(*end, part, end_key_);
   if (!forged_) end_ = std::move(*end);
-  return {};
-}
-
-Result<uint64_t> HostFeed::read(std::vector<Log>& logs) {
-  std::vector<remote::Range> ranges;
-  const uint64_t most = std::min(kPiece, kAtOnce / std::max<uint64_t>(logs.size(), 1));
-  for (const Log& log : logs) ranges.push_back({log.path, log.offset, most});
-  auto pieces = node_->read(ranges);
-  if (!pieces) return fail(pieces);
-  uint64_t came = 0;
-  for (size_t i = 0; i < logs.size(); ++i) {
-    std::optional<std::string>& piece = (*pieces)[i];
-    if (piece && logs[i].rank == telemetry::kSupervisorRank)
-      piece->resize(before_end(logs[i].offset, *piece));
-    if (!piece || piece->empty()) continue;
-    came += piece->size();
-    if (Result<> taken = ingest(logs[i], std::move(*piece)); !taken) return fail(taken);
-  }
-  return came;
 }
 
 Result<> HostFeed::ingest(Log& log, std::string bytes) {

@@ -21,13 +21,17 @@ namespace heddle::workbench {
 
 class HostFeed {
  public:
-  /// Of the host `index` of the place.
-  HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index);
+  /// Of the host `index` of the place. `clock_ahead`: as it was found earlier, see there.
+  HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index,
+           double clock_ahead = 0);
 
   /// Connects if there is no connection, with what the target's hosts and keys now are. Asks the
   /// store where to read on.
   Result<> connect(const remote::Target& target);
   bool connected() const { return node_ && node_->connected(); }
+  /// By how many seconds the host's clock is ahead of this machine's. Within a second of what it
+  /// was, it stays: all times of a run are by one clock.
+  double clock_ahead() const { return clock_ahead_; }
   void disconnect() { node_.reset(); }
 
   /// Reads what is new of the logs and puts it into the store; the bytes that came. The end record
@@ -71,10 +75,9 @@ class HostFeed {
     uint64_t offset = 0;
   };
 
+  Result<> note_clock(double ahead);
   /// Takes the end from end.json, if it is there and the supervisor's own.
-  Result<> look_for_end();
-  /// The bytes that came of these logs.
-  Result<uint64_t> read(std::vector<Log>& logs);
+  void look_for_end(const std::optional<std::string>& file);
   Result<> ingest(Log& log, std::string bytes);
   /// How many of these bytes of the supervisor's log, from `offset` on, come before its end record.
   size_t before_end(uint64_t offset, std::string_view bytes);
@@ -86,6 +89,7 @@ class HostFeed {
   std::string end_key_;
   size_t index_;
   std::string name_;
+  double clock_ahead_;
   std::unique_ptr<remote::Node> node_;
   std::vector<Log> logs_;
   telemetry::LogReader supervisor_reader_;

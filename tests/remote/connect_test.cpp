@@ -160,12 +160,12 @@ class ConnectTest : public QObject {
     ConnectOptions options = sshd_->connect_options();
     options.ssh_folder = folder.path().toStdString();
     VERIFY_REFUSED(open_first(sshd_->trusted_target(), options), Kind::key_refused,
-                   "there is no key: make one with ssh-keygen");
+                   "there is no key. The host takes nothing but keys: make one with ssh-keygen");
     make_key(options.ssh_folder + "/id_ed25519");
     const auto refused = open_first(sshd_->trusted_target(), options);
     VERIFY_REFUSED(refused, Kind::key_refused, "id_ed25519: refused");
     VERIFY_REFUSED(refused, Kind::key_refused,
-                   fmt::format("ssh-copy-id -p {} root@127.0.0.1", sshd_->port()));
+                   "have its administrator add your public key to the authorized_keys of root");
   }
 
   void aKeyWithAPassphraseNeedsTheAgent() {
@@ -192,8 +192,11 @@ class ConnectTest : public QObject {
     Target only = sshd_->trusted_target();
     only.hosts[0].identities_only = true;
     only.hosts[0].identity_files = {key};
-    VERIFY_REFUSED(open_first(only, options), Kind::key_refused,
-                   "IdentitiesOnly keeps Heddle from asking the agent");
+    VERIFY_REFUSED(open_first(only, options), Kind::key_refused, "ssh-add " + key);
+    run({"ssh-keygen", "-q", "-p", "-P", "secret", "-N", "", "-f", key});
+    run({"ssh-add", "-q", key});
+    run({"ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", key});
+    VERIFY_RESULT(open_first(only, options));  // the agent has opened it
     qunsetenv("SSH_AUTH_SOCK");
     agent.kill();
     agent.waitForFinished();
@@ -246,7 +249,7 @@ class ConnectTest : public QObject {
       QVERIFY(open_first(jumping, sshd_->connect_options()));
       VERIFY_REFUSED(open_first(sshd_->target(), sshd_->connect_options()), Kind::host_key_unknown,
                      "is unknown");
-      VERIFY_REFUSED(open_first(sshd_->trusted_target(), no_keys), Kind::key_refused, "no key");
+      VERIFY_REFUSED(open_first(sshd_->trusted_target(), no_keys), Kind::key_refused, "there is no key");
     };
     all();
     const size_t before = open_files();

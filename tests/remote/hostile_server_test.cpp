@@ -111,17 +111,25 @@ class HostileServerTest : public QObject {
     return result.get();
   }
 
-  /// A host that lets us in, and whose login shell does this.
-  std::unique_ptr<Node> hostile(const std::string& shell) {
+  /// The host's login shell does this from now on.
+  void set_shell(const std::string& shell) {
     if (!sshd_) {
       test::SshdOptions options;
       options.login_shell = test::Sshd::home_there() + "/shell";
       sshd_ = must(test::Sshd::start(options));
     }
     const std::string file = sshd_->node_home() + "/shell";
-    std::ofstream(file) << "#!/bin/sh\n" << shell << "\n";
-    std::filesystem::permissions(file, std::filesystem::perms(0755));
-    return sshd_->connected();
+    std::ofstream(file + ".new") << "#!/bin/sh\n" << shell << "\n";
+    std::filesystem::permissions(file + ".new", std::filesystem::perms(0755));
+    std::filesystem::rename(file + ".new", file);
+  }
+
+  /// A host that lets us in, and whose login shell does this once we are.
+  std::unique_ptr<Node> hostile(const std::string& shell) {
+    set_shell("exec /bin/sh \"$@\"");
+    auto node = sshd_->connected();
+    set_shell(shell);
+    return node;
   }
 
  private Q_SLOTS:
@@ -241,6 +249,14 @@ class HostileServerTest : public QObject {
     const auto done = within_bounds([&] { return node->run(command); });
     QVERIFY(!done);  // none of these shells runs what it is told to
     QVERIFY(done.error().message.size() < 5000);
+
+    // The same from the beginning.
+    const Target target = sshd_->trusted_target();
+    ConnectOptions options = sshd_->connect_options();
+    options.shell_start = kDeadline;
+    const auto again =
+        within_bounds([&] { return remote::connect(target, target.hosts[0], options); });
+    QVERIFY(again || again.error().message.size() < 5000);
   }
 
   // Bytes do flow, and it would be heard for ever.

@@ -350,16 +350,19 @@ class SshTest : public QObject {
     const std::string file = (*sshd)->node_home() + "/shell";
     std::ofstream(file) << text.toStdString();
     std::filesystem::permissions(file, std::filesystem::perms(0755));
-    const auto node = (*sshd)->connected();
-    QVERIFY(node);
-    const auto completed = node->run(command_of({"printf", "%s", "a 'b' $c\nd"}));
-    if (complaint.isEmpty()) {
-      VERIFY_RESULT(completed);
-      QCOMPARE(completed->out, std::string("a 'b' $c\nd"));
-      QCOMPARE(completed->err, std::string());
-    } else {
-      VERIFY_SAYS(completed, complaint.toStdString());
+    const Target target = (*sshd)->trusted_target();
+    const auto node = remote::connect(target, target.hosts[0], (*sshd)->connect_options());
+    if (!complaint.isEmpty()) {
+      QVERIFY(!node);
+      QVERIFY2(node.error().message.find(complaint.toStdString()) != std::string::npos,
+               node.error().message.c_str());
+      return;
     }
+    QVERIFY(node);
+    const auto completed = (*node)->run(command_of({"printf", "%s", "a 'b' $c\nd"}));
+    VERIFY_RESULT(completed);
+    QCOMPARE(completed->out, std::string("a 'b' $c\nd"));
+    QCOMPARE(completed->err, std::string());
   }
 };
 

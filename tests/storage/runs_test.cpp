@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "storage/json.h"
+#include "storage/clock.h"
 #include "tests/storage/store_fixture.h"
 
 using namespace heddle;
@@ -55,6 +56,42 @@ class RunsTest : public QObject {
     QCOMPARE(summary.started, std::optional(10.0));
     QCOMPARE(summary.finished, std::optional(20.0));
     QVERIFY(!store.writer->set_state(run + 1, RunState::done).get());
+  }
+
+  void a_lost_run_ends_with_its_last_sign_of_life() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of({telemetry::Start{.time = 1000}, telemetry::Step{.step = 1, .time = 1007},
+                            telemetry::Step{.step = 2, .time = 1012}}));
+    must(store.writer->set_state(run, RunState::lost, "imported without an end.json"));
+    QCOMPARE(store.summary(run).finished, std::optional(1012.0));
+    QCOMPARE(seconds_taken(store.summary(run)), std::optional(12.0));
+
+    const RunId mute = store.create();
+    must(store.writer->set_state(mute, RunState::running, "", 500));
+    must(store.writer->set_state(mute, RunState::lost, "no word of it"));
+    QCOMPARE(seconds_taken(store.summary(mute)), std::optional(0.0));
+  }
+
+  void a_clock_that_went_back_makes_no_duration() {
+    StoreFixture store;
+    const RunId run = store.create();
+    store.feed(run, log_of({telemetry::Start{.time = 1000}}));
+    must(store.writer->set_state(run, RunState::done, "", 1000 - 86400));
+    QVERIFY(!seconds_taken(store.summary(run)));
+    QVERIFY(!seconds_taken(RunSummary{}));
+  }
+
+  void times_of_a_host_whose_clock_is_off_are_ours() {
+    StoreFixture store;
+    const RunId run = store.create();
+    must(store.writer->set_state(run, RunState::running, "", 1000));
+    must(store.writer->set_environment(run, {{kClockAhead, -10800.0}}));
+    store.feed(run, log_of({telemetry::Start{.time = 1001 - 10800}}));
+    QCOMPARE(store.summary(run).started, std::optional(1001.0));
+    store.feed(run, log_of({telemetry::End{.time = 1021 - 10800, .state = "done"}}),
+               telemetry::kSupervisorRank);
+    QCOMPARE(seconds_taken(store.summary(run)), std::optional(20.0));
   }
 
   void tags_notes_and_place() {

@@ -219,7 +219,9 @@ Result<> Sshd::prepare() {
   if (options_.own_network) {
     if (Result<> laid = lay_cable(); !laid) return laid;
   }
-  write(folder_ + "/sshd/config", fmt::format("Port {}\n"
+  // Of each keyword the first line holds.
+  write(folder_ + "/sshd/config", fmt::format("{}"
+                                              "Port {}\n"
                                               "ListenAddress {}\n"
                                               "HostKey /sshd/host_key\n"
                                               "AuthorizedKeysFile /sshd/authorized_keys\n"
@@ -228,9 +230,8 @@ Result<> Sshd::prepare() {
                                               "KbdInteractiveAuthentication no\n"
                                               "UsePAM no\n"
                                               "StrictModes no\n"
-                                              "PidFile none\n"
-                                              "{}",
-                                              port_, address_, options_.config));
+                                              "PidFile none\n",
+                                              options_.config, port_, address_));
   write(folder_ + "/passwd", fmt::format("root:x:0:0:root:/root:{}\n"
                                          "sshd:x:102:65534::/run/sshd:/usr/sbin/nologin\n"
                                          "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",

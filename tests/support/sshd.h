@@ -25,7 +25,7 @@ struct SshdOptions {
   bool own_network = false;
   /// A folder whose files are the node's /sshd; a host_key among them is the node's, as it is.
   std::string files = {};
-  /// Further lines of its sshd_config.
+  /// Lines of its sshd_config that go before ours.
   std::string config = {};
 };
 

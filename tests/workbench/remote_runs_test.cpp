@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/launch/process.h"
 #include "remote/connect.h"
+#include "storage/clock.h"
 #include "tests/support/sshd.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/control.h"
@@ -237,10 +239,68 @@ class RemoteRunsTest : public QObject {
     QVERIFY(must(reader.gaps(run.id)).empty());
   }
 
+  // Its records are by its own clock; the run's times are by ours, and its duration by one of them.
+  void a_host_whose_clock_is_off_data() {
+    QTest::addColumn<int>("ahead");
+    QTest::newRow("3 h behind") << -3 * 3600;
+    QTest::newRow("a day ahead") << 24 * 3600;
+  }
+  void a_host_whose_clock_is_off() {
+    QFETCH(int, ahead);
+    const QTemporaryDir files;
+    std::filesystem::copy(HEDDLE_SKEWED_CLOCK, files.filePath("clock.so").toStdString());
+    test::SshdOptions options;
+    options.files = files.path().toStdString();
+    options.config =
+        fmt::format("SetEnv LD_PRELOAD=/sshd/clock.so HEDDLE_TEST_CLOCK_AHEAD={}\n", ahead);
+    const auto node = must(test::Sshd::start(options));
+    node->let_in(sshd_->user_home() + "/.ssh/id_ed25519.pub");
+    LaunchRequest there = fixture_->request(40, 50);
+    there.target = node->trusted_target();
+    const double before = launch::now();
+    const auto run = launched(there);
+    QVERIFY(fixture_->ends(run.id));
+    const double after = launch::now();
+    const storage::RunDetail detail = fixture_->detail(run.id);
+    QVERIFY2(detail.summary.state == RunState::done, detail.summary.cause.c_str());
+    const double kept = std::get<double>(detail.environment.at(storage::kClockAhead));
+    QVERIFY2(std::abs(kept - ahead) < 60, fmt::format("{}", kept).c_str());
+    const auto took = storage::seconds_taken(detail.summary);
+    QVERIFY(took);
+    QVERIFY2(*took >= 2 && *took <= after - before, fmt::format("{}", *took).c_str());
+    QVERIFY(*detail.summary.finished > before && *detail.summary.finished < after + 60);
+  }
+
+  // conda in ~/.bashrc, longer than a reading may be silent: the run is followed all the same.
+  void a_login_shell_becomes_slow() {
+    test::SshdOptions options;
+    options.login_shell = "/bin/bash";
+    const auto node = must(test::Sshd::start(options));
+    node->let_in(sshd_->user_home() + "/.ssh/id_ed25519.pub");
+    LaunchRequest there = fixture_->request(100000, 20);
+    there.target = node->trusted_target();
+    const auto run = launched(there);
+    QVERIFY(fixture_->reaches_step(run.id, 3));
+    std::ofstream(node->node_home() + "/.bashrc") << "sleep 10\n";
+    const auto cut = remote::connect(there.target, there.target.hosts[0]);
+    QVERIFY(cut);
+    (void)(*cut)->run({.argv = {"/bin/sh", "-c",
+                                "for p in /proc/[0-9]*; do"
+                                "  if grep -q '^sshd: root' $p/cmdline; then kill -KILL ${p#/proc/}; "
+                                "fi; done"}});
+    const int64_t step = fixture_->detail(run.id).summary.steps;
+    QVERIFY(fixture_->reaches_step(run.id, step + 1));
+    must(workbench::stop(fixture_->detail(run.id)));
+    QVERIFY(QTest::qWaitFor(
+        [&] { return storage::has_ended(fixture_->detail(run.id).summary.state); }, 180000));
+    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::stopped);
+  }
+
   void a_restarted_node_loses_the_run() {
     const auto run = launched(request(100000, 20));
     QVERIFY(fixture_->reaches_step(run.id, 1));
     sshd_->stop();
+    const double stopped = launch::now();
     QVERIFY(QTest::qWaitFor(
         [&] {
           storage::Reader reader = must(storage::Reader::open(fixture_->store));
@@ -251,7 +311,9 @@ class RemoteRunsTest : public QObject {
     QCOMPARE(fixture_->detail(run.id).summary.state, RunState::running);
     must(sshd_->start_again());
     QVERIFY(fixture_->ends(run.id));
-    QCOMPARE(fixture_->detail(run.id).summary.state, RunState::lost);
+    const storage::RunSummary lost = fixture_->detail(run.id).summary;
+    QCOMPARE(lost.state, RunState::lost);
+    QVERIFY(lost.finished && *lost.finished <= stopped);  // its last sign of life
     verify_complete(run.id);
   }
 };

@@ -3,6 +3,7 @@
 
 #include "base/json_text.h"
 #include "base/say.h"
+#include "storage/clock.h"
 #include "storage/json.h"
 #include "workbench/alignment_json.h"
 #include "workbench/commands/command.h"
@@ -28,9 +29,8 @@ std::string run_text(const storage::RunDetail& run) {
   rows.push_back({"target", summary.target});
   if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});
   rows.push_back({"created", time_text(summary.created)});
-  if (summary.started && summary.finished) {
-    rows.push_back({"took", seconds_text(*summary.finished - *summary.started)});
-  }
+  if (storage::has_ended(summary.state))
+    rows.push_back({"took", or_none(storage::seconds_taken(summary), seconds_text)});
   rows.push_back({"steps", count_text(static_cast<double>(summary.steps))});
   rows.push_back({"loss", or_none(summary.loss, loss_text)});
   rows.push_back({"per rank", or_none(summary.tokens_per_second_per_rank, rate_text)});

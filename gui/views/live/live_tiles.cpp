@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gui/format.h"
+#include "storage/clock.h"
 
 namespace heddle::gui {
 namespace {
@@ -162,8 +163,11 @@ void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {
                     text.section(QLatin1Char(' '), 1) + QLatin1Char(' ') + after);
   };
   const auto remaining = pace.remaining();
-  if (ended && run.summary.started && run.summary.finished) {
-    split(*run.summary.finished - *run.summary.started, tr("in all"));
+  if (ended) {
+    if (const auto seconds = storage::seconds_taken(run.summary))
+      split(*seconds, tr("in all"));
+    else
+      time_->setValue(format::kNone);
   } else if (!ended && remaining) {
     split(*remaining, tr("left"));
   } else if (pace.stepSeconds > 0) {

@@ -5,6 +5,7 @@
 
 #include "gui/models/run_pace.h"
 #include "gui/models/value.h"
+#include "storage/clock.h"
 
 namespace heddle::gui {
 namespace {
@@ -59,9 +60,8 @@ int64_t RunRow::trained() const {
 }
 
 std::optional<double> RunRow::seconds() const {
+  if (storage::has_ended(summary.state)) return storage::seconds_taken(summary);
   if (!summary.started) return std::nullopt;
-  if (summary.finished) return *summary.finished - *summary.started;
-  if (storage::has_ended(summary.state)) return std::nullopt;
   return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000 - *summary.started;
 }
 
