@@ -109,7 +109,8 @@ void Agent::lend(const AgentKey& key) {
 
 std::string Agent::ask(std::string_view request) {
   const bool lists = request[0] == kRequestIdentities;
-  const Clock::time_point by = lists ? std::min(deadline_, Clock::now() + kListPatience) : deadline_;
+  const Clock::time_point by =
+      lists ? std::min(deadline_, Clock::now() + kListPatience) : deadline_;
   std::string answer = send(agent_, request) ? receive(agent_, by) : std::string();
   if (answer.empty() && Clock::now() >= by) {
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// The user's SSH agent: the keys it holds, and one of them at a time lent to a libssh session, which
-// by itself would offer all of them to the host, and wait for the agent for ever.
+// The user's SSH agent: the keys it holds, and one of them at a time lent to a libssh session,
+// which by itself would offer all of them to the host, and wait for the agent for ever.
 #pragma once
 
 #include <libssh/libssh.h>

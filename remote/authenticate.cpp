@@ -41,8 +41,8 @@ bool is_certificate(const std::string& algorithm) {
 /// Whether keys of this type are among the algorithms; the RSA ones have names of their own.
 bool takes(const Words& algorithms, const std::string& type) {
   return std::ranges::any_of(algorithms, [&](const std::string& algorithm) {
-    return algorithm == type || (type == "ssh-rsa" && algorithm.starts_with("rsa-sha2-") &&
-                                 !is_certificate(algorithm));
+    return algorithm == type ||
+           (type == "ssh-rsa" && algorithm.starts_with("rsa-sha2-") && !is_certificate(algorithm));
   });
 }
 
@@ -63,8 +63,7 @@ class Login {
     // Half of what is left of the time: a key file may do it yet.
     std::optional<Agent> agent;
     if (options_.use_agent) agent.emplace(session_, Clock::now() + (deadline_ - Clock::now()) / 2);
-    KeyOffers found =
-        offers_for(host_, options_, agent ? agent->keys() : std::vector<AgentKey>());
+    KeyOffers found = offers_for(host_, options_, agent ? agent->keys() : std::vector<AgentKey>());
     tried_ = std::move(found.notes);
     for (const KeyOffer& offer : found.offers) {
       answer = try_offer(offer, agent ? &*agent : nullptr);
@@ -117,9 +116,8 @@ class Login {
     const Key key(loaded);
     if (!offer.certificate.empty()) {
       ssh_key read = nullptr;
-      const bool usable =
-          ssh_pki_import_cert_file(offer.certificate.c_str(), &read) == SSH_OK &&
-          ssh_pki_copy_cert_to_privkey(read, key.get()) == SSH_OK;
+      const bool usable = ssh_pki_import_cert_file(offer.certificate.c_str(), &read) == SSH_OK &&
+                          ssh_pki_copy_cert_to_privkey(read, key.get()) == SSH_OK;
       const Key certificate(read);
       if (!usable) {
         tried_.push_back(offer.certificate + ": is no certificate of that key");
@@ -127,8 +125,7 @@ class Login {
       }
     }
     ++offered_;
-    return note(offer,
-                ask([&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
+    return note(offer, ask([&] { return ssh_userauth_publickey(session_, nullptr, key.get()); }));
   }
 
   int note(const KeyOffer& offer, int answer) {
@@ -150,20 +147,19 @@ class Login {
   }
 
   Answer late() const {
-    return Answer(
-        {Kind::unreachable,
-         fmt::format("{}: the host stopped answering during authentication", host_.name),
-         {}});
+    return Answer({Kind::unreachable,
+                   fmt::format("{}: the host stopped answering during authentication", host_.name),
+                   {}});
   }
 
   /// The host counts offers and hangs up.
   Answer cut_off() const {
     const std::string said = ssh_get_error(session_);
     if (offered_ == 0)
-      return Answer({Kind::key_refused,
-                     fmt::format("{}: the host hangs up before any key is offered: {}", host_.name,
-                                 said),
-                     {}});
+      return Answer(
+          {Kind::key_refused,
+           fmt::format("{}: the host hangs up before any key is offered: {}", host_.name, said),
+           {}});
     return Answer(
         {Kind::key_refused,
          fmt::format("{}: the host cut off after {} {} ({}). Name the right key, and it is offered "
@@ -200,9 +196,9 @@ class Login {
   }
 
   Answer refused() const {
-    std::string text = fmt::format("{}: the host does not let {} in. Tried: {}. ", host_.name,
-                                   who(), tried_.empty() ? "there is no key"
-                                                         : fmt::format("{}", fmt::join(tried_, "; ")));
+    std::string text = fmt::format(
+        "{}: the host does not let {} in. Tried: {}. ", host_.name, who(),
+        tried_.empty() ? "there is no key" : fmt::format("{}", fmt::join(tried_, "; ")));
     return Answer({Kind::key_refused, text + remedy(), {}});
   }
 
@@ -221,12 +217,14 @@ class Login {
     const std::string first = offered_ == 0 ? "make one with ssh-keygen, then " : "";
     // Which needs another way in itself.
     if (methods_ & (SSH_AUTH_METHOD_PASSWORD | SSH_AUTH_METHOD_INTERACTIVE))
-      return fmt::format("Heddle uses keys only: {}put your public key there with "
-                         "`ssh-copy-id -p {} {}`",
-                         first, host_.port, account());
-    return fmt::format("The host takes nothing but keys: {}have its administrator add your public "
-                       "key to the authorized_keys of {}",
-                       first, host_.user.empty() ? "your account" : host_.user);
+      return fmt::format(
+          "Heddle uses keys only: {}put your public key there with "
+          "`ssh-copy-id -p {} {}`",
+          first, host_.port, account());
+    return fmt::format(
+        "The host takes nothing but keys: {}have its administrator add your public "
+        "key to the authorized_keys of {}",
+        first, host_.user.empty() ? "your account" : host_.user);
   }
 
   ssh_session session_;

@@ -24,8 +24,7 @@ Error lost(ssh_session session, const std::string& host_name) {
 
 Error silent(const std::string& host_name, Clock::time_point begun) {
   return {fmt::format("{}: the host stopped answering: no program could be started within {:.0f} s",
-                      host_name,
-                      std::chrono::duration<double>(Clock::now() - begun).count())};
+                      host_name, std::chrono::duration<double>(Clock::now() - begun).count())};
 }
 
 }  // namespace
@@ -59,8 +58,8 @@ Result<Channel> open_channel(ssh_session session, const std::string& host_name, 
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kMaxPause);
   }
-  const int answer = until_done(
-      session, deadline, [&] { return ssh_channel_request_exec(channel.get(), command); });
+  const int answer = until_done(session, deadline,
+                                [&] { return ssh_channel_request_exec(channel.get(), command); });
   if (answer == SSH_OK) return channel;
   if (answer == SSH_AGAIN) return tl::unexpected(silent(host_name, begun));
   if (!ssh_is_connected(session)) return tl::unexpected(lost(session, host_name));

@@ -54,10 +54,9 @@ tl::expected<std::unique_ptr<Node>, ConnectError> connect(const Target& target, 
   auto session = handshake(socket, host, target.accepted_keys, options, deadline);
   if (!session) return tl::unexpected(session.error());
   const Result<Greeting> greeting = greet(session->get(), host.name, options.shell_start);
-  if (!greeting)
-    return tl::unexpected(ConnectError{Kind::protocol, greeting.error().message, {}});
-  return std::make_unique<SshNode>(std::make_unique<SshSession>(
-      host.name, std::move(*session), std::move(jump), *greeting));
+  if (!greeting) return tl::unexpected(ConnectError{Kind::protocol, greeting.error().message, {}});
+  return std::make_unique<SshNode>(
+      std::make_unique<SshSession>(host.name, std::move(*session), std::move(jump), *greeting));
 }
 
 }  // namespace heddle::remote

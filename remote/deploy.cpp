@@ -146,16 +146,10 @@ Result<Missing> missing(Node& node, const Bundle& bundle, const std::string& blo
 
 Result<> send(Node& node, const Missing& missing, const std::string& blobs,
               const Progress& progress) {
-  uint64_t before = 0;
-  for (const BundleFile& file : missing.files) {
-    const Progress of_all = [&](uint64_t done, uint64_t) {
-      return !progress || progress(before + done, missing.bytes);
-    };
-    const Put put{file.from, blobs + "/" + file.sha256, file.sha256, 0700};
-    if (Result<> sent = node.put_file(put, of_all); !sent) return sent;
-    before += file.size;
-  }
-  return {};
+  std::vector<Put> puts;
+  for (const BundleFile& file : missing.files)
+    puts.push_back({file.from, blobs + "/" + file.sha256, file.sha256, 0700});
+  return node.put_files(puts, progress);
 }
 
 /// Whether the engine lies there as it was checked.

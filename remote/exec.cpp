@@ -121,9 +121,10 @@ class Exec {
   }
   Error late() const {
     if (!begun_)
-      return {fmt::format("{}: no answer: the login shell there has not run the command within "
-                          "{:.3g} s",
-                          host_name_, seconds_of(patience_))};
+      return {
+          fmt::format("{}: no answer: the login shell there has not run the command within "
+                      "{:.3g} s",
+                      host_name_, seconds_of(patience_))};
     if (limit_.of == Limit::Of::silence && end_ == *begun_ + limit_.most)
       return {fmt::format("{}: {} was still talking after {} s and was stopped", host_name_,
                           program_, seconds_of(limit_.most))};

@@ -5,8 +5,8 @@
 
 namespace heddle::remote {
 
-/// Runs argv to its end on the session's thread. See SshSession::execute. `shell_start`: the longest
-/// that the login shell there has taken to run a command, kept up to date here.
+/// Runs argv to its end on the session's thread. See SshSession::execute. `shell_start`: the
+/// longest that the login shell there has taken to run a command, kept up to date here.
 Result<Completed> exec(ssh_session session, const std::string& host_name,
                        const std::vector<std::string>& argv, const Source& source, Limit limit,
                        std::chrono::milliseconds& shell_start);

@@ -258,8 +258,7 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
       !checked) {
     return tl::unexpected(checked.error());
   }
-  if (const auto allowed = authenticate(session.get(), host, options, taken, deadline);
-      !allowed) {
+  if (const auto allowed = authenticate(session.get(), host, options, taken, deadline); !allowed) {
     return tl::unexpected(allowed.error());
   }
   return session;

@@ -22,8 +22,7 @@ std::string why_not_forwarded(const std::string& error) {
     return "it forwards no connections, or not this one: AllowTcpForwarding, DisableForwarding or "
            "PermitOpen of its sshd_config forbid it, or the options of your key in "
            "authorized_keys. Its administrator can permit it";
-  if (error.find(" error (2)") != error.npos)
-    return "nobody answers there (" + error + ")";
+  if (error.find(" error (2)") != error.npos) return "nobody answers there (" + error + ")";
   return error;
 }
 

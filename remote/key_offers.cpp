@@ -62,7 +62,8 @@ class Offering {
   bool add_file(const std::string& file, bool only_in_agent = false) {
     const size_t before = offers_.size();
     const std::string certificate = file + "-cert.pub";
-    add({.words = fmt::format("{} with its certificate", file), .file = file,
+    add({.words = fmt::format("{} with its certificate", file),
+         .file = file,
          .certificate = certificate},
         blob_of_line(certificate), is_file(certificate) && is_file(file), only_in_agent);
     add({.words = file, .file = file}, public_blob(file), is_file(file), only_in_agent);

@@ -66,6 +66,22 @@ Result<> LocalNode::put_file(const Put& put, const Progress& progress) {
   return take_place(std::move(*file), put.mode);
 }
 
+Result<> LocalNode::put_files(const std::vector<Put>& puts, const Progress& progress) {
+  std::error_code error;
+  uint64_t total = 0, before = 0;
+  for (const Put& put : puts) total += fs::exists(put.from, error) ? fs::file_size(put.from) : 0;
+  for (const Put& put : puts) {
+    uint64_t size = 0;
+    const auto of_all = [&](uint64_t done, uint64_t) {
+      size = done;
+      return !progress || progress(before + done, total);
+    };
+    if (Result<> done = put_file(put, of_all); !done) return done;
+    before += size;
+  }
+  return {};
+}
+
 Result<> LocalNode::put_bytes(const std::string& bytes, const std::string& to, int mode) {
   Result<NewFile> file = NewFile::create(to);
   Result<> written = file ? file->write(bytes) : fail(file);

@@ -14,6 +14,7 @@ class LocalNode final : public Node {
   bool connected() const override { return true; }
   Result<Completed> run(const Command& command) override;
   Result<> put_file(const Put& put, const Progress& progress) override;
+  Result<> put_files(const std::vector<Put>& puts, const Progress& progress) override;
   Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) override;
   Result<std::vector<std::optional<std::string>>> read(const std::vector<Range>& ranges) override;
   Result<std::vector<Entry>> list(const std::string& folder) override;

@@ -72,6 +72,9 @@ class Node {
   /// Writes under a name of its own (base/new_file.h; over SSH it goes on where an earlier attempt
   /// was cut off), checks the hash, renames it. What attempts have left of the file is removed.
   virtual Result<> put_file(const Put& put, const Progress& progress) = 0;
+  /// Several files in the same way, with the progress of all. What has arrived stays when one
+  /// fails.
+  virtual Result<> put_files(const std::vector<Put>& puts, const Progress& progress) = 0;
   /// Writes a small file in the same way.
   virtual Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) = 0;
 

@@ -57,7 +57,8 @@ std::vector<std::string> notes_of(const ConfigOptions& options) {
     std::string note = fmt::format("{}: {} is ignored", line.place, line.keyword);
     const bool none =
         is_none(line) && (is(line, "revokedhostkeys") || is(line, "knownhostscommand"));
-    if (is_followed(line) || is_idle(line) || none || std::ranges::find(notes, note) != notes.end()) continue;
+    if (is_followed(line) || is_idle(line) || none || std::ranges::find(notes, note) != notes.end())
+      continue;
     notes.push_back(std::move(note));
   }
   return notes;

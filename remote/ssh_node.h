@@ -9,6 +9,9 @@
 
 namespace heddle::remote {
 
+/// Bytes as a program's stdin.
+Source source_of(std::string bytes);
+
 class SshNode final : public Node {
  public:
   explicit SshNode(std::unique_ptr<SshSession> session);
@@ -19,6 +22,7 @@ class SshNode final : public Node {
   Greeting greeting() const override { return session_->greeting(); }
   Result<Completed> run(const Command& command) override;
   Result<> put_file(const Put& put, const Progress& progress) override;
+  Result<> put_files(const std::vector<Put>& puts, const Progress& progress) override;
   Result<> put_bytes(const std::string& bytes, const std::string& to, int mode) override;
   Result<std::vector<std::optional<std::string>>> read(const std::vector<Range>& ranges) override;
   Result<std::vector<Entry>> list(const std::string& folder) override;
@@ -31,9 +35,10 @@ class SshNode final : public Node {
   /// Runs a script that must end with 0; `what` begins the error's sentence.
   Result<std::string> script(const std::string& text, std::vector<std::string> arguments,
                              const std::string& what, Limit limit, Source source = {});
-  Result<bool> append(const Put& put, const std::string& part, uint64_t offset, uint64_t total,
-                      const Progress& progress);
-  Result<std::string> finish(const Put& put, const std::string& part);
+  struct Upload;
+  Result<std::vector<Upload>> find_parts(const std::vector<Put>& puts);
+  Result<std::vector<bool>> append(const std::vector<Upload>& uploads, const Progress& progress);
+  Result<std::vector<std::string>> finish(const std::vector<Upload>& uploads);
 
   std::unique_ptr<SshSession> session_;
 };

@@ -63,8 +63,8 @@ Result<Completed> SshSession::execute(const std::vector<std::string>& argv, Sour
                                       Limit limit) {
   std::packaged_task<Result<Completed>()> task([&]() -> Result<Completed> {
     if (!connected_) return fail("{}: the connection is lost", host_name_);
-    Result<Completed> completed = caught(
-        [&] { return exec(session_.get(), host_name_, argv, source, limit, shell_start_); });
+    Result<Completed> completed =
+        caught([&] { return exec(session_.get(), host_name_, argv, source, limit, shell_start_); });
     if (!ssh_is_connected(session_.get())) connected_ = false;
     return completed;
   });

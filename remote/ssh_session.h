@@ -57,7 +57,7 @@ class SshSession {
   const std::string host_name_;
   const Greeting greeting_;
   std::chrono::milliseconds shell_start_;  // the owner thread's
-  std::unique_ptr<Jump> jump_;  // outlives the session, which runs through it
+  std::unique_ptr<Jump> jump_;             // outlives the session, which runs through it
   Session session_;
   std::atomic<bool> connected_{true};
   Clock::time_point last_sent_ = Clock::now();

@@ -55,8 +55,8 @@ class Writer {
 
   /// Refused where another unfinished run resumes the same parent, or saves in the folder claimed.
   Future<CreatedRun> create_run(NewRun run);
-  /// Also sets `started` (running) or `finished` (an end) to `time`, by this machine's clock. 0: now,
-  /// or the last sign of life of a lost run.
+  /// Also sets `started` (running) or `finished` (an end) to `time`, by this machine's clock. 0:
+  /// now, or the last sign of life of a lost run.
   Future<> set_state(RunId run, RunState state, std::string cause = {}, double time = 0);
   Future<> set_place(RunId run, std::string hosts_json, std::string run_dir);
   Future<> set_environment(RunId run, Values values);  // adds or replaces keys

@@ -249,7 +249,8 @@ class ConnectTest : public QObject {
       QVERIFY(open_first(jumping, sshd_->connect_options()));
       VERIFY_REFUSED(open_first(sshd_->target(), sshd_->connect_options()), Kind::host_key_unknown,
                      "is unknown");
-      VERIFY_REFUSED(open_first(sshd_->trusted_target(), no_keys), Kind::key_refused, "there is no key");
+      VERIFY_REFUSED(open_first(sshd_->trusted_target(), no_keys), Kind::key_refused,
+                     "there is no key");
     };
     all();
     const size_t before = open_files();

@@ -100,15 +100,15 @@ Command shell(const std::string& text) {
 
 }  // namespace
 
-#define VERIFY_HAS(text, words)                                                            \
-  do {                                                                                     \
-    const std::string found_text = (text);                                                 \
-    QVERIFY2(found_text.find(words) != std::string::npos, found_text.c_str());             \
+#define VERIFY_HAS(text, words)                                                \
+  do {                                                                         \
+    const std::string found_text = (text);                                     \
+    QVERIFY2(found_text.find(words) != std::string::npos, found_text.c_str()); \
   } while (false)
-#define VERIFY_HAS_NOT(text, words)                                                        \
-  do {                                                                                     \
-    const std::string found_text = (text);                                                 \
-    QVERIFY2(found_text.find(words) == std::string::npos, found_text.c_str());             \
+#define VERIFY_HAS_NOT(text, words)                                            \
+  do {                                                                         \
+    const std::string found_text = (text);                                     \
+    QVERIFY2(found_text.find(words) == std::string::npos, found_text.c_str()); \
   } while (false)
 
 class FieldHostsTest : public QObject {
@@ -149,10 +149,14 @@ class FieldHostsTest : public QObject {
   void a_login_shell_that_is_replaced_is_named_data() {
     QTest::addColumn<QString>("bashrc");
     QTest::addColumn<QString>("said");
-    QTest::newRow("another shell") << "exec /bin/dash" << "it said: nothing";
-    QTest::newRow("one that is not there") << "exec zsh" << "zsh: not found";
-    QTest::newRow("a program") << "exec cat" << "it said: nothing";
-    QTest::newRow("an end") << "echo no more; exit 0" << "it said: no more";
+    QTest::newRow("another shell") << "exec /bin/dash"
+                                   << "it said: nothing";
+    QTest::newRow("one that is not there") << "exec zsh"
+                                           << "zsh: not found";
+    QTest::newRow("a program") << "exec cat"
+                               << "it said: nothing";
+    QTest::newRow("an end") << "echo no more; exit 0"
+                            << "it said: no more";
   }
   void a_login_shell_that_is_replaced_is_named() {
     QFETCH(QString, bashrc);
@@ -370,9 +374,8 @@ class FieldHostsTest : public QObject {
   void newer_algorithms_alone_are_named_data() {
     QTest::addColumn<QString>("config");
     QTest::addColumn<QString>("words");
-    QTest::newRow("key exchange")
-        << "KexAlgorithms sntrup761x25519-sha512@openssh.com\n"
-        << "no key exchange in common with Heddle's libssh";
+    QTest::newRow("key exchange") << "KexAlgorithms sntrup761x25519-sha512@openssh.com\n"
+                                  << "no key exchange in common with Heddle's libssh";
     QTest::newRow("cipher") << "Ciphers 3des-cbc\n"
                             << "no cipher in common with Heddle's libssh";
     QTest::newRow("MAC") << "Ciphers aes256-ctr\nMACs umac-64@openssh.com\n"

@@ -4,8 +4,8 @@
 #include <QtTest>
 #include <thread>
 
-#include "storage/json.h"
 #include "storage/clock.h"
+#include "storage/json.h"
 #include "tests/storage/store_fixture.h"
 
 using namespace heddle;
@@ -61,8 +61,9 @@ class RunsTest : public QObject {
   void a_lost_run_ends_with_its_last_sign_of_life() {
     StoreFixture store;
     const RunId run = store.create();
-    store.feed(run, log_of({telemetry::Start{.time = 1000}, telemetry::Step{.step = 1, .time = 1007},
-                            telemetry::Step{.step = 2, .time = 1012}}));
+    store.feed(run,
+               log_of({telemetry::Start{.time = 1000}, telemetry::Step{.step = 1, .time = 1007},
+                       telemetry::Step{.step = 2, .time = 1012}}));
     must(store.writer->set_state(run, RunState::lost, "imported without an end.json"));
     QCOMPARE(store.summary(run).finished, std::optional(1012.0));
     QCOMPARE(seconds_taken(store.summary(run)), std::optional(12.0));

@@ -1,5 +1,5 @@
-// Preloaded into a process, sets its clock off by $HEDDLE_TEST_CLOCK_AHEAD seconds; what runs by the
-// monotonic clock is unchanged.
+// Preloaded into a process, sets its clock off by $HEDDLE_TEST_CLOCK_AHEAD seconds; what runs by
+// the monotonic clock is unchanged.
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>

@@ -284,10 +284,11 @@ class RemoteRunsTest : public QObject {
     std::ofstream(node->node_home() + "/.bashrc") << "sleep 10\n";
     const auto cut = remote::connect(there.target, there.target.hosts[0]);
     QVERIFY(cut);
-    (void)(*cut)->run({.argv = {"/bin/sh", "-c",
-                                "for p in /proc/[0-9]*; do"
-                                "  if grep -q '^sshd: root' $p/cmdline; then kill -KILL ${p#/proc/}; "
-                                "fi; done"}});
+    (void)(*cut)->run(
+        {.argv = {"/bin/sh", "-c",
+                  "for p in /proc/[0-9]*; do"
+                  "  if grep -q '^sshd: root' $p/cmdline; then kill -KILL ${p#/proc/}; "
+                  "fi; done"}});
     const int64_t step = fixture_->detail(run.id).summary.steps;
     QVERIFY(fixture_->reaches_step(run.id, step + 1));
     must(workbench::stop(fixture_->detail(run.id)));
