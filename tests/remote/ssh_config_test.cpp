@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/process.h"
+#include "remote/ssh_config_values.h"
 #include "remote/ssh_folder.h"
 #include "remote/ssh_pattern.h"
 #include "tests/remote/cases.h"

@@ -12,6 +12,12 @@ using namespace heddle;
 using namespace heddle::storage;
 using nlohmann::json;
 
+namespace {
+
+telemetry::Start start_at(double time) { return {time, 0, 1, "planned", {}, {}}; }
+
+}  // namespace
+
 class RunsTest : public QObject {
   Q_OBJECT
 
@@ -61,9 +67,8 @@ class RunsTest : public QObject {
   void a_lost_run_ends_with_its_last_sign_of_life() {
     StoreFixture store;
     const RunId run = store.create();
-    store.feed(run,
-               log_of({telemetry::Start{.time = 1000}, telemetry::Step{.step = 1, .time = 1007},
-                       telemetry::Step{.step = 2, .time = 1012}}));
+    store.feed(
+        run, log_of({start_at(1000), telemetry::Step{1, 1007, {}}, telemetry::Step{2, 1012, {}}}));
     must(store.writer->set_state(run, RunState::lost, "imported without an end.json"));
     QCOMPARE(store.summary(run).finished, std::optional(1012.0));
     QCOMPARE(seconds_taken(store.summary(run)), std::optional(12.0));
@@ -77,7 +82,7 @@ class RunsTest : public QObject {
   void a_clock_that_went_back_makes_no_duration() {
     StoreFixture store;
     const RunId run = store.create();
-    store.feed(run, log_of({telemetry::Start{.time = 1000}}));
+    store.feed(run, log_of({start_at(1000)}));
     must(store.writer->set_state(run, RunState::done, "", 1000 - 86400));
     QVERIFY(!seconds_taken(store.summary(run)));
     QVERIFY(!seconds_taken(RunSummary{}));
@@ -88,9 +93,9 @@ class RunsTest : public QObject {
     const RunId run = store.create();
     must(store.writer->set_state(run, RunState::running, "", 1000));
     must(store.writer->set_environment(run, {{kClockAhead, -10800.0}}));
-    store.feed(run, log_of({telemetry::Start{.time = 1001 - 10800}}));
+    store.feed(run, log_of({start_at(1001 - 10800)}));
     QCOMPARE(store.summary(run).started, std::optional(1001.0));
-    store.feed(run, log_of({telemetry::End{.time = 1021 - 10800, .state = "done"}}),
+    store.feed(run, log_of({telemetry::End{1021 - 10800, "done", "", {}}}),
                telemetry::kSupervisorRank);
     QCOMPARE(seconds_taken(store.summary(run)), std::optional(20.0));
   }
