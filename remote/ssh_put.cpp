@@ -189,7 +189,7 @@ Result<std::vector<bool>> SshNode::append(const std::vector<Upload>& uploads,
       left = upload.total - upload.offset;
       auto opened = PlainFile::open_existing(upload.put->from);
       if (!opened) return fail(opened);
-      file = std::move(*opened);
+      file.emplace(std::move(*opened));
       file->skip_to(upload.offset);
     }
     const Put& put = *uploads[next - 1].put;
