@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/say.h"
 #include "gui/time_units.h"
 
 namespace heddle::gui::format {
@@ -19,9 +20,14 @@ QString threeDigits(double value, int more = 0) {
 
 }  // namespace
 
+QString notFinite(double value) {
+  if (std::isnan(value)) return QStringLiteral("NaN");
+  return value < 0 ? QStringLiteral("−∞") : QStringLiteral("∞");
+}
+
 QString bytes(double bytes, int more) {
   static const std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (!std::isfinite(bytes)) return kNone;
+  if (!std::isfinite(bytes)) return notFinite(bytes);
   size_t unit = 0;
   for (; std::abs(bytes) >= 999.5 && unit + 1 < units.size(); ++unit) bytes /= 1024;
   return (unit == 0 ? QString::number(bytes, 'f', 0) : threeDigits(bytes, more)) + QChar(' ') +
@@ -32,7 +38,7 @@ QString count(qint64 count) { return QLocale(QLocale::English).toString(count); 
 
 QString shortCount(double count) {
   static const std::array<const char*, 5> units = {"", " k", " M", " B", " T"};
-  if (!std::isfinite(count)) return kNone;
+  if (!std::isfinite(count)) return notFinite(count);
   size_t unit = 0;
   for (; std::abs(count) >= 999.5 && unit + 1 < units.size(); ++unit) count /= 1000;
   return (unit == 0 ? QString::number(count, 'f', 0) : threeDigits(count)) +
@@ -40,7 +46,7 @@ QString shortCount(double count) {
 }
 
 QString seconds(double seconds, int more) {
-  if (!std::isfinite(seconds)) return kNone;
+  if (!std::isfinite(seconds)) return notFinite(seconds);
   if (seconds == 0) return QStringLiteral("0 s");
   const auto* unit = std::ranges::find_if(
       kTimeUnits, [&](const TimeUnit& each) { return std::abs(seconds) >= each.from; });
@@ -48,18 +54,18 @@ QString seconds(double seconds, int more) {
 }
 
 QString percent(double fraction, int more) {
-  if (!std::isfinite(fraction)) return kNone;
+  if (!std::isfinite(fraction)) return notFinite(fraction);
   return QString::number(fraction * 100, 'f', 1 + more) + QStringLiteral(" %");
 }
 
 QString tokensPerSecond(double rate, int more) {
-  if (!std::isfinite(rate)) return kNone;
+  if (!std::isfinite(rate)) return notFinite(rate);
   const bool less = std::abs(rate) < 0.9995;  // three digits of what is less than one
   return (less ? significant(rate, 3 + more) : threeDigits(rate, more)) + QStringLiteral(" tok/s");
 }
 
 QString significant(double value, int digits) {
-  if (!std::isfinite(value)) return kNone;
+  if (!std::isfinite(value)) return notFinite(value);
   if (value == 0) return QStringLiteral("0");
   const double size = std::abs(value);
   if (size < 1e-3 || size >= 1e7) {
@@ -74,7 +80,28 @@ QString significant(double value, int digits) {
 }
 
 QString loss(double value, int more) {
-  return std::isfinite(value) ? QString::number(value, 'f', 3 + more) : kNone;
+  const double size = std::abs(value);
+  if (size >= 99'999.5 || std::isnan(size)) return significant(value, 4 + more);
+  if (size != 0 && size < 0.0995) {
+    // The exponent as it is after rounding: 0.00999996 is 0.0100.
+    const int exponent = QString::number(size, 'e', 2 + more).section(QChar('e'), 1).toInt();
+    return exponent < -4 ? significant(value, 3 + more)
+                         : QString::number(value, 'f', 2 + more - exponent);
+  }
+  return QString::number(size == 0 ? 0.0 : value, 'f', 3 + more);
+}
+
+QString spelled(const std::string& name) {
+  QString text = QString::fromStdString(printable(name));
+  return text.replace(QChar('\n'), QStringLiteral("\\n"))
+      .replace(QChar('\t'), QStringLiteral("\\t"));
+}
+
+QString shortName(const std::string& name) {
+  constexpr qsizetype kMax = 48, kEnd = 16;  // the end of a name tells it from its siblings
+  const QString whole = spelled(name);
+  if (whole.size() <= kMax) return whole;
+  return whole.left(kMax - kEnd - 1) + QChar(0x2026) + whole.right(kEnd);
 }
 
 QString signedValue(const QString& formatted, bool negative) {

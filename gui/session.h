@@ -106,6 +106,8 @@ class Session : public QObject {
   void pageRequested(const QString& page);
   void runRequested(const QString& page, qint64 run);  // "live", 12
   void compareRequested(const QList<qint64>& runs);
+  /// Compare shows the run's prediction against what was measured, beside what is compared there.
+  void nodesRequested(qint64 run);
   /// Compare shows predicted plans.
   void plansRequested(const std::vector<heddle::gui::PlannedRecipe>& plans);
   /// "compose" or "launch"; see Page::showRecipe.

@@ -12,6 +12,7 @@
 #include "base/read_file.h"
 #include "base/signature.h"
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/data/text_loader.h"
 #include "engine/launch/launch.h"
 #include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
@@ -78,6 +79,14 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
       });
   if (!text) return tl::unexpected(LaunchError{.message = text.error().message});
   return Checked{std::move(resolved), *text};
+}
+
+/// The recipe with the size that `vocab_size = 0` stands for: runs of one model are compared by it.
+recipe::Recipe with_vocabulary(recipe::Recipe recipe) {
+  if (recipe.model.vocab_size != 0) return recipe;
+  if (const auto size = data::vocabulary(recipe.model, recipe.data))
+    recipe.model.vocab_size = *size;
+  return recipe;
 }
 
 /// Whether the run's checkpoints go to a folder of this machine that the recipe names.
@@ -153,7 +162,7 @@ class Attempt {
     run.target = request_.target.name;
     run.recipe_name = stem;
     run.recipe = checked_.text;
-    run.recipe_values = recipe::flatten(checked_.parsed.recipe);
+    run.recipe_values = recipe::flatten(with_vocabulary(checked_.parsed.recipe));
     run.hosts = to_json(place_);
     if (request_.begin) run.lineage = request_.begin->lineage;
     run.claims_folder = names_local_folder(checked_.parsed.recipe, request_.target);

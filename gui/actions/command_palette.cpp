@@ -9,6 +9,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/basics.h"
 #include "gui/widgets/list_keys.h"
 #include "gui/widgets/search_field.h"
 
@@ -80,10 +81,13 @@ CommandPalette::CommandPalette(Actions& actions, Session& session, QWidget* wind
   layout->setSpacing(8);
   layout->addWidget(field_);
   layout->addWidget(list_);
+  none_ = muted({});
+  none_->setObjectName(QStringLiteral("noMatch"));
+  none_->setContentsMargins(14, 0, 14, 0);
+  layout->addWidget(none_);
   connect(field_, &QLineEdit::textChanged, this, [this](const QString& typed) {
     model_.setTyped(typed);
-    list_->setCurrentIndex(model_.index(0, 0));
-    place();
+    showMatches();
   });
   connect(list_, &QListView::clicked, this, &CommandPalette::accept);
   new ListKeys(field_, list_, [this](const QModelIndex& index) { accept(index); });
@@ -124,13 +128,22 @@ void CommandPalette::fill(const std::vector<storage::RunSummary>& runs) {
                            if (action) action->trigger();
                          }});
   for (const storage::RunSummary& run : runs)
-    entries.push_back({QString::fromStdString(run.name),
+    entries.push_back({format::spelled(run.name),
                        tr("run, %1").arg(QString::fromStdString(to_string(run.state))),
                        {},
                        icon(QStringLiteral("live"), Tone::muted),
                        [this, id = run.id] { Q_EMIT session_.runRequested("live", id); }});
   model_.setEntries(std::move(entries));
+  showMatches();
+}
+
+void CommandPalette::showMatches() {
+  const bool any = model_.rowCount() > 0;
+  list_->setVisible(any);
   list_->setCurrentIndex(model_.index(0, 0));
+  none_->setVisible(!any);
+  none_->setText(tr("No run, page or command matches “%1”")
+                     .arg(none_->fontMetrics().elidedText(field_->text(), Qt::ElideRight, 240)));
   place();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 
@@ -28,6 +29,7 @@ class CommandPalette : public QFrame {
   void fill(const std::vector<storage::RunSummary>& runs);
   void accept(const QModelIndex& index);
   void place();
+  void showMatches();
 
   Actions& actions_;
   Session& session_;
@@ -35,6 +37,7 @@ class CommandPalette : public QFrame {
   PaletteModel model_;
   QLineEdit* field_;
   QListView* list_;
+  QLabel* none_;              // in place of the list where nothing fits
   QPointer<QWidget> before_;  // had the focus
 };
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int kRedrawMilliseconds = 250;
 constexpr double kRawOpacity = 0.5;  // beside a smoothed companion
 constexpr int kBetweenMarks = 113;   // pixels
+constexpr int kLoneSize = 4;         // pixels, of a sample that no line reaches
 constexpr int kBesideTicks = 4;      // pixels to what stands next to a tick's label
 constexpr size_t kLongRun = 10;      // times its warm-up: no more of it than that may be cut off
 
@@ -50,7 +51,7 @@ QCPRange padded(Range range, Unit unit) {
   if (!range.valid()) return {0, 1};
   const double largest = std::max(std::abs(range.low), std::abs(range.high));
   const bool steady = unit == Unit::bytes || unit == Unit::tokensPerSecond;
-  const double least = std::max(largest * (steady ? 0.2 : 0.02), 1e-6);
+  const double least = largest > 0 ? largest * (steady ? 0.2 : 0.02) : 1e-6;
   if (const double lacks = least - (range.high - range.low); lacks > 0) {
     range.low -= lacks / 2;
     range.high += lacks / 2;
@@ -123,12 +124,13 @@ int LineChart::addCurve(const QString& name, const QColor& color, int marker) {
   curve.color = color;
   curve.marker = marker;
   curve.ema.weight = smoothing_;
-  for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps, &curve.marks}) {
+  for (QCPGraph** graph : {&curve.line, &curve.wide, &curve.gaps, &curve.marks, &curve.lone}) {
     *graph = plot_->addGraph();
     (*graph)->setAdaptiveSampling(false);
     (*graph)->setAntialiased(graph != &curve.gaps);
   }
-  for (QCPGraph* graph : {curve.gaps, curve.marks}) graph->setLineStyle(QCPGraph::lsNone);
+  for (QCPGraph* graph : {curve.gaps, curve.marks, curve.lone})
+    graph->setLineStyle(QCPGraph::lsNone);
   curves_.push_back(std::move(curve));
   changed();
   return curves() - 1;
@@ -136,7 +138,7 @@ int LineChart::addCurve(const QString& name, const QColor& color, int marker) {
 
 void LineChart::clearCurves() {
   for (const Curve& curve : curves_) {
-    for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps, curve.marks})
+    for (QCPGraph* graph : {curve.line, curve.wide, curve.gaps, curve.marks, curve.lone})
       plot_->removeGraph(graph);
   }
   curves_.clear();
@@ -333,6 +335,9 @@ Range LineChart::drawCurve(Curve& curve, bool highlighted, const Range& x) {
   curve.line->data()->set(strokes(raw), true);
   const QColor color = smooths ? blend(colors().surface, curve.color, kRawOpacity) : curve.color;
   curve.line->setPen(solid(color, 1));
+  curve.lone->data()->set(lasts(lone(raw)), true);
+  curve.lone->setScatterStyle(
+      QCPScatterStyle(QCPScatterStyle::ssDisc, curve.color, curve.color, kLoneSize));
   if (smooths) {
     const auto y = curve.series.y();
     for (size_t i = curve.smooth.size(); i < y.size(); ++i) {

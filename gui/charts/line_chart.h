@@ -129,6 +129,7 @@ class LineChart : public Card {
     QCPGraph* wide = nullptr;
     QCPGraph* gaps = nullptr;
     QCPGraph* marks = nullptr;
+    QCPGraph* lone = nullptr;
   };
 
   void changed();

@@ -80,6 +80,17 @@ std::vector<Column> columns(std::span<const double> x, std::span<const double> y
   return result;
 }
 
+std::vector<Column> lone(const std::vector<Column>& columns) {
+  const auto isFinite = [&](size_t i) {
+    return i < columns.size() && std::isfinite(columns[i].last);
+  };
+  std::vector<Column> result;
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (isFinite(i) && !isFinite(i + 1) && (i == 0 || !isFinite(i - 1)))
+      result.push_back(columns[i]);
+  return result;
+}
+
 Range rangeOf(const std::vector<Column>& columns) {
   Range range;
   for (const Column& column : columns) {

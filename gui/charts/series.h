@@ -57,6 +57,9 @@ class Series {
 std::vector<Column> columns(std::span<const double> x, std::span<const double> y, double from,
                             double to, int pixels);
 
+/// Columns that no line reaches: what is not finite is on both sides of them.
+std::vector<Column> lone(const std::vector<Column>& columns);
+
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();

@@ -50,7 +50,7 @@ ScaledUnit scaledUnit(Unit unit, double largest) {
 }
 
 QString withUnit(Unit unit, double value) {
-  if (!std::isfinite(value)) return std::isnan(value) ? QStringLiteral("NaN") : QStringLiteral("∞");
+  if (!std::isfinite(value)) return format::notFinite(value);
   switch (unit) {
     case Unit::bytes:
       return format::bytes(value);

@@ -26,12 +26,12 @@ ContactLook lookOf(const Contact& contact, double now) {
   using Word = ContactLook::Word;
   const bool heard = contact.link && contact.link->heard > 0;
   const double age = heard ? now - contact.link->heard : 0;
-  const QString silence = heard ? QObject::tr("no word for %1").arg(ageText(age)) : QString();
+  const QString silence = heard ? QObject::tr("no response for %1").arg(ageText(age)) : QString();
   if (!contact.followed) {
-    const QString last = heard
-                             ? QObject::tr("nobody follows it, last word %1 ago").arg(ageText(age))
-                             : QObject::tr("nobody follows it");
-    return {Word::unfollowed, Tone::warn, QObject::tr("Nobody follows this run"), last};
+    const QString last =
+        heard ? QObject::tr("not being followed, last update %1 ago").arg(ageText(age))
+              : QObject::tr("not being followed");
+    return {Word::unfollowed, Tone::warn, QObject::tr("This run is not being followed"), last};
   }
   if (contact.link && contact.link->lost) {
     const double wait = contact.link->next_try.value_or(now) - now;
@@ -43,7 +43,7 @@ ContactLook lookOf(const Contact& contact, double now) {
         heard ? QObject::tr("lost, %1; %2").arg(silence, next) : QObject::tr("lost; %1").arg(next)};
   }
   if (heard && age >= kQuiet)
-    return {Word::quiet, Tone::warn, QObject::tr("No word for %1").arg(ageText(age)), silence};
+    return {Word::quiet, Tone::warn, QObject::tr("No response for %1").arg(ageText(age)), silence};
   return {};
 }
 

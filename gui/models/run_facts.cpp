@@ -3,23 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/models/inherited_curves.h"
+
 namespace heddle::gui {
 namespace {
 
-bool has(const storage::RunDetail& run, const std::string& name) {
-  return std::find(run.series.begin(), run.series.end(), name) != run.series.end();
-}
-
-Result<Series> curve(storage::Reader& reader, const storage::RunDetail& run,
-                     const std::string& name, size_t points) {
-  Series series;
-  if (run.ranks.empty() || !has(run, name)) return series;
-  const auto bins = reader.series(run.summary.id, name, run.ranks.front(), {}, points);
-  if (!bins) return fail(bins);
-  for (const storage::Bin& bin : *bins)
-    series.append(static_cast<double>(bin.last_step),
-                  bin.count > bin.nonfinite ? bin.mean : bin.last);
-  return series;
+/// A metric of the lowest rank, behind what the run has inherited of it.
+Result<Series> curveOf(storage::Reader& reader, const storage::RunDetail& run,
+                       const std::string& name, size_t points, Series inherited) {
+  if (run.ranks.empty() || std::ranges::find(run.series, name) == run.series.end())
+    return inherited;
+  auto own = readCurve(reader, run.summary.id, name, run.ranks.front(), {}, points);
+  if (!own || inherited.empty()) return own;
+  for (size_t i = 0; i < own->size(); ++i) inherited.append(own->x()[i], own->y()[i]);
+  return inherited;
 }
 
 }  // namespace
@@ -30,10 +27,13 @@ Result<RunFacts> readRunFacts(storage::Reader& reader, storage::RunId run, size_
   auto detail = reader.run(run);
   if (!detail) return fail(detail);
   facts.detail = std::move(*detail);
-  auto loss = curve(reader, facts.detail, "loss", points);
+  auto inherited = readInheritedCurves(reader, facts.detail.summary, points);
+  if (!inherited) return fail(inherited);
+  InheritedCurves before = inherited->value_or(InheritedCurves());
+  auto loss = curveOf(reader, facts.detail, "loss", points, std::move(before.loss));
   if (!loss) return fail(loss);
   facts.loss = std::move(*loss);
-  auto rate = curve(reader, facts.detail, "tokens_per_second", points);
+  auto rate = curveOf(reader, facts.detail, "tokens_per_second", points, std::move(before.rate));
   if (!rate) return fail(rate);
   facts.rate = std::move(*rate);
   auto steps = workbench::read_steps(reader, facts.detail, step);

@@ -15,7 +15,7 @@ namespace heddle::gui {
 struct RunFacts {
   storage::RunDetail detail;
   Series loss;
-  Series rate;  // tokens per second of rank 0
+  Series rate;  // tokens per second of the lowest rank; both begin with what was inherited
   std::shared_ptr<const workbench::RunSteps> steps;
   std::shared_ptr<const Timeline> timeline;   // the rank's, of the measured step; may be null
   std::shared_ptr<const Timeline> predicted;  // its stage's, as it was before the run; may be null

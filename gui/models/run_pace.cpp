@@ -11,6 +11,19 @@ namespace heddle::gui {
 namespace {
 
 constexpr int64_t kRecentSteps = 20;
+constexpr size_t kBins = 512;  // exact for as many steps; of more the means of neighbours
+
+/// Of all steps from `first` on; of a short run that has none there, of all.
+Result<std::optional<double>> medianOf(storage::Reader& reader, storage::RunId run,
+                                       const char* metric, int32_t rank, int64_t first) {
+  const auto bins = reader.series(run, metric, rank, {}, kBins);
+  if (!bins) return fail(bins);
+  std::vector<double> early, late;
+  for (const storage::Bin& bin : *bins)
+    if (std::isfinite(bin.mean)) (bin.last_step < first ? early : late).push_back(bin.mean);
+  if (late.empty()) late = std::move(early);
+  return late.empty() ? std::nullopt : std::optional(median(std::move(late)));
+}
 
 }  // namespace
 
@@ -39,10 +52,25 @@ Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run
   return pace;
 }
 
-std::optional<double> exposedShare(const std::optional<double>& exposedSeconds,
-                                   const std::optional<double>& stepSeconds) {
+std::optional<Exposed> exposedOf(const std::optional<double>& exposedSeconds,
+                                 const std::optional<double>& stepSeconds) {
   if (!exposedSeconds || !stepSeconds || *stepSeconds <= 0) return std::nullopt;
-  return *exposedSeconds / *stepSeconds;
+  return Exposed{*exposedSeconds, *exposedSeconds / *stepSeconds};
+}
+
+Result<std::optional<Exposed>> readExposed(storage::Reader& reader, storage::RunId run,
+                                           const std::vector<int32_t>& ranks) {
+  double sum = 0;
+  int count = 0;
+  for (const int32_t rank : ranks) {
+    const auto seconds = medianOf(reader, run, "exposed_seconds", rank, 1);
+    if (!seconds) return fail(seconds);
+    if (*seconds) sum += **seconds, ++count;
+  }
+  if (count == 0) return std::nullopt;
+  const auto step = medianOf(reader, run, "step_seconds", ranks.front(), kWarmUpSteps + 1);
+  if (!step) return fail(step);
+  return exposedOf(sum / count, *step);
 }
 
 }  // namespace heddle::gui

@@ -1,13 +1,18 @@
-// How fast a run goes and how long it still takes: computed here, for all who show it. What is said
+// How fast a run goes, how long it still takes, what nothing hides: computed here, for all who show
+// it. What is said
 // of a run's throughput is its summary's median, kept by the store.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "storage/queries.h"
 
 namespace heddle::gui {
+
+/// The first steps are slower than all others: scales and medians leave them out.
+inline constexpr int kWarmUpSteps = 3;
 
 struct RunPace {
   int64_t step = 0;        // the last one that ended, here or in the run it goes on from
@@ -21,9 +26,18 @@ struct RunPace {
 
 Result<RunPace> readPace(storage::Reader& reader, const storage::RunSummary& run);
 
-/// Exposed communication as a share of a step, of a run's results.
-std::optional<double> exposedShare(const std::optional<double>& exposedSeconds,
-                                   const std::optional<double>& stepSeconds);
+/// Communication that nothing hides, in a run's median step: the median of the profiled steps, the
+/// mean of the ranks. The same number while a run goes on and after its end, on every page.
+struct Exposed {
+  double seconds = 0;
+  double share = 0;  // of the run's median step
+};
+/// Of a run's results; nullopt: they do not have it.
+std::optional<Exposed> exposedOf(const std::optional<double>& exposedSeconds,
+                                 const std::optional<double>& stepSeconds);
+/// Of the steps so far, for a run that has no results yet.
+Result<std::optional<Exposed>> readExposed(storage::Reader& reader, storage::RunId run,
+                                           const std::vector<int32_t>& ranks);
 /// So much of a step that whoever shows it shows it red.
 constexpr bool isMuchExposed(double share) { return share >= 0.05; }
 

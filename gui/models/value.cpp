@@ -15,23 +15,22 @@ constexpr int kMostDigits = 12;  // more than are usual
 
 /// `more`: see gui/format.h.
 QString numberText(const QString& key, double value, int more = 0) {
-  if (std::isnan(value)) return QStringLiteral("NaN");
-  if (std::isinf(value)) return value > 0 ? QStringLiteral("∞") : QStringLiteral("−∞");
-  if (key.endsWith(QStringLiteral("_bytes"))) return format::bytes(value, more);
+  if (!std::isfinite(value)) return format::notFinite(value);
+  if (key.contains(QStringLiteral("_bytes"))) return format::bytes(value, more);
   if (key.contains(QStringLiteral("tokens_per_second")))
     return format::tokensPerSecond(value, more);
   if (key.endsWith(QStringLiteral("seconds"))) return format::seconds(value, more);
   if (key.endsWith(QStringLiteral("loss"))) return format::loss(value, more);
   if (key.endsWith(QStringLiteral("mfu")) || key.endsWith(QStringLiteral("uncertain")))
     return format::percent(value, more);
-  if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < 1e15)
+  if (value == std::floor(value) && std::abs(value) < 1e15)
     return format::count(static_cast<qint64>(value));
   return format::significant(value, 4 + more);
 }
 
 QString textOf(const QString& name, const storage::Value& value, int more) {
   if (const double* found = std::get_if<double>(&value)) return numberText(name, *found, more);
-  QString text = QString::fromStdString(std::get<std::string>(value));
+  QString text = format::spelled(std::get<std::string>(value));
   if (text.size() > 2 && text.startsWith(QChar('"')) && text.endsWith(QChar('"')))
     return text.mid(1, text.size() - 2);
   return text;
@@ -59,7 +58,7 @@ const std::map<QString, QString>& names() {
         {"nodes", "graph nodes"},
         {"mfu", "MFU"},
         {"predicted_mfu", "predicted MFU"},
-        {"bubble_seconds", "bubble"},
+        {"bubble_seconds", "bubble a step"},
         {"uncertain", "prediction ±"},
     };
     for (const char* category : plan::kCategoryNames) {
@@ -115,11 +114,18 @@ QString keyText(const QString& key) {
   return found == names().end() ? QString(name).replace(QChar('_'), QChar(' ')) : found->second;
 }
 
+QString resultText(const QString& key) {
+  static const QStringList medians = {"tokens_per_second_per_rank", "step_seconds",
+                                      "exposed_seconds", "bubble_seconds"};
+  const QString text = keyText(key);
+  return medians.contains(lastPart(key)) ? QObject::tr("%1, median").arg(text) : text;
+}
+
 QString keyMeaning(const QString& key) {
   if (lastPart(key) != QStringLiteral("predicted_uncertain")) return {};
   return QObject::tr(
-      "Known before the launch: by how much predictions for that machine had been wrong in the "
-      "runs before this one. How far off this run's own is, its step and its predicted step tell.");
+      "Known before the launch: how far predictions for that machine were off in earlier runs. "
+      "Compare the step with the predicted step to see how far off this run's own is.");
 }
 
 int betterDirection(const QString& key) {

@@ -24,6 +24,9 @@ QStringList valueTexts(const QString& key,
 /// A key as a label: the last part, words apart: "results.peak_bytes" is "peak memory".
 QString keyText(const QString& key);
 
+/// The same of a run's result: "step, median" where it is the run's median, and no one step's.
+QString resultText(const QString& key);
+
 /// What a label alone may not tell; empty: it does.
 QString keyMeaning(const QString& key);
 

@@ -26,9 +26,9 @@ SpanText describeSpan(const std::vector<TimelineRow>& rows, const SpanRef& ref) 
   text.lines << QStringLiteral("%1 · %2 · %3").arg(name, phaseName(span.phase), row.title);
   text.lines << tr("%1, begins at %2").arg(duration(span.duration_us), duration(span.start_us));
   if (span.stream == telemetry::kBubble) {
-    text.lines << tr("waits for another pipeline stage to come to it");
+    text.lines << tr("waits for another pipeline stage to reach it");
   } else if (span.stream == telemetry::kWait) {
-    text.lines << tr("waits for the other ranks to come to it");
+    text.lines << tr("waits for the other ranks to reach it");
   } else if (ref.lane.stream == Stream::communication) {
     const Statistics spent =
         row.timeline->statistics({span.start_us, span.start_us + span.duration_us});

@@ -30,7 +30,7 @@ TimelineLegend::TimelineLegend(QWidget* parent) : QWidget(parent) {
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   setToolTip(
       tr("hidden: communication while compute runs; exposed: communication while compute idles; "
-         "waiting: compute idles until other ranks come to a collective; it counts as exposed"));
+         "waiting: compute idles until other ranks reach a collective; it counts as exposed"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kTickSpacing = 84;
 constexpr int kLeft = metric::group;
+constexpr int kTitle = 18, kSubtitle = 16;  // heights of lines beside the lanes
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
@@ -61,6 +62,18 @@ void paintBand(QPainter& painter, const TimelineScene& scene, const TimelineRow&
   }
 }
 
+/// A long name in several lines, as far as there is room: none of it is left out without need.
+QStringList brokenInto(QString name, const QFontMetrics& metrics, int width, int most) {
+  QStringList lines;
+  while (lines.size() + 1 < most && metrics.horizontalAdvance(name) > width) {
+    qsizetype fits = 1;
+    while (metrics.horizontalAdvance(name.left(fits + 1)) <= width) ++fits;
+    lines << name.left(fits);
+    name.remove(0, fits);
+  }
+  return lines << metrics.elidedText(name, Qt::ElideMiddle, width);
+}
+
 void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rects) {
   const Colors& c = colors();
   const int laneWidth = 38;
@@ -91,8 +104,12 @@ void paintLabels(QPainter& painter, const TimelineRow& row, const RowRects& rect
     y += 10;
   }
   const QColor title = row.warn ? c.warnText : c.text;
-  line(row.title, font::text(13, QFont::DemiBold), title, 18);
-  line(row.subtitle, font::mono(11), c.muted, 16);
+  const QFont bold = font::text(13, QFont::DemiBold);
+  const int rest = row.subtitle.isEmpty() ? 0 : kSubtitle;
+  for (const QString& part :
+       brokenInto(row.title, QFontMetrics(bold), width, (bottom + 2 - y - rest) / kTitle))
+    line(part, bold, title, kTitle);
+  line(row.subtitle, font::mono(11), c.muted, kSubtitle);
   if (row.note.isEmpty()) return;
   const QColor& note = row.warn ? c.warnText : c.muted;
   painter.setFont(font::text(11));

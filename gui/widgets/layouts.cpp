@@ -1,5 +1,7 @@
 #include "gui/widgets/layouts.h"
 
+#include "gui/widgets/focus_line.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -35,6 +37,7 @@ QScrollArea* scrolled(QWidget* content, QWidget* parent) {
   area->setWidget(content);
   content->setAutoFillBackground(false);
   area->viewport()->setAutoFillBackground(false);
+  new FocusLine(area);
   return area;
 }
 

@@ -12,6 +12,9 @@ class SearchField : public QLineEdit {
   explicit SearchField(const QString& placeholder,
                        const QString& iconName = QStringLiteral("search"),
                        QWidget* parent = nullptr);
+
+  /// Underlines a place of the text that is wrong; length 0: none is.
+  void mark(qsizetype at, qsizetype length);
 };
 
 }  // namespace heddle::gui

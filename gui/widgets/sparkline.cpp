@@ -9,21 +9,18 @@
 namespace heddle::gui {
 namespace {
 
-/// The values as points inside `rect`; more values than pixels fold into min and max per pixel.
-QPolygonF polyline(const QRectF& rect, const QVector<double>& values, double low, double high) {
+/// The values as lines inside `rect`, a new one after each gap; more values than pixels fold into
+/// min and max per pixel.
+QList<QPolygonF> polylines(const QRectF& rect, const QVector<double>& values, double low,
+                           double high) {
   const double span = high > low ? high - low : 1;
   const auto y = [&](double value) {
     return high > low ? rect.bottom() - (value - low) / span * rect.height() : rect.center().y();
   };
   const qsizetype count = values.size();
-  const qsizetype columns = std::max<qsizetype>(1, std::lround(rect.width()));
-  QPolygonF points;
-  if (count <= columns) {
-    const double step = count > 1 ? rect.width() / double(count - 1) : 0;
-    for (qsizetype i = 0; i < count; ++i)
-      if (std::isfinite(values[i])) points << QPointF(rect.left() + double(i) * step, y(values[i]));
-    return points;
-  }
+  const qsizetype columns = std::min(count, std::max<qsizetype>(1, std::lround(rect.width())));
+  const double step = count <= 1 ? 0 : rect.width() / double(columns - (columns == count ? 1 : 0));
+  QList<QPolygonF> lines(1);
   for (qsizetype column = 0; column < columns; ++column) {
     double lowest = INFINITY, highest = -INFINITY;
     for (qsizetype i = column * count / columns; i < (column + 1) * count / columns; ++i) {
@@ -31,12 +28,15 @@ QPolygonF polyline(const QRectF& rect, const QVector<double>& values, double low
       lowest = std::min(lowest, values[i]);
       highest = std::max(highest, values[i]);
     }
-    if (lowest > highest) continue;
-    const double x = rect.left() + double(column) + 0.5;
-    points << QPointF(x, y(highest));
-    if (highest > lowest) points << QPointF(x, y(lowest));
+    if (lowest > highest) {
+      if (!lines.last().isEmpty()) lines.append(QPolygonF());
+      continue;
+    }
+    const double x = rect.left() + double(column) * step + (columns == count ? 0 : 0.5);
+    lines.last() << QPointF(x, y(highest));
+    if (highest > lowest) lines.last() << QPointF(x, y(lowest));
   }
-  return points;
+  return lines;
 }
 
 }  // namespace
@@ -51,22 +51,27 @@ void paintSparkline(QPainter* painter, const QRectF& rect, const QVector<double>
   }
   if (low > high) return;
   const QRectF inner = rect.adjusted(0.5, 1.5, -0.5, -1.5);
-  const QPolygonF points = polyline(inner, values, low, high);
-  if (points.size() < 2) return;
+  QColor fill = color;
+  fill.setAlphaF(0.12);
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing);
-  if (filled) {
-    QPolygonF area = points;
-    area << QPointF(points.last().x(), rect.bottom()) << QPointF(points.first().x(), rect.bottom());
-    QColor fill = color;
-    fill.setAlphaF(0.12);
-    painter->setPen(Qt::NoPen);
-    painter->setBrush(fill);
-    painter->drawPolygon(area);
+  for (const QPolygonF& points : polylines(inner, values, low, high)) {
+    if (points.isEmpty()) continue;
+    if (filled) {
+      QPolygonF area = points;
+      area << QPointF(points.last().x(), rect.bottom())
+           << QPointF(points.first().x(), rect.bottom());
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(fill);
+      painter->drawPolygon(area);
+    }
+    painter->setBrush(Qt::NoBrush);
+    painter->setPen(QPen(color, 1));
+    if (points.size() > 1)
+      painter->drawPolyline(points);
+    else
+      painter->drawEllipse(points.first(), 1, 1);  // alone between two gaps
   }
-  painter->setBrush(Qt::NoBrush);
-  painter->setPen(QPen(color, 1));
-  painter->drawPolyline(points);
   painter->restore();
 }
 

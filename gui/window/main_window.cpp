@@ -147,6 +147,11 @@ void MainWindow::connectSession() {
     switchTo(compare);
     compare->showRuns(runs);
   });
+  connect(&session_, &Session::nodesRequested, this, [this](qint64 run) {
+    auto* compare = static_cast<ComparePage*>(page(QStringLiteral("compare")));
+    switchTo(compare);
+    compare->showNodes(run);
+  });
   connect(&session_, &Session::plansRequested, this,
           [this](const std::vector<PlannedRecipe>& plans) {
             Page* compare = page(QStringLiteral("compare"));

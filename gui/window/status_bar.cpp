@@ -95,7 +95,7 @@ void StatusBar::display(std::optional<RunStatus> status) {
   const storage::RunSummary& run = status_->run;
   RunPace& pace = status_->pace;
   pace.ending = !session_.asked(run.id).isEmpty();
-  name_->setFullText(QString::fromStdString(run.name));
+  name_->setFullText(format::spelled(run.name));
   const QString step = format::count(pace.step);
   step_->setText(pace.steps > 0 ? tr("%1 / %2").arg(step, format::count(pace.steps)) : step);
   progress_->setVisible(pace.steps > 0);

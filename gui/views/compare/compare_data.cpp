@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "gui/models/value.h"
+
 namespace heddle::gui {
 namespace {
 
@@ -26,6 +28,23 @@ Result<Series> differenceOf(storage::Reader& reader, const RunFacts& first,
     if (const auto found = known.find(sample.step); found != known.end())
       difference.append(static_cast<double>(sample.step), sample.value - found->second);
   return difference;
+}
+
+/// In stores of older versions `vocab_size` may be 0, the tokenizer's size: a run that goes on from
+/// such a one knows it, and the model is the same.
+void fillVocabularies(std::vector<storage::Comparand>& runs) {
+  constexpr auto kKey = "model.vocab_size";
+  const auto sizeOf = [&](const storage::Comparand& run) {
+    const auto found = run.recipe.find(kKey);
+    return found == run.recipe.end() ? 0.0 : number(found->second).value_or(0);
+  };
+  for (storage::Comparand& parent : runs) {
+    if (!parent.recipe.contains(kKey) || sizeOf(parent) != 0) continue;
+    for (const storage::Comparand& child : runs)
+      if (child.summary.lineage && child.summary.lineage->parent == parent.summary.id &&
+          sizeOf(child) > 0)
+        parent.recipe[kKey] = child.recipe.at(kKey);
+  }
 }
 
 Result<std::vector<int64_t>> commonSteps(storage::Reader& reader,
@@ -93,6 +112,7 @@ Result<CompareData> readCompareData(storage::Reader& reader,
       data.ranks = std::move(ranks);
     data.runs.push_back(std::move(*facts));
   }
+  fillVocabularies(compared);
   data.comparison = storage::compare(std::move(compared));
   if (data.runs.size() == 2 && !isPlanned(runs[0]) && !isPlanned(runs[1])) {
     auto difference = differenceOf(reader, data.runs[0], data.runs[1]);

@@ -1,12 +1,13 @@
 #include "gui/views/compare/compare_page.h"
 
 #include <QClipboard>
-#include <QFontMetrics>
 #include <QGuiApplication>
+#include <QTimer>
 #include <algorithm>
 #include <utility>
 
 #include "gui/format.h"
+#include "gui/models/run_pace.h"
 #include "gui/models/value.h"
 #include "gui/settings.h"
 #include "gui/theme/theme.h"
@@ -19,9 +20,9 @@ namespace heddle::gui {
 namespace {
 
 constexpr size_t kShownUnasked = 2;
-constexpr int kTitleWidth = 80;  // of a run's name beside its lanes
 constexpr int kWide = 1300;      // from here on throughput and memory stand beside the loss
-constexpr int kWarmUp = 3;       // steps whose rate says nothing
+constexpr int kVeryWide = 2000;  // and where the steps differ beside their timelines
+constexpr int kStatistics = 400, kWideStatistics = 460;  // widths beside the timelines
 
 bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
 
@@ -46,14 +47,15 @@ ComparePage::ComparePage(Session& session, QWidget* parent)
     Q_EMIT this->session().message(tr("The table of differences was copied"), Tone::good);
   });
   auto* empty = new EmptyState(QStringLiteral("compare"), tr("Nothing to compare yet"),
-                               tr("Curves, recipes and timelines of several runs stand side by "
+                               tr("Curves, recipes and timelines of several runs appear side by "
                                   "side here. Choose runs in the "
                                   "table of runs, then press Compare."),
                                tr("Choose runs"));
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT this->session().pageRequested(QStringLiteral("runs")); });
   stack_ = new QStackedWidget;
-  stack_->addWidget(scrolled(makeContent()));
+  area_ = scrolled(makeContent());
+  stack_->addWidget(area_);
   stack_->addWidget(empty);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -108,13 +110,13 @@ QWidget* ComparePage::makeContent() {
   loss_->setMinimumHeight(190);
   lossDifference_->setMinimumHeight(144);
   rate_ = new LineChart(tr("Throughput"), Unit::tokensPerSecond);
-  rate_->setDetail(tr("rank 0"));
-  rate_->setWarmUp(kWarmUp);
+  rate_->setDetail(tr("a rank"));
+  rate_->setWarmUp(kWarmUpSteps);
   for (LineChart* chart : {loss_, lossDifference_, rate_}) {
-    chart->setEmptyText(tr("No step has ended yet"));
+    chart->setEmptyText(tr("No step has finished yet"));
     charts_.add(chart);
   }
-  lossDifference_->setEmptyText(tr("They have no step in common"));
+  lossDifference_->setEmptyText(tr("The runs have no step in common"));
   curves_ = new QWidget;
   auto* middle = new QVBoxLayout(curves_);
   middle->setContentsMargins(0, 0, 0, 0);
@@ -145,16 +147,22 @@ QWidget* ComparePage::makeContent() {
   rows_->addLayout(top);
   rows_->addWidget(tooMany_);
   rows_->addWidget(upper_, 1);
-  rows_->addWidget(makeTimelines(), 1);
   nodes_ = new StepDifferences(session().workingThreads());
   connect(nodes_, &StepDifferences::chosenChanged, this, &ComparePage::highlight);
-  rows_->addWidget(nodes_, 1);
+  steps_ = new QBoxLayout(QBoxLayout::TopToBottom);
+  steps_->setSpacing(12);
+  steps_->addWidget(makeTimelines(), 1);
+  steps_->addWidget(nodes_, 1);
+  rows_->addLayout(steps_, 1);
   arrange();
   return content;
 }
 
 void ComparePage::arrange() {
-  const bool wide = width() >= kWide;
+  const bool wide = width() >= kWide, veryWide = width() >= kVeryWide;
+  steps_->setDirection(veryWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  balance();
+  statistics_->setFixedWidth(veryWide ? kWideStatistics : kStatistics);
   auto* more = qobject_cast<QBoxLayout*>(more_->layout());
   more->setDirection(wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
   more->setStretchFactor(memory_, 1);
@@ -171,6 +179,12 @@ void ComparePage::arrange() {
   }
   more_->show();
   if (keeping_) upper_->restoreState(openSettings()->value(layoutKey()).toByteArray());
+}
+
+/// Cards one above the other share the height.
+void ComparePage::balance() {
+  const bool two = steps_->direction() == QBoxLayout::TopToBottom && !nodes_->isHidden();
+  rows_->setStretchFactor(steps_, two ? 2 : 1);
 }
 
 QString ComparePage::layoutKey() const {
@@ -210,7 +224,6 @@ QWidget* ComparePage::makeTimelines() {
   timelines_->setEmptyText(tr("None of these runs has a profiled step"));
   connect(timelines_, &TimelineWidget::selectionChanged, this, &ComparePage::showStatistics);
   statistics_ = new StepStatistics;
-  statistics_->setFixedWidth(400);
   auto* row = new QHBoxLayout;
   row->setSpacing(0);
   row->addWidget(timelines_, 1);
@@ -270,6 +283,17 @@ void ComparePage::showRuns(const QList<qint64>& runs) {
   stack_->setCurrentIndex(0);
   asked_ = true;
   read();
+}
+
+void ComparePage::showNodes(qint64 run) {
+  nodesOf_ = run;
+  QList<qint64> runs = chosen_ ? runs_ : QList<qint64>();
+  if (const auto drawn = drawnRuns(runs); !drawn.contains(run)) {
+    // Of too many the first are drawn: it is to be among them.
+    runs.removeAll(run);
+    runs.insert(std::min(drawn.size(), static_cast<qsizetype>(kMostCompared) - 1), run);
+  }
+  showRuns(runs);
 }
 
 void ComparePage::showPlans(const std::vector<PlannedRecipe>& plans) {
@@ -335,7 +359,7 @@ void ComparePage::display(CompareData data) {
     strokes_.append(runStroke(slot, Theme::instance().scheme()));
   chips_->setRuns(data_.comparison.runs, strokes_);
   tooMany_->setVisible(runs_.size() > drawnRuns(runs_).size());
-  tooMany_->setText(tr("%1 are chosen and the first %2 are drawn. Take some out, untick them under "
+  tooMany_->setText(tr("%1 are chosen; only the first %2 are drawn. Remove some, untick them under "
                        "Add run, or choose fewer in Runs.")
                         .arg(format::plural(runs_.size(), tr("run")))
                         .arg(kMostCompared));
@@ -378,7 +402,7 @@ void ComparePage::showCurves(const CompareData& data) {
   for (size_t i = 0; i < data.runs.size(); ++i) {
     if (!isRun(data.runs[i])) continue;
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    const QString name = QString::fromStdString(data.runs[i].detail.summary.name);
+    const QString name = format::spelled(data.runs[i].detail.summary.name);
     loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.marker), data.runs[i].loss);
     rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.marker), data.runs[i].rate);
   }
@@ -386,8 +410,8 @@ void ComparePage::showCurves(const CompareData& data) {
   lossDifference_->setVisible(two);
   if (two) {
     lossDifference_->setDetail(
-        QStringLiteral("%1 − %2").arg(QString::fromStdString(data.runs[1].detail.summary.name),
-                                      QString::fromStdString(data.runs[0].detail.summary.name)));
+        QStringLiteral("%1 − %2").arg(format::shortName(data.runs[1].detail.summary.name),
+                                      format::shortName(data.runs[0].detail.summary.name)));
     lossDifference_->setSeries(lossDifference_->addCurve(tr("difference"), colors().text),
                                data.lossDifference);
   }
@@ -402,7 +426,7 @@ void ComparePage::showMemory() {
       const auto found = run.results.find(key);
       return found == run.results.end() ? std::nullopt : number(found->second);
     };
-    runs.push_back({QString::fromStdString(run.summary.name), strokes_[static_cast<qsizetype>(i)],
+    runs.push_back({format::spelled(run.summary.name), strokes_[static_cast<qsizetype>(i)],
                     result("peak_bytes"), result("predicted_peak_bytes")});
   }
   memory_->display(runs);
@@ -415,10 +439,7 @@ void ComparePage::showTimelines() {
     const RunFacts& run = data_.runs[i];
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
     TimelineRow row;
-    // Names often differ at their end only: what is left out is in the middle.
-    row.title = QFontMetrics(font::text(13, QFont::DemiBold))
-                    .elidedText(QString::fromStdString(run.detail.summary.name), Qt::ElideMiddle,
-                                kTitleWidth);
+    row.title = format::spelled(run.detail.summary.name);
     if (run.timeline) row.subtitle = format::seconds(double(run.timeline->lengthUs()) / 1e6);
     row.color = stroke.color;
     row.marker = stroke.marker;
@@ -457,12 +478,16 @@ void ComparePage::showStatistics() {
   size_t row = 0;
   for (size_t i = 0; i < data_.runs.size(); ++i) {
     const RunStroke& stroke = strokes_[static_cast<qsizetype>(i)];
-    const QString name = QString::fromStdString(data_.runs[i].detail.summary.name);
-    if (data_.runs[i].timeline) runs.push_back({name, stroke, timelines_->statistics(row)});
-    if (showsMeasured(i)) ++row;
-    if (showsPredicted(i))
+    const QString name = format::spelled(data_.runs[i].detail.summary.name);
+    const bool measured = showsMeasured(i), predicted = showsPredicted(i);
+    const size_t at = row;
+    row += measured + predicted;
+    // A prediction comes first, as in the steps below: differences are of the measured from it.
+    if (predicted)
       runs.push_back(
-          {showsMeasured(i) ? tr("pred.") : name, stroke, timelines_->statistics(row++)});
+          {measured ? tr("pred.") : name, stroke, timelines_->statistics(at + measured)});
+    if (measured && data_.runs[i].timeline)
+      runs.push_back({name, stroke, timelines_->statistics(at)});
   }
   const auto selection = timelines_->selection();
   statistics_->setVisible(!runs.empty());
@@ -473,6 +498,12 @@ void ComparePage::showSteps() {
   std::vector<std::shared_ptr<const workbench::RunSteps>> steps;
   for (const RunFacts& run : data_.runs) steps.push_back(run.steps);
   nodes_->setSteps(std::move(steps), data_.rank);
+  balance();
+  if (const qint64 run = std::exchange(nodesOf_, 0); run != 0) {
+    nodes_->pickPrediction(run);
+    // The card gets its place with the layout.
+    QTimer::singleShot(0, this, [this] { area_->ensureWidgetVisible(nodes_, 0, metric::group); });
+  }
 }
 
 void ComparePage::highlight() {

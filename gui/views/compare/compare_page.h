@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QComboBox>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 
@@ -35,6 +36,9 @@ class ComparePage : public Page {
   void activated() override;
   void showRun(qint64 run) override;
   void showRuns(const QList<qint64>& runs) override;
+  /// Where the run's step differs from its prediction. A comparison that a person has chosen stays,
+  /// with that run in it.
+  void showNodes(qint64 run);
   void showPlans(const std::vector<PlannedRecipe>& plans) override;
   void keepLayout() override;
   bool isReady() const override {
@@ -50,6 +54,7 @@ class ComparePage : public Page {
  private:
   QWidget* makeContent();
   void arrange();
+  void balance();
   Card* makeDifferences();
   QWidget* makeTimelines();
   void setRuns(const QList<qint64>& runs);
@@ -90,9 +95,11 @@ class ComparePage : public Page {
   DifferenceModel differences_;
   ChartGroup charts_;
   QStackedWidget* stack_;
+  QScrollArea* area_;
   QSplitter* upper_;
   QVBoxLayout* rows_;
-  QWidget* more_;  // throughput and memory: beside the loss, or below all
+  QBoxLayout* steps_;  // timelines, and where they differ
+  QWidget* more_;      // throughput and memory: beside the loss, or below all
   RunChips* chips_;
   QLabel* tooMany_;
   QLabel* timelinesOf_;
@@ -111,6 +118,7 @@ class ComparePage : public Page {
   StepDifferences* nodes_;
   QAction* copy_;
   bool keeping_ = false;
+  qint64 nodesOf_ = 0;  // to be shown once it is read
 };
 
 }  // namespace heddle::gui

@@ -95,19 +95,21 @@ void DifferenceModel::setAllKeys(bool all) {
 void DifferenceModel::rebuild() {
   beginResetModel();
   rows_.clear();
-  addGroup(tr("Recipe"), comparison_.recipe, false);
-  addGroup(tr("Environment"), comparison_.environment, false);
+  addGroup(tr("Recipe"), comparison_.recipe, Kind::given);
+  addGroup(tr("Environment"), comparison_.environment, Kind::given);
   std::vector<storage::Compared> results = comparison_.results;
   const bool planned = isOfPlans(results);
   // Nothing is measured that would go by the same name.
   if (planned)
     for (storage::Compared& each : results) each.key.erase(0, kPredicted.size());
-  addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results), true);
+  addGroup(planned ? tr("Predicted") : tr("Results"), std::move(results),
+           planned ? Kind::predicted : Kind::measured);
   endResetModel();
 }
 
 void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compared> keys,
-                               bool results) {
+                               Kind kind) {
+  const bool results = kind != Kind::given, planned = kind == Kind::predicted;
   const auto total = static_cast<qint64>(keys.size());
   if (!all_) std::erase_if(keys, [](const storage::Compared& key) { return !key.differs(); });
   if (keys.empty()) return;
@@ -123,7 +125,7 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
   for (const storage::Compared& compared : keys) {
     Row row;
     const QString key = QString::fromStdString(compared.key);
-    row.key = results ? keyText(key) : key;
+    row.key = !results ? key : planned ? keyText(key) : resultText(key);
     row.meaning = results ? keyMeaning(key) : QString();
     row.values = valueTexts(key, compared.values);
     if (results) row.best = bestOf(compared);
@@ -134,15 +136,15 @@ void DifferenceModel::addGroup(const QString& name, std::vector<storage::Compare
 
 QString DifferenceModel::emptyText() const {
   if (!rows_.empty() || runCount() == 0) return {};
-  return runCount() == 1 ? tr("One run differs from nothing: add a run above to see what differs, "
-                              "or look at all keys of this one")
-                         : tr("These runs differ in nothing that is kept of them");
+  return runCount() == 1 ? tr("Only one run is shown: add another above to see what differs, or "
+                              "look at all its keys")
+                         : tr("These runs do not differ in anything that was recorded");
 }
 
 QString DifferenceModel::text() const {
   QStringList lines{QString()};
   for (const storage::RunSummary& run : comparison_.runs)
-    lines.first() += QChar('\t') + QString::fromStdString(run.name);
+    lines.first() += QChar('\t') + format::spelled(run.name);
   for (const Row& row : rows_)
     lines << (row.group.isEmpty() ? row.key + QChar('\t') + row.values.join(QChar('\t'))
                                   : row.group);
@@ -195,9 +197,13 @@ QVariant DifferenceModel::headerData(int section, Qt::Orientation orientation, i
   switch (role) {
     case Qt::TextAlignmentRole:
       return int(Qt::AlignVCenter | Qt::AlignRight);
-    case Qt::DisplayRole:
     case Qt::ToolTipRole:
-      return isRun ? QString::fromStdString(comparison_.runs[static_cast<size_t>(section)].name)
+      if (!isRun)
+        return QStringLiteral("%1 − %2").arg(format::spelled(comparison_.runs[1].name),
+                                             format::spelled(comparison_.runs[0].name));
+      [[fallthrough]];
+    case Qt::DisplayRole:
+      return isRun ? format::spelled(comparison_.runs[static_cast<size_t>(section)].name)
                    : tr("difference");
     case ColorRole:
       return isRun ? QVariant(strokes_[section].color) : QVariant();

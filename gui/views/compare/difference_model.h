@@ -48,7 +48,8 @@ class DifferenceModel : public QAbstractTableModel {
   };
 
   void rebuild();
-  void addGroup(const QString& name, std::vector<storage::Compared> keys, bool results);
+  enum class Kind { given, measured, predicted };
+  void addGroup(const QString& name, std::vector<storage::Compared> keys, Kind kind);
   bool hasDifference() const { return comparison_.runs.size() == 2; }
   int runCount() const { return static_cast<int>(comparison_.runs.size()); }
 

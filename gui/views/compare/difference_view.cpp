@@ -7,6 +7,7 @@
 
 #include "gui/theme/icons.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
@@ -147,6 +148,7 @@ class DifferenceDelegate : public QStyledItemDelegate {
 DifferenceView::DifferenceView(DifferenceModel& model, QWidget* parent) : QTableView(parent) {
   setObjectName(QStringLiteral("differences"));
   setAccessibleName(tr("Differences"));
+  new FocusLine(this);
   setHorizontalHeader(new RunHeader);
   setVerticalHeader(new KeyHeader);
   setModel(&model);

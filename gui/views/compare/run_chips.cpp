@@ -4,6 +4,7 @@
 #include <QPainter>
 #include <QScrollBar>
 
+#include "gui/format.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/basics.h"
 
@@ -20,11 +21,11 @@ class RunChip : public QWidget {
   RunChip(const storage::RunSummary& run, RunStroke stroke, bool roomy, QWidget* parent)
       : QWidget(parent), stroke_(std::move(stroke)) {
     setFixedHeight(kChip);
-    auto* name = new ElidedLabel(QString::fromStdString(run.name), "", Qt::ElideMiddle);
+    auto* name = new ElidedLabel(format::spelled(run.name), "", Qt::ElideMiddle);
     name->setFont(font::mono(13, QFont::DemiBold));
     name->setMaximumWidth(240);
     close_ = iconButton(QStringLiteral("close"),
-                        RunChips::tr("Take %1 out").arg(QString::fromStdString(run.name)));
+                        RunChips::tr("Remove %1").arg(format::shortName(run.name)));
     close_->setIconSize({12, 12});
     close_->setFixedSize(22, 22);
     auto* row = new QHBoxLayout(this);
@@ -32,7 +33,7 @@ class RunChip : public QWidget {
     row->setSpacing(8);
     row->addWidget(name);
     if (roomy) {
-      auto* recipe = new ElidedLabel(QString::fromStdString(run.recipe_name), "caption");
+      auto* recipe = new ElidedLabel(format::spelled(run.recipe_name), "caption");
       recipe->setMaximumWidth(140);
       row->addWidget(recipe);
     }

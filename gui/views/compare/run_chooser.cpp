@@ -46,13 +46,13 @@ QVariant RunChoices::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole:
       return QStringLiteral("%1   %2, %3")
-          .arg(QString::fromStdString(of.name), QString::fromStdString(of.recipe_name),
+          .arg(format::spelled(of.name), format::spelled(of.recipe_name),
                QString::fromStdString(to_string(of.state)));
     case Qt::CheckStateRole:
       return ticked_.contains(of.id) ? Qt::Checked : Qt::Unchecked;
     case Qt::ToolTipRole:
       return tr("%1, on %2, %3")
-          .arg(QString::fromStdString(of.name), QString::fromStdString(of.target),
+          .arg(format::spelled(of.name), format::spelled(of.target),
                format::when(QDateTime::fromSecsSinceEpoch(static_cast<qint64>(of.created))));
     default:
       return {};

@@ -9,6 +9,7 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/layouts.h"
 #include "gui/widgets/stacked_bar.h"
 
@@ -28,7 +29,7 @@ QString time(int64_t us) {
   return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
 }
 
-QString text(const std::string& words) { return QString::fromStdString(words); }
+QString text(const std::string& words) { return format::spelled(words); }
 
 }  // namespace
 
@@ -51,6 +52,7 @@ StepDifferences::StepDifferences(Worker& worker, QWidget* parent)
   table_->setObjectName(QStringLiteral("stepRows"));
   table_->setAccessibleName(tr("Where the step differs"));
   table_->setModel(&rows_);
+  new FocusLine(table_);
   table_->setFrameShape(QFrame::NoFrame);
   table_->setShowGrid(false);
   table_->setWordWrap(false);
@@ -168,6 +170,16 @@ void StepDifferences::pickUsual() {
   right_->setCurrentIndex(two ? measured[1] : 1);
 }
 
+void StepDifferences::pickPrediction(storage::RunId run) {
+  const auto predicted = std::ranges::find(choices_, Choice{run, Kind::predicted});
+  const auto measured = std::ranges::find(choices_, Choice{run, Kind::measured});
+  if (predicted == choices_.end() || measured == choices_.end()) return;
+  left_->setCurrentIndex(static_cast<int>(predicted - choices_.begin()));
+  right_->setCurrentIndex(static_cast<int>(measured - choices_.begin()));
+  picked_ = true;
+  align();
+}
+
 std::optional<StepDifferences::Choice> StepDifferences::picked(const QComboBox* box) const {
   const int index = box->currentIndex();
   if (index < 0 || index >= static_cast<int>(choices_.size())) return std::nullopt;
@@ -212,9 +224,9 @@ void StepDifferences::take(Answer answer) {
   grouping_->button(kMemory)->setEnabled(memory);
   grouping_->button(kMemory)->setToolTip(
       memory
-          ? tr("At the peak. Of what was measured, all that the plan decides is held as planned; "
+          ? tr("At the peak. On the measured side, whatever the plan decides is taken as planned; "
                "the rest is in “other”.")
-          : tr("One side does not know what its memory was used for"));
+          : tr("One side did not record what its memory was used for"));
   if (!memory && grouping_->current() == kMemory) grouping_->setCurrent(0);
   display();
 }
@@ -272,8 +284,8 @@ void StepDifferences::showSpent() {
                       "mono-muted");
     sum->setObjectName(i == 0 ? QStringLiteral("leftSum") : QStringLiteral("rightSum"));
     sum->setToolTip(
-        tr("Exposed: compute waits for a transfer, or for other ranks to come to one. Idle: "
-           "nothing is under way"));
+        tr("Exposed: compute waits for a transfer, or for other ranks to reach one. Idle: "
+           "nothing runs"));
     spent_->addWidget(name, i, 0);
     spent_->addWidget(bar, i, 1);
     spent_->addWidget(sum, i, 2);
@@ -287,7 +299,7 @@ void StepDifferences::showSurprises() {
                  .arg(QString::number(i), colors().accentText.name(),
                       text(answer_->surprises[i].words).toHtmlEscaped());
   surprises_->setText(links.isEmpty()
-                          ? tr("No node differs by more than a hundredth of the step.")
+                          ? tr("No node differs by more than 1 % of the step.")
                           : tr("Largest surprises: %1").arg(links.join(QStringLiteral("; "))));
 }
 

@@ -43,6 +43,8 @@ class StepDifferences : public Card {
   /// What can be picked. What the user has picked stays where it still is. Hides where there are
   /// not two.
   void setSteps(std::vector<std::shared_ptr<const workbench::RunSteps>> runs, int64_t rank);
+  /// The run's prediction against what was measured, where it has both.
+  void pickPrediction(storage::RunId run);
   bool isReady() const { return !aligning_.running(); }
   const std::optional<Chosen>& chosen() const { return chosen_; }
 

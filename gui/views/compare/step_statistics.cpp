@@ -14,6 +14,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr size_t kBeside = 4;  // runs that fit beside one another
+constexpr int kNoted = 100;    // of the step: a hundredth is worth a colour, as in the steps below
 
 QLabel* figure(const QString& text, const char* role = "mono") {
   QLabel* made = label(text, role);
@@ -98,12 +99,16 @@ void StepStatistics::showColumns(const std::vector<Run>& runs) {
     name->setMaximumWidth(72);
     table_->addWidget(name, 0, static_cast<int>(i) + 2);
   }
-  if (runs.size() == 2) table_->addWidget(figure(tr("diff."), "caption"), 0, 4);
+  if (runs.size() == 2) {
+    QLabel* difference = figure(tr("diff."), "caption");
+    difference->setToolTip(QStringLiteral("%1 − %2").arg(runs[1].name, runs[0].name));
+    table_->addWidget(difference, 0, 4);
+  }
   addRow(1, tr("compute"), Kind::backward, runs, &Statistics::compute);
   addRow(2, tr("communication"), {}, runs, &Statistics::communication);
   addRow(3, tr("hidden"), Kind::hidden, runs, &Statistics::overlapped);
   addRow(4, tr("exposed"), Kind::exposed, runs, &Statistics::exposed);
-  addRow(5, tr("of it waiting"), Kind::waiting, runs, &Statistics::waiting);
+  addRow(5, tr("incl. waiting"), Kind::waiting, runs, &Statistics::waiting);
   int row = 6;
   if (std::ranges::any_of(runs, [](const Run& run) { return run.spent.bubble > 0; }))
     addRow(row++, tr("pipeline bubble"), Kind::waiting, runs, &Statistics::bubble);
@@ -162,8 +167,11 @@ void StepStatistics::addRow(int row, const QString& name, std::optional<Kind> ki
       figure(difference == 0 ? QStringLiteral("0")
                              : format::signedValue(time(std::abs(difference)), difference < 0),
              "mono-muted");
-  // Only of these two is it plain which way is better.
-  if (difference != 0 && (part == &Statistics::exposed || part == &Statistics::idle))
+  // Only of these two is it plain which way is better; and less than a hundredth of the step is no
+  // news.
+  const int64_t step = std::max(runs[0].spent.range, runs[1].spent.range);
+  if (std::abs(difference) > step / kNoted &&
+      (part == &Statistics::exposed || part == &Statistics::idle))
     setTone(text, difference < 0 ? "good" : "bad");
   table_->addWidget(text, row, 4);
 }

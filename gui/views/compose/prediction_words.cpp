@@ -160,7 +160,7 @@ FigureText textOf(Figure figure, const Document& d, size_t convention) {
     }
     case Figure::mfu: {
       if (mfuOf(d, convention) == nullptr)
-        return cut(tr("MFU"), format::percent(number), tr("the device's peak is unknown"));
+        return cut(tr("MFU"), format::kNone, tr("the device's peak is unknown"));
       const QString peak = format::significant(d.peak_flops * 1e-12);
       FigureText text =
           cut(tr("MFU"), format::percent(number),

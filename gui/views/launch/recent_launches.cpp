@@ -73,7 +73,7 @@ void RecentLaunches::setRuns(const std::vector<storage::RunSummary>& runs, Conta
       setItem(row, column, item);
       return item;
     };
-    set(kRun, QString::fromStdString(run.name), true);
+    set(kRun, format::spelled(run.name), true);
     set(kState, QString::fromStdString(storage::to_string(run.state)), false);
     set(kTarget, QString::fromStdString(run.target), true);
     set(kLaunched, launched(run), false);

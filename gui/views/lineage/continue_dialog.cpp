@@ -89,7 +89,7 @@ void ContinueDialog::build() {
   facts_->setColumnStretch(1, 1);
   facts_->setColumnMinimumWidth(0, 96);
   told->addLayout(facts_);
-  fault_ = label(tr("Looking at its checkpoints …"), "muted");
+  fault_ = label(tr("Reading its checkpoints …"), "muted");
   fault_->setObjectName(QStringLiteral("fault"));
   fault_->setWordWrap(true);
   fault_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);

@@ -1,13 +1,13 @@
 #include "gui/views/lineage/end_dialog.h"
 
+#include "gui/format.h"
 #include "workbench/ending.h"
 
 namespace heddle::gui {
 
 EndDialog::EndDialog(Session& session, const storage::RunDetail& run, How how, QWidget* parent)
-    : Dialog(how == How::kill
-                 ? tr("Kill %1?").arg(QString::fromStdString(run.summary.name))
-                 : tr("Stop %1 and lose it?").arg(QString::fromStdString(run.summary.name)),
+    : Dialog(how == How::kill ? tr("Kill %1?").arg(format::shortName(run.summary.name))
+                              : tr("Stop %1 and lose it?").arg(format::shortName(run.summary.name)),
              QStringLiteral("warning"), Tone::warn, parent),
       looking_(session.workingThreads(), this) {
   setObjectName(how == How::kill ? QStringLiteral("confirmKill") : QStringLiteral("confirmStop"));

@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QGridLayout>
 #include <QResizeEvent>
+#include <algorithm>
 #include <cmath>
 
 #include "engine/recipe/parse.h"
@@ -21,8 +22,8 @@ namespace {
 constexpr double kSmoothing = 0.9;
 /// A rank lags when others ended a step so much earlier.
 constexpr double kLagSeconds = 3, kLagSteps = 3;
-constexpr int kRightColumn = 280;
-constexpr int kNarrow = 1200;  // below it the tiles take the whole width
+constexpr int kMinRight = 280, kMaxRight = 560;  // the column of ranks and log
+constexpr int kNarrow = 1200;                    // below it the tiles take the whole width
 
 QDateTime timeOf(double seconds) {
   return QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000));
@@ -51,7 +52,7 @@ LivePage::LivePage(Session& session, QWidget* parent)
     refresh();
   });
   connect(stepCard_, &StepCard::differencesWanted, this, [this] {
-    if (run_) Q_EMIT this->session().compareRequested({run_->summary.id});
+    if (run_) Q_EMIT this->session().nodesRequested(run_->summary.id);
   });
   connect(banner_, &RunBanner::recipeWanted, this, [this] {
     if (!run_) return;
@@ -59,7 +60,10 @@ LivePage::LivePage(Session& session, QWidget* parent)
   });
   connect(&session, &Session::secondPassed, this, &LivePage::tick);
   connect(&Theme::instance(), &Theme::changed, this, [this] {
-    for (LineChart* chart : {loss_, throughput_, memory_}) chart->setColor(0, colors().accent);
+    for (LineChart* chart : {loss_, throughput_, memory_}) {
+      chart->setColor(0, colors().accent);
+      if (chart->curves() > 1) chart->setColor(1, colors().muted);
+    }
   });
 }
 
@@ -72,7 +76,7 @@ void LivePage::makeActions() {
   kill_->setProperty("role", "danger");
   checkpoint_ = new QAction(icon(QStringLiteral("checkpoint")), tr("Checkpoint now"), this);
   checkpoint_->setObjectName(QStringLiteral("checkpoint"));
-  checkpoint_->setToolTip(tr("Write a checkpoint after the next step, and go on"));
+  checkpoint_->setToolTip(tr("Write a checkpoint after the next step and continue"));
   for (QAction* action : {checkpoint_, stop_, kill_}) {
     action->setProperty("topBar", true);
     action->setVisible(false);
@@ -81,7 +85,7 @@ void LivePage::makeActions() {
   connect(kill_, &QAction::triggered, this, [this] { confirm(EndDialog::How::kill); });
   resume_ = new QAction(icon(QStringLiteral("launch")), tr("Resume"), this);
   resume_->setObjectName(QStringLiteral("resume"));
-  resume_->setToolTip(tr("Go on from its newest checkpoint, as a run of its own"));
+  resume_->setToolTip(tr("Continue from its newest checkpoint, as a new run"));
   fork_ = new QAction(icon(QStringLiteral("compare")), tr("Fork from step …"), this);
   fork_->setObjectName(QStringLiteral("fork"));
   fork_->setToolTip(tr("Branch off from one of its checkpoints, with another recipe"));
@@ -112,7 +116,7 @@ void LivePage::build() {
   charts->setSpacing(8);
   for (LineChart* chart : {loss_, throughput_, memory_}) {
     chart->addCurve(tr("this run"), colors().accent);
-    chart->setEmptyText(tr("no step has ended yet"));
+    chart->setEmptyText(tr("no step has finished yet"));
     chart->setMinimumHeight(164);
     charts->addWidget(chart, chart == loss_ ? 4 : 3);
     charts_.add(chart);
@@ -124,6 +128,11 @@ void LivePage::build() {
          "is."));
   ranks_ = new RankCard;
   log_ = new LogCard;
+  connect(log_, &LogCard::wideWanted, this, [this](bool wide) {
+    stepCard_->setVisible(!wide);
+    grid_->removeWidget(log_);
+    grid_->addWidget(log_, 4, wide ? 0 : 1, 1, wide ? 2 : 1);
+  });
 
   auto* content = new QWidget;
   grid_ = new QGridLayout(content);
@@ -133,7 +142,6 @@ void LivePage::build() {
   grid_->addLayout(charts, 3, 0);
   grid_->addWidget(stepCard_, 4, 0);
   grid_->addWidget(log_, 4, 1);
-  grid_->setColumnMinimumWidth(1, kRightColumn);
   grid_->setColumnStretch(0, 1);
   grid_->setRowStretch(3, 32);
   grid_->setRowStretch(4, 60);
@@ -141,7 +149,7 @@ void LivePage::build() {
 
   auto* empty = new EmptyState(
       QStringLiteral("live"), tr("No run yet"),
-      tr("A run's loss, throughput, memory and timelines stand here while it trains."),
+      tr("A run's loss, throughput, memory and timelines appear here while it trains."),
       tr("Launch a run"));
   connect(empty, &EmptyState::triggered, this,
           [this] { Q_EMIT session().pageRequested(QStringLiteral("launch")); });
@@ -163,6 +171,7 @@ void LivePage::arrange() {
 
 void LivePage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
+  grid_->setColumnMinimumWidth(1, std::clamp(width() / 4, kMinRight, kMaxRight));
   if (event->oldSize().isValid() && (event->oldSize().width() < kNarrow) == (width() < kNarrow)) {
     return;
   }
@@ -172,12 +181,12 @@ void LivePage::resizeEvent(QResizeEvent* event) {
 QString LivePage::subtitle() const {
   if (!run_) return {};
   const storage::RunSummary& run = run_->summary;
-  QStringList parts{QString::fromStdString(run.recipe_name) + tr(" on ") +
-                    QString::fromStdString(run.target)};
+  QStringList parts{
+      tr("%1 on %2").arg(format::shortName(run.recipe_name), format::shortName(run.target))};
   if (!run_->ranks.empty()) {
     parts << format::plural(static_cast<qint64>(run_->ranks.size()), tr("rank"));
   }
-  if (run.lineage) parts << QString::fromStdString(storage::words_of(*run.lineage));
+  if (run.lineage) parts << format::spelled(storage::words_of(*run.lineage));
   if (const QString asked = session().asked(run.id); !asked.isEmpty()) {
     parts << askedText(asked, lookOf(contact_, unixNow()));
   } else if (run.finished) {
@@ -212,7 +221,8 @@ void LivePage::restart(storage::RunId run) {
   left_.clear();
   tiles_->clear();
   for (LineChart* chart : {loss_, throughput_, memory_}) {
-    chart->setSeries(0, {});
+    chart->clearCurves();
+    chart->addCurve(tr("this run"), colors().accent);
     chart->showAll();
   }
   departures_ = Departures();
@@ -255,6 +265,8 @@ void LivePage::take(LiveUpdate update) {
     run_ = std::move(update.run);
     readRecipe();
     pace_ = update.pace;
+    exposed_ = update.exposed;
+    if (update.inherited) drawInherited(*update.inherited);
     contact_ = std::move(update.contact);
     gaps_ = std::move(update.gaps);
     const bool ended = storage::has_ended(run_->summary.state);
@@ -302,6 +314,15 @@ void LivePage::findLeft() {
                  });
 }
 
+/// A resumed run's charts begin with its parent's curves, up to the checkpoint.
+void LivePage::drawInherited(const InheritedCurves& curves) {
+  for (const auto& [chart, series] :
+       {std::pair(loss_, &curves.loss), {throughput_, &curves.rate}, {memory_, &curves.bytes}}) {
+    if (series->empty() || chart->curves() > 1) continue;
+    chart->setSeries(chart->addCurve(curves.name, colors().muted), *series);
+  }
+}
+
 void LivePage::drawSteps(const std::vector<StepPoint>& points) {
   for (const StepPoint& point : points) {
     const auto x = static_cast<double>(point.step);
@@ -313,7 +334,7 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
   showDepartures();
   tiles_->append(points);
   pace_.ending = !session().asked(run_->summary.id).isEmpty();
-  tiles_->show(*run_, steps_, pace_);
+  tiles_->show(*run_, steps_, pace_, exposed_);
 }
 
 /// What curves are held against; the run's log tells it before the first step.
@@ -364,7 +385,7 @@ void LivePage::showRanks() {
     if (const auto value = steps_.latest(metric)) facts.append({name, text(*value)});
   };
   if (pace_.stepSeconds > 0) {
-    facts.append({tr("step, typical"), format::seconds(pace_.stepSeconds)});
+    facts.append({tr("step, recent median"), format::seconds(pace_.stepSeconds)});
   }
   const auto data = steps_.latest("data_seconds");
   const auto step = steps_.latest("step_seconds");
@@ -381,10 +402,9 @@ void LivePage::showRanks() {
     if (const auto* value = std::get_if<double>(&found->second)) facts.append({name, text(*value)});
   };
   const auto seconds = [](double v) { return format::seconds(v); };
-  result("first_step_seconds", tr("first step after"), seconds);
+  result("first_step_seconds", tr("time to first step"), seconds);
   result("capture_seconds", tr("capture"), seconds);
-  result("nodes", tr("nodes of the graph"),
-         [](double v) { return format::count(std::llround(v)); });
+  result("nodes", tr("graph nodes"), [](double v) { return format::count(std::llround(v)); });
   result("collectives", tr("collectives a step"),
          [](double v) { return format::count(std::llround(v)); });
   ranks_->setFacts(facts);
@@ -424,7 +444,7 @@ void LivePage::showState() {
 QString LivePage::stopTip() const {
   const QString does = QString::fromStdString(workbench::what_stop_does(*run_));
   return lookOf(contact_, unixNow()).word == ContactLook::Word::lost
-             ? tr("The connection is lost: it is asked once it is back. %1").arg(does)
+             ? tr("The connection is lost: the run is asked once it is back. %1").arg(does)
              : does;
 }
 
@@ -457,7 +477,7 @@ QString LivePage::heldUp() const {
   if (seconds < std::max(kLagSeconds, kLagSteps * pace_.stepSeconds)) return {};
   QStringList ranks;
   for (const int32_t rank : lag->ranks) ranks << QString::number(rank);
-  return tr("rank %1 has not ended step %2, which others ended %3 ago")
+  return tr("rank %1 has not finished step %2; the others finished it %3 ago")
       .arg(ranks.join(QStringLiteral(", ")), format::count(lag->step), ageText(seconds));
 }
 

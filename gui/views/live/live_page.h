@@ -48,6 +48,7 @@ class LivePage : public Page {
   void restart(storage::RunId run);
   void take(LiveUpdate update);
   void findLeft();
+  void drawInherited(const InheritedCurves& curves);
   void drawSteps(const std::vector<StepPoint>& points);
   void showPredicted();
   void showDepartures();
@@ -101,6 +102,7 @@ class LivePage : public Page {
   std::optional<storage::RunDetail> run_;
   std::vector<storage::LogGap> gaps_;
   RunPace pace_;
+  std::optional<Exposed> exposed_;
   Contact contact_;
   std::optional<storage::LogLine> rankWarning_;  // the supervisor's newest about a rank
   double stepTime_ = 0;                          // of the newest step, as its host says

@@ -48,6 +48,7 @@ LiveTiles::LiveTiles(QWidget* parent) : QWidget(parent) {
 void LiveTiles::clear() {
   for (auto* values : {&losses_, &rates_, &bytes_, &shares_, &seconds_}) values->clear();
   newest_ = {};
+  profiled_ = 0;
   for (Tile* tile : {loss_, throughput_, utilization_, memory_, exposed_, time_}) {
     tile->setValue(format::kNone, QStringLiteral(" "));
     tile->setNote({});
@@ -67,29 +68,27 @@ void LiveTiles::append(const std::vector<StepPoint>& points) {
     }
     if (!std::isnan(point.exposedShare)) {
       push(shares_, point.exposedShare);
-      exposedSeconds_ = point.exposedShare * point.stepSeconds;
-      newest_.exposedShare = point.exposedShare;
+      ++profiled_;
     }
-    const double exposed = newest_.exposedShare;
     newest_ = point;
-    newest_.exposedShare = exposed;
   }
 }
 
-void LiveTiles::show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace) {
+void LiveTiles::show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace,
+                     const std::optional<Exposed>& exposed) {
   showTime(run, pace);
   if (newest_.step == 0) return;
   showLoss(steps);
   showThroughput(run);
   showUtilization(run, steps);
   showMemory(run);
-  showExposed(run);
+  showExposed(run, exposed);
 }
 
 void LiveTiles::showLoss(const StepPoints& steps) {
-  const bool finite = std::isfinite(newest_.loss);
-  loss_->setValue(finite ? format::loss(newest_.loss) : tr("NaN"), QStringLiteral(" "));
-  loss_->setTone(finite ? Tone::text : Tone::bad);
+  loss_->setValue(newest_.hasLoss ? format::loss(newest_.loss) : format::kNone,
+                  QStringLiteral(" "));
+  loss_->setTone(newest_.hasLoss && !std::isfinite(newest_.loss) ? Tone::bad : Tone::text);
   // A narrow tile has room for one; the other is among the facts.
   const auto validation = steps.latest("validation_loss");
   const auto norm = steps.latest("grad_norm");
@@ -124,9 +123,10 @@ void LiveTiles::showUtilization(const storage::RunDetail& run, const StepPoints&
 void LiveTiles::showMemory(const storage::RunDetail& run) {
   // Of a run that has ended what every page says of it; before, what its newest step tells.
   const auto peak = result(run, "peak_bytes");
-  memory_->setValue(format::bytes(peak.value_or(newest_.memoryBytes)));
-  memory_->setToolTip(peak ? tr("The most that a rank held, as on every page")
-                           : tr("What the rank that holds most holds now"));
+  const double held = peak.value_or(newest_.memoryBytes);
+  memory_->setValue(std::isnan(held) ? format::kNone : format::bytes(held));
+  memory_->setToolTip(peak ? tr("Peak of the rank that held most, as on every page")
+                           : tr("Held now by the rank that holds most"));
   const auto predicted = result(run, "predicted_peak_bytes");
   memory_->setNote(predicted && *predicted > 0 ? tr("predicted %1").arg(format::bytes(*predicted))
                    : run.ranks.size() > 1
@@ -136,23 +136,23 @@ void LiveTiles::showMemory(const storage::RunDetail& run) {
   memory_->setSeries(bytes_);
 }
 
-void LiveTiles::showExposed(const storage::RunDetail& run) {
-  // Of a run that has ended what every page says of it; before, its newest profiled step.
-  const auto seconds = result(run, "exposed_seconds");
-  const auto ended = exposedShare(seconds, result(run, "step_seconds"));
-  const double share = ended.value_or(newest_.exposedShare);
+void LiveTiles::showExposed(const storage::RunDetail& run, const std::optional<Exposed>& exposed) {
   exposed_->setSeries(shares_);
-  if (std::isnan(share)) {
-    exposed_->setNote(tr("no profiled step yet"));
+  if (!exposed) {
+    exposed_->setNote(storage::has_ended(run.summary.state) ? tr("no profiled step")
+                                                            : tr("no profiled step yet"));
     return;
   }
-  exposed_->setValue(format::percent(share).section(QLatin1Char(' '), 0, 0), tr("% of a step"));
-  exposed_->setNote(ended ? tr("%1 a step").arg(format::seconds(*seconds))
-                          : tr("%1 nothing hides").arg(format::seconds(exposedSeconds_)));
+  exposed_->setValue(format::percent(exposed->share).section(QLatin1Char(' '), 0, 0),
+                     tr("% of a step"));
+  const QString seconds = format::seconds(exposed->seconds);
+  exposed_->setNote(profiled_ > 0
+                        ? tr("%1, median of %2").arg(seconds, format::plural(profiled_, tr("step")))
+                        : tr("%1, median").arg(seconds));
   exposed_->setToolTip(
-      ended ? tr("The median of the profiled steps, the mean of all ranks, as on every page")
-            : tr("The newest profiled step, the mean of the ranks"));
-  exposed_->setTone(isMuchExposed(share) ? Tone::bad : Tone::text);
+      tr("Communication that compute waits for: the median of the profiled steps, the mean of the "
+         "ranks, as on every page. The step below has its own."));
+  exposed_->setTone(isMuchExposed(exposed->share) ? Tone::bad : Tone::text);
 }
 
 void LiveTiles::showTime(const storage::RunDetail& run, const RunPace& pace) {

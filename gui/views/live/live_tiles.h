@@ -21,7 +21,8 @@ class LiveTiles : public QWidget {
   explicit LiveTiles(QWidget* parent = nullptr);
   void clear();
   void append(const std::vector<StepPoint>& points);
-  void show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace);
+  void show(const storage::RunDetail& run, const StepPoints& steps, const RunPace& pace,
+            const std::optional<Exposed>& exposed);
   /// Stale: the figures are of a run that is not heard of; they are grey.
   void setStale(bool stale);
 
@@ -29,7 +30,7 @@ class LiveTiles : public QWidget {
   void showLoss(const StepPoints& steps);
   void showThroughput(const storage::RunDetail& run);
   void showMemory(const storage::RunDetail& run);
-  void showExposed(const storage::RunDetail& run);
+  void showExposed(const storage::RunDetail& run, const std::optional<Exposed>& exposed);
   void showTime(const storage::RunDetail& run, const RunPace& pace);
   void showUtilization(const storage::RunDetail& run, const StepPoints& steps);
 
@@ -41,7 +42,7 @@ class LiveTiles : public QWidget {
   Tile* time_;
   QVector<double> losses_, rates_, bytes_, shares_, seconds_;
   StepPoint newest_;
-  double exposedSeconds_ = 0;
+  int64_t profiled_ = 0;  // steps
 };
 
 }  // namespace heddle::gui

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "gui/models/value.h"
+
 namespace heddle::gui {
 namespace {
 
+constexpr size_t kInheritedPoints = 2000;
 constexpr size_t kBatch = 20'000;  // rows a question: the page draws in between
 
 storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
@@ -14,6 +17,11 @@ storage::RunId chosen(const std::vector<storage::RunSummary>& runs) {
   });
   if (going != runs.end()) return going->id;
   return runs.empty() ? 0 : runs.front().id;
+}
+
+std::optional<double> resultOf(const storage::RunDetail& run, const char* key) {
+  const auto found = run.results.find(key);
+  return found == run.results.end() ? std::nullopt : number(found->second);
 }
 
 /// Of all stages, the largest first.
@@ -82,6 +90,17 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   if (!contacts) return fail(contacts);
   auto pace = readPace(reader, run->summary);
   if (!pace) return fail(pace);
+  auto exposed = exposedOf(resultOf(*run, "exposed_seconds"), resultOf(*run, "step_seconds"));
+  if (!exposed) {
+    auto soFar = readExposed(reader, cursor.run, run->ranks);
+    if (!soFar) return fail(soFar);
+    exposed = *soFar;
+  }
+  if (cursor.step == 0) {
+    auto inherited = readInheritedCurves(reader, run->summary, kInheritedPoints);
+    if (!inherited) return fail(inherited);
+    update.inherited = std::move(*inherited);
+  }
   auto steps = reader.steps_after(cursor.run, cursor.step, kBatch);
   if (!steps) return fail(steps);
   auto lines = reader.lines_after(cursor.run, cursor.line, kBatch);
@@ -95,6 +114,7 @@ Result<LiveUpdate> readLive(storage::Reader& reader, const LiveCursor& wanted) {
   update.more = steps->size() == kBatch || lines->size() == kBatch;
   update.contact = contacts->of(run->summary);
   update.pace = *pace;
+  update.exposed = exposed;
   update.run = std::move(*run);
   update.steps = std::move(*steps);
   update.lines = std::move(*lines);

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "gui/models/contact.h"
+#include "gui/models/inherited_curves.h"
 #include "gui/models/predicted_timeline.h"
 #include "gui/models/run_pace.h"
 #include "gui/timeline/timeline_data.h"
@@ -46,6 +47,8 @@ struct LiveUpdate {
   std::optional<storage::RunDetail> run;  // none: the store has no run, or not this one any more
   Contact contact;                        // of that run
   RunPace pace;
+  std::optional<Exposed> exposed;
+  std::optional<InheritedCurves> inherited;  // of a run that was resumed; when it is read first
   std::vector<storage::StepRow> steps;
   std::vector<storage::LogLine> lines;
   std::vector<storage::LogGap> gaps;

@@ -9,18 +9,18 @@
 
 #include "gui/format.h"
 #include "gui/theme/theme.h"
+#include "gui/widgets/focus_line.h"
 
 namespace heddle::gui {
 namespace {
 
-constexpr int kTimeWidth = 62;
+constexpr int kHanging = 12;  // how far a line's second row is in: the card may be narrow
 
 QTextBlockFormat blockFormat(telemetry::Level level) {
   const Colors& c = colors();
   QTextBlockFormat format;
-  format.setLeftMargin(kTimeWidth);
-  format.setTextIndent(-kTimeWidth);
-  format.setTabPositions({QTextOption::Tab(kTimeWidth, QTextOption::LeftTab)});
+  format.setLeftMargin(kHanging);
+  format.setTextIndent(-kHanging);
   format.setTopMargin(2);
   format.setBottomMargin(2);
   format.setLineHeight(125, QTextBlockFormat::ProportionalHeight);
@@ -45,8 +45,14 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   level_ = new Segment({tr("all"), tr("warnings")});
   addControl(level_);
   addStepMenu();
+  wide_ = iconButton(QStringLiteral("expand"), tr("Show the log in place of the timeline"));
+  wide_->setObjectName(QStringLiteral("wideLog"));
+  wide_->setCheckable(true);
+  connect(wide_, &QToolButton::toggled, this, &LogCard::wideWanted);
+  addControl(wide_);
   view_ = new QTextBrowser;
   view_->setOpenLinks(false);
+  new FocusLine(view_);
   view_->setUndoRedoEnabled(false);
   view_->setFrameShape(QFrame::NoFrame);
   view_->setStyleSheet(QStringLiteral("QTextBrowser { border: none; background: transparent; }"));
@@ -57,7 +63,7 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   view_->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   view_->setAccessibleName(tr("Log"));
-  view_->setPlaceholderText(tr("The ranks have written no line yet"));
+  view_->setPlaceholderText(tr("No rank has written a line yet"));
   setBodyMargins(16, 0, 0, 0);
   body()->setSpacing(0);
   body()->addWidget(view_, 1);
@@ -93,12 +99,12 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
 }
 
 void LogCard::addStepMenu() {
-  steps_ = iconButton(QStringLiteral("columns"), tr("Lines of steps"));
+  steps_ = iconButton(QStringLiteral("columns"), tr("Step lines"));
   steps_->setObjectName(QStringLiteral("stepLines"));
   steps_->setPopupMode(QToolButton::InstantPopup);
   auto* menu = new QMenu(steps_);
   auto* group = new QActionGroup(menu);
-  for (const auto& [text, every] : {std::pair(tr("No lines of steps"), 0),
+  for (const auto& [text, every] : {std::pair(tr("No step lines"), 0),
                                     {tr("Every step"), 1},
                                     {tr("Every 10th step"), 10},
                                     {tr("Every 100th step"), 100}}) {
@@ -155,9 +161,9 @@ void LogCard::insert(const LogLines::Shown& line) {
     cursor.insertBlock(block);
   }
   const auto time = QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(line.time * 1000));
-  cursor.insertText(
-      time.toString(QStringLiteral("HH:mm:ss")) + QLatin1Char('\t') + origin(line.rank), digits);
-  QTextCharFormat words = digits;
+  cursor.insertText(time.toString(QStringLiteral("HH:mm:ss ")) + origin(line.rank), digits);
+  QTextCharFormat words;
+  words.setFont(font::text(12));  // more of it in a row than in mono
   words.setForeground(line.id == 0 ? colors().muted : textColor(line.level));
   cursor.insertText(QString(line.text).replace(QLatin1Char('\n'), QChar::LineSeparator), words);
   if (!line.folds) return;

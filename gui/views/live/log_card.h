@@ -26,6 +26,10 @@ class LogCard : public Card {
   /// Where the keyboard goes when nothing else wants it.
   void takeFocus() { view_->setFocus(); }
 
+ Q_SIGNALS:
+  /// The log wants the whole width, or no more.
+  void wideWanted(bool wide);
+
  private:
   void addStepMenu();
   LogLines::Filter filter() const;
@@ -39,6 +43,7 @@ class LogCard : public Card {
   int64_t everyStep_ = 0;
   Segment* level_;
   QToolButton* steps_;
+  QToolButton* wide_;
   QTextBrowser* view_;
   QLabel* state_;
   QPushButton* jump_;

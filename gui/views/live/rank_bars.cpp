@@ -55,7 +55,7 @@ void RankBars::paintEvent(QPaintEvent*) {
   if (ranks_.empty()) {
     painter.setFont(font::text(12));
     painter.setPen(c.muted);
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, tr("no step has ended yet"));
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, tr("no step has finished yet"));
     return;
   }
   const double longest = *std::max_element(seconds_.begin(), seconds_.end());
@@ -87,7 +87,7 @@ bool RankBars::event(QEvent* event) {
     const auto* help = static_cast<QHelpEvent*>(event);
     if (help->pos().y() / kPitch == static_cast<int>(straggler_->index)) {
       QToolTip::showText(help->globalPos(),
-                         tr("rank %1 computes %2 longer than the median of the others of its stage")
+                         tr("rank %1 computes %2 longer than the median of its stage's other ranks")
                              .arg(ranks_[straggler_->index])
                              .arg(format::seconds(straggler_->behind)),
                          this);

@@ -3,6 +3,7 @@
 #include <QEvent>
 
 #include "gui/widgets/layouts.h"
+#include "gui/widgets/more_below.h"
 
 namespace heddle::gui {
 namespace {
@@ -27,7 +28,9 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   rows->addLayout(facts_);
   rows->addStretch(1);
   setBodyMargins(16, 0, 8, kLowest);
-  body()->addWidget(scrolled(inside_), 1);
+  QScrollArea* area = scrolled(inside_);
+  body()->addWidget(area, 1);
+  new MoreBelow(area);
 }
 
 void RankCard::clear() {

@@ -17,7 +17,7 @@ QString gapText(const std::vector<storage::LogGap>& gaps) {
   const QString log = gap.rank < 0 ? RunBanner::tr("the supervisor's log")
                                    : RunBanner::tr("rank %1's log").arg(gap.rank);
   QString text =
-      RunBanner::tr("In %1, %2 from byte %3 on are damaged (%4); all whole records are here.")
+      RunBanner::tr("In %1, %2 from byte %3 on are damaged (%4); all intact records were read.")
           .arg(log, format::plural(static_cast<qint64>(gap.bytes), RunBanner::tr("byte")),
                format::count(static_cast<qint64>(gap.offset)), QString::fromStdString(gap.reason));
   if (gaps.size() > 1) {
@@ -30,8 +30,16 @@ QString gapText(const std::vector<storage::LogGap>& gaps) {
 
 namespace {
 
-/// Why there is no word, what happens next, and of when the figures on screen are.
-QString silence(const Contact& contact, const ContactLook& look) {
+/// The text as a sentence.
+QString sentence(QString text) {
+  static const QString ends = QStringLiteral(".?!");
+  if (text.isEmpty()) return text;
+  text[0] = text[0].toUpper();
+  return ends.contains(text.back()) ? text : text + QChar('.');
+}
+
+/// Why there is no response, what happens next, and of when the figures on screen are.
+QString silence(const Contact& contact, const ContactLook& look, const QString& asked) {
   QStringList parts;
   if (contact.link && !contact.link->reason.empty())
     parts << QString::fromStdString(contact.link->reason);
@@ -43,7 +51,11 @@ QString silence(const Contact& contact, const ContactLook& look) {
                  .arg(
                      QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(contact.link->heard * 1000))
                          .toString(QStringLiteral("HH:mm:ss")));
-  return parts.join(QStringLiteral("; "));
+  if (look.word == ContactLook::Word::lost) parts << asked;
+  QStringList sentences;
+  for (const QString& part : parts)
+    if (!part.isEmpty()) sentences << sentence(part);
+  return sentences.join(QChar(' '));
 }
 
 }  // namespace
@@ -87,9 +99,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   if (!heard.fresh()) {
     title = heard.title;
     look = lookOf(state, heard);
-    causes << silence(contact, heard);
-    if (heard.word == ContactLook::Word::lost && !words.asked.isEmpty())
-      causes.last() += QStringLiteral("; ") + words.asked;
+    causes << silence(contact, heard, words.asked);
   } else if (!words.heldUp.isEmpty()) {
     title = tr("A rank lags");
     look = {QStringLiteral("warning"), Tone::warn};
@@ -97,7 +107,7 @@ void RunBanner::setRun(const storage::RunDetail& run, const std::vector<storage:
   }
   if (!gaps.empty()) {
     if (title.isEmpty()) {
-      title = tr("Damage in a log");
+      title = tr("A log is damaged");
       look = {QStringLiteral("warning"), Tone::warn};
     }
     causes << gapText(gaps);

@@ -4,6 +4,8 @@
 #include <QStylePainter>
 #include <algorithm>
 
+#include "gui/format.h"
+
 namespace heddle::gui {
 
 RunPicker::RunPicker(QWidget* parent) : QComboBox(parent) {
@@ -60,7 +62,7 @@ void RunPicker::showPopup() {
   items.reserve(runs_.size());
   for (const storage::RunSummary& run : runs_) {
     const StateLook look = lookOf(run.state);
-    items.push_back({run.id, icon(look.icon, look.tone), QString::fromStdString(run.name)});
+    items.push_back({run.id, icon(look.icon, look.tone), format::spelled(run.name)});
   }
   list_->setItems(items, itemData(0).toLongLong());
   list_->open(this);

@@ -45,7 +45,7 @@ double SourceStrip::seen() const { return std::accumulate(tokens_.begin(), token
 QStringList SourceStrip::textsOf(size_t source) const {
   const QString wished = format::percent(sources_[source].share);
   if (tokens_.size() != sources_.size() || seen() == 0)
-    return {tr("%1 wished").arg(wished), format::kNone};
+    return {tr("target %1").arg(wished), format::kNone};
   return {tr("%1 of %2").arg(format::percent(tokens_[source] / seen()), wished),
           tr("%1 tokens").arg(format::shortCount(tokens_[source]))};
 }
@@ -70,10 +70,9 @@ void SourceStrip::refresh() {
   bar_->setParts(parts);
   setAccessibleDescription(texts.join(QStringLiteral("; ")));
   QString tip =
-      tr("The share that each source has had of the tokens seen, and the share that its "
-         "weight asks for.");
+      tr("Each source's share of the tokens seen, and the share that its weight asks for.");
   if (before_ > 0)
-    tip += tr(" %1 tokens before were of other data.").arg(format::shortCount(before_));
+    tip += tr(" %1 earlier tokens came from other data.").arg(format::shortCount(before_));
   setToolTip(format::inLines(tip));
   arrange();
   update();

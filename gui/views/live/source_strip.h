@@ -16,8 +16,8 @@ class SourceStrip : public QFrame {
 
  public:
   explicit SourceStrip(QWidget* parent = nullptr);
-  /// `tokens`: seen of each; empty: no step has ended yet. `before`: of other data, before the run
-  /// read these. Hides where there is one source alone.
+  /// `tokens`: seen of each; empty: no step has finished yet. `before`: of other data, before the
+  /// run read these. Hides where there is one source alone.
   void setSources(std::vector<recipe::DataSource> sources, std::vector<double> tokens,
                   double before);
   /// Of a run that is not heard of.

@@ -54,9 +54,19 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   next_->setObjectName(QStringLiteral("nextStep"));
   search_ = new SearchField(tr("Find a module"));
   search_->setFixedWidth(170);
+  find_ = iconButton(QStringLiteral("search"), tr("Find a module"));
+  find_->setObjectName(QStringLiteral("find"));
+  find_->setCheckable(true);
+  legend_ = new TimelineLegend;
+  connect(find_, &QToolButton::toggled, this, [this](bool on) {
+    fold();
+    if (on) search_->setFocus();
+    if (!on) search_->clear();
+  });
   addControl(straggler_);
-  addControl(new TimelineLegend);
+  addControl(legend_);
   addControl(search_);
+  addControl(find_);
   addControl(previous_);
   addControl(next_);
 
@@ -80,7 +90,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   line->addWidget(surprises_, 1);
   QPushButton* all = linkButton(tr("Node by node"));
   all->setObjectName(QStringLiteral("differences"));
-  all->setToolTip(tr("Predicted against measured in Compare"));
+  all->setToolTip(tr("Compare prediction and measurement, node by node"));
   connect(all, &QPushButton::clicked, this, &StepCard::differencesWanted);
   line->addWidget(all);
   body()->addWidget(surprising_);
@@ -95,6 +105,7 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
   statistics_->setObjectName(QStringLiteral("statistics"));
   statistics_->installEventFilter(this);
   row->addWidget(statistics_, 1);
+  QStringList keys;
   for (const auto& [key, means] :
        {std::pair(tr("W S"), tr("zoom")), std::pair(tr("A D"), tr("pan")),
         std::pair(tr("F"), tr("fit")), std::pair(tr(". ,"), tr("span"))}) {
@@ -102,7 +113,11 @@ StepCard::StepCard(QWidget* parent) : Card(tr("Timeline"), parent) {
       row->addWidget(hint, 0, Qt::AlignVCenter);
       hints_ << hint;
     }
+    keys << key + QChar(' ') + means;
   }
+  keys_ = label(tr("keys"), "key");
+  keys_->setToolTip(keys.join(QStringLiteral("\n")));
+  row->addWidget(keys_, 0, Qt::AlignVCenter);
   body()->addWidget(foot);
 
   connect(previous_, &QToolButton::clicked, this, [this] { go(-1); });
@@ -197,9 +212,9 @@ void StepCard::showSurprises(const std::vector<RankSurprise>& surprises) {
     const QString text = QString::fromStdString(each.surprise.words);
     words << (shown_.ranks.size() > 1 ? tr("rank %1, %2").arg(each.rank).arg(text) : text);
   }
-  surprises_->setFullText(
-      words.isEmpty() ? tr("As predicted: no node differs by more than a hundredth of the step")
-                      : tr("Not as predicted: %1").arg(words.join(QStringLiteral("; "))));
+  surprises_->setFullText(words.isEmpty()
+                              ? tr("As predicted: no node differs by more than 1 % of the step")
+                              : tr("Not as predicted: %1").arg(words.join(QStringLiteral("; "))));
 }
 
 std::vector<int> StepCard::stagesOf(const std::vector<int32_t>& ranks) const {
@@ -272,11 +287,11 @@ void StepCard::showStatistics() {
     return QStringLiteral("<span style=\"color:%1\">%2</span> %3")
         .arg(c.muted.name(), name, colored(duration(us), color));
   };
-  const QString over = timeline_->selection()
-                           ? tr("selection %1").arg(duration(timeline_->selection()->length()))
-                       : shows() == Shows::predicted ? tr("predicted")
-                       : shown_.ranks.size() > 1 ? tr("mean of %1 ranks").arg(shown_.ranks.size())
-                                                 : tr("rank %1").arg(shown_.ranks.front());
+  const QString over =
+      timeline_->selection() ? tr("selection %1").arg(duration(timeline_->selection()->length()))
+      : shows() == Shows::predicted ? tr("predicted")
+      : shown_.ranks.size() > 1     ? tr("this step, mean of %1 ranks").arg(shown_.ranks.size())
+                                    : tr("this step, rank %1").arg(shown_.ranks.front());
   const bool much = s.range > 0 && isMuchExposed(double(s.exposed) / double(s.range));
   // What goes first where there is no room for all; exposed is what the page is for.
   QList<QPair<int, QString>> parts{
@@ -285,14 +300,18 @@ void StepCard::showStatistics() {
       {5, part(tr("communication"), s.communication, c.text)},
       {3, part(tr("hidden"), s.overlapped, c.text)},
       {0, part(tr("exposed"), s.exposed, much ? c.badText : c.text)},
-      {2, part(tr("of it waiting"), s.waiting, c.text)},
+      {2, part(tr("incl. waiting"), s.waiting, c.text)},
       {1, part(tr("bubble"), s.bubble, c.text)},
       {4, part(tr("idle"), s.idle, c.text)}};
   if (s.bubble == 0) parts.removeAt(6);
   if (s.waiting == 0) parts.removeAt(5);
-  const auto text = [&parts] {
+  const qsizetype count = parts.size();
+  const auto text = [&] {
     QStringList texts;
     for (const auto& one : parts) texts << one.second;
+    if (parts.size() < count)
+      texts << QStringLiteral("<span style=\"color:%1\">%2</span>")
+                   .arg(c.muted.name(), tr("+%1 more").arg(count - parts.size()));
     return QStringLiteral("<span style=\"font-size:12px\">%1</span>")
         .arg(texts.join(QStringLiteral(" &nbsp;&nbsp; ")));
   };
@@ -314,9 +333,19 @@ void StepCard::showStatistics() {
 
 void StepCard::resizeEvent(QResizeEvent* event) {
   Card::resizeEvent(event);
-  search_->setVisible(isWide());
-  for (QLabel* hint : hints_) hint->setVisible(isWide());
+  fold();
   showHead();
+}
+
+/// A narrow card has a button for the search, which takes the legend's place, and one word for the
+/// keys.
+void StepCard::fold() {
+  const bool wide = isWide(), finds = find_->isChecked();
+  search_->setVisible(wide || finds);
+  legend_->setVisible(wide || !finds);
+  find_->setVisible(!wide);
+  for (QLabel* hint : hints_) hint->setVisible(wide);
+  keys_->setVisible(!wide);
 }
 
 bool StepCard::eventFilter(QObject* watched, QEvent* event) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/recipe/mesh.h"
+#include "gui/timeline/timeline_legend.h"
 #include "gui/timeline/timeline_widget.h"
 #include "gui/views/live/live_update.h"
 #include "gui/views/live/step_points.h"
@@ -51,6 +52,7 @@ class StepCard : public Card {
  private:
   void go(int direction);
   bool isWide() const;
+  void fold();
   QString placeOf(int64_t rank) const;
   enum class Shows { both, measured, predicted };
   Shows shows() const;
@@ -64,6 +66,8 @@ class StepCard : public Card {
   TimelineWidget* timeline_;
   Chip* straggler_;
   SearchField* search_;
+  QToolButton* find_;  // shows the search in a narrow card
+  TimelineLegend* legend_;
   QToolButton* previous_;
   QToolButton* next_;
   QWidget* surprising_;
@@ -71,6 +75,7 @@ class StepCard : public Card {
   ElidedLabel* surprises_;
   QLabel* statistics_;
   QList<QLabel*> hints_;
+  QLabel* keys_;  // the hints in one word
   recipe::Mesh mesh_;
   std::vector<int64_t> profiled_;
   StepTimelines shown_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/queries.h"
+#include "gui/models/run_pace.h"
 
 namespace heddle::gui {
 
@@ -31,9 +31,6 @@ struct Lag {
   int64_t step = 0;
   double since = 0;  // when the first of the others was seen to have ended it, as `now` of take()
 };
-
-/// The first steps are slower than all others: scales leave them out.
-inline constexpr int kWarmUpSteps = 3;
 
 /// Puts the ranks' records of a step together. Records come in rank by rank: a step is given out
 /// once all ranks have reported it, and steps are given out in order.

@@ -12,7 +12,7 @@ constexpr int kHighestList = 360;  // a longer one is scrolled
 QString textOf(const workbench::RunFolder& folder) {
   const QString path = QString::fromStdString(folder.path);
   const QString host = QString::fromStdString(folder.host);
-  if (folder.bytes == 0) return QObject::tr("%1 on %2: gone already").arg(path, host);
+  if (folder.bytes == 0) return QObject::tr("%1 on %2: already gone").arg(path, host);
   const QString text =
       QObject::tr("%1 on %2: %3").arg(path, host, format::bytes(double(folder.bytes)));
   if (folder.checkpoints == 0) return text;
@@ -26,7 +26,7 @@ QStringList linesOf(const workbench::Removal& removal) {
                              format::bytes(double(removal.rows.bytes)))};
   for (const workbench::RunFolder& folder : removal.folders) lines << textOf(folder);
   if (!removal.kept.empty())
-    lines << QObject::tr("stays: %1, %2")
+    lines << QObject::tr("kept: %1, %2")
                  .arg(QString::fromStdString(removal.kept),
                       QString::fromStdString(removal.why_kept));
   return lines;
@@ -47,7 +47,7 @@ QString totalOf(const std::vector<workbench::Removal>& removals) {
     }
   }
   const QString text =
-      QObject::tr("%1 (%2) leave the store")
+      QObject::tr("%1 (%2) will be deleted from the store")
           .arg(format::plural(records, QObject::tr("record")), format::bytes(rows));
   if (hosts.isEmpty()) return text + QObject::tr("; no run directory is deleted");
   return QObject::tr("%1, and %2 of run directories are deleted on %3")
@@ -67,7 +67,7 @@ RemovalDialog::RemovalDialog(Session& session, QList<NamedRun> runs, QWidget* pa
       asking_(session.workingThreads(), this),
       runs_(std::move(runs)) {
   setMinimumWidth(560);
-  summary_ = new QLabel(tr("Looking at what would go …"));
+  summary_ = new QLabel(tr("Checking what would be deleted …"));
   summary_->setObjectName(QStringLiteral("summary"));
   summary_->setWordWrap(true);
   body()->addWidget(summary_);
@@ -139,7 +139,7 @@ void RemovalDialog::display(const Found& found) {
       }
     } else {
       QLabel* why =
-          label(tr("stays: %1").arg(QString::fromStdString(found[i].error().message)), "error");
+          label(tr("kept: %1").arg(QString::fromStdString(found[i].error().message)), "error");
       why->setWordWrap(true);
       list_->addWidget(why);
     }

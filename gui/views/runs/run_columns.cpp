@@ -4,6 +4,7 @@
 #include <QMenu>
 #include <algorithm>
 #include <ranges>
+#include <utility>
 
 #include "gui/settings.h"
 
@@ -14,6 +15,7 @@ constexpr int kSaveMilliseconds = 300;
 constexpr int kLowestName = 150;
 constexpr int kWideName = 280;  // what a name gets before other columns are hidden for it
 constexpr int kWidest = 260;    // a column's, of its own accord
+constexpr int kWidestCurve = 420;
 constexpr int kMeasured = 300;  // rows
 
 /// Columns that go first where there is no room for all; the drawer shows what they show.
@@ -48,7 +50,8 @@ RunColumns::RunColumns(QTableView* table)
     fit();
     saving_.start();
   });
-  connect(header_, &QWidget::customContextMenuRequested, this, &RunColumns::showMenu);
+  connect(header_, &QWidget::customContextMenuRequested, this,
+          [this](const QPoint& position) { offer(header_->mapToGlobal(position)); });
   measure();
 }
 
@@ -81,7 +84,7 @@ int RunColumns::widthOf(int column) const {
 void RunColumns::fit() {
   const int room = table_->viewport()->width();
   Column& name = columns_[RunsModel::Name];
-  std::array<bool, RunsModel::ColumnCount> hidden{};
+  std::array<bool, RunsModel::ColumnCount> hidden{}, spared{};
   const int nameNeeds =
       name.given > 0 ? name.given : std::clamp(name.needed, kLowestName, kWideName);
   int needed = nameNeeds;
@@ -95,13 +98,14 @@ void RunColumns::fit() {
     if (needed <= room) break;
     if (hidden[column] || columns_[column].shown == Shown::always) continue;
     hidden[column] = true;
+    spared[column] = true;
     needed -= widthOf(column);
   }
   // A wide one that went last may have left room for one that went before it.
   for (const RunsModel::Column column : kSpared | std::views::reverse) {
     if (!hidden[column] || columns_[column].shown != Shown::whereThereIsRoom) continue;
     if (needed + widthOf(column) > room) continue;
-    hidden[column] = false;
+    hidden[column] = spared[column] = false;
     needed += widthOf(column);
   }
   fitting_ = true;
@@ -110,14 +114,30 @@ void RunColumns::fit() {
     if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
       header_->resizeSection(column, widthOf(column));
   }
-  // The name takes what is left.
-  const int left = room - (needed - nameNeeds);
+  // What is left is for the name as far as it needs it, for the curve, and for the name again.
+  int left = room - (needed - nameNeeds);
+  const Column& curve = columns_[RunsModel::Curve];
+  if (const int over = left - std::max(nameNeeds, name.needed);
+      over > 0 && !hidden[RunsModel::Curve] && curve.given == 0) {
+    const int more = std::min(over, kWidestCurve - curve.needed);
+    header_->resizeSection(RunsModel::Curve, curve.needed + more);
+    left -= more;
+  }
   header_->resizeSection(RunsModel::Name,
                          name.given > 0 ? name.given : std::max(kLowestName, left));
   fitting_ = false;
+  if (std::exchange(spared_, spared) != spared) Q_EMIT sparedChanged();
 }
 
-void RunColumns::showMenu(const QPoint& position) {
+QStringList RunColumns::spared() const {
+  QStringList names;
+  for (int column = 0; column < RunsModel::ColumnCount; ++column)
+    if (spared_[static_cast<size_t>(column)])
+      names << table_->model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  return names;
+}
+
+void RunColumns::offer(const QPoint& globalPosition) {
   QMenu menu(table_);
   menu.setObjectName(QStringLiteral("columnMenu"));
   for (int visual = 0; visual < header_->count(); ++visual) {
@@ -134,8 +154,8 @@ void RunColumns::showMenu(const QPoint& position) {
     });
   }
   menu.addSeparator();
-  menu.addAction(tr("Columns as at first"), this, &RunColumns::reset);
-  menu.exec(header_->mapToGlobal(position));
+  menu.addAction(tr("Reset columns"), this, &RunColumns::reset);
+  menu.exec(globalPosition);
 }
 
 void RunColumns::reset() {

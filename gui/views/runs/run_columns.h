@@ -23,8 +23,15 @@ class RunColumns : public QObject {
   void measure();
   /// There is more or less room.
   void fit();
+  /// The names of the columns that are hidden for lack of room.
+  QStringList spared() const;
+  /// Offers all columns to be shown or hidden.
+  void offer(const QPoint& globalPosition);
   /// Takes on the layout of the last time, and keeps it from now on.
   void keep();
+
+ Q_SIGNALS:
+  void sparedChanged();
 
  private:
   enum class Shown { whereThereIsRoom, always, never };
@@ -35,13 +42,13 @@ class RunColumns : public QObject {
   };
 
   int widthOf(int column) const;
-  void showMenu(const QPoint& position);
   void reset();
   void save() const;
 
   QTableView* table_;
   QHeaderView* header_;
   std::array<Column, RunsModel::ColumnCount> columns_;
+  std::array<bool, RunsModel::ColumnCount> spared_{};
   bool fitting_ = false;
   bool keeping_ = false;
   QTimer saving_;

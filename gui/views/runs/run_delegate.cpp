@@ -125,6 +125,10 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& inde
   if (column == RunsModel::State)
     for (const QString& state : RunsModel::states())
       text = std::max(text, metrics.horizontalAdvance(state));
+  // So does how long ago a run was made.
+  if (column == RunsModel::Created)
+    for (const char* when : {"59 min ago", "today 00:00", "yesterday", "30 Nov 2000"})
+      text = std::max(text, metrics.horizontalAdvance(QLatin1String(when)));
   return {kLeft + before + text + 1 + kRight, 0};
 }
 

@@ -13,6 +13,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kPoints = 1000;
+constexpr int kLowestChart = 170;
 constexpr int kPauseMilliseconds = 300;  // in typing, before the notes are saved
 /// What is worth a line, in order; others stand on the Compare page.
 const char* const kResults[] = {"tokens_per_second_per_rank",
@@ -29,7 +30,7 @@ const char* const kResults[] = {"tokens_per_second_per_rank",
 const char* const kEnvironment[] = {"host", "cpu", "gpu", "engine", "torch"};
 
 QString summaryOf(const RunRow& row) {
-  QStringList parts{QObject::tr("on %1").arg(QString::fromStdString(row.summary.target)),
+  QStringList parts{QObject::tr("on %1").arg(format::shortName(row.summary.target)),
                     format::plural(row.trained(), QObject::tr("step"))};
   if (const auto seconds = row.seconds())
     parts.last() += QObject::tr(" in %1").arg(format::seconds(*seconds));
@@ -44,7 +45,7 @@ QString summaryOf(const RunRow& row) {
 RunDrawer::RunDrawer(Session& session, QWidget* parent)
     : QFrame(parent), session_(session), reading_(session.readingThread(), this) {
   setProperty("role", "drawer");
-  setFixedWidth(366);
+  setFixedWidth(kMinWidth);
   auto* content = new QWidget;
   QVBoxLayout* column = columnOf(content, {20, 16, 20, 16}, 12);
   column->addWidget(makeHead());
@@ -58,8 +59,8 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   loss_ = new LineChart({}, Unit::loss);
   loss_->setProperty("role", "panel");
   loss_->setBodyMargins(0, 0, 0, 0);
-  loss_->setFixedHeight(170);
-  loss_->setEmptyText(tr("No step has ended yet"));
+  loss_->setFixedHeight(kLowestChart);
+  loss_->setEmptyText(tr("No step has finished yet"));
   column->addWidget(loss_);
 
   column->addWidget(line());
@@ -114,6 +115,11 @@ void RunDrawer::showSummary() {
   row.summary = facts_.detail.summary;
   name_->setFullText(row.name());
   note_->setText(summaryOf(row));
+}
+
+void RunDrawer::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  loss_->setFixedHeight(std::max(kLowestChart, width() / 2));
 }
 
 RunDrawer::~RunDrawer() {
@@ -207,7 +213,7 @@ void RunDrawer::showResults(const RunFacts& facts) {
   const auto add = [&](const QString& key, const storage::Value& value) {
     auto* text = new ElidedLabel(valueText(key, value), "mono");
     text->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    results_->addWidget(muted(keyText(key)), row, 0);
+    results_->addWidget(muted(resultText(key)), row, 0);
     results_->addWidget(text, row++, 1);
     return text;
   };
@@ -216,12 +222,12 @@ void RunDrawer::showResults(const RunFacts& facts) {
     const auto found = results.find(key);
     return found == results.end() ? std::nullopt : number(found->second);
   };
-  const auto exposed = exposedShare(told("exposed_seconds"), told("step_seconds"));
+  const auto exposed = exposedOf(told("exposed_seconds"), told("step_seconds"));
   for (const char* key : kResults)
     if (const auto found = results.find(key); found != results.end()) {
       ElidedLabel* text = add(QLatin1String(key), found->second);
       text->setObjectName(QLatin1String(key));
-      if (found->first == "exposed_seconds" && isMuchExposed(exposed.value_or(0)))
+      if (found->first == "exposed_seconds" && exposed && isMuchExposed(exposed->share))
         setTone(text, "bad");
     }
   for (const char* key : kEnvironment)
@@ -230,7 +236,9 @@ void RunDrawer::showResults(const RunFacts& facts) {
       add(QLatin1String(key), found->second);
   if (const auto& lineage = facts.detail.summary.lineage) {
     // Whole: the end of a name is what tells it from its siblings.
-    QLabel* text = mono(QString::fromStdString(storage::words_of(*lineage)));
+    storage::Lineage shown = *lineage;
+    shown.parent_name = format::shortName(lineage->parent_name).toStdString();
+    QLabel* text = mono(QString::fromStdString(storage::words_of(shown)));
     text->setObjectName(QStringLiteral("lineage"));
     text->setWordWrap(true);
     text->setAlignment(Qt::AlignRight | Qt::AlignTop);
@@ -244,7 +252,7 @@ void RunDrawer::showStep(const RunFacts& facts) {
   step_->setVisible(facts.timeline != nullptr);
   if (!facts.timeline) return;
   const Statistics spent = facts.timeline->statistics();
-  stepTitle_->setText(tr("Step %1, rank 0").arg(format::count(facts.steps->step)));
+  stepTitle_->setText(tr("Step %1 alone, rank 0").arg(format::count(facts.steps->step)));
   stepSeconds_->setText(format::seconds(double(spent.range) / 1e6));
   const Colors& c = colors();
   const auto part = [](const QString& name, int64_t us, const QColor& color) {

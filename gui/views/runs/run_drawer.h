@@ -21,6 +21,8 @@ class RunDrawer : public QFrame {
   Q_OBJECT
 
  public:
+  static constexpr int kMinWidth = 366, kMaxWidth = 600;
+
   explicit RunDrawer(Session& session, QWidget* parent = nullptr);
   ~RunDrawer() override;
 
@@ -33,6 +35,9 @@ class RunDrawer : public QFrame {
   void closed();
   /// The button with the run's further actions was pressed.
   void menuRequested(const QPoint& globalPosition);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   QWidget* makeHead();

@@ -20,7 +20,7 @@ QStringList RunImport::foldersIn(const QMimeData* data) {
 }
 
 void RunImport::choose() {
-  take(FileDialog::folders(page_, tr("Run directories to take in, or folders with such below them"),
+  take(FileDialog::folders(page_, tr("Run directories to import, or folders that contain some"),
                            tr("Import")));
 }
 

@@ -24,28 +24,21 @@ std::optional<double> valueAt(storage::Reader& reader, storage::RunId run, const
   return samples && !samples->empty() ? std::optional(samples->back().value) : std::nullopt;
 }
 
-/// What Live says of a run that goes on: its results come when it ends.
+/// What Live says of a run that goes on, too: its results come when it ends.
 Result<> addNewest(storage::Reader& reader, RunRow& row) {
   const storage::RunSummary& run = row.summary;
   const auto logs = reader.logs(run.id);
   if (!logs) return fail(logs);
-  const auto profiled = reader.profiled_steps(run.id);
-  if (!profiled) return fail(profiled);
   std::set<int32_t> ranks;
   for (const storage::LogCursor& log : *logs)
     if (log.rank >= 0) ranks.insert(log.rank);
-  double shares = 0;
-  int told = 0;
   for (const int32_t rank : ranks) {
     const auto bytes = valueAt(reader, run.id, "resident_bytes", rank, run.steps);
     if (bytes) row.peakBytes = std::max(row.peakBytes.value_or(0), *bytes);
-    if (profiled->empty()) continue;
-    const auto share =
-        exposedShare(valueAt(reader, run.id, "exposed_seconds", rank, profiled->back()),
-                     valueAt(reader, run.id, "step_seconds", rank, profiled->back()));
-    if (share) shares += *share, ++told;
   }
-  if (told > 0) row.exposedShare = shares / told;
+  const auto exposed = readExposed(reader, run.id, {ranks.begin(), ranks.end()});
+  if (!exposed) return fail(exposed);
+  if (*exposed) row.exposedShare = (*exposed)->share;
   return {};
 }
 
@@ -84,7 +77,8 @@ Result<std::vector<RunRow>> readRunRows(storage::Reader& reader, bool trashed) {
     RunRow row;
     row.stepsPlanned = at(*steps, run.id);
     row.peakBytes = at(*peak, run.id);
-    row.exposedShare = exposedShare(at(*exposed, run.id), at(*step, run.id));
+    if (const auto of = exposedOf(at(*exposed, run.id), at(*step, run.id)))
+      row.exposedShare = of->share;
     row.curve = QVector<double>(run.sparkline.begin(), run.sparkline.end());
     row.contact = contacts->of(run);
     row.summary = std::move(run);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "gui/format.h"
 #include "gui/models/contact.h"
 #include "storage/queries.h"
 
@@ -16,11 +17,11 @@ struct RunRow {
   storage::RunSummary summary;
   std::optional<double> stepsPlanned;
   std::optional<double> peakBytes;     // until it has ended: what its newest step holds
-  std::optional<double> exposedShare;  // of a step, 0 to 1; until then: of the newest profiled one
+  std::optional<double> exposedShare;  // of the run's median step, 0 to 1: see Exposed
   QVector<double> curve;               // the loss, at most 60 points
   Contact contact;                     // of a running run
 
-  QString name() const { return QString::fromStdString(summary.name); }
+  QString name() const { return format::spelled(summary.name); }
   QDateTime created() const;
   /// Steps that it has trained itself: one that goes on from another's checkpoint counts on from
   /// there.

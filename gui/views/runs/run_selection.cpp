@@ -1,5 +1,6 @@
 #include "gui/views/runs/run_selection.h"
 
+#include <QHash>
 #include <algorithm>
 #include <utility>
 
@@ -22,28 +23,44 @@ QList<qint64> RunSelection::runs() const {
   return runs + hidden_;
 }
 
+/// Few stretches of rows instead of many rows: what a selection costs follows its stretches.
+QItemSelection RunSelection::stretchesOf(QList<int> rows) const {
+  std::ranges::sort(rows);
+  QItemSelection selection;
+  for (qsizetype first = 0; first < rows.size();) {
+    qsizetype last = first;
+    while (last + 1 < rows.size() && rows[last + 1] == rows[last] + 1) ++last;
+    selection.select(proxy_.index(rows[first], 0), proxy_.index(rows[last], 0));
+    first = last + 1;
+  }
+  return selection;
+}
+
 void RunSelection::keepOver(const std::function<void()>& change) {
   const QList<qint64> before = runs();
   keeping_ = true;
   change();
   hidden_.clear();
-  QItemSelection seen;
+  QHash<qint64, int> rowOf;
+  if (!before.isEmpty())
+    for (int row = 0; row < model_.rowCount(); ++row) rowOf.insert(model_.row(row).summary.id, row);
+  QList<int> seen;
   for (const qint64 run : before) {
-    const int row = model_.indexOf(run);
-    if (row < 0) continue;
-    const QModelIndex index = proxy_.mapFromSource(model_.index(row, 0));
+    const auto row = rowOf.constFind(run);
+    if (row == rowOf.constEnd()) continue;
+    const QModelIndex index = proxy_.mapFromSource(model_.index(*row, 0));
     if (index.isValid())
-      seen.select(index, index);
+      seen.append(index.row());
     else
       hidden_.append(run);
   }
-  select(seen, Select | Rows);
+  select(stretchesOf(std::move(seen)), ClearAndSelect | Rows);
   keeping_ = false;
   Q_EMIT chosenChanged();
 }
 
 void RunSelection::select(const QItemSelection& selection, SelectionFlags command) {
-  if (command & Clear) hidden_.clear();
+  if ((command & Clear) && !keeping_) hidden_.clear();
   QItemSelectionModel::select(selection, command);
   if (keeping_ || command == NoUpdate) return;
   const bool adds = (command & (Select | Toggle)) && !(command & Clear);

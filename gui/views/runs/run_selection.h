@@ -1,6 +1,6 @@
 // The chosen runs. The table's selection is what is seen of them: a run that the filter hides stays
-// chosen until something else is chosen in its place. One row that was just clicked is chosen and
-// not ticked: who then ticks another does not mean it too.
+// chosen until something else is chosen in its place. A row that is clicked while none is ticked is
+// chosen and not ticked: who then ticks another does not mean it too.
 #pragma once
 
 #include <QItemSelectionModel>
@@ -34,6 +34,8 @@ class RunSelection : public QItemSelectionModel {
   void chosenChanged();
 
  private:
+  QItemSelection stretchesOf(QList<int> rows) const;
+
   RunsModel& model_;
   RunsProxy& proxy_;
   QList<qint64> hidden_;

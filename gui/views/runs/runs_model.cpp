@@ -18,6 +18,10 @@ QString textOf(storage::RunState state) {
   return QString::fromStdString(storage::to_string(state));
 }
 
+QString written(KeyKind kind, const std::optional<double>& number) {
+  return number ? numberText(kind, *number) : format::kNone;
+}
+
 QString stateText(const RunRow& row) { return textOf(row.summary.state); }
 
 QString display(const RunRow& row, int column) {
@@ -28,27 +32,23 @@ QString display(const RunRow& row, int column) {
     case RunsModel::Name:
       return row.name();
     case RunsModel::Target:
-      return QString::fromStdString(run.target);
+      return format::spelled(run.target);
     case RunsModel::Recipe:
-      return QString::fromStdString(run.recipe_name);
+      return format::spelled(run.recipe_name);
     case RunsModel::Steps:
       return format::count(run.steps);
     case RunsModel::Loss:
-      return run.loss ? format::loss(*run.loss) : format::kNone;
+      return written(KeyKind::loss, run.loss);
     case RunsModel::Rate:
-      return run.tokens_per_second_per_rank
-                 ? format::count(std::llround(*run.tokens_per_second_per_rank))
-                 : format::kNone;
+      return written(KeyKind::rate, run.tokens_per_second_per_rank);
     case RunsModel::Memory:
-      return row.peakBytes ? format::bytes(*row.peakBytes) : format::kNone;
+      return written(KeyKind::bytes, row.peakBytes);
     case RunsModel::Exposed:
-      return row.exposedShare ? format::percent(*row.exposedShare) : format::kNone;
+      return written(KeyKind::share, row.exposedShare);
     case RunsModel::Created:
       return format::when(row.created());
-    case RunsModel::Duration: {
-      const auto seconds = row.seconds();
-      return seconds ? format::seconds(*seconds) : format::kNone;
-    }
+    case RunsModel::Duration:
+      return written(KeyKind::seconds, row.seconds());
     default:
       return {};
   }
@@ -74,6 +74,26 @@ QVariant sortKey(const RunRow& row, int column) {
       return sortable(row.seconds());
     default:
       return display(row, column);
+  }
+}
+
+/// What a column's name leaves open.
+QVariant headerTip(int column) {
+  switch (column) {
+    case RunsModel::Loss:
+      return QObject::tr("Of the last step");
+    case RunsModel::Rate:
+      return QObject::tr("Median of the run, without its first 3 steps");
+    case RunsModel::Memory:
+      return QObject::tr(
+          "Peak of the rank that holds most; of a run that goes on, what it holds now");
+    case RunsModel::Exposed:
+      return QObject::tr(
+          "Communication that compute waits for, as a share of the run's median step: the median "
+          "of "
+          "the profiled steps, the mean of the ranks");
+    default:
+      return {};
   }
 }
 
@@ -131,12 +151,6 @@ void RunsModel::setValues(const QString& key, Values values) {
   values_.insert(key, std::move(values));
 }
 
-bool RunsModel::isBuiltIn(const QString& key) {
-  static const QSet<QString> keys = {"state", "name",   "target",  "recipe",   "steps", "loss",
-                                     "toks",  "memory", "exposed", "duration", "tag",   "notes"};
-  return keys.contains(key);
-}
-
 std::optional<storage::Value> RunsModel::value(int at, const QString& key) const {
   const RunRow& found = row(at);
   const storage::RunSummary& run = found.summary;
@@ -144,9 +158,10 @@ std::optional<storage::Value> RunsModel::value(int at, const QString& key) const
     return number ? std::optional<storage::Value>(*number) : std::nullopt;
   };
   if (key == QStringLiteral("state")) return stateText(found).toStdString();
-  if (key == QStringLiteral("name")) return run.name;
-  if (key == QStringLiteral("target")) return run.target;
-  if (key == QStringLiteral("recipe")) return run.recipe_name;
+  if (key == QStringLiteral("name")) return found.name().toStdString();
+  if (key == QStringLiteral("target")) return display(found, Target).toStdString();
+  if (key == QStringLiteral("recipe")) return display(found, Recipe).toStdString();
+  if (key == QStringLiteral("created")) return run.created;
   if (key == QStringLiteral("notes")) return run.notes;
   if (key == QStringLiteral("steps")) return static_cast<double>(run.steps);
   if (key == QStringLiteral("loss")) return optional(run.loss);
@@ -197,6 +212,8 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
         return static_cast<int>(lookOf(found.summary.state, found.contactLook()).tone);
       if (!found.contactLook().fresh() && isNumber(index.column()))
         return static_cast<int>(Tone::muted);
+      if (index.column() == Loss && found.summary.loss && !std::isfinite(*found.summary.loss))
+        return static_cast<int>(Tone::bad);
       if (index.column() == Exposed && isMuchExposed(found.exposedShare.value_or(0)))
         return static_cast<int>(Tone::bad);
       return {};
@@ -221,6 +238,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
                                     tr("duration")};
   if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
   if (role == Qt::DisplayRole) return names[section];
+  if (role == Qt::ToolTipRole) return headerTip(section);
   if (role == Qt::TextAlignmentRole)
     return int(Qt::AlignVCenter |
                (isNumber(section) && section != Curve ? Qt::AlignRight : Qt::AlignLeft));
@@ -245,10 +263,13 @@ const RunRow& RunsProxy::row(const QModelIndex& index) const {
 bool RunsProxy::filterAcceptsRow(int row, const QModelIndex&) const {
   if (filter_.empty()) return true;
   const storage::RunSummary& run = runs_.row(row).summary;
-  std::string words = run.name + ' ' + storage::to_string(run.state) + ' ' + run.target + ' ' +
-                      run.recipe_name + ' ' + run.notes;
-  for (const std::string& tag : run.tags) words += ' ' + tag;
-  return filter_.matches(QString::fromStdString(words),
+  std::string rest = ' ' + run.notes;
+  for (const std::string& tag : run.tags) rest += ' ' + tag;
+  QStringList words;
+  for (const auto column :
+       {RunsModel::Name, RunsModel::State, RunsModel::Target, RunsModel::Recipe})
+    words << sourceModel()->index(row, column).data().toString();
+  return filter_.matches(words.join(QChar(' ')) + QString::fromStdString(rest),
                          [&](const QString& key) { return runs_.value(row, key); });
 }
 

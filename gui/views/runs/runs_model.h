@@ -51,8 +51,6 @@ class RunsModel : public QAbstractTableModel {
   void setValues(const QString& key, Values values);
   /// The value of a column ("state", "loss", "steps") or of a key given to setValues.
   std::optional<storage::Value> value(int row, const QString& key) const;
-  /// The keys that `value` knows without setValues.
-  static bool isBuiltIn(const QString& key);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

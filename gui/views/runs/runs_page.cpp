@@ -3,6 +3,7 @@
 #include <QDragEnterEvent>
 #include <QHeaderView>
 #include <QMenu>
+#include <QStyle>
 #include <utility>
 
 #include "gui/format.h"
@@ -10,6 +11,7 @@
 #include "gui/theme/theme.h"
 #include "gui/views/lineage/end_dialog.h"
 #include "gui/widgets/file_dialog.h"
+#include "gui/widgets/focus_line.h"
 #include "storage/export.h"
 #include "workbench/control.h"
 #include "workbench/ending.h"
@@ -124,14 +126,14 @@ void RunsPage::makeActions() {
   connect(train_, &QAction::triggered, &session(), &Session::trainingRequested);
   import_ = make(QStringLiteral("importRun"), tr("Import"), QStringLiteral("plus"));
   import_->setProperty("topBar", true);
-  import_->setToolTip(tr(
-      "Take in run directories made elsewhere, or folders of them; they can be dropped here too"));
+  import_->setToolTip(
+      tr("Import run directories made elsewhere, or folders of them; you can also drop them here"));
   compare_ =
       make(QStringLiteral("compareRuns"), tr("Compare"), QStringLiteral("compare"), Tone::onAccent);
   compare_->setProperty("topBar", true);
   compare_->setProperty("role", "primary");
   resume_ = make(QStringLiteral("resumeRun"), tr("Resume"), QStringLiteral("launch"));
-  resume_->setToolTip(tr("Go on from its newest checkpoint, as a run of its own"));
+  resume_->setToolTip(tr("Continue from its newest checkpoint, as a new run"));
   fork_ = make(QStringLiteral("forkRun"), tr("Fork from step …"), QStringLiteral("compare"));
   fork_->setToolTip(tr("Branch off from one of its checkpoints, with another recipe"));
   for (QAction* action : {resume_, fork_})
@@ -151,6 +153,10 @@ void RunsPage::makeActions() {
   remove_ =
       make(QStringLiteral("removeRuns"), tr("Delete for good"), QStringLiteral("trash"), Tone::bad);
   remove_->setProperty("topBar", true);
+  untick_ = make(QStringLiteral("untickRuns"), tr("Untick all"), QStringLiteral("close"));
+  untick_->setToolTip(tr("Esc in the table"));
+  connect(untick_, &QAction::triggered, this,
+          [this] { selection_->select(QItemSelection(), QItemSelectionModel::Clear); });
   connect(compare_, &QAction::triggered, this,
           [this] { Q_EMIT session().compareRequested(selectedRuns()); });
   connect(stop_, &QAction::triggered, this, &RunsPage::stopRuns);
@@ -165,21 +171,26 @@ void RunsPage::makeActions() {
 
 QWidget* RunsPage::makeTable() {
   auto* whole = new QWidget;
-  filter_ = new SearchField(tr("Filter: a word, state:done, lr>1e-4 …"), QStringLiteral("filter"));
+  filter_ = new SearchField(tr("Filter: a word, state:done, lr>1e-4, created>yesterday …"),
+                            QStringLiteral("filter"));
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setProperty("role", "mono");
   filter_->setMaximumWidth(640);
-  filterNote_ = muted({});
+  filterNote_ = new ElidedLabel({}, "error");
+  filterNote_->setObjectName(QStringLiteral("filterNote"));
   connect(filter_, &QLineEdit::textChanged, &typing_, qOverload<>(&QTimer::start));
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
   top->addWidget(filter_, 1);
-  top->addWidget(filterNote_);
-  top->addStretch(0);
+  top->addWidget(filterNote_, 1);
+  spared_ = linkButton({});
+  spared_->setObjectName(QStringLiteral("sparedColumns"));
+  top->addWidget(spared_);
 
   table_ = new RunsTable;
   table_->setObjectName(QStringLiteral("runs"));
   table_->setAccessibleName(tr("Runs"));
+  new FocusLine(table_);
   delegate_ = new RunDelegate(table_);
   table_->setModel(&proxy_);
   selection_ = new RunSelection(model_, proxy_, table_);
@@ -200,6 +211,10 @@ QWidget* RunsPage::makeTable() {
   header->setFixedHeight(32);
   header->setHighlightSections(false);
   layout_ = new RunColumns(table_);
+  connect(layout_, &RunColumns::sparedChanged, this, &RunsPage::showSpared);
+  connect(spared_, &QPushButton::clicked, this,
+          [this] { layout_->offer(spared_->mapToGlobal(QPoint(0, spared_->height() + 4))); });
+  showSpared();
   table_->viewport()->installEventFilter(this);
   // How long ago a running run was heard of.
   connect(&session(), &Session::secondPassed, this, [this] {
@@ -209,6 +224,7 @@ QWidget* RunsPage::makeTable() {
     if (inTrash_ && remove_->isEnabled()) return remove_->trigger();
     if (!inTrash_) discardRuns();
   });
+  connect(table_, &RunsTable::escapePressed, untick_, &QAction::trigger);
   connect(selection_, &RunSelection::chosenChanged, this, &RunsPage::selectionChanged);
   connect(selection_, &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
@@ -329,7 +345,8 @@ bool RunsPage::isReady() const {
 QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {
   QList<NamedRun> found;
   for (const qint64 run : runs)
-    if (const int row = model_.indexOf(run); row >= 0) found.append({run, model_.row(row).name()});
+    if (const int row = model_.indexOf(run); row >= 0)
+      found.append({run, format::shortName(model_.row(row).summary.name)});
   return found;
 }
 
@@ -352,6 +369,7 @@ void RunsPage::describeActions() {
     if (const int row = model_.indexOf(run);
         row >= 0 && !storage::has_ended(model_.row(row).summary.state))
       running.append(run);
+  untick_->setEnabled(selection_->ticks());
   compare_->setEnabled(runs.size() > 1);
   compare_->setText(runs.size() > 1 ? tr("Compare %1").arg(runs.size()) : tr("Compare"));
   stop_->setEnabled(!running.isEmpty());
@@ -386,7 +404,7 @@ void RunsPage::checkWeights() {
     checked_ = 0;
     checking_.drop();
     return allow(weights_, text,
-                 runs.isEmpty() ? tr("no run is selected") : tr("of one run at a time"));
+                 runs.isEmpty() ? tr("no run is selected") : tr("one run at a time"));
   }
   if (checked_ == runs.first())
     allow(weights_, text, weightsReason_);
@@ -412,13 +430,13 @@ void RunsPage::applyFilter() {
   RunFilter filter(filter_->text());
   QStringList missing;
   for (const QString& key : filter.keys())
-    if (!RunsModel::isBuiltIn(key)) missing.append(key);
+    if (!isColumn(key)) missing.append(key);
   const auto apply = [this](const RunFilter& wanted) {
     selection_->keepOver([&] { proxy_.setFilter(wanted); });
+    showProblem();
     Q_EMIT headerChanged();
   };
-  filterNote_->clear();
-  if (missing.isEmpty()) {
+  if (missing.isEmpty() || filter.problem()) {
     columns_.drop();
     return apply(filter);
   }
@@ -426,19 +444,43 @@ void RunsPage::applyFilter() {
       columns_, [missing](storage::Reader& reader) { return readColumns(reader, missing); },
       [this, filter, missing, apply](Result<Columns> columns) {
         if (!columns) return say(QString::fromStdString(columns.error().message), Tone::bad);
-        QStringList unknown;
+        RunFilter known = filter;
         for (const QString& key : missing) {
-          if (!columns->contains(key)) unknown.append(key);
+          if (!columns->contains(key)) known.refuse(key, tr("no run has %1").arg(key));
           model_.setValues(key, (*columns)[key]);
         }
-        if (!unknown.isEmpty()) filterNote_->setText(tr("no run has %1").arg(unknown.join(", ")));
-        apply(filter);
+        apply(known);
       });
+}
+
+/// That there are columns which the window is too narrow for.
+void RunsPage::showSpared() {
+  const QStringList names = layout_->spared();
+  spared_->setVisible(!names.isEmpty());
+  spared_->setText(tr("%1 hidden").arg(format::plural(names.size(), tr("column"))));
+  spared_->setToolTip(
+      tr("No room for %1. A click lists all columns.").arg(names.join(QStringLiteral(", "))));
+}
+
+/// What of the filter is not understood, in the field and beside it.
+void RunsPage::showProblem() {
+  const auto& problem = proxy_.filter().problem();
+  filter_->mark(problem ? problem->at : 0, problem ? problem->length : 0);
+  filter_->setProperty("invalid", problem.has_value());
+  filter_->style()->polish(filter_);
+  filterNote_->setFullText(problem ? problem->text : QString());
+  table_->setEmptyText(problem ? tr("The filter is not understood: %1").arg(problem->text)
+                               : tr("No run matches the filter"));
 }
 
 bool RunsPage::eventFilter(QObject*, QEvent* event) {
   if (event->type() == QEvent::Resize) layout_->fit();
   return false;
+}
+
+void RunsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  drawer_->setFixedWidth(std::clamp(width() / 4, RunDrawer::kMinWidth, RunDrawer::kMaxWidth));
 }
 
 void RunsPage::closeDrawer() {
@@ -458,6 +500,7 @@ void RunsPage::showMenu(const QPoint& globalPosition, qint64 run) {
   compare->setEnabled(compare_->isEnabled());
   compare->setVisible(compare_->isVisible());
   connect(compare, &QAction::triggered, compare_, &QAction::trigger);
+  if (untick_->isEnabled()) menu.addAction(untick_);
   menu.addActions({resume_, fork_, stop_, export_, weights_});
   menu.addSeparator();
   menu.addActions({discard_, restore_, remove_});
@@ -508,8 +551,8 @@ bool RunsPage::stopNow(const storage::RunDetail& run) {
   asking_->ask(tr("stopping"), run, &workbench::stop);
   const int row = model_.indexOf(run.summary.id);
   if (row < 0 || model_.row(row).contactLook().word != ContactLook::Word::lost) return true;
-  say(tr("The connection to %1 is lost: it is stopped once that is back")
-          .arg(QString::fromStdString(run.summary.name)),
+  say(tr("The connection to %1 is lost: the run is stopped once it is back")
+          .arg(format::shortName(run.summary.name)),
       Tone::warn);
   return false;
 }

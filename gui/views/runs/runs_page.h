@@ -31,8 +31,8 @@ class RunsPage : public Page {
   QString title() const override { return tr("Runs"); }
   QString subtitle() const override;
   QList<QAction*> pageActions() override {
-    return {train_,  import_,  compare_, resume_,  fork_,  stop_,
-            export_, weights_, discard_, restore_, remove_};
+    return {train_,  import_,  compare_, resume_,  fork_,    stop_,
+            export_, weights_, untick_,  discard_, restore_, remove_};
   }
   QWidget* headerWidget() override { return where_; }
   void activated() override;
@@ -47,6 +47,7 @@ class RunsPage : public Page {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -60,6 +61,8 @@ class RunsPage : public Page {
   void setRows(Rows rows);
   void showTrash(bool trash);
   void applyFilter();
+  void showProblem();
+  void showSpared();
   void selectionChanged();
   void describeActions();
   /// Of the selected runs where `run` is one of them, else of that run alone, which stays as it is.
@@ -87,7 +90,8 @@ class RunsPage : public Page {
   RunsProxy proxy_{model_};
   SearchField* filter_;
   QTimer typing_;
-  QLabel* filterNote_;
+  ElidedLabel* filterNote_;
+  QPushButton* spared_;
   Segment* where_;  // runs or trash
   RunsTable* table_;
   RunSelection* selection_;
@@ -109,6 +113,7 @@ class RunsPage : public Page {
   QAction* train_;
   QAction* import_;
   QAction* compare_;
+  QAction* untick_;
   QAction* stop_;
   QAction* export_;
   QAction* resume_;

@@ -49,6 +49,24 @@ class SeriesTest : public QObject {
     QCOMPARE(reduced[3].last, 3.0);
   }
 
+  void a_sample_that_no_line_reaches_is_alone() {
+    const auto alone = [](std::initializer_list<double> values) {
+      const Series series = seriesOf(values);
+      std::vector<double> at;
+      for (const Column& each :
+           lone(columns(series.x(), series.y(), 1, static_cast<double>(values.size()), 100)))
+        at.push_back(each.x);
+      return at;
+    };
+    QCOMPARE(alone({1, 2, kNaN, 3, INFINITY, 4, 5}), (std::vector<double>{4}));
+    QCOMPARE(alone({kNaN, 3, kNaN}), (std::vector<double>{2}));
+    QCOMPARE(alone({3, kNaN, 4}), (std::vector<double>{1, 3}));
+    QCOMPARE(alone({1, 2, 3}), std::vector<double>());
+    // The first step of a run that has no other.
+    const Series first = seriesOf({7});
+    QCOMPARE(lone(columns(first.x(), first.y(), 0.5, 1.5, 100)).size(), size_t(1));
+  }
+
   void smoothing_starts_at_the_first_sample_and_skips_gaps() {
     Ema ema{.weight = 0.5};
     std::vector<double> smooth;

@@ -66,10 +66,10 @@ class ComparePageTest : public QObject {
                             "Environment |  |  | \n"
                             "engine | 0.4.1 | – | \n"
                             "Results |  |  | \n"
-                            "loss | 3.982 | (3.981) | −0.001\n"
-                            "tokens/s a rank | 5,134 tok/s | (6,599 tok/s) | +28.5 %\n"
-                            "step | 3.19 s | (2.48 s) | −710 ms\n"
-                            "exposed a step | – | NaN | \n"
+                            "loss | 3.982 | (3.981) | −0.00100\n"
+                            "tokens/s a rank, median | 5,134 tok/s | (6,599 tok/s) | +28.5 %\n"
+                            "step, median | 3.19 s | (2.48 s) | −710 ms\n"
+                            "exposed a step, median | – | NaN | \n"
                             "peak memory | (57.0 GiB) | 58.9 GiB | +1.90 GiB"));
     const auto count = [&](int row) {
       return model.headerData(row, Qt::Vertical, DifferenceModel::CountRole).toString();
@@ -119,7 +119,7 @@ class ComparePageTest : public QObject {
                         {RunStroke{}, RunStroke{}});
     const QStringList rows = textOf(model).split('\n');
     QCOMPARE(rows.size(), 5);
-    QVERIFY2(rows[1].startsWith("step |"), qPrintable(rows[1]));
+    QVERIFY2(rows[1].startsWith("step, median |"), qPrintable(rows[1]));
     QVERIFY2(rows[2].startsWith("predicted step |"), qPrintable(rows[2]));
     QCOMPARE(rows[3], QString("prediction ± | – | 107.2 % | "));
     QVERIFY(model.headerData(3, Qt::Vertical, Qt::ToolTipRole)

@@ -186,6 +186,52 @@ class StepDifferencesTest : public QObject {
     QCOMPARE(left->currentIndex(), 0);
   }
 
+  // A run's prediction comes first everywhere on the page, so that signs agree.
+  void differencesHaveOneDirection() {
+    Shown shown(path_, {first_});
+    ComparePage& page = shown.page;
+    QTRY_VERIFY(page.isReady());
+    auto* table = page.findChild<QTableView*>(QStringLiteral("stepRows"));
+    QCOMPARE(cell(*table, 1, StepRows::Exposed), QStringLiteral("+30.0 ms"));
+    QStringList texts;
+    for (const QLabel* label : page.findChild<StepStatistics*>()->findChildren<QLabel*>())
+      texts << label->text();
+    QVERIFY2(texts.contains(QStringLiteral("+30.0 ms")), qPrintable(texts.join(' ')));
+    QVERIFY(!texts.join(' ').contains(QChar(0x2212)));
+  }
+
+  // Live's "Node by node" leaves what is compared, and shows the run beside it.
+  void nodeByNodeKeepsTheComparison() {
+    Shown shown(path_, {second_, neither_});
+    ComparePage& page = shown.page;
+    QTRY_VERIFY(page.isReady());
+    page.showNodes(first_);
+    QTRY_VERIFY(page.isReady());
+    QCOMPARE(page.runs(), (QList<qint64>{second_, neither_, first_}));
+    const auto side = [&](const char* name) {
+      return page.findChild<QComboBox*>(QLatin1String(name))->currentText();
+    };
+    QCOMPARE(side("leftSide"), QStringLiteral("first, predicted"));
+    QCOMPARE(side("rightSide"), QStringLiteral("first, measured"));
+    // Of a comparison that it is part of, nothing changes.
+    page.showNodes(first_);
+    QTRY_VERIFY(page.isReady());
+    QCOMPARE(page.runs().size(), 3);
+  }
+
+  // What nobody has chosen is not worth keeping.
+  void nodeByNodeAloneShowsTheRun() {
+    Session session(path_);
+    ComparePage page(session);
+    page.resize(1100, 700);
+    page.show();
+    page.activated();
+    QTRY_VERIFY(page.isReady());
+    page.showNodes(first_);
+    QTRY_VERIFY(page.isReady());
+    QCOMPARE(page.runs(), QList<qint64>{first_});
+  }
+
   void oneSideAloneIsNotCompared() {
     Shown shown(path_, {neither_});
     ComparePage& page = shown.page;

@@ -79,8 +79,8 @@ class LivePageTest : public QObject {
     const auto* sources = shown.page->findChild<SourceStrip*>();
     shown.show();
     QTRY_COMPARE_WITH_TIMEOUT(sources->lines(),
-                              (QStringList{QString::fromUtf8("web/ 75.0 % wished, –"),
-                                           QString::fromUtf8("code/ 25.0 % wished, –")}),
+                              (QStringList{QString::fromUtf8("web/ target 75.0 %, –"),
+                                           QString::fromUtf8("code/ target 25.0 %, –")}),
                               20000);
     QVERIFY(sources->isVisible());
     step(1, 3072, 1024, 4096);
@@ -251,6 +251,96 @@ class LivePageTest : public QObject {
     QCOMPARE(shown.tile("timeTile")->note(), QString("step 1,266 of 1,290"));
     auto reader = must(storage::Reader::open(shown.path));
     QCOMPARE(must(readPace(reader, must(reader.run(run)).summary)).step, int64_t(1266));
+  }
+
+  // Its parent's own parent, too; what these trained after the checkpoint is another branch.
+  void a_resumed_runs_charts_begin_with_its_parents_curves() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = shown.follower();
+    storage::NewRun wanted;
+    const auto train = [&](const char* name, int64_t first, int64_t last, double loss) {
+      wanted.name = name;
+      const storage::RunId run = must(writer->create_run(wanted).get()).id;
+      RankLog log(*writer, run, 0);
+      for (int64_t step = first; step <= last; ++step) log.step(step, loss);
+      log.feed();
+      wanted.lineage = storage::Lineage{storage::Lineage::Kind::resume, run, name, 0};
+      return run;
+    };
+    must(writer->set_state(train("first", 1, 30, 5), storage::RunState::stopped).get());
+    wanted.lineage->step = 20;
+    must(writer->set_state(train("second", 21, 50, 4), storage::RunState::stopped).get());
+    wanted.lineage->step = 40;
+    must(writer->set_state(train("third", 41, 60, 3), storage::RunState::running).get());
+    shown.show();
+    for (const char* title : {"Loss", "Throughput", "Memory"}) {
+      LineChart* chart = shown.chart(title);
+      QTRY_COMPARE(chart->curves(), 2);
+      QCOMPARE(chart->series(0).x().front(), 41.0);
+      QCOMPARE(chart->series(1).x().front(), 1.0);
+      QCOMPARE(chart->series(1).x().back(), 40.0);
+      QCOMPARE(chart->series(1).size(), size_t(40));
+    }
+    const Series& before = shown.chart("Loss")->series(1);
+    QCOMPARE(before.y()[19], 5.0);
+    QCOMPARE(before.y()[20], 4.0);
+    // A fork is a branch of its own.
+    wanted.lineage->kind = storage::Lineage::Kind::fork;
+    const storage::RunId fork = train("fork", 51, 60, 2);
+    shown.page->showRun(fork);
+    QTRY_VERIFY(shown.page->isReady());
+    QTRY_COMPARE(shown.chart("Loss")->series(0).size(), size_t(10));
+    QCOMPARE(shown.chart("Loss")->curves(), 1);
+  }
+
+  // The tile shows the same number before the end as after it, and says which that is.
+  void exposed_is_the_runs_median_all_the_time() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = shown.follower();
+    storage::NewRun wanted;
+    wanted.name = "run";
+    const storage::RunId run = running(*writer, wanted);
+    RankLog log(*writer, run, 0);
+    for (int64_t step = 1; step <= 12; ++step) {
+      telemetry::Step record{step, 1e9, {{"loss", 4}, {"step_seconds", 0.5}}};
+      if (step % 4 == 0) record.values["exposed_seconds"] = 0.01 * static_cast<double>(step);
+      log.add(record);
+    }
+    log.feed();
+    shown.show();
+    Tile* tile = shown.tile("exposedTile");
+    QTRY_COMPARE(tile->value(), QString("16.0"));  // the median of 40, 80 and 120 ms
+    QCOMPARE(tile->note(), QString("80.0 ms, median of 3 steps"));
+    auto reader = must(storage::Reader::open(shown.path));
+    QCOMPARE(must(readExposed(reader, run, {0})).value().share, 0.16);  // as in the runs table
+    log.add(telemetry::End{1e9, "done", "", {{"exposed_seconds", 0.08}, {"step_seconds", 0.5}}});
+    log.feed();
+    must(writer->set_state(run, storage::RunState::done).get());
+    QTRY_VERIFY(storage::has_ended(must(reader.run(run)).summary.state));
+    QTest::qWait(600);
+    QCOMPARE(tile->value(), QString("16.0"));
+    QCOMPARE(tile->note(), QString("80.0 ms, median of 3 steps"));
+  }
+
+  void a_loss_that_is_not_a_number_is_named() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = shown.follower();
+    storage::NewRun wanted;
+    wanted.name = "run";
+    RankLog log(*writer, running(*writer, wanted), 0);
+    log.step(1, INFINITY);
+    log.feed();
+    shown.show();
+    QTRY_COMPARE(shown.tile("lossTile")->value(), QString("∞"));
+    log.step(2, NAN);
+    log.feed();
+    QTRY_COMPARE(shown.tile("lossTile")->value(), QString("NaN"));
+    log.step(3, 4.026e-4);
+    log.feed();
+    QTRY_COMPARE(shown.tile("lossTile")->value(), QString("0.000403"));
   }
 
   // A window of 1100 x 700: names and words are cut where one sees it, or not at all.

@@ -22,18 +22,18 @@ class ContactTest : public QObject {
     const ContactLook quiet = lookOf(contact, kCut + 5);
     QCOMPARE(quiet.word, Word::quiet);
     QCOMPARE(quiet.tone, Tone::warn);
-    QCOMPARE(quiet.text, QString("no word for 5 s"));
+    QCOMPARE(quiet.text, QString("no response for 5 s"));
     contact.link->lost = kCut + 9;
     contact.link->next_try = kCut + 19;
     contact.link->reason = "node: no answer for 9 s";
     const ContactLook lost = lookOf(contact, kCut + 15);
     QCOMPARE(lost.word, Word::lost);
     QCOMPARE(lost.tone, Tone::bad);
-    QCOMPARE(lost.text, QString("lost, no word for 15 s; reconnecting, next try in 4 s"));
+    QCOMPARE(lost.text, QString("lost, no response for 15 s; reconnecting, next try in 4 s"));
     QCOMPARE(lookOf(contact, kCut + 60).text,
-             QString("lost, no word for 60 s; reconnecting, trying now"));
+             QString("lost, no response for 60 s; reconnecting, trying now"));
     QCOMPARE(lookOf(contact, kCut + 600).text,
-             QString("lost, no word for 10 min; reconnecting, trying now"));
+             QString("lost, no response for 10 min; reconnecting, trying now"));
     QVERIFY(lookOf({storage::Link{.heard = kCut + 61}}, kCut + 62).fresh());
     QCOMPARE(askedText("stopping", quiet), QString("stopping\u2026"));
     QCOMPARE(askedText("stopping", lost), QString("stopping once the connection is back"));
@@ -68,7 +68,7 @@ class ContactTest : public QObject {
     const storage::RunSummary run = must(reader.run(id)).summary;
     const ContactLook alone = lookOf(must(readContacts(reader)).of(run), unixNow());
     QCOMPARE(alone.word, Word::unfollowed);
-    QCOMPARE(alone.text, QString("nobody follows it, last word 6 min ago"));
+    QCOMPARE(alone.text, QString("not being followed, last word 6 min ago"));
     {
       const auto lease = must(storage::Lease::acquire(path));
       QCOMPARE(lookOf(must(readContacts(reader)).of(run), unixNow()).word, Word::quiet);

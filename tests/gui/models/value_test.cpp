@@ -33,6 +33,29 @@ class ValueTest : public QObject {
              QStringList({"1.00001e-4", "1.00000e-4"}));
   }
 
+  void what_is_not_finite_has_a_name() {
+    QCOMPARE(shown("results.last_loss", {NAN, INFINITY, -INFINITY, std::nullopt}),
+             QStringList({"NaN", "∞", "−∞", "–"}));
+  }
+
+  void bytes_are_bytes_wherever_the_name_says_so() {
+    QCOMPARE(shown("results.collective_bytes_run", {247'305'792.0}), QStringList({"236 MiB"}));
+  }
+
+  void small_losses_keep_their_digits() {
+    QCOMPARE(shown("results.last_loss", {4.026e-4, 1.0e-4}), QStringList({"0.000403", "0.000100"}));
+  }
+
+  void words_take_one_line() {
+    QCOMPARE(shown("environment.host", {std::string("lo\nom\u202e")}),
+             QStringList({"lo\\nom\\u202e"}));
+  }
+
+  void a_median_is_called_one() {
+    QCOMPARE(resultText("results.exposed_seconds"), QString("exposed a step, median"));
+    QCOMPARE(resultText("results.predicted_exposed_seconds"), QString("predicted exposed"));
+  }
+
   void a_last_bit_is_no_difference() {
     QCOMPARE(shown("results.step_seconds", {0.3, 0.1 + 0.2}), QStringList({"300 ms", "300 ms"}));
   }

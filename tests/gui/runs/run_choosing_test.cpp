@@ -54,11 +54,44 @@ class RunChoosingTest : public QObject {
     QVERIFY(chosen().contains(store_.runs.whole));
   }
 
-  void aClickOnTheRowChoosesItAlone() {
+  // It is looked at in the drawer; arrows look at the next ones.
+  void aClickOnARowKeepsWhatIsTicked() {
     tick(store_.runs.whole);
     tick(store_.runs.unwrapped);
+    const QSet<qint64> ticked{store_.runs.whole, store_.runs.unwrapped};
+    auto* drawer = page_->findChild<RunDrawer*>();
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.failed));
-    QCOMPARE(chosen(), QSet<qint64>{store_.runs.failed});
+    QCOMPARE(chosen(), ticked);
+    QCOMPARE(drawer->run(), store_.runs.failed);
+    QTest::keyClick(table(), Qt::Key_Up);
+    QCOMPARE(chosen(), ticked);
+    QVERIFY(drawer->run() != store_.runs.failed);
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.whole));
+    QCOMPARE(chosen(), ticked);
+    QTest::keyClick(table(), Qt::Key_Escape);
+    QCOMPARE(chosen(), QSet<qint64>());
+    QVERIFY(!action("untickRuns")->isEnabled());
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.failed));
+    QCOMPARE(chosen(), QSet<qint64>{store_.runs.failed});  // where none is ticked
+  }
+
+  void tenThousandStayTicked() {
+    samples::ManyRuns many(10'000);
+    Session session(many.path());
+    RunsPage page(session);
+    page.resize(1500, 900);
+    page.show();
+    page.activated();
+    auto* runs = page.findChild<RunsTable*>();
+    QTRY_VERIFY_WITH_TIMEOUT(runs->model()->rowCount() == 10'000 && page.isReady(), 30000);
+    runs->selectAll();
+    QCOMPARE(page.selectedRuns().size(), 10'000);
+    const QPoint at = runs->visualRect(runs->model()->index(3, RunsModel::Name)).center();
+    QTest::mouseClick(runs->viewport(), Qt::LeftButton, {}, at);
+    QCOMPARE(page.selectedRuns().size(), 10'000);
+    page.activated();  // the store has changed
+    QTRY_VERIFY_WITH_TIMEOUT(page.isReady(), 30000);
+    QCOMPARE(page.selectedRuns().size(), 10'000);
   }
 
   // Clicked to be looked at is not ticked to be compared.
@@ -73,15 +106,18 @@ class RunChoosingTest : public QObject {
     tick(other);  // now it is
     QCOMPARE(chosen(), QSet<qint64>{other});
     QVERIFY(boxImage(other) != unticked);
+    QTest::keyClick(table(), Qt::Key_Escape);
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(clicked));
     tick(other);  // without the one that was only clicked
     QCOMPARE(chosen(), QSet<qint64>{other});
+    QTest::keyClick(table(), Qt::Key_Escape);
     // With Control or Shift several are meant, and so shown.
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(other));
     QCOMPARE(boxImage(other), unticked);
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, Qt::ControlModifier, nameOf(clicked));
     QCOMPARE(chosen(), (QSet<qint64>{clicked, other}));
     QVERIFY(boxImage(clicked) != empty);
+    QTest::keyClick(table(), Qt::Key_Escape);
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(other));
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(chosen(), QSet<qint64>{other});
@@ -139,8 +175,9 @@ class RunChoosingTest : public QObject {
     QCOMPARE(chosen().size(), 2);
     filter({});
     QCOMPARE(chosen(), (QSet<qint64>{store_.runs.failed, store_.runs.whole}));
-    // Another choice leaves out what is hidden too.
+    // Without ticks a choice leaves out what is hidden too.
     filter(QStringLiteral("state:done"));
+    QTest::keyClick(table(), Qt::Key_Escape);
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, nameOf(store_.runs.unwrapped));
     QCOMPARE(chosen(), QSet<qint64>{store_.runs.unwrapped});
     filter({});

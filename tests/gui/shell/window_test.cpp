@@ -135,6 +135,22 @@ class WindowTest : public QObject {
     QCOMPARE(window_->currentPage()->name(), QStringLiteral("live"));
   }
 
+  void paletteWithoutAMatchSaysSo() {
+    QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    auto* palette = window_->findChild<CommandPalette*>();
+    auto* field = palette->findChild<QLineEdit*>();
+    auto* none = palette->findChild<QLabel*>(QStringLiteral("noMatch"));
+    QVERIFY(!none->isVisible());
+    field->setText(QStringLiteral("qqqq"));
+    QVERIFY(none->isVisible());
+    QCOMPARE(none->text(), QStringLiteral("No run, page or command matches “qqqq”"));
+    QTest::keyClick(field, Qt::Key_Return);  // does nothing
+    QVERIFY(palette->isVisible());
+    field->setText(QStringLiteral("comp"));
+    QVERIFY(!none->isVisible());
+    QTest::keyClick(field, Qt::Key_Escape);
+  }
+
   void paletteClosesByEscape() {
     QTest::keyClick(window_.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
     auto* palette = window_->findChild<CommandPalette*>();
@@ -212,7 +228,7 @@ class WindowTest : public QObject {
         if (label->isVisible() && label->text().startsWith(beginning)) return label;
       return nullptr;
     };
-    QTRY_VERIFY(find(QStringLiteral("lost, no word for 5")));
+    QTRY_VERIFY(find(QStringLiteral("lost, no response for 5")));
     QLabel* state = find(QStringLiteral("lost, "));
     QVERIFY(state->text().contains(QStringLiteral("s; reconnecting, next try in ")));
     QCOMPARE(state->property("tone").toString(), QStringLiteral("bad"));
