@@ -12,9 +12,15 @@ namespace {
 constexpr int kStroke = 18;
 constexpr int kGap = 6;
 constexpr int kBetween = 14;
+constexpr int kMaxName = 200;  // pixels
+
+/// A long name must not hide those of the others.
+QString shownName(const LegendEntry& entry) {
+  return QFontMetrics(font::caption()).elidedText(entry.name, Qt::ElideMiddle, kMaxName);
+}
 
 int widthOf(const LegendEntry& entry) {
-  return kStroke + kGap + QFontMetrics(font::caption()).horizontalAdvance(entry.name);
+  return kStroke + kGap + QFontMetrics(font::caption()).horizontalAdvance(shownName(entry));
 }
 
 }  // namespace
@@ -58,7 +64,8 @@ void Legend::paintEvent(QPaintEvent*) {
     paintRunStroke(painter, QRectF(x, 0, kStroke, height()), {entry.color, entry.marker},
                    entry.width);
     painter.setPen(colors().muted);
-    painter.drawText(QRect(x + kStroke + kGap, 0, needed, height()), Qt::AlignVCenter, entry.name);
+    painter.drawText(QRect(x + kStroke + kGap, 0, needed, height()), Qt::AlignVCenter,
+                     shownName(entry));
     x += needed + kBetween;
   }
 }

@@ -4,6 +4,7 @@
 
 #include "gui/charts/crosshair.h"
 #include "gui/charts/line_chart.h"
+#include "gui/format.h"
 #include "gui/theme/qcustomplot.h"
 #include "gui/theme/theme.h"
 
@@ -47,8 +48,9 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     const auto index = static_cast<size_t>(curve.series.nearest(*place));
     const bool smooths = static_cast<int>(i) == highlighted_ && index < curve.smooth.size();
     const bool alone = curves_.size() == 1;
-    const QString name = alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString())
-                               : curve.name + QLatin1Char(' ');
+    const QString called = format::shortName(curve.name.toStdString());
+    const QString name =
+        alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString()) : called + QLatin1Char(' ');
     const QColor& color = curve.color;
     // Of a long run every few steps are one sample, and two runs' need not be of the same.
     const QString elsewhere = placeText(known[index]) == lines.first().text
@@ -57,7 +59,7 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     lines.append(
         {name + withUnit(unit_, curve.series.y()[index]) + elsewhere, color, curve.marker});
     if (smooths) {
-      const QString of = alone ? tr("smooth") : curve.name + QLatin1Char(' ') + tr("smoothed");
+      const QString of = alone ? tr("smooth") : called + QLatin1Char(' ') + tr("smoothed");
       lines.append({of + QLatin1Char(' ') + withUnit(unit_, curve.smooth[index]), color});
     }
   }

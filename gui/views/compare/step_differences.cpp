@@ -23,7 +23,7 @@ using workbench::Part;
 constexpr size_t kMostRows = 200;                                        // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
 constexpr int kValue = 88, kLeastName = 160, kRow = 24;
-constexpr int kPicker = 340, kSideName = 150, kSide = 16;
+constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
 QString time(int64_t us) {
   return us == 0 ? QStringLiteral("0") : format::seconds(static_cast<double>(us) * 1e-6);
@@ -135,8 +135,9 @@ void StepDifferences::setSteps(std::vector<std::shared_ptr<const workbench::RunS
       if (!run->has(kind, rank)) continue;
       choices_.push_back({run->id, kind});
       for (QComboBox* box : {left_, right_})
-        box->addItem(tr("%1, %2").arg(text(run->run),
-                                      kind == Kind::predicted ? tr("predicted") : tr("measured")));
+        box->addItem(tr("%1, %2").arg(
+            QFontMetrics(font::mono(12)).elidedText(text(run->run), Qt::ElideMiddle, kPickedName),
+            kind == Kind::predicted ? tr("predicted") : tr("measured")));
     }
   setVisible(choices_.size() >= 2);
   if (choices_.size() < 2) {

@@ -118,6 +118,9 @@ QVariant StepRows::headerData(int section, Qt::Orientation orientation, int role
   if (role == Qt::TextAlignmentRole)
     return QVariant(Qt::AlignVCenter | (section == Name ? Qt::AlignLeft : Qt::AlignRight));
   if (role == Qt::ToolTipRole && section > Difference) return tr("of the difference");
+  if (role == Qt::ToolTipRole && section == Difference)
+    return QStringLiteral("%1 − %2").arg(rightName_, leftName_);
+  if (role == Qt::ToolTipRole) return section == Left ? leftName_ : rightName_;
   if (role != Qt::DisplayRole) return {};
   switch (section) {
     case Left:

@@ -20,7 +20,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTypingMilliseconds = 150;
+constexpr int kTypingMilliseconds = 150, kPauseMilliseconds = 700;
 
 /// The columns of a filter's keys that the table does not have, by the store's full names. A key
 /// may be the last part of a name: "lr" is "recipe.optimizer.lr".
@@ -105,7 +105,6 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   layout->addWidget(stack_, 1);
   layout->addWidget(drawer_);
   typing_.setSingleShot(true);
-  typing_.setInterval(kTypingMilliseconds);
   connect(&typing_, &QTimer::timeout, this, &RunsPage::applyFilter);
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     if (drawer_->run() > 0) drawer_->showRun(drawer_->run());
@@ -178,7 +177,10 @@ QWidget* RunsPage::makeTable() {
   filter_->setMaximumWidth(640);
   filterNote_ = new ElidedLabel({}, "error");
   filterNote_->setObjectName(QStringLiteral("filterNote"));
-  connect(filter_, &QLineEdit::textChanged, &typing_, qOverload<>(&QTimer::start));
+  connect(filter_, &QLineEdit::textChanged, this, [this] {
+    goesOn_ = true;
+    typing_.start(kTypingMilliseconds);
+  });
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
   top->addWidget(filter_, 1);
@@ -428,6 +430,11 @@ void RunsPage::checkWeights() {
 
 void RunsPage::applyFilter() {
   RunFilter filter(filter_->text());
+  // Who is still typing "loss<" is told a little later that a value is missing.
+  const auto& problem = filter.problem();
+  if (problem && problem->at + problem->length == filter_->text().size() &&
+      std::exchange(goesOn_, false))
+    return typing_.start(kPauseMilliseconds);
   QStringList missing;
   for (const QString& key : filter.keys())
     if (!isColumn(key)) missing.append(key);

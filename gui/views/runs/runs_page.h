@@ -90,6 +90,7 @@ class RunsPage : public Page {
   RunsProxy proxy_{model_};
   SearchField* filter_;
   QTimer typing_;
+  bool goesOn_ = false;  // the filter may still be typed
   ElidedLabel* filterNote_;
   QPushButton* spared_;
   Segment* where_;  // runs or trash

@@ -12,6 +12,7 @@
 #include <QTextDocument>
 #include <nlohmann/json.hpp>
 
+#include "gui/models/run_facts.h"
 #include "gui/theme/theme.h"
 #include "gui/widgets/empty_state.h"
 #include "tests/gui/live/followed.h"
@@ -322,6 +323,25 @@ class LivePageTest : public QObject {
     QTest::qWait(600);
     QCOMPARE(tile->value(), QString("16.0"));
     QCOMPARE(tile->note(), QString("80.0 ms, median of 3 steps"));
+  }
+
+  // In the curves that other pages draw many steps are one point.
+  void one_step_that_is_not_a_number_is_seen_among_thousands() {
+    QTemporaryDir folder;
+    Shown shown(folder);
+    auto writer = shown.follower();
+    storage::NewRun wanted;
+    wanted.name = "run";
+    const storage::RunId run = running(*writer, wanted);
+    RankLog log(*writer, run, 0);
+    for (int64_t step = 1; step <= 4000; ++step) log.step(step, step == 2001 ? NAN : 3);
+    log.feed();
+    auto reader = must(storage::Reader::open(shown.path));
+    const Series loss = must(readRunFacts(reader, run, 200)).loss;
+    QVERIFY(loss.size() < 500);
+    QVERIFY(!loss.notFinite().empty());
+    QVERIFY(std::abs(loss.notFinite().front() - 2001) < 40);
+    QCOMPARE(loss.lastY(), 3.0);
   }
 
   void a_loss_that_is_not_a_number_is_named() {
