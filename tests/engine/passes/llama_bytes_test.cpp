@@ -96,9 +96,14 @@ Bytes expected(const recipe::Recipe& r, int64_t stage) {
   const auto dim = static_cast<double>(r.model.dim);
   const auto stage_layers = static_cast<double>(layers[stage]);
   if (p.tp > 1) {
-    // A layer: two gathers and two scatters forward, as many backward; so once at either end.
+    // A layer: two gathers and two scatters forward, as many backward; so once at either end. What
+    // products read is gathered again for their weights; and where these are put off, what backward
+    // has gathered, too.
+    const bool puts_off = p.pp > 1 && p.pp_schedule == recipe::PipelineSchedule::zero_bubble;
+    const double layer = !p.tp_gather_again ? 8 : puts_off ? 12 : 10;
     const double ends = (first ? 2 : 0) + (last ? 2 : 0);
-    bytes["tp"] = micro_batches * (8 * stage_layers + ends) * tokens * dim * width * (tp - 1) / tp;
+    bytes["tp"] =
+        micro_batches * (layer * stage_layers + ends) * tokens * dim * width * (tp - 1) / tp;
     if (last) bytes["loss"] = micro_batches * tokens * 3 * 4 * (tp - 1);
     bytes["gradients of what is not cut"] = 2 * uncut / shards * 4 * (tp - 1) / tp;
   }
@@ -131,6 +136,14 @@ class LlamaBytesTest : public QObject {
     QTest::newRow("8B, 8 ranks") << "llama3-8b-8xh100" << QStringList{};
     QTest::newRow("8B, tp 4") << "llama3-8b-8xh100"
                               << QStringList{"parallelism.tp=4", "parallelism.dp_shard=2"};
+    QTest::newRow("8B, tp 4, inputs kept")
+        << "llama3-8b-8xh100"
+        << QStringList{"parallelism.tp=4", "parallelism.dp_shard=2",
+                       "parallelism.tp_gather_again=false"};
+    QTest::newRow("8B, tp 4, pp 2, zero-bubble")
+        << "llama3-8b-8xh100"
+        << QStringList{"parallelism.tp=4", "parallelism.dp_shard=1", "parallelism.pp=2",
+                       "training.local_batch=2", "parallelism.pp_schedule=\"zero-bubble\""};
     for (const char* mode : {"allgather", "ring", "ulysses"})
       QTest::newRow(qPrintable(QString("8B, cp 4 %1").arg(mode)))
           << "llama3-8b-8xh100"

@@ -247,6 +247,77 @@ class LlamaPlanTest : public QObject {
     }
   }
 
+  // Of the ranks of a pipeline the one that needs most; states, which are the same, left out.
+  static int64_t most_alive(const QStringList& sets) {
+    const recipe::Recipe recipe = small(sets);
+    int64_t most = 0;
+    for (int64_t rank = 0; rank < 4; ++rank)
+      most = std::max(most, planned(recipe, rank).memory.live_bytes);
+    return most;
+  }
+
+  void zero_bubble_holds_no_more_than_1f1b_data() {
+    QTest::addColumn<QStringList>("sets");
+    const QStringList long_rows{"data.seq_len=256", "wrapping.mode=\"layers\"",
+                                "checkpoint.enabled=false"};
+    const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",
+                          "model.ffn_dim=128", "parallelism.pp=2", "parallelism.tp=2"};
+    QTest::newRow("four stages") << long_rows + QStringList{"parallelism.pp=4"};
+    QTest::newRow("and shards") << long_rows + QStringList{"parallelism.pp=2"};
+    QTest::newRow("tensor parallel") << long_rows + two;
+    QTest::newRow("tensor parallel, bf16")
+        << long_rows + two + QStringList{"precision.param=\"bf16\""};
+    QTest::newRow("a large vocabulary")
+        << long_rows + QStringList{"parallelism.pp=4", "model.vocab_size=512"};
+    for (const char* mode : {"full", "selective"})
+      QTest::newRow(mode) << long_rows + two +
+                                 QStringList{QString("recompute.mode=\"%1\"").arg(mode)};
+  }
+  void zero_bubble_holds_no_more_than_1f1b() {
+    QFETCH(QStringList, sets);
+    for (const int micro_batches : {4, 8, 16, 64}) {
+      const auto with = [&](const char* schedule) {
+        return most_alive(sets +
+                          QStringList{QString("training.local_batch=%1").arg(micro_batches),
+                                      QString("parallelism.microbatches=%1").arg(micro_batches),
+                                      QString("parallelism.pp_schedule=\"%1\"").arg(schedule)});
+      };
+      const int64_t of_1f1b = with("1f1b"), of_zero_bubble = with("zero-bubble");
+      const QString both = QString("%1 micro-batches: %2 bytes, 1f1b %3")
+                               .arg(micro_batches)
+                               .arg(of_zero_bubble)
+                               .arg(of_1f1b);
+      qInfo("%s", qPrintable(both));
+      QVERIFY2(static_cast<double>(of_zero_bubble) <= 1.05 * static_cast<double>(of_1f1b),
+               qPrintable(both));
+    }
+  }
+
+  void a_larger_limit_holds_more() {
+    const QStringList sets{"data.seq_len=256", "parallelism.pp=4", "training.local_batch=16",
+                           "parallelism.microbatches=16",
+                           "parallelism.pp_schedule=\"zero-bubble\""};
+    int64_t before = 0;
+    for (const int limit : {2, 4, 7}) {
+      const int64_t now =
+          most_alive(sets + QStringList{QString("parallelism.zero_bubble_limit=%1").arg(limit)});
+      QVERIFY(now > before);
+      before = now;
+    }
+  }
+
+  // Without it each of a layer's two inputs stays whole on every rank.
+  void inputs_that_are_gathered_again_are_not_kept() {
+    const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",
+                          "model.ffn_dim=128", "parallelism.tp=4", "data.seq_len=256"};
+    const int64_t again = most_alive(two),
+                  kept = most_alive(two + QStringList{"parallelism.tp_gather_again=false"});
+    // Four layers' two inputs: rows of 64 numbers, of which a rank has a quarter.
+    const int64_t inputs = int64_t{4} * 2 * 2 * 256 * 64 * 4;
+    QVERIFY2(kept - again > inputs * 3 / 4 * 7 / 10,
+             qPrintable(QString("%1 and %2 bytes").arg(again).arg(kept)));
+  }
+
   void nothing_is_written_while_it_is_being_sent_data() { plans_data(); }
   void nothing_is_written_while_it_is_being_sent() {
     QFETCH(QStringList, sets);

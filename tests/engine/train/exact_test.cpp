@@ -207,6 +207,22 @@ lr = 1e-2
     QFETCH(QStringList, shared);
     same(ranks, sets({"wrapping.mode=\"layers\"", "recompute.mode=\"full\""}), shared);
   }
+
+  // Whatever is recomputed besides.
+  void inputs_gathered_again_data() {
+    QTest::addColumn<QString>("mode");
+    for (const QString& mode : kRecompute) QTest::newRow(qPrintable(mode)) << mode;
+  }
+  void inputs_gathered_again() {
+    QFETCH(QString, mode);
+    const QStringList two = sets({"parallelism.tp=2", "model.n_heads=4", "model.n_kv_heads=2",
+                                  "model.dim=64", "training.global_batch=4"});
+    for (const char* again : {"true", "false"})
+      same("2",
+           sets({"recompute.mode=\"" + mode + "\"",
+                 QString("parallelism.tp_gather_again=%1").arg(again)}),
+           two);
+  }
 };
 
 QTEST_GUILESS_MAIN(ExactTest)

@@ -39,6 +39,14 @@ QList<Layout> layouts() {
       {"ZeRO-1, pp 2 dp 2", 4, "pp=2 microbatches=4 dp_shard_states=\"optimizer\""},
       {"tp 2", 2, "tp=2", true},
       {"tp 4", 4, "tp=4"},
+      {"tp 2, inputs kept", 2, "tp=2 tp_gather_again=false", true},
+      {"pp 2 tp 2 zero-bubble", 4, "pp=2 tp=2 pp_schedule=\"zero-bubble\" microbatches=4", true},
+      {"pp 2 tp 2 zero-bubble, inputs kept", 4,
+       "pp=2 tp=2 pp_schedule=\"zero-bubble\" microbatches=4 tp_gather_again=false"},
+      {"pp 4 zero-bubble with room", 4,
+       "pp=4 pp_schedule=\"zero-bubble\" microbatches=8 zero_bubble_limit=7"},
+      {"pp 2 zero-bubble, one micro-batch held", 2,
+       "pp=2 pp_schedule=\"zero-bubble\" microbatches=4 zero_bubble_limit=1", true},
       {"tp 2 without sequence parallelism", 2, "tp=2 sequence_parallel=false", true},
       {"tp 4 without sequence parallelism", 4, "tp=4 sequence_parallel=false"},
       {"tp 2 in 4 chunks", 2, "tp=2 tp_chunks=4", true},
@@ -254,6 +262,8 @@ eps = 1e-6
     row("pp without bubbles, loss in chunks, tied embeddings", 2,
         "pp=2 microbatches=4 pp_schedule=\"zero-bubble\"",
         "training.loss_chunks=4 model.tied_embeddings=true");
+    row("pp without bubbles, tp, half recomputed", 4,
+        "pp=2 tp=2 microbatches=4 pp_schedule=\"zero-bubble\"", "recompute.mode=\"selective\"");
     row("pp by hand", 2, "pp=2 microbatches=4 stage_layers=[1,5]", "");
   }
   void with_all_else() {

@@ -53,12 +53,16 @@ class NeedsTest : public QObject {
       add(float8, 2, {"precision.param=\"bf16\"", QString("precision.float8=\"%1\"").arg(float8)});
     add("hsdp", 4, {"parallelism.dp_replicate=2"});
     add("tp", 2, {"parallelism.tp=2"});
+    add("tp, inputs kept", 2, {"parallelism.tp=2", "parallelism.tp_gather_again=false"});
     add("cp", 2, {"parallelism.cp=2"});
     const QStringList pipeline = {"parallelism.pp=2", "training.local_batch=4",
                                   "parallelism.microbatches=4"};
     add("pp", 2, pipeline);
     add("gpipe", 2, pipeline + QStringList{"parallelism.pp_schedule=\"gpipe\""});
     add("zero-bubble", 2, pipeline + QStringList{"parallelism.pp_schedule=\"zero-bubble\""});
+    add("zero-bubble, more held", 2,
+        pipeline + QStringList{"parallelism.pp_schedule=\"zero-bubble\"",
+                               "parallelism.zero_bubble_limit=3"});
     add("many words", 2, {"model.vocab_size=64000"});
     add("many words, loss in chunks", 2, {"model.vocab_size=64000", "training.loss_chunks=4"});
     add("a long sequence", 1, {"data.seq_len=4096", "training.local_batch=1"});

@@ -61,6 +61,14 @@ class PredictTest : public QObject {
                          "parallelism.microbatches=16",
                          QString("parallelism.pp_schedule=\"%1\"").arg(schedule)}
           << "";
+    QTest::newRow("zero-bubble, tensor parallel")
+        << QStringList{"hardware.ranks=4",
+                       "parallelism.pp=2",
+                       "parallelism.tp=2",
+                       "training.local_batch=16",
+                       "parallelism.microbatches=16",
+                       "parallelism.pp_schedule=\"zero-bubble\""}
+        << "";
     QTest::newRow("a pipeline of shards")
         << QStringList{"hardware.ranks=4", "parallelism.pp=2", "parallelism.dp_shard=2",
                        "training.local_batch=8", "parallelism.microbatches=8"}
