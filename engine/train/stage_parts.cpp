@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -42,6 +43,9 @@ struct Kind {
   std::map<std::tuple<bool, int64_t, int64_t>, Block> blocks;  // backward, turn, micro-batch
   double tail = 0, tail_compute = 0;  // gradients' last part, and the optimizer's
   plan::MemoryBytes kept;             // by one micro-batch for its backward pass
+  /// The most that is in use while all forward passes are kept; once a backward pass has made the
+  /// sums of gradients, and one less is kept; and while the optimizer works.
+  plan::MemoryBytes first, later, last;
 };
 
 /// The micro-batch that was planned in place of `number` of `count`: the first and the last are
@@ -88,6 +92,7 @@ class KindMaker {
                               [&](const graph::Node& node) { return times(kind, node); });
     find_blocks(kind);
     find_kept(kind);
+    find_peaks(kind);
     return kind;
   }
 
@@ -199,6 +204,20 @@ class KindMaker {
                            (kind.micro_batches - 1);
   }
 
+  void find_peaks(Kind& kind) const {
+    const std::vector<graph::Node>& nodes = kind.rank.plan.graph.nodes;
+    size_t sums = 0;  // the end of each stage's first backward pass
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].phase == graph::Phase::backward && nodes[i].micro_batch == 0) sums = i;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const plan::MemoryBytes& here = kind.rank.memory.at_node[i];
+      plan::MemoryBytes& most = nodes[i].phase == graph::Phase::optimizer ? kind.last
+                                : i <= sums                               ? kind.first
+                                                                          : kind.later;
+      if (here.total() > most.total()) most = here;
+    }
+  }
+
   const recipe::Recipe& recipe_;
   const recipe::Layout& layout_;
   const Machine& machine_;
@@ -217,12 +236,25 @@ passes::TurnSeconds seconds_of(const Kind& kind, const Action& action, int64_t p
   return {whole, block.until_sent > 0 ? std::min(block.until_sent, whole) : whole};
 }
 
-/// Micro-batches whose forward has ended and whose backward has not, at most.
-int64_t under_way(const std::vector<passes::Turn>& turns) {
-  int64_t now = 0, most = 0;
+/// Micro-batches whose forward has ended and whose backward has not, at most: until each of the
+/// rank's stages has ended a backward pass, and after that.
+struct UnderWay {
+  int64_t first = 0, later = 0;
+  int64_t most() const { return std::max(first, later); }
+};
+
+UnderWay under_way(const std::vector<passes::Turn>& turns) {
+  std::set<int32_t> stages, ended;
+  for (const passes::Turn& turn : turns) stages.insert(turn.action.stage);
+  UnderWay most;
+  int64_t now = 0;
   for (const passes::Turn& turn : turns) {
-    if (turn.action.part == Part::forward) most = std::max(most, ++now);
-    if (turn.action.part == Part::backward || turn.action.part == Part::weights) --now;
+    if (turn.action.part == Part::forward) ++now;
+    int64_t& here = ended.size() < stages.size() ? most.first : most.later;
+    here = std::max(here, now);
+    if (turn.action.part == Part::forward || turn.action.part == Part::inputs) continue;
+    --now;
+    ended.insert(turn.action.stage);
   }
   return most;
 }
@@ -292,11 +324,22 @@ class Assembler {
 
   void memory(plan::RankFigures& figures, const std::vector<passes::Turn>& turns) const {
     if (pp_ == 1) return;
-    const int64_t more = under_way(turns) - kind_.micro_batches;
-    for (size_t c = 0; c < plan::kCategories; ++c) {
-      const int64_t bytes = more * kind_.kept.bytes[c];
-      figures.memory.bytes[c] = std::max<int64_t>(figures.memory.bytes[c] + bytes, 0);
-    }
+    const UnderWay held = under_way(turns);
+    const auto stages =
+        static_cast<int64_t>(std::ranges::count_if(turns, [](const passes::Turn& turn) {
+          return turn.action.part == Part::forward && turn.action.micro_batch == 0;
+        }));
+    const auto with_more = [&](const plan::MemoryBytes& planned, int64_t more) {
+      plan::MemoryBytes bytes = planned;
+      for (size_t c = 0; c < plan::kCategories; ++c)
+        bytes.bytes[c] = std::max<int64_t>(bytes.bytes[c] + more * kind_.kept.bytes[c], 0);
+      return bytes;
+    };
+    figures.memory = kind_.last;
+    for (const plan::MemoryBytes& bytes :
+         {with_more(kind_.first, held.first - kind_.micro_batches * stages),
+          with_more(kind_.later, held.later - (kind_.micro_batches - 1))})
+      if (bytes.total() > figures.memory.total()) figures.memory = bytes;
     figures.peak_bytes = figures.memory.total();
   }
 
@@ -304,7 +347,7 @@ class Assembler {
                 double step_seconds, const plan::RankFigures& figures) const {
     double free = 0;
     int64_t now = 0;
-    const int64_t most = std::max<int64_t>(under_way(turns), 1);
+    const int64_t most = std::max<int64_t>(under_way(turns).most(), 1);
     const auto wait_until = [&](double time, uint8_t phase) {
       if (time - free > step_seconds * 1e-4)
         timeline.spans.push_back({"bubble", "", microseconds(free), microseconds(time - free),
