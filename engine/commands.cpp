@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/read_json.h"
 #include "base/say.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/load_recipe.h"
@@ -20,7 +21,7 @@
 #include "engine/cost/layer_work.h"
 #include "engine/data/corpus.h"
 #include "engine/data/export_tokenizer.h"
-#include "engine/data/tokenizer.h"
+#include "engine/data/tokenizer_choice.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
 #include "engine/recipe/fault_lines.h"
@@ -197,6 +198,12 @@ int tokenize_corpus(const RecipeOptions& options, int jobs) {
   const recipe::Parsed parsed =
       checkpoint::load_recipe_file(options.path, options.sets, options.ranks);
   if (!parsed.ok()) return bad_usage(recipe::lines_of(parsed.faults));
+  if (!parsed.recipe.data.tokenizer.empty()) {
+    const auto tokenizer = data::load_tokenizer(data::tokenizer_of(parsed.recipe.data));
+    if (!tokenizer) return bad_usage(tokenizer.error().message);
+    say(stderr, "{}\n", data::parting_of(*tokenizer));
+    for (const std::string& warning : data::warnings_of(*tokenizer)) say(stderr, "{}\n", warning);
+  }
   const auto begin = Clock::now();
   const auto made = data::tokenize_corpus(
       parsed.recipe, {.jobs = jobs, .progress = [](const std::string& key, const auto& progress) {
@@ -222,11 +229,23 @@ int tokenize_corpus(const RecipeOptions& options, int jobs) {
 int tokenize(const TokenizeOptions& options) {
   auto tokenizer = data::Tokenizer::load(options.tokenizer);
   if (!tokenizer) return bad_usage(tokenizer.error().message);
+  for (const std::string& warning : tokenizer->warnings())
+    say(stderr, "{}: {}\n", options.tokenizer, warning);
   if (!options.decode) {
-    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    const auto ids = tokenizer->encode(text);
-    if (!ids) return bad_usage(ids.error().message);
-    say("{}\n", fmt::join(*ids, " "));
+    const auto print = [&](const std::string& text) {
+      const auto ids = tokenizer->encode(text);
+      if (!ids) return bad_usage(ids.error().message);
+      say("{}\n", fmt::join(*ids, " "));
+      return 0;
+    };
+    if (!options.json) return print({std::istreambuf_iterator<char>(std::cin), {}});
+    int64_t number = 1;
+    for (std::string line; std::getline(std::cin, line); ++number) {
+      const auto text = read_json(line, {.bytes = line.size(), .values = 1, .depth = 1});
+      if (!text || !text->is_string())
+        return bad_usage(fmt::format("line {}: is no text; valid: a JSON string", number));
+      if (const int rc = print(text->get<std::string>()); rc != 0) return rc;
+    }
     return 0;
   }
   std::vector<int32_t> ids;

@@ -102,9 +102,10 @@ int describe_data(const RecipeOptions& recipe, const DescribeOptions& how);
 struct TokenizeOptions {
   std::string tokenizer;
   bool decode = false;
+  bool json = false;  // each line is a text as a JSON string
 };
 
-/// `tokenize`: ids separated by white space, one line a call.
+/// `tokenize`: ids separated by white space, a line a text: all of stdin, or each of its lines.
 int tokenize(const TokenizeOptions& options);
 
 }  // namespace heddle::engine

@@ -43,6 +43,7 @@ void print(const data::Description& description) {
         source.epochs);
     for (const std::string& complaint : source.complaints) say("  skipped: {}\n", complaint);
   }
+  if (!description.parting.empty()) say("{}\n", description.parting);
   for (const std::string& note : description.notes) say("{}\n", note);
   say("the run reads {} tokens\n", count_text(static_cast<double>(description.run_tokens)));
   say("samples, {}:\n", description.first_of_run

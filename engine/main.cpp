@@ -157,7 +157,12 @@ int run(int argc, char** argv) {
   auto* tokenize_command = app.add_subcommand("tokenize", "text on stdin to token ids on stdout");
   tokenize_command->add_option("--tokenizer", tokenize.tokenizer, "Hugging Face tokenizer.json")
       ->required();
-  tokenize_command->add_flag("--decode", tokenize.decode, "ids on stdin to text on stdout");
+  auto* decode =
+      tokenize_command->add_flag("--decode", tokenize.decode, "ids on stdin to text on stdout");
+  tokenize_command
+      ->add_flag("--json", tokenize.json,
+                 "each line on stdin is a text, as a JSON string; a line of ids each")
+      ->excludes(decode);
 
   int jobs = 0;
   auto* corpus_command =

@@ -1,61 +1,53 @@
 #include "engine/data/bpe.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
-#include <bit>
-
-#include "base/utf8.h"
 
 namespace heddle::data {
+namespace {
 
-size_t BytesHash::operator()(std::string_view bytes) const {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+constexpr size_t kPart = size_t{1} << 16;        // symbols, from which on a place to cut is sought
+constexpr size_t kMaxSymbols = size_t{1} << 21;  // at once: some 60 bytes each
 
-PairTable::PairTable(size_t pairs) : slots_(std::bit_ceil(2 * pairs + 1)) {}
+}  // namespace
 
-size_t PairTable::slot_of(uint64_t pair) const {
-  // Fibonacci hashing: the product's high bits depend on all of the key.
-  const size_t mask = slots_.size() - 1;
-  size_t slot = (pair * 0x9E3779B97F4A7C15U) >> 32 & mask;
-  while (slots_[slot].rank != kNone && slots_[slot].pair != pair) slot = (slot + 1) & mask;
-  return slot;
-}
-
-static uint64_t pair_of(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(left) << 32 | static_cast<uint32_t>(right);
-}
-
-void PairTable::insert(int32_t left, int32_t right, uint32_t rank) {
-  const uint64_t pair = pair_of(left, right);
-  slots_[slot_of(pair)] = {pair, rank};
-}
-
-uint32_t PairTable::find(int32_t left, int32_t right) const {
-  return slots_[slot_of(pair_of(left, right))].rank;
-}
-
-Bpe::Bpe(Words words, const ByteIds& byte_ids, std::vector<Merge> merges, Symbols symbols,
-         bool whole_words)
-    : words_(std::move(words)),
+Bpe::Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, bool whole_words)
+    : words_(std::make_unique<Words>(std::move(words))),
+      begins_with_(std::make_unique<Symbols>(*words_, std::move(rules))),
       merges_(std::move(merges)),
       ranks_(merges_.size()),
-      byte_ids_(byte_ids),
-      begins_with_(symbols),
       whole_words_(whole_words) {
   for (uint32_t rank = 0; rank < merges_.size(); ++rank)
     ranks_.insert(merges_[rank].left, merges_[rank].right, rank);
 }
 
-void Bpe::encode(std::string_view piece, std::vector<int32_t>& ids) {
+Result<> Bpe::encode(std::string_view piece, std::vector<int32_t>& ids) {
   if (whole_words_) {
-    if (const auto word = words_.find(piece); word != words_.end()) {
+    if (const auto word = words_->find(piece); word != words_->end()) {
       ids.push_back(word->second);
-      return;
+      return {};
     }
   }
-  merge(piece, ids);
+  bool too_many = false;
+  const auto done = begins_with_->each(piece, [&](int32_t id) {
+    if (symbols_.size() >= kPart && may_cut_before(id)) merge(ids);
+    too_many = too_many || symbols_.size() == kMaxSymbols;
+    if (too_many) return;
+    const auto at = static_cast<uint32_t>(symbols_.size());
+    symbols_.push_back({id, at - 1, at + 1});
+  });
+  if (too_many) symbols_.clear();
+  merge(ids);
+  if (!done) return done;
+  if (too_many)
+    return fail(
+        "a word of {} bytes, of which no {} can be merged at once; valid: text with spaces in it",
+        piece.size(), kMaxSymbols);
+  return {};
+}
+
+bool Bpe::may_cut_before(int32_t id) {
+  if (!joins_) joins_ = std::make_unique<Joins>(merges_, begins_with_->all());
+  return !joins_->may_join(symbols_.back().id, id);
 }
 
 void Bpe::consider(uint32_t left) {
@@ -67,32 +59,10 @@ void Bpe::consider(uint32_t left) {
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
 }
 
-void Bpe::begin_with(std::string_view piece) {
-  symbols_.clear();
-  const auto add = [&](int32_t id) {
-    const auto at = static_cast<uint32_t>(symbols_.size());
-    symbols_.push_back({id, at - 1, at + 1});
-  };
-  for (size_t at = 0; at < piece.size();) {
-    size_t length = 1;
-    if (begins_with_ == Symbols::characters) {
-      // A byte that is not UTF-8 comes as a piece of its own.
-      length = std::min(character_length(piece.substr(at)), piece.size() - at);
-      if (const auto word = words_.find(piece.substr(at, length)); word != words_.end()) {
-        add(word->second);
-        at += length;
-        continue;
-      }
-    }
-    for (const char byte : piece.substr(at, length))
-      add(byte_ids_[static_cast<unsigned char>(byte)]);
-    at += length;
-  }
-  if (!symbols_.empty()) symbols_.back().next = kEnd;
-}
-
-void Bpe::merge(std::string_view piece, std::vector<int32_t>& ids) {
-  begin_with(piece);
+/// Merges the symbols and appends what they become.
+void Bpe::merge(std::vector<int32_t>& ids) {
+  if (symbols_.empty()) return;
+  symbols_.back().next = kEnd;
   heap_.clear();
   for (uint32_t at = 0; at + 1 < symbols_.size(); ++at) consider(at);
 
@@ -114,6 +84,7 @@ void Bpe::merge(std::string_view piece, std::vector<int32_t>& ids) {
     consider(at);
   }
   for (uint32_t at = 0; at != kEnd; at = symbols_[at].next) ids.push_back(symbols_[at].id);
+  symbols_.clear();
 }
 
 }  // namespace heddle::data

@@ -55,6 +55,13 @@ std::string spelling_of_byte(unsigned char byte) {
   return {static_cast<char>(0xC0 | character >> 6), static_cast<char>(0x80 | (character & 0x3F))};
 }
 
+std::string spelling_of_bytes(std::string_view bytes) {
+  std::string spelling;
+  spelling.reserve(2 * bytes.size());
+  for (const char byte : bytes) spelling += spelling_of_byte(static_cast<unsigned char>(byte));
+  return spelling;
+}
+
 std::optional<int> byte_of_fallback(std::string_view spelling) {
   if (spelling.size() != 6 || !spelling.starts_with("<0x") || !spelling.ends_with('>')) return {};
   int byte = 0;

@@ -14,6 +14,7 @@ std::optional<std::string> bytes_of_spelling(std::string_view spelling);
 
 /// The spelling of one byte (0x20 → "Ġ").
 std::string spelling_of_byte(unsigned char byte);
+std::string spelling_of_bytes(std::string_view bytes);
 
 /// The byte that SentencePiece's vocabularies spell so: 0x0A of "<0x0A>".
 std::optional<int> byte_of_fallback(std::string_view spelling);

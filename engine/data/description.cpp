@@ -9,7 +9,7 @@
 #include "engine/data/first_part.h"
 #include "engine/data/text_loader.h"
 #include "engine/data/token_files.h"
-#include "engine/data/tokenizer.h"
+#include "engine/data/tokenizer_choice.h"
 #include "engine/recipe/data_sources.h"
 
 namespace heddle::data {
@@ -27,9 +27,13 @@ class Describer {
     const auto rows = vocabulary(recipe_.model, recipe_.data);
     if (!rows) return fail(rows);
     if (!recipe_.data.tokenizer.empty()) {
-      auto loaded = Tokenizer::load(recipe_.data.tokenizer);
-      if (!loaded) return fail("data.tokenizer: {}", loaded.error().message);
+      auto loaded = load_tokenizer(tokenizer_of(recipe_.data));
+      if (!loaded) return fail(loaded);
       tokenizer_.emplace(std::move(*loaded));
+      if (recipe_.data.token_ids.empty()) {
+        told_.parting = parting_of(*tokenizer_);
+        told_.notes = warnings_of(*tokenizer_);
+      }
     }
     for (const recipe::DataSource& source : recipe::sources_of(recipe_.data))
       told_.sources.push_back({.name = source.name, .share = source.share});

@@ -47,6 +47,7 @@ Json to_json(const Description& description) {
   return {{"sources", std::move(sources)},
           {"run_tokens", description.run_tokens},
           {"samples", std::move(samples)},
+          {"parting", description.parting},
           {"first_of_run", description.first_of_run},
           {"notes", description.notes}};
 }
@@ -61,6 +62,7 @@ Description description_from(const nlohmann::json& json) {
                                    .tokens = sample.at("tokens"),
                                    .whole = sample.at("whole"),
                                    .documents = sample.at("documents")});
+  description.parting = json.value("parting", std::string());
   description.first_of_run = json.at("first_of_run");
   description.notes = json.at("notes");
   for (const DescribedSample& sample : description.samples)

@@ -110,8 +110,8 @@ Result<double> bytes_of_text(const StoreOrigin& origin) {
 Result<FirstPart> read_first_part(const StoreOrigin& origin, int64_t tokens) {
   const auto at_key = [](const Error& error) { return fail("data.text: {}", error.message); };
   if (auto readable = check_encodings(origin.files); !readable) return at_key(readable.error());
-  auto tokenizer = Tokenizer::load(origin.tokenizer);
-  if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
+  auto tokenizer = load_tokenizer(origin.tokenizer);
+  if (!tokenizer) return fail(tokenizer);
   ChunkReader reader(origin.files, origin.choice.field, [&](std::string_view text, size_t at) {
     return parts_at(text, at, *tokenizer);
   });

@@ -8,9 +8,13 @@
 #include <optional>
 
 #include "base/utf8.h"
+#include "engine/data/byte_level.h"
 
 namespace heddle::data {
 namespace {
+
+// The normal form that grows most makes 33 bytes of 3.
+size_t most_bytes(size_t text) { return 16 * text + (size_t{1} << 16); }
 
 // Characters before U+0300 are in form NFC, ASCII is in every form: most text stays as it is.
 bool is_in_form(Form form, std::string_view text) {
@@ -33,29 +37,61 @@ Result<std::string> in_form(Form form, std::string text) {
   return std::string(reinterpret_cast<const char*>(out), static_cast<size_t>(length));
 }
 
-Result<std::string> replaced(Regex& pattern, const std::string& by, const std::string& text) {
+Result<std::string> replaced(Regex& pattern, const std::string& by, const std::string& text,
+                             size_t most) {
   std::string out;
-  size_t from = 0, kept = 0;
-  while (from < text.size()) {
-    const Result<std::optional<Match>> match = pattern.find(text, from);
+  size_t kept = 0;
+  Matches matches(pattern, text);
+  while (true) {
+    const auto match = matches.next();
     if (!match) return fail(match);
     if (!*match) break;
     const auto [begin, end] = **match;
-    if (begin == end) {  // nothing to replace
-      if (begin >= text.size()) break;
-      from = begin + character_length(std::string_view(text).substr(begin));
-      continue;
-    }
     out.append(text, kept, begin - kept).append(by);
-    from = kept = end;
+    if (out.size() > most) break;  // `normalize` says so
+    kept = end;
   }
   return out.append(text, kept);
 }
 
-bool is_space(std::string_view character) {
+/// The code point at the start of a text, and the text's rest.
+utf8proc_int32_t take_point(std::string_view& text) {
   utf8proc_int32_t point = 0;
-  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(character.data()),
-                   static_cast<utf8proc_ssize_t>(character.size()), &point);
+  const auto length = character_length(text);
+  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                   static_cast<utf8proc_ssize_t>(length), &point);
+  text.remove_prefix(length);
+  return point;
+}
+
+void append(std::string& text, utf8proc_int32_t point) {
+  utf8proc_uint8_t bytes[4];
+  const auto length = utf8proc_encode_char(point, bytes);
+  text.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(length));
+}
+
+std::string lowercase(std::string_view text) {
+  constexpr utf8proc_int32_t kDottedI = 0x130, kDot = 0x307;  // the one that becomes two
+  std::string out;
+  while (!text.empty()) {
+    const auto point = take_point(text);
+    append(out, point == kDottedI ? 'i' : utf8proc_tolower(point));
+    if (point == kDottedI) append(out, kDot);
+  }
+  return out;
+}
+
+std::string without_accents(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto character = text.substr(0, character_length(text));
+    if (utf8proc_category(take_point(text)) != UTF8PROC_CATEGORY_MN) out += character;
+  }
+  return out;
+}
+
+bool is_space(std::string_view character) {
+  const utf8proc_int32_t point = take_point(character);
   if ((point >= 9 && point <= 13) || point == 0x85) return true;
   const utf8proc_category_t category = utf8proc_category(point);
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
@@ -79,7 +115,13 @@ std::string stripped(std::string_view text, bool left, bool right) {
 
 }  // namespace
 
+bool Normalizer::spells_bytes() const {
+  return std::ranges::any_of(
+      steps_, [](const auto& step) { return std::holds_alternative<Spelling>(step); });
+}
+
 Result<std::string> Normalizer::normalize(std::string text, bool goes_on) {
+  const size_t begun = text.size(), most = most_bytes(begun);
   for (auto& step : steps_) {
     Result<std::string> next = std::visit(
         [&](auto& each) -> Result<std::string> {
@@ -89,7 +131,13 @@ Result<std::string> Normalizer::normalize(std::string text, bool goes_on) {
           } else if constexpr (std::is_same_v<Step, Prefix>) {
             return text.empty() || goes_on ? text : each.text + text;
           } else if constexpr (std::is_same_v<Step, Replacement>) {
-            return replaced(each.pattern, each.by, text);
+            return replaced(each.pattern, each.by, text, most);
+          } else if constexpr (std::is_same_v<Step, Lowercase>) {
+            return lowercase(text);
+          } else if constexpr (std::is_same_v<Step, StripAccents>) {
+            return without_accents(text);
+          } else if constexpr (std::is_same_v<Step, Spelling>) {
+            return spelling_of_bytes(text);
           } else {
             return stripped(text, each.left, each.right);
           }
@@ -97,6 +145,9 @@ Result<std::string> Normalizer::normalize(std::string text, bool goes_on) {
         step);
     if (!next) return next;
     text = std::move(*next);
+    if (text.size() > most)
+      return fail("normalizer: makes more than {} bytes of {}; valid: steps that grow a text less",
+                  most, begun);
   }
   return text;
 }

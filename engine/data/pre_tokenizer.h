@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
-#include "base/utf8.h"
+#include "engine/data/byte_level.h"
 #include "engine/data/regex.h"
 
 namespace heddle::data {
@@ -21,43 +23,65 @@ inline constexpr std::string_view kMetaspace = "\u2581";
 /// tokens all, or what the whole begins with.
 enum class PrefixSpace : uint8_t { never, first, always };
 
+/// What a split makes of its matches: pieces, nothing, or parts of their neighbours.
+enum class Behavior : uint8_t {
+  isolated,
+  removed,
+  merged_with_previous,
+  merged_with_next,
+  contiguous
+};
+
 /// A sequence of steps, each applied to the pieces of the one before. Threads: as Regex.
 class PreTokenizer {
  public:
-  /// Every match becomes a piece, and what lies between matches.
-  void add_split(Regex regex) { steps_.push_back({.regex = std::move(regex)}); }
-  /// A piece that does not begin with a space gets one.
-  void add_prefix_space() { steps_.push_back({}); }
-  /// Spaces become kMetaspace; with `splits` each begins a piece. Comes alone.
-  void add_metaspace(PrefixSpace prefix, bool splits) {
-    steps_.push_back({.metaspace = Metaspace{prefix, splits}});
+  /// `invert`: what lies between matches counts as one.
+  void add_split(Regex regex, Behavior behavior = Behavior::isolated, bool invert = false) {
+    steps_.emplace_back(Split{std::move(regex), behavior, invert});
   }
+  /// A piece that does not begin with a space gets one.
+  void add_prefix_space() { steps_.emplace_back(Space{}); }
+  /// Spaces become kMetaspace; with `splits` each begins a piece.
+  void add_metaspace(PrefixSpace prefix, bool splits) {
+    steps_.emplace_back(Metaspace{prefix, splits});
+  }
+  /// Bytes become the characters of the byte-level alphabet.
+  void add_spelling() { steps_.emplace_back(Spelling{}); }
 
-  /// Calls `emit(piece)` for each piece of a well-formed UTF-8 text, in order; none is empty.
-  /// `is_first`: nothing comes before the text.
+  size_t steps() const { return steps_.size(); }
+
+  /// Calls `emit(piece)`, which returns a Result, for each piece of a well-formed UTF-8 text, in
+  /// order; none is empty. `is_first`: nothing comes before the text.
   template <typename Emit>
   Result<> split(std::string_view text, bool is_first, Emit&& emit) {
-    is_first_ = is_first;
-    return split_from(0, text, emit);
+    return split_from(0, text, is_first, emit);
   }
 
  private:
+  struct Split {
+    Regex regex;
+    Behavior behavior;
+    bool invert;
+  };
+  struct Space {};
   struct Metaspace {
-    PrefixSpace prefix = PrefixSpace::never;
-    bool splits = false;
+    PrefixSpace prefix;
+    bool splits;
   };
-  struct Step {
-    std::optional<Regex> regex = {};
-    std::optional<Metaspace> metaspace = {};  // neither: the prefix space
-  };
+  struct Spelling {};
 
   template <typename Emit>
-  Result<> split_from(size_t step, std::string_view text, Emit& emit);
+  Result<> split_from(size_t step, std::string_view text, bool is_first, Emit& emit);
   template <typename Emit>
-  Result<> split_at_metaspaces(size_t step, std::string_view text, Emit& emit);
+  Result<> apply(Split& split, size_t step, std::string_view text, bool is_first, Emit& emit);
+  template <typename Emit>
+  Result<> apply(Space&, size_t step, std::string_view text, bool is_first, Emit& emit);
+  template <typename Emit>
+  Result<> apply(Metaspace& how, size_t step, std::string_view text, bool is_first, Emit& emit);
+  template <typename Emit>
+  Result<> apply(Spelling&, size_t step, std::string_view text, bool is_first, Emit& emit);
 
-  std::vector<Step> steps_;
-  bool is_first_ = true;
+  std::vector<std::variant<Split, Space, Metaspace, Spelling>> steps_;
 };
 
 /// The text with every space as kMetaspace.
@@ -72,59 +96,119 @@ inline std::string with_metaspaces(std::string_view text) {
   return out;
 }
 
+/// Joins matches and the gaps between them to pieces, as a behavior has it.
 template <typename Emit>
-Result<> PreTokenizer::split_at_metaspaces(size_t step, std::string_view text, Emit& emit) {
-  const Metaspace& how = *steps_[step].metaspace;
+class Joiner {
+ public:
+  Joiner(Behavior behavior, Emit& emit) : behavior_(behavior), emit_(emit) {}
+
+  Result<> take(Match place, bool is_match) {
+    const bool before_matched = std::exchange(matched_, is_match);
+    switch (behavior_) {
+      case Behavior::isolated:
+        return emit_(place);
+      case Behavior::removed:
+        return is_match ? Result<>() : emit_(place);
+      case Behavior::merged_with_previous:
+        return hold(place, is_match && !before_matched);
+      case Behavior::contiguous:
+        return hold(place, is_match == before_matched);
+      case Behavior::merged_with_next:
+        break;
+    }
+    if (!is_match && pending_ && before_matched) {
+      pending_->end = place.end;
+      return finish();
+    }
+    if (auto done = finish(); !done) return done;
+    if (!is_match) return emit_(place);
+    pending_ = place;
+    return {};
+  }
+  Result<> finish() {
+    const auto last = std::exchange(pending_, std::nullopt);
+    return last ? emit_(*last) : Result<>();
+  }
+
+ private:
+  Result<> hold(Match place, bool joins) {
+    if (joins && pending_) {
+      pending_->end = place.end;
+      return {};
+    }
+    if (auto done = finish(); !done) return done;
+    pending_ = place;
+    return {};
+  }
+
+  Behavior behavior_;
+  Emit& emit_;
+  std::optional<Match> pending_;
+  bool matched_ = false;
+};
+
+template <typename Emit>
+Result<> PreTokenizer::apply(Split& split, size_t step, std::string_view text, bool is_first,
+                             Emit& emit) {
+  auto piece = [&](Match place) {
+    return split_from(step + 1, text.substr(place.begin, place.end - place.begin),
+                      is_first && place.begin == 0, emit);
+  };
+  Joiner joiner(split.behavior, piece);
+  Matches matches(split.regex, text);
+  size_t at = 0;  // of what is not handed on yet
+  while (true) {
+    const auto match = matches.next();
+    if (!match) return fail(match);
+    if (!*match) break;
+    if ((*match)->begin > at)
+      if (auto done = joiner.take({at, (*match)->begin}, split.invert); !done) return done;
+    if (auto done = joiner.take(**match, !split.invert); !done) return done;
+    at = (*match)->end;
+  }
+  if (at < text.size())
+    if (auto done = joiner.take({at, text.size()}, split.invert); !done) return done;
+  return joiner.finish();
+}
+
+template <typename Emit>
+Result<> PreTokenizer::apply(Space&, size_t step, std::string_view text, bool is_first,
+                             Emit& emit) {
+  if (text.front() == ' ') return split_from(step + 1, text, is_first, emit);
+  std::string spaced(1, ' ');
+  spaced += text;
+  return split_from(step + 1, spaced, is_first, emit);
+}
+
+template <typename Emit>
+Result<> PreTokenizer::apply(Metaspace& how, size_t step, std::string_view text, bool is_first,
+                             Emit& emit) {
   std::string spelled = with_metaspaces(text);
   const bool wanted =
-      how.prefix == PrefixSpace::always || (how.prefix == PrefixSpace::first && is_first_);
+      how.prefix == PrefixSpace::always || (how.prefix == PrefixSpace::first && is_first);
   if (wanted && !spelled.starts_with(kMetaspace)) spelled.insert(0, kMetaspace);
-  if (!how.splits) return split_from(step + 1, spelled, emit);
+  if (!how.splits) return split_from(step + 1, spelled, is_first, emit);
   for (size_t begin = 0; begin < spelled.size();) {
     const size_t end = std::min(spelled.find(kMetaspace, begin + 1), spelled.size());
-    if (auto done =
-            split_from(step + 1, std::string_view(spelled).substr(begin, end - begin), emit);
-        !done)
-      return done;
+    const auto piece = std::string_view(spelled).substr(begin, end - begin);
+    if (auto done = split_from(step + 1, piece, is_first && begin == 0, emit); !done) return done;
     begin = end;
   }
   return {};
 }
 
 template <typename Emit>
-Result<> PreTokenizer::split_from(size_t step, std::string_view text, Emit& emit) {
+Result<> PreTokenizer::apply(Spelling&, size_t step, std::string_view text, bool is_first,
+                             Emit& emit) {
+  return split_from(step + 1, spelling_of_bytes(text), is_first, emit);
+}
+
+template <typename Emit>
+Result<> PreTokenizer::split_from(size_t step, std::string_view text, bool is_first, Emit& emit) {
   if (text.empty()) return {};
-  if (step == steps_.size()) {
-    emit(text);
-    return {};
-  }
-  if (steps_[step].metaspace) return split_at_metaspaces(step, text, emit);
-  if (!steps_[step].regex) {
-    if (text.front() == ' ') return split_from(step + 1, text, emit);
-    std::string spaced(1, ' ');
-    spaced += text;
-    return split_from(step + 1, spaced, emit);
-  }
-  size_t begin = 0;  // of what is not handed on yet
-  size_t from = 0;   // where the next match is looked for; beyond `begin` after an empty match
-  while (from < text.size()) {
-    const Result<std::optional<Match>> match = steps_[step].regex->find(text, from);
-    if (!match) return fail(match);
-    if (!*match) break;
-    const auto [match_begin, match_end] = **match;
-    if (match_begin == match_end) {
-      if (match_end == text.size()) break;
-      from = match_end + character_length(text.substr(match_end));
-      continue;
-    }
-    if (auto done = split_from(step + 1, text.substr(begin, match_begin - begin), emit); !done)
-      return done;
-    if (auto done = split_from(step + 1, text.substr(match_begin, match_end - match_begin), emit);
-        !done)
-      return done;
-    begin = from = match_end;
-  }
-  return split_from(step + 1, text.substr(begin), emit);
+  if (step == steps_.size()) return emit(text);
+  return std::visit([&](auto& each) { return apply(each, step, text, is_first, emit); },
+                    steps_[step]);
 }
 
 }  // namespace heddle::data

@@ -5,52 +5,26 @@
 
 #include <array>
 
+#include "base/utf8.h"
+#include "engine/data/oniguruma.h"
+
 namespace heddle::data {
 namespace {
 
 // Grown only by expressions that backtrack deeply; the default of 32 KiB is too small for those.
 constexpr size_t kJitStackStart = size_t{32} * 1024;
-constexpr size_t kJitStackMost = size_t{64} * 1024 * 1024;
+constexpr size_t kJitStackMax = size_t{64} * 1024 * 1024;
+// A text of some megabytes takes a few steps a byte; an expression that tries everything is
+// stopped within a second.
+constexpr uint32_t kMaxSteps = 10'000'000;
+constexpr uint32_t kMaxDepth = 100'000;
+constexpr uint32_t kMaxHeap = 64 * 1024;  // KiB
+constexpr size_t kMaxPattern = size_t{64} * 1024;
 
 std::string message_of(int code) {
   std::array<PCRE2_UCHAR, 256> buffer{};
   pcre2_get_error_message(code, buffer.data(), buffer.size());
   return reinterpret_cast<const char*>(buffer.data());
-}
-
-/// PCRE2's \s holds U+180E, Oniguruma's does not: it is the property White_Space.
-Result<std::string> translate(std::string_view pattern) {
-  std::string translated;
-  bool in_class = false;
-  for (size_t i = 0; i < pattern.size(); ++i) {
-    const char character = pattern[i];
-    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-    if (character == '\\') {
-      ++i;
-      if (next == 's' || next == 'S') {
-        translated += next == 's' ? "\\p{White_Space}" : "\\P{White_Space}";
-      } else {
-        translated += character;
-        if (next != '\0') translated += next;
-      }
-      continue;
-    }
-    if (in_class && character == '[' && next != ':')
-      return fail("\"{}\" nests character classes, which is not supported", pattern);
-    if (in_class && character == '&' && next == '&')
-      return fail("\"{}\" intersects character classes, which is not supported", pattern);
-    if (in_class && character == '[') {  // [:alpha:]
-      const size_t end = pattern.find(":]", i);
-      if (end == std::string_view::npos) return fail("\"{}\": [: without :]", pattern);
-      translated += pattern.substr(i, end + 2 - i);
-      i = end + 1;
-      continue;
-    }
-    if (character == '[') in_class = true;
-    if (character == ']') in_class = false;
-    translated += character;
-  }
-  return translated;
 }
 
 }  // namespace
@@ -67,6 +41,7 @@ struct Regex::Compiled {
     std::unique_ptr<Compiled, Free> compiled(new Compiled{.pattern = std::string(pattern)});
     pcre2_compile_context* settings = pcre2_compile_context_create(nullptr);
     pcre2_set_newline(settings, PCRE2_NEWLINE_LF);
+    pcre2_set_max_pattern_length(settings, kMaxPattern);
     int error = 0;
     PCRE2_SIZE at = 0;
     compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()),
@@ -78,7 +53,10 @@ struct Regex::Compiled {
     pcre2_jit_compile(compiled->code, PCRE2_JIT_COMPLETE);
     compiled->match = pcre2_match_data_create(1, nullptr);
     compiled->context = pcre2_match_context_create(nullptr);
-    compiled->stack = pcre2_jit_stack_create(kJitStackStart, kJitStackMost, nullptr);
+    pcre2_set_match_limit(compiled->context, kMaxSteps);
+    pcre2_set_depth_limit(compiled->context, kMaxDepth);
+    pcre2_set_heap_limit(compiled->context, kMaxHeap);
+    compiled->stack = pcre2_jit_stack_create(kJitStackStart, kJitStackMax, nullptr);
     pcre2_jit_stack_assign(compiled->context, nullptr, compiled->stack);
     return Regex(std::move(compiled));
   }
@@ -93,10 +71,11 @@ void Regex::Free::operator()(Compiled* compiled) const {
 }
 
 Result<Regex> Regex::compile(std::string_view pattern) {
-  const Result<std::string> translated = translate(pattern);
+  const Result<std::string> translated = to_pcre2(pattern);
   if (!translated) return fail(translated);
   // In Ruby's syntax ^ and $ always mean a line.
-  return Compiled::make(pattern, *translated, PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE);
+  return Compiled::make(pattern, *translated,
+                        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C);
 }
 
 Result<Regex> Regex::literal(std::string_view text) {
@@ -112,7 +91,29 @@ Result<std::optional<Match>> Regex::find(std::string_view text, size_t from) {
     return fail("the regular expression \"{}\" gave up at byte {} of {}: {}", compiled_->pattern,
                 from, text.size(), message_of(found));
   const PCRE2_SIZE* place = pcre2_get_ovector_pointer(compiled_->match);
+  if (place[0] < from || place[1] < place[0])
+    return fail(
+        "the regular expression \"{}\" gives a match that ends before it begins, at byte {}; "
+        "valid: "
+        "one without \\K in what it looks ahead to",
+        compiled_->pattern, place[0]);
   return Match{place[0], place[1]};
+}
+
+Result<std::optional<Match>> Matches::next() {
+  while (from_ <= text_.size()) {
+    const auto match = regex_.find(text_, from_);
+    if (!match || !*match) return match;
+    const auto [begin, end] = **match;
+    if (begin == end && last_end_ == end) {
+      from_ = end + (end < text_.size() ? character_length(text_.substr(end)) : 1);
+      continue;
+    }
+    from_ = end;
+    last_end_ = end;
+    return match;
+  }
+  return std::nullopt;
 }
 
 }  // namespace heddle::data

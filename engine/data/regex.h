@@ -21,14 +21,14 @@ struct Match {
 /// Threads: `find` writes into the object's own match data, so one thread at a time.
 class Regex {
  public:
-  /// `pattern` in Oniguruma's Ruby syntax. The few things that PCRE2 would read differently are
-  /// translated (white space) or refused (nested and intersected classes).
+  /// `pattern` in Oniguruma's Ruby syntax.
   static Result<Regex> compile(std::string_view pattern);
   /// The expression that matches `text` itself.
   static Result<Regex> literal(std::string_view text);
 
   /// The first match in `text` at or after `from`, none if there is none; `text` is well-formed
-  /// UTF-8. Fails when the expression needs more steps or memory than PCRE2 allows.
+  /// UTF-8. Fails when the expression needs more steps or memory than PCRE2 allows, and where \K
+  /// makes a match end before it begins.
   Result<std::optional<Match>> find(std::string_view text, size_t from);
 
  private:
@@ -38,6 +38,22 @@ class Regex {
   };
   explicit Regex(std::unique_ptr<Compiled, Free> compiled) : compiled_(std::move(compiled)) {}
   std::unique_ptr<Compiled, Free> compiled_;
+};
+
+/// The matches in a text, from left to right: as Oniguruma's, those that are empty, too, but for an
+/// empty one where the match before it ended. Threads: as Regex.
+class Matches {
+ public:
+  Matches(Regex& regex, std::string_view text) : regex_(regex), text_(text) {}
+
+  /// None: there are no more.
+  Result<std::optional<Match>> next();
+
+ private:
+  Regex& regex_;
+  std::string_view text_;
+  size_t from_ = 0;
+  std::optional<size_t> last_end_;
 };
 
 }  // namespace heddle::data

@@ -47,8 +47,8 @@ class Builder {
     if (shards_ >= options_.shards) return {};
     if (shards_ == 0)
       if (auto readable = check_encodings(origin_.files); !readable) return readable;
-    auto tokenizer = Tokenizer::load(origin_.tokenizer);
-    if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
+    auto tokenizer = load_tokenizer(origin_.tokenizer);
+    if (!tokenizer) return fail(tokenizer);
     token_bytes_ = tokenizer->vocab_size() > kWide ? 4 : 2;
 
     ChunkReader reader(origin_.files, origin_.choice.field, [&](std::string_view text, size_t at) {
@@ -61,7 +61,7 @@ class Builder {
     const auto work = [&](int worker, Chunk chunk) -> Result<ChunkTokens> {
       std::optional<Tokenizer>& own = tokenizers[static_cast<size_t>(worker)];
       if (!own) {
-        auto loaded = Tokenizer::load(origin_.tokenizer);
+        auto loaded = load_tokenizer(origin_.tokenizer);
         if (!loaded) return fail(loaded);
         own = std::move(*loaded);
       }

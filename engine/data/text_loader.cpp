@@ -1,23 +1,18 @@
 #include "engine/data/text_loader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
 #include "engine/data/corpus.h"
 #include "engine/data/token_files.h"
-#include "engine/data/tokenizer.h"
+#include "engine/data/tokenizer_choice.h"
 
 namespace heddle::data {
 namespace {
 
 constexpr uint64_t kSeedOfText = 0xD1B54A32D192ED03;  // each text of a mix has an order of its own
-
-Result<Tokenizer> load_tokenizer(const recipe::Data& data) {
-  auto tokenizer = Tokenizer::load(data.tokenizer);
-  if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
-  return tokenizer;
-}
 
 Result<> check_vocabulary(const Tokenizer& tokenizer, const recipe::Data& data, int64_t rows) {
   if (tokenizer.vocab_size() <= rows) return {};
@@ -29,15 +24,17 @@ Result<> check_vocabulary(const Tokenizer& tokenizer, const recipe::Data& data, 
 
 }  // namespace
 
-Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data) {
+Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data,
+                           std::vector<std::string>* warnings) {
   if (data.tokenizer.empty()) {
     if (model.vocab_size > 0) return model.vocab_size;
     return fail(
         "model.vocab_size: 0 stands for the tokenizer's, but data.tokenizer is not set; valid: 1 "
         "or more");
   }
-  const auto tokenizer = load_tokenizer(data);
+  const auto tokenizer = load_tokenizer(tokenizer_of(data));
   if (!tokenizer) return fail(tokenizer);
+  if (warnings) std::ranges::copy(warnings_of(*tokenizer), std::back_inserter(*warnings));
   if (model.vocab_size == 0) return tokenizer->vocab_size();
   if (auto done = check_vocabulary(*tokenizer, data, model.vocab_size); !done) return fail(done);
   return model.vocab_size;
@@ -72,7 +69,7 @@ Result<DataLoader> DataLoader::open(const recipe::Data& data, const recipe::Trai
     auto source = open_text(text, part);
     if (!source) return fail(source);
     if (weights.empty()) {
-      const auto tokenizer = load_tokenizer(data);
+      const auto tokenizer = load_tokenizer(tokenizer_of(data));
       if (!tokenizer) return fail(tokenizer);
       if (auto fits = check_vocabulary(*tokenizer, data, vocab_size); !fits) return fail(fits);
     }

@@ -25,8 +25,9 @@ struct Batch {
 
 /// The rows that the embedding needs: `model.vocab_size`, or where that is 0 the tokenizer's.
 /// Errors begin with the recipe key they are about ("model.vocab_size: …"), as all of this
-/// header's.
-Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data);
+/// header's. Appends the tokenizer's `warnings_of`.
+Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data,
+                           std::vector<std::string>* warnings = nullptr);
 
 /// What is said of a text of so few samples that a step, which reads `a_step` of it, reads some
 /// more than once; empty: nothing. `key` is the recipe's.

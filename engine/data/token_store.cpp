@@ -67,7 +67,7 @@ Result<StoreOrigin> store_origin(const recipe::Data& data, Part part) {
   if (!sources) return fail("data.text: {}", sources.error().message);
   origin.files = std::move(sources->files);
   origin.skipped = std::move(sources->skipped);
-  origin.tokenizer = data.tokenizer;
+  origin.tokenizer = tokenizer_of(data);
   origin.choice = {data.field, data.held_out, part, data.max_documents};
   origin.cache = data.cache;
   if (origin.cache.empty()) {
@@ -77,8 +77,10 @@ Result<StoreOrigin> store_origin(const recipe::Data& data, Part part) {
   }
   const auto tokenizer = hash_of(data.tokenizer, kMostTokenizer);
   if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
-  nlohmann::ordered_json record = {
-      {"version", kVersion}, {"tokenizer", *tokenizer}, {"field", data.field}};
+  nlohmann::ordered_json record = {{"version", kVersion},
+                                   {"tokenizer", *tokenizer},
+                                   {"documents", record_of(origin.tokenizer)},
+                                   {"field", data.field}};
   if (data.held_out > 0) {
     record["held_out"] = data.held_out;
     record["part"] = part == Part::training ? "training" : "held out";

@@ -14,6 +14,7 @@
 #include "engine/data/document_choice.h"
 #include "engine/data/source_files.h"
 #include "engine/data/store_use.h"
+#include "engine/data/tokenizer_choice.h"
 #include "engine/recipe/recipe.h"
 
 namespace heddle::data {
@@ -21,8 +22,8 @@ namespace heddle::data {
 /// What a store is made of: it is another store where any of it differs.
 struct StoreOrigin {
   std::vector<SourceFile> files;
-  std::string skipped;    // what the folders hold besides, in words
-  std::string tokenizer;  // its file
+  std::string skipped;  // what the folders hold besides, in words
+  TokenizerChoice tokenizer;
   DocumentChoice choice;
   std::string cache;  // the folder of stores
 

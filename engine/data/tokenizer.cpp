@@ -3,8 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <set>
 
 #include "base/read_file.h"
 #include "base/utf8.h"
@@ -38,6 +37,8 @@ std::string without_metaspaces(const std::string& spelling, const std::string& b
                                                         : replaced(spelling, kMetaspace, "");
 }
 
+constexpr std::string_view kReplacement = "\uFFFD";
+
 }  // namespace
 
 struct Tokenizer::Parts {
@@ -46,27 +47,40 @@ struct Tokenizer::Parts {
   LeadingSpaces leading_spaces;
   AddedTokens raw_added_tokens;
   AddedTokens normalized_added_tokens;
+  Unit unit;
   Bpe bpe;
   PieceCache cache;
   std::vector<Entry> entries;
   Words ids;
-  std::optional<int32_t> bos_id;
-  std::optional<int32_t> eos_id;
+  bool spells_bytes = false;
+  SpecialTokens special;
+  DocumentTokens around_documents;
+  std::vector<std::string> warnings;
 
-  void encode_piece(std::string_view piece, std::vector<int32_t>& out) {
+  Result<> encode_piece(std::string_view piece, std::vector<int32_t>& out) {
     const uint64_t hash = XXH3_64bits(piece.data(), piece.size());
     if (const auto known = cache.find(piece, hash); !known.empty()) {
       out.insert(out.end(), known.begin(), known.end());
-      return;
+      return {};
     }
     const size_t before = out.size();
-    bpe.encode(piece, out);
+    if (auto done = bpe.encode(piece, out); !done) return done;
     cache.keep(piece, hash, std::span(out).subspan(before));
+    return {};
+  }
+
+  /// A byte that is not UTF-8, which is not normalized or split.
+  Result<> encode_byte(char byte, std::vector<int32_t>& out) {
+    std::string piece(1, byte);
+    if (spells_bytes && unit == Unit::characters)
+      piece = spelling_of_byte(static_cast<unsigned char>(byte));
+    return bpe.symbols().has(piece) ? encode_piece(piece, out)
+                                    : encode_utf8(kReplacement, true, out);
   }
 
   Result<> encode_plain(std::string_view text, bool is_first, std::vector<int32_t>& out) {
     return pre_tokenizer.split(text, is_first,
-                               [&](std::string_view piece) { encode_piece(piece, out); });
+                               [&](std::string_view piece) { return encode_piece(piece, out); });
   }
 
   /// Takes the tokens of one set out of a text; `rest` encodes what lies between them, and is told
@@ -111,10 +125,11 @@ Tokenizer::~Tokenizer() = default;
 Result<Tokenizer> Tokenizer::load(const std::string& path) {
   const auto text = read_file(path, kTokenizerBudget.bytes);
   if (!text) return fail("{}; valid: a Hugging Face tokenizer.json", text.error().message);
-  return parse(*text, path);
+  return parse(*text, path, read_named_tokens(path));
 }
 
-Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name) {
+Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& name,
+                                   const NamedTokens& named) {
   auto file = parse_tokenizer_file(json, name);
   if (!file) return fail(file);
 
@@ -126,28 +141,33 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
     entries[id] = {spelling, std::move(bytes), true};
     ids.insert_or_assign(spelling, id);
   };
-  const bool by_bytes = file->alphabet == Alphabet::bytes;
-  Bpe::ByteIds byte_ids{};
+  const SymbolRules& symbols = file->symbols;
+  const bool by_bytes = symbols.unit == Unit::bytes;
+  const auto text_of = [&](const std::string& spelling) {
+    return file->spells_bytes ? spelling : with_spaces(spelling);
+  };
   for (const auto& [spelling, id] : file->vocabulary) {
-    const int byte = by_bytes ? -1 : byte_of_fallback(spelling).value_or(-1);
-    if (byte >= 0) byte_ids[static_cast<size_t>(byte)] = id;
-    const auto bytes = by_bytes ? bytes_of_spelling(spelling) : std::optional(spelling);
-    if (bytes) words.emplace(*bytes, id);
-    if (by_bytes && bytes && bytes->size() == 1)
-      byte_ids[static_cast<unsigned char>(bytes->front())] = id;
-    add(spelling, id,
-        byte >= 0  ? std::string(1, static_cast<char>(byte))
-        : by_bytes ? bytes.value_or(spelling)
-                   : with_spaces(spelling));
+    const auto bytes = bytes_of_spelling(spelling);
+    if (!by_bytes) words.emplace(spelling, id);
+    if (by_bytes && bytes) words.emplace(*bytes, id);
+    std::string text = file->spells_bytes ? bytes.value_or(spelling) : text_of(spelling);
+    const auto byte = byte_of_fallback(spelling);
+    if (byte && symbols.fallback[static_cast<size_t>(*byte)] == id)
+      text = std::string(1, static_cast<char>(*byte));
+    if (!symbols.suffix.empty() && text.ends_with(symbols.suffix))
+      text.replace(text.size() - symbols.suffix.size(), symbols.suffix.size(), " ");
+    add(spelling, id, std::move(text));
   }
+  std::set<std::string, std::less<>> added;
   const auto add_token = [&](const AddedToken& token, const std::string& text) {
-    add(token.content, token.id, by_bytes ? text : with_spaces(text));
+    added.insert(token.content);
+    add(token.content, token.id, text_of(text));
   };
   for (const AddedToken& token : file->raw_added_tokens) add_token(token, token.content);
   for (AddedToken& token : file->normalized_added_tokens) {
     auto normalized = file->normalizer.normalize(token.content);  // as the text it is sought in
     if (!normalized) return fail("{}: {}", name, normalized.error().message);
-    add_token(token, *normalized);
+    add_token(token, file->normalizer.spells_bytes() ? token.content : *normalized);
     token.content = std::move(*normalized);
   }
   std::erase_if(file->normalized_added_tokens,
@@ -157,19 +177,30 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
   if (!raw) return fail(raw);
   auto normalized = AddedTokens::make(std::move(file->normalized_added_tokens));
   if (!normalized) return fail(normalized);
-  return Tokenizer(std::unique_ptr<Parts>(
+  Tokenizer tokenizer(std::unique_ptr<Parts>(
       new Parts{.normalizer = std::move(file->normalizer),
                 .pre_tokenizer = std::move(file->pre_tokenizer),
                 .leading_spaces = file->leading_spaces,
                 .raw_added_tokens = std::move(*raw),
                 .normalized_added_tokens = std::move(*normalized),
-                .bpe = Bpe(std::move(words), byte_ids, std::move(file->merges),
-                           by_bytes ? Symbols::bytes : Symbols::characters, file->ignore_merges),
+                .unit = symbols.unit,
+                .bpe = Bpe(std::move(words), symbols, std::move(file->merges), file->ignore_merges),
                 .cache = {},
                 .entries = std::move(entries),
                 .ids = std::move(ids),
-                .bos_id = file->bos_id,
-                .eos_id = file->eos_id}));
+                .spells_bytes = file->spells_bytes,
+                .special = {},
+                .around_documents = {},
+                .warnings = std::move(file->warnings)}));
+  Parts& parts = *tokenizer.parts_;
+  parts.warnings.insert(parts.warnings.end(), named.warnings.begin(), named.warnings.end());
+  const TokenLookup lookup{
+      .id_of = [&](std::string_view token) { return tokenizer.id_of(token); },
+      .token_of = [&](int32_t id) { return tokenizer.token_of(id); },
+      .is_added = [&](std::string_view token) { return added.contains(token); }};
+  parts.special = resolve(named, file->around, lookup, parts.warnings);
+  parts.around_documents = document_tokens(named, file->around, parts.special);
+  return tokenizer;
 }
 
 Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bool goes_on) {
@@ -184,7 +215,7 @@ Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, bool goes_
       return fail(done);
     text.remove_prefix(valid);
     if (!text.empty()) {
-      parts_->encode_piece(text.substr(0, 1), out);
+      if (const auto done = parts_->encode_byte(text.front(), out); !done) return fail(done);
       text.remove_prefix(1);
     }
   }
@@ -206,8 +237,11 @@ std::string Tokenizer::decode(std::span<const int32_t> ids) const {
 }
 
 int32_t Tokenizer::vocab_size() const { return static_cast<int32_t>(parts_->entries.size()); }
-std::optional<int32_t> Tokenizer::bos_id() const { return parts_->bos_id; }
-std::optional<int32_t> Tokenizer::eos_id() const { return parts_->eos_id; }
+const SpecialTokens& Tokenizer::special_tokens() const { return parts_->special; }
+std::optional<int32_t> Tokenizer::bos_id() const { return parts_->around_documents.before; }
+std::optional<int32_t> Tokenizer::eos_id() const { return parts_->around_documents.after; }
+void Tokenizer::part_documents(const DocumentTokens& tokens) { parts_->around_documents = tokens; }
+const std::vector<std::string>& Tokenizer::warnings() const { return parts_->warnings; }
 
 std::optional<int32_t> Tokenizer::id_of(std::string_view token) const {
   const auto found = parts_->ids.find(token);

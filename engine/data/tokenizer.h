@@ -10,31 +10,35 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/data/special_tokens.h"
 
 namespace heddle::data {
 
-/// A loaded tokenizer.json: BPE over bytes (GPT-2, Llama 3, Qwen), with pre-tokenizers Split
-/// (behavior Isolated), Digits and ByteLevel, alone or in a Sequence; or over characters with byte
-/// fallback (SentencePiece's, as of Llama 2), with Metaspace or none. Of both the normal forms and
-/// replacements of a normalizer, and added tokens with all their flags. What changes the ids and is
-/// not read (other normalizers, dropout, …) is refused by `load`.
+/// A loaded tokenizer.json with a BPE model: over bytes (GPT-2, Llama 3, Qwen), over characters
+/// with byte fallback (SentencePiece's, as of Llama 2), or over characters that it loses where the
+/// vocabulary lacks them. Ids are those of the tokenizers library. What changes ids and is not read
+/// (other models, dropout, …) is refused by `load`; where a file contradicts itself, or loses text,
+/// `warnings` says so.
 ///
 /// Threads: `encode` keeps a cache, so one thread at a time; the const members may run side by
 /// side.
 class Tokenizer {
  public:
-  /// Reads a tokenizer.json. Errors name the file, the part of it, and what would be right.
+  /// Reads a tokenizer.json, and the files beside it that name its special tokens. Errors name the
+  /// file, the part of it, and what would be right.
   static Result<Tokenizer> load(const std::string& path);
   /// The same from memory; `name` stands for the file in errors.
-  static Result<Tokenizer> parse(std::string_view json, const std::string& name);
+  static Result<Tokenizer> parse(std::string_view json, const std::string& name,
+                                 const NamedTokens& named = {});
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
   /// The ids of a text, without the BOS and EOS that a post-processor adds. Added tokens written in
-  /// the text are recognised. Bytes that are not UTF-8 become byte tokens, so nothing is lost.
-  /// Fails only when the tokenizer's own regular expression runs out of its match limit.
+  /// the text are recognised. Bytes that are not UTF-8 become byte tokens, so nothing is lost;
+  /// where the vocabulary has none, U+FFFD. Fails where the tokenizer's own expressions run out of
+  /// their limits, and where a single word has millions of bytes.
   /// `goes_on`: it is the rest of a text, so that nothing is put before its first word.
   Result<std::vector<int32_t>> encode(std::string_view text, bool goes_on = false);
 
@@ -44,11 +48,16 @@ class Tokenizer {
 
   /// One more than the largest id: the rows an embedding needs.
   int32_t vocab_size() const;
-  /// The tokens that begin and end a document: the post-processor's, else the added token of a
-  /// usual name (<|begin_of_text|>, <s>, <|end_of_text|>, </s>, <|endoftext|> …); none where there
-  /// is none.
+  /// What its folder says of special tokens.
+  const SpecialTokens& special_tokens() const;
+  /// The tokens that are put before and after each document; none where there is none.
   std::optional<int32_t> bos_id() const;
   std::optional<int32_t> eos_id() const;
+  /// Others from here on.
+  void part_documents(const DocumentTokens& tokens);
+
+  /// What of its files contradicts itself, is not used, or loses text; lines without a name.
+  const std::vector<std::string>& warnings() const;
 
   /// A token as tokenizer.json spells it ("Ġthe") to its id, and back; none for an id or token it
   /// lacks.

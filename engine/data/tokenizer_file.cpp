@@ -1,7 +1,6 @@
 #include "engine/data/tokenizer_file.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -11,6 +10,7 @@
 #include "engine/data/byte_level.h"
 #include "engine/data/tokenizer_json.h"
 #include "engine/data/tokenizer_steps.h"
+#include "engine/data/tokenizer_tokens.h"
 
 namespace heddle::data {
 namespace {
@@ -18,21 +18,6 @@ namespace {
 using nlohmann::json;
 
 // Ids index a table: a damaged file must not ask for all of the memory.
-constexpr int32_t kMostTokens = 1 << 22;
-
-constexpr std::array kUsualBos = {"<|begin_of_text|>", "<s>", "<|startoftext|>", "<bos>",
-                                  "<|endoftext|>"};
-constexpr std::array kUsualEos = {"<|end_of_text|>", "</s>", "<|endoftext|>", "<eos>"};
-
-/// "", null and absent all mean: none.
-bool is_none(const json& value) {
-  return value.is_null() || (value.is_string() && value.get_ref<const std::string&>().empty());
-}
-
-bool is_id(const json& value) {
-  return value.is_number_integer() && value >= 0 && value < kMostTokens;
-}
-
 /// Who has models of a type.
 std::string_view whose(std::string_view type) {
   if (type == "Unigram") return " (SentencePiece's, of T5, XLNet, ALBERT …)";
@@ -47,10 +32,6 @@ Result<> check_model(const json& model) {
   // Files written before the type was: BPE is what has merges.
   if (type != "BPE" && !(type.empty() && model.contains("merges")))
     return fail("model: type \"{}\"{} is not supported; valid: \"BPE\"", type, whose(type));
-  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (!is_none(member(model, key)))
-      return fail("model.{} = {} is not supported; valid: null", key,
-                  json_text(member(model, key)));
   const json& dropout = member(model, "dropout");
   if (!dropout.is_null() && dropout != 0)
     return fail("model.dropout = {} is not supported; valid: null", json_text(dropout));
@@ -59,33 +40,24 @@ Result<> check_model(const json& model) {
   return {};
 }
 
-using Ids = std::unordered_map<std::string, int32_t>;
-
-Result<Ids> read_vocabulary(const json& vocab, Alphabet alphabet) {
+Result<Ids> read_vocabulary(const json& vocab) {
   Ids ids;
   std::unordered_map<int32_t, std::string> by_id;
   for (const auto& [token, id] : vocab.items()) {
     if (!is_id(id))
       return fail("model.vocab: \"{}\" has the id {}; valid: 0 to {}", token, json_text(id),
-                  kMostTokens - 1);
+                  kMaxTokens - 1);
     const auto [other, is_new] = by_id.emplace(id.get<int32_t>(), token);
     if (!is_new)
       return fail("model.vocab: \"{}\" and \"{}\" have the same id {}", other->second, token,
                   json_text(id));
     ids.emplace(token, id.get<int32_t>());
   }
-  for (int byte = 0; byte < 256; ++byte) {
-    const bool by_bytes = alphabet == Alphabet::bytes;
-    const std::string spelling = by_bytes ? spelling_of_byte(static_cast<unsigned char>(byte))
-                                          : fmt::format("<0x{:02X}>", byte);
-    if (!ids.contains(spelling))
-      return fail("model.vocab lacks \"{}\", the byte 0x{:02X}: a {} has all 256", spelling, byte,
-                  by_bytes ? "byte-level vocabulary" : "vocabulary with byte fallback");
-  }
   return ids;
 }
 
-Result<Bpe::Merge> read_merge(const json& merge, const Ids& ids) {
+/// `prefix`: what the right one has before it that their join has not.
+Result<Merge> read_merge(const json& merge, const Ids& ids, size_t prefix) {
   std::string left;
   std::string right;
   if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
@@ -99,11 +71,12 @@ Result<Bpe::Merge> read_merge(const json& merge, const Ids& ids) {
       right = text.substr(space + 1);
     }
   }
-  if (left.empty() || right.empty())
+  if (left.empty() || right.size() <= prefix)
     return fail("{} is no merge; valid: [\"a\", \"b\"] or \"a b\"", json_text(merge));
-  Bpe::Merge result;
-  for (const auto& [token, id] :
-       {std::pair{left, &result.left}, {right, &result.right}, {left + right, &result.merged}}) {
+  Merge result;
+  for (const auto& [token, id] : {std::pair{left, &result.left},
+                                  {right, &result.right},
+                                  {left + right.substr(prefix), &result.merged}}) {
     const auto found = ids.find(token);
     if (found == ids.end())
       return fail("{} needs \"{}\", which vocab lacks", json_text(merge), token);
@@ -112,64 +85,52 @@ Result<Bpe::Merge> read_merge(const json& merge, const Ids& ids) {
   return result;
 }
 
-Result<std::vector<Bpe::Merge>> read_merges(const json& list, const Ids& ids) {
-  std::vector<Bpe::Merge> merges;
+Result<std::vector<Merge>> read_merges(const json& list, const Ids& ids, size_t prefix) {
+  std::vector<Merge> merges;
   merges.reserve(list.size());
   for (size_t i = 0; i < list.size(); ++i) {
-    const auto merge = read_merge(list[i], ids);
+    if (list[i].is_string() && list[i].get_ref<const std::string&>().starts_with("#version"))
+      continue;
+    const auto merge = read_merge(list[i], ids, prefix);
     if (!merge) return fail("model.merges[{}]: {}", i, merge.error().message);
     merges.push_back(*merge);
   }
   return merges;
 }
 
-Result<> read_added_tokens(const json& list, TokenizerFile& file) {
-  for (size_t i = 0; i < list.size(); ++i) {
-    const json& entry = list[i];
-    const json& id = member(entry, "id");
-    const json& content = member(entry, "content");
-    if (!is_id(id) || !content.is_string() || is_none(content))
-      return fail("added_tokens[{}]: \"id\" (0 to {}) and \"content\" (a text) are needed", i,
-                  kMostTokens - 1);
-    AddedToken token{.id = id.get<int32_t>(),
-                     .content = content.get<std::string>(),
-                     .single_word = flag(entry, "single_word", false),
-                     .lstrip = flag(entry, "lstrip", false),
-                     .rstrip = flag(entry, "rstrip", false)};
-    (flag(entry, "normalized", true) ? file.normalized_added_tokens : file.raw_added_tokens)
-        .push_back(std::move(token));
-  }
-  return {};
+/// How the vocabulary has its symbols. `unit` is known.
+void read_symbols(const json& model, const Ids& ids, SymbolRules& symbols) {
+  symbols.prefix = text_of(model, "continuing_subword_prefix");
+  symbols.suffix = text_of(model, "end_of_word_suffix");
+  symbols.unknown = text_of(model, "unk_token");
+  symbols.fuses_unknown = flag(model, "fuse_unk", false);
+  if (!flag(model, "byte_fallback", false)) return;
+  for (const auto& [token, id] : ids)
+    if (const auto byte = byte_of_fallback(token))
+      symbols.fallback[static_cast<size_t>(*byte)] = id;
 }
 
-/// The special tokens that a TemplateProcessing puts before and after a single text.
-void read_template(const json& processor, TokenizerFile& file) {
-  if (type_of(processor) == "Sequence") {
-    for (const json& inner : member(processor, "processors")) read_template(inner, file);
+/// What texts lose: of bytes the number that text in UTF-8 may have.
+void warn_of_losses(const Ids& ids, TokenizerFile& file) {
+  const SymbolRules& symbols = file.symbols;
+  const std::string outcome = symbols.unknown.empty()
+                                  ? "are left out of texts, as tokenizers does"
+                                  : fmt::format("become \"{}\"", symbols.unknown);
+  if (std::ranges::find(symbols.fallback, -1) == symbols.fallback.end()) return;
+  if (!file.spells_bytes) {
+    file.warnings.push_back(
+        fmt::format("characters that the vocabulary lacks {}: there is no byte fallback", outcome));
     return;
   }
-  if (type_of(processor) != "TemplateProcessing") return;
-  bool after_text = false;
-  for (const json& piece : member(processor, "single")) {
-    if (piece.contains("Sequence")) after_text = true;
-    const json& token = member(member(piece, "SpecialToken"), "id");
-    if (!token.is_string()) continue;
-    const json& ids = member(
-        member(member(processor, "special_tokens"), token.get_ref<const std::string&>().c_str()),
-        "ids");
-    if (!ids.is_array() || ids.size() != 1 || !is_id(ids[0])) continue;
-    (after_text ? file.eos_id : file.bos_id) = ids[0].get<int32_t>();
+  if (!symbols.prefix.empty() || !symbols.suffix.empty()) return;
+  int missing = 0;
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool in_utf8 = byte != 0xC0 && byte != 0xC1 && byte < 0xF5;
+    if (in_utf8 && !ids.contains(spelling_of_byte(static_cast<unsigned char>(byte)))) ++missing;
   }
-}
-
-template <typename Names>
-std::optional<int32_t> usual_token(const TokenizerFile& file, const Names& names) {
-  for (const std::string_view name : names) {
-    for (const auto* tokens : {&file.raw_added_tokens, &file.normalized_added_tokens})
-      for (const AddedToken& token : *tokens)
-        if (token.content == name) return token.id;
-  }
-  return std::nullopt;
+  if (missing > 0)
+    file.warnings.push_back(fmt::format(
+        "the vocabulary lacks {} of the 243 bytes of UTF-8: they {}", missing, outcome));
 }
 
 /// What else of a model's folder this is; empty: nothing known.
@@ -192,19 +153,18 @@ Result<TokenizerFile> read_root(const json& root) {
   TokenizerFile file;
   if (const auto done = read_steps(root, file); !done) return fail(done);
 
-  auto ids = read_vocabulary(member(model, "vocab"), file.alphabet);
+  auto ids = read_vocabulary(member(model, "vocab"));
   if (!ids) return fail(ids);
-  auto merges = read_merges(member(model, "merges"), *ids);
+  read_symbols(model, *ids, file.symbols);
+  auto merges = read_merges(member(model, "merges"), *ids, file.symbols.prefix.size());
   if (!merges) return fail(merges);
+  warn_of_losses(*ids, file);
+  if (const auto done = read_added_tokens(member(root, "added_tokens"), *ids, file); !done)
+    return fail(done);
+  file.around = read_template(member(root, "post_processor"));
   file.vocabulary.assign(ids->begin(), ids->end());
   file.merges = std::move(*merges);
   file.ignore_merges = flag(model, "ignore_merges", false);
-
-  if (const auto done = read_added_tokens(member(root, "added_tokens"), file); !done)
-    return fail(done);
-  read_template(member(root, "post_processor"), file);
-  if (!file.bos_id) file.bos_id = usual_token(file, kUsualBos);
-  if (!file.eos_id) file.eos_id = usual_token(file, kUsualEos);
   return file;
 }
 

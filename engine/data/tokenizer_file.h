@@ -14,18 +14,13 @@
 #include "engine/data/bpe.h"
 #include "engine/data/normalizer.h"
 #include "engine/data/pre_tokenizer.h"
+#include "engine/data/special_tokens.h"
 
 namespace heddle::data {
 
 /// What a tokenizer.json may hold: the largest have 260,000 words and 600,000 merges, in 35 MB.
 inline constexpr Budget kTokenizerBudget{
     .bytes = size_t{256} << 20, .values = 8'000'000, .depth = 32};
-
-/// How the vocabulary spells what is no printed ASCII.
-enum class Alphabet : uint8_t {
-  bytes,       // GPT-2's: a character for each byte
-  characters,  // SentencePiece's: text, kMetaspace for a space, "<0x0A>" for a byte
-};
 
 /// What decoding takes away at the beginning of a text in SentencePiece's alphabet.
 struct LeadingSpaces {
@@ -35,18 +30,19 @@ struct LeadingSpaces {
 
 /// What a tokenizer.json says.
 struct TokenizerFile {
-  Alphabet alphabet = Alphabet::bytes;
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   LeadingSpaces leading_spaces;
   std::vector<std::pair<std::string, int32_t>>
       vocabulary;  // as spelled; added tokens may repeat it
-  std::vector<Bpe::Merge> merges;
+  SymbolRules symbols;
+  bool spells_bytes = false;  // tokens are in the byte-level alphabet; else text, with kMetaspace
+  std::vector<Merge> merges;
   bool ignore_merges = false;
   std::vector<AddedToken> raw_added_tokens;         // looked for first: normalized = false
   std::vector<AddedToken> normalized_added_tokens;  // looked for in the rest
-  std::optional<int32_t> bos_id;
-  std::optional<int32_t> eos_id;
+  TemplateTokens around;                            // each text
+  std::vector<std::string> warnings;  // where the file contradicts itself, or loses text
 };
 
 /// Errors name `name` and the part of the file.

@@ -1,10 +1,18 @@
 // Parts of a tokenizer.json, which may lack any of them.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace heddle::data {
+
+// Ids index a table: a damaged file must not ask for all of the memory.
+inline constexpr int32_t kMaxTokens = 1 << 22;
+
+inline bool is_id(const nlohmann::json& value) {
+  return value.is_number_integer() && value >= 0 && value < kMaxTokens;
+}
 
 /// A member of an object; null where there is none.
 inline const nlohmann::json& member(const nlohmann::json& object, const char* key) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "engine/data/oniguruma.h"
 #include "engine/data/tokenizer_json.h"
 
 namespace heddle::data {
@@ -24,7 +25,12 @@ Result<Regex> expression_of(const json& part, std::string_view type) {
   return fail("{}: pattern must be {{\"Regex\": …}} or {{\"String\": …}}", type);
 }
 
+constexpr size_t kMaxSteps = 64;
+constexpr std::string_view kWhiteSpace = R"(\p{White_Space})";
+constexpr std::string_view kPunctuation = R"([\p{P}$+<=>^`|~])";
+
 Result<> add_normalizer(const json& part, Normalizer& steps) {
+  if (steps.steps() > kMaxSteps) return fail("more than {} steps", kMaxSteps);
   static const std::map<std::string, Form, std::less<>> kForms = {
       {"NFC", Form::nfc}, {"NFD", Form::nfd}, {"NFKC", Form::nfkc}, {"NFKD", Form::nfkd}};
   const std::string type = type_of(part);
@@ -45,6 +51,18 @@ Result<> add_normalizer(const json& part, Normalizer& steps) {
     steps.add_strip(flag(part, "strip_left", true), flag(part, "strip_right", true));
     return {};
   }
+  if (type == "Lowercase") {
+    steps.add_lowercase();
+    return {};
+  }
+  if (type == "StripAccents") {
+    steps.add_strip_accents();
+    return {};
+  }
+  if (type == "ByteLevel") {
+    steps.add_spelling();
+    return {};
+  }
   if (type == "Replace") {
     auto pattern = expression_of(part, type);
     if (!pattern) return fail(pattern);
@@ -52,15 +70,33 @@ Result<> add_normalizer(const json& part, Normalizer& steps) {
     return {};
   }
   return fail(
-      "type \"{}\" is not supported; valid: null, NFC, NFD, NFKC, NFKD, Prepend, Replace, Strip, "
-      "Sequence",
+      "type \"{}\" is not supported; valid: null, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, "
+      "Prepend, Replace, Strip, ByteLevel, Sequence",
       type);
 }
 
-Result<> add_split(Result<Regex>&& regex, PreTokenizer& steps) {
+Result<> add_split(Result<Regex>&& regex, PreTokenizer& steps,
+                   Behavior behavior = Behavior::isolated, bool invert = false) {
   if (!regex) return fail(regex);
-  steps.add_split(std::move(*regex));
+  steps.add_split(std::move(*regex), behavior, invert);
   return {};
+}
+
+Result<Behavior> behavior_of(const json& part, std::string_view fallback) {
+  static const std::map<std::string, Behavior, std::less<>> kBehaviors = {
+      {"Isolated", Behavior::isolated},
+      {"Removed", Behavior::removed},
+      {"MergedWithPrevious", Behavior::merged_with_previous},
+      {"MergedWithNext", Behavior::merged_with_next},
+      {"Contiguous", Behavior::contiguous}};
+  const json& behavior = member(part, "behavior");
+  const std::string name = behavior.is_null() ? std::string(fallback) : text_of(part, "behavior");
+  const auto known = kBehaviors.find(name);
+  if (known != kBehaviors.end()) return known->second;
+  return fail(
+      "{}: behavior {} is not supported; valid: Isolated, Removed, MergedWithPrevious, "
+      "MergedWithNext, Contiguous",
+      type_of(part), json_text(behavior));
 }
 
 Result<> check_replacement(const json& metaspace) {
@@ -90,34 +126,72 @@ Result<> add_metaspace(const json& part, PreTokenizer& steps) {
   return {};
 }
 
-/// Adds a pre-tokenizer's steps. `byte_level` is set by ByteLevel, which comes last.
-Result<> add_steps(const json& part, PreTokenizer& steps, bool& byte_level) {
-  const std::string type = type_of(part);
-  if (byte_level) return fail("ByteLevel must come last, but \"{}\" follows it", type);
-  if (type == "Sequence") {
-    for (const json& inner : member(part, "pretokenizers"))
-      if (auto done = add_steps(inner, steps, byte_level); !done) return done;
-    return {};
+/// A pre-tokenizer's steps. ByteLevel spells bytes; where it comes last, Bpe works on the bytes
+/// themselves, which is faster.
+class StepReader {
+ public:
+  explicit StepReader(TokenizerFile& file) : file_(file), steps_(file.pre_tokenizer) {}
+
+  Result<> add(const json& part) {
+    const std::string type = type_of(part);
+    if (type == "Sequence") {
+      for (const json& inner : member(part, "pretokenizers"))
+        if (auto done = add(inner); !done) return done;
+      return {};
+    }
+    if (steps_.steps() > kMaxSteps) return fail("more than {} steps", kMaxSteps);
+    if (ends_in_bytes_) steps_.add_spelling();
+    ends_in_bytes_ = false;
+    if (type == "ByteLevel") {
+      ends_in_bytes_ = file_.spells_bytes = true;
+      if (flag(part, "add_prefix_space", true)) steps_.add_prefix_space();
+      if (!flag(part, "use_regex", true)) return {};
+      return add_split(Regex::compile(kGpt2Expression), steps_);
+    }
+    return add_plain(part, type);
   }
-  if (type == "Split") {
-    const json& behavior = member(part, "behavior");
-    if (behavior != "Isolated")
-      return fail("Split: behavior {} is not supported; valid: \"Isolated\"", json_text(behavior));
-    return add_split(expression_of(part, type), steps);
+
+  bool ends_in_bytes() const { return ends_in_bytes_; }
+
+ private:
+  Result<> add_plain(const json& part, const std::string& type) {
+    if (type == "Metaspace") return add_metaspace(part, steps_);
+    if (type == "Split") {
+      const auto behavior = behavior_of(part, "");
+      if (!behavior) return fail(behavior);
+      return add_split(expression_of(part, type), steps_, *behavior, flag(part, "invert", false));
+    }
+    if (type == "Digits") {
+      const bool single = flag(part, "individual_digits", false);
+      return add_split(Regex::compile(single ? R"(\p{N})" : R"(\p{N}+)"), steps_);
+    }
+    if (type == "Punctuation") {
+      const auto behavior = behavior_of(part, "Isolated");
+      if (!behavior) return fail(behavior);
+      return add_split(Regex::compile(kPunctuation), steps_, *behavior);
+    }
+    if (type == "Whitespace")
+      return add_split(Regex::compile(fmt::format("[{0}]+|[^{0}\\s]+", kRustWord)), steps_,
+                       Behavior::removed, true);
+    if (type == "WhitespaceSplit")
+      return add_split(Regex::compile(kWhiteSpace), steps_, Behavior::removed);
+    if (type == "BertPreTokenizer") {
+      if (auto done = add_split(Regex::compile(kWhiteSpace), steps_, Behavior::removed); !done)
+        return done;
+      return add_split(Regex::compile(kPunctuation), steps_);
+    }
+    if (type == "CharDelimiterSplit")
+      return add_split(Regex::literal(text_of(part, "delimiter")), steps_, Behavior::removed);
+    return fail(
+        "type \"{}\" is not supported; valid: Sequence, Split, Digits, Punctuation, Whitespace, "
+        "WhitespaceSplit, BertPreTokenizer, CharDelimiterSplit, Metaspace, ByteLevel",
+        type);
   }
-  if (type == "Digits") {
-    return add_split(
-        Regex::compile(flag(part, "individual_digits", false) ? R"(\p{N})" : R"(\p{N}+)"), steps);
-  }
-  if (type == "ByteLevel") {
-    byte_level = true;
-    if (flag(part, "add_prefix_space", true)) steps.add_prefix_space();
-    if (!flag(part, "use_regex", true)) return {};
-    return add_split(Regex::compile(kGpt2Expression), steps);
-  }
-  return fail("type \"{}\" is not supported; valid: Sequence, Split, Digits, ByteLevel{}", type,
-              type == "Metaspace" ? ", or model.byte_fallback = true beside it" : "");
-}
+
+  TokenizerFile& file_;
+  PreTokenizer& steps_;
+  bool ends_in_bytes_ = false;
+};
 
 /// What decoding does to the tokens of SentencePiece's alphabet, beyond spaces and bytes.
 Result<> add_decoder(const json& part, LeadingSpaces& leading) {
@@ -127,7 +201,9 @@ Result<> add_decoder(const json& part, LeadingSpaces& leading) {
       if (auto done = add_decoder(inner, leading); !done) return done;
     return {};
   }
-  if (type == "ByteFallback" || type == "Fuse") return {};
+  if (part.is_null() || type == "ByteFallback" || type == "Fuse" || type == "BPEDecoder" ||
+      type == "ByteLevel")
+    return {};
   if (type == "Metaspace") {
     const auto prefix = prefix_of(part);
     if (!prefix) return fail(prefix);
@@ -147,8 +223,8 @@ Result<> add_decoder(const json& part, LeadingSpaces& leading) {
     return {};
   }
   return fail(
-      "type \"{}\" is not supported; valid: Metaspace, or a Sequence of Replace, ByteFallback, "
-      "Fuse, Strip",
+      "type \"{}\" is not supported; valid: null, Metaspace, BPEDecoder, or a Sequence of Replace, "
+      "ByteFallback, Fuse, Strip",
       type);
 }
 
@@ -163,32 +239,14 @@ Result<> read_steps(const json& root, TokenizerFile& file) {
   if (!normalizer.is_null())
     if (auto done = within("normalizer", add_normalizer(normalizer, file.normalizer)); !done)
       return done;
+  file.spells_bytes = file.normalizer.spells_bytes();
+  StepReader steps(file);
   const json& pre_tokenizer = member(root, "pre_tokenizer");
-  if (flag(member(root, "model"), "byte_fallback", false)) {
-    file.alphabet = Alphabet::characters;
-    if (!pre_tokenizer.is_null()) {
-      if (type_of(pre_tokenizer) != "Metaspace")
-        return fail(
-            "pre_tokenizer: type \"{}\" is not supported with byte fallback; valid: null, "
-            "Metaspace",
-            type_of(pre_tokenizer));
-      if (auto done = within("pre_tokenizer", add_metaspace(pre_tokenizer, file.pre_tokenizer));
-          !done)
-        return done;
-    }
-    return within("decoder", add_decoder(member(root, "decoder"), file.leading_spaces));
-  }
-  bool byte_level = false;
   if (!pre_tokenizer.is_null())
-    if (auto done =
-            within("pre_tokenizer", add_steps(pre_tokenizer, file.pre_tokenizer, byte_level));
-        !done)
-      return done;
-  if (!byte_level)
-    return fail(
-        "BPE over characters that loses those it does not have; valid: a pre_tokenizer with "
-        "ByteLevel, or model.byte_fallback = true (SentencePiece's BPE, as of Llama 2)");
-  return {};
+    if (auto done = within("pre_tokenizer", steps.add(pre_tokenizer)); !done) return done;
+  file.symbols.unit = steps.ends_in_bytes() ? Unit::bytes : Unit::characters;
+  if (file.spells_bytes) return {};
+  return within("decoder", add_decoder(member(root, "decoder"), file.leading_spaces));
 }
 
 }  // namespace heddle::data

@@ -8,7 +8,7 @@
 
 namespace heddle::data {
 
-/// Reads normalizer, pre_tokenizer and decoder of a whole file, and which alphabet they are of.
+/// Reads normalizer, pre_tokenizer and decoder of a whole file, and what they leave to merge.
 /// Errors name the part.
 Result<> read_steps(const nlohmann::json& root, TokenizerFile& file);
 

@@ -38,8 +38,8 @@ Result<HeldOut> read_held_out(const recipe::Recipe& recipe) {
   HeldOut held_out{std::move(*loader), {}, {}};
   if (recipe.validation.tokens == 0) return held_out;
 
-  auto tokenizer = data::Tokenizer::load(recipe.data.tokenizer);
-  if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
+  auto tokenizer = data::load_tokenizer(data::tokenizer_of(recipe.data));
+  if (!tokenizer) return fail(tokenizer);
   std::vector<int32_t>& prompt = held_out.prompt;
   if (tokenizer->bos_id()) prompt.push_back(*tokenizer->bos_id());
   const bool empty = recipe.validation.prompt.empty() && prompt.empty();

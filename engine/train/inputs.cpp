@@ -39,7 +39,8 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_t
   auto fault = [&](const Error& error) {
     return fail("{}", fault_of(parsed, error.message).str());
   };
-  const auto vocabulary = data::vocabulary(recipe.model, recipe.data);
+  std::vector<std::string> warnings;
+  const auto vocabulary = data::vocabulary(recipe.model, recipe.data, &warnings);
   if (!vocabulary) return fault(vocabulary.error());
   recipe.model.vocab_size = *vocabulary;
   if (!recipe.model.checkpoint.empty()) {
@@ -59,7 +60,8 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_t
   cut.local_batch = recipe.micro_batch_size();
   auto loader = data::DataLoader::open(recipe.data, cut, *vocabulary);
   if (!loader) return fault(loader.error());
-  Inputs inputs{std::move(recipe), std::move(*loader), {}};
+  if (!recipe.data.token_ids.empty()) warnings.clear();  // the tokenizer reads no text
+  Inputs inputs{std::move(recipe), std::move(*loader), {}, std::move(warnings)};
   if (inputs.recipe.validation.every == 0) return inputs;
   auto held_out = read_held_out(inputs.recipe);
   if (!held_out) return fault(held_out.error());

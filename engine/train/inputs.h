@@ -15,7 +15,8 @@ namespace heddle::train {
 struct Inputs {
   recipe::Recipe recipe;  // resolved, with the vocabulary's size
   data::DataLoader loader;
-  std::optional<HeldOut> held_out;  // where the recipe validates
+  std::optional<HeldOut> held_out;    // where the recipe validates
+  std::vector<std::string> warnings;  // about its texts, as sentences
 };
 
 /// Loads a recipe (checkpoint::load_recipe_file), and opens its tokenizer, texts and checkpoint.

@@ -203,6 +203,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
     return failed(logged.error().message);
   std::vector<std::string> warnings = {runtime::transport_warning(), without_units};
   if (context.rank == 0) {
+    std::ranges::copy(inputs->warnings, std::back_inserter(warnings));
     std::ranges::copy(inputs->loader.warnings(), std::back_inserter(warnings));
     for (const std::string& left_out : inputs->loader.left_out())
       if (const auto logged =

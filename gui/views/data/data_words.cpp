@@ -71,6 +71,7 @@ QString originOf(const data::Description& description) {
 
 QString remarksOf(const data::Description& description) {
   QStringList remarks;
+  if (!description.parting.empty()) remarks << QString::fromStdString(description.parting);
   if (const QString skipped = skippedOf(description); !skipped.isEmpty()) remarks << skipped;
   for (const std::string& note : description.notes) remarks << QString::fromStdString(note);
   return remarks.join('\n');

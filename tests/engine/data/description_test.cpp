@@ -93,6 +93,22 @@ class DescriptionTest : public QObject {
     QCOMPARE(warm.samples.size(), size_t{3});
   }
 
+  void saysWhatPartsDocuments() {
+    auto recipe = recipe_of("text = [\"" + kShakespeare + "\"]", "parts");
+    QCOMPARE(told(recipe).parting,
+             std::string("Each document begins with <|begin_of_text|> and ends with "
+                         "<|end_of_text|>."));
+    QVERIFY(told(recipe).notes.empty());
+    recipe.data.bos = "none";
+    QCOMPARE(told(recipe).parting, std::string("Each document ends with <|end_of_text|>."));
+    recipe.data.eos = "none";
+    const Description description = description_from(to_json(told(recipe)));
+    QCOMPARE(description.parting, std::string("Nothing parts documents."));
+    QCOMPARE(description.notes,
+             std::vector<std::string>{"Nothing parts documents: neither the tokenizer's files nor "
+                                      "data.bos and data.eos name a token for it."});
+  }
+
   void whatIsLeftOutAndTooLittleIsSaid() {
     QVERIFY(QDir(folder_.path()).mkpath("few/.hidden"));
     put("few/a.txt", "To be, or not to be: that is the question. " + std::string(600, 'x'));

@@ -92,6 +92,62 @@ class TokenStoreTest : public QObject {
   }
 
  private Q_SLOTS:
+  void whatPartsDocumentsIsTheRecipesWhereItSaysSo_data() {
+    QTest::addColumn<QString>("bos");
+    QTest::addColumn<QString>("eos");
+    QTest::addColumn<QString>("tokens");  // of "a" and "b"; what is wrong
+    QTest::newRow("the tokenizer's") << ""
+                                     << ""
+                                     << "4094 64 4095 4094 65 4095";
+    QTest::newRow("no bos") << "none"
+                            << ""
+                            << "64 4095 65 4095";
+    QTest::newRow("none") << "none"
+                          << "none"
+                          << "64 65";
+    QTest::newRow("others") << "<|end_of_text|>"
+                            << "!"
+                            << "4095 64 0 4095 65 0";
+    QTest::newRow("no token")
+        << ""
+        << "</s>"
+        << "data.eos: \"</s>\" is no token of T; valid: one of its tokens, \"none\", or \"\"";
+  }
+  void whatPartsDocumentsIsTheRecipesWhereItSaysSo() {
+    QFETCH(QString, bos);
+    QFETCH(QString, eos);
+    QFETCH(QString, tokens);
+    recipe::Data recipe = data({put("a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n")});
+    const std::string plain = store_origin(recipe)->id;
+    recipe.bos = bos.toStdString();
+    recipe.eos = eos.toStdString();
+    const auto origin = store_origin(recipe);
+    QCOMPARE(origin->id == plain, bos.isEmpty() && eos.isEmpty());
+    const auto built = build_store(*origin, {.jobs = 1});
+    if (!built) {
+      QCOMPARE(said(built).replace(QString::fromStdString(kTokenizer), "T"), tokens);
+      return;
+    }
+    QStringList ids;
+    for (const int64_t id : contents_of(*origin).ids) ids << QString::number(id);
+    QCOMPARE(ids.join(' '), tokens);
+  }
+
+  void aTokenizersOtherFilesMakeAnotherStore() {
+    fs::create_directories(path("model"));
+    fs::copy_file(kTokenizer, path("model/tokenizer.json"));
+    recipe::Data recipe = data({put("a.txt", "a")});
+    recipe.tokenizer = path("model/tokenizer.json");
+    const std::string plain = store_origin(recipe)->id;
+    put("model/tokenizer_config.json", "{\"chat_template\": \"{{ messages }}\"}");
+    QCOMPARE(store_origin(recipe)->id, plain);
+    put("model/tokenizer_config.json", "{\"eos_token\": \"!\"}");
+    const auto origin = store_origin(recipe);
+    QVERIFY(origin->id != plain);
+    QCOMPARE(said(build_store(*origin, {.jobs = 1})), "done");
+    QCOMPARE(contents_of(*origin).ids, (Ids{4094, 64, 0}));
+  }
+
   void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
   void itHoldsWhatTheTokenizerGives() {

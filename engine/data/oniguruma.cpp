@@ -1,0 +1,436 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "engine/data/oniguruma.h"
+
+#include <pcre2.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/utf8.h"
+
+namespace heddle::data {
+namespace {
+
+constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
+// Outside of classes Oniguruma counts the superscripts and fractions of Latin-1, too.
+constexpr std::string_view kWordAlone =
+    R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
+constexpr std::string_view kHex = "0-9A-Fa-f";
+constexpr size_t kMaxDepth = 64;  // classes within each other
+
+/// Items of a PCRE2 class for the names in [:…:] and \p{…}.
+const std::map<std::string_view, std::string_view> kSets = {
+    {"alnum", R"(\p{Alphabetic}\p{Nd})"},
+    {"alpha", R"(\p{Alphabetic})"},
+    {"blank", R"(\p{Zs}\t)"},
+    {"cntrl", R"(\p{Cc})"},
+    {"digit", R"(\p{Nd})"},
+    {"lower", R"(\p{Lowercase})"},
+    {"space", R"(\p{White_Space})"},
+    {"upper", R"(\p{Uppercase})"},
+    {"xdigit", kHex},
+    {"word", kWord},
+};
+const std::map<std::string_view, std::string_view> kProperties = {
+    {"punct", R"(\p{P})"},
+    {"letter", R"(\p{L})"},
+    {"uppercaseletter", R"(\p{Lu})"},
+    {"lowercaseletter", R"(\p{Ll})"},
+    {"titlecaseletter", R"(\p{Lt})"},
+    {"modifierletter", R"(\p{Lm})"},
+    {"otherletter", R"(\p{Lo})"},
+    {"mark", R"(\p{M})"},
+    {"nonspacingmark", R"(\p{Mn})"},
+    {"number", R"(\p{N})"},
+    {"decimalnumber", R"(\p{Nd})"},
+    {"punctuation", R"(\p{P})"},
+    {"symbol", R"(\p{S})"},
+    {"separator", R"(\p{Z})"},
+    {"other", R"(\p{C})"},
+    {"control", R"(\p{Cc})"},
+};
+
+bool compiles(const std::string& pattern) {
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                   PCRE2_UTF, &error, &at, nullptr);
+  pcre2_code_free(code);
+  return code != nullptr;
+}
+
+/// A set of characters: items of a class, or all characters that they leave out. Empty `items`:
+/// `other` is an expression that takes one character.
+struct Set {
+  std::string items;
+  bool negated = false;
+  std::string other = {};
+  bool is_character = false;  // one: it may begin or end a range
+
+  std::string expression() const {
+    if (items.empty()) return other;
+    if (is_character) return items;
+    const bool one_property = items.starts_with("\\p{") && items.find('}') == items.size() - 1;
+    if (one_property) return (negated ? "\\P" : "\\p") + items.substr(2);
+    return (negated ? "[^" : "[") + items + "]";
+  }
+};
+
+class Translator {
+ public:
+  explicit Translator(std::string_view pattern) : pattern_(pattern) {}
+
+  Result<std::string> translate() {
+    while (at_ < pattern_.size())
+      if (auto done = step(); !done) return fail("\"{}\" {}", pattern_, done.error().message);
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < pattern_.size() ? pattern_[at_ + ahead] : '\0';
+  }
+  bool begins(std::string_view text) const { return pattern_.substr(at_).starts_with(text); }
+
+  /// The character here, whole.
+  std::string_view take_character() {
+    const std::string_view rest = pattern_.substr(at_);
+    const auto taken = rest.substr(0, std::min(character_length(rest), rest.size()));
+    at_ += taken.size();
+    return taken;
+  }
+
+  void atom(std::string_view text) {
+    atom_ = out_.size();
+    out_ += text;
+  }
+
+  Result<> step() {
+    switch (peek()) {
+      case '\\': {
+        auto set = escape(false);
+        if (!set) return fail(set);
+        atom(set->expression());
+        return {};
+      }
+      case '[': {
+        ++at_;
+        auto set = char_class(0);
+        if (!set) return fail(set);
+        atom(set->expression());
+        return {};
+      }
+      case '(':
+        return open_group();
+      case ')':
+        ++at_;
+        out_ += ')';
+        atom_ = groups_.empty() ? kNone : groups_.back();
+        if (!groups_.empty()) groups_.pop_back();
+        return {};
+      case '|':
+        ++at_;
+        out_ += '|';
+        atom_ = kNone;
+        return {};
+      case '*':
+      case '+':
+      case '?':
+        out_ += pattern_[at_++];
+        if (peek() == '+' || peek() == '?') out_ += pattern_[at_++];
+        return {};
+      case '{':
+        interval();
+        return {};
+      default:
+        atom(take_character());
+        return {};
+    }
+  }
+
+  /// {n}, {n,}, {,m}, {n,m}; else a brace. What follows it is no mark of possession, but another
+  /// quantifier.
+  void interval() {
+    size_t end = at_ + 1;
+    while (end < pattern_.size() && std::isdigit(static_cast<unsigned char>(pattern_[end]))) ++end;
+    const bool has_least = end > at_ + 1, has_comma = end < pattern_.size() && pattern_[end] == ',';
+    const size_t most = end + 1;
+    if (has_comma) {
+      ++end;
+      while (end < pattern_.size() && std::isdigit(static_cast<unsigned char>(pattern_[end])))
+        ++end;
+    }
+    const bool has_most = has_comma && end > most;
+    if (end >= pattern_.size() || pattern_[end] != '}' || !(has_least || has_most)) {
+      ++at_;
+      atom("\\{");
+      return;
+    }
+    std::string text(pattern_.substr(at_, end + 1 - at_));
+    if (!has_least) text.insert(1, "0");
+    at_ = end + 1;
+    out_ += text;
+    const bool lazy = peek() == '?' && has_comma;
+    if (lazy) out_ += pattern_[at_++];
+    if (!lazy && (peek() == '+' || peek() == '?' || peek() == '*') && atom_ != kNone) {
+      out_.insert(atom_, "(?:");
+      out_ += ')';
+    }
+  }
+
+  Result<> open_group() {
+    groups_.push_back(out_.size());
+    atom_ = kNone;
+    if (!begins("(?")) {
+      ++at_;
+      out_ += '(';
+      return {};
+    }
+    if (begins("(?#")) {
+      groups_.pop_back();
+      const size_t end = pattern_.find(')', at_);
+      at_ = end == std::string_view::npos ? pattern_.size() : end + 1;
+      return {};
+    }
+    size_t end = at_ + 2;
+    while (end < pattern_.size() && std::string_view("imx-").find(pattern_[end]) != kNone) ++end;
+    const bool is_flags =
+        end > at_ + 2 && end < pattern_.size() && (pattern_[end] == ')' || pattern_[end] == ':');
+    if (!is_flags) {
+      // A look-around, a name, …: all up to what belongs to it.
+      const size_t head =
+          begins("(?<=") || begins("(?<!") ? 4 : std::min<size_t>(3, pattern_.size() - at_);
+      out_ += pattern_.substr(at_, head);
+      at_ += head;
+      return {};
+    }
+    if (pattern_[end] == ')' && !out_.empty() && out_.back() != '(' && out_.back() != ':')
+      return fail("sets {} within an expression, which is not supported",
+                  pattern_.substr(at_, end + 1 - at_));
+    for (; at_ <= end; ++at_) out_ += pattern_[at_] == 'm' ? 's' : pattern_[at_];
+    if (out_.back() == ')') groups_.pop_back();
+    return {};
+  }
+
+  /// A backslash and what belongs to it.
+  Result<Set> escape(bool in_class) {
+    ++at_;
+    if (at_ == pattern_.size()) return fail("ends with \\");
+    const char kind = pattern_[at_];
+    const auto set = [&](std::string_view items, bool negated) {
+      ++at_;
+      return Set{std::string(items), negated};
+    };
+    switch (kind) {
+      case 's':
+      case 'S':
+        return set(R"(\p{White_Space})", kind == 'S');
+      case 'w':
+      case 'W':
+        return set(in_class ? kWord : kWordAlone, kind == 'W');
+      case 'd':
+      case 'D':
+        return set(R"(\p{Nd})", kind == 'D');
+      case 'h':
+      case 'H':
+        return set(kHex, kind == 'H');
+      case 'p':
+      case 'P':
+        return property();
+      case 'u':
+        return code_point();
+      case 'v':
+        ++at_;
+        return Set{R"(\x0B)", false, {}, true};
+      case 'x':
+        return hexadecimal();
+      case 'y':
+      case 'Y':
+      case 'C':
+      case 'M':
+        return fail("holds \\{}, which is not supported", kind);
+      default:
+        break;
+    }
+    if (std::string_view("aefnrt").find(kind) != kNone) {
+      ++at_;
+      return Set{std::string("\\") + kind, false, {}, true};
+    }
+    if (kind == 'b') {  // between words; in a class, a backspace
+      ++at_;
+      return Set{"", false, "\\b", true};
+    }
+    if (std::isdigit(static_cast<unsigned char>(kind)) ||
+        std::string_view("BAzZGKRXkgNc").find(kind) != kNone) {
+      ++at_;
+      return Set{"", false, std::string("\\") + kind};
+    }
+    if (kind == 'O') {
+      ++at_;
+      return Set{"", false, "(?s:.)"};
+    }
+    // Any other character stands for itself.
+    const std::string_view character = take_character();
+    const bool is_letter =
+        character.size() > 1 || std::isalnum(static_cast<unsigned char>(kind)) != 0;
+    return Set{(is_letter ? "" : "\\") + std::string(character), false, {}, true};
+  }
+
+  Result<Set> property() {
+    const bool inverted = pattern_[at_++] == 'P';
+    if (peek() != '{') return Set{inverted ? "P" : "p", false, {}, true};
+    const size_t end = pattern_.find('}', at_);
+    if (end == std::string_view::npos) return fail("has \\p{{ without }}");
+    std::string_view name = pattern_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    const bool negated = name.starts_with('^') != inverted;
+    if (name.starts_with('^')) name.remove_prefix(1);
+    std::string plain;
+    for (const char c : name)
+      if (std::isalnum(static_cast<unsigned char>(c)))
+        plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const auto* known : {&kProperties, &kSets})
+      if (const auto items = known->find(plain); items != known->end())
+        return Set{std::string(items->second), negated};
+    // A script's own characters; PCRE2 would take those that it shares with others, too.
+    const std::string script = fmt::format(R"(\p{{sc:{}}})", plain);
+    if (plain.size() > 2 && compiles(script)) return Set{script, negated};
+    return Set{fmt::format(R"(\p{{{}}})", name), negated};
+  }
+
+  Result<Set> code_point() {
+    ++at_;
+    const std::string_view digits = pattern_.substr(at_, 4);
+    const bool whole = digits.size() == 4 && std::ranges::all_of(digits, [](unsigned char digit) {
+                         return std::isxdigit(digit) != 0;
+                       });
+    if (!whole) return fail("has \\u without four hexadecimal digits");
+    at_ += 4;
+    return Set{fmt::format("\\x{{{}}}", digits), false, {}, true};
+  }
+
+  Result<Set> hexadecimal() {
+    size_t end = at_ + 1;
+    if (peek(1) == '{') {
+      end = pattern_.find('}', at_);
+      if (end == std::string_view::npos) return fail("has \\x{{ without }}");
+      ++end;
+    } else {
+      while (end < pattern_.size() && end < at_ + 3 &&
+             std::isxdigit(static_cast<unsigned char>(pattern_[end])))
+        ++end;
+    }
+    const std::string_view text = pattern_.substr(at_, end - at_);
+    at_ = end;
+    return Set{"\\" + std::string(text), false, {}, true};
+  }
+
+  /// [:alpha:], [:^alpha:]; none: no such thing here.
+  Result<std::optional<Set>> bracket() {
+    const size_t end = pattern_.find(":]", at_);
+    if (!begins("[:") || end == std::string_view::npos) return std::nullopt;
+    std::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
+    const bool negated = name.starts_with('^');
+    if (negated) name.remove_prefix(1);
+    const bool is_name =
+        std::ranges::all_of(name, [](unsigned char letter) { return std::isalpha(letter) != 0; });
+    if (!is_name) return std::nullopt;
+    at_ = end + 2;
+    if (name == "punct") return Set{R"(\p{P}\p{S})", negated};
+    if (const auto items = kSets.find(name); items != kSets.end())
+      return Set{std::string(items->second), negated};
+    return fail("holds [:{}:], which is not supported", name);
+  }
+
+  /// One member of a class, a character where `is_character`.
+  Result<Set> member_of_class(size_t depth) {
+    if (peek() == '[') {
+      auto posix = bracket();
+      if (!posix) return fail(posix);
+      if (*posix) return std::move(**posix);
+      ++at_;
+      return char_class(depth + 1);
+    }
+    if (peek() == '\\') {
+      auto set = escape(true);
+      if (set && set->items.empty() && set->other == "\\b") return Set{"\\x08", false, {}, true};
+      if (set && set->items.empty()) return fail("has {} in a class", set->other);
+      return set;
+    }
+    const std::string_view character = take_character();
+    const bool plain =
+        character.size() > 1 || std::isalnum(static_cast<unsigned char>(character[0]));
+    return Set{(plain ? "" : "\\") + std::string(character), false, {}, true};
+  }
+
+  /// All behind its bracket. Nested classes join, && intersects.
+  Result<Set> char_class(size_t depth) {
+    if (depth > kMaxDepth) return fail("nests more than {} character classes", kMaxDepth);
+    const bool negated = peek() == '^';
+    if (negated) ++at_;
+    std::vector<std::string> intersected;
+    std::string items;
+    std::vector<std::string> others;
+    const auto close = [&] {
+      if (!items.empty()) others.insert(others.begin(), "[" + items + "]");
+      std::string joined = others.empty() ? "(?!)" : others.front();
+      if (others.size() > 1) {
+        joined = "(?:";
+        for (size_t i = 0; i < others.size(); ++i) joined += (i == 0 ? "" : "|") + others[i];
+        joined += ")";
+      }
+      intersected.push_back(std::move(joined));
+    };
+    for (bool first = true;; first = false) {
+      if (at_ >= pattern_.size()) return fail("has a class without ]");
+      if (peek() == ']' && !first) break;
+      if (begins("&&")) {
+        at_ += 2;
+        close();
+        items.clear();
+        others.clear();
+        continue;
+      }
+      auto set = member_of_class(depth);
+      if (!set) return set;
+      const bool is_range =
+          set->is_character && peek() == '-' && peek(1) != ']' && peek(1) != '\0' && !begins("-&&");
+      if (is_range) {
+        ++at_;
+        auto end = member_of_class(depth);
+        if (!end) return end;
+        if (!end->is_character) return fail("has a range that ends in a class");
+        items += set->items + "-" + end->items;
+      } else if (set->items.empty() || set->negated) {
+        others.push_back(set->expression());
+      } else {
+        items += set->items;
+      }
+    }
+    ++at_;
+    if (intersected.empty() && others.empty()) return Set{std::move(items), negated};
+    close();
+    std::string all = "(?:";
+    for (size_t i = 0; i + 1 < intersected.size(); ++i) all += "(?=" + intersected[i] + ")";
+    all += intersected.back() + ")";
+    return Set{"", false, negated ? "(?:(?!" + all + ")(?s:.))" : std::move(all)};
+  }
+
+  std::string_view pattern_;
+  size_t at_ = 0;
+  std::string out_;
+  std::vector<size_t> groups_;  // where the open ones begin in out_
+  size_t atom_ = kNone;         // where the last thing that can be repeated begins in out_
+};
+
+}  // namespace
+
+Result<std::string> to_pcre2(std::string_view pattern) { return Translator(pattern).translate(); }
+
+}  // namespace heddle::data

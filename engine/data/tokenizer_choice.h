@@ -1,0 +1,37 @@
+// The tokenizer of a recipe, and what parts its documents.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/data/tokenizer.h"
+#include "engine/recipe/recipe.h"
+
+namespace heddle::data {
+
+/// data.tokenizer, data.bos, data.eos.
+struct TokenizerChoice {
+  std::string path;
+  std::string bos = {};  // a token, "none", or "": what the tokenizer's files say
+  std::string eos = {};
+};
+
+TokenizerChoice tokenizer_of(const recipe::Data& data);
+
+/// The tokenizer with the tokens of the recipe around documents. Errors begin with the key.
+Result<Tokenizer> load_tokenizer(const TokenizerChoice& choice);
+
+/// What of the choice changes the tokens of a text, but for the tokenizer's file: a store of other
+/// tokens has another record.
+nlohmann::ordered_json record_of(const TokenizerChoice& choice);
+
+/// "Each document ends with </s>."
+std::string parting_of(const Tokenizer& tokenizer);
+
+/// What a user should know before training: that nothing parts documents, and the tokenizer's
+/// warnings, as sentences.
+std::vector<std::string> warnings_of(const Tokenizer& tokenizer);
+
+}  // namespace heddle::data
