@@ -47,10 +47,18 @@ void TimelineLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setFont(font::caption());
   painter.setPen(colors().text);
-  int x = 0;
+  int x = 0, shown = 0;
+  const auto rest = [&] { return tr("+%1").arg(static_cast<int>(kEntries.size()) - shown); };
+  const bool allFit = sizeHint().width() <= width();
   for (const Entry& entry : kEntries) {
     const int room = painter.fontMetrics().horizontalAdvance(tr(entry.name));
-    if (x + kSwatch + kGap + room > width()) return;  // the rarest stand last
+    const int after = allFit ? 0 : kBetween + painter.fontMetrics().horizontalAdvance(rest());
+    if (x + kSwatch + kGap + room + after > width()) {
+      painter.setPen(colors().muted);  // the rarest come last; the tooltip has all
+      painter.drawText(QRect(x, 0, width() - x, height()), Qt::AlignVCenter, rest());
+      return;
+    }
+    ++shown;
     paintSwatch(painter, QRect(x, (height() - kSwatch + 2) / 2, kSwatch, kSwatch - 2), entry.kind);
     x += kSwatch + kGap;
     painter.drawText(QRect(x, 0, room + 1, height()), Qt::AlignVCenter, tr(entry.name));

@@ -15,7 +15,7 @@ constexpr int kSaveMilliseconds = 300;
 constexpr int kLowestName = 150;
 constexpr int kWideName = 280;  // what a name gets before other columns are hidden for it
 constexpr int kWidest = 260;    // a column's, of its own accord
-constexpr int kWidestCurve = 420;
+constexpr int kWidestName = 520, kWidestCurve = 420;
 constexpr int kMeasured = 300;  // rows
 
 /// Columns that go first where there is no room for all; the drawer shows what they show.
@@ -71,7 +71,9 @@ void RunColumns::measure() {
       needed = std::max(needed, table_->itemDelegate()->sizeHint(option, index).width());
     }
     Column& of = columns_[static_cast<size_t>(column)];
-    of.needed = column == RunsModel::Check ? 28 : std::min(needed, kWidest);
+    of.needed = column == RunsModel::Check
+                    ? 28
+                    : std::min(needed, column == RunsModel::Name ? kWidestName : kWidest);
   }
   fit();
 }
