@@ -203,7 +203,7 @@ class TokenFilesTest : public QObject {
     QVERIFY(heddle::data::check_token_file(path, 100));
     ids[299'999] = 100;
     put("a.u16", bytes(ids));
-    QVERIFY((*open_token_file(path, 100))->read(0, Ids(10), std::vector<uint8_t>(10)));
+    QCOMPARE(read(path, 0, 2, 100), "0 0");  // where nobody has looked further yet
     const auto checked = heddle::data::check_token_file(path, 100);
     QVERIFY(!checked);
     QCOMPARE(QString::fromStdString(checked.error().message).replace(folder_->path(), "F"),
