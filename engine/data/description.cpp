@@ -100,6 +100,8 @@ class Describer {
 
   Result<> enough(const std::string& key, const DescribedSource& source) const {
     if (source.tokens > seq_len()) return {};
+    if (source.tokens == 0 && !source.complaints.empty())
+      return fail("{}: {}", key, source.complaints.front());
     return fail(
         "{}: {} tokens, but one sample of data.seq_len {} needs {}; valid: more text or shorter "
         "sequences",

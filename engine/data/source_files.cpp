@@ -104,8 +104,9 @@ class Folder {
       if (what.count > 0) words.push_back(fmt::format("{} {}: {}", what.count, why, what.names()));
     };
     say(others_, fmt::format("not {}", kValid));
-    say(hidden_, "hidden, read where they are named");
-    say(links_, "links out of it, followed where they are named, also by a pattern");
+    say(hidden_, "hidden, read where named");
+    say(links_, fmt::format("link{} out of it, followed where named, also by a pattern",
+                            links_.count == 1 ? "" : "s"));
     return fmt::format("{}", fmt::join(words, "; "));
   }
 

@@ -116,14 +116,23 @@ class DescriptionTest : public QObject {
     const Description few = told(recipe_of("text = [\"" + at("few") + "\"]", "few cache"));
     QCOMPARE(few.notes.size(), size_t{2});
     QVERIFY2(few.notes[0].find("few: left out: 1 not .txt") != std::string::npos &&
-                 few.notes[0].find("; 1 hidden, read where they are named: .hidden") !=
-                     std::string::npos,
+                 few.notes[0].find("; 1 hidden, read where named: .hidden") != std::string::npos,
              few.notes[0].c_str());
     QVERIFY2(few.notes[1].find(" samples, but a step reads 8 (training.global_batch)") !=
                  std::string::npos,
              few.notes[1].c_str());
     QCOMPARE(description_from(to_json(few)).notes, few.notes);
     QVERIFY(told(recipe_of("text = [\"" + kShakespeare + "\"]", "many")).notes.empty());
+  }
+
+  void aTextOfChatsIsNamed() {
+    put("chats.jsonl", "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}\n");
+    const auto described = describe(recipe_of("text = [\"" + at("chats.jsonl") + "\"]", "chats"));
+    QVERIFY(!described);
+    QVERIFY2(described.error().message.find(
+                 "chats.jsonl:1: a chat (a list of messages in \"messages\"), which cannot be "
+                 "trained on yet") != std::string::npos,
+             described.error().message.c_str());
   }
 
   void idsOutOfRangeAreSaidBeforeTraining() {

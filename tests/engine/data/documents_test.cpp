@@ -221,7 +221,7 @@ class DocumentsTest : public QObject {
     QCOMPARE(documents({path("a/out")}), QString("[two]"));  // which is named
     QCOMPARE(documents({path("a/t*.txt")}), QString("[two]"));
     const QString said = skipped(path("a"));
-    QVERIFY2(said.startsWith("F/a: left out: 3 links out of it, followed where they are named, "
+    QVERIFY2(said.startsWith("F/a: left out: 3 links out of it, followed where named, "
                              "also by a pattern: "),
              qPrintable(said));
   }
@@ -232,8 +232,8 @@ class DocumentsTest : public QObject {
     fs::create_directories(path("snapshot"));
     fs::create_symlink("../blobs/01", path("snapshot/a.jsonl"));
     QCOMPARE(documents({path("snapshot")}),
-             QString("F/snapshot: no text file in this folder; left out: 1 links out of it, "
-                     "followed where they are named, also by a pattern: a.jsonl; valid: .txt, "
+             QString("F/snapshot: no text file in this folder; left out: 1 link out of it, "
+                     "followed where named, also by a pattern: a.jsonl; valid: .txt, "
                      ".jsonl or .json, as it is or with .gz or .zst, or .parquet"));
     QCOMPARE(documents({path("snapshot/*.jsonl")}), QString("[one]"));
   }
@@ -246,8 +246,7 @@ class DocumentsTest : public QObject {
     put("x/._a.jsonl", std::string("\0\5\26\7", 4));  // as macOS has them
     QCOMPARE(documents({path("x")}), QString("[one]"));
     const QString said = skipped(path("x"));
-    QVERIFY2(said.startsWith("F/x: left out: 3 hidden, read where they are named: ."),
-             qPrintable(said));
+    QVERIFY2(said.startsWith("F/x: left out: 3 hidden, read where named: ."), qPrintable(said));
     QCOMPARE(documents({path("x/.git")}), QString("[not data]"));
     QCOMPARE(documents({path("x/.git/notes.txt")}), QString("[not data]"));
     QCOMPARE(documents({path("x/*.jsonl")}), QString("[one]"));
