@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/result.h"
@@ -16,6 +17,8 @@ template <typename Body>
 auto caught(Body&& body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory");
   } catch (const std::exception& error) {
     return fail("{}", error.what());
   } catch (...) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <thread>
+#include <future>
 #include <vector>
 
 #include "base/clock.h"
@@ -49,12 +49,11 @@ double bytes_of_core() {
 
 template <typename Measure>
 double on_all_cores(const Measure& measure) {
-  std::vector<double> speeds(static_cast<size_t>(launch::usable_cores()));
-  std::vector<std::thread> threads;
-  for (double& speed : speeds) threads.emplace_back([&] { speed = measure(); });
-  for (std::thread& thread : threads) thread.join();
+  std::vector<std::future<double>> speeds;
+  for (int core = 0; core < launch::usable_cores(); ++core)
+    speeds.push_back(std::async(std::launch::async, measure));
   double sum = 0;
-  for (const double speed : speeds) sum += speed;
+  for (std::future<double>& speed : speeds) sum += speed.get();
   return sum;
 }
 
