@@ -61,6 +61,11 @@ void print(const cost::Calibration& calibration) {
       calibration.host, calibration.ranks, calibration.ranks == 1 ? "" : "s", calibration.threads,
       calibration.threads == 1 ? "" : "s", calibration.cores,
       calibration.speed.flops_per_second * 1e-9, calibration.speed.bytes_per_second * 1e-9);
+  if (calibration.speed.others > 0)
+    say("other programs used {:.0f} % of the cores meanwhile: measure again when they are gone\n",
+        calibration.speed.others * 100);
+  for (const std::string& what : calibration.left_out)
+    say("not measured, for lack of time: {}\n", what);
   say("a rank's process takes {} besides its plan\n",
       bytes_text(static_cast<double>(calibration.process_bytes)));
   for (const cost::Link& link : calibration.links) {

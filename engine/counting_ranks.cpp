@@ -61,15 +61,17 @@ CountingAnswer count_ranks(Planning& planning, const CountingRequest& request,
       count.why = faults->front().what;
       if (!refused) refused = std::move(answer);
     } else {
-      return std::get<Error>(answer);
+      count.why = std::get<Error>(answer).message;
+      if (!refused) refused = std::move(answer);
     }
     all.counts.push_back(std::move(count));
     all.seconds = seconds_since(begin);
     hooks.progress(all, share(1));
   }
   all.complete = all.counts.size() == request.counts.size() && !hooks.cancelled();
-  if (!searched && refused && all.complete) return std::get<std::vector<recipe::Fault>>(*refused);
-  return all;
+  if (searched || !refused || !all.complete) return all;
+  if (const auto* error = std::get_if<Error>(&*refused)) return *error;
+  return std::get<std::vector<recipe::Fault>>(*refused);
 }
 
 }  // namespace heddle::engine

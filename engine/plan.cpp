@@ -63,6 +63,8 @@ void print(const plan::Document& plan) {
   if (plan.interval)
     say("\n  between {} and {}: {}", seconds_text(plan.interval->step_low),
         seconds_text(plan.interval->step_high), plan.interval->words);
+  if (!plan.never_measured.empty()) say("\n  {}", plan.never_measured);
+  if (!plan.busy_now.empty()) say("\n  {}", plan.busy_now);
   for (const plan::Mfu& mfu : plan.mfu) say("\n  MFU {:.1f} %: {}", 100 * mfu.mfu, mfu.convention);
   say("\nexposed {} ({} of the step)", seconds_text(plan.exposed_seconds),
       share(plan.exposed_seconds, plan.step_seconds));

@@ -1,13 +1,16 @@
 #include "engine/planning.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "engine/cost/executor.h"
 #include "engine/data/text_loader.h"
+#include "engine/hardware/nodes_in_use.h"
 #include "engine/published/nearest.h"
+#include "engine/recipe/fault_lines.h"
 #include "engine/shortfall.h"
 #include "engine/train/predict.h"
 #include "engine/train/speed_now.h"
@@ -17,11 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether planning works with the key: the rest may be wrong, or missing as yet.
-bool matters(const std::string& key) {
-  const auto in = [&](std::string_view section) { return key.starts_with(section); };
-  return !in("data.text") && !in("data.token_ids") && !in("data.tokenizer") && !in("validation.") &&
-         !in("schedule.") && !in("checkpoint.");
+/// What stands for data that a recipe does not name yet: planning reads none.
+std::vector<std::string> stand_ins(const recipe::Data& data) {
+  std::vector<std::string> sets;
+  const bool named = !data.text.empty() || !data.mix.empty() || !data.token_ids.empty();
+  if (!named) sets.emplace_back("data.text=[\"any\"]");
+  if (data.tokenizer.empty() && data.token_ids.empty()) sets.emplace_back("data.tokenizer=\"any\"");
+  return sets;
 }
 
 int64_t changed(const std::string& file) {
@@ -44,28 +49,31 @@ recipe::Fault fault_at(const recipe::Parsed& parsed, const std::string& key, std
   return fault;
 }
 
-/// What others have measured of the runs that are most like it.
-std::vector<std::string> published_like(const recipe::Recipe& recipe, const std::string& hardware) {
+/// Adds what others have measured of the runs that are most like it.
+void add_published(plan::Document& plan, const recipe::Recipe& recipe) {
   constexpr size_t kShown = 3;
   static const auto rows = published::read_rows(published::built_in());
-  std::vector<std::string> lines;
-  if (!rows) return lines;
-  for (const published::Row& row : published::nearest(*rows, recipe, hardware, kShown))
-    lines.push_back(published::words(row));
-  return lines;
+  if (!rows) return;
+  for (const published::Row& row : published::nearest(*rows, recipe, plan.hardware, kShown))
+    plan.published.push_back(published::words(row));
+  if (std::string far =
+          published::far_above(*rows, recipe, plan.hardware, plan.tokens_per_second_per_rank);
+      !far.empty())
+    plan.remarks.insert(plan.remarks.begin(), std::move(far));
 }
 
 }  // namespace
 
 std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
-                                                int64_t node_devices) {
+                                                const train::Machine& machine) {
   const int64_t ranks = parsed.recipe.hardware.ranks;
-  if (node_devices == 0 || ranks <= node_devices || ranks % node_devices == 0) return std::nullopt;
-  const int64_t below = ranks / node_devices * node_devices;
+  if (machine.node_devices == 0 || hardware::devices_in_use(machine.node, ranks))
+    return std::nullopt;
+  const std::vector<int64_t> near = hardware::nearest_usable(machine.node, ranks);
   return fault_at(parsed, "hardware.ranks",
                   fmt::format("{} ranks do not fill nodes of {} devices: the last has {}", ranks,
-                              node_devices, ranks - below),
-                  fmt::format("{} or {}", below, below + node_devices));
+                              machine.node_devices, ranks % machine.node_devices),
+                  fmt::format("{}", fmt::join(near, " or ")));
 }
 
 PlanAnswer Planning::answer(const PlanRequest& request, const std::function<bool()>& cancelled) {
@@ -75,18 +83,25 @@ PlanAnswer Planning::answer(const PlanRequest& request, const std::function<bool
 }
 
 recipe::Parsed Planning::read(const PlanRequest& request) {
-  recipe::Parsed parsed =
-      checkpoint::load_recipe(request.text, request.file, request.sets, request.ranks);
-  std::erase_if(parsed.faults, [](const recipe::Fault& fault) { return !matters(fault.key); });
+  const recipe::Data data = recipe::parse(request.text, request.file, request.sets).recipe.data;
+  std::vector<std::string> sets = request.sets;
+  std::ranges::move(stand_ins(data), std::back_inserter(sets));
+  recipe::Parsed parsed = checkpoint::load_recipe(request.text, request.file, sets, request.ranks);
+  if (parsed.ok() && request.executor == cost::kExecutorNames.front())
+    parsed.faults = recipe::unsupported(parsed);
   if (!parsed.ok()) return parsed;
+  recipe::Recipe& recipe = parsed.recipe;
   // What is held out is read from texts that need not be there.
-  parsed.recipe.validation.every = 0;
-  if (const auto words = vocabulary(parsed.recipe)) {
-    parsed.recipe.model.vocab_size = *words;
-  } else {
+  recipe.validation.every = 0;
+  recipe::Recipe named = recipe;
+  if (data.tokenizer.empty()) named.data.tokenizer.clear();
+  if (const auto words = vocabulary(named))
+    recipe.model.vocab_size = *words;
+  else if (data.tokenizer.empty())
     parsed.faults.push_back(fault_at(parsed, "data.tokenizer", words.error().message,
                                      "a tokenizer.json, or model.vocab_size"));
-  }
+  else
+    parsed.faults.push_back(recipe::fault_of(parsed, words.error().message));
   return parsed;
 }
 
@@ -100,8 +115,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
   }
   const auto machine = train::machine_of(recipe, name, request.executor, request.numbers);
   if (!machine) return machine.error();
-  if (auto fault = partly_filled_node(parsed, machine->node_devices))
-    return std::vector{std::move(*fault)};
+  if (auto fault = partly_filled_node(parsed, *machine)) return std::vector{std::move(*fault)};
   auto document = train::predict(recipe, *machine,
                                  {.hardware = {},
                                   .executor = request.executor,
@@ -111,7 +125,7 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
                                     return captured_.capture(of, work);
                                   }});
   if (!document) return document.error();
-  document->published = published_like(recipe, document->hardware);
+  add_published(*document, recipe);
   document->recipe = fs::path(request.file).filename().string();
   if (document->fits() || !request.closes) return std::move(*document);
   const Variants variants{.read = [&](const PlanRequest& variant) -> std::optional<recipe::Recipe> {
@@ -129,9 +143,13 @@ PlanAnswer Planning::planned(const PlanRequest& request, const recipe::Parsed& p
   return std::move(*document);
 }
 
+/// The model's rows, or the tokenizer's; where both are there they must fit each other.
 Result<int64_t> Planning::vocabulary(const recipe::Recipe& recipe) {
-  if (recipe.model.vocab_size > 0) return recipe.model.vocab_size;
-  const std::pair key{recipe.data.tokenizer, changed(recipe.data.tokenizer)};
+  const std::string& tokenizer = recipe.data.tokenizer;
+  std::error_code unknown;
+  const int64_t rows = recipe.model.vocab_size;
+  if (rows > 0 && !fs::exists(tokenizer, unknown)) return rows;
+  const std::tuple key{tokenizer, changed(tokenizer), rows};
   if (const auto known = vocabulary_.find(key); known != vocabulary_.end()) return known->second;
   auto words = data::vocabulary(recipe.model, recipe.data);
   if (words) vocabulary_[key] = *words;

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -37,7 +37,8 @@ using PlanAnswer = std::variant<plan::Document, std::vector<recipe::Fault>, Erro
 /// not captured again. One thread at a time.
 class Planning {
  public:
-  /// Faults of what planning does not read (texts, validation, schedule) do not stop it.
+  /// What `train` refuses is a fault here too, in the same words; but data may be missing as yet,
+  /// and files that are named need not be there.
   /// `cancelled` is asked now and then; the error is train::kCancelled then.
   PlanAnswer answer(
       const PlanRequest& request, const std::function<bool()>& cancelled = [] { return false; });
@@ -54,10 +55,12 @@ class Planning {
   static constexpr size_t kMostCaptured = 12;
 
   train::CaptureMemory captured_{kMostCaptured};
-  std::map<std::pair<std::string, int64_t>, int64_t> vocabulary_;  // by tokenizer and its time
+  /// By tokenizer, its time and the model's rows.
+  std::map<std::tuple<std::string, int64_t, int64_t>, int64_t> vocabulary_;
 };
 
-/// The fault of ranks that are more than a node of so many devices, and no whole nodes.
-std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed, int64_t node_devices);
+/// The fault of ranks that are more than a node of the machine has, and do not fill nodes alike.
+std::optional<recipe::Fault> partly_filled_node(const recipe::Parsed& parsed,
+                                                const train::Machine& machine);
 
 }  // namespace heddle::engine

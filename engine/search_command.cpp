@@ -31,6 +31,10 @@ void print(const plan::SearchResult& result) {
   say("{} ranks of {}, {} tokens a step, {} a rank\n", result.ranks, result.hardware_words,
       count_text(static_cast<double>(result.tokens_per_step)),
       result.limit_bytes > 0 ? text_of(result.limit_bytes) : "no limit");
+  if (result.margin_bytes > 0)
+    say("{}: {} of its memory stay free for what is not known of it; --memory-limit sets another "
+        "limit\n",
+        result.never_measured, text_of(result.margin_bytes));
   say("{} layouts, {} planned in {}{}\n\n", count_text(static_cast<double>(result.candidates)),
       result.planned, seconds_text(result.seconds),
       result.complete ? "" : "; interrupted, there may be better ones");

@@ -128,8 +128,7 @@ class Asking {
     if (!machine) return machine.error();
     Parsed asked = given;
     asked.recipe.hardware.ranks = question_.ranks;
-    if (auto fault = partly_filled_node(asked, machine->node_devices))
-      return std::vector{std::move(*fault)};
+    if (auto fault = partly_filled_node(asked, *machine)) return std::vector{std::move(*fault)};
     if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
     auto result = search::search(question_, given.recipe, hooks_);
     if (!result) return result.error();
@@ -157,6 +156,7 @@ class Asking {
     std::vector<std::string> sets = request_.sets;
     sets.insert(sets.end(), request_.fixes.begin(), request_.fixes.end());
     Parsed wanted = recipe::parse(request_.text, request_.file, sets);
+    if (wanted.ok()) wanted.faults = recipe::unsupported(wanted);
     for (Fault& fault : wanted.faults)
       if (fault.file == "--set") fault.file = "--fix";
     if (!wanted.ok()) return wanted.faults;

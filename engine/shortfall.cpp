@@ -102,10 +102,25 @@ class Finder {
     return family;
   }
 
+  /// Changes that have closed it with more on top, or that come to the same recipe, are no other
+  /// remedy.
+  bool is_known(const Change& change, const recipe::Recipe& recipe) {
+    const auto holds = [&](const plan::Variant& closed) {
+      return (change.ranks == 0) == (closed.ranks == recipe_.hardware.ranks) &&
+             std::ranges::all_of(closed.sets, [&](const std::string& set) {
+               return std::ranges::find(change.sets, set) != change.sets.end();
+             });
+    };
+    if (std::ranges::any_of(found_.closed_by, holds)) return true;
+    if (std::ranges::find(tried_, recipe) != tried_.end()) return true;
+    tried_.push_back(recipe);
+    return false;
+  }
+
   void close(const Family& family) {
     for (const Change& change : family) {
       const auto recipe = variants_.read(request_with(change));
-      if (!recipe) continue;
+      if (!recipe || is_known(change, *recipe)) continue;
       const double bytes = formula(*recipe);
       const bool here = change.ranks == 0;
       if (here && (!promising_ || bytes < promised_)) {
@@ -150,6 +165,7 @@ class Finder {
   const Variants& variants_;
   const double bytes_by_formula_;
   plan::Shortfall found_;
+  std::vector<recipe::Recipe> tried_;
   int planned_ = 0;
   std::optional<Change> promising_;  // on these ranks: what needs least by the formula
   double promised_ = std::numeric_limits<double>::infinity();

@@ -107,6 +107,8 @@ json to_json(const Calibration& calibration) {
           {"engine", calibration.engine},
           {"flops_per_second", calibration.speed.flops_per_second},
           {"bytes_per_second", calibration.speed.bytes_per_second},
+          {"others", calibration.speed.others},
+          {"left_out", calibration.left_out},
           {"process_bytes", calibration.process_bytes},
           {"links", std::move(links)},
           {"operators", std::move(operators)}};
@@ -120,10 +122,12 @@ Calibration calibration_from_json(const json& read) {
       .cores = read.at("cores"),
       .time = read.at("time"),
       .engine = read.at("engine"),
-      .speed = {read.at("flops_per_second"), read.at("bytes_per_second")},
+      .speed = {read.at("flops_per_second"), read.at("bytes_per_second"),
+                read.value("others", 0.0)},
       .process_bytes = read.at("process_bytes"),
       .links = {},
       .operators = {},
+      .left_out = read.value("left_out", std::vector<std::string>{}),
   };
   for (const json& link : read.at("links")) calibration.links.push_back(link_from_json(link));
   for (const json& rate : read.at("operators"))

@@ -69,6 +69,7 @@ struct Calibration {
   /// Of all ranks; and of half of them, while the others do the same.
   std::vector<Link> links;
   std::vector<OperatorRate> operators;
+  std::vector<std::string> left_out = {};  // what the time was too short for, in words
 };
 
 /// $XDG_CACHE_HOME/heddle/calibration.json.

@@ -38,7 +38,8 @@ json to_json(const Check& check) {
           {"build", check.build},
           {"local_ranks", check.local_ranks},
           {"threads", check.threads},
-          {"work", check.work}};
+          {"work", check.work},
+          {"others", check.others}};
 }
 
 Check check_from_json(const json& read) {
@@ -53,7 +54,8 @@ Check check_from_json(const json& read) {
           .build = read.value("build", std::string()),
           .local_ranks = read.value("local_ranks", int64_t{1}),
           .threads = read.value("threads", int64_t{1}),
-          .work = read.value("work", WorkRatios())};
+          .work = read.value("work", WorkRatios()),
+          .others = read.value("others", 0.0)};
 }
 
 /// None where there is no file or it is no JSON; an entry that is no check is left out. An error
@@ -81,9 +83,14 @@ double student(double freedom) {
   return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
+// "+4 %"; "3.1 times" where a share would have to be read twice.
+std::string off(double share) {
+  return share < 1 ? fmt::format("{:+.0f} %", share * 100) : fmt::format("{:.1f} times", share + 1);
+}
 std::string off(double least, double most) {
-  if (most - least < 0.005) return fmt::format("{:+.0f} %", most * 100);
-  return fmt::format("{:+.0f} to {:+.0f} %", least * 100, most * 100);
+  if (most - least < 0.005) return off(most);
+  if (most < 1) return fmt::format("{:+.0f} to {:+.0f} %", least * 100, most * 100);
+  return fmt::format("{} to {}", off(least), off(most));
 }
 
 }  // namespace
@@ -146,8 +153,13 @@ double calibrated_here(const std::string& device) {
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
                double since) {
   std::vector<double> steps, bytes, off_steps, off_bytes;
+  int64_t busy = 0;
   for (const Check& each : checks) {
     if (each.host != host || each.device != device || each.time < since) continue;
+    if (each.others > 0) {
+      ++busy;
+      continue;
+    }
     if (each.predicted_seconds <= 0 || each.predicted_bytes <= 0) continue;
     if (each.measured_seconds <= 0 || each.measured_bytes <= 0) continue;
     steps.push_back(each.measured_seconds / each.predicted_seconds);
@@ -155,18 +167,23 @@ Trust trust_in(const std::vector<Check>& checks, const std::string& host, const 
     off_steps.push_back(steps.back() - 1);
     off_bytes.push_back(bytes.back() - 1);
   }
-  if (steps.empty()) return {};
+  const std::string left_out =
+      busy == 0 ? ""
+                : fmt::format("{} here on a busy machine, not counted",
+                              busy == 1 ? "a run" : fmt::format("{} runs", busy));
+  if (steps.empty()) return {0, left_out, {}, {}};
   std::vector<double> sizes;
   for (const double each : off_steps) sizes.push_back(std::abs(each));
   std::ranges::sort(sizes);
   const auto [least, most] = std::ranges::minmax(off_steps);
   const auto [least_bytes, most_bytes] = std::ranges::minmax(off_bytes);
-  return {sizes[sizes.size() / 2],
-          fmt::format("the last {} here since it was calibrated: steps {}, memory {} of what was "
-                      "predicted",
-                      steps.size() == 1 ? "run" : fmt::format("{} runs", steps.size()),
-                      off(least, most), off(least_bytes, most_bytes)),
-          spread_of(steps), spread_of(bytes)};
+  return {
+      sizes[sizes.size() / 2],
+      fmt::format("the last {} here since it was calibrated: steps {}, memory {} of what was "
+                  "predicted{}{}",
+                  steps.size() == 1 ? "run" : fmt::format("{} runs", steps.size()),
+                  off(least, most), off(least_bytes, most_bytes), busy == 0 ? "" : "; ", left_out),
+      spread_of(steps), spread_of(bytes)};
 }
 
 }  // namespace heddle::cost

@@ -25,6 +25,7 @@ struct Check {
   std::string build;                                   // of the program that ran it
   int64_t local_ranks = 1, threads = 1;                // on this host; of each
   WorkRatios work;                                     // by the rates as they were calibrated
+  double others = 0;  // the share of the host's cores that others took from it; 0: it was alone
 };
 
 /// $XDG_CACHE_HOME/heddle/checks.json.
@@ -54,7 +55,8 @@ struct Trust {
   std::optional<Spread> step, peak;  // of a step's time and of the peak, where there were enough
 };
 
-/// From the runs on that host and device since a time, of any number of ranks.
+/// From the runs on that host and device since a time, of any number of ranks, but for those of a
+/// machine that others used: how long they took says nothing of the next.
 Trust trust_in(const std::vector<Check>& checks, const std::string& host, const std::string& device,
                double since);
 /// The same on this host, by its files, since it was calibrated.

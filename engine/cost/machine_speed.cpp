@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/cost/cpu_use.h"
 #include "engine/launch/spawn.h"
 
 namespace heddle::cost {
@@ -60,7 +61,11 @@ double on_all_cores(const Measure& measure) {
 }  // namespace
 
 MachineSpeed measure_machine_speed() {
-  return {on_all_cores(flops_of_core), on_all_cores(bytes_of_core)};
+  const CpuTimes before = cpu_times();
+  MachineSpeed speed{on_all_cores(flops_of_core), on_all_cores(bytes_of_core)};
+  const CpuUse use = cpu_use(before, cpu_times());
+  if (use.is_busy()) speed.others = use.others;
+  return speed;
 }
 
 }  // namespace heddle::cost

@@ -7,6 +7,7 @@ namespace heddle::cost {
 struct MachineSpeed {
   double flops_per_second = 0;  // multiply-adds on what the caches hold
   double bytes_per_second = 0;  // copied, read and written, of what they do not
+  double others = 0;            // the share of all cores that other processes used meanwhile
 
   bool operator==(const MachineSpeed&) const = default;
 };

@@ -126,6 +126,13 @@ class Chooser {
   void age(const Calibration& used, Rates& rates) const {
     if (host_.time - used.time > kOld)
       rates.remarks.push_back(fmt::format("calibrated {} ago", age_words(host_.time - used.time)));
+    if (used.speed.others > 0)
+      rates.remarks.push_back(
+          fmt::format("calibrated while other programs used {:.0f} % of the cores; heddle-engine "
+                      "calibrate measures again",
+                      used.speed.others * 100));
+    for (const std::string& what : used.left_out)
+      rates.remarks.push_back(fmt::format("not calibrated for lack of time: {}", what));
     if (used.engine != host_.engine)
       rates.remarks.push_back(
           fmt::format("calibrated by version {}, and this is {}", used.engine, host_.engine));
@@ -150,6 +157,14 @@ Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
   return rates;
 }
 
+std::string busy_words(const MachineSpeed& now) {
+  if (now.others == 0) return {};
+  return fmt::format(
+      "other programs use {:.0f} % of this machine's cores now: steps take longer while they do; "
+      "the prediction is of the machine by itself",
+      now.others * 100);
+}
+
 std::string speed_remark(const Calibration& calibration, const MachineSpeed& now, double time) {
   constexpr double kWorthSaying = 0.1;
   const MachineSpeed& then = calibration.speed;
@@ -158,7 +173,7 @@ std::string speed_remark(const Calibration& calibration, const MachineSpeed& now
                          then.bytes_per_second / now.bytes_per_second) /
                             2 -
                         1;
-  if (std::abs(slower) < kWorthSaying) return {};
+  if (std::abs(slower) < kWorthSaying || (slower > 0 && now.others > 0)) return {};
   return fmt::format(
       "calibrated {} ago, and the machine is {} now: steps may take {:.0f} % {} than predicted; "
       "heddle-engine calibrate measures again",

@@ -57,8 +57,11 @@ struct Host {
 Rates rates_of(const std::vector<Calibration>& calibrations, const Host& host,
                const GroupKinds& groups);
 
+/// "other programs use 63 % of this machine's cores now: …"; empty where they leave it alone.
+std::string busy_words(const MachineSpeed& now);
+
 /// "calibrated 3 hours ago, and the machine is slower now: steps may take 24 % longer …": nothing
-/// where it is within a tenth of what it was.
+/// where it is within a tenth of what it was, or where other programs make it slow.
 std::string speed_remark(const Calibration& calibration, const MachineSpeed& now, double time);
 
 /// The newest of a host.

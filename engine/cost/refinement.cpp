@@ -18,7 +18,7 @@ constexpr double kMost = 4;
 bool is_at(const Check& check, const RunPlace& place) {
   return check.host == place.host && check.device == place.device && check.build == place.build &&
          check.local_ranks == place.local_ranks && check.threads == place.threads &&
-         check.time >= place.since;
+         check.time >= place.since && check.others == 0;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct RunPlace {
 
 /// From the last ten runs at that place: of each kind of work the median over those that had some,
 /// where a run counts half as much as the one five runs after it. Never below a quarter, or above
-/// four times.
+/// four times. Runs on a machine that others used do not count.
 Refinement refinement_of(const std::vector<Check>& checks, const RunPlace& place);
 
 /// "refined by 3 runs here, the newest on 2026-11-26 UTC": empty of none.

@@ -271,7 +271,9 @@ Result<Program> Catalogue::find_program(const std::string& name) const {
 }
 
 const Device* Catalogue::of_driver(std::string_view gpu) const {
-  if (has_word(gpu, "MIG")) return nullptr;  // a part of one
+  // A part of one, or another chip of nearly the same name.
+  for (const char* other : {"MIG", "Laptop", "Max-Q", "D", "Ti"})
+    if (has_word(gpu, other)) return nullptr;
   const Device* found = nullptr;
   size_t most = 0;
   for (const auto& [name, device] : devices)

@@ -74,6 +74,15 @@ std::vector<Contradiction> contradictions(const Node& node) {
   Checks checks;
   checks.ascending("base_us", node.base_us);
   checks.ascending("step_us", node.step_us);
+  if (node.part > 0 && node.devices % node.part != 0)
+    checks.found.push_back(
+        {"part", fmt::format("{} devices do not divide into parts of {}", node.devices, node.part),
+         "a divisor of devices"});
+  else if (node.part > 0 && node.nics % (node.devices / node.part) != 0)
+    checks.found.push_back({"part",
+                            fmt::format("{} network cards do not divide among {} parts", node.nics,
+                                        node.devices / node.part),
+                            "parts that have as many network cards each"});
   for (const RatesField& field : measured_rates()) {
     const std::vector<LinkRate>& rates = node.*field.member;
     for (size_t i = 0; i < rates.size(); ++i) {

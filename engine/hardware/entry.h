@@ -48,6 +48,9 @@ struct Node {
   std::string network;  // that joins such nodes unless another one is asked for
   int64_t devices = 0;
   int64_t nics = 0;
+  /// Devices that are used together where a run may leave some of a node unused, as a tray of a
+  /// rack; 0: a run takes whole nodes.
+  int64_t part = 0;
 
   Number link_gb_per_s;  // of a device to the others, one way, at most
   Number link_reach;     // the share of it that a ring reaches

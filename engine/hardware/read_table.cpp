@@ -68,11 +68,12 @@ class TableReader {
       member = recipe::read_strings(*node, complain(key)).value_or(member);
   }
 
-  void integer(const std::string& key, int64_t& member, int64_t least, int64_t most) {
+  void integer(const std::string& key, int64_t& member, int64_t least, int64_t most,
+               bool required = true) {
     const toml::node* node = find(key);
     if (node)
       member = recipe::read_integer(*node, least, most, complain(key)).value_or(member);
-    else if (member == 0)
+    else if (member == 0 && required)
       missing(key, recipe::range_words(least, most));
   }
 
@@ -275,11 +276,17 @@ void read_table(const toml::table& table, const TablePlace& place, Node& entry,
   TableReader reader = begun(table, place, entry, report);
   reader.text("device", entry.device, "the name of a [device.NAME]");
   reader.text("network", entry.network, "the name of a [network.NAME]");
+  // What another node is parted into need not part this one.
+  if (table.contains("devices")) entry.part = 0;
   reader.integer("devices", entry.devices, 1, 1024);
   reader.integer("nics", entry.nics, 1, 1024);
+  reader.integer("part", entry.part, 1, 1024, false);
   reader.number("usd_per_device_hour", entry.usd_per_device_hour, 0.001, 10'000, "US dollars",
                 false);
   read_numbers(reader, entry);
+  // What another node's links were measured with does not hold for links of another rate.
+  if (table.contains("link_gb_per_s"))
+    for (const RatesField& field : measured_rates()) (entry.*field.member).clear();
   for (const RatesField& field : measured_rates()) reader.rates(field.key, entry.*field.member);
   reader.no_others();
 }
@@ -312,7 +319,6 @@ void take_over(Node& entry) {
       guessed(rate.gb_per_s.origin, rate.gb_per_s.source, entry.name);
     }
   entry.title.clear();
-  entry.device.clear();
   entry.usd_per_device_hour = {};  // what is built alike may cost anything
 }
 

@@ -227,6 +227,9 @@ OrderedJson to_json(const Document& document) {
                             })},
       {"uncertain", document.uncertain},
       {"uncertain_words", document.uncertain_words},
+      {"refined_by_runs", document.refined_by_runs},
+      {"never_measured", document.never_measured},
+      {"busy_now", document.busy_now},
       {"sources", document.sources},
       {"remarks", document.remarks},
       {"published", document.published},
@@ -269,6 +272,9 @@ Document from_json(const Json& json) {
     document.bytes_by_group[group] = bytes_from(bytes);
   read("uncertain", document.uncertain);
   read("uncertain_words", document.uncertain_words);
+  read("refined_by_runs", document.refined_by_runs);
+  read("never_measured", document.never_measured);
+  read("busy_now", document.busy_now);
   read("sources", document.sources);
   read("remarks", document.remarks);
   read("published", document.published);

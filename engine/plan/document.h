@@ -135,7 +135,13 @@ struct Document {
   std::vector<Exposed> exposed;                   // the longest first
   double uncertain = 0;              // the share by which such predictions have been wrong
   std::string uncertain_words;       // where that is from
-  std::optional<Interval> interval;  // where enough such predictions were compared with runs
+  std::optional<Interval> interval;  // of `step_seconds` and `peak_bytes`, which are in it
+  /// Finished runs by which `step_seconds` and the timelines are refined; 0: they are as calibrated
+  /// or as published.
+  int64_t refined_by_runs = 0;
+  /// On hardware on which nothing of this executor was ever measured: that, in a sentence.
+  std::string never_measured;
+  std::string busy_now;              // who else uses this machine now, in a sentence; empty: nobody
   std::vector<std::string> sources;  // of the figures behind it
   std::vector<std::string> remarks;  // what is not counted, guessed or old
   /// What others have measured of runs like it, the most alike first, in words with their sources.

@@ -36,10 +36,12 @@ struct SearchResult {
   std::string hardware, hardware_words;
   int64_t ranks = 1;
   int64_t tokens_per_step = 0;
-  int64_t limit_bytes = 0;     // 0: none is known
-  std::vector<Found> front;    // fits; the fastest first, each of the others needs less memory
-  std::optional<Found> given;  // the recipe as it is, where it can be planned
-  std::string given_why;       // why not that
+  int64_t limit_bytes = 0;          // 0: none is known
+  int64_t margin_bytes = 0;         // that the device has besides: what is not known of it yet
+  std::string never_measured = {};  // as plan::Document's
+  std::vector<Found> front;         // fits; the fastest first, each of the others needs less memory
+  std::optional<Found> given;       // the recipe as it is, where it can be planned
+  std::string given_why;            // why not that
   std::vector<Alternative> alternatives;
   std::optional<Found> least;          // where nothing fits: what lacks least
   std::vector<std::string> closed_by;  // and what would close it

@@ -50,6 +50,26 @@ std::vector<Row> nearest(const std::vector<Row>& rows, const recipe::Recipe& rec
   return found;
 }
 
+std::string far_above(const std::vector<Row>& rows, const recipe::Recipe& recipe,
+                      const std::string& hardware, double tokens_per_second_per_rank) {
+  constexpr double kFar = 1.25, kSameSize = 0.1, kRankOctaves = 2;
+  const bool eight = recipe.precision.float8 != recipe::Float8::none;
+  const std::string node = hardware.substr(0, hardware.find('@'));
+  const Row* best = nullptr;
+  for (const Row& row : rows) {
+    if (row.hardware != node || (row.precision == "fp8") != eight) continue;
+    if (row.seq_len != recipe.data.seq_len || size_apart(row, recipe) > kSameSize) continue;
+    if (octaves(row.ranks, recipe.hardware.ranks) > kRankOctaves) continue;
+    if (!best || row.tokens_per_second_per_rank > best->tokens_per_second_per_rank) best = &row;
+  }
+  if (!best || tokens_per_second_per_rank <= kFar * best->tokens_per_second_per_rank) return {};
+  return fmt::format(
+      "the plan promises {:.0f} % more than the best that others have published of this recipe, "
+      "{:.0f} tokens/s a GPU ({}): treat it with care",
+      100 * (tokens_per_second_per_rank / best->tokens_per_second_per_rank - 1),
+      best->tokens_per_second_per_rank, best->framework);
+}
+
 std::string words(const Row& row) {
   return fmt::format(
       "{:.0f} tokens/s a GPU: {} on {} × {}, sequence {}, micro-batch {}, tp {} pp {} cp {}, {}{} "

@@ -17,6 +17,12 @@ double distance(const Row& row, const recipe::Recipe& recipe, const std::string&
 std::vector<Row> nearest(const std::vector<Row>& rows, const recipe::Recipe& recipe,
                          const std::string& hardware, size_t most);
 
+/// "the plan promises 41 % more than …", where a plan of so many tokens a second is far above the
+/// best of those that have the same recipe: model, hardware, precision and sequence, and as many
+/// ranks within a factor of four. Empty where it is not, or none has.
+std::string far_above(const std::vector<Row>& rows, const recipe::Recipe& recipe,
+                      const std::string& hardware, double tokens_per_second_per_rank);
+
 /// "9,511 tokens/s a GPU: Llama3-8B on 8 × h100-sxm, sequence 8192, micro-batch 1, tp 1 pp 1 cp 2,
 /// fp8 (NeMo 24.07: …)".
 std::string words(const Row& row);

@@ -18,7 +18,9 @@ std::optional<MixPart> read_mix_part(const toml::node& node, const std::string& 
   MixPart part;
   bool sound = true;
   for (const auto& [key, value] : *table) {
-    if (key == "text") {
+    if (key == "text" && complain_of_address(complain, value)) {
+      sound = false;
+    } else if (key == "text") {
       const auto text = read_strings(value, complain);
       sound &= text.has_value();
       if (text) part.text = *text;

@@ -8,6 +8,10 @@
 
 namespace heddle::recipe {
 
+/// "data.text: corpus.txt is empty", an error that begins with a key, as a fault where that key is
+/// written; any other error as a fault of the file.
+Fault fault_of(const Parsed& parsed, const std::string& message);
+
 /// A line a fault.
 std::string lines_of(const std::vector<Fault>& faults);
 

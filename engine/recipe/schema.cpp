@@ -421,6 +421,10 @@ Field Field::names(std::vector<std::string> of_choices) && {
 
 Field Field::files(std::string patterns) && {
   info.files = std::move(patterns);
+  read = [read = std::move(read)](const toml::node& node, Recipe& recipe,
+                                  const Complain& complain) {
+    if (!complain_of_address(complain, node)) read(node, recipe, complain);
+  };
   return std::move(*this);
 }
 

@@ -21,7 +21,7 @@ const std::vector<Limit>& limits() {
        [](const Recipe& r) { return r.wrapping.reshard_after_forward > 0; },
        "resharding to smaller groups", "true | false"},
       {"parallelism.async_tp", [](const Recipe& r) { return r.parallelism.async_tp; },
-       "async_tp, it can only plan with it", "false"},
+       "async_tp: only plans of other programs know it", "false"},
   };
   return all;
 }

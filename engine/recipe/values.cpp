@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 
 namespace heddle::recipe {
@@ -10,6 +11,16 @@ namespace {
 std::string grouped(int64_t value) {
   if (value < 1000) return fmt::format("{}", value);
   return fmt::format("{},{:03}", grouped(value / 1000), value % 1000);
+}
+
+// Letters, digits, "+", "-" and "." before "://" (RFC 3986).
+bool is_address(std::string_view text) {
+  const size_t end = text.find("://");
+  if (end == 0 || end == std::string_view::npos) return false;
+  return std::ranges::all_of(text.substr(0, end), [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) ||
+           std::string_view("+-.").find(letter) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -46,6 +57,20 @@ void complain_of_type(const Complain& complain, const toml::node& node, const st
 std::string range_words(int64_t low, int64_t high) {
   return high == kAny ? fmt::format("{} or more", low)
                       : fmt::format("{} to {}", low, grouped(high));
+}
+
+bool complain_of_address(const Complain& complain, const toml::node& node) {
+  if (const toml::array* array = node.as_array())
+    return std::ranges::any_of(*array, [&](const toml::node& element) {
+      return element.is_string() && complain_of_address(complain, element);
+    });
+  const auto text = node.value_exact<std::string>();
+  if (!text || !is_address(*text)) return false;
+  constexpr std::string_view kFile = "file://";
+  complain(node, quote(*text) + " is an address, and files are reached by paths alone",
+           "a path; mount a bucket, download a dataset",
+           text->starts_with(kFile) ? text->substr(kFile.size()) : "");
+  return true;
 }
 
 std::optional<int64_t> read_integer(const toml::node& node, int64_t low, int64_t high,

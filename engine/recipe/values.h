@@ -30,6 +30,9 @@ std::string describe(const toml::node& node);
 void complain_of_type(const Complain& complain, const toml::node& node, const std::string& type,
                       const std::string& valid = "");
 
+/// Complains, and returns true, where a path or one of a list is an address as "s3://bucket".
+bool complain_of_address(const Complain& complain, const toml::node& node);
+
 inline constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 
 /// "1 or more", "1 to 1,048,576".

@@ -1,18 +1,21 @@
 #include "engine/search/search.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/clock.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/hardware/nodes_in_use.h"
 #include "engine/recipe/parse.h"
 #include "engine/search/alternatives.h"
-#include "engine/search/estimate.h"
+#include "engine/search/families.h"
 #include "engine/search/refine.h"
 #include "engine/train/capture_memory.h"
 #include "engine/train/machine.h"
 #include "engine/train/predict.h"
+#include "engine/train/published_interval.h"
 
 namespace heddle::search {
 namespace {
@@ -23,14 +26,16 @@ constexpr int64_t kLayersToPlan = 2400;
 constexpr size_t kLeastPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
-constexpr size_t kRefined = 3;
-constexpr double kSlowest = 2;  // times the fastest step: what is slower is nobody's choice
+constexpr size_t kRefined = 8;         // families, the most promising first
+constexpr size_t kPlansABudget = 25;   // a layout with a budget is planned that many times in it
+constexpr double kSlowest = 2;         // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
 constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
 
-struct Rated {
+struct Planned {
   Choice choice;
-  Estimate estimate;
+  plan::Found found;
+  std::vector<int64_t> stage_bytes;  // by pipeline rank
 };
 
 class Search {
@@ -43,6 +48,9 @@ class Search {
     if (auto ready = prepare(); !ready) return fail(ready);
     if (auto rated = rate(); !rated) return fail(rated);
     result_.complete = plan_all();
+    if (result_.complete && planned_.empty())
+      return fail("none of the {} layouts of {} ranks can be planned: {}", result_.candidates,
+                  question_.ranks, refused_);
     finish();
     result_.seconds = seconds_since(begin);
     return std::move(result_);
@@ -53,8 +61,10 @@ class Search {
     const recipe::Recipe plain = with(question_.recipe, {.dp_shard = question_.ranks});
     auto machine = train::machine_of(plain, question_.hardware, "heddle");
     if (!machine) return fail(machine);
-    if (!train::is_this_machine(question_.hardware))
+    if (!train::is_this_machine(question_.hardware)) {
       entry_ = *hardware::load_catalogue().find(question_.hardware);
+      entry_->node = hardware::in_use(entry_->node, question_.ranks);
+    }
     result_.hardware = machine->name;
     result_.hardware_words = machine->words;
     result_.ranks = question_.ranks;
@@ -62,6 +72,12 @@ class Search {
         question_.recipe.training.global_batch * question_.recipe.data.seq_len;
     result_.limit_bytes =
         question_.memory_limit > 0 ? question_.memory_limit : machine->limit_bytes;
+    result_.never_measured = machine->never_measured;
+    if (question_.memory_limit == 0 && !machine->never_measured.empty()) {
+      result_.margin_bytes =
+          static_cast<int64_t>(train::kMemoryMargin * static_cast<double>(machine->limit_bytes));
+      result_.limit_bytes -= result_.margin_bytes;
+    }
     node_devices_ = machine->node_devices;
     process_bytes_ = machine->rates.process_bytes;
     return {};
@@ -103,10 +119,16 @@ class Search {
       if (hooks_.cancelled()) return false;
       plan_obvious(obvious);
     }
-    const size_t spread = to_plan_ / 4, refined = to_plan_ / 6;
+    const size_t spread = to_plan_ / 4, refined = to_plan_ / 3;
     if (!plan_fastest(to_plan_ - spread - refined)) return false;
     if (!refine_best(refined)) return false;
-    return plan_spread(to_plan_);
+    if (!plan_spread(to_plan_)) return false;
+    // All may be too large by their bounds: what lacks least is worth knowing.
+    for (const Rated& rated : rated_) {
+      if (!planned_.empty() || hooks_.cancelled()) break;
+      plan(rated.choice);
+    }
+    return !hooks_.cancelled();
   }
 
   void plan_given() {
@@ -160,27 +182,76 @@ class Search {
   }
 
   bool refine_best(size_t most) {
-    std::vector<std::pair<double, size_t>> order;
-    for (size_t i = 0; i < planned_.size(); ++i)
-      if (planned_[i].found.fits && planned_[i].choice.overrides.empty())
-        order.emplace_back(planned_[i].found.step_seconds, i);
-    std::ranges::sort(order);
-    if (order.size() > kRefined) order.resize(kRefined);
+    if (result_.limit_bytes == 0) return true;
     const size_t until = planned_.size() + most;
-    for (const auto& [seconds, index] : order)
-      for (const double share : {1.0, 0.85}) {
-        if (hooks_.cancelled()) return false;
-        if (planned_.size() >= until) return true;
-        const auto better = mixed_recomputation(question_, planned_[index].choice, stages_of(index),
-                                                result_.limit_bytes, share, *estimator_);
-        if (!better) break;
-        const Planned* planned = plan(*better);
-        if (planned && planned->found.fits) break;
-      }
+    size_t refined = 0, budgets = std::max<size_t>(to_plan_ / kPlansABudget, 1);
+    for (const Family& family : families_of(rated_, result_.limit_bytes)) {
+      if (refined++ == kRefined || planned_.size() >= until) break;
+      if (hooks_.cancelled()) return false;
+      if (best_ && kBoundIsOff * family.promise >= *best_) break;
+      spend_memory(family);
+      if (budgets == 0) continue;
+      if (hooks_.cancelled()) return false;
+      --budgets;
+      spend_by_budget(family);
+    }
     return true;
   }
 
-  std::vector<int64_t> stages_of(size_t index) const { return planned_[index].stage_bytes; }
+  /// Some layers are recomputed in another way than the others.
+  void spend_memory(const Family& family) {
+    const std::optional<Planned> fits = fastest_that_fits(family);
+    if (!fits) return;
+    for (const double share : {1.0, 0.85}) {
+      const auto better = mixed_recomputation(question_, fits->choice, fits->stage_bytes,
+                                              result_.limit_bytes, share, *estimator_);
+      if (!better) return;
+      const Planned* planned = plan(*better);
+      if (planned && planned->found.fits) return;
+    }
+  }
+
+  std::optional<Planned> fastest_that_fits(const Family& family) {
+    std::vector<Rated> ways = family.ways;
+    std::ranges::sort(ways, {}, [](const Rated& way) { return way.estimate.seconds; });
+    for (const Rated& way : ways) {
+      if (!likely_fits(way)) continue;
+      const Planned* planned = plan(way.choice);
+      if (planned && planned->found.fits) return *planned;
+    }
+    return std::nullopt;
+  }
+
+  /// Each layer keeps what is dearest to make again, as far as memory allows. A budget is a share
+  /// of the way from the memory of full recomputation to that of none.
+  void spend_by_budget(const Family& family) {
+    using recipe::RecomputeMode;
+    if (question_.fixed.contains("recompute.mode") ||
+        question_.fixed.contains("recompute.budget") || !question_.recipe.overrides.empty())
+      return;
+    const auto stages_with = [&](RecomputeMode mode) {
+      Choice choice = family.layout;
+      choice.recompute = mode;
+      const Planned* planned = plan(choice);
+      return planned ? planned->stage_bytes : std::vector<int64_t>();
+    };
+    const std::vector<int64_t> none = stages_with(RecomputeMode::none),
+                               full = stages_with(RecomputeMode::full);
+    double budget = 1;
+    for (size_t rank = 0; rank < std::min(none.size(), full.size()); ++rank)
+      if (none[rank] > result_.limit_bytes && none[rank] > full[rank])
+        budget = std::min(budget, static_cast<double>(result_.limit_bytes - full[rank]) /
+                                      static_cast<double>(none[rank] - full[rank]));
+    constexpr double kStep = 0.01, kBack = 0.04;
+    budget = std::floor(budget / kStep) * kStep;
+    for (int tries = 2; tries > 0 && budget > 0 && budget < 1; --tries, budget -= kBack) {
+      Choice choice = family.layout;
+      choice.recompute = RecomputeMode::budget;
+      choice.budget = budget;
+      const Planned* planned = plan(choice);
+      if (planned && planned->found.fits) return;
+    }
+  }
 
   /// Along the front that is expected, so that what needs less memory is known as well.
   bool plan_spread(size_t until) {
@@ -201,12 +272,6 @@ class Search {
     }
     return true;
   }
-
-  struct Planned {
-    Choice choice;
-    plan::Found found;
-    std::vector<int64_t> stage_bytes;  // by pipeline rank
-  };
 
   /// Nothing where the recipe cannot be run so; `refused_` says why.
   const Planned* plan(const Choice& choice) {

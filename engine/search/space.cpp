@@ -169,6 +169,7 @@ class Enumeration {
           choice.reshard = frees;
           for (const RecomputeMode again : recompute) {
             choice.recompute = again;
+            choice.budget = again == RecomputeMode::budget ? own.recompute.budget : 0;
             each_(choice);
           }
         }
@@ -187,7 +188,7 @@ std::string one(const char* name, int64_t degree) {
   return degree > 1 ? fmt::format("{} {}", name, degree) : "";
 }
 
-std::string in_words(RecomputeMode mode) {
+std::string in_words(RecomputeMode mode, double budget) {
   switch (mode) {
     case RecomputeMode::none:
       return "no recomputation";
@@ -196,7 +197,7 @@ std::string in_words(RecomputeMode mode) {
     case RecomputeMode::selective:
       return "selective recomputation";
     case RecomputeMode::budget:
-      return "recomputation by a budget";
+      return fmt::format("recomputation by a budget of {:.3g}", budget);
   }
   return "";
 }
@@ -237,24 +238,27 @@ recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
   int64_t& reshard = changed.wrapping.reshard_after_forward;
   if (choice.reshard != (reshard != 0)) reshard = choice.reshard ? -1 : 0;
   changed.recompute.mode = choice.recompute;
+  if (choice.recompute == RecomputeMode::budget) changed.recompute.budget = choice.budget;
   changed.overrides = choice.overrides;
   return changed;
 }
 
 Choice choice_of(const recipe::Recipe& resolved) {
   const recipe::Parallelism& p = resolved.parallelism;
-  return {.pp = p.pp,
-          .dp_replicate = p.dp_replicate,
-          .dp_shard = p.dp_shard,
-          .cp = p.cp,
-          .tp = p.tp,
-          .cp_mode = p.cp_mode,
-          .schedule = p.pp_schedule,
-          .sequences = resolved.micro_batch_size(),
-          .micro_batches = resolved.micro_batches(),
-          .reshard = resolved.wrapping.reshard_after_forward != 0,
-          .recompute = resolved.recompute.mode,
-          .overrides = resolved.overrides};
+  return {
+      .pp = p.pp,
+      .dp_replicate = p.dp_replicate,
+      .dp_shard = p.dp_shard,
+      .cp = p.cp,
+      .tp = p.tp,
+      .cp_mode = p.cp_mode,
+      .schedule = p.pp_schedule,
+      .sequences = resolved.micro_batch_size(),
+      .micro_batches = resolved.micro_batches(),
+      .reshard = resolved.wrapping.reshard_after_forward != 0,
+      .recompute = resolved.recompute.mode,
+      .budget = resolved.recompute.mode == RecomputeMode::budget ? resolved.recompute.budget : 0,
+      .overrides = resolved.overrides};
 }
 
 std::vector<std::string> sets_of(const Question& question, const Choice& choice) {
@@ -272,6 +276,7 @@ std::vector<std::string> sets_of(const Question& question, const Choice& choice)
                                                "wrapping.buckets",
                                                "wrapping.reshard_after_forward",
                                                "recompute.mode",
+                                               "recompute.budget",
                                                "override",
                                                "hardware.name"};
   recipe::Recipe wanted = with(question.recipe, choice);
@@ -303,7 +308,7 @@ std::string words_of(const Choice& choice) {
                             choice.sequences == 1 ? "" : "s")
               : fmt::format(", {} micro-batches of {}", choice.micro_batches, choice.sequences);
   if (choice.pp > 1) text += ", " + in_words(choice.schedule);
-  text += ", " + in_words(choice.recompute);
+  text += ", " + in_words(choice.recompute, choice.budget);
   if (!choice.overrides.empty()) text += " but for some layers";
   if (choice.dp_shard * choice.cp > 1) text += choice.reshard ? "" : ", parameters stay gathered";
   return text;

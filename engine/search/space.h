@@ -20,6 +20,7 @@ struct Choice {
   int64_t micro_batches = 1;  // of a data-parallel rank in a step
   bool reshard = true;        // gathered parameters are freed after forward
   recipe::RecomputeMode recompute = recipe::RecomputeMode::none;
+  double budget = 0;                             // of that mode; 0 in the others
   std::vector<recipe::Override> overrides = {};  // layers that are recomputed in another way
 
   bool operator==(const Choice&) const = default;
@@ -51,7 +52,8 @@ std::string words_of(const Choice& choice);
 /// Calls `each` with every layout whose numbers divide as `resolve` asks for. Left out is what no
 /// rank is better off with: more than 32,768 tokens at a time where one sequence has fewer, which
 /// take memory and make products no faster; fewer than 256 of a sequence that is cut, which leave
-/// it idle; and several sequences cut over ranks that could have had whole ones.
+/// it idle; and several sequences cut over ranks that could have had whole ones. Recomputation is
+/// none, selective or full; `refine.h` finds what is between them.
 void enumerate(const Question& question, const std::function<void(const Choice&)>& each);
 
 }  // namespace heddle::search

@@ -8,27 +8,6 @@
 #include "engine/train/resume.h"
 
 namespace heddle::train {
-namespace {
-
-// "data.text: corpus.txt is empty" → a fault at the line that sets data.text.
-recipe::Fault fault_of(const recipe::Parsed& parsed, const std::string& message) {
-  recipe::Fault fault;
-  fault.file = parsed.file;
-  fault.what = message;
-  const size_t colon = message.find(": ");
-  if (colon == std::string::npos || message.find_first_of(" /") < colon) return fault;
-  fault.key = message.substr(0, colon);
-  fault.what = message.substr(colon + 2);
-  if (const auto place = parsed.places.find(fault.key); place != parsed.places.end()) {
-    fault.file = place->second.file;
-    fault.line = place->second.line;
-    fault.column = place->second.column;
-  }
-  return fault;
-}
-
-}  // namespace
-
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_tokens,
                            const std::vector<std::string>& sets) {
   recipe::Parsed parsed = checkpoint::load_recipe_file(path, sets, ranks);
@@ -37,7 +16,7 @@ Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_t
 
   recipe::Recipe& recipe = parsed.recipe;
   auto fault = [&](const Error& error) {
-    return fail("{}", fault_of(parsed, error.message).str());
+    return fail("{}", recipe::fault_of(parsed, error.message).str());
   };
   std::vector<std::string> warnings;
   const auto vocabulary = data::vocabulary(recipe.model, recipe.data, &warnings);

@@ -10,6 +10,7 @@
 #include "engine/cost/checks.h"
 #include "engine/cost/gpu_calibration.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/hardware/nodes_in_use.h"
 #include "engine/probe/report.h"
 #include "engine/train/gpu_rates.h"
 #include "engine/train/rates.h"
@@ -41,16 +42,18 @@ Machine this_machine(const recipe::Recipe& recipe) {
   add_trust(machine);
   machine.sources = {"heddle-engine calibrate, on this machine"};
   machine.remarks = machine.rates.remarks;
-  if (std::string now = speed_now(); !now.empty()) machine.remarks.push_back(std::move(now));
+  SpeedNow now = speed_now();
+  machine.busy_now = std::move(now.busy);
+  if (!now.remark.empty()) machine.remarks.push_back(std::move(now.remark));
   return machine;
 }
 
+/// `entry`: its node has the devices that the ranks use.
 Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
                      cost::Executor executor) {
   constexpr double kGiB = 1 << 30;
   Machine machine;
   machine.name = entry.name;
-  machine.words = hardware::words(entry);
   machine.gpu = true;
   machine.rates =
       cost::catalogue_rates(entry, cost::placements(recipe::Layout(recipe), entry.node.devices),
@@ -129,10 +132,19 @@ Result<Machine> machine_of(const recipe::Recipe& recipe, const std::string& name
       return fail("numbers: {} = {:g}: no number of the catalogue, or beyond its range", key,
                   value);
   }
+  const hardware::Node node = entry->node;
+  const std::string words = hardware::words(*entry);
+  entry->node = hardware::in_use(node, recipe.hardware.ranks);
   Machine machine = of_catalogue(*entry, recipe, runs.value_or(cost::Executor::compiled));
+  machine.words = words;
+  machine.node = node;
+  if (std::string unused = hardware::unused_words(node, recipe.hardware.ranks); !unused.empty())
+    machine.remarks.push_back(std::move(unused));
   if (!runs) add_program(machine, *program, *entry);
   if (runs == cost::Executor::heddle && entry->name == cost::measured_name(host_name()))
     add_runs_here(machine, recipe.hardware.ranks);
+  else if (runs == cost::Executor::heddle)
+    machine.never_measured = fmt::format("Heddle has never run on {}", entry->device.title);
   for (const recipe::Fault& fault : catalogue.faults) machine.remarks.push_back(fault.str());
   return machine;
 }

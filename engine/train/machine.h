@@ -26,12 +26,14 @@ struct Machine {
   bool gpu = false;
   cost::Rates rates;
   int64_t limit_bytes = 0;   // of a rank; 0: not known
-  int64_t node_devices = 0;  // of a cluster's nodes, each for one rank; 0: no cluster
+  hardware::Node node;       // of a cluster, as it is sold
+  int64_t node_devices = 0;  // of it that the ranks use, each for one; 0: no cluster
   double peak_flops = 0;     // of a rank's device, in bf16 or `eight_bits`; 0: not known
   bool eight_bits = false;   // products are
   double uncertain = 0;      // see plan::Document
   std::string uncertain_words;
-  std::optional<ProgramPlace> program;  // who runs the step, where it is none of cost::Executor
+  std::string never_measured, busy_now;  // likewise
+  std::optional<ProgramPlace> program;   // who runs the step, where it is none of cost::Executor
   std::vector<std::string> sources;
   std::vector<std::string> remarks;
 };

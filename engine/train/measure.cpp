@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros.h>
@@ -124,6 +125,14 @@ Beside measure_beside(c10d::Backend& group, int64_t rounds, const Start& start) 
   return {median(std::move(seconds)), std::max(0.0, median(std::move(lost)))};
 }
 
+// Whether no rank's time is over: the same on all of them.
+bool in_time(c10d::Backend& group, Deadline deadline) {
+  if (deadline == kNoDeadline) return true;
+  Tensors late = {at::full({1}, Clock::now() > deadline ? 1.0F : 0.0F)};
+  group.allreduce(late)->wait();
+  return late.front().item<float>() == 0.0F;
+}
+
 // A model whose step has an operator of each kind.
 recipe::Recipe model_of(int64_t dim, int64_t layers, recipe::Precision precision,
                         recipe::Float8 float8 = recipe::Float8::none) {
@@ -178,7 +187,7 @@ Result<runtime::Executor> executor_of(const recipe::Recipe& recipe) {
   return runtime::Executor(std::move(*program));
 }
 
-Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
+Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums, Deadline deadline) {
   auto made = executor_of(recipe);
   if (!made) return fail(made);
   runtime::Executor& executor = *made;
@@ -187,6 +196,7 @@ Result<> add_steps(const recipe::Recipe& recipe, int steps, Sums& sums) {
   executor.run({batch}, step_inputs);
   std::vector<std::vector<double>> seconds(executor.program().instructions.size());
   for (int step = 0; step < steps; ++step) {
+    if (step > 0 && Clock::now() > deadline) break;
     runtime::Timeline timeline;
     executor.run({batch}, step_inputs, &timeline);
     const auto spans = timeline.take();
@@ -231,10 +241,12 @@ Sizes some_sizes() { return {.alone = spread(13), .beside = every(2, spread(13))
 
 Sizes few_sizes() { return {{4096, 256 << 10, 1 << 20, 4 << 20}, {4096, 1 << 20}, 7}; }
 
-cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes) {
+cost::Link measure_link(c10d::Backend& group, const std::string& transport, const Sizes& sizes,
+                        Deadline deadline) {
   cost::Link link{.transport = transport, .ranks = group.getSize()};
   Buckets buckets(sizes.alone.back(), group.getSize());
   for (const int64_t bytes : sizes.alone) {
+    if (!in_time(group, deadline)) break;
     const bool beside =
         std::find(sizes.beside.begin(), sizes.beside.end(), bytes) != sizes.beside.end();
     const int64_t rounds = std::clamp<int64_t>((int64_t{32} << 20) / bytes, 7, sizes.rounds);
@@ -276,20 +288,31 @@ Result<int64_t> measure_process() {
   return resident_bytes() - planned + kTraining;
 }
 
-Result<std::vector<cost::OperatorRate>> measure_operators() {
+Result<Operators> measure_operators(Deadline deadline) {
   using recipe::Precision, recipe::Float8;
+  struct Model {
+    const char* words;
+    recipe::Recipe recipe;
+    int steps;
+  };
+  const std::vector<Model> models = {
+      {"operators of narrow models", model_of(128, 1, Precision::fp32), 8},
+      {"operators of wider models", model_of(512, 2, Precision::fp32), 5},
+      {"operators in bf16", model_of(512, 1, Precision::bf16), 2},
+      {"operators of wide models", model_of(1024, 1, Precision::fp32), 3},
+      {"products in 8 bits", model_of(512, 1, Precision::bf16, Float8::tensorwise), 2}};
+  Operators operators;
   Sums sums;
-  for (const auto& [recipe, steps] : {std::pair(model_of(128, 1, Precision::fp32), 8),
-                                      {model_of(512, 2, Precision::fp32), 5},
-                                      {model_of(1024, 1, Precision::fp32), 3},
-                                      {model_of(512, 1, Precision::bf16), 2},
-                                      {model_of(512, 1, Precision::bf16, Float8::tensorwise), 2}})
-    if (const auto added = add_steps(recipe, steps, sums); !added) return fail(added);
-  std::vector<cost::OperatorRate> rates;
+  for (const Model& model : models) {
+    if (!sums.empty() && Clock::now() > deadline)
+      operators.left_out.emplace_back(model.words);
+    else if (const auto added = add_steps(model.recipe, model.steps, sums, deadline); !added)
+      return fail(added);
+  }
   for (const auto& [kind, sum] : sums)
-    rates.push_back({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind),
-                     sum.work / std::max(sum.seconds, 1e-6)});
-  return rates;
+    operators.rates.push_back({std::get<0>(kind), std::get<1>(kind), std::get<2>(kind),
+                               sum.work / std::max(sum.seconds, 1e-6)});
+  return operators;
 }
 
 }  // namespace heddle::train

@@ -11,6 +11,7 @@
 #include "engine/train/plan_hash.h"
 #include "engine/train/planner.h"
 #include "engine/train/predict_program.h"
+#include "engine/train/published_interval.h"
 #include "engine/train/rank_outcome.h"
 #include "engine/train/stage_parts.h"
 #include "engine/train/throughput.h"
@@ -77,17 +78,29 @@ void add(plan::Document& document, RankOutcome outcome, int64_t ranks) {
   if (!outcome.timeline.spans.empty()) document.timelines.push_back(std::move(outcome.timeline));
 }
 
-/// By how far runs on this host were off; nothing of too few.
+/// By how far runs on this host were off; nothing of too few. What is predicted is within: runs
+/// whose error the refinement has not taken up make it wider.
 std::optional<plan::Interval> interval_here(const plan::Document& document,
                                             const Machine& machine) {
   const cost::Trust trust = cost::trust_here(machine.gpu ? "cuda" : "cpu");
   if (!trust.step || !trust.peak) return std::nullopt;
   const auto bytes = static_cast<double>(document.peak_bytes);
-  return plan::Interval{document.step_seconds * trust.step->low,
-                        document.step_seconds * trust.step->high, bytes * trust.peak->low,
-                        bytes * trust.peak->high,
+  return plan::Interval{document.step_seconds * std::min(trust.step->low, 1.0),
+                        document.step_seconds * std::max(trust.step->high, 1.0),
+                        bytes * std::min(trust.peak->low, 1.0),
+                        bytes * std::max(trust.peak->high, 1.0),
                         "nine times in ten, by how far the runs here since it was calibrated were "
                         "off their predictions"};
+}
+
+/// How sure a plan is: by runs here, else by what was published of that hardware.
+void add_interval(plan::Document& document, const Machine& machine) {
+  document.refined_by_runs = machine.rates.refinement.runs;
+  document.never_measured = machine.never_measured;
+  document.busy_now = machine.busy_now;
+  if (machine.uncertain > 0) document.interval = interval_here(document, machine);
+  if (!document.interval && machine.rates.device)
+    add_published_interval(document, machine.eight_bits);
 }
 
 }  // namespace
@@ -146,7 +159,7 @@ Result<plan::Document> predict(const recipe::Recipe& asked, const Machine& machi
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   document.exposed.resize(std::min(document.exposed.size(), kMostExposed));
   add_throughput(document, recipe, machine.eight_bits);
-  if (machine.uncertain > 0) document.interval = interval_here(document, machine);
+  add_interval(document, machine);
   document.plan_seconds = seconds_since(begin);
   return document;
 }

@@ -1,13 +1,11 @@
 #include "engine/train/predict_program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 
 #include "base/clock.h"
 #include "engine/cost/program_memory.h"
 #include "engine/cost/program_time.h"
+#include "engine/train/published_interval.h"
 #include "engine/train/throughput.h"
 
 namespace heddle::train {
@@ -31,20 +29,6 @@ recipe::Recipe one_layer_of(const recipe::Recipe& recipe) {
   one.wrapping = {};
   one.wrapping.mode = recipe::WrappingMode::none;
   return one;
-}
-
-/// Nine times in ten, by how far predictions of the program's other runs were off.
-plan::Interval interval_of(const plan::Document& document, const hardware::Program& program,
-                           int64_t nodes) {
-  const double doublings = std::log2(static_cast<double>(std::max<int64_t>(nodes, 1)));
-  const double off = program.spread.value + program.spread_a_doubling.value * doublings;
-  const double memory = program.memory_spread.value;
-  const auto bytes = static_cast<double>(document.peak_bytes);
-  return {document.step_seconds / (1 + off), document.step_seconds * (1 + off),
-          bytes / (1 + memory), bytes * (1 + memory),
-          fmt::format("nine of ten of {}'s runs that were not used lie this near ({}): {}",
-                      program.title, nodes == 1 ? "one node" : fmt::format("{} nodes", nodes),
-                      program.spread.source)};
 }
 
 }  // namespace
@@ -100,7 +84,7 @@ Result<plan::Document> predict_program(const recipe::Recipe& recipe, const Machi
     }
     document.ranks_shown.push_back(std::move(figures));
   }
-  document.interval = interval_of(document, program, shape.nodes);
+  add_published_interval(document, program, machine.eight_bits, shape.nodes);
   add_throughput(document, recipe, machine.eight_bits);
   document.plan_seconds = seconds_since(begin);
   return document;

@@ -3,11 +3,15 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
+#include "base/number_text.h"
 #include "base/read_json.h"
 #include "engine/graph/error_text.h"
 #include "engine/launch/choose_device.h"
@@ -203,20 +207,31 @@ Result<> calibrate(const launch::RankContext& context) {
                                 .process_bytes = 0,
                                 .links = {},
                                 .operators = {}};
+  // Each in a third of the time that a calibration may take, which is five minutes for three
+  // numbers of ranks.
+  const auto begin = Clock::now();
+  constexpr std::chrono::seconds kLinks{45}, kAll{75};
   const auto process = measure_process();
   if (!process) return fail(process);
   calibration.process_bytes = *process;
   // Ranks that share cores take turns, and so take longer.
   const Sizes sizes = ranks > calibration.cores ? some_sizes() : many_sizes();
   const auto measure = [&](const std::string& group) {
-    calibration.links.push_back(
-        measure_link(runtime::process_group(group), runtime::transport_name(group), sizes));
+    cost::Link link = measure_link(runtime::process_group(group), runtime::transport_name(group),
+                                   sizes, begin + kLinks);
+    const auto& done = link.all_gather.alone;
+    if (done.size() < sizes.alone.size())
+      calibration.left_out.push_back(fmt::format(
+          "collectives of {} ranks{}", link.ranks,
+          done.empty() ? "" : " beyond " + bytes_text(static_cast<double>(done.back().bytes))));
+    if (!done.empty()) calibration.links.push_back(std::move(link));
   };
   if (ranks > 1) measure(runtime::world_group());
   if (all.parallelism.dp_replicate > 1) measure(layout.mesh().name(recipe::kShard));
-  auto operators = measure_operators();
+  auto operators = measure_operators(begin + kAll);
   if (!operators) return fail(operators);
-  calibration.operators = std::move(*operators);
+  calibration.operators = std::move(operators->rates);
+  std::ranges::move(operators->left_out, std::back_inserter(calibration.left_out));
   if (context.rank != 0) return {};
   return launch::write_atomically(context.run_dir + "/results.json",
                                   json_text(cost::to_json(calibration)) + "\n");

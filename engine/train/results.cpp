@@ -108,7 +108,8 @@ void keep_check(const launch::RankContext& context, const Results& results, cons
                           .build = place.build,
                           .local_ranks = place.local_ranks,
                           .threads = place.threads,
-                          .work = results.work});
+                          .work = results.work,
+                          .others = results.others});
 }
 
 }  // namespace

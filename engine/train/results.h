@@ -25,6 +25,7 @@ struct Results {
   std::vector<double> exposed_seconds;  // of the profiled steps, on this rank
   std::vector<double> bubble_seconds;
   cost::WorkRatios work;  // of the profiled steps after the warm-up, on this rank
+  double others = 0;      // the share of the host's cores that others took from them
   // The ranks' medians, their mean; none without such a step.
   std::optional<double> exposed_of_ranks;
   std::optional<double> bubble_of_ranks;

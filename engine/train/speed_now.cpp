@@ -68,10 +68,11 @@ void measure_speed() {
 
 void await_speed() { measured().await(); }
 
-std::string speed_now() {
+SpeedNow speed_now() {
   const auto last = measured().last();
   const auto calibration = last ? calibration_here() : std::nullopt;
-  return calibration ? cost::speed_remark(*calibration, *last, launch::now()) : std::string();
+  if (!calibration) return {};
+  return {cost::busy_words(*last), cost::speed_remark(*calibration, *last, launch::now())};
 }
 
 }  // namespace heddle::train

@@ -13,9 +13,14 @@ void measure_speed();
 /// Returns when no measurement is under way.
 void await_speed();
 
+struct SpeedNow {
+  std::string busy;    // who else uses the machine
+  std::string remark;  // how far the calibration is off, where that is not why
+};
+
 /// In words what has changed between the newest calibration of this machine and the last
-/// measurement, how old the calibration is, and by how much steps may be off; empty where nothing
-/// much has, or nothing is calibrated or measured. Never waits.
-std::string speed_now();
+/// measurement: whether others use it, or how old the calibration is and by how much steps may be
+/// off; empty where nothing much has, or nothing is calibrated or measured. Never waits.
+SpeedNow speed_now();
 
 }  // namespace heddle::train

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/read_file.h"
 #include "engine/checkpoint/step_folders.h"
+#include "engine/cost/cpu_use.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/launch/last_word.h"
 #include "engine/launch/process.h"
@@ -129,9 +130,11 @@ class Trainer {
       runtime::set_timeout(patience_.limit(saver_ && saver_->saves()));
     }
     outcome.step = step;
+    const cost::CpuTimes measured_until = cost::cpu_times();
     if (saver_)
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
     const int32_t ranks = context_.launch.world_size;
+    look_at_others(measured_until);
     const auto peaks =
         most_of_ranks({runner_.peak_bytes(), runner_.peak_reserved_bytes()}, ranks, device_);
     results_.peak_of_ranks = peaks[0];
@@ -221,6 +224,7 @@ class Trainer {
     if (step == beginning_.step) results_.first_step_seconds = now() - context_.spawned_at;
     results_.losses.push_back(loss);
     results_.step_seconds.push_back(seconds);
+    if (results_.is_warm_up()) measured_from_ = cost::cpu_times();
 
     telemetry::Step record{
         .step = step + 1,
@@ -275,6 +279,16 @@ class Trainer {
     ++skipped_;
     not_finite_.emplace_back(step, std::move(feed));
     return {};
+  }
+
+  // Whether other processes took cores from the steps after the warm-up.
+  void look_at_others(cost::CpuTimes until) {
+    const double own =
+        mean_of_ranks(until.own - measured_from_.own, context_.launch.world_size, device_);
+    until.own = measured_from_.own + own;
+    const cost::CpuUse use =
+        cost::cpu_use(measured_from_, until, static_cast<double>(context_.launch.local_ranks));
+    if (use.is_busy()) results_.others = use.others;
   }
 
   // How far the tokens are, where they are still being made.
@@ -405,6 +419,7 @@ class Trainer {
   c10::Device device_;
   std::deque<UnderWay> under_way_;  // the oldest first
   Clock::time_point finished_;      // when the newest numbers were read
+  cost::CpuTimes measured_from_;    // the end of the warm-up
   Asked asked_;                     // of any rank, by the steps since nothing was under way
   std::vector<std::pair<int64_t, Feed>> not_finite_;  // of these
   Patience patience_;

@@ -234,6 +234,8 @@ def single_run(cells):
     if program in ("megatron", "nanotron"):
         if "zero-0" in shard or dp * cp == 1:
             keys.update({"parallelism.dp_replicate": dp, "parallelism.dp_shard": 1})
+        elif shard.startswith("fsdp"):
+            keys["parallelism.dp_shard"] = dp
         else:
             keys.update({"parallelism.dp_shard": dp, "parallelism.dp_shard_states": "optimizer"})
             if shard == "":

@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "engine/hardware/nodes_in_use.h"
 #include "gui/format.h"
 #include "gui/views/compose/field_kinds.h"
 #include "gui/widgets/basics.h"
@@ -15,7 +16,8 @@ constexpr qint64 kUsualNode = 8;
 
 /// Ranks of a node of the recipe's hardware.
 qint64 ranksPerNode(const recipe::Hardware& hardware) {
-  if (const auto entry = catalogue().find(hardware.name)) return entry->node.devices;
+  if (const auto entry = catalogue().find(hardware.name))
+    return hardware::in_use(entry->node, hardware.ranks).devices;
   const bool here = hardware.name == hardware::kThisMachine && hardware.ranks <= kUsualNode * 8;
   return here ? hardware.ranks : kUsualNode;
 }

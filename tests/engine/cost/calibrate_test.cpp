@@ -50,15 +50,17 @@ class CalibrateTest : public QObject {
     QCOMPARE(kept["ranks"].toInt(), 2);
     QVERIFY(!kept["engine"].toString().isEmpty());
     QVERIFY(kept["flops_per_second"].toDouble() > 0 && kept["bytes_per_second"].toDouble() > 0);
+    // A busy machine: what there was no time for is said.
+    const bool whole = kept["left_out"].toArray().isEmpty();
     const QJsonObject link = kept["links"].toArray().at(0).toObject();
     QCOMPARE(link["ranks"].toInt(), 2);
     for (const char* collective : {"all_gather", "reduce_scatter"}) {
       for (const auto& [curve, sizes] :
            {std::pair("alone", 25), {"beside_compute", 13}, {"lost", 13}}) {
         const QJsonArray points = link[collective][curve].toArray();
-        QCOMPARE(points.size(), sizes);
+        QVERIFY(whole ? points.size() == sizes : points.size() > 0);
         QCOMPARE(points.first().toArray()[0].toInt(), 4096);
-        QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
+        if (whole) QCOMPARE(points.last().toArray()[0].toInt(), 128 << 20);
         // Where cores are spare, what compute loses may be less than what can be measured.
         const bool lost = curve == std::string_view("lost");
         for (const QJsonValue point : points) {
@@ -72,7 +74,7 @@ class CalibrateTest : public QObject {
     QSet<QString> products;
     for (const QJsonValue rate : kept["operators"].toArray())
       if (rate["op"] == "aten.mm") products << rate["dtype"].toString();
-    QCOMPARE(products, QSet<QString>({"f32", "bf16"}));
+    if (whole) QCOMPARE(products, QSet<QString>({"f32", "bf16"}));
 
     const auto planned = run_engine({"graph", kRecipe, "--stats"});
     QVERIFY2(!planned.results()["plan"].toString().contains("estimated"), planned.out.constData());

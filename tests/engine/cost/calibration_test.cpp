@@ -3,6 +3,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "engine/cost/cpu_use.h"
 #include "engine/cost/rates.h"
 
 using namespace heddle;
@@ -207,6 +208,44 @@ class CalibrationTest : public QObject {
     const QString remark = QString::fromStdString(
         cost::speed_remark(calibration("a", 2, 0.1), {flops, bytes}, 1e9 + 3 * 3600));
     QVERIFY2(said.isEmpty() ? remark.isEmpty() : remark.contains(said), qPrintable(remark));
+  }
+
+  // A machine that others use now is slower: its calibration is not wrong.
+  void a_busy_machine_is_told_apart_from_a_slow_one() {
+    const cost::Calibration then = calibration("a", 2, 0.1);
+    const cost::MachineSpeed slow{5e10, 5e9}, busy{5e10, 5e9, 0.5}, faster{2e11, 2e10, 0.2};
+    QVERIFY(cost::busy_words(slow).empty());
+    QVERIFY(cost::busy_words(busy).starts_with("other programs use 50 % of this machine's cores"));
+    QVERIFY(!cost::speed_remark(then, slow, 1e9).empty());
+    QVERIFY(cost::speed_remark(then, busy, 1e9).empty());
+    QVERIFY(cost::speed_remark(then, faster, 1e9).find("faster") != std::string::npos);
+  }
+
+  void what_was_calibrated_on_a_busy_machine_is_said() {
+    cost::Calibration busy = calibration("a", 2, 0.1);
+    busy.speed.others = 0.5;
+    busy.left_out = {"products in 8 bits"};
+    const cost::Calibration kept = cost::calibration_from_json(cost::to_json(busy));
+    const QString said =
+        remarks(cost::rates_of({kept}, {.name = "a", .ranks = 2, .threads = 1, .engine = "1"}, {}));
+    QVERIFY2(said.contains("while other programs used 50 % of the cores"), qPrintable(said));
+    QVERIFY2(said.contains("not calibrated for lack of time: products in 8 bits"),
+             qPrintable(said));
+  }
+
+  void cores_that_others_use_are_counted() {
+    const cost::CpuTimes before{.cores = 4, .busy = 100, .own = 10, .at = 0};
+    // Ten seconds of four cores: of forty, this process used eight, others sixteen.
+    cost::CpuTimes after{.cores = 4, .busy = 124, .own = 18, .at = 10};
+    const cost::CpuUse some = cost::cpu_use(before, after);
+    QVERIFY(std::abs(some.own - 0.2) < 1e-9 && std::abs(some.others - 0.4) < 1e-9);
+    QVERIFY(!some.is_busy());  // two fifths were idle
+    QVERIFY(cost::cpu_use(before, {.cores = 4, .busy = 138, .own = 18, .at = 10}).is_busy());
+    // Two such processes, and nobody else.
+    QVERIFY(!cost::cpu_use(before, {.cores = 4, .busy = 138, .own = 29, .at = 10}, 2).is_busy());
+    QVERIFY(!cost::cpu_use({}, {}).is_busy());
+    const cost::CpuTimes now = cost::cpu_times();
+    QVERIFY(now.cores > 0 && now.busy >= now.own && now.own > 0);
   }
 
   void the_newest_of_a_host_is_found() {

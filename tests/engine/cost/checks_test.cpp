@@ -161,6 +161,30 @@ class ChecksTest : public QObject {
     QVERIFY2(std::abs(share - 0.9) < 0.012, qPrintable(QString::number(share)));
   }
 
+  void runs_on_a_busy_machine_do_not_count() {
+    std::vector<cost::Check> all = {check(10, 0.02, 0), check(11, 376.9, 0)};
+    all[1].others = 0.6;
+    const cost::Trust trust = cost::trust_in(all, "a", "cpu", 0);
+    QVERIFY(qFuzzyCompare(trust.share, 0.02));
+    QCOMPARE(trust.words,
+             std::string("the last run here since it was calibrated: steps +2 %, memory +0 % of "
+                         "what was predicted; a run here on a busy machine, not counted"));
+    const cost::Trust none = cost::trust_in({all[1]}, "a", "cpu", 0);
+    QCOMPARE(none.share, 0.0);
+    QCOMPARE(none.words, std::string("a run here on a busy machine, not counted"));
+    // Kept, since the machine may be so often.
+    const QTemporaryDir folder;
+    const std::string file = folder.filePath("checks.json").toStdString();
+    QVERIFY(cost::keep_check(file, all[1]).has_value());
+    QCOMPARE(cost::read_checks(file).front().others, 0.6);
+  }
+
+  void far_off_is_told_as_times() {
+    const cost::Trust trust = cost::trust_in({check(1, 0.5, 0), check(2, 2.1, 0)}, "a", "cpu", 0);
+    QVERIFY2(trust.words.find("steps +50 % to 3.1 times,") != std::string::npos,
+             trust.words.c_str());
+  }
+
   void only_runs_here_since_the_calibration_count() {
     const std::vector<cost::Check> all = {check(1, 0.5, 0), check(10, 0.5, 0, "b"),
                                           check(10, 0.5, 0, "a", "cuda"), check(10, 0.08, 0)};

@@ -65,7 +65,8 @@ class RefinementTest : public QObject {
 
   void other_runs_do_not_count_data() {
     QTest::addColumn<QString>("what");
-    for (const char* what : {"host", "device", "build", "ranks", "threads", "before", "no work"})
+    for (const char* what :
+         {"host", "device", "build", "ranks", "threads", "before", "no work", "busy"})
       QTest::newRow(what) << what;
   }
   void other_runs_do_not_count() {
@@ -78,6 +79,7 @@ class RefinementTest : public QObject {
     if (what == "threads") other.threads = 2;
     if (what == "before") other.time = 4;
     if (what == "no work") other.work = {};
+    if (what == "busy") other.others = 0.4;
     cost::RunPlace place = kPlace;
     place.since = 5;
     const cost::Refinement refinement = cost::refinement_of({other}, place);

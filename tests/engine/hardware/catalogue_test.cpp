@@ -4,8 +4,10 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "engine/hardware/fields.h"
+#include "engine/hardware/nodes_in_use.h"
 
 using namespace heddle;
 
@@ -166,6 +168,8 @@ class CatalogueTest : public QObject {
         "fp8_peak_tflops = { value = 200, from = \"guess\", source = \"s\" }\nfp32_peak_tflops",
         "device.loom.fp8_best_tflops: is missing, and fp8_peak_tflops is there; valid: both or "
         "neither");
+    row("parts that do not divide", "devices = 4", "devices = 4\npart = 3",
+        "node.loom.part: 4 devices do not divide into parts of 3; valid: a divisor of devices");
     row("more ranks than devices", "ranks = 4,", "ranks = 8,",
         "node.loom.gather: 8 ranks are more than the node's 4 devices; valid: 2 to 4 ranks");
     row("ranks twice", "ranks = 4,", "ranks = 2,", "node.loom.gather: 2 ranks come after 2");
@@ -226,6 +230,73 @@ device = "wide"
     QVERIFY(entry.device.driver.empty());
   }
 
+  void a_node_like_another_has_its_device() {
+    const auto catalogue = read(kRight + R"([node.mine]
+like = "loom"
+title = "my frame"
+)");
+    QVERIFY2(catalogue.faults.empty(), qPrintable(told(catalogue)));
+    QCOMPARE(catalogue.find("mine").value().device.name, std::string("loom"));
+  }
+
+  void links_of_another_rate_are_not_those_that_were_measured() {
+    const auto catalogue = read(kRight + R"([node.slow]
+like = "loom"
+title = "a slow frame"
+link_gb_per_s = { value = 5, from = "data-sheet", source = "s" }
+)");
+    QVERIFY2(catalogue.faults.empty(), qPrintable(told(catalogue)));
+    QVERIFY(catalogue.find("slow").value().node.gather.empty());
+  }
+
+  // Whole nodes, or as many trays of each.
+  void nodes_are_used_whole_or_in_equal_parts_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("ranks");
+    QTest::addColumn<int>("used");  // of each node; 0: it cannot be
+    QTest::newRow("in a rack") << "gb200" << 36 << 72;
+    QTest::newRow("a rack") << "gb200" << 72 << 72;
+    QTest::newRow("two racks") << "gb200" << 144 << 72;
+    QTest::newRow("128") << "gb200" << 128 << 64;
+    QTest::newRow("256") << "gb300" << 256 << 64;
+    QTest::newRow("512") << "gb200" << 512 << 64;
+    QTest::newRow("more racks than there must be") << "gb200" << 100 << 20;
+    QTest::newRow("no whole trays") << "gb200" << 130 << 0;
+    QTest::newRow("a part of a node") << "h100-sxm" << 12 << 0;
+    QTest::newRow("two nodes") << "h100-sxm" << 16 << 8;
+  }
+  void nodes_are_used_whole_or_in_equal_parts() {
+    QFETCH(QString, name);
+    QFETCH(int, ranks);
+    QFETCH(int, used);
+    const auto catalogue = hardware::read_catalogue(hardware::built_in());
+    const hardware::Node& node = catalogue.nodes.at(name.toStdString());
+    QCOMPARE(hardware::devices_in_use(node, ranks).value_or(0), int64_t{used});
+    const hardware::Node in_use = hardware::in_use(node, ranks);
+    // A device has as much of the network as ever.
+    QCOMPARE(in_use.nics * node.devices, node.nics * in_use.devices);
+    QCOMPARE(hardware::unused_words(node, ranks).empty(), used == 0 || used == node.devices);
+  }
+
+  void what_cannot_be_used_is_told_with_what_can() {
+    const auto catalogue = hardware::read_catalogue(hardware::built_in());
+    const auto near = [&](const char* name, int64_t ranks) {
+      return hardware::nearest_usable(catalogue.nodes.at(name), ranks);
+    };
+    QCOMPARE(near("gb200", 130), (std::vector<int64_t>{128, 132}));
+    QCOMPARE(near("h100-sxm", 12), (std::vector<int64_t>{8, 16}));
+  }
+
+  // Nodes of all devices that are sold in some, or a device that nobody can plan for.
+  void every_device_has_a_node() {
+    const auto catalogue = hardware::read_catalogue(hardware::built_in());
+    QVERIFY2(catalogue.faults.empty(), qPrintable(told(catalogue)));
+    for (const auto& [name, device] : catalogue.devices)
+      QVERIFY2(std::ranges::any_of(catalogue.nodes,
+                                   [&](const auto& node) { return node.second.device == name; }),
+               name.c_str());
+  }
+
   void a_price_is_of_the_entry_that_says_it() {
     const QByteArray priced =
         kRight + "usd_per_device_hour = { value = 2.5, from = \"data-sheet\", source = \"s\" }\n";
@@ -276,7 +347,7 @@ device = "wide"
     QVERIFY2(message("h100-smx").contains("valid: this-machine, a100-40, a100-80"),
              qPrintable(message("h100-smx")));
     QVERIFY(message("h100-smx").endsWith("(did you mean h100-sxm)"));
-    QVERIFY(message("abacus").endsWith("mi300x"));
+    QVERIFY2(message("abacus").contains("mi300x, mi325x"), qPrintable(message("abacus")));
     QVERIFY2(message("h100-sxm@infiniband-ndt").endsWith("did you mean h100-sxm@infiniband-ndr)"),
              qPrintable(message("h100-sxm@infiniband-ndt")));
     const auto slow = catalogue.find("h100-sxm@ethernet-100g").value();
@@ -303,7 +374,15 @@ device = "wide"
     QTest::newRow("NVIDIA H20") << 148.0;
     QTest::newRow("NVIDIA L40S") << 362.0;
     QTest::newRow("NVIDIA L40") << 0.0;
-    QTest::newRow("NVIDIA GeForce RTX 4090") << 0.0;
+    QTest::newRow("AMD Instinct MI355X") << 2517.0;
+    QTest::newRow("NVIDIA GeForce RTX 4090") << 165.2;
+    QTest::newRow("NVIDIA GeForce RTX 4090 D") << 0.0;
+    QTest::newRow("NVIDIA GeForce RTX 4090 Laptop GPU") << 0.0;
+    QTest::newRow("NVIDIA GeForce RTX 3090") << 71.0;
+    QTest::newRow("NVIDIA GeForce RTX 3090 Ti") << 0.0;
+    QTest::newRow("NVIDIA RTX 6000 Ada Generation") << 364.2;
+    QTest::newRow("NVIDIA RTX PRO 6000 Blackwell Workstation Edition") << 503.8;
+    QTest::newRow("NVIDIA GeForce RTX 4080") << 0.0;
     QTest::newRow("") << 0.0;
   }
   void a_gpu_is_known_by_its_name() {

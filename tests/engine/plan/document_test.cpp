@@ -87,6 +87,9 @@ class DocumentTest : public QObject {
                             "bytes_by_group",
                             "exposed",
                             "uncertain",
+                            "refined_by_runs",
+                            "never_measured",
+                            "busy_now",
                             "sources",
                             "plan_hash"})
       QVERIFY2(json.contains(key), key);

@@ -2,9 +2,11 @@
 #include "engine/published/nearest.h"
 
 #include <QTest>
+#include <cmath>
 #include <set>
 
 #include "engine/hardware/catalogue.h"
+#include "engine/published/accuracy.h"
 #include "engine/recipe/parse.h"
 
 using namespace heddle;
@@ -64,6 +66,75 @@ class NearestTest : public QObject {
   void no_model_of_another_size_is_near() {
     const auto debug = resolved("llama3-debug", "data.seq_len = 512\n", 2);
     QVERIFY(published::nearest(table(), debug, "h100-sxm", 3).empty());
+  }
+
+  void a_plan_far_above_what_is_published_says_so() {
+    const auto recipe = resolved("llama3-8b", "data.seq_len = 8192\ntraining.local_batch = 2\n", 8);
+    double best = 0;
+    for (const published::Row& row : table())
+      if (row.model == "Llama3-8B" && row.hardware == "h100-96gb" && row.ranks <= 32 &&
+          row.seq_len == 8192 && row.precision == "bf16")
+        best = std::max(best, row.tokens_per_second_per_rank);
+    QVERIFY(best > 5000);
+    QVERIFY(published::far_above(table(), recipe, "h100-96gb", 1.2 * best).empty());
+    const std::string said = published::far_above(table(), recipe, "h100-96gb", 1.5 * best);
+    QVERIFY2(said.starts_with("the plan promises 50 % more"), said.c_str());
+    // Nobody has published it there.
+    QVERIFY(published::far_above(table(), recipe, "rtx-4090", 1e9).empty());
+  }
+
+  void how_sure_a_prediction_is_follows_from_published_runs_data() {
+    QTest::addColumn<QString>("hardware");
+    QTest::addColumn<QString>("precision");
+    QTest::addColumn<double>("low");
+    QTest::addColumn<double>("high");
+    QTest::addColumn<bool>("there");
+    QTest::newRow("of that kind") << "a"
+                                  << "bf16" << 0.8 << 1.25 << true;
+    QTest::newRow("in another network") << "a@slow"
+                                        << "bf16" << 0.8 << 1.25 << true;
+    // All were faster: the prediction is still within.
+    QTest::newRow("always off") << "a"
+                                << "fp8" << 0.8 / 1.25 << 1.0 << true;
+    QTest::newRow("in another precision") << "b"
+                                          << "fp8" << 1.0 / 1.5 << 1.5 << true;
+    QTest::newRow("elsewhere") << "c"
+                               << "fp8" << std::pow(0.64, 1.5) << 1.0 << false;
+  }
+  void how_sure_a_prediction_is_follows_from_published_runs() {
+    QFETCH(QString, hardware);
+    QFETCH(QString, precision);
+    QFETCH(double, low);
+    QFETCH(double, high);
+    QFETCH(bool, there);
+    const auto table = published::read_accuracy(
+                           "program,hardware,precision,rows,off,spread\n"
+                           "p,a,bf16,9,0,0.25\np,a,fp8,3,-0.2,0.25\np,b,bf16,7,0,0.5\n")
+                           .value();
+    const auto expected =
+        published::expected_of(table, "p", hardware.toStdString(), precision.toStdString());
+    QVERIFY2(std::abs(expected.low - low) < 1e-9, qPrintable(QString::number(expected.low)));
+    QVERIFY2(std::abs(expected.high - high) < 1e-9, qPrintable(QString::number(expected.high)));
+    QCOMPARE(expected.on_hardware, there);
+  }
+
+  void of_an_unknown_program_little_is_known() {
+    const auto expected = published::expected_of({}, "p", "a", "bf16");
+    QCOMPARE(expected.low, 0.5);
+    QCOMPARE(expected.rows, int64_t{0});
+  }
+
+  void the_accuracies_that_ship_are_sound() {
+    const auto catalogue = hardware::read_catalogue(hardware::built_in());
+    const auto all = published::read_accuracy(published::built_in_accuracy());
+    QVERIFY2(all, all ? "" : all.error().message.c_str());
+    QVERIFY(!all->empty());
+    for (const published::Accuracy& each : *all) {
+      QVERIFY2(catalogue.find(each.hardware), each.hardware.c_str());
+      const bool is_executor = each.program == "compiled" || each.program == "eager";
+      QVERIFY2(is_executor || catalogue.find_program(each.program), each.program.c_str());
+    }
+    QVERIFY(!published::read_accuracy("program,hardware,precision,rows,off,spread\np,a,b,1,0\n"));
   }
 
   void damage_is_told_data() {

@@ -40,7 +40,7 @@ class RecipeWordsTest : public QObject {
     QTest::addColumn<QString>("refusal");
     QTest::newRow("async tp") << "[parallelism]\nasync_tp = true\n"
                               << "r:4:12: parallelism.async_tp: this version does not train with "
-                                 "async_tp, it can only plan with it; valid: false";
+                                 "async_tp: only plans of other programs know it; valid: false";
   }
 
   void what_only_a_plan_can_do_is_refused_by_train() {

@@ -117,6 +117,23 @@ class SearchCommandTest : public QObject {
     QVERIFY2(ended.out.contains("nothing fits; least lacks"), ended.out.constData());
   }
 
+  // Every layout needs more than that, and none can be planned.
+  void nothing_that_can_be_planned_is_told_with_why() {
+    const Ended ended = search({kLarge, "--set", "wrapping.memory_limit=\"1 GiB\""});
+    QCOMPARE(ended.code, 2);
+    QVERIFY2(ended.err.contains("can be planned: wrapping.memory_limit: 1 GiB is not enough"),
+             ended.err.constData());
+  }
+
+  void racks_are_used_in_part() {
+    const Ended ended = search({kRecipes + "llama3-70b-256xh100.toml", "--hardware", "gb200",
+                                "--ranks", "128,256,512", "--json"});
+    QCOMPARE(ended.code, 0);
+    for (const QJsonValue count : QJsonDocument::fromJson(ended.out).object()["counts"].toArray())
+      QVERIFY2(count["best"]["tokens_per_second"].toDouble() > 0,
+               qPrintable(count["why"].toString()));
+  }
+
   void interrupted_it_tells_what_it_knows() {
     QProcess process;
     process.start(

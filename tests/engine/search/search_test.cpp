@@ -2,6 +2,7 @@
 // and more ranks; the published layouts among its alternatives.
 #include <QtTest>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/searching.h"
@@ -286,6 +287,59 @@ class SearchTest : public QObject {
       QCOMPARE(each.mesh[4], int64_t{2});
       QVERIFY(each.words.find("full recomputation") != std::string::npos);
     }
+  }
+
+  void planning_needs_no_data() {
+    engine::SearchRequest request = request_of({"hardware.ranks=8"});
+    const plan::SearchResult with = found(request);
+    const size_t at = request.text.find("token_ids = \"none\"\n");
+    request.text.erase(at, std::string("token_ids = \"none\"\n").size());
+    plan::SearchResult without = found(request);
+    QVERIFY(!without.front.empty());
+    without.seconds = with.seconds;
+    QVERIFY(without == with);
+  }
+
+  // Recomputation by a budget, tried manually in steps of a hundredth of all layouts without
+  // tensor, context and pipeline parallelism: issue 43, 30.
+  void no_budget_is_missed() {
+    engine::SearchRequest request = request_of_file("llama3-8b-8xh100.toml", 8);
+    request.fixes = {"parallelism.tp=1", "parallelism.cp=1", "parallelism.pp=1"};
+    const plan::SearchResult result = found(request);
+    QVERIFY(!result.front.empty());
+    const double best = result.front.front().step_seconds;
+    double by_hand = std::numeric_limits<double>::infinity();
+    engine::Planning planning;
+    for (const int batch : {1, 2})
+      for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85", "0.9"}) {
+        engine::PlanRequest plan;
+        plan.text = request.text;
+        plan.file = request.file;
+        plan.sets = request.sets;
+        plan.sets.insert(plan.sets.end(),
+                         {"training.local_batch=" + std::to_string(batch),
+                          "training.global_batch=" + std::to_string(result.tokens_per_step / 8192),
+                          "parallelism.dp_shard=-1", "recompute.mode=\"budget\"",
+                          std::string("recompute.budget=") + budget});
+        const auto answer = planning.answer(plan);
+        const auto* document = std::get_if<plan::Document>(&answer);
+        if (document && document->peak_bytes <= result.limit_bytes)
+          by_hand = std::min(by_hand, document->step_seconds);
+      }
+    QVERIFY(by_hand < std::numeric_limits<double>::infinity());
+    QVERIFY2(best <= 1.01 * by_hand,
+             qPrintable(QString("%1 s found, %2 s manually").arg(best).arg(by_hand)));
+  }
+
+  // What a GPU's context and libraries take is a guess where none has run.
+  void some_memory_stays_free_where_nothing_was_measured() {
+    const plan::SearchResult result = found(request_of({"hardware.ranks=8"}));
+    QVERIFY(!result.never_measured.empty());
+    QVERIFY(result.margin_bytes > kGiB);
+    const double device = static_cast<double>(result.limit_bytes + result.margin_bytes);
+    QVERIFY(std::abs(device - 79.1 * kGiB) < 1e6);
+    for (const plan::Found& each : result.front) QVERIFY(each.peak_bytes <= result.limit_bytes);
+    QCOMPARE(found(request_of({"hardware.ranks=8"}, 0, 80 * kGiB)).margin_bytes, int64_t{0});
   }
 
   void nothing_fits_says_what_lacks_least() {

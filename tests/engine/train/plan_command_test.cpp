@@ -6,6 +6,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include "tests/engine/train/engine_process.h"
 
@@ -51,6 +52,12 @@ class Server {
  private:
   QProcess process_;
 };
+
+QStringList words_of(const QJsonValue& list) {
+  QStringList words;
+  for (const QJsonValue word : list.toArray()) words << word.toString();
+  return words;
+}
 
 double sum(const QJsonObject& numbers) {
   double sum = 0;
@@ -210,6 +217,49 @@ class PlanCommandTest : public QObject {
             step({"--hardware", "h100-sxm", "--set", "parallelism.dp_shard=-1", "--ranks", "16"}));
   }
 
+  // As racks are sold and used: 64 of 72 devices of each.
+  void racks_are_used_in_part_data() {
+    QTest::addColumn<int>("ranks");
+    for (const int ranks : {128, 256, 512}) QTest::addRow("%d", ranks) << ranks;
+  }
+  void racks_are_used_in_part() {
+    QFETCH(int, ranks);
+    const QJsonObject plan = planned_8b({"--hardware", "gb200", "--ranks", QString::number(ranks),
+                                         "--set", "parallelism.dp_shard=-1"});
+    QCOMPARE(plan["ranks"].toInt(), ranks);
+    QVERIFY(plan["step_seconds"].toDouble() > 0);
+    QVERIFY(plan["hardware_words"].toString().startsWith("72 × NVIDIA GB200"));
+    const QString said =
+        QString("%1 ranks use 64 of the 72 devices of each of %2 nodes").arg(ranks).arg(ranks / 64);
+    QVERIFY2(words_of(plan["remarks"]).contains(said),
+             qPrintable(words_of(plan["remarks"]).join('\n')));
+  }
+
+  void a_plan_says_how_sure_it_is_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("never");  // measured
+    QTest::newRow("Heddle's own") << QStringList{}
+                                  << "Heddle has never run on NVIDIA H100 SXM 80 GB";
+    QTest::newRow("torch.compile") << QStringList{"--executor", "compiled"} << "";
+    QTest::newRow("a program on hardware that its runs were on")
+        << QStringList{"--executor", "megatron"} << "";
+    QTest::newRow("a program on other hardware")
+        << QStringList{"--executor", "nanotron", "--hardware", "b300"}
+        << "no run of nanotron on b300 was published";
+  }
+  void a_plan_says_how_sure_it_is() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, never);
+    const QJsonObject plan = planned_8b(arguments), interval = plan["interval"].toObject();
+    QCOMPARE(plan["never_measured"].toString(), never);
+    QCOMPARE(plan["refined_by_runs"].toInt(), 0);
+    const double step = plan["step_seconds"].toDouble(), bytes = plan["peak_bytes"].toDouble();
+    QVERIFY(interval["step_low"].toDouble() <= step && step <= interval["step_high"].toDouble());
+    QVERIFY(interval["step_low"].toDouble() < interval["step_high"].toDouble());
+    QVERIFY(interval["bytes_low"].toDouble() < bytes && bytes < interval["bytes_high"].toDouble());
+    QVERIFY(interval["words"].toString().startsWith("nine times in ten, "));
+  }
+
   void products_in_8_bits_have_their_own_rates_and_peak() {
     const QJsonObject bf16 = planned_8b({}),
                       fp8 = planned_8b({"--set", "precision.float8=rowwise"});
@@ -234,6 +284,11 @@ class PlanCommandTest : public QObject {
         << QByteArray(
                "hardware.ranks: 12 ranks do not fill nodes of 8 devices: the last has 4; "
                "valid: 8 or 16");
+    QTest::newRow("into racks")
+        << QStringList{"--hardware", "gb200", "--ranks", "130"}
+        << QByteArray(
+               "hardware.ranks: 130 ranks do not fill nodes of 72 devices: the last has 58; "
+               "valid: 128 or 132");
     QTest::newRow("into the mesh")
         << QStringList{"--ranks", "10", "--set", "parallelism.tp=4"}
         << QByteArray("valid: 8 or 12 ranks, or degrees whose product divides 10");
@@ -294,6 +349,14 @@ class PlanCommandTest : public QObject {
     QVERIFY(!ways.isEmpty());
     QCOMPARE(ways.first().toObject()["ranks"] == plan["ranks"], fits_on_these_ranks);
     QCOMPARE(lacks.contains("least"), !fits_on_these_ranks);
+    for (const QJsonValue one : ways)
+      for (const QJsonValue other : ways) {
+        // No remedy is another one with more on top.
+        const QStringList few = words_of(one["sets"]), many = words_of(other["sets"]);
+        const bool here = one["ranks"] == other["ranks"] && one != other;
+        QVERIFY2(!here || !std::ranges::all_of(few, [&](auto& set) { return many.contains(set); }),
+                 qPrintable(few.join(' ') + " is in " + many.join(' ')));
+      }
     for (const QJsonValue each : ways) {
       const QJsonObject way = each.toObject();
       QStringList again = base + QStringList{"--json"};
@@ -338,6 +401,29 @@ class PlanCommandTest : public QObject {
              qPrintable(remark));
     QCOMPARE(faulty.exit_code, 2);
     QVERIFY2(faulty.err.contains("wrong.toml:1:1: network.slow"), faulty.err.constData());
+  }
+
+  // As `train` says it: a plan of what cannot be trained is none.
+  void what_train_refuses_plan_and_search_refuse_data() {
+    QTest::addColumn<QString>("set");
+    for (const char* set :
+         {"schedule.decay=\"wsd\"", "checkpoint.every=-1", "schedule.warmup_steps=100000",
+          "checkpoint.folder=\"s3://bucket/run\"", "validation.every=-5", "data.text=7",
+          "parallelism.async_tp=true", "wrapping.reshard_after_forward=1", "training.steps=0"})
+      QTest::newRow(set) << set;
+  }
+  void what_train_refuses_plan_and_search_refuse() {
+    QFETCH(QString, set);
+    const QString folder = cache_.filePath("refused");
+    const auto trained = run_engine({"train", kRecipe, "--run-dir", folder, "--set", set});
+    QCOMPARE(trained.exit_code, 2);
+    const QByteArray line = trained.err.trimmed().split('\n').last();
+    QVERIFY2(line.contains("--set: " + set.section('=', 0, 0).toUtf8()), line.constData());
+    for (const char* command : {"plan", "search"}) {
+      const auto refused = run_engine({command, kRecipe, "--set", set});
+      QCOMPARE(refused.exit_code, 2);
+      QVERIFY2(refused.err.contains(line), (refused.err + "\n" + line).constData());
+    }
   }
 
   void what_is_wrong_is_said_in_a_line() {

@@ -38,6 +38,16 @@ class RefinedTest : public QObject {
   QJsonObject trained(const QString& recipe) const {
     return run_engine({"train", recipe}, {}, environment_).results();
   }
+  // Runs as if the machine had been theirs alone, which a busy one is not.
+  void count_all() const {
+    const std::string file = folder_.filePath("heddle/checks.json").toStdString();
+    std::vector<cost::Check> runs = cost::read_checks(file);
+    QFile::remove(QString::fromStdString(file));
+    for (cost::Check& each : runs) {
+      each.others = 0;
+      if (!cost::keep_check(file, each)) qFatal("%s", file.c_str());
+    }
+  }
   // As a logarithm.
   static double off(const QJsonObject& plan, const QJsonObject& run) {
     return std::abs(std::log(plan["step_seconds"].toDouble() / run["step_seconds"].toDouble()));
@@ -71,9 +81,11 @@ class RefinedTest : public QObject {
     QVERIFY(!before["uncertain_words"].toString().contains("refined"));
     const QJsonObject run = trained(mine);
     QVERIFY(run["step_seconds"].toDouble() > 0);
+    count_all();
     const QJsonObject after = planned(mine), other_after = planned(other);
     QVERIFY2(after["uncertain_words"].toString().startsWith("refined by a run here"),
              qPrintable(after["uncertain_words"].toString()));
+    QCOMPARE(after["refined_by_runs"].toInt(), 1);
     const auto said = [](double is, double was) {
       return QString("off by a factor of %1, before %2").arg(std::exp(is)).arg(std::exp(was));
     };
@@ -84,9 +96,26 @@ class RefinedTest : public QObject {
 
     // What was learnt from one recipe holds for another one.
     const QJsonObject other_run = trained(other);
+    count_all();
     QVERIFY2(off(other_after, other_run) < off(other_before, other_run) - 1,
              qPrintable(said(off(other_after, other_run), off(other_before, other_run))));
     QVERIFY(planned(mine)["uncertain_words"].toString().startsWith("refined by 2 runs here"));
+  }
+
+  void a_run_on_a_busy_machine_refines_nothing() {
+    const QString mine = recipe("mine.toml", 2, kRun);
+    const std::string file = folder_.filePath("heddle/checks.json").toStdString();
+    QFile::remove(QString::fromStdString(file));
+    trained(mine);
+    std::vector<cost::Check> runs = cost::read_checks(file);
+    QCOMPARE(runs.size(), size_t{1});
+    QFile::remove(QString::fromStdString(file));
+    runs[0].others = 0.5;
+    QVERIFY(cost::keep_check(file, runs[0]).has_value());
+    const QJsonObject plan = planned(mine);
+    QCOMPARE(plan["refined_by_runs"].toInt(), 0);
+    QCOMPARE(plan["uncertain_words"].toString(),
+             QString("a run here on a busy machine, not counted"));
   }
 
   // Each after the other: a run of another build; the machine calibrated anew.
@@ -104,6 +133,7 @@ class RefinedTest : public QObject {
     }
     QVERIFY(!planned(mine)["uncertain_words"].toString().contains("refined"));
     trained(mine);
+    count_all();
     QVERIFY(planned(mine)["uncertain_words"].toString().startsWith("refined by a run here"));
 
     const std::string calibrations = folder_.filePath("heddle/calibration.json").toStdString();
