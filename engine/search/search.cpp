@@ -26,9 +26,10 @@ constexpr int64_t kLayersToPlan = 2400;
 constexpr size_t kLeastPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
-constexpr size_t kRefined = 8;         // families, the most promising first
-constexpr size_t kPlansABudget = 25;   // a layout with a budget is planned that many times in it
-constexpr double kSlowest = 2;         // times the fastest step: what is slower is nobody's choice
+constexpr double kPromiseIsOff = 0.9;
+constexpr size_t kRefined = 8;        // families, the most promising first
+constexpr size_t kPlansABudget = 25;  // a layout with a budget is planned that many times in it
+constexpr double kSlowest = 2;        // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
 constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
 
@@ -188,7 +189,8 @@ class Search {
     for (const Family& family : families_of(rated_, result_.limit_bytes)) {
       if (refined++ == kRefined || planned_.size() >= until) break;
       if (hooks_.cancelled()) return false;
-      if (best_ && kBoundIsOff * family.promise >= *best_) break;
+      if (!std::isfinite(family.promise)) break;
+      if (best_ && kPromiseIsOff * family.promise >= *best_) break;
       spend_memory(family);
       if (budgets == 0) continue;
       if (hooks_.cancelled()) return false;

@@ -3,14 +3,17 @@
 
   planner_bench.py titan | llama3 | sweep FILE | rows FILE [--json] [--fitted FILE] [--build build/release/bin]
   planner_bench.py fit FILE... --to FILE
+  planner_bench.py accuracy FILE... --to FILE
 
 titan and llama3: TorchTitan's main table and Llama 3's own runs (resources/published). sweep: nanotron's, or another
 table of its columns. rows: single rows of many sources. Each prints a line a row with what was assumed and what was
 skipped, and why; --json ends with one line of figures. They only predict. fit finds the catalogue's numbers of the
 programs in the tables and writes them, with their source and spread, as a file of the catalogue (--fitted, or a copy in
-$XDG_CONFIG_HOME/heddle/hardware): never fit what is judged.
+$XDG_CONFIG_HOME/heddle/hardware): never fit what is judged. accuracy writes how far predictions are off these tables'
+rows, by program, hardware and precision: resources/published/accuracy.csv, by which plans say how sure they are. Rows
+of TorchTitan are judged by formula, too (--as-pytorch: --executor compiled and eager).
 """
-import argparse, json, os, statistics, sys
+import argparse, json, math, os, statistics, sys
 
 import planner_fit, published_rows
 from planner_process import Planner, reserved
@@ -61,6 +64,10 @@ def predicted(path, a):
     for line, why in skipped:
         print(f"{path}:{line}: skipped: {why}")
     runs.sort(key=lambda run: run.order)
+    if a.as_pytorch:
+        runs = [run for run in runs if run.request["executor"] in AS_PYTORCH]
+        for run in runs:
+            run.request["executor"] = AS_PYTORCH[run.request["executor"]]
     numbers = planner_fit.numbers_of(a.fitted) if a.fitted else {}
     planner = Planner(a.build)
     plans = planner.plans([{**run.request, "numbers": numbers.get(run.request["executor"], {})} for run in runs])
@@ -108,12 +115,40 @@ def single(judged):
             "worst_error": max(offs, default=0.0), "memory_worst_error": max(memories, default=0.0)}
 
 
+AS_PYTORCH = {"fsdp2-compiled": "compiled", "fsdp2": "eager"}  # a program, and who runs its steps by formula
+HELD_OUT = {"nanotron": 0.4736, "megatron": 0.2164, "fsdp2-compiled": 0.2295, "fsdp1": 0.116}  # programs.toml: spread
+
+
+def accuracy(a):
+    """One line for each program, hardware and precision: the median of measured over predicted steps, and how far nine
+    of ten are from it; of few rows no less than half of what held-out rows of all hardware were."""
+    groups = {}
+    for path in a.files:
+        for a.as_pytorch in (False, True) if path.endswith("titan.csv") else (False,):
+            for each in predicted(path, a):
+                if each.off is None or not each.run.judged:
+                    continue
+                request = each.run.request
+                key = (request["executor"], request["hardware"].split("@")[0],
+                       "fp8" if "precision.float8" in request["recipe"] else "bf16")
+                groups.setdefault(key, []).append(math.log1p(each.off))
+    with open(a.to, "w") as file:
+        file.write("program,hardware,precision,rows,off,spread\n")
+        for (program, hardware, precision), logs in sorted(groups.items()):
+            middle = statistics.median(logs)
+            far = quantile([abs(each - middle) for each in logs], 0.9)
+            least = HELD_OUT.get(program, 0.2) * (1 if len(logs) < 5 else 0.5)
+            file.write(f"{program},{hardware},{precision},{len(logs)},{math.expm1(middle):.3f},"
+                       f"{max(math.expm1(far), least):.3f}\n")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("what", choices=["titan", "llama3", "sweep", "rows", "fit"])
+    p.add_argument("what", choices=["titan", "llama3", "sweep", "rows", "fit", "accuracy"])
     p.add_argument("files", nargs="*")
     p.add_argument("--json", action="store_true", help="one line of figures at the end, and nothing else on stdout")
-    p.add_argument("--to", help="of fit: the file to write")
+    p.add_argument("--to", help="of fit and accuracy: the file to write")
+    p.add_argument("--as-pytorch", action="store_true", help="TorchTitan's rows by formula, not as fitted")
     p.add_argument("--fitted", help="numbers of the catalogue, as fit wrote them, instead of those that ship")
     p.add_argument("--build", default=f"{ROOT}/build/release/bin")
     a = p.parse_args()
@@ -121,6 +156,10 @@ def main():
         if not a.files or not a.to:
             p.error("fit: which tables, and --to which file?")
         return planner_fit.fit(a.files, a.to, a.build, a.fitted)
+    if a.what == "accuracy":
+        if not a.files or not a.to:
+            p.error("accuracy: of which tables, and --to which file?")
+        return accuracy(a)
     if a.what in ("titan", "llama3"):
         a.files = [f"{ROOT}/resources/published/{a.what}.csv"]
     if len(a.files) != 1:
