@@ -10,6 +10,7 @@
 
 #include "engine/data/patterns.h"
 #include "engine/data/source_files.h"
+#include "engine/data/special_tokens.h"
 #include "engine/data/token_files.h"
 #include "remote/hash_cache.h"
 #include "remote/sha256.h"
@@ -82,8 +83,8 @@ bool is_text(const Input& input) {
   return input.key == "data.text" || input.key == "data.mix" || input.key == "validation.text";
 }
 
-/// An input's files, without their hashes: itself, or all in the folder; of a folder of texts those
-/// that are read.
+/// An input's files, without their hashes: itself and what is read next to it, or all in the
+/// folder; of a folder of texts those that are read.
 Result<std::vector<File>> files_of(const Input& input) {
   fs::path path = fs::path(*input.path).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -94,9 +95,14 @@ Result<std::vector<File>> files_of(const Input& input) {
   };
   if (!fs::is_directory(path, error)) {
     files.push_back({path, path.filename(), {}});
-    const fs::path index = fs::path(path).replace_extension(".idx");
+    const auto add_neighbour = [&](const fs::path& file) {
+      if (fs::exists(file, error)) files.push_back({file, file.filename(), {}});
+    };
     if (input.key == "data.token_ids" && data::knows_documents(path))
-      files.push_back({index, index.filename(), {}});
+      add_neighbour(fs::path(path).replace_extension(".idx"));
+    if (input.key == "data.tokenizer")
+      for (const char* name : data::kNamingFiles) add_neighbour(path.parent_path() / name);
+    error.clear();
   } else if (is_text(input)) {
     const auto sources = data::find_sources({path});
     if (!sources) return fail(sources);

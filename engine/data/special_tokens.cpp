@@ -79,8 +79,7 @@ std::optional<SpecialToken> usual_token(const Names& names, const TokenLookup& l
 NamedTokens read_named_tokens(const std::string& tokenizer) {
   NamedTokens named;
   const std::filesystem::path folder = std::filesystem::path(tokenizer).parent_path();
-  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json",
-                           "generation_config.json", "config.json"}) {
+  for (const char* name : kNamingFiles) {
     const auto members = members_of((folder / name).string(), named.warnings);
     if (!members) continue;
     for (const auto& [token, content, id] : kParts)

@@ -1,6 +1,7 @@
 // The special tokens of a model, as the files of its folder name them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,8 +41,11 @@ struct NamedTokens {
   std::vector<std::string> warnings;  // files that cannot be read
 };
 
-/// Looks at tokenizer_config.json, special_tokens_map.json, generation_config.json and config.json
-/// in the tokenizer's folder; of a token, the first that names it holds.
+/// The files next to a tokenizer.json that name special tokens.
+inline constexpr std::array<const char*, 4> kNamingFiles = {
+    "tokenizer_config.json", "special_tokens_map.json", "generation_config.json", "config.json"};
+
+/// Looks at them in the tokenizer's folder; of a token, the first that names it holds.
 NamedTokens read_named_tokens(const std::string& tokenizer);
 
 /// What a post-processor (TemplateProcessing …) puts around a text.
