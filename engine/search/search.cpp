@@ -28,6 +28,7 @@ constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
 constexpr double kPromiseIsOff = 0.9;
 constexpr size_t kRefined = 8;        // families, the most promising first
+constexpr size_t kInputsKept = 3;     // layouts that are tried so
 constexpr size_t kPlansABudget = 25;  // a layout with a budget is planned that many times in it
 constexpr double kSlowest = 2;        // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
@@ -123,6 +124,7 @@ class Search {
     const size_t spread = to_plan_ / 4, refined = to_plan_ / 3;
     if (!plan_fastest(to_plan_ - spread - refined)) return false;
     if (!refine_best(refined)) return false;
+    keep_inputs();
     if (!plan_spread(to_plan_)) return false;
     // All may be too large by their bounds: what lacks least is worth knowing.
     for (const Rated& rated : rated_) {
@@ -252,6 +254,24 @@ class Search {
       choice.budget = budget;
       const Planned* planned = plan(choice);
       if (planned && planned->found.fits) return;
+    }
+  }
+
+  /// The fastest of those that gather inputs again, with inputs kept: faster where memory allows.
+  void keep_inputs() {
+    if (question_.fixed.contains("parallelism.tp_gather_again") ||
+        !question_.recipe.parallelism.sequence_parallel)
+      return;
+    std::vector<std::pair<double, Choice>> fastest;
+    for (const Planned& planned : planned_)
+      if (planned.found.fits && planned.choice.tp > 1 && planned.choice.gather_again)
+        fastest.emplace_back(planned.found.step_seconds, planned.choice);
+    std::ranges::sort(fastest, {}, &std::pair<double, Choice>::first);
+    if (fastest.size() > kInputsKept) fastest.resize(kInputsKept);
+    for (auto& [seconds, choice] : fastest) {
+      if (hooks_.cancelled()) return;
+      choice.gather_again = false;
+      plan(choice);
     }
   }
 

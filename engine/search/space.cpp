@@ -74,7 +74,11 @@ class Enumeration {
             for (const int64_t cp :
                  options_.of("parallelism.cp", own.cp, divisors(ranks_ / pp / tp)))
               if (recipe_.data.seq_len % (cp * (cp > 1 ? 2 : 1)) == 0 && sequence_parallel(tp, cp))
-                mesh({.pp = pp, .cp = cp, .tp = tp, .overrides = recipe_.overrides});
+                mesh({.pp = pp,
+                      .cp = cp,
+                      .tp = tp,
+                      .gather_again = recipe_.parallelism.tp_gather_again,
+                      .overrides = recipe_.overrides});
   }
 
  private:
@@ -228,6 +232,7 @@ recipe::Recipe with(const recipe::Recipe& recipe, const Choice& choice) {
   p.cp_mode = choice.cp_mode;
   p.tp = choice.tp;
   p.tp_chunks = 0;
+  p.tp_gather_again = choice.gather_again;
   p.pp_schedule = choice.schedule;
   p.microbatches = choice.pp > 1 ? choice.micro_batches : 0;
   const auto stages = static_cast<int64_t>(p.stage_layers.size());
@@ -256,6 +261,7 @@ Choice choice_of(const recipe::Recipe& resolved) {
       .sequences = resolved.micro_batch_size(),
       .micro_batches = resolved.micro_batches(),
       .reshard = resolved.wrapping.reshard_after_forward != 0,
+      .gather_again = p.tp_gather_again,
       .recompute = resolved.recompute.mode,
       .budget = resolved.recompute.mode == RecomputeMode::budget ? resolved.recompute.budget : 0,
       .overrides = resolved.overrides};
@@ -271,6 +277,7 @@ std::vector<std::string> sets_of(const Question& question, const Choice& choice)
                                                "parallelism.microbatches",
                                                "parallelism.stage_layers",
                                                "parallelism.tp_chunks",
+                                               "parallelism.tp_gather_again",
                                                "training.loss_chunks",
                                                "wrapping.mode",
                                                "wrapping.buckets",
@@ -311,6 +318,7 @@ std::string words_of(const Choice& choice) {
   text += ", " + in_words(choice.recompute, choice.budget);
   if (!choice.overrides.empty()) text += " but for some layers";
   if (choice.dp_shard * choice.cp > 1) text += choice.reshard ? "" : ", parameters stay gathered";
+  if (choice.tp > 1 && !choice.gather_again) text += ", inputs kept";
   return text;
 }
 

@@ -19,6 +19,7 @@ struct Choice {
   int64_t sequences = 1;      // of a micro-batch
   int64_t micro_batches = 1;  // of a data-parallel rank in a step
   bool reshard = true;        // gathered parameters are freed after forward
+  bool gather_again = true;   // tensor-parallel inputs, for backward
   recipe::RecomputeMode recompute = recipe::RecomputeMode::none;
   double budget = 0;                             // of that mode; 0 in the others
   std::vector<recipe::Override> overrides = {};  // layers that are recomputed in another way

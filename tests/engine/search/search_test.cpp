@@ -183,6 +183,24 @@ class SearchTest : public QObject {
                             .arg(fastest)));
   }
 
+  // Two gathers a layer fewer, where there is room for what they bring.
+  void inputs_are_kept_where_memory_allows() {
+    engine::SearchRequest request = request_of({"hardware.ranks=4"});
+    request.fixes = {"parallelism.tp=4"};
+    const auto keeps = [](const plan::Found& found) {
+      return std::ranges::find(found.sets, "parallelism.tp_gather_again=false") != found.sets.end();
+    };
+    const plan::SearchResult result = found(request);
+    QVERIFY(!result.front.empty() && keeps(result.front.front()));
+    const auto again = std::ranges::find_if_not(result.front, keeps);
+    QVERIFY(again != result.front.end());
+    QVERIFY(again->step_seconds > result.front.front().step_seconds);
+    QVERIFY(again->peak_bytes < result.front.front().peak_bytes);
+    request.fixes.emplace_back("parallelism.tp_gather_again=true");
+    const plan::SearchResult fixed = found(request);
+    QVERIFY(!fixed.front.empty() && std::ranges::none_of(fixed.front, keeps));
+  }
+
   void is_the_same_each_time() {
     plan::SearchResult once = found(request_of({"hardware.ranks=8"}));
     plan::SearchResult again = found(request_of({"hardware.ranks=8"}));
