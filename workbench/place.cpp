@@ -149,8 +149,7 @@ Result<Place> place_from_json(const std::string& text) {
 }
 
 bool launcher_lives(const Place& place) {
-  return place.launcher_boot_id == launch::boot_id() &&
-         launch::identify(place.launcher.pid) == place.launcher;
+  return place.launcher_boot_id == launch::boot_id() && launch::lives(place.launcher, geteuid());
 }
 
 }  // namespace heddle::workbench

@@ -1,13 +1,16 @@
 #include "engine/launch/last_word.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -16,12 +19,30 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kStates = {"working", "done", "stopped"};
 
+// State and step are at the start, the cause's length and the cause after them.
+constexpr off_t kLength = 64, kCause = 72;
+constexpr size_t kMaxCause = size_t{16} * 1024;
+
+std::string cause_in(int fd) {
+  char text[kCause - kLength] = {};
+  unsigned bytes = 0;
+  if (pread(fd, text, sizeof(text) - 1, kLength) <= 0 || sscanf(text, "%u", &bytes) != 1) return {};
+  std::string cause(std::min<size_t>(bytes, kMaxCause), '\0');
+  const ssize_t count = pread(fd, cause.data(), cause.size(), kCause);
+  cause.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  return cause;
+}
+
 }  // namespace
 
 Result<LastWord> LastWord::make() {
   const int fd = memfd_create("last word", MFD_CLOEXEC);
   if (fd < 0) return fail("memory that is shared with a rank: {}", strerror(errno));
-  return LastWord(fd);
+  LastWord word(fd);
+  // Memory that is there already cannot be short when the rank fails.
+  if (const int error = posix_fallocate(fd, 0, kCause + kMaxCause); error != 0)
+    return fail("memory that is shared with a rank: {}", strerror(error));
+  return word;
 }
 
 LastWord::LastWord(LastWord&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -38,11 +59,14 @@ LastWord::~LastWord() {
 Word LastWord::heard() const {
   char text[64] = {}, state[16] = {};
   long long step = 0;
-  if (pread(fd_, text, sizeof(text) - 1, 0) <= 0) return {};
-  if (sscanf(text, "%15s %lld", state, &step) != 2) return {};
-  for (size_t i = 0; i < kStates.size(); ++i)
-    if (kStates[i] == state) return {static_cast<Word::State>(i), step};
-  return {};
+  Word word{.cause = cause_in(fd_)};
+  if (pread(fd_, text, sizeof(text) - 1, 0) <= 0) return word;
+  if (sscanf(text, "%15s %lld", state, &step) != 2) return word;
+  const auto known = std::ranges::find(kStates, state);
+  if (known == kStates.end()) return word;
+  word.state = static_cast<Word::State>(known - kStates.begin());
+  word.step = step;
+  return word;
 }
 
 void give_word(int fd, const Word& word) {
@@ -51,6 +75,13 @@ void give_word(int fd, const Word& word) {
   const std::string text =
       fmt::format("{:<7} {:>20}\n", kStates[static_cast<size_t>(word.state)], word.step);
   [[maybe_unused]] const ssize_t said = pwrite(fd, text.data(), text.size(), 0);
+}
+
+void give_cause(int fd, std::string_view cause) {
+  if (fd < 0) return;
+  if (cause.size() > kMaxCause) cause.remove_prefix(cause.size() - kMaxCause);
+  const std::string text = fmt::format("{:<8}{}", cause.size(), cause);
+  [[maybe_unused]] const ssize_t said = pwrite(fd, text.data(), text.size(), kLength);
 }
 
 }  // namespace heddle::launch

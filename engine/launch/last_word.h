@@ -1,10 +1,11 @@
-// What a rank has last said of itself to the supervisor that started it: how far it has come, and
-// whether that is the end. It lies in memory that the two share and nobody else can reach (a
-// memfd), so that no file can be forged, no disk can be full, and it outlives a rank that is
-// killed.
+// What a rank has last said of itself to the supervisor that started it: how far it has come,
+// whether that is the end, and why it failed. The two share memory that nobody else can reach (a
+// memfd): no file can be forged, no disk can be full, and it outlives a rank that is killed.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -13,7 +14,8 @@ namespace heddle::launch {
 struct Word {
   enum class State { working, done, stopped };
   State state = State::working;
-  int64_t step = 0;  // the last that was trained whole; 0: none yet
+  int64_t step = 0;        // the last that was trained whole; 0: none yet
+  std::string cause = {};  // why it failed; empty: it has not said so
 };
 
 /// The supervisor's side. Movable; one thread.
@@ -34,7 +36,9 @@ class LastWord {
   int fd_;
 };
 
-/// The rank's side: replaces what it said before. `fd` -1: nobody listens.
+/// The rank's side: replaces state and step. `fd` -1: nobody listens.
 void give_word(int fd, const Word& word);
+/// Why it fails; the end of a cause that is longer than 16 KiB.
+void give_cause(int fd, std::string_view cause);
 
 }  // namespace heddle::launch

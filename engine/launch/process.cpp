@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -37,6 +38,12 @@ ProcessId identify(pid_t pid) {
   ProcessId id{pid, 0};
   fields >> id.start_time;
   return fields ? id : ProcessId{};
+}
+
+bool lives(const ProcessId& process, uid_t owner) {
+  struct stat about {};
+  return process.pid > 1 && identify(process.pid) == process &&
+         stat(fmt::format("/proc/{}", process.pid).c_str(), &about) == 0 && about.st_uid == owner;
 }
 
 bool is_stopped(pid_t pid) {

@@ -19,6 +19,10 @@ struct ProcessId {
 /// The identity of a process that exists, {0, 0} when there is none or it is a zombie.
 ProcessId identify(pid_t pid);
 
+/// Whether it exists and belongs to `owner`. A file may name any pid: those below 2 are no process
+/// of a run, since kill() takes 0 and negative ones for groups, and 1 is init.
+bool lives(const ProcessId& process, uid_t owner);
+
 /// Whether somebody has stopped it (SIGSTOP, SIGTSTP): it does nothing until it is continued.
 bool is_stopped(pid_t pid);
 

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/read_file.h"
 #include "engine/launch/rank_arguments.h"
 #include "engine/launch/rendezvous.h"
@@ -211,6 +212,8 @@ void RankGroup::obey(int signal) {
   const bool again = stop_asked_;
   stop_asked_ = true;
   if (signal == SIGQUIT || again) {
+    // One that has been killed for its delay already was not killed by this.
+    kill_asked_ |= !killed_;
     log_(Level::info, "kill asked for");
     kill();
   } else {
@@ -328,7 +331,9 @@ End RankGroup::end_of_failed(const Process& failed) const {
   end.exit_code = !signalled && WEXITSTATUS(failed.status) == 2 ? 2 : 1;
   if (signalled) end.signal = signal_name(WTERMSIG(failed.status));
   end.cause = telemetry::process_text(failed.rank, how_it_ended(failed));
-  const std::string line = last_line(output_of(failed.rank));
+  // A full disk takes what it has written, but not what it has said.
+  const std::string said = failed.word.heard().cause;
+  const std::string line = last_line(said.empty() ? output_of(failed.rank) : said);
   if (!line.empty()) end.cause += ": " + line;
   return end;
 }
@@ -339,9 +344,10 @@ End RankGroup::end_without_failure() const {
     if (WIFEXITED(process.status) && WEXITSTATUS(process.status) == 0) continue;
     end.state = "stopped";
     end.exit_code = kExitStopped;
-    if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL) {
-      end.cause = fmt::format("rank {} was killed: it did not stop in time", process.rank);
-    }
+    if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+      end.cause = kill_asked_ ? "killed by the user"
+                              : fmt::format("rank {} did not stop within {} and was killed",
+                                            process.rank, seconds_text(launch_.grace_seconds));
   }
   return end;
 }

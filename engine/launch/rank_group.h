@@ -110,6 +110,7 @@ class RankGroup {
   sigset_t mask_before_;
   std::vector<Process> processes_;
   bool stop_asked_ = false;  // by a user
+  bool kill_asked_ = false;
   bool directory_lost_ = false;
   bool look_failed_ = false;                       // and was told
   bool terminated_ = false;                        // SIGTERM was sent

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -118,8 +119,14 @@ Result<End> end_from_json(const json& json) {
 }
 
 Result<> write_state(const std::string& run_dir, const State& state) {
-  return write_atomically(run_dir + "/state.json", json_text(to_json(state)) + "\n");
+  return write_atomically(state_file(run_dir), json_text(to_json(state)) + "\n");
 }
+
+Result<> write_state(NewFile room, const std::string& run_dir, const State& state) {
+  return write_atomically(std::move(room), state_file(run_dir), json_text(to_json(state)) + "\n");
+}
+
+std::string state_file(const std::string& run_dir) { return run_dir + "/state.json"; }
 
 std::string end_file(const std::string& run_dir) { return run_dir + "/end.json"; }
 
@@ -132,7 +139,7 @@ Result<> write_end(NewFile room, const std::string& run_dir, const End& end) {
 }
 
 Result<std::optional<State>> read_state(const std::string& run_dir) {
-  const Result<std::optional<json>> read = read_run_file(run_dir + "/state.json");
+  const Result<std::optional<json>> read = read_run_file(state_file(run_dir));
   if (!read) return fail(read);
   if (!*read) return std::optional<State>{};
   return state_from_json(**read).map([](State state) { return std::optional(std::move(state)); });
@@ -150,8 +157,10 @@ Result<Status> read_status(const std::string& run_dir) {
   Result<std::optional<State>> state = read_state(run_dir);
   if (!state) return fail(state);
   // The supervisor is looked for before end.json is: one that ends in between is not lost.
+  struct stat about {};
   const bool alive = *state && (*state)->boot_id == boot_id() &&
-                     identify((*state)->supervisor.pid) == (*state)->supervisor;
+                     stat(state_file(run_dir).c_str(), &about) == 0 &&
+                     lives((*state)->supervisor, about.st_uid);
   Result<std::optional<End>> end = read_end(run_dir);
   status.state = std::move(*state);
   if (end) status.end = std::move(*end);

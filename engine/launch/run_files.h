@@ -49,9 +49,11 @@ Result<End> end_from_json(const nlohmann::json& json);
 
 Result<> write_state(const std::string& run_dir, const State& state);
 Result<> write_end(const std::string& run_dir, const End& end);
-/// Into the room that was reserved for it.
+/// Into the room that was reserved for them.
+Result<> write_state(NewFile room, const std::string& run_dir, const State& state);
 Result<> write_end(NewFile room, const std::string& run_dir, const End& end);
-/// RUN_DIR/end.json
+/// RUN_DIR/state.json, RUN_DIR/end.json
+std::string state_file(const std::string& run_dir);
 std::string end_file(const std::string& run_dir);
 /// None when the file is not there (yet).
 Result<std::optional<State>> read_state(const std::string& run_dir);
@@ -59,7 +61,8 @@ Result<std::optional<End>> read_end(const std::string& run_dir);
 
 /// What a run directory of this host says of its run. `running`: its supervisor lives, whatever
 /// else the directory says. `lost`: the supervisor is gone (its pid, start time and boot id do not
-/// match) and left no end.json that can be read.
+/// match, or the process is not of the user who wrote state.json) and left no end.json that can be
+/// read.
 enum class Condition { absent, running, ended, lost };
 
 struct Status {

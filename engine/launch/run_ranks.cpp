@@ -8,7 +8,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <utility>
 
+#include "base/excerpt.h"
 #include "base/file_lock.h"
 #include "base/read_file.h"
 #include "base/say.h"
@@ -25,7 +27,10 @@
 namespace heddle::launch {
 namespace {
 
-constexpr int64_t kEndBytes = 16384;
+// JSON spells a byte with six characters at most.
+constexpr size_t kMaxCause = 4000;
+constexpr int64_t kEndBytes = 6 * kMaxCause + 2048;
+constexpr int64_t kStateBytes = 1024, kRankBytes = 128;
 
 /// The run directory is one process's.
 Result<FileLock> hold(const std::string& run_dir) {
@@ -67,7 +72,7 @@ class SupervisorLog {
     append(telemetry::Log{now(), level, text});
   }
   void end(const End& end) {
-    append(telemetry::End{end.finished, end.state, end.cause, {}});
+    append(telemetry::End{end.finished, end.state, excerpt(end.cause, kMaxCause), {}});
     if (const Result<> synced = writer_.sync(); !synced) {
       say(stderr, "{}\n", synced.error().message);
     }
@@ -190,9 +195,10 @@ Result<> look_for_results(const std::string& run_dir) {
   return {};
 }
 
-/// The end, with what shows that it is of this run.
+/// The end, with what shows that it is of this run. Its cause fits into the room that is reserved.
 Result<End> proven(End end, const std::string& run_dir, const Launch& launch,
                    const Secret& secret) {
+  end.cause = excerpt(end.cause, kMaxCause);
   auto signature = prove(end,
                          {.folder = std::filesystem::path(run_dir).filename(),
                           .epoch = launch.epoch,
@@ -211,28 +217,35 @@ struct Held {
   const Secret& secret;
 };
 
-Result<> write_end(const Held& held, std::optional<NewFile> room, const End& end) {
+/// Into the room, as long as there is one.
+Result<> write_end(const Held& held, std::optional<NewFile>& room, const End& end) {
   const Result<End> signed_end = proven(end, held.run_dir, held.launch, held.secret);
   if (!signed_end) return fail(signed_end);
-  return room ? write_end(std::move(*room), held.run_dir, *signed_end)
-              : write_end(held.run_dir, *signed_end);
+  if (!room) return write_end(held.run_dir, *signed_end);
+  return write_end(*std::exchange(room, std::nullopt), held.run_dir, *signed_end);
 }
 
+/// `room`: set aside here for end.json.
 Result<RanksOutcome> run_held(const Held& held, const std::string& engine, double spawned_at,
-                              const std::function<void(const State&)>& started) {
+                              const std::function<void(const State&)>& started,
+                              std::optional<NewFile>& room) {
   const auto& [run_dir, launch, secret] = held;
+  // Whatever tells how the run has ended must not depend on the room that is left then.
+  Result<NewFile> for_end = reserve(end_file(run_dir), kEndBytes);
+  if (!for_end) return fail(for_end);
+  room.emplace(std::move(*for_end));
+  Result<NewFile> for_state =
+      reserve(state_file(run_dir), kStateBytes + kRankBytes * launch.local_ranks);
+  if (!for_state) return fail(for_state);
   Result<telemetry::LogWriter> writer =
       telemetry::LogWriter::open(fmt::format("{}/supervisor.{}.hlog", run_dir, launch.epoch));
   if (!writer) return fail(writer);
   SupervisorLog log(std::move(*writer));
   log.append(start_record(launch));
 
-  // What tells how the run has ended must not depend on the room that is left then.
-  Result<NewFile> room = reserve(end_file(run_dir), kEndBytes);
-  if (!room) return fail(room);
   const auto write = [&](const End& end) -> Result<> {
     log.end(end);
-    const Result<> written = write_end(held, std::move(*room), end);
+    const Result<> written = write_end(held, room, end);
     if (written) return {};
     return fail("{}; and its end cannot be kept: {}",
                 end.cause.empty() ? "the run is " + end.state : end.cause, written.error().message);
@@ -252,7 +265,7 @@ Result<RanksOutcome> run_held(const Held& held, const std::string& engine, doubl
   Result<> up = tokenizing ? group.start() : fail(tokenizing);
   if (up) {
     const State state{identify(getpid()), boot_id(), launch.epoch, group.port(), group.ranks()};
-    up = write_state(run_dir, state);
+    up = write_state(std::move(*for_state), run_dir, state);
     if (up && started) started(state);
   }
   if (!up) {
@@ -286,13 +299,15 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
   const Result<Secret> known = launch ? secret_of(*launch, secret) : fail(launch);
   const std::optional<Held> held =
       known ? std::optional<Held>({run_dir, *launch, *known}) : std::nullopt;
-  Result<RanksOutcome> outcome = held ? run_held(*held, engine, spawned_at, started) : fail(known);
+  std::optional<NewFile> room;
+  Result<RanksOutcome> outcome =
+      held ? run_held(*held, engine, spawned_at, started, room) : fail(known);
   if (!outcome) {
     // Whoever follows the run finds the cause; when even this cannot be written, the caller still
     // has it.
     const End end{
         .state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()};
-    const Result<> written = held ? write_end(*held, std::nullopt, end) : write_end(run_dir, end);
+    const Result<> written = held ? write_end(*held, room, end) : write_end(run_dir, end);
     if (!written) say(stderr, "{}\n", written.error().message);
   }
   return outcome;

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/excerpt.h"
 #include "base/host_name.h"
 #include "base/json_text.h"
 #include "base/read_json.h"
@@ -243,10 +244,16 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
 }  // namespace
 
 int run_rank(const launch::RankContext& context) {
+  using State = launch::Word::State;
+  // On stderr for people, and where no full disk can take it from the supervisor.
+  const auto report = [&](const std::string& cause) {
+    say(stderr, "{}\n", cause);
+    launch::give_cause(context.word_fd, cause);
+  };
   auto log = telemetry::LogWriter::open(
       fmt::format("{}/rank-{}.{}.hlog", context.run_dir, context.rank, context.launch.epoch));
   if (!log) {
-    say(stderr, "{}\n", log.error().message);
+    report(log.error().message);
     return 1;
   }
   log->outlive_full_disk();
@@ -257,14 +264,18 @@ int run_rank(const launch::RankContext& context) {
     outcome = tl::unexpected(Failure{1, graph::error_text(error)});
   }
   if (!outcome) {
-    say(stderr, "{}\n", outcome.error().message);
-    // The failure is told on stderr already: a log that cannot be written changes nothing.
-    (void)log->append(telemetry::End{launch::now(), "failed", outcome.error().message, {}});
+    report(outcome.error().message);
+    // The failure is known already: a log that cannot be written changes nothing.
+    (void)log->append(
+        telemetry::End{launch::now(), "failed", excerpt(outcome.error().message), {}});
     (void)log->sync();
     return outcome.error().exit_code;
   }
   runtime::close_process_groups();
-  using State = launch::Word::State;
+  if (!outcome->unsaved.empty()) {
+    report(outcome->unsaved);
+    return 1;
+  }
   launch::give_word(context.word_fd,
                     {outcome->stopped ? State::stopped : State::done, outcome->step});
   return outcome->stopped ? 130 : 0;

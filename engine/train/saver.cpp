@@ -109,10 +109,12 @@ void Saver::wait_until_copied() {
   stopped_seconds_ += seconds_since(begin);
 }
 
-Result<> Saver::finish() {
-  if (const auto settled = settle(); !settled) return settled;
+Result<> Saver::finish() { return settle(); }
+
+std::string Saver::failure() const {
   if (failure_.empty()) return {};
-  return fail("step {}: the last checkpoint could not be written: {}", manifest_.step, failure_);
+  return fmt::format("step {}: the last checkpoint could not be written: {}", manifest_.step,
+                     failure_);
 }
 
 // All ranks leave a stage together; one that only waits asks the others now and then, since a

@@ -20,7 +20,7 @@
 namespace heddle::train {
 
 /// One thread uses it. The functions that every rank must call at the same time say so. A disk that
-/// fails is told in the log as a warning; Results are errors of the log alone, but for `finish`.
+/// fails is a warning in the log; Results are errors of the log alone.
 class Saver {
  public:
   Saver(const recipe::Recipe& recipe, const launch::RankContext& context,
@@ -48,8 +48,10 @@ class Saver {
   /// The states must stay as they are until this returns.
   void wait_until_copied();
 
-  /// Every rank: waits until what was begun has its name. An error if the newest save has failed.
+  /// Every rank: waits until what was begun has its name.
   Result<> finish();
+  /// Why the newest save has failed, the same on all ranks; empty: it has not.
+  std::string failure() const;
 
  private:
   enum class Stage { idle, writing, naming, tidying };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/excerpt.h"
 #include "base/read_file.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/cost/cpu_use.h"
@@ -131,8 +132,10 @@ class Trainer {
     }
     outcome.step = step;
     const cost::CpuTimes measured_until = cost::cpu_times();
-    if (saver_)
+    if (saver_) {
       if (const auto finished = saver_->finish(); !finished) return fail(finished);
+      outcome.unsaved = saver_->failure();
+    }
     const int32_t ranks = context_.launch.world_size;
     look_at_others(measured_until);
     const auto peaks =
@@ -356,9 +359,12 @@ class Trainer {
       if (const auto saved = save(step, true, false, asked_.saver_busy); !saved) return saved;
       runtime::set_timeout(patience_.limit(true));
       if (const auto finished = saver_->finish(); !finished) return finished;
-      kept = fmt::format(
-          "the weights as they were before, and what was read of the data, are kept as {}",
-          saver_->newest());
+      const std::string unsaved = saver_->failure();
+      kept = unsaved.empty() ? fmt::format(
+                                   "the weights as they were before, and what was read of "
+                                   "the data, are kept as {}",
+                                   saver_->newest())
+                             : unsaved;
     }
     return fail(
         "step {}: {} steps in a row were not finite (training.max_skipped = {}); {}; {}; a lower "
@@ -387,8 +393,10 @@ class Trainer {
   telemetry::End end_record(const Outcome& outcome) const {
     telemetry::End end{
         .time = now(),
-        .state = outcome.stopped ? "stopped" : "done",
-        .cause = "",
+        .state = !outcome.unsaved.empty() ? "failed"
+                 : outcome.stopped        ? "stopped"
+                                          : "done",
+        .cause = excerpt(outcome.unsaved),
         .results = {{"tokens_per_second_per_rank", results_.tokens_per_second_per_rank()},
                     {"step_seconds", results_.median_step_seconds()},
                     {"peak_bytes", static_cast<double>(results_.peak_of_ranks)},
@@ -403,7 +411,7 @@ class Trainer {
     if (!results_.losses.empty()) end.results["last_loss"] = results_.losses.back();
     if (results_.exposed_of_ranks) end.results["exposed_seconds"] = *results_.exposed_of_ranks;
     if (results_.bubble_of_ranks) end.results["bubble_seconds"] = *results_.bubble_of_ranks;
-    if (outcome.stopped) end.cause = "stopped by the user";
+    if (outcome.stopped && end.cause.empty()) end.cause = "stopped by the user";
     return end;
   }
 

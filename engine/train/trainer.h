@@ -17,6 +17,8 @@ namespace heddle::train {
 struct Outcome {
   bool stopped = false;  // by SIGTERM, after a whole step and a checkpoint
   int64_t step = 0;      // the last one
+  std::string unsaved =
+      {};  // why the last checkpoint is missing: the run has failed, its results are kept
 };
 
 /// Trains from where it begins to the recipe's last step, or until the ranks have agreed to stop

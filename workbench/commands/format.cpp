@@ -3,16 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 namespace heddle::workbench {
 namespace {
-
-bool ends_with(const std::string& name, const char* ending) {
-  const std::string_view view(ending);
-  return name.size() >= view.size() && name.ends_with(view);
-}
 
 /// Characters, not bytes.
 size_t width(const std::string& text) {
@@ -32,13 +26,7 @@ std::string time_text(double unix_seconds) {
 
 std::string value_text(const std::string& name, const storage::Value& value) {
   if (const auto* words = std::get_if<std::string>(&value)) return *words;
-  const double number = std::get<double>(value);
-  if (!std::isfinite(number)) return fmt::format("{}", number);
-  if (ends_with(name, "bytes")) return bytes_text(number);
-  if (ends_with(name, "seconds")) return seconds_text(number);
-  if (name.find("tokens_per_second") != std::string::npos) return rate_text(number);
-  if (number == std::floor(number)) return count_text(number);
-  return fmt::format("{:.5g}", number);
+  return quantity_text(name, std::get<double>(value));
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows,

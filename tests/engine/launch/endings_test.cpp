@@ -62,6 +62,9 @@ const Ending kEndings[] = {
      "rank 1 left with exit code 0, but"},
 
     {"exit code 1", "exit 1", Act::nothing, "failed", 1, "rank 1 ended with exit code 1"},
+    {"says why, though no disk has room for it", "say_why 5 'No space left on device'; exit 1",
+     Act::nothing, "failed", 1,
+     "rank 1 ended with exit code 1 after step 5 of 100: No space left on device"},
     {"exit code 2", "exit 2", Act::nothing, "failed", 2, "rank 1 ended with exit code 2"},
     {"exit code 7", "say working 5; exit 7", Act::nothing, "failed", 1,
      "rank 1 ended with exit code 7 after step 5 of 100"},
@@ -104,7 +107,8 @@ const Ending kEndings[] = {
     {"one rank is asked, all agree",
      "trap ': > \"$run_dir/agreed\"; say stopped 9; exit 130' TERM; wait_here", Act::stop_rank_1,
      "stopped", 130, ""},
-    {"a kill is asked for", "trap '' TERM; wait_here", Act::kill, "stopped", 130, "rank "},
+    {"a kill is asked for", "trap '' TERM; wait_here", Act::kill, "stopped", 130,
+     "killed by the user"},
 };
 
 constexpr const char* kRank0 = R"(

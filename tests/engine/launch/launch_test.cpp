@@ -4,7 +4,10 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -385,7 +388,8 @@ class LaunchTest : public QObject {
     supervise({"--stop"});
     QVERIFY(ends());
     QCOMPARE(status().end->state, std::string("stopped"));
-    QVERIFY(status().end->cause.find("was killed: it did not stop in time") != std::string::npos);
+    QVERIFY(status().end->cause.find("did not stop within 300 ms and was killed") !=
+            std::string::npos);
     QTRY_COMPARE(processes_left(), 0);
   }
 
@@ -393,6 +397,7 @@ class LaunchTest : public QObject {
     start_supervisor(engine("trap '' TERM; while :; do sleep 0.05; done"), 2, /*grace=*/3600);
     supervise({"--kill"});
     QVERIFY(ends());
+    QCOMPARE(status().end->cause, std::string("killed by the user"));
     QTRY_COMPARE(processes_left(), 0);
   }
 
@@ -471,6 +476,50 @@ class LaunchTest : public QObject {
     QVERIFY(write_state(run_dir_, *started.state));
     supervise({"--kill"});
     QVERIFY(ends());
+  }
+
+  // A state.json from outside: kill() would take these for the process group of whoever asks, for
+  // init, or for all processes there are.
+  void a_pid_that_is_no_process_is_not_taken_for_it() {
+    for (const pid_t pid : {0, 1, -1, -getpid()}) {
+      State state;
+      state.supervisor = identify(pid);
+      state.supervisor.pid = pid;
+      state.boot_id = boot_id();
+      std::filesystem::create_directories(run_dir_);
+      QVERIFY(write_state(run_dir_, state));
+      QCOMPARE(status().condition, Condition::lost);
+      for (const char* verb : {"--stop", "--kill", "--checkpoint"}) {
+        const auto asked = supervise({verb});
+        QCOMPARE(asked.exit_code, 0);
+        QVERIFY2(asked.out.find("\"lost\"") != std::string::npos, asked.out.c_str());
+      }
+    }
+  }
+
+  void another_user_s_process_is_not_taken_for_it() {
+    if (geteuid() != 0) QSKIP("a process of another user needs root");
+    const pid_t child = fork();
+    if (child == 0) {
+      if (setuid(65534) == 0) pause();
+      _exit(1);
+    }
+    const auto end = qScopeGuard([&] {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    });
+    QTRY_VERIFY(lives(identify(child), 65534));
+    State state;
+    state.supervisor = identify(child);
+    state.boot_id = boot_id();
+    std::filesystem::create_directories(run_dir_);
+    QVERIFY(write_state(run_dir_, state));
+    QCOMPARE(status().condition, Condition::lost);
+    QCOMPARE(supervise({"--kill"}).exit_code, 0);
+    QVERIFY(lives(identify(child), 65534));
+    // His own state.json names his own process.
+    QCOMPARE(chown(state_file(run_dir_).c_str(), 65534, 65534), 0);
+    QCOMPARE(status().condition, Condition::running);
   }
 
   void the_supervisor_s_log_tells_the_story() {

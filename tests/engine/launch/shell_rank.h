@@ -9,8 +9,8 @@
 namespace heddle::launch {
 
 /// Writes the program to `path`, which it returns. Its lines know $rank, $run_dir, $listen_fd and
-/// $port; `say STATE STEP` tells the supervisor how far it is, `finish` ends as a rank does that
-/// has done all its work.
+/// $port; `say STATE STEP` tells the supervisor how far it is, `say_why STEP CAUSE` also why it
+/// fails, `finish` ends as a rank does that has done all its work.
 inline std::string shell_rank(const std::string& path, const std::string& lines) {
   constexpr const char* prelude = R"(#!/bin/sh
 shift
@@ -25,6 +25,7 @@ while [ $# -gt 0 ]; do
   shift 2
 done
 say() { echo "$1 $2" > /proc/self/fd/$word_fd; }
+say_why() { printf '%-64s%-8s%s' "working $1" ${#2} "$2" > /proc/self/fd/$word_fd; }
 results() { [ "$rank" = 0 ] && [ ! -e "$run_dir/results.json" ] && echo '{}' > "$run_dir/results.json"; }
 finish() { results; say done 1000000000; exit 0; }
 )";

@@ -1,5 +1,6 @@
 // What ends a run, or does not: steps that are not finite, a rank that somebody stops, one that
 // never comes, a full disk; and what is left of it then.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -51,17 +52,18 @@ class MishapsTest : public QObject {
     return QStringList{"train", recipe_, "--run-dir", run_dir} + sets;
   }
 
+  static int steps_of(const QString& log) {
+    int count = 0;
+    for (const auto& record : records_of(log))
+      count += std::holds_alternative<telemetry::Step>(record);
+    return count;
+  }
+
   /// A run of two ranks that is well under way.
   void start(QProcess& train, const QString& run_dir, const QStringList& sets) const {
     train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
                 arguments(run_dir, set("training.steps", "100000") + sets));
-    const auto steps = [&] {
-      int count = 0;
-      for (const auto& record : records_of(run_dir + "/rank-1.0.hlog"))
-        count += std::holds_alternative<telemetry::Step>(record);
-      return count;
-    };
-    QVERIFY(QTest::qWaitFor([&] { return steps() >= 3; }, 60000));
+    QVERIFY(QTest::qWaitFor([&] { return steps_of(run_dir + "/rank-1.0.hlog") >= 3; }, 60000));
   }
 
   pid_t rank(const QString& run_dir, size_t rank) const {
@@ -194,6 +196,56 @@ device = "cpu")"));
       const auto records = records_of(run_dir + log);
       QVERIFY(std::holds_alternative<telemetry::End>(records.back()));
       QCOMPARE(std::get<telemetry::End>(records.back()).state, std::string("done"));
+    }
+  }
+
+  void a_disk_that_stays_full_takes_neither_results_nor_the_cause_data() {
+    QTest::addColumn<int>("attempt");
+    const int attempts = qEnvironmentVariableIsSet("HEDDLE_ALL") ? 20 : 3;
+    for (int i = 1; i <= attempts; ++i) QTest::addRow("attempt %d", i) << i;
+  }
+  // The last checkpoint finds no room there, and neither does any line of an error.
+  void a_disk_that_stays_full_takes_neither_results_nor_the_cause() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    QFETCH(int, attempt);
+    const QString disk = folder_.filePath(QString("full-%1").arg(attempt));
+    QVERIFY(QDir().mkpath(disk));
+    if (mount("tmpfs", disk.toUtf8().constData(), "tmpfs", 0, "size=1m") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(disk.toUtf8().constData(), MNT_DETACH); });
+    const QString run_dir = disk + "/run";
+    QProcess train;
+    train.start(QString(HEDDLE_BINARY_DIR) + "/heddle-engine",
+                arguments(run_dir, set("training.steps", "200")));
+    // Whatever room there is from now on is taken at once, until the run has ended.
+    QVERIFY(QTest::qWaitFor([&] { return steps_of(run_dir + "/rank-0.0.hlog") >= 1; }, 60000));
+    const int ballast = open((disk + "/ballast").toUtf8().constData(), O_WRONLY | O_CREAT, 0600);
+    const auto close_ballast = qScopeGuard([&] { close(ballast); });
+    const QByteArray bytes(4096, 'x');
+    while (train.state() != QProcess::NotRunning) {
+      while (write(ballast, bytes.constData(), size_t(bytes.size())) > 0) {
+      }
+      train.waitForFinished(1);
+    }
+    QCOMPARE(train.exitCode(), 1);
+    const QByteArray full = "No space left on device", err = train.readAllStandardError();
+    QVERIFY2(err.contains(full), err.constData());
+    const auto results = QJsonDocument::fromJson(content(run_dir + "/results.json")).object();
+    QCOMPARE(results["losses"].toArray().size(), 200);
+    QCOMPARE(train.readAllStandardOutput(), content(run_dir + "/results.json"));
+    const auto end = launch::read_end(run_dir.toStdString());
+    QVERIFY(end && *end);
+    QCOMPARE((*end)->state, std::string("failed"));
+    QVERIFY2((*end)->cause.find("step 200: the last checkpoint could not be written: ") !=
+                     std::string::npos &&
+                 (*end)->cause.find(full.toStdString()) != std::string::npos,
+             (*end)->cause.c_str());
+    for (const char* log : {"/rank-0.0.hlog", "/rank-1.0.hlog", "/supervisor.0.hlog"}) {
+      const auto records = records_of(run_dir + log);
+      const auto* last = std::get_if<telemetry::End>(&records.back());
+      QVERIFY(last);
+      QCOMPARE(last->state, std::string("failed"));
+      QVERIFY2(last->cause.find(full.toStdString()) != std::string::npos, last->cause.c_str());
     }
   }
 
