@@ -18,11 +18,24 @@ char32_t code_point(std::string_view text) {
 }
 
 bool acts_on_terminals(char32_t point) {
+  const auto within = [&](char32_t first, char32_t last) {
+    return point >= first && point <= last;
+  };
   if (point < 0x20) return point != '\n' && point != '\t';
-  if (point >= 0x7F && point <= 0x9F) return true;
-  const bool embeds = point >= 0x202A && point <= 0x202E;  // and overrides, Unicode 3.11
-  const bool isolates = point >= 0x2066 && point <= 0x2069;
-  return embeds || isolates || point == 0x200E || point == 0x200F || point == 0x061C;
+  if (within(0x7F, 0x9F)) return true;
+  // Line and paragraph separators; embeddings, overrides and isolates (Unicode 3.11); marks.
+  if (within(0x2028, 0x202E) || within(0x2066, 0x206F) || within(0x200E, 0x200F)) return true;
+  // What nobody sees, so that two names look alike; the joiners of scripts and emoji stay.
+  return point == 0x061C || point == 0x200B || within(0x2060, 0x2064) || point == 0xFEFF ||
+         within(0xFFF9, 0xFFFB) || within(0xE0000, 0xE007F);
+}
+
+/// As JSON writes it: beyond the first 65,536 as two surrogates.
+std::string spelled_out(char32_t point) {
+  const auto number = static_cast<uint32_t>(point);
+  if (number < 0x10000) return fmt::format("\\u{:04x}", number);
+  const uint32_t beyond = number - 0x10000;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (beyond >> 10), 0xDC00 + (beyond & 0x3FF));
 }
 
 }  // namespace
@@ -35,7 +48,7 @@ std::string printable(std::string_view bytes) {
     const size_t length = character_length(rest);
     const char32_t point = code_point(rest);
     if (acts_on_terminals(point)) {
-      text += fmt::format("\\u{:04x}", static_cast<uint32_t>(point));
+      text += spelled_out(point);
     } else {
       text += rest.substr(0, length);
     }

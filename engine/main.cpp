@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "base/guard.h"
+#include "base/option_values.h"
 #include "base/say.h"
 #include "engine/calibrating.h"
 #include "engine/checkpoint/step_folders.h"
@@ -51,6 +52,10 @@ int run(int argc, char** argv) {
   // Asked by the launcher alone, too: loading CUDA's libraries is a rank's business.
   if (argc == 2 && std::string_view(argv[1]) == "gpus") return runtime::print_gpus();
 
+  if (const Result<> given = check_option_values(argc, argv); !given) {
+    say(stderr, "heddle-engine: {}\n", given.error().message);
+    return 2;
+  }
   CLI::App app("heddle-engine: trains Llama models as one captured graph");
   app.set_version_flag("--version", HEDDLE_VERSION);
   app.require_subcommand(1);

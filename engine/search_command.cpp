@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "base/number_text.h"
+#include "base/progress_line.h"
 #include "base/read_file.h"
 #include "base/say.h"
 #include "engine/commands.h"
@@ -95,14 +96,17 @@ void print(const plan::RankCounts& all) {
   }
 }
 
+ProgressLine progress;
+
 search::Hooks hooks() {
   return {.cancelled = [] { return interrupted.load(); },
           .progress =
               [](const plan::SearchResult& result, double share) {
-                say(stderr, "\r{:3.0f} %  {} planned", 100 * share, result.planned);
+                std::string text =
+                    fmt::format("{:3.0f} %  {} planned", 100 * share, result.planned);
                 if (!result.front.empty())
-                  say(stderr, ", best {}", seconds_text(result.front.front().step_seconds));
-                say(stderr, "   ");
+                  text += ", best " + seconds_text(result.front.front().step_seconds);
+                progress.show(text);
               }};
 }
 
@@ -110,7 +114,8 @@ CountingHooks counting_hooks() {
   return {.cancelled = [] { return interrupted.load(); },
           .progress =
               [](const plan::RankCounts& all, double share) {
-                say(stderr, "\r{:3.0f} %  {} numbers of ranks   ", 100 * share, all.counts.size());
+                progress.show(
+                    fmt::format("{:3.0f} %  {} numbers of ranks", 100 * share, all.counts.size()));
               }};
 }
 
@@ -134,7 +139,7 @@ int tell(const std::string& path,
   if (const auto* error = std::get_if<Error>(&answer))
     return refused(fmt::format("{}: {}", path, error->message));
   const auto& found = std::get<Found>(answer);
-  say(stderr, "\n");
+  progress.end();
   if (json)
     say("{}\n", json_text(plan::to_json(found)));
   else

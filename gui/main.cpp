@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/guard.h"
+#include "base/option_values.h"
 #include "gui/theme/theme.h"
 #include "gui/window/main_window.h"
 #include "gui/window/render.h"
@@ -80,6 +81,10 @@ int openWindow(int argc, char** argv, const Arguments& arguments) {
 }
 
 int run(int argc, char** argv) {
+  if (const Result<> given = check_option_values(argc, argv); !given) {
+    say(stderr, "heddle: {}\n", given.error().message);
+    return 2;
+  }
   if (gui::isRender(argc, argv)) return gui::render(argc, argv);
   if (workbench::is_command(argc, argv)) return workbench::run_command(argc, argv);
   const auto arguments = parse(argc, argv);

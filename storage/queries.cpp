@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number_text.h"
+#include "base/one_line.h"
 #include "base/read_json.h"
 #include "storage/connection.h"
 #include "storage/run_rows.h"
@@ -28,11 +29,12 @@ constexpr size_t kMostSparkline = 1024;
 RunSummary summary_in(const Rows& rows) {
   RunSummary run;
   run.id = rows.integer(0);
-  run.name = rows.text(1);
+  // Somebody else's store, or an older Heddle's, may have any name.
+  run.name = one_line(rows.text(1));
   run.state = run_state(rows.text(2)).value_or(RunState::lost);
   run.cause = rows.text(3);
-  run.target = rows.text(4);
-  run.recipe_name = rows.text(5);
+  run.target = one_line(rows.text(4));
+  run.recipe_name = one_line(rows.text(5));
   run.created = rows.real(6);
   run.started = rows.optional_real(7);
   run.finished = rows.optional_real(8);
@@ -52,7 +54,7 @@ RunSummary summary_in(const Rows& rows) {
     std::memcpy(run.sparkline.data(), points.data(), run.sparkline.size() * sizeof(float));
   }
   if (const auto kind = lineage_kind(rows.text(16)))
-    run.lineage = Lineage{*kind, rows.integer(17), rows.text(18), rows.integer(19)};
+    run.lineage = Lineage{*kind, rows.integer(17), one_line(rows.text(18)), rows.integer(19)};
   run.trashed = rows.optional_real(20);
   return run;
 }

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "base/excerpt.h"
+#include "base/one_line.h"
 #include "storage/clock.h"
+#include "storage/run_name.h"
 #include "storage/series.h"
 
 namespace heddle::storage {
@@ -160,7 +162,11 @@ Result<> require_run(Connection& connection, RunId run) {
 }
 
 Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
-  if (run.name.empty()) return fail("a run needs a name");
+  // An imported one is called as its folder is.
+  const std::string wish = run.imported ? one_line(run.name) : run.name;
+  if (wish.empty()) return fail("a run needs a name");
+  if (!run.imported)
+    if (Result<> valid = check_name(wish); !valid) return fail(valid);
   if (run.lineage && run.lineage->kind == Lineage::Kind::resume)
     if (Result<> is_free = check_free_to_resume(connection, *run.lineage); !is_free)
       return fail(is_free);
@@ -171,13 +177,13 @@ Result<CreatedRun> create_run(Connection& connection, const NewRun& run) {
                                  run.run_dir, run.target);
     if (rows.next()) return fail("{}: it is here already, as {}", run.run_dir, rows.text(0));
   }
-  const std::string name = free_name(connection, run.name);
+  const std::string name = free_name(connection, wish);
   make_way(connection, name);
   connection.execute(
       "INSERT INTO runs (name, state, target, recipe_name, created, hosts, run_dir) "
       "VALUES (?, 'preparing', ?, ?, ?, ?, ?)",
-      name, run.target, run.recipe_name, run.created > 0 ? run.created : unix_now(), run.hosts,
-      run.run_dir);
+      name, run.target, one_line(run.recipe_name), run.created > 0 ? run.created : unix_now(),
+      run.hosts, run.run_dir);
   const RunId id = connection.last_insert_id();
   if (const auto& lineage = run.lineage)
     connection.execute(
@@ -233,7 +239,7 @@ Result<> set_link(Connection& connection, RunId run, const Link& link) {
 
 Result<> rename_run(Connection& connection, RunId run, const std::string& name) {
   if (Result<> found = require_run(connection, run); !found) return found;
-  if (name.empty()) return fail("a run needs a name");
+  if (Result<> valid = check_name(name); !valid) return valid;
   if (connection.query("SELECT 1 FROM runs WHERE name = ? AND id = ?", name, run).next()) return {};
   if (name_taken(connection, name)) {
     return fail("another run is called '{}'; choose another name", name);

@@ -17,6 +17,7 @@
 #include "engine/recipe/fault_lines.h"
 #include "remote/deploy.h"
 #include "remote/private_root.h"
+#include "storage/run_name.h"
 #include "workbench/checkpoints.h"
 #include "workbench/inputs.h"
 #include "workbench/paths.h"
@@ -61,7 +62,17 @@ const std::vector<std::string> kPathKeys = {"model.checkpoint", "data.text",    
                                             "data.token_ids",   "data.tokenizer",   "data.cache",
                                             "validation.text",  "checkpoint.folder"};
 
+std::string stem_of(const LaunchRequest& request) { return fs::path(request.recipe_file).stem(); }
+
+std::string name_of(const LaunchRequest& request) {
+  return request.name.empty() ? stem_of(request) : request.name;
+}
+
 tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
+  // A recipe that is only looked at may have no name yet.
+  if (const std::string name = name_of(request); !name.empty())
+    if (const Result<> valid = storage::check_name(name); !valid)
+      return tl::unexpected(LaunchError{.message = valid.error().message, .refused = true});
   recipe::Parsed resolved =
       checkpoint::load_recipe(request.recipe_text, request.recipe_file, request.sets);
   std::vector<recipe::Fault> faults = resolved.faults;
@@ -157,10 +168,9 @@ class Attempt {
  private:
   Result<> create() {
     storage::NewRun run;
-    const std::string stem = fs::path(request_.recipe_file).stem();
-    run.name = request_.name.empty() ? stem : request_.name;
+    run.name = name_of(request_);
     run.target = request_.target.name;
-    run.recipe_name = stem;
+    run.recipe_name = stem_of(request_);
     run.recipe = checked_.text;
     run.recipe_values = recipe::flatten(with_vocabulary(checked_.parsed.recipe));
     run.hosts = to_json(place_);

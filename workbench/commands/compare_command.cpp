@@ -60,7 +60,7 @@ std::string compare_text(const storage::Comparison& comparison) {
   rows[5] = {"per rank"};
   rows[6] = {"lineage"};
   for (const storage::RunSummary& run : comparison.runs) {
-    rows[0].push_back(run.name);
+    rows[0].push_back(elided(run.name, 40));
     rows[1].push_back(storage::to_string(run.state));
     rows[2].push_back(run.target);
     rows[3].push_back(count_text(static_cast<double>(run.steps)));

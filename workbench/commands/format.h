@@ -24,8 +24,22 @@ std::string or_none(const std::optional<double>& value, Text text) {
   return value ? text(*value) : kNone;
 }
 
-/// Columns that line up, two blanks apart. `right`: columns that end at the same place.
-std::string table(const std::vector<std::vector<std::string>>& rows,
-                  const std::vector<size_t>& right = {});
+/// The columns that a text takes on a terminal.
+size_t width_of(const std::string& text);
+/// Its beginning and its end, where it takes more columns.
+std::string elided(const std::string& text, size_t columns);
+
+/// What of a table gives way where there is little room: its columns of names.
+struct Fit {
+  std::vector<size_t> names = {};
+  size_t columns = 0;  // of the terminal; 0: stdout is none
+};
+/// The terminal that stdout is; else $COLUMNS; else 0.
+size_t terminal_columns();
+
+/// A row a line, whatever is in its cells, in columns that line up, two blanks apart. `right`:
+/// columns that end at the same place.
+std::string table(std::vector<std::vector<std::string>> rows, const std::vector<size_t>& right = {},
+                  const Fit& fit = {});
 
 }  // namespace heddle::workbench

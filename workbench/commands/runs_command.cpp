@@ -20,7 +20,8 @@ std::string runs_table(const std::vector<storage::RunSummary>& runs) {
                     or_none(run.tokens_per_second_per_rank, rate_text),
                     or_none(run.loss, loss_text), lineage_text(run)});
   }
-  return table(rows, {0, 6, 7, 8});
+  return table(std::move(rows), {0, 6, 7, 8},
+               {.names = {1, 3, 4, 9}, .columns = terminal_columns()});
 }
 
 }  // namespace

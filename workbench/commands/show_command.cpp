@@ -1,6 +1,8 @@
 // heddle show RUN [--json]
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "base/json_text.h"
 #include "base/say.h"
 #include "storage/clock.h"
@@ -24,7 +26,9 @@ std::string run_text(const storage::RunDetail& run) {
   std::vector<std::vector<std::string>> rows{
       {"name", fmt::format("{} (run {})", summary.name, summary.id)},
       {"state", storage::to_string(summary.state)}};
-  if (!summary.cause.empty()) rows.push_back({"cause", summary.cause});
+  std::istringstream cause(summary.cause);
+  for (std::string line; std::getline(cause, line);)
+    rows.push_back({rows.back().front() == "state" ? "cause" : "", line});
   if (summary.lineage) rows.push_back({"lineage", lineage_text(summary)});
   rows.push_back({"target", summary.target});
   if (!run.run_dir.empty()) rows.push_back({"folder", run.run_dir});

@@ -41,12 +41,26 @@ class SearchCommandTest : public QObject {
     const Ended ended = search({kLarge, "--json"});
     QCOMPARE(ended.code, 0);
     QCOMPARE(ended.out.count('\n'), 1);
+    QCOMPARE(ended.err, QByteArray());
     const QJsonObject result = QJsonDocument::fromJson(ended.out).object();
     QVERIFY(result["complete"].toBool());
     const QJsonArray front = result["front"].toArray();
     QVERIFY(!front.isEmpty());
     QVERIFY(front[0].toObject()["peak_bytes"].toDouble() <= result["limit_bytes"].toDouble());
     QVERIFY(!result["given_why"].toString().isEmpty());
+  }
+
+  // On a terminal: one line that is written over, and nothing of it spelled out.
+  void progress_is_for_terminals() {
+    QProcess process;
+    process.start("script", {"--quiet", "--return", "--command",
+                             QString(HEDDLE_BINARY_DIR) + "/heddle-engine search " + kLarge + " " +
+                                 kVocabulary.join(' '),
+                             "/dev/null"});
+    QVERIFY(process.waitForFinished(240000));
+    const QByteArray shown = process.readAllStandardOutput();
+    QVERIFY2(shown.contains(" planned\x1b[K") && shown.contains("\r"), shown.constData());
+    QVERIFY2(!shown.contains("\\u000d"), shown.constData());
   }
 
   void several_numbers_of_ranks() {

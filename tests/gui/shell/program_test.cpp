@@ -33,6 +33,20 @@ class ProgramTest : public QObject {
              said.constData());
   }
 
+  // As a script gives it whose variable is empty. CLI11 would name the run "--check" and start it.
+  void anEmptyValueNeverTakesTheNextWord() {
+    for (const QStringList& words :
+         {QStringList{"launch", "recipe.toml", "--name=", "--check"},
+          QStringList{"launch", "recipe.toml", "--on=", "--check"},
+          QStringList{"targets", "add", "lab", "--host=", "--replace"},
+          QStringList{"export", "first", "--to=", "--store", store()},
+          QStringList{"--store=", "runs"}, QStringList{"render", "runs", "--to=", "x.png"}}) {
+      const auto [code, said] = heddle(words);
+      QCOMPARE(code, 2);
+      QVERIFY2(said.contains("= has no value; valid: --"), said.constData());
+    }
+  }
+
   void saysWhichVersionItIs() {
     const auto [code, said] = heddle({QStringLiteral("--version")});
     QVERIFY2(code == 0, said.constData());
