@@ -2,6 +2,7 @@
 
 #include <QDir>
 
+#include "storage/reading.h"
 #include "storage/trust.h"
 #include "workbench/continuation.h"
 
@@ -27,7 +28,8 @@ Session::~Session() = default;
 void Session::start() {
   poll_.start(kPollMilliseconds);
   second_.start(kSecond);
-  setReadOnly(!storage::is_trusted(store_.toStdString()));
+  const std::string store = store_.toStdString();
+  setReadOnly(!storage::is_writable(store) || !storage::is_trusted(store));
   if (isReadOnly()) return offerTrust();
   // Owned by the task alone: should it never run, whoever waits is released all the same.
   auto opened = std::make_shared<std::promise<void>>();
@@ -54,6 +56,11 @@ void Session::offerTrust() {
       [this](const Result<bool>& opened) {
         if (!opened)
           return Q_EMIT message(QString::fromStdString(opened.error().message), Tone::bad);
+        // Trust would change nothing there.
+        const std::string store = store_.toStdString();
+        if (!storage::is_writable(store))
+          return Q_EMIT message(QString::fromStdString(storage::unwritable(store).message),
+                                Tone::text);
         Q_EMIT offered(tr("%1 is not known to have been made here, and is only read. Trusted, its "
                           "runs are followed, can be "
                           "stopped and removed, on the hosts and in the folders that it names")

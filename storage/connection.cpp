@@ -1,6 +1,9 @@
 #include "storage/connection.h"
 
 #include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "storage/reading.h"
 
 namespace heddle::storage {
 namespace {
@@ -37,10 +40,26 @@ std::optional<double> Rows::optional_real(int column) const {
   return real(column);
 }
 
+Connection::Version Connection::version_of(const std::string& path) {
+  struct stat about {
+  }, waiting{};
+  if (stat(path.c_str(), &about) != 0) return {};
+  return {about.st_ino, about.st_size,
+          about.st_mtim.tv_sec * int64_t{1'000'000'000} + about.st_mtim.tv_nsec,
+          stat((path + "-wal").c_str(), &waiting) == 0 && waiting.st_size > 0};
+}
+
 Connection::Connection(const std::string& path, Access access)
+    : Connection(path, access, access == Access::read ? reading_uri(path) : path) {}
+
+Connection::Connection(const std::string& path, Access access, const std::string& name)
     : path_(path),
+      immutable_(is_immutable(name)),
+      opened_(version_of(path)),
       files_(path),
-      database_(path, access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE,
+      database_(name,
+                access == Access::read ? SQLite::OPEN_READONLY | SQLite::OPEN_URI
+                                       : SQLite::OPEN_READWRITE,
                 kBusyMilliseconds) {
   harden(database_.getHandle());
   if (access == Access::write) {
@@ -96,6 +115,11 @@ Error explain(const std::string& path, const SQLite::Exception& exception) {
       return {
           fmt::format("{}: the store is read-only: check its and its folder's permissions", path)};
     case SQLITE_CANTOPEN:
+      if (!is_writable(path))
+        return {fmt::format(
+            "{0}: the newest changes are in {0}-wal, which can be read only where files can be "
+            "made next to it: copy both into a folder of yours, and look at the copy",
+            path)};
       return {
           fmt::format("{}: cannot open the store: check its and its folder's permissions", path)};
     default:

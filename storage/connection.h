@@ -4,6 +4,7 @@
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sys/types.h>
 
 #include <concepts>
 #include <optional>
@@ -74,8 +75,12 @@ class Connection {
   const std::string& path() const { return path_; }
   /// Fails where the store's files were removed or replaced since they were opened.
   Result<> still_there() const { return files_.still_there(); }
+  /// Whether a store that was opened as one that nobody changes (reading.h) has changed since: what
+  /// is read of it then may be of no moment.
+  bool is_outdated() const { return immutable_ && !(version_of(path_) == opened_); }
 
  private:
+  Connection(const std::string& path, Access access, const std::string& name);
   SQLite::Statement& prepared(const char* sql);
 
   template <std::integral T>
@@ -99,7 +104,19 @@ class Connection {
     statement.bind(index, blob.bytes.data(), static_cast<int>(blob.bytes.size()));
   }
 
+  /// Which file it is, and when it was written last.
+  struct Version {
+    ino_t inode = 0;
+    off_t bytes = 0;
+    int64_t written = 0;  // nanoseconds
+    bool has_changes_waiting = false;
+    bool operator==(const Version&) const = default;
+  };
+  static Version version_of(const std::string& path);
+
   std::string path_;
+  bool immutable_;
+  Version opened_;
   OpenFiles files_;
   SQLite::Database database_;
   std::unordered_map<std::string_view, SQLite::Statement> statements_;

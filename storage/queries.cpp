@@ -10,6 +10,7 @@
 #include "base/one_line.h"
 #include "base/read_json.h"
 #include "storage/connection.h"
+#include "storage/reading.h"
 #include "storage/run_rows.h"
 #include "storage/schema.h"
 #include "storage/store.h"
@@ -114,8 +115,7 @@ Reader::~Reader() = default;
 
 Result<Reader> Reader::open(const std::string& path) {
   const bool trusted = is_trusted(path);
-  const Result<> ready =
-      trusted ? prepare(path) : check_files(path).and_then([&] { return check_newest(path); });
+  const Result<> ready = trusted && is_writable(path) ? prepare(path) : check_newest(path);
   if (!ready) return fail(ready);
   return guarded(path, [&]() -> Result<Reader> {
     return Reader(std::make_unique<Connection>(path, Connection::Access::read), trusted);
@@ -124,6 +124,11 @@ Result<Reader> Reader::open(const std::string& path) {
 
 Result<bool> Reader::changed() {
   return guarded(*connection_, [&]() -> Result<bool> {
+    if (connection_->is_outdated()) {
+      const std::string path = connection_->path();
+      connection_ = std::make_unique<Connection>(path, Connection::Access::read);
+      data_version_ = -1;
+    }
     if (Result<> there = connection_->still_there(); !there) return fail(there);
     Rows rows = connection_->query("PRAGMA data_version");
     rows.next();

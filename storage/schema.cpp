@@ -14,6 +14,7 @@
 #include "base/new_file.h"
 #include "base/private_folder.h"
 #include "storage/connection.h"
+#include "storage/reading.h"
 #include "storage/store.h"
 #include "storage/trust.h"
 
@@ -237,19 +238,6 @@ Result<std::optional<FileLock>> lock_making(const std::string& store_path) {
   return lock;
 }
 
-/// As SQLite reads it without its files: no lock, no -wal or -shm file beside it, no checkpoint.
-std::string immutable_uri(const std::string& path) {
-  std::string uri = "file:";
-  for (const char c : fs::absolute(path).lexically_normal().string()) {
-    if (c == '%' || c == '?' || c == '#') {
-      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
-    } else {
-      uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
-
 /// The stamp as the file's first page has it. A store that is refused stays untouched.
 Result<> check_file(const std::string& path, size_t newest) {
   std::error_code error;
@@ -296,25 +284,42 @@ Result<> back_up(SQLite::Database& database, const std::string& path, int64_t ve
   return file->take_place();
 }
 
+/// The stamp of a store, of which nothing is written; an error where it cannot be read.
+Result<Stamp> read_stamp(const std::string& path) {
+  if (Result<> checked = check_files(path); !checked) return fail(checked);
+  std::error_code error;
+  if (!fs::exists(path, error)) return fail("{}: there is no such store", path);
+  const auto lock = lock_making(path);
+  if (!lock) return fail(lock);
+  const size_t newest = kMigrations.size();
+  if (Result<> checked = check_file(path, newest); !checked) return fail(checked);
+  return guarded(path, [&]() -> Result<Stamp> {
+    SQLite::Database database(reading_uri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    const Stamp stamp = stamp_of(database);
+    if (Result<> checked = check(path, stamp, newest, false); !checked) return fail(checked);
+    return stamp;
+  });
+}
+
 }  // namespace
 
 std::span<const char* const> migrations() { return kMigrations; }
 
+Result<> check_readable(const std::string& path) {
+  const Result<Stamp> stamp = read_stamp(path);
+  return stamp ? Result<>{} : fail(stamp);
+}
+
 Result<> check_newest(const std::string& path) {
-  const auto lock = lock_making(path);
-  if (!lock) return fail(lock);
-  const size_t newest = kMigrations.size();
-  if (Result<> checked = check_file(path, newest); !checked) return checked;
-  return guarded(path, [&]() -> Result<> {
-    SQLite::Database database(path, SQLite::OPEN_READONLY);
-    const Stamp stamp = stamp_of(database);
-    if (Result<> checked = check(path, stamp, newest, false); !checked) return checked;
-    if (stamp.version == static_cast<int64_t>(newest)) return {};
-    return fail(
-        "{}: the store has schema {}, and this Heddle reads schema {}; it is brought up to date "
-        "once it is trusted: heddle trust --store {}",
-        path, stamp.version, newest, path);
-  });
+  const Result<Stamp> stamp = read_stamp(path);
+  if (!stamp) return fail(stamp);
+  const auto newest = static_cast<int64_t>(kMigrations.size());
+  if (stamp->version == newest) return {};
+  return fail(
+      "{}: the store has schema {}, and this Heddle reads schema {}; it is brought up to date once "
+      "{}",
+      path, stamp->version, newest,
+      is_writable(path) ? "it is trusted: heddle trust --store " + path : "it can be written to");
 }
 
 Result<> migrate(const std::string& path, std::span<const char* const> migrations) {

@@ -3,12 +3,16 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/one_line.h"
 #include "base/plain_file.h"
 #include "base/private_folder.h"
+#include "storage/reading.h"
 #include "storage/schema.h"
+#include "storage/trust.h"
 
 namespace heddle::storage {
 namespace {
@@ -49,7 +53,17 @@ bool is_network_filesystem(long f_type) {
   }
 }
 
+Result<> check_path(const std::string& path) {
+  const std::string whole = fs::absolute(path).string();
+  if (!path.empty() &&
+      std::ranges::none_of(whole, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    return {};
+  return fail("a store cannot be called \"{}\"; valid: --store FILE, without line ends in its path",
+              one_line(path));
+}
+
 Result<> check_files(const std::string& path) {
+  if (Result<> valid = check_path(path); !valid) return valid;
   for (const char* suffix : {"", "-wal", "-shm", "-journal"})
     if (auto plain = check_plain_file(path + suffix); !plain)
       return fail("the store {}", plain.error().message);
@@ -58,6 +72,7 @@ Result<> check_files(const std::string& path) {
 
 Result<> prepare(const std::string& path) {
   if (auto checked = check_files(path); !checked) return checked;
+  if (!is_writable(path)) return tl::unexpected(unwritable(path));
   const fs::path folder = fs::absolute(path).parent_path();
   if (const Result<> made = make_private_folders(folder); !made)
     return fail("the store's folder: {}", made.error().message);

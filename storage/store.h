@@ -13,14 +13,18 @@ inline constexpr int kApplicationId = 0x4845444c;  // "HEDL"
 /// $XDG_DATA_HOME/heddle/heddle.sqlite.
 std::string default_path();
 
+/// Fails on a path with line ends or other control characters: lists and messages have a line a
+/// store.
+Result<> check_path(const std::string& path);
+
 /// Makes the store ready: creates file and folders, migrates an older schema after a backup
 /// (`FILE.v<N>.backup`). Fails, without touching the file, on a newer schema, on a file that is no
-/// store of ours, on one that somebody else made (see trust.h), and on a network file system. Safe
-/// to call from several processes at once.
+/// store of ours, on one that somebody else made (see trust.h) or that cannot be written to (see
+/// reading.h), and on a network file system. Safe to call from several processes at once.
 Result<> prepare(const std::string& path);
 
 /// Fails where SQLite would wait for ever: where the store, or a file that SQLite keeps next to it,
-/// is a pipe or no file at all.
+/// is a pipe or no file at all; and where check_path does.
 Result<> check_files(const std::string& path);
 
 /// Whether a statfs `f_type` is a network file system, where WAL does not work.

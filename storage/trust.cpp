@@ -116,6 +116,7 @@ bool is_trusted(const std::string& path) {
 }
 
 Result<> trust(const std::string& path) {
+  if (Result<> valid = check_path(path); !valid) return valid;
   const auto identity = identity_of(path);
   if (!identity) return fail("{}: there is no such store", path);
   const std::string file = list_file();

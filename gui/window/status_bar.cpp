@@ -52,11 +52,11 @@ StatusBar::StatusBar(Session& session, QWidget* parent)
   connect(messages_, &QPushButton::clicked, this, &StatusBar::messagesClicked);
   layout->addWidget(messages_);
   apart();
-  readOnly_ = linkButton(tr("only read: not made here"));
+  readOnly_ = linkButton(tr("only read"));
   readOnly_->setObjectName(QStringLiteral("readOnly"));
   readOnly_->setToolTip(
-      tr("Nothing in this store is changed and no run in it is followed until it "
-         "is trusted: click to be asked"));
+      tr("Nothing in this store is changed and no run in it is followed: click for the reason and "
+         "what to do"));
   readOnly_->setVisible(session.isReadOnly());
   connect(readOnly_, &QPushButton::clicked, &session, &Session::offerTrust);
   connect(&session, &Session::readOnlyChanged, this,

@@ -96,6 +96,9 @@ int demo_command(const Context& context);
 /// Prints the message to stderr; gives `exit_code`.
 int report(const Error& error, int exit_code = kExitFailed);
 
+/// Says on stderr that a store cannot be written to, where that is so.
+void note_unwritable(const Context& context);
+
 /// A run of the store by its name or id; one in the trash with `trash_too` only. Not to be found is
 /// bad usage: `kExitUsage`, whichever command it is.
 Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id,
@@ -109,6 +112,7 @@ template <typename Work>
 int with_reader(const Context& context, Work work) {
   Result<storage::Reader> reader = storage::Reader::open(context.store);
   if (!reader) return report(reader.error());
+  note_unwritable(context);
   const Result<int> exit_code = work(*reader);
   return exit_code ? *exit_code : report(exit_code.error());
 }
