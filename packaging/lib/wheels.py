@@ -59,18 +59,24 @@ class Index:
         """The path of the verified wheel."""
         whole = self._cache / file
         if whole.exists():
-            return whole
+            # It was whole once; since then a disk, or anybody else, may have changed it.
+            try:
+                check(whole, file, sha256, size)
+                return whole
+            except FetchError as error:
+                print(f"heddle: {error}; it is downloaded again", file=sys.stderr)
+                whole.unlink()
         self._cache.mkdir(parents=True, exist_ok=True)
         link = self.find(file)
         if link.is_file:
             local = Path(url2pathname(link.url_without_fragment.removeprefix("file:")))
-            check(local, file, sha256)
+            check(local, file, sha256, size)
             return local
 
         part = self._cache / (file + ".part")
         self._download(link.url_without_fragment, part, file, size)
         try:
-            check(part, file, sha256)
+            check(part, file, sha256, size)
         except FetchError:
             part.unlink()
             raise
@@ -84,14 +90,14 @@ class Index:
             if have >= size:
                 break
             try:
-                self._continue(url, part, have, progress)
+                self._continue(url, part, have, size, progress)
             except RequestException as error:
                 if attempt == TRIES:
                     raise FetchError(f"{file}: {error}; run this again to continue") from error
                 time.sleep(attempt)
         progress.end()
 
-    def _continue(self, url, part, have, progress):
+    def _continue(self, url, part, have, size, progress):
         headers = {"Accept-Encoding": "identity"}
         if have:
             headers["Range"] = f"bytes={have}-"
@@ -101,8 +107,11 @@ class Index:
                 have = 0
             with open(part, "ab" if have else "wb") as out:
                 for chunk in answer.iter_content(CHUNK):
-                    out.write(chunk)
                     have += len(chunk)
+                    if have > size:
+                        part.unlink()
+                        raise FetchError(f"{url}: sends more than the {size} bytes of the lock file")
+                    out.write(chunk)
                     progress.at(have)
 
 
@@ -127,7 +136,13 @@ class Progress:
             print(file=sys.stderr)
 
 
-def check(path, file, expected):
+def check(path, file, expected, size):
+    if not path.is_file():
+        raise FetchError(f"{path}: this is no file")
+    if path.stat().st_size != size:
+        raise FetchError(
+            f"{path}: this is not {file}: it has {path.stat().st_size} bytes, the lock file says {size}"
+        )
     with open(path, "rb") as wheel:
         found = hashlib.file_digest(wheel, "sha256").hexdigest()
     if found != expected:

@@ -136,6 +136,45 @@ class FetchTest : public QObject {
     QVERIFY2(files_below(folder.filePath("downloads")).isEmpty(), "a damaged download was kept");
   }
 
+  void a_cached_download_is_checked_again() {
+    for (const QByteArray& kept : {wheel_.left(1000), QByteArray(wheel_.size(), 'x')}) {
+      QTemporaryDir folder;
+      write(folder.filePath("lock"), wheel::lock_for(wheel_));
+      QVERIFY(QDir(folder.path()).mkpath("downloads"));
+      write(folder.filePath("downloads/" + wheel::file_name), kept);
+      RangeServer server(wheel::file_name, wheel_);
+
+      QCOMPARE(fetch(folder, "cpu", "PIP_INDEX_URL=" + server.index_url()), 0);
+      QVERIFY2(message_.contains("this is not ") && message_.contains("it is downloaded again"),
+               message_);
+      QCOMPARE(server.starts(), QList<qint64>{0});
+      QCOMPARE(QFile(folder.filePath("libtorch/lib/libtorch_cpu.so")).size(), weight);
+    }
+  }
+
+  void a_cached_download_that_is_whole_is_taken() {
+    QTemporaryDir folder;
+    write(folder.filePath("lock"), wheel::lock_for(wheel_));
+    QVERIFY(QDir(folder.path()).mkpath("downloads"));
+    write(folder.filePath("downloads/" + wheel::file_name), wheel_);
+    RangeServer server(wheel::file_name, wheel_);
+    QCOMPARE(fetch(folder, "cpu", "PIP_INDEX_URL=" + server.index_url()), 0);
+    QCOMPARE(server.starts(), QList<qint64>{});
+  }
+
+  void a_download_ends_at_its_locked_size() {
+    QTemporaryDir folder;
+    write(folder.filePath("lock"), wheel::lock_for(wheel_));
+    RangeServer server(wheel::file_name, wheel_ + QByteArray(5'000'000, 'x'));
+
+    QCOMPARE(fetch(folder, "cpu", "PIP_INDEX_URL=" + server.index_url()), 1);
+    const QByteArray bytes = QByteArray::number(wheel_.size());
+    QVERIFY2(message_.contains("sends more than the " + bytes + " bytes of the lock file"),
+             message_);
+    QVERIFY(!QDir(folder.filePath("libtorch")).exists());
+    QVERIFY2(files_below(folder.filePath("downloads")).isEmpty(), "what was sent was kept");
+  }
+
   void says_when_no_index_has_it() {
     QTemporaryDir folder;
     write(folder.filePath("lock"), wheel::lock_for(wheel_));

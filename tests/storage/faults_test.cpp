@@ -1,14 +1,17 @@
 // What the store meets in the wild: readers while it writes, a full disk, another writing process.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <QtTest>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "storage/reading.h"
 #include "tests/storage/store_fixture.h"
 
 using namespace heddle;
@@ -109,6 +112,70 @@ class FaultsTest : public QObject {
     QVERIFY(same(must(reader.digests(run)).at(0), digest_of(log)));
     SQLite::Database database(path, SQLite::OPEN_READONLY);
     QCOMPARE(database.execAndGet("PRAGMA integrity_check").getString(), std::string("ok"));
+  }
+
+  void a_store_in_a_read_only_place_is_read() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    QTemporaryDir folder;
+    const std::string disk = folder.filePath("disk").toStdString();
+    fs::create_directory(disk);
+    if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=16m") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(disk.c_str(), MNT_DETACH); });
+    const auto become = [&](unsigned long how) {
+      return mount("tmpfs", disk.c_str(), "tmpfs", MS_REMOUNT | how, "size=16m") == 0;
+    };
+    const std::string path = disk + "/100% of it?#1.sqlite";
+    must(must(Writer::open(path))->create_run(named("run")));
+    QVERIFY(become(MS_RDONLY));
+    QVERIFY(!is_writable(path));
+    std::optional<Reader> reader = must(Reader::open(path));
+    QVERIFY(must(reader->changed()));
+    QCOMPARE(must(reader->runs()).size(), size_t{1});
+    QVERIFY(!must(reader->changed()));
+    QVERIFY(!must(reader->followed()));
+    const auto refused = Writer::open(path);
+    QVERIFY(!refused);
+    QVERIFY2(refused.error().message.find("cannot be written to") != std::string::npos,
+             refused.error().message.c_str());
+    QVERIFY(!fs::exists(path + "-wal") && !fs::exists(path + "-shm"));
+
+    // Whoever may write it does so: what was opened as unchanging is opened again.
+    QVERIFY(become(0));
+    {
+      const auto writer = must(Writer::open(path));
+      must(writer->create_run(named("second")));
+      QVERIFY(must(reader->changed()));
+      QCOMPARE(must(reader->runs()).size(), size_t{2});
+      // A copy without its -shm file has changes that nobody can read there.
+      for (const char* end : {"", "-wal"}) fs::copy(path + end, disk + "/copy" + end);
+    }
+    reader.reset();
+    QVERIFY(become(MS_RDONLY));
+    const auto waiting = Reader::open(disk + "/copy");
+    QVERIFY(!waiting);
+    QVERIFY2(waiting.error().message.find("newest changes are in") != std::string::npos,
+             waiting.error().message.c_str());
+  }
+
+  void another_user_s_store_is_read() {
+    if (geteuid() != 0) QSKIP("another user needs root");
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("theirs.sqlite").toStdString();
+    must(must(Writer::open(path))->create_run(named("run")));
+    fs::permissions(folder.path().toStdString(), fs::perms(0755));
+    fs::permissions(path, fs::perms(0644));
+    const pid_t child = fork();
+    if (child == 0) {
+      if (setuid(65534) != 0) _exit(9);
+      auto reader = Reader::open(path);
+      if (!reader) fprintf(stderr, "%s\n", reader.error().message.c_str());
+      _exit(reader && reader->runs()->size() == 1 && !is_writable(path) ? 0 : 1);
+    }
+    int status = -1;
+    QCOMPARE(waitpid(child, &status, 0), child);
+    QCOMPARE(status, 0);
+    QVERIFY(!fs::exists(path + "-wal"));
   }
 
   void files_removed_or_replaced_under_it_are_called_so() {

@@ -1,7 +1,16 @@
 // The headless commands as a person types them, over runs of rank_engine.
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <QScopeGuard>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/process.h"
+#include "engine/launch/run_files.h"
+#include "engine/telemetry/log_writer.h"
 #include "tests/workbench/run_fixture.h"
 #include "workbench/targets.h"
 #include "workbench/workbench.h"
@@ -31,6 +40,33 @@ class CommandsTest : public QObject {
     const auto run = workbench::launch(workbench->writer(), request);
     if (!run) qFatal("%s", run.error().message.c_str());
     if (!fixture_->ends(run->id)) qFatal("%s does not end", name.c_str());
+  }
+
+  /// A run directory of another machine: a folder of that name, with a step for each loss.
+  void make_elsewhere(const std::string& name, const std::vector<double>& losses) {
+    const std::string folder = fixture_->path("elsewhere/") + name;
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/recipe.toml") << "[model]\npreset = \"llama3-debug\"\n";
+    auto log = must(telemetry::LogWriter::open(folder + "/rank-0.0.hlog"));
+    const double time = 1.7e9 + 1000 * ++made_;
+    must(log.append(telemetry::Start{.time = time, .rank = 0, .world_size = 1, .mode = "planned"}));
+    int64_t step = 0;
+    for (const double loss : losses) {
+      ++step;
+      must(log.append(telemetry::Step{
+          step, time + static_cast<double>(step), {{"loss", loss}, {"tokens_per_second", 1000}}}));
+    }
+    must(log.append(telemetry::End{
+        time + 100,
+        "done",
+        "",
+        {{"last_loss", losses.back()}, {"peak_bytes", 247'305'792}, {"step_seconds", 0.089}}}));
+    must(launch::write_end(folder, {.state = "done", .finished = time + 100}));
+  }
+  int made_ = 0;
+
+  static QStringList lines_of(const std::string& text) {
+    return QString::fromStdString(text).split('\n', Qt::SkipEmptyParts);
   }
 
  private Q_SLOTS:
@@ -88,6 +124,102 @@ class CommandsTest : public QObject {
     QCOMPARE(heddle({"compare", "slow"}).exit_code, 2);
   }
 
+  // None fakes a row or hides another column, on a terminal of 100 columns.
+  void names_take_one_line_each() {
+    const auto columns = qScopeGuard([] { qunsetenv("COLUMNS"); });
+    qputenv("COLUMNS", "100");
+    for (const char* name : {"line\nbreak\n9  fake  done", "a\tb", "rtl-\u202Egnp.exe", "織り機"})
+      make_elsewhere(name, {2.0});
+    make_elsewhere(std::string(200, 'x') + std::string(50, 'y'), {2.0});
+    const auto imported = heddle({"import", fixture_->path("elsewhere")});
+    QVERIFY2(imported.exit_code == 0, imported.err.c_str());
+    QCOMPARE(lines_of(imported.out).size(), 5);
+    const QStringList rows = lines_of(heddle({"runs"}).out);
+    QCOMPARE(rows.size(), 6);
+    for (const QString& row : rows) QVERIFY2(row.size() <= 100, qPrintable(row));
+    for (const QString& row : rows.sliced(1))
+      QVERIFY2(row.contains("  done   imported  "), qPrintable(row));
+    const QString table = rows.join('\n');
+    for (const char* shown :
+         {"line\\nbreak", "a\\tb", "rtl-\\u202egnp.exe", "織り機", "xx…", "…yy"})
+      QVERIFY2(table.contains(QString::fromUtf8(shown)), qPrintable(table));
+    // As it is shown it is found, and shown in full.
+    QVERIFY(heddle({"show", "a\\tb"}).out.starts_with("name         a\\tb (run "));
+    QVERIFY(heddle({"show", std::string(200, 'x') + std::string(50, 'y')}).exit_code == 0);
+  }
+
+  void a_name_of_several_lines_is_refused() {
+    const std::string recipe = HEDDLE_SOURCE_DIR "/resources/recipes/debug.toml";
+    for (const char* name : {"line\nbreak", "a\tb", "rtl-\u202Egnp.exe", "--check"}) {
+      const auto launched = heddle({"launch", recipe, "--name", name, "--check"});
+      QCOMPARE(launched.exit_code, 2);
+      QVERIFY2(launched.err.starts_with("a run cannot be called \""), launched.err.c_str());
+      QCOMPARE(lines_of(launched.err).size(), 1);
+    }
+    QCOMPARE(heddle({"runs", "--json"}).out, std::string("[]\n"));
+  }
+
+  void small_and_absent_numbers_keep_their_names() {
+    make_elsewhere("small", {4.03e-4});
+    make_elsewhere("diverged", {2.0, std::nan("")});
+    make_elsewhere("infinite", {2.0, -std::numeric_limits<double>::infinity()});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere")}).exit_code, 0);
+    const std::string table = heddle({"runs"}).out;
+    for (const char* loss : {"  0.000403\n", "  NaN\n", "  -∞\n"})
+      QVERIFY2(table.find(loss) != std::string::npos, table.c_str());
+    const std::string shown = heddle({"show", "small"}).out;
+    for (const char* line : {"loss         0.000403\n", "  peak_bytes    235.8 MiB\n",
+                             "  step_seconds  89.0 ms\n", "  last_loss     0.000403\n"})
+      QVERIFY2(shown.find(line) != std::string::npos, shown.c_str());
+    const std::string compared = heddle({"compare", "small", "diverged"}).out;
+    for (const char* part : {"0.000403  NaN", "235.8 MiB", "89.0 ms"})
+      QVERIFY2(compared.find(part) != std::string::npos, compared.c_str());
+  }
+
+  void a_store_in_a_read_only_place_is_shown() {
+    if (geteuid() != 0) QSKIP("mounting needs root");
+    make_run("first");
+    const std::string place = fixture_->path("place");
+    std::filesystem::create_directory(place);
+    if (mount("tmpfs", place.c_str(), "tmpfs", 0, "size=8m") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(place.c_str(), MNT_DETACH); });
+    std::filesystem::copy(fixture_->store, place + "/copy.sqlite");
+    QCOMPARE(mount("tmpfs", place.c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, "size=8m"), 0);
+    const std::string own = std::exchange(fixture_->store, place + "/copy.sqlite");
+    const auto back = qScopeGuard([&] { fixture_->store = own; });
+    const auto runs = heddle({"runs"});
+    QVERIFY2(runs.exit_code == 0, runs.err.c_str());
+    QVERIFY2(runs.out.find("first  done   this-machine  debug") != std::string::npos,
+             runs.out.c_str());
+    QVERIFY2(runs.err.find("cannot be written to: it is shown as it is, and no run in it is "
+                           "followed") != std::string::npos,
+             runs.err.c_str());
+    QCOMPARE(heddle({"show", "first"}).exit_code, 0);
+    const auto import = heddle({"import", place});
+    QCOMPARE(import.exit_code, 1);
+    QVERIFY2(import.err.find("cannot be written to") != std::string::npos, import.err.c_str());
+  }
+
+  void what_is_no_store_is_not_trusted() {
+    const std::string own = fixture_->store;
+    const auto back = qScopeGuard([&] { fixture_->store = own; });
+    fixture_->store = fixture_->path("no-store.sqlite");
+    std::ofstream(fixture_->store) << "this is not a store, and it is long enough to be asked";
+    const auto garbage = heddle({"trust"});
+    QCOMPARE(garbage.exit_code, 1);
+    QVERIFY2(garbage.err.find("not a Heddle store") != std::string::npos, garbage.err.c_str());
+    fixture_->store = fixture_->path("two\nlines.sqlite");
+    for (const char* command : {"trust", "runs", "targets"}) {
+      const auto said = heddle({command});
+      QCOMPARE(said.exit_code, 1);
+      QVERIFY2(said.err.find("two\\nlines.sqlite\"; valid: --store FILE, without line ends") !=
+                   std::string::npos,
+               said.err.c_str());
+    }
+    QVERIFY(!std::filesystem::exists(fixture_->store));
+  }
+
   void export_writes_files() {
     make_run("first");
     const std::string folder = fixture_->path("exported");
@@ -103,9 +235,9 @@ class CommandsTest : public QObject {
     }
     const auto tail = heddle({"tail", "debug"});
     QCOMPARE(tail.exit_code, 0);
-    QVERIFY2(tail.out.find("step 100/100  loss 0.080  1,100 tok/s a rank\n") != std::string::npos,
+    QVERIFY2(tail.out.find("step 100/100  loss 0.0800  1,100 tok/s a rank\n") != std::string::npos,
              tail.out.c_str());
-    QVERIFY2(tail.out.ends_with("debug is done after 100 steps, loss 0.080, 1,052 tok/s a rank\n"),
+    QVERIFY2(tail.out.ends_with("debug is done after 100 steps, loss 0.0800, 1,052 tok/s a rank\n"),
              tail.out.c_str());
     fixture_->verify_complete(1, 2);
   }
