@@ -10,6 +10,8 @@
 
 #include "base/guard.h"
 #include "base/json_text.h"
+#include "base/number_text.h"
+#include "base/one_line.h"
 #include "base/say.h"
 #include "tests/support/results.h"
 
@@ -47,6 +49,11 @@ class Utf8Test : public QObject {
     const QString mark(QChar::ReplacementCharacter);
     row("nothing", "", "");
     row("ASCII", "a run", "a run");
+    row("separates lines and paragraphs", "a\xE2\x80\xA8 b\xE2\x80\xA9", "a\\u2028 b\\u2029");
+    row("nobody sees", "a\xE2\x80\x8B \xEF\xBB\xBF \xE2\x81\xA0", "a\\u200b \\ufeff \\u2060");
+    row("a tag nobody sees", "a\xF3\xA0\x81\x81", "a\\udb40\\udc41");
+    row("joiners of scripts stay", "\xE0\xA4\x95\xE0\xA5\x8D\xE2\x80\x8D",
+        "\xE0\xA4\x95\xE0\xA5\x8D\xE2\x80\x8D");
     row("a zero byte", QByteArray("a\0b", 3), QString::fromLatin1("a\0b", 3));
     row("two bytes", "\xC3\xA4", QString::fromUtf8("\xC3\xA4"));
     row("three bytes", "\xE2\x82\xAC", QString::fromUtf8("\xE2\x82\xAC"));
@@ -126,9 +133,48 @@ class Utf8Test : public QObject {
   }
 
   void jsonStaysWhatItIsOnATerminal() {
-    const std::string text = "\x1b]0;x\x07 \xC2\x9B \x7f \xE2\x80\xAE";
+    const std::string text = "\x1b]0;x\x07 \xC2\x9B \x7f \xE2\x80\xAE \xF3\xA0\x81\x81";
     const std::string shown = printable(json_text(nlohmann::json{{"cause", text}}, 2));
     QCOMPARE(nlohmann::json::parse(shown).at("cause").get<std::string>(), text);
+  }
+
+  void namesTakeOneLine() {
+    for (const char* plain : {"debug", " a  b ", "\xC3\xA4 \xE4\xB8\xAD", "back\\slash"})
+      QCOMPARE(one_line(plain), std::string(plain));
+    QCOMPARE(one_line("a\nb\tc\rd"), std::string("a\\nb\\tc\\u000dd"));
+    QCOMPARE(one_line("rtl-\xE2\x80\xAEgnp.exe"), std::string("rtl-\\u202egnp.exe"));
+  }
+
+  void numbersKeepTheirDigitsAndNames() {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNaN = std::nan("");
+    const auto check = [](const std::string& text, const char* expected) {
+      QCOMPARE(text, std::string(expected));
+    };
+    check(loss_text(3.9812), "3.981");
+    check(loss_text(0.41237), "0.412");
+    check(loss_text(0.0004), "0.000400");
+    check(loss_text(-0.0003), "-0.000300");
+    check(loss_text(1.234e-7), "1.23e-7");
+    check(loss_text(-0.0), "0.000");
+    check(loss_text(1.5e9), "1.500e9");
+    for (const auto& text : {loss_text, seconds_text, bytes_text, count_text, rate_text}) {
+      check(text(kNaN), "NaN");
+      check(text(kInfinity), "∞");
+      check(text(-kInfinity), "-∞");
+    }
+    // What is rounded up to the next unit is said in it.
+    check(seconds_text(0.99996), "1.00 s");
+    check(seconds_text(9.999), "10.0 s");
+    check(bytes_text(1024 * 1023.99), "1.0 MiB");
+    check(bytes_text(-0.3), "0 B");
+    check(count_text(-0.3), "0");
+    check(rate_text(0.0412), "0.0412 tok/s");
+    check(quantity_text("peak_bytes", 247'305'792), "235.8 MiB");
+    check(quantity_text("expected.step_seconds", 0.089), "89 ms");
+    check(quantity_text("last_loss", 4e-4), "0.000400");
+    check(quantity_text("grad_norm", kNaN), "NaN");
+    check(quantity_text("nodes", 1266), "1,266");
+    check(quantity_text("mfu", 0.41237), "0.41237");
   }
 
   void whatIsThrownBecomesAnError() {
