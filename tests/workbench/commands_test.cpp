@@ -171,6 +171,11 @@ class CommandsTest : public QObject {
     for (const char* line : {"loss         0.000403\n", "  peak_bytes    235.8 MiB\n",
                              "  step_seconds  89 ms\n", "  last_loss     0.000403\n"})
       QVERIFY2(shown.find(line) != std::string::npos, shown.c_str());
+    // Rounded they would be the same.
+    make_elsewhere("nearly", {4.03e-4 * (1 + 1e-9)});
+    QCOMPARE(heddle({"import", fixture_->path("elsewhere/nearly")}).exit_code, 0);
+    QVERIFY(heddle({"compare", "small", "nearly"}).out.find("0.000403  0.000403000000403\n") !=
+            std::string::npos);
     const std::string compared = heddle({"compare", "small", "diverged"}).out;
     for (const char* part : {"0.000403  NaN", "235.8 MiB", "89 ms"})
       QVERIFY2(compared.find(part) != std::string::npos, compared.c_str());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/json_text.h"
 #include "base/say.h"
@@ -23,10 +24,17 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
     if (only_differing && !line.differs()) continue;
     if (!titled) rows.insert(rows.end(), {{}, {title}});
     titled = true;
-    rows.push_back({"  " + line.key});
-    for (const auto& value : line.values) {
-      rows.back().push_back(value ? value_text(line.key, *value) : kNone);
-    }
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back("  " + line.key);
+    for (const auto& value : line.values)
+      row.push_back(value ? value_text(line.key, *value) : kNone);
+    // Numbers that differ must not be rounded to the same text.
+    const bool seem_equal = std::ranges::adjacent_find(row.begin() + 1, row.end(),
+                                                       std::ranges::not_equal_to()) == row.end();
+    if (!line.differs() || !seem_equal) continue;
+    for (size_t i = 0; i < line.values.size(); ++i)
+      if (const auto* number = line.values[i] ? std::get_if<double>(&*line.values[i]) : nullptr)
+        row[i + 1] = fmt::format("{}", *number);
   }
 }
 
