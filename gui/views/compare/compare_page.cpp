@@ -116,7 +116,6 @@ QWidget* ComparePage::makeContent() {
     chart->setEmptyText(tr("No step has finished yet"));
     charts_.add(chart);
   }
-  lossDifference_->setEmptyText(tr("The runs have no step in common"));
   curves_ = new QWidget;
   auto* middle = new QVBoxLayout(curves_);
   middle->setContentsMargins(0, 0, 0, 0);
@@ -406,7 +405,8 @@ void ComparePage::showCurves(const CompareData& data) {
     loss_->setSeries(loss_->addCurve(name, stroke.color, stroke.marker), data.runs[i].loss);
     rate_->setSeries(rate_->addCurve(name, stroke.color, stroke.marker), data.runs[i].rate);
   }
-  const bool two = data.runs.size() == 2 && std::ranges::all_of(data.runs, isRun);
+  // A resumed run and its parent have no step in common.
+  const bool two = !data.lossDifference.empty();
   lossDifference_->setVisible(two);
   if (two) {
     lossDifference_->setDetail(

@@ -15,8 +15,9 @@ constexpr int kSaveMilliseconds = 300;
 constexpr int kLowestName = 150;
 constexpr int kWideName = 280;  // what a name gets before other columns are hidden for it
 constexpr int kWidest = 260;    // a column's, of its own accord
-constexpr int kWidestName = 520, kWidestCurve = 420;
-constexpr int kMeasured = 300;  // rows
+constexpr int kWidestName = 520;
+constexpr int kMore = 40, kMoreCurve = 360;  // than needed, where there is room
+constexpr int kMeasured = 300;               // rows
 
 /// Columns that go first where there is no room for all; the drawer shows what they show.
 constexpr RunsModel::Column kSpared[] = {RunsModel::Recipe, RunsModel::Duration, RunsModel::Exposed,
@@ -116,15 +117,18 @@ void RunColumns::fit() {
     if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
       header_->resizeSection(column, widthOf(column));
   }
-  // What is left is for the name as far as it needs it, for the curve, and for the name again.
+  // What is left is for the name as far as it needs it, for the curve, for all, and for the name.
   int left = room - (needed - nameNeeds);
-  const Column& curve = columns_[RunsModel::Curve];
-  if (const int over = left - std::max(nameNeeds, name.needed);
-      over > 0 && !hidden[RunsModel::Curve] && curve.given == 0) {
-    const int more = std::min(over, kWidestCurve - curve.needed);
-    header_->resizeSection(RunsModel::Curve, curve.needed + more);
+  const auto widen = [&](int column, int most) {
+    const Column& of = columns_[static_cast<size_t>(column)];
+    const int more = std::min(most, left - std::max(nameNeeds, name.needed));
+    if (more <= 0 || hidden[static_cast<size_t>(column)] || of.given > 0) return;
+    header_->resizeSection(column, of.needed + more);
     left -= more;
-  }
+  };
+  widen(RunsModel::Curve, kMoreCurve);
+  for (int column = RunsModel::State; column < RunsModel::ColumnCount; ++column)
+    if (column != RunsModel::Name && column != RunsModel::Curve) widen(column, kMore);
   header_->resizeSection(RunsModel::Name,
                          name.given > 0 ? name.given : std::max(kLowestName, left));
   fitting_ = false;
