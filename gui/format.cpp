@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/say.h"
+#include "base/one_line.h"
 #include "gui/time_units.h"
 
 namespace heddle::gui::format {
@@ -91,11 +91,7 @@ QString loss(double value, int more) {
   return QString::number(size == 0 ? 0.0 : value, 'f', 3 + more);
 }
 
-QString spelled(const std::string& name) {
-  QString text = QString::fromStdString(printable(name));
-  return text.replace(QChar('\n'), QStringLiteral("\\n"))
-      .replace(QChar('\t'), QStringLiteral("\\t"));
-}
+QString spelled(const std::string& name) { return QString::fromStdString(one_line(name)); }
 
 QString shortName(const std::string& name) {
   constexpr qsizetype kMax = 48, kEnd = 16;  // the end of a name tells it from its siblings
