@@ -63,7 +63,7 @@ class RunsTest : public QObject {
   void the_recipe_is_kept_as_written_with_its_sets() {
     open();
     LaunchRequest request = fixture_->request(3);
-    request.sets = {"optimizer.lr=1e-3", "wrapping.mode=none"};
+    request.sets = {"optimizer.lr=1e-3", "wrapping.mode=none", "model.vocab_size=0"};
     const auto run = launched(request);
     QVERIFY(fixture_->ends(run.id));
     const recipe::Parsed kept = recipe::parse(detail(run.id).recipe, "kept");
@@ -72,6 +72,10 @@ class RunsTest : public QObject {
     QCOMPARE(kept.recipe.wrapping.mode, recipe::WrappingMode::none);
     QCOMPARE(kept.recipe.data.text[0], fixture_->path("corpus.txt"));
     QVERIFY(detail(run.id).recipe.starts_with("# A test's recipe.\n"));
+    // What 0 stands for is compared.
+    storage::Reader reader = must(storage::Reader::open(fixture_->store));
+    const storage::Value size = must(reader.recipe_values(run.id)).at("model.vocab_size");
+    QVERIFY(std::stoi(std::get<std::string>(size)) > 0);
   }
 
   void a_checkpoint_may_name_the_model() {

@@ -11,6 +11,7 @@
 #include "gui/views/compare/run_chooser.h"
 #include "gui/widgets/empty_state.h"
 #include "storage/writer.h"
+#include "tests/support/results.h"
 #include "tests/support/sample_runs.h"
 
 using namespace heddle;
@@ -103,6 +104,27 @@ class ComparePageTest : public QObject {
                         {RunStroke{}, RunStroke{}, RunStroke{}});
     QCOMPARE(textOf(model), QStringLiteral("Results |  |  | \n"
                                            "loss | (3.9812) | 3.9813 | (3.9812)"));
+  }
+
+  // 0 is the tokenizer's size: the run that goes on from the checkpoint has it as a number.
+  void oneModelsVocabularyIsNoDifference() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("runs.sqlite")).toStdString();
+    auto writer = must(storage::Writer::open(path));
+    storage::NewRun run;
+    run.name = "first";
+    run.recipe_values = {{"model.vocab_size", "0"}, {"training.steps", "10"}};
+    const storage::RunId first = must(writer->create_run(run).get()).id;
+    run.name = "resumed";
+    run.lineage = storage::Lineage{storage::Lineage::Kind::resume, first, "first", 10};
+    run.recipe_values = {{"model.vocab_size", "4096"}, {"training.steps", "20"}};
+    const storage::RunId second = must(writer->create_run(run).get()).id;
+    auto reader = must(storage::Reader::open(path));
+    const auto data = must(readCompareData(reader, {first, second}, {}, 0, 0));
+    std::vector<std::string> differing;
+    for (const storage::Compared& key : data.comparison.recipe)
+      if (key.differs()) differing.push_back(key.key);
+    QCOMPARE(differing, std::vector<std::string>{"training.steps"});
   }
 
   // How far predictions had been off is known before the launch: it is nothing that the run
