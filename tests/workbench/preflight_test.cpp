@@ -83,6 +83,13 @@ class PreflightTest : public QObject {
     QCOMPARE(line(found, "data"), std::string("pass data: 24 B, readable"));
   }
 
+  void what_names_special_tokens_goes_along() {
+    std::ofstream(path("tokenizer_config.json")) << "{\"eos_token\": null}";
+    const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 4\n"), on({host()}));
+    QFile::remove(folder_.filePath("tokenizer_config.json"));
+    QCOMPARE(line(found, "data"), std::string("pass data: 43 B, readable"));
+  }
+
   void gpus_that_are_not_there() {
     const auto found =
         preflight(load("llama3-8b", "[hardware]\nranks = 8\ndevice = \"cuda\"\n"), on({host()}));
