@@ -55,15 +55,25 @@ std::optional<NamedToken> by_id(const json& value, std::string where) {
 
 /// The members that are asked for; nothing where there is no such file.
 std::optional<json> members_of(const std::string& path, std::vector<std::string>& warnings) {
-  static constexpr std::array<std::string_view, 7> kNames = {
-      "bos_token",    "eos_token",    "pad_token",   "add_bos_token",
-      "bos_token_id", "eos_token_id", "pad_token_id"};
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "bos_token",    "eos_token",    "pad_token",    "add_bos_token",
+      "bos_token_id", "eos_token_id", "pad_token_id", "tokenizer_class"};
   if (access(path.c_str(), F_OK) != 0) return std::nullopt;
   const auto text = read_file(path, kFile.bytes);
   Result<json> read = text ? read_json_members(*text, kNames, kFile) : fail(text);
   if (read && read->is_object()) return std::move(*read);
   warnings.push_back(fmt::format("{}: {}: what it says of special tokens is not used", path,
                                  read ? "is no object" : read.error().message));
+  return std::nullopt;
+}
+
+/// Whether a text begins with bos, where tokenizer_config.json says so by itself or by its class.
+std::optional<bool> adds_bos(const json& members) {
+  if (const json& adds = member(members, "add_bos_token"); adds.is_boolean())
+    return adds.get<bool>();
+  const std::string type = text_of(members, "tokenizer_class");
+  for (const char* without : {"GPT2", "GPTNeoX", "Qwen2", "CodeGen"})
+    if (type.starts_with(without)) return false;
   return std::nullopt;
 }
 
@@ -90,8 +100,7 @@ NamedTokens read_named_tokens(const std::string& tokenizer) {
         named.*token =
             is_id ? by_id(*found, std::move(where)) : by_content(*found, std::move(where));
       }
-    if (const json& adds = member(*members, "add_bos_token"); adds.is_boolean() && !named.adds_bos)
-      named.adds_bos = adds.get<bool>();
+    if (!named.adds_bos) named.adds_bos = adds_bos(*members);
   }
   return named;
 }
@@ -133,6 +142,7 @@ DocumentTokens document_tokens(const NamedTokens& named, const TemplateTokens& a
     tokens.before = special.bos->id;
   if (!tokens.after && special.eos && tokens.before != special.eos->id)
     tokens.after = special.eos->id;
+  if (!tokens.before && !tokens.after && special.bos) tokens.before = special.bos->id;
   return tokens;
 }
 

@@ -72,8 +72,9 @@ struct TokenLookup {
 SpecialTokens resolve(const NamedTokens& named, const TemplateTokens& around,
                       const TokenLookup& lookup, std::vector<std::string>& warnings);
 
-/// The post-processor's tokens, else bos and eos; one token that is both stands once between two
-/// documents, unless the post-processor has it twice.
+/// The post-processor's tokens, else bos, where the files don't leave it out, and eos; bos, too,
+/// where there is nothing else. One token that is both parts documents once, unless the
+/// post-processor has it twice.
 DocumentTokens document_tokens(const NamedTokens& named, const TemplateTokens& around,
                                const SpecialTokens& special);
 

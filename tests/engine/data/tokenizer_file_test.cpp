@@ -228,6 +228,14 @@ class TokenizerFileTest : public QObject {
     row("nanochat, minimind",
         R"({"tokenizer_config": {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"}})",
         "<|im_start|> <|im_end|> -: <|im_start|> document <|im_end|>; ");
+    row("SmolLM 2",
+        R"({"tokenizer_config": {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>",
+            "tokenizer_class": "GPT2Tokenizer"}})",
+        "<|im_start|> <|im_end|> -: document <|im_end|>; ");
+    row("nothing but bos",
+        R"({"tokenizer_config": {"bos_token": "<|im_start|>", "eos_token": null,
+            "add_bos_token": false}})",
+        "<|im_start|> - -: <|im_start|> document; ");
     row("a map of tokens", R"({"special_tokens_map": {"eos_token": "<|im_end|>"}})",
         "- <|im_end|> -: document <|im_end|>; ");
     row("the first file holds",
