@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
+#include <sstream>
 
+#include "base/read_file.h"
 #include "remote/known_hosts.h"
 #include "remote/ssh_folder.h"
 #include "remote/ssh_pattern.h"
@@ -17,6 +18,8 @@ namespace heddle::remote {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr size_t kMaxKeyFile = 1 << 16;
 
 struct KeyFreed {
   void operator()(ssh_key key) const { ssh_key_free(key); }
@@ -31,7 +34,7 @@ bool is_file(const std::string& path) {
 /// Of "ssh-ed25519 AAAA… comment".
 std::string blob_of_line(const std::string& file) {
   if (!is_file(file)) return {};
-  std::ifstream in(file);
+  std::istringstream in(read_file(file, kMaxKeyFile).value_or(""));
   std::string type, base64;
   in >> type >> base64;
   return in ? from_base64(base64) : std::string();

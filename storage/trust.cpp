@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "base/file_lock.h"
 #include "base/new_file.h"
 #include "base/private_folder.h"
+#include "base/read_file.h"
 #include "storage/store.h"
 
 namespace heddle::storage {
@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPatience{5};
+constexpr size_t kMaxList = size_t{16} << 20;
 
 struct Identity {
   uint64_t device = 0, inode = 0;
@@ -62,7 +63,7 @@ struct Listed {
 
 std::vector<Listed> read_list() {
   std::vector<Listed> list;
-  std::ifstream file(list_file());
+  std::istringstream file(read_file(list_file(), kMaxList).value_or(""));
   for (std::string line; std::getline(file, line);) {
     Listed listed;
     std::istringstream in(line);
