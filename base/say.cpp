@@ -25,7 +25,7 @@ bool acts_on_terminals(char32_t point) {
   if (within(0x7F, 0x9F)) return true;
   // Line and paragraph separators; embeddings, overrides and isolates (Unicode 3.11); marks.
   if (within(0x2028, 0x202E) || within(0x2066, 0x206F) || within(0x200E, 0x200F)) return true;
-  // What nobody sees, so that two names look alike; the joiners of scripts and emoji stay.
+  // Unseen characters make two names look alike; the joiners of scripts and emoji stay.
   return point == 0x061C || point == 0x200B || within(0x2060, 0x2064) || point == 0xFEFF ||
          within(0xFFF9, 0xFFFB) || within(0xE0000, 0xE007F);
 }

@@ -140,7 +140,7 @@ class FaultsTest : public QObject {
              refused.error().message.c_str());
     QVERIFY(!fs::exists(path + "-wal") && !fs::exists(path + "-shm"));
 
-    // Whoever may write it does so: what was opened as unchanging is opened again.
+    // Its owner writes it: the reader, which took it for unchanging, opens it again.
     QVERIFY(become(0));
     {
       const auto writer = must(Writer::open(path));
