@@ -1,5 +1,7 @@
 #include "engine/data/store_builder.h"
 
+#include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +13,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/excerpt.h"
 #include "base/file_lock.h"
 #include "base/json_text.h"
+#include "base/new_file.h"
 #include "base/private_folder.h"
 #include "base/read_file.h"
 #include "engine/data/chunk_tokens.h"
@@ -40,7 +44,6 @@ class Builder {
   }
 
   Result<> build() {
-    remove_parts();
     if (auto written = write_store_file(sources_path(folder_), origin_.record, false); !written)
       return written;
     if (auto found = find_shards(); !found) return found;
@@ -76,12 +79,6 @@ class Builder {
 
  private:
   /// What a builder that was killed was writing; only one writes at a time.
-  void remove_parts() const {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder_, ignored))
-      if (entry.path().extension() == ".part") fs::remove(entry.path(), ignored);
-  }
-
   /// What is there already, and where it goes on.
   Result<> find_shards() {
     while (fs::exists(shard_path(folder_, shards_))) {
@@ -244,6 +241,36 @@ class Builder {
   double told_ = 0, begun_share_ = 0;
 };
 
+/// What builders that died have left.
+void remove_parts(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".part") fs::remove(entry.path(), ignored);
+}
+
+/// The file that says why a store cannot be built, which the ranks wait for. Its room is taken
+/// beforehand: the reason may be that there is none.
+class Failure {
+ public:
+  static Result<Failure> reserve(const std::string& folder) {
+    auto file = NewFile::create(failure_path(folder));
+    if (!file) return fail(file);
+    if (const int error = posix_fallocate(file->fd(), 0, kRoom); error != 0)
+      return fail("{}: there is no room for it: {}", failure_path(folder), strerror(error));
+    return Failure(std::move(*file));
+  }
+  void write(const std::string& reason) {
+    const std::string text = excerpt(reason, kRoom / 2);
+    if (file_.write(text) && ftruncate(file_.fd(), static_cast<off_t>(text.size())) == 0)
+      (void)file_.take_place();
+  }
+
+ private:
+  static constexpr size_t kRoom = 4096;
+  explicit Failure(NewFile file) : file_(std::move(file)) {}
+  NewFile file_;
+};
+
 /// Nothing: somebody else has made enough of it meanwhile.
 Result<std::optional<FileLock>> take_turn(const StoreOrigin& origin, int64_t shards) {
   const std::string folder = origin.folder();
@@ -274,10 +301,12 @@ Result<> build_store(const StoreOrigin& origin, const BuildOptions& options) {
   if (!turn) return fail(turn);
   if (!*turn) return {};
   unlink(failure_path(folder).c_str());
-  auto built = Builder(origin, options).build();
+  remove_parts(folder);
+  auto failure = Failure::reserve(folder);
+  auto built = failure ? Builder(origin, options).build() : fail(failure);
   if (!built && !built.error().message.starts_with("data."))
     built = fail("data.text: {}", built.error().message);
-  if (!built) (void)write_store_file(failure_path(folder), built.error().message, false);
+  if (!built && failure) failure->write(built.error().message);
   forget_progress(folder);
   return built;
 }

@@ -1,10 +1,12 @@
 // Token stores: what is in them, what makes another one, and builders that stop, die or wait.
 #include "engine/data/token_store.h"
 
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <csignal>
@@ -92,6 +94,31 @@ class TokenStoreTest : public QObject {
   }
 
  private Q_SLOTS:
+  // A disk on which one file more finds no place than the last of the store's.
+  void aFullDiskIsNamedThereToo() {
+    if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
+    const auto text = data({put("a.txt", shakespeare())});
+    const std::string cache = text.cache;
+    fs::create_directories(cache);
+    QString reason;
+    for (int files = 8; files < 64; ++files) {
+      const std::string options = "size=16m,nr_inodes=" + std::to_string(files);
+      if (mount("tmpfs", cache.c_str(), "tmpfs", 0, options.c_str()) != 0)
+        QSKIP("no right to mount a tmpfs here");
+      const auto unmount = qScopeGuard([&] { umount2(cache.c_str(), MNT_DETACH); });
+      const auto origin = store_origin(text);
+      QVERIFY(origin);
+      const auto built = build_store(*origin, {});
+      if (built) {
+        QVERIFY2(reason.contains("No space left on device"), qPrintable(reason));
+        return;
+      }
+      std::ifstream failure(heddle::data::failure_path(origin->folder()));
+      reason = QString::fromStdString({std::istreambuf_iterator<char>(failure), {}});
+    }
+    QFAIL("the store is never whole");
+  }
+
   void whatPartsDocumentsIsTheRecipesWhereItSaysSo_data() {
     QTest::addColumn<QString>("bos");
     QTest::addColumn<QString>("eos");
