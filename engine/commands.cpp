@@ -20,7 +20,7 @@
 #include "engine/checkpoint/weights.h"
 #include "engine/cost/layer_work.h"
 #include "engine/data/corpus.h"
-#include "engine/data/export_tokenizer.h"
+#include "engine/data/export_model.h"
 #include "engine/data/tokenizer_choice.h"
 #include "engine/graph/text.h"
 #include "engine/launch/checkpoint_folder.h"
@@ -143,20 +143,6 @@ int graph(const RecipeOptions& options, const GraphOptions& what) {
   return 0;
 }
 
-namespace {
-
-// The tokenizer of the run that wrote a checkpoint, where it lies here; empty: of none.
-std::string tokenizer_of(const std::string& checkpoint) {
-  const auto opened = checkpoint::Checkpoint::open(checkpoint);
-  const std::string path = opened ? opened->manifest().recipe.data.tokenizer : "";
-  if (path.empty() || std::filesystem::exists(path)) return path;
-  say(stderr, "{} is not here: the folder gets no tokenizer; --tokenizer names another place\n",
-      path);
-  return "";
-}
-
-}  // namespace
-
 int convert(const ConvertOptions& options) {
   const std::string from = checkpoint::checkpoint_meant(options.from);
   if (from != options.from)
@@ -171,27 +157,11 @@ int convert(const ConvertOptions& options) {
   const bool exports = checkpoint::is_checkpoint(from);
   if (!exports && !options.tokenizer.empty())
     return bad_usage("--tokenizer: a checkpoint of Heddle's holds none; valid: without it");
-  const std::string path =
-      !exports || !options.tokenizer.empty() ? options.tokenizer : tokenizer_of(from);
-  checkpoint::WriteBeside beside;
-  if (!path.empty()) {
-    auto tokenizer = data::Tokenizer::load(path);
-    if (!tokenizer) return bad_usage(tokenizer.error().message);
-    const auto model = checkpoint::read_model(from);
-    if (!model) return bad_usage(model.error().message);
-    if (tokenizer->vocab_size() > model->vocab_size)
-      return bad_usage(fmt::format("{}: {} tokens, but the model has {}; valid: its own tokenizer",
-                                   path, tokenizer->vocab_size(), model->vocab_size));
-    how.bos_id = tokenizer->bos_id();
-    how.eos_id = tokenizer->eos_id();
-    beside = [path, longest = model->max_seq_len,
-              shared = std::make_shared<data::Tokenizer>(std::move(*tokenizer))](
-                 const std::string& folder) {
-      return data::export_tokenizer(path, *shared, longest, folder);
-    };
-  }
-  const auto done = checkpoint::convert(from, options.to, how, beside);
-  return done ? 0 : bad_usage(done.error().message);
+  const auto done = exports ? data::export_model(from, options.to, how, options.tokenizer)
+                            : checkpoint::convert(from, options.to);
+  if (!done) return bad_usage(done.error().message);
+  for (const std::string& note : *done) say(stderr, "{}\n", note);
+  return 0;
 }
 
 int tokenize_corpus(const RecipeOptions& options, int jobs) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/number_text.h"
+#include "engine/checkpoint/weights.h"
 #include "engine/data/text_loader.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/launch/admission.h"
@@ -42,6 +43,7 @@ class Preflight {
     find_target();
     find_data();
     find_vocabulary();
+    find_weights();
     find_share();
     for (const HostNow& host : target_.hosts) {
       find_faults_of(host);
@@ -103,6 +105,15 @@ class Preflight {
     const std::string key = "data.tokenizer", &message = size.error().message;
     const bool named = message.starts_with(key + ": ");
     add("tokenizer", Status::fail, named ? message.substr(key.size() + 2) : message, "", key);
+  }
+
+  /// As training opens them: what it refuses, and what it would only log.
+  void find_weights() {
+    const std::string key = "model.checkpoint", &folder = recipe_.model.checkpoint;
+    if (folder.empty() || recipe_.model.vocab_size == 0 || !may_start(findings_)) return;
+    const auto weights = checkpoint::Weights::open(folder, recipe_.model);
+    if (!weights) return add("weights", Status::fail, weights.error().message, "", key);
+    for (const std::string& note : weights->notes()) add("weights", Status::warn, note, "", key);
   }
 
   void find_share() {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/step_folders.h"
+#include "engine/data/export_model.h"
 #include "engine/recipe/parse.h"
 #include "workbench/checkpoints.h"
 #include "workbench/place.h"
@@ -30,13 +30,14 @@ Result<std::string> newest_weights(const storage::RunDetail& run) {
   return at + '/' + checkpoints.front();
 }
 
-Result<std::string> export_weights(const storage::RunDetail& run, const std::string& folder) {
+Result<ExportedWeights> export_weights(const storage::RunDetail& run, const std::string& folder) {
   const Result<std::string> checkpoint = newest_weights(run);
-  if (!checkpoint) return checkpoint;
+  if (!checkpoint) return fail(checkpoint);
   const std::string step = std::filesystem::path(*checkpoint).filename();
   std::string to = folder + '/' + run.summary.name + '-' + step;
-  if (auto done = checkpoint::convert(*checkpoint, to); !done) return fail(done);
-  return to;
+  const auto notes = data::export_model(*checkpoint, to);
+  if (!notes) return fail(notes);
+  return ExportedWeights{std::move(to), *notes};
 }
 
 }  // namespace heddle::workbench

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "engine/checkpoint/companions.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/rank_file.h"
 #include "engine/checkpoint/step_folders.h"
@@ -33,7 +34,7 @@ std::vector<std::vector<Part>> files_of(const std::vector<Parameter>& parameters
   return files;
 }
 
-Result<> to_checkpoint(const std::string& from, const std::string& to) {
+Result<Notes> to_checkpoint(const std::string& from, const std::string& to) {
   const auto source = HuggingFaceCheckpoint::open(from);
   if (!source) return fail(source);
   const auto partial = begin_checkpoint(to);
@@ -58,7 +59,9 @@ Result<> to_checkpoint(const std::string& from, const std::string& to) {
     if (!written) return fail(written);
     manifest.contents.add(std::move(*written));
   }
-  return commit_checkpoint(*partial, to, manifest);
+  if (auto done = copy_companions(from, *partial + '/' + kCompanions); !done) return fail(done);
+  if (auto done = commit_checkpoint(*partial, to, manifest); !done) return fail(done);
+  return source->notes();
 }
 
 Result<> to_hugging_face(const std::string& from, const std::string& to, const Export& how,
@@ -90,8 +93,8 @@ std::string checkpoint_meant(const std::string& folder) {
   return inside.empty() ? folder : (fs::path(folder) / inside.front()).string();
 }
 
-Result<> convert(const std::string& folder, const std::string& to, const Export& how,
-                 const WriteBeside& beside) {
+Result<Notes> convert(const std::string& folder, const std::string& to, const Export& how,
+                      const WriteBeside& beside) {
   const std::string from = checkpoint_meant(folder);
   if (fs::exists(to)) return fail("{}: exists already; valid: a new folder", to);
   fs::path whole = fs::absolute(to).lexically_normal();
@@ -100,8 +103,11 @@ Result<> convert(const std::string& folder, const std::string& to, const Export&
   std::error_code error;
   fs::create_directories(above, error);
   if (error) return fail("{}: cannot be created: {}", above, error.message());
-  Result<> done =
-      is_checkpoint(from) ? to_hugging_face(from, path, how, beside) : to_checkpoint(from, path);
+  Result<Notes> done = Notes();
+  if (!is_checkpoint(from))
+    done = to_checkpoint(from, path);
+  else if (auto written = to_hugging_face(from, path, how, beside); !written)
+    done = fail(written);
   if (!done) {
     std::error_code ignored;
     fs::remove_all(path + ".partial", ignored);

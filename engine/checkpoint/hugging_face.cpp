@@ -1,69 +1,20 @@
 #include "engine/checkpoint/hugging_face.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <fmt/ranges.h>
 
-#include "base/json_text.h"
-#include "base/read_json.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/checkpoint/hugging_face_files.h"
 #include "engine/checkpoint/numbers.h"
 
 namespace heddle::checkpoint {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int64_t kReadBytes = int64_t{8} << 20;
+constexpr size_t kMaxNames = 10;                    // of tensors in a message
 constexpr size_t kReleasedBytes = size_t{1} << 20;  // fewer are left to `release`
-
-/// The files of a folder, and which holds each tensor.
-struct Shards {
-  std::vector<SafetensorsFile> files;
-  std::map<std::string, size_t, std::less<>> file_of;  // tensor → index of its file
-};
-
-Result<Shards> open_single(const std::string& path) {
-  auto file = SafetensorsFile::open(path);
-  if (!file) return fail(file);
-  Shards shards;
-  for (const TensorInfo& tensor : file->tensors()) shards.file_of.emplace(tensor.name, 0);
-  shards.files.push_back(std::move(*file));
-  return shards;
-}
-
-Result<Shards> open_sharded(const fs::path& folder) {
-  const std::string index_path = folder / kHuggingFaceIndex;
-  const auto index = read_json_file(index_path);
-  if (!index) return fail(index);
-  if (!index->is_object() || !index->contains("weight_map") || !(*index)["weight_map"].is_object())
-    return fail("{}: no \"weight_map\" of tensors to files", index_path);
-  Shards shards;
-  std::map<std::string, size_t> opened;
-  for (const auto& [tensor, shard] : index->at("weight_map").items()) {
-    constexpr std::string_view kNoName("/\0", 2);
-    if (!shard.is_string() ||
-        shard.get_ref<const std::string&>().find_first_of(kNoName) != std::string::npos)
-      return fail("{}: \"{}\" is in {}; valid: a file of the same folder", index_path, tensor,
-                  json_text(shard));
-    const auto& name = shard.get_ref<const std::string&>();
-    const auto [place, is_new] = opened.emplace(name, shards.files.size());
-    if (is_new) {
-      auto file = SafetensorsFile::open(folder / name);
-      if (!file) return fail(file);
-      shards.files.push_back(std::move(*file));
-    }
-    shards.file_of.emplace(tensor, place->second);
-  }
-  return shards;
-}
-
-Result<Shards> open_shards(const fs::path& folder) {
-  if (fs::exists(folder / kHuggingFaceWeights)) return open_single(folder / kHuggingFaceWeights);
-  if (fs::exists(folder / kHuggingFaceIndex)) return open_sharded(folder);
-  return fail("{}: neither {} nor {}; valid: a Hugging Face folder", folder.string(),
-              kHuggingFaceWeights, kHuggingFaceIndex);
-}
 
 /// Sizes and tying must be the checkpoint's; RoPE's settings and the norms' epsilon are the
 /// recipe's to change.
@@ -106,33 +57,107 @@ Result<> check_tensor(const SafetensorsFile& file, const Parameter& parameter) {
   return {};
 }
 
+/// "model.layers.3.self_attn.q_proj.bias" → "model.layers.*.self_attn.q_proj.bias".
+std::string with_any_layer(std::string_view tensor) {
+  constexpr std::string_view kLayers = "layers.";
+  const size_t at = tensor.find(kLayers);
+  if (at == std::string_view::npos) return std::string(tensor);
+  const size_t begin = at + kLayers.size(), end = tensor.find_first_not_of("0123456789", begin);
+  if (end == begin || end == std::string_view::npos) return std::string(tensor);
+  return fmt::format("{}*{}", tensor.substr(0, begin), tensor.substr(end));
+}
+
+/// Older files hold RoPE's frequencies, which follow from config.json; tied ones may hold the
+/// embedding twice.
+bool is_repeated(std::string_view tensor, const recipe::Model& model) {
+  return tensor.ends_with(".rotary_emb.inv_freq") || (model.tied_embeddings && tensor == kHead);
+}
+
+/// A line that names the tensors which no parameter is read from; empty: there is none.
+std::string unused_tensors(const std::string& folder, const HuggingFaceFiles& files,
+                           const recipe::Model& model, const std::vector<Parameter>& parameters) {
+  std::set<std::string_view> used;
+  for (const Parameter& parameter : parameters) used.insert(parameter.hugging_face_name);
+  std::map<std::string, int64_t> unused;
+  int64_t all = 0;
+  bool biases = false;
+  for (const auto& [tensor, file] : files.file_of) {
+    if (used.contains(tensor) || is_repeated(tensor, model)) continue;
+    ++unused[with_any_layer(tensor)];
+    ++all;
+    biases = biases || tensor.ends_with(".bias");
+  }
+  if (all == 0) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, count] : unused) {
+    if (names.size() == kMaxNames) {
+      names.emplace_back("…");
+      break;
+    }
+    names.push_back(count > 1 ? fmt::format("{} ({})", name, count) : name);
+  }
+  return fmt::format(
+      "{}: nothing uses {} of its tensors: {}{}", folder, all, fmt::join(names, ", "),
+      biases ? "; in config.json attention_bias and mlp_bias say whether a Llama has "
+               "biases"
+             : "");
+}
+
 }  // namespace
 
+Result<recipe::Model> read_hugging_face_model(const std::string& folder) {
+  auto model = read_config(folder);
+  if (!model || !model->tied_embeddings) return model;
+  const auto files = open_files(
+      folder, [](std::string_view tensor) { return tensor == kHead || tensor == kEmbedding; });
+  // Whoever reads the weights says what is wrong with them.
+  if (files && has_own_head(*files)) model->tied_embeddings = false;
+  return model;
+}
+
 Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& folder) {
-  const auto model = read_config(folder);
+  const auto model = read_hugging_face_model(folder);
   if (!model) return fail(model);
   return open(folder, *model);
 }
 
 Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& folder,
                                                           const recipe::Model& model) {
-  const auto found = read_config(folder);
+  auto found = read_config(folder);
   if (!found) return fail(found);
-  if (auto done = check_sizes(folder, *found, model); !done) return fail(done);
-  auto shards = open_shards(folder);
-  if (!shards) return fail(shards);
-
+  auto files = open_files(folder);
+  if (!files) return fail(files);
   HuggingFaceCheckpoint checkpoint;
+  if (found->tied_embeddings && has_own_head(*files)) {
+    found->tied_embeddings = false;
+    checkpoint.notes_.push_back(fmt::format(
+        "{}: {} differs from {}, though config.json has tie_word_embeddings = true: the output "
+        "keeps its own weights, as in transformers 5 (before, the embedding's took their place)",
+        folder, kHead, kEmbedding));
+  }
+  if (auto done = check_sizes(folder, *found, model); !done) return fail(done);
+
   checkpoint.model_ = model;
   checkpoint.parameters_ = checkpoint::parameters(model);
-  for (const Parameter& parameter : checkpoint.parameters_) {
-    const auto file = shards->file_of.find(parameter.hugging_face_name);
-    if (file == shards->file_of.end())
-      return fail("{}: no tensor \"{}\"", folder, parameter.hugging_face_name);
-    if (auto done = check_tensor(shards->files[file->second], parameter); !done) return fail(done);
+  for (Parameter& parameter : checkpoint.parameters_) {
+    // Of a tied pair either may be stored.
+    if (model.tied_embeddings && parameter.hugging_face_name == kEmbedding &&
+        !files->has(kEmbedding))
+      parameter.hugging_face_name = kHead;
+    const auto file = files->file_of.find(parameter.hugging_face_name);
+    if (file == files->file_of.end())
+      return fail("{}: no tensor \"{}\"{}", folder, parameter.hugging_face_name,
+                  parameter.hugging_face_name == kHead
+                      ? "; where the embedding is the output, config.json has tie_word_embeddings "
+                        "= true"
+                      : "");
+    if (auto done = check_tensor(files->files[file->second], parameter); !done) return fail(done);
     checkpoint.file_of_.push_back(file->second);
   }
-  checkpoint.files_ = std::move(shards->files);
+  if (std::string line = unused_tensors(folder, *files, model, checkpoint.parameters_);
+      !line.empty())
+    checkpoint.notes_.push_back(std::move(line));
+  checkpoint.files_ = std::move(files->files);
   return checkpoint;
 }
 

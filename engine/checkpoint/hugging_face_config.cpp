@@ -1,4 +1,4 @@
-// config.json of Hugging Face's Llama, Qwen 2 or Qwen 3, against recipe::Model.
+// config.json of Hugging Face's Llama, Mistral, Qwen 2 or Qwen 3, read into recipe::Model.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -49,6 +49,8 @@ class Reader {
     if (!value.is_null() && value != only) complain(key, value, json_text(only));
   }
 
+  bool has(const char* key) const { return object_.contains(key); }
+
   const json& at(const char* key) const {
     static const json kNull;
     const auto found = object_.find(key);
@@ -70,16 +72,22 @@ class Reader {
 };
 
 /// How much YaRN lengthens cos and sin: written, or from two scales (DeepSeek), else 0: by the
-/// factor.
+/// factor. transformers ignores the scales where one of them is 0.
 double attention_factor_of(Reader& reader, double factor) {
   if (!reader.at("attention_factor").is_null()) return reader.positive("attention_factor");
-  if (reader.at("mscale").is_null() || reader.at("mscale_all_dim").is_null()) return 0;
+  const auto scale_of = [&](const char* key) {
+    const json& value = reader.at(key);
+    return value.is_null() || value == 0 ? 0.0 : reader.positive(key);
+  };
+  const double scale = scale_of("mscale"), all = scale_of("mscale_all_dim");
+  if (scale == 0 || all == 0) return 0;
   const double by = factor > 1 ? 0.1 * std::log(factor) : 0;
-  return (reader.positive("mscale") * by + 1) / (reader.positive("mscale_all_dim") * by + 1);
+  return (scale * by + 1) / (all * by + 1);
 }
 
-/// `rope`: transformers 5's rope_parameters, or before it rope_scaling (then theta stands outside).
-Result<> read_rope(const json& rope, const char* key, recipe::Model& model) {
+/// `rope`: transformers 5's rope_parameters, or before it rope_scaling (then theta is outside).
+/// `original`: the length of pre-training where that is outside, else 0.
+Result<> read_rope(const json& rope, const char* key, int64_t original, recipe::Model& model) {
   using recipe::RopeScaling, recipe::RopeType;
   if (!rope.is_object())
     return fail("{} = {} is not supported; valid: an object", key, json_text(rope));
@@ -87,19 +95,21 @@ Result<> read_rope(const json& rope, const char* key, recipe::Model& model) {
   const json& type = rope.contains("rope_type") ? reader.at("rope_type") : reader.at("type");
   model.rope_theta = reader.positive("rope_theta", model.rope_theta);
   reader.only("partial_rotary_factor", 1.0);
-  const auto original = [&](std::optional<int64_t> fallback) {
-    return reader.count("original_max_position_embeddings", recipe::kMostTokens, fallback);
+  // As transformers 5 has it: first the one outside, last the longest sequence.
+  const auto original_length = [&] {
+    if (original > 0) return original;
+    return reader.count("original_max_position_embeddings", recipe::kMostTokens, model.max_seq_len);
   };
   if (type == "llama3") {
     model.rope_scaling = RopeScaling{.factor = reader.positive("factor"),
                                      .low_freq_factor = reader.positive("low_freq_factor"),
                                      .high_freq_factor = reader.positive("high_freq_factor"),
-                                     .original_max_position = original({})};
+                                     .original_max_position = original_length()};
   } else if (type == "linear") {
     model.rope_scaling = RopeScaling{.type = RopeType::linear, .factor = reader.positive("factor")};
   } else if (type == "yarn") {
     RopeScaling yarn{.type = RopeType::yarn};
-    yarn.original_max_position = original(model.max_seq_len);
+    yarn.original_max_position = original_length();
     yarn.factor = reader.positive("factor", static_cast<double>(model.max_seq_len) /
                                                 static_cast<double>(yarn.original_max_position));
     yarn.beta_fast = reader.positive("beta_fast", yarn.beta_fast);
@@ -114,7 +124,7 @@ Result<> read_rope(const json& rope, const char* key, recipe::Model& model) {
   return {};
 }
 
-/// What a configuration of transformers takes where config.json leaves it out.
+/// The defaults of a configuration of transformers, where config.json leaves a key out.
 struct Fallbacks {
   int64_t max_seq_len;
   int64_t head_dim;    // 0: hidden_size over the heads
@@ -124,34 +134,47 @@ struct Fallbacks {
 Fallbacks fallbacks_of(const json& model_type) {
   if (model_type == "qwen2") return {32768, 0, 32};
   if (model_type == "qwen3") return {32768, 128, 32};
+  if (model_type == "mistral") return {131072, 0, 8};
   return {2048, 0, 0};
 }
 
-/// Qwen 2 is a Llama with biases of queries, keys and values, Qwen 3 one whose queries and keys are
-/// normed; all their layers must see all tokens.
-void read_qwen(Reader& reader) {
-  reader.only("use_sliding_window", false);
-  const json& types = reader.at("layer_types");
-  for (const json& type : types.is_array() ? types : json::array())
-    if (type != "full_attention") reader.complain("layer_types", types, "\"full_attention\" alone");
+constexpr int64_t kWindow = 4096;         // the default of sliding_window
+constexpr int64_t kFirstWithWindow = 28;  // of max_window_layers, Qwen's
+
+/// A sliding window must not hide a token: none, one of the longest sequence, or one that no layer
+/// uses. transformers' Llama has none, whatever config.json says.
+void check_window(Reader& reader, const json& type, const recipe::Model& model) {
+  if (type == "llama") return;
+  if (type != "mistral") {
+    const json& layers = reader.at("layer_types");
+    for (const json& layer : layers.is_array() ? layers : json::array())
+      if (layer != "full_attention")
+        return reader.complain("layer_types", layers, "\"full_attention\" alone");
+    if (!layers.is_null() || !reader.flag("use_sliding_window", false)) return;
+    const int64_t first = reader.count("max_window_layers", recipe::kMostLayers, kFirstWithWindow);
+    if (first >= model.n_layers) return;
+  }
+  if (reader.has("sliding_window") && reader.at("sliding_window").is_null()) return;
+  const int64_t window = reader.count("sliding_window", recipe::kMostTokens, kWindow);
+  if (window < model.max_seq_len)
+    reader.complain("sliding_window", window,
+                    fmt::format("null, or at least max_position_embeddings {}", model.max_seq_len));
 }
 
 Result<recipe::Model> read_model(const json& config) {
   if (!config.is_object()) return fail("not a JSON object; valid: the config.json of a Llama");
   Reader reader(config);
   const json& type = reader.at("model_type");
-  if (type != "llama" && type != "qwen2" && type != "qwen3") {
-    return fail("model_type {}; valid: \"llama\", \"qwen2\" or \"qwen3\"",
+  const bool is_known = type == "llama" || type == "mistral" || type == "qwen2" || type == "qwen3";
+  if (!is_known) {
+    return fail("model_type {}; valid: \"llama\", \"mistral\", \"qwen2\" or \"qwen3\"",
                 type.is_null() ? "is missing" : "= " + json_text(type) + " is not supported");
   }
   const Fallbacks fallbacks = fallbacks_of(type);
-  reader.only("hidden_act", "silu");
+  if (reader.at("hidden_act") != "swish") reader.only("hidden_act", "silu");  // one function
   reader.only("attention_dropout", 0.0);
   reader.only("quantization_config", nullptr);
-  if (type == "llama")
-    reader.only("sliding_window", nullptr);
-  else
-    read_qwen(reader);
+  reader.only("partial_rotary_factor", 1.0);
 
   recipe::Model model;
   model.dim = reader.count("hidden_size", recipe::kMostWidth);
@@ -169,11 +192,13 @@ Result<recipe::Model> read_model(const json& config) {
   model.rope_theta = reader.positive("rope_theta", 10000.0);
   model.tied_embeddings = reader.flag("tie_word_embeddings", false);
   model.qkv_bias = type == "qwen2";
-  // transformers' Qwen 2 has the biases that it has, whatever this says.
-  model.attention_bias = reader.flag("attention_bias", false) && !model.qkv_bias;
-  if (model.qkv_bias) reader.only("mlp_bias", false);
+  // transformers' Qwen 2 and Mistral have the biases that they have, whatever this says.
+  const bool is_free = type == "llama" || type == "qwen3";
+  model.attention_bias = reader.flag("attention_bias", false) && is_free;
+  if (type != "llama") reader.only("mlp_bias", false);
   model.mlp_bias = reader.flag("mlp_bias", false);
   model.qk_norm = type == "qwen3";
+  check_window(reader, type, model);
 
   const int64_t even = model.dim % model.n_heads == 0 ? model.dim / model.n_heads : 0;
   if (!reader.at("head_dim").is_null() || fallbacks.head_dim > 0) {
@@ -188,11 +213,15 @@ Result<recipe::Model> read_model(const json& config) {
   if (model.n_heads % model.n_kv_heads != 0)
     reader.complain("num_key_value_heads", model.n_kv_heads,
                     fmt::format("a divisor of num_attention_heads {}", model.n_heads));
+  const int64_t original =
+      reader.at("original_max_position_embeddings").is_null()
+          ? 0
+          : reader.count("original_max_position_embeddings", recipe::kMostTokens);
   if (!reader.fault().empty()) return fail("{}", reader.fault());
 
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (reader.at(key).is_null()) continue;
-    if (auto done = read_rope(reader.at(key), key, model); !done) return fail(done);
+    if (auto done = read_rope(reader.at(key), key, original, model); !done) return fail(done);
   }
   return model;
 }
@@ -207,85 +236,6 @@ Result<recipe::Model> read_config(const std::string& folder) {
   auto model = read_model(*config);
   if (!model) return fail("{}: {}", path, excerpt(model.error().message));
   return model;
-}
-
-namespace {
-
-nlohmann::ordered_json rope_json(const recipe::RopeScaling& scaling) {
-  using recipe::RopeType;
-  if (scaling.type == RopeType::linear)
-    return {{"rope_type", "linear"}, {"factor", scaling.factor}};
-  if (scaling.type == RopeType::llama3)
-    return {{"rope_type", "llama3"},
-            {"factor", scaling.factor},
-            {"low_freq_factor", scaling.low_freq_factor},
-            {"high_freq_factor", scaling.high_freq_factor},
-            {"original_max_position_embeddings", scaling.original_max_position}};
-  nlohmann::ordered_json rope = {
-      {"rope_type", "yarn"},
-      {"factor", scaling.factor},
-      {"original_max_position_embeddings", scaling.original_max_position},
-      {"beta_fast", scaling.beta_fast},
-      {"beta_slow", scaling.beta_slow},
-      {"truncate", scaling.truncate}};
-  if (scaling.attention_factor > 0) rope["attention_factor"] = scaling.attention_factor;
-  return rope;
-}
-
-struct Family {
-  const char* architecture;
-  const char* model_type;
-};
-
-/// Which of transformers' models this is.
-Result<Family> family_of(const recipe::Model& model) {
-  const auto no_such = [](const char* one, const char* other) {
-    return fail("transformers has no Llama with both model.{} and model.{}; valid: one of them",
-                one, other);
-  };
-  if (model.qk_norm && model.mlp_bias) return no_such("qk_norm", "mlp_bias");
-  if (model.qk_norm && model.qkv_bias) return no_such("qk_norm", "qkv_bias");
-  if (model.qkv_bias && model.mlp_bias) return no_such("qkv_bias", "mlp_bias");
-  if (model.qkv_bias) return Family{"Qwen2ForCausalLM", "qwen2"};
-  if (model.qk_norm) return Family{"Qwen3ForCausalLM", "qwen3"};
-  return Family{"LlamaForCausalLM", "llama"};
-}
-
-}  // namespace
-
-Result<std::string> config_json(const recipe::Model& model, const Export& how) {
-  const auto family = family_of(model);
-  if (!family) return fail(family);
-  nlohmann::ordered_json rope = {{"rope_type", "default"}};
-  if (model.rope_scaling) rope = rope_json(*model.rope_scaling);
-  nlohmann::ordered_json config = {
-      {"architectures", {family->architecture}},
-      {"model_type", family->model_type},
-      {"hidden_size", model.dim},
-      {"num_hidden_layers", model.n_layers},
-      {"num_attention_heads", model.n_heads},
-      {"num_key_value_heads", model.n_kv_heads},
-      {"head_dim", model.head_size()},
-      {"intermediate_size", model.ffn_dim},
-      {"vocab_size", model.vocab_size},
-      {"max_position_embeddings", model.max_seq_len},
-      {"rms_norm_eps", model.norm_eps},
-      {"hidden_act", "silu"},
-      {"attention_bias", model.biases_qkv()},
-      {"mlp_bias", model.mlp_bias},
-      {"attention_dropout", 0.0},
-      {"tie_word_embeddings", model.tied_embeddings},
-      {"bos_token_id", nullptr},
-      {"eos_token_id", nullptr},
-      {"torch_dtype", how.dtype == Dtype::bf16 ? "bfloat16" : "float32"}};
-  if (how.bos_id) config["bos_token_id"] = *how.bos_id;
-  if (how.eos_id) config["eos_token_id"] = *how.eos_id;
-  // Before transformers 5, then since.
-  config["rope_theta"] = model.rope_theta;
-  if (model.rope_scaling) config["rope_scaling"] = rope;
-  rope["rope_theta"] = model.rope_theta;
-  config["rope_parameters"] = rope;
-  return json_text(config, 2) + "\n";
 }
 
 }  // namespace heddle::checkpoint

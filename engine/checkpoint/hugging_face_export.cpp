@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
+#include "engine/checkpoint/companions.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/hugging_face.h"
 #include "engine/checkpoint/numbers.h"
@@ -92,26 +93,21 @@ Result<> write_weights(const fs::path& folder, const recipe::Model& model, const
   return write_file(folder / kHuggingFaceIndex, json_text(index, 2) + "\n");
 }
 
-std::string generation_config(const Export& how) {
-  ordered_json config = {{"_from_model_config", true}};
-  if (how.bos_id) config["bos_token_id"] = *how.bos_id;
-  if (how.eos_id) config["eos_token_id"] = *how.eos_id;
-  return json_text(config, 2) + "\n";
-}
-
 }  // namespace
 
 Result<> write_hugging_face(const std::string& folder, const recipe::Model& model,
                             const RowSource& source, const Export& how) {
   const auto config = config_json(model, how);
   if (!config) return fail(config);
+  const auto generation = generation_config_json(how);
+  if (!generation) return fail(generation);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail("{}: cannot be created: {}", folder, error.message());
   if (auto done = write_weights(folder, model, source, how); !done) return done;
-  if (auto done = write_file(folder + "/generation_config.json", generation_config(how)); !done)
-    return done;
-  return write_file(folder + "/config.json", *config);
+  if (*generation)
+    if (auto done = write_file(folder + '/' + kGenerationConfig, **generation); !done) return done;
+  return write_file(folder + '/' + kConfig, *config);
 }
 
 }  // namespace heddle::checkpoint

@@ -1,6 +1,7 @@
 // The one meaning of a recipe: from text, --set values and ranks to the recipe that is trained, the
 // numbers of its model.checkpoint included. Reads that checkpoint's config.json or manifest, and
-// nothing else: not on the GUI thread, or with a `ModelOf` that remembers.
+// where embeddings are tied whether the weights agree: not on the GUI thread, or with a `ModelOf`
+// that remembers.
 #pragma once
 
 #include <functional>

@@ -56,7 +56,7 @@ recipe::Box whole_box(const Parameter& parameter) {
 
 Result<recipe::Model> read_model(const std::string& folder) {
   if (auto one = check_is_one(folder); !one) return fail(one);
-  if (!is_checkpoint(folder)) return read_config(folder);
+  if (!is_checkpoint(folder)) return read_hugging_face_model(folder);
   const auto opened = Checkpoint::open(folder);
   if (!opened) return fail(opened);
   if (auto known = opened->check_format(); !known) return fail(known);
@@ -77,6 +77,11 @@ Result<Weights> Weights::open(const std::string& folder, const recipe::Model& mo
   if (!opened) return fail(opened);
   if (auto fits = opened->check_model(model); !fits) return fail(fits);
   return Weights(folder, std::move(*opened));
+}
+
+std::vector<std::string> Weights::notes() const {
+  const auto* folder = std::get_if<HuggingFaceCheckpoint>(&source_);
+  return folder ? folder->notes() : std::vector<std::string>();
 }
 
 Result<> Weights::read(const Parameter& parameter, const recipe::Box& box, float* out) const {

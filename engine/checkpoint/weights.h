@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "engine/checkpoint/hugging_face.h"
@@ -10,7 +11,8 @@
 
 namespace heddle::checkpoint {
 
-/// The model that a folder's config.json or manifest describes (preset and checkpoint are empty).
+/// The model that a folder's config.json or manifest describes (preset and checkpoint are empty);
+/// see read_hugging_face_model.
 Result<recipe::Model> read_model(const std::string& folder);
 
 /// Threads: const members may run side by side.
@@ -18,6 +20,9 @@ class Weights {
  public:
   /// An error tells if the weights are another model's, of a newer format or damaged.
   static Result<Weights> open(const std::string& folder, const recipe::Model& model);
+
+  /// See HuggingFaceCheckpoint::notes.
+  std::vector<std::string> notes() const;
 
   /// Rows and columns of a parameter, by Heddle's name and in Heddle's layout. A number that is not
   /// finite is an error that says where it stands.

@@ -1,6 +1,8 @@
 // A tokenizer beside exported weights, as transformers' AutoTokenizer loads it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -8,9 +10,14 @@
 
 namespace heddle::data {
 
-/// Writes tokenizer.json, which lies at `path` as it is, tokenizer_config.json and
-/// special_tokens_map.json into a folder. `longest`: tokens of a text.
+/// The pad token that a folder's tokenizer_config.json names; none where it names none, or there
+/// is no folder.
+Result<std::optional<int32_t>> pad_token(const Tokenizer& tokenizer, const std::string& settings);
+
+/// Writes tokenizer.json, which is at `path`, and its settings into a folder: those in the folder
+/// `settings` as they are; where that has no tokenizer_config.json, or is none, new ones.
+/// `longest`: tokens of a text.
 Result<> export_tokenizer(const std::string& path, const Tokenizer& tokenizer, int64_t longest,
-                          const std::string& folder);
+                          const std::string& settings, const std::string& folder);
 
 }  // namespace heddle::data

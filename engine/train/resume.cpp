@@ -76,7 +76,6 @@ Attempt load(const std::string& path, const recipe::Recipe& recipe, int64_t rank
 
 // Where a run that goes on from nothing has its weights from, and what it makes of them.
 std::string start_of(const recipe::Model& model) {
-  if (model.checkpoint.empty()) return "";
   std::string note = "starts with the weights of " + model.checkpoint;
   const auto lines = checkpoint::overridden(model);
   if (lines && !lines->empty())
@@ -160,7 +159,10 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
   const Attempt attempt = joined(gather_texts(
       encoded({.refused = false, .fault = loaded ? "" : loaded.error().message}), ranks));
   if (!attempt.fault.empty()) return fail("model.checkpoint: {}", attempt.fault);
+  if (recipe.model.checkpoint.empty()) return beginning;
   beginning.note = start_of(recipe.model);
+  const auto weights = checkpoint::Weights::open(recipe.model.checkpoint, recipe.model);
+  if (weights) beginning.warnings = weights->notes();
   return beginning;
 }
 

@@ -45,7 +45,7 @@ class WeightsTest : public QObject {
     return run;
   }
 
-  static void says(const Result<std::string>& result, const char* text) {
+  static void says(const Result<workbench::ExportedWeights>& result, const char* text) {
     QVERIFY(!result);
     QVERIFY2(result.error().message.find(text) != std::string::npos,
              result.error().message.c_str());
@@ -58,9 +58,9 @@ class WeightsTest : public QObject {
     fs::copy(kFixture + "step-3", path("checkpoints/step-3"));
     const auto to = workbench::export_weights(run_on(""), path(""));
     QVERIFY2(to.has_value(), to ? "" : to.error().message.c_str());
-    QCOMPARE(fs::path(*to).filename().string(), std::string("tiny-1-step-3"));
+    QCOMPARE(fs::path(to->folder).filename().string(), std::string("tiny-1-step-3"));
     for (const char* name : {"/model.safetensors", "/config.json"})
-      QVERIFY2(bytes_of(*to + name) == bytes_of(kFixture + "hugging-face" + name), name);
+      QVERIFY2(bytes_of(to->folder + name) == bytes_of(kFixture + "hugging-face" + name), name);
     says(workbench::export_weights(run_on(""), path("")), "tiny-1-step-3");
   }
 

@@ -58,6 +58,7 @@ struct CompareOptions {
 struct ExportOptions {
   std::string run;
   std::string folder;
+  bool weights = false;
 };
 
 struct AddTargetOptions {

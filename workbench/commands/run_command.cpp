@@ -154,6 +154,8 @@ class CommandLine {
     command->add_option("--to", export_.folder, "the folder to write to")
         ->type_name("DIR")
         ->required();
+    command->add_flag("--weights", export_.weights,
+                      "instead, its newest checkpoint as a Hugging Face folder in DIR");
     when_named(command, [this](const Context& c) { return export_command(c, export_); });
   }
 

@@ -599,16 +599,19 @@ void RunsPage::exportWeights() {
   session().act(
       converting_,
       [id = selectedRuns().first(), folder = folder.toStdString(),
-       path = session().storePath().toStdString()](workbench::Workbench&) -> Result<std::string> {
+       path = session().storePath().toStdString()](
+          workbench::Workbench&) -> Result<workbench::ExportedWeights> {
         auto reader = storage::Reader::open(path);
         if (!reader) return fail(reader);
         const auto run = reader->run(id);
         if (!run) return fail(run);
         return workbench::export_weights(*run, folder);
       },
-      [this](const Result<std::string>& to) {
+      [this](const Result<workbench::ExportedWeights>& to) {
         if (!to) return say(QString::fromStdString(to.error().message), Tone::bad);
-        say(tr("Exported to %1").arg(QString::fromStdString(*to)), Tone::good);
+        QString text = tr("Exported to %1").arg(QString::fromStdString(to->folder));
+        for (const std::string& note : to->notes) text += "; " + QString::fromStdString(note);
+        say(text, to->notes.empty() ? Tone::good : Tone::warn);
       });
 }
 

@@ -1,9 +1,13 @@
 // Checkpoints from any layout to any other; damage, and what is not this run's; names and what is
 // kept; weights to Hugging Face's layout and back.
+#include <sys/stat.h>
+
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
+#include <map>
 
+#include "engine/checkpoint/companions.h"
 #include "engine/checkpoint/convert.h"
 #include "engine/checkpoint/weights.h"
 #include "tests/engine/checkpoint/files.h"
@@ -33,9 +37,10 @@ const std::vector<Named> kLayouts = {
     {"cp 2, dp_shard 2", {.dp_shard = 2, .cp = 2}},
 };
 
-bool says(const Result<>& result, const char* what) {
+template <typename T>
+bool says(const Result<T>& result, const std::string& what) {
   if (result) return false;
-  if (QByteArray::fromStdString(result.error().message).contains(what)) return true;
+  if (result.error().message.find(what) != std::string::npos) return true;
   qWarning("%s", result.error().message.c_str());
   return false;
 }
@@ -48,6 +53,12 @@ class CheckpointTest : public QObject {
   std::unique_ptr<QTemporaryDir> folder_;
   std::string folder() { return folder_->path().toStdString(); }
   std::string step(int64_t step) { return folder() + "/" + checkpoint::step_folder(step); }
+
+  std::string saved(const recipe::Recipe& recipe, int64_t at) {
+    if (const auto done = small::save(folder(), at, recipe); !done)
+      qWarning("%s", done.error().message.c_str());
+    return step(at);
+  }
 
   void rewrite(const std::string& path, const std::function<void(checkpoint::Manifest&)>& change) {
     const std::string file = path + "/manifest.json";
@@ -272,6 +283,56 @@ class CheckpointTest : public QObject {
     }
     QVERIFY(says(checkpoint::convert(folder() + "/nowhere", folder() + "/to"), "config.json"));
     QVERIFY(!fs::exists(folder() + "/to") && !fs::exists(folder() + "/to.partial"));
+  }
+
+  void settings_come_back_with_the_weights() {
+    const std::string from = folder() + "/source", ours = folder() + "/ours",
+                      back = folder() + "/back", later = folder() + "/later";
+    fs::create_directories(from + "/additional_chat_templates");
+    for (const char* name : {"config.json", "generation_config.json", "model.safetensors"})
+      fs::copy_file(kReference + "llama-tiny/" + name, from + '/' + name);
+    const std::map<std::string, std::string> settings = {
+        {"tokenizer.json", R"({"version": "1.0"})"},
+        {"tokenizer_config.json", R"({"pad_token": "<pad>", "model_max_length": 1e30})"},
+        {"special_tokens_map.json", R"({"eos_token": {"content": "</s>"}})"},
+        {"chat_template.jinja", "{{ bos_token }}"},
+        {"additional_chat_templates/tools.jinja", "{{ tools }}"},
+        {"tokenizer.model", std::string("\0\1", 2)}};
+    for (const auto& [name, text] : settings) write_file(from + '/' + name, text);
+    write_file(from + "/README.md", "# of the source's weights");
+    QVERIFY(checkpoint::convert(from, ours).has_value());
+    QCOMPARE(*checkpoint::companions_of(from), from);
+    QCOMPARE(*checkpoint::companions_of(ours), ours + "/hugging_face");
+
+    // A run that began with them, and one that began with that run's checkpoint.
+    recipe::Recipe recipe = small::recipe_of();
+    QVERIFY(checkpoint::companions_of(saved(recipe, 10))->empty());
+    recipe.model.checkpoint = ours;
+    recipe.model.checkpoint = saved(recipe, 20);
+    QCOMPARE(*checkpoint::companions_of(saved(recipe, 30)), ours + "/hugging_face");
+
+    checkpoint::Export how{.source = ours + "/hugging_face"};
+    const auto copied = [&](const std::string& to) {
+      return checkpoint::copy_tokenizer(how.source, to);
+    };
+    QVERIFY(checkpoint::convert(ours, back, how, copied).has_value());
+    for (const auto& [name, text] : settings) QCOMPARE(read_file(back + '/' + name), text);
+    QVERIFY(!fs::exists(back + "/README.md"));
+    const auto json_of = [](const std::string& path) {
+      return nlohmann::json::parse(read_file(path));
+    };
+    QVERIFY(json_of(back + "/generation_config.json") == json_of(from + "/generation_config.json"));
+    nlohmann::json config = json_of(from + "/config.json");
+    config.update({{"torch_dtype", "float32"}, {"rope_theta", 500000.0}});
+    QVERIFY(json_of(back + "/config.json") == config);
+
+    // What is gone is named; what never ends is refused.
+    fs::rename(ours, later);
+    QVERIFY(says(checkpoint::companions_of(step(30)), ours + " is not here"));
+    fs::remove(from + "/chat_template.jinja");
+    QCOMPARE(mkfifo((from + "/chat_template.jinja").c_str(), 0600), 0);
+    QVERIFY(says(checkpoint::convert(from, ours), "chat_template.jinja: cannot be read"));
+    QVERIFY(!fs::exists(ours));
   }
 
   void a_runs_folder_is_no_checkpoint_but_its_newest_is_named() {

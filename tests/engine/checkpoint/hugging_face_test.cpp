@@ -172,10 +172,6 @@ class HuggingFaceTest : public QObject {
     const auto model = read_config(folder());
     QVERIFY2(model.has_value(), model ? "" : model.error().message.c_str());
     QVERIFY(model->qkv_bias && !model->attention_bias && !model->qk_norm);
-    edit_config("use_sliding_window", true);
-    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
-             QString("F/config.json: use_sliding_window = true is not supported; valid: false"));
-    edit_config("use_sliding_window", false);
     edit_config("mlp_bias", true);
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
              QString("F/config.json: mlp_bias = true is not supported; valid: false"));
@@ -204,13 +200,15 @@ class HuggingFaceTest : public QObject {
     const auto row = [](const char* key, const char* value, const char* expected) {
       QTest::addRow("%s = %s", key, value) << key << value << expected;
     };
-    row("model_type", "\"mistral\"",
-        "model_type = \"mistral\" is not supported; valid: \"llama\", \"qwen2\" or \"qwen3\"");
-    row("model_type", "null", "model_type is missing; valid: \"llama\", \"qwen2\" or \"qwen3\"");
+    row("model_type", "\"gemma\"",
+        "model_type = \"gemma\" is not supported; valid: \"llama\", \"mistral\", \"qwen2\" or "
+        "\"qwen3\"");
+    row("model_type", "null",
+        "model_type is missing; valid: \"llama\", \"mistral\", \"qwen2\" or \"qwen3\"");
     row("attention_bias", "1", "attention_bias = 1 is not supported; valid: true or false");
     row("mlp_bias", "\"no\"", "mlp_bias = \"no\" is not supported; valid: true or false");
     row("hidden_act", "\"gelu\"", "hidden_act = \"gelu\" is not supported; valid: \"silu\"");
-    row("sliding_window", "4096", "sliding_window = 4096 is not supported; valid: null");
+    row("partial_rotary_factor", "0.5", "partial_rotary_factor = 0.5 is not supported; valid: 1.0");
     row("attention_dropout", "0.1", "attention_dropout = 0.1 is not supported; valid: 0.0");
     row("head_dim", "15", "head_dim = 15 is not supported; valid: an even number");
     row("hidden_size", "null", "hidden_size is missing; valid: a whole number from 1 to 1048576");
@@ -246,6 +244,131 @@ class HuggingFaceTest : public QObject {
     copy_of(kTiny);
     edit_config(qPrintable(key), json::parse(value.toStdString()));
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())), "F/config.json: " + expected);
+  }
+
+  // As transformers 5.24 reads them: a window hides nothing, a key has a default, a word is another
+  // for the same. The longest sequence is 64 tokens, of 2 layers.
+  void configsThatMeanTheSame_data() {
+    QTest::addColumn<QString>("patch");
+    const auto row = [](const char* patch) { QTest::newRow(patch) << patch; };
+    row(R"({"hidden_act": "swish"})");
+    row(R"({"sliding_window": 16})");  // transformers' Llama has none
+    row(R"({"model_type": "mistral", "sliding_window": null})");
+    row(R"({"model_type": "mistral", "sliding_window": 64})");
+    row(R"({"model_type": "mistral"})");  // 4096
+    row(R"({"model_type": "mistral", "attention_bias": true, "sliding_window": null})");
+    row(R"({"rope_scaling": {}, "attention_dropout": 0})");
+    row(R"({"partial_rotary_factor": 1.0, "pretraining_tp": 4, "rope_interleaved": false})");
+  }
+  void configsThatMeanTheSame() {
+    QFETCH(QString, patch);
+    copy_of(kTiny);
+    const recipe::Model plain = *read_config(folder());
+    json config = json::parse(read_file(folder() + "/config.json"));
+    config.update(json::parse(patch.toStdString()));
+    write_file(folder() + "/config.json", config.dump());
+    const auto model = read_config(folder());
+    QVERIFY2(model.has_value(), model ? "" : model.error().message.c_str());
+    QVERIFY(*model == plain);
+  }
+
+  void windowsOfQwen_data() {
+    QTest::addColumn<QString>("patch");
+    QTest::addColumn<QString>("expected");
+    const auto row = [](const char* patch, const char* expected = "accepted") {
+      QTest::newRow(patch) << patch << expected;
+    };
+    row(R"({"sliding_window": 16, "use_sliding_window": false})");
+    row(R"({"sliding_window": 16, "use_sliding_window": true, "max_window_layers": 2})");
+    row(R"({"sliding_window": null, "use_sliding_window": true, "max_window_layers": 0})");
+    row(R"({"sliding_window": 64, "use_sliding_window": true, "max_window_layers": 0})");
+    row(R"({"sliding_window": 16, "use_sliding_window": true})");  // from layer 28 on
+    row(R"({"sliding_window": 16, "use_sliding_window": true, "max_window_layers": 1})",
+        "sliding_window = 16 is not supported; valid: null, or at least max_position_embeddings "
+        "64");
+    row(R"({"layer_types": ["full_attention", "sliding_attention"]})",
+        "layer_types = [\"full_attention\",\"sliding_attention\"] is not supported; valid: "
+        "\"full_attention\" alone");
+    row(R"({"model_type": "mistral", "sliding_window": 63})",
+        "sliding_window = 63 is not supported; valid: null, or at least max_position_embeddings "
+        "64");
+  }
+  void windowsOfQwen() {
+    QFETCH(QString, patch);
+    QFETCH(QString, expected);
+    copy_of(kTiny);
+    json config = json::parse(read_file(folder() + "/config.json"));
+    config["model_type"] = "qwen2";
+    config.update(json::parse(patch.toStdString()));
+    write_file(folder() + "/config.json", config.dump());
+    const auto model = read_config(folder());
+    QCOMPARE(model ? QString("accepted")
+                   : QString::fromStdString(model.error().message).section("config.json: ", 1),
+             expected);
+  }
+
+  // transformers 5.24 gives these scalings their defaults and ignores a scale of 0.
+  void ropeThatLeavesSomethingOut() {
+    copy_of(kTiny);
+    const auto scaling_of = [&](const char* rope) {
+      edit_config("rope_parameters", json::parse(rope));
+      return read_config(folder())->rope_scaling;
+    };
+    const recipe::RopeScaling llama3{.factor = 8.0, .original_max_position = 64};
+    QVERIFY(scaling_of(R"({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                           "high_freq_factor": 4.0})") == llama3);
+    QCOMPARE(scaling_of(R"({"rope_type": "yarn", "factor": 4.0, "mscale": 1.0,
+                            "mscale_all_dim": 0})")
+                 ->attention_factor,
+             0.0);
+    QCOMPARE(scaling_of(R"({"rope_type": "yarn", "factor": 4.0, "mscale": 0.0,
+                            "mscale_all_dim": 1.0})")
+                 ->attention_factor,
+             0.0);
+    edit_config("original_max_position_embeddings", 16);  // Phi's place for it
+    QCOMPARE(scaling_of(R"({"rope_type": "yarn", "factor": 4.0})")->original_max_position,
+             int64_t(16));
+  }
+
+  void aSourceIsKeptButForWhatChanged() {
+    copy_of(kTiny);
+    json config = json::parse(read_file(folder() + "/config.json"));
+    config.update(json::parse(R"({"model_type": "mistral", "sliding_window": 64,
+        "bos_token_id": 3, "eos_token_id": [4, 5], "pad_token_id": 6, "initializer_range": 0.5,
+        "auto_map": {"AutoModelForCausalLM": "modeling_tiny.Tiny"}})"));
+    write_file(folder() + "/config.json", config.dump());
+    write_file(folder() + "/generation_config.json",
+               R"({"temperature": 0.6, "eos_token_id": [4, 5]})");
+    recipe::Model model = *read_config(folder());
+    Export how{.dtype = Dtype::bf16, .source = folder()};
+    json expected = config;
+    expected.erase("auto_map");
+    expected.update(json::parse(R"({"architectures": ["MistralForCausalLM"],
+        "sliding_window": null, "dtype": "bfloat16", "torch_dtype": "bfloat16",
+        "rope_theta": 500000.0})"));
+    QCOMPARE(QString::fromStdString(json::parse(*config_json(model, how)).dump(1)),
+             QString::fromStdString(expected.dump(1)));
+    QCOMPARE(json::parse(**generation_config_json(how)),
+             json::parse(R"({"temperature": 0.6, "eos_token_id": [4, 5]})"));
+
+    model.rope_scaling = recipe::RopeScaling{.type = recipe::RopeType::linear, .factor = 2.0};
+    model.max_seq_len = 128;
+    how.tokens = SpecialTokens{.bos = {}, .eos = 9, .pad = {}};
+    const json changed = json::parse(*config_json(model, how));
+    QCOMPARE(changed["max_position_embeddings"], 128);
+    QCOMPARE(changed["rope_scaling"], json::parse(R"({"rope_type": "linear", "factor": 2.0})"));
+    QCOMPARE(changed["rope_parameters"],
+             json::parse(R"({"rope_type": "linear", "factor": 2.0, "rope_theta": 500000.0})"));
+    QVERIFY(changed["sliding_window"].is_null());
+    QVERIFY(changed["bos_token_id"].is_null());
+    QCOMPARE(changed["eos_token_id"], 9);
+    QCOMPARE(changed["initializer_range"], 0.5);
+    QCOMPARE(json::parse(**generation_config_json(how)),
+             json::parse(R"({"temperature": 0.6, "eos_token_id": 9})"));
+
+    // Another model's settings are not this one's.
+    model.n_layers = 7;
+    QCOMPARE(json::parse(*config_json(model, how))["model_type"], "llama");
   }
 
   void configsComeBack() {
@@ -374,7 +497,9 @@ class HuggingFaceTest : public QObject {
     const auto original = HuggingFaceCheckpoint::open(kTied);
     const auto written =
         write_hugging_face(folder(), original->model(), rows_of(*original),
-                           {.dtype = Dtype::bf16, .shard_bytes = 30'000, .bos_id = 7, .eos_id = 9});
+                           {.dtype = Dtype::bf16,
+                            .shard_bytes = 30'000,
+                            .tokens = SpecialTokens{.bos = 7, .eos = 9, .pad = {}}});
     QVERIFY2(written.has_value(), written ? "" : written.error().message.c_str());
     const json index = json::parse(read_file(folder() + "/model.safetensors.index.json"));
     std::set<std::string> files;
@@ -494,6 +619,73 @@ class HuggingFaceTest : public QObject {
     write_file(folder() + "/model.safetensors", file.bytes());
     QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
              QString("F: no tensor \"model.norm.weight\""));
+  }
+
+  void tensorsThatNothingUsesAreNamed() {
+    copy_of(kTiny);
+    Safetensors file = Safetensors::read(kTiny + "/model.safetensors");
+    const auto add = [&](const std::string& name) {
+      const size_t begin = file.data.size();
+      file.data.append(8, '\0');
+      file.header[name] = {
+          {"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {begin, file.data.size()}}};
+    };
+    add("model.layers.0.self_attn.rotary_emb.inv_freq");  // follows from config.json
+    write_file(folder() + "/model.safetensors", file.bytes());
+    QVERIFY(HuggingFaceCheckpoint::open(folder())->notes().empty());
+    for (const char* layer : {"0", "1"})
+      add(std::string("model.layers.") + layer + ".self_attn.q_proj.bias");
+    add("visual.patch.weight");
+    write_file(folder() + "/model.safetensors", file.bytes());
+    const auto opened = HuggingFaceCheckpoint::open(folder());
+    QVERIFY2(opened.has_value(), opened ? "" : opened.error().message.c_str());
+    QCOMPARE(opened->notes().size(), size_t(1));
+    QCOMPARE(QString::fromStdString(opened->notes()[0]).replace(folder().c_str(), "F"),
+             QString("F: nothing uses 3 of its tensors: model.layers.*.self_attn.q_proj.bias (2), "
+                     "visual.patch.weight; in config.json attention_bias and mlp_bias say whether "
+                     "a Llama has biases"));
+  }
+
+  // As transformers 5.24 has it; before 5 the embedding took the output's place.
+  void aTiedModelWithAnOutputOfItsOwn() {
+    copy_of(kTiny);
+    edit_config("tie_word_embeddings", true);
+    const auto own = HuggingFaceCheckpoint::open(folder());
+    QVERIFY2(own.has_value(), own ? "" : own.error().message.c_str());
+    QVERIFY(!own->model().tied_embeddings);
+    QVERIFY(!Weights::open(folder(), *read_config(folder())));
+    QCOMPARE(own->notes().size(), size_t(1));
+    QVERIFY(own->notes()[0].starts_with(
+        folder() + ": lm_head.weight differs from model.embed_tokens.weight, though config.json"));
+
+    Safetensors file = Safetensors::read(folder() + "/model.safetensors");
+    const auto place = [&](const char* name) {
+      return file.header[name]["data_offsets"][0].get<size_t>();
+    };
+    const size_t bytes = 256 * 64 * sizeof(float), head = place("lm_head.weight"),
+                 embedding = place("model.embed_tokens.weight");
+    std::memcpy(file.data.data() + head, file.data.data() + embedding, bytes);
+    write_file(folder() + "/model.safetensors", file.bytes());
+    const auto twice = HuggingFaceCheckpoint::open(folder());
+    QVERIFY(twice->model().tied_embeddings);
+    QVERIFY(twice->notes().empty());
+
+    file.data[head + bytes - 1] ^= 1;  // the last number alone
+    write_file(folder() + "/model.safetensors", file.bytes());
+    QVERIFY(!read_hugging_face_model(folder())->tied_embeddings);
+
+    file.header["model.embed_tokens.other"] = file.header["model.embed_tokens.weight"];
+    file.header.erase("model.embed_tokens.weight");
+    write_file(folder() + "/model.safetensors", file.bytes());
+    const auto only = HuggingFaceCheckpoint::open(folder());  // either of the pair will do
+    QVERIFY2(only.has_value(), only ? "" : only.error().message.c_str());
+    QVERIFY(only->model().tied_embeddings);
+
+    copy_of(kTied);
+    edit_config("tie_word_embeddings", false);
+    QCOMPARE(refusal(HuggingFaceCheckpoint::open(folder())),
+             QString("F: no tensor \"lm_head.weight\"; where the embedding is the output, "
+                     "config.json has tie_word_embeddings = true"));
   }
 
   void aWrongShapeAndType() {

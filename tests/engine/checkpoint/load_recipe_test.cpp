@@ -179,7 +179,7 @@ class LoadRecipeTest : public QObject {
     QCOMPARE(other.faults.size(), size_t(1));
     QCOMPARE(other.faults[0].str(), "/home/ada/tiny.toml:2:14: model.checkpoint: " + at +
                                         "/config.json: model_type = \"gpt2\" is not supported; "
-                                        "valid: \"llama\", \"qwen2\" or \"qwen3\"");
+                                        "valid: \"llama\", \"mistral\", \"qwen2\" or \"qwen3\"");
     const auto absent = load("checkpoint = \"nowhere\"\n");
     QCOMPARE(absent.faults.size(), size_t(1));
     QCOMPARE(absent.faults[0].str(),

@@ -1,0 +1,105 @@
+#include "engine/data/export_model.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "base/read_file.h"
+#include "engine/checkpoint/companions.h"
+#include "engine/checkpoint/reader.h"
+#include "engine/data/export_tokenizer.h"
+#include "engine/data/tokenizer_file.h"
+
+namespace heddle::data {
+namespace {
+
+namespace fs = std::filesystem;
+using checkpoint::Export, checkpoint::Notes, checkpoint::WriteBeside;
+
+constexpr const char* kTokenizer = "tokenizer.json";
+
+bool exists(const std::string& path) {
+  std::error_code unknown;
+  return fs::exists(path, unknown);
+}
+
+Result<bool> are_alike(const std::string& one, const std::string& other) {
+  const auto left = read_file(one, kTokenizerBudget.bytes);
+  if (!left) return fail(left);
+  const auto right = read_file_if_there(other, kTokenizerBudget.bytes);
+  if (!right) return fail(right);
+  return *right && *left == **right;
+}
+
+/// The tokenizer.json that a model was trained with, where it is here.
+std::string tokenizer_of(const recipe::Recipe& recipe, const std::string& source, Notes& notes) {
+  const std::string& path = recipe.data.tokenizer;
+  if (path.empty() || exists(path)) return path;
+  const bool has_another = !source.empty() && exists(source + '/' + kTokenizer);
+  notes.push_back(
+      fmt::format("{} is not here: the folder gets {}; --tokenizer names another place", path,
+                  has_another ? "the tokenizer of " + source : std::string("no tokenizer")));
+  return "";
+}
+
+/// The folder with a tokenizer's settings: the source's if the tokenizer is, else its own.
+Result<std::string> settings_of(const std::string& path, const std::string& source) {
+  if (!source.empty()) {
+    const auto is_the_source = are_alike(path, source + '/' + kTokenizer);
+    if (!is_the_source) return fail(is_the_source);
+    if (*is_the_source) return source;
+  }
+  const fs::path file = path;
+  return file.filename() == kTokenizer ? fs::absolute(file).parent_path().string() : "";
+}
+
+/// Writes another tokenizer than the source's, and has config.json name its tokens.
+Result<WriteBeside> with_tokenizer(const std::string& path, const std::string& settings,
+                                   const recipe::Model& model, Export& how) {
+  auto tokenizer = Tokenizer::load(path);
+  if (!tokenizer) return fail(tokenizer);
+  if (tokenizer->vocab_size() > model.vocab_size)
+    return fail("{}: {} tokens, but the model has {}; valid: its own tokenizer", path,
+                tokenizer->vocab_size(), model.vocab_size);
+  const auto pad = pad_token(*tokenizer, settings);
+  if (!pad) return fail(pad);
+  how.tokens = {.bos = tokenizer->bos_id(), .eos = tokenizer->eos_id(), .pad = *pad};
+  return [path, settings, longest = model.max_seq_len,
+          shared = std::make_shared<Tokenizer>(std::move(*tokenizer))](const std::string& folder) {
+    return export_tokenizer(path, *shared, longest, settings, folder);
+  };
+}
+
+}  // namespace
+
+Result<Notes> export_model(const std::string& from, const std::string& to, Export how,
+                           const std::string& tokenizer) {
+  const auto opened = checkpoint::Checkpoint::open(from);
+  if (!opened) return fail(opened);
+  if (auto known = opened->check_format(); !known) return fail(known);
+  const recipe::Recipe& recipe = opened->manifest().recipe;
+  Notes notes;
+  const auto source = checkpoint::companions_of(from);
+  if (source)
+    how.source = *source;
+  else
+    notes.push_back(source.error().message +
+                    ": the folder gets none of the settings that the weights came with");
+  const std::string path = tokenizer.empty() ? tokenizer_of(recipe, how.source, notes) : tokenizer;
+  const auto settings = path.empty() ? how.source : settings_of(path, how.source);
+  if (!settings) return fail(settings);
+  WriteBeside beside;
+  if (!path.empty() && (how.source.empty() || *settings != how.source)) {
+    auto writes = with_tokenizer(path, *settings, recipe.model, how);
+    if (!writes) return fail(writes);
+    beside = std::move(*writes);
+  } else if (!how.source.empty()) {
+    beside = [&how](const std::string& folder) {
+      return checkpoint::copy_tokenizer(how.source, folder);
+    };
+  }
+  const auto done = checkpoint::convert(from, to, how, beside);
+  if (!done) return fail(done);
+  return notes;
+}
+
+}  // namespace heddle::data
