@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <vector>
 
 #include "base/read_file.h"
@@ -18,32 +19,39 @@ constexpr size_t kMaxBytes = size_t{256} << 20;  // of a file: the largest vocab
 constexpr size_t kMaxTemplates = 100;
 constexpr int kMaxRuns = 1000;  // from a checkpoint to the first one: more is a circle
 
+constexpr std::array kOfModels = {kConfig, kGenerationConfig};
 constexpr std::array kOfTokenizers = {
     "tokenizer.json",    kTokenizerConfig,      "special_tokens_map.json",
     "added_tokens.json", "chat_template.jinja", "chat_template.json",
     "vocab.json",        "merges.txt",          "tokenizer.model"};
-constexpr std::array kOfModels = {kConfig, kGenerationConfig};
 constexpr const char* kMoreTemplates = "additional_chat_templates";
 
-Result<> copy_if_there(const std::string& from, const std::string& to, const std::string& name) {
-  const auto bytes = read_file_if_there(from + '/' + name, kMaxBytes);
-  if (!bytes) return fail(bytes);
-  return *bytes ? write_file(to + '/' + name, **bytes) : Result<>();
+/// The names of the further templates that are there.
+std::vector<std::string> more_templates(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(folder) / kMoreTemplates, error), end;
+       !error && at != end && names.size() < kMaxTemplates; at.increment(error))
+    if (at->path().extension() == ".jinja")
+      names.push_back(fs::path(kMoreTemplates) / at->path().filename());
+  return names;
 }
 
-Result<> copy_more_templates(const fs::path& from, const fs::path& to) {
+template <typename Names>
+Result<> copy(const Names& names, const std::string& from, const std::string& to) {
+  for (const std::string name : names) {
+    const auto bytes = read_file_if_there(from + '/' + name, kMaxBytes);
+    if (!bytes) return fail(bytes);
+    if (!*bytes) continue;
+    if (auto done = write_file(to + '/' + name, **bytes); !done) return done;
+  }
+  return {};
+}
+
+Result<> make_folder(const std::string& path) {
   std::error_code error;
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(from, error))
-    if (entry.path().extension() == ".jinja") names.push_back(entry.path().filename());
-  if (names.empty()) return {};
-  if (names.size() > kMaxTemplates)
-    return fail("{}: {} templates; valid: at most {}", from.string(), names.size(), kMaxTemplates);
-  fs::create_directory(to, error);
-  if (error) return fail("{}: cannot be created: {}", to.string(), error.message());
-  for (const std::string& name : names)
-    if (auto done = copy_if_there(from, to, name); !done) return done;
-  return sync_folder(to);
+  fs::create_directory(path, error);
+  return error ? fail("{}: cannot be created: {}", path, error.message()) : Result<>();
 }
 
 }  // namespace
@@ -63,18 +71,28 @@ Result<std::string> companions_of(const std::string& folder) {
   return fail("{}: begins with itself", folder);
 }
 
+std::vector<std::string> companions_in(const std::string& folder) {
+  std::vector<std::string> names(kOfModels.begin(), kOfModels.end());
+  names.insert(names.end(), kOfTokenizers.begin(), kOfTokenizers.end());
+  std::erase_if(names, [&](const std::string& name) {
+    std::error_code unknown;
+    return !fs::is_regular_file(folder + '/' + name, unknown);
+  });
+  std::ranges::copy(more_templates(folder), std::back_inserter(names));
+  return names;
+}
+
 Result<> copy_tokenizer(const std::string& from, const std::string& to) {
-  for (const char* name : kOfTokenizers)
-    if (auto done = copy_if_there(from, to, name); !done) return done;
-  return copy_more_templates(from + '/' + kMoreTemplates, to + '/' + kMoreTemplates);
+  if (auto done = copy(kOfTokenizers, from, to); !done) return done;
+  const std::vector<std::string> templates = more_templates(from);
+  if (templates.empty()) return {};
+  if (auto made = make_folder(to + '/' + kMoreTemplates); !made) return made;
+  return copy(templates, from, to);
 }
 
 Result<> copy_companions(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::create_directory(to, error);
-  if (error) return fail("{}: cannot be created: {}", to, error.message());
-  for (const char* name : kOfModels)
-    if (auto done = copy_if_there(from, to, name); !done) return done;
+  if (auto made = make_folder(to); !made) return made;
+  if (auto done = copy(kOfModels, from, to); !done) return done;
   return copy_tokenizer(from, to);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -19,6 +20,9 @@ inline constexpr const char* kCompanions = "hugging_face";
 /// Face folder; of a checkpoint what its conversion has kept, or what its run's `model.checkpoint`
 /// came with. Empty: they came with none. An error names a folder that is gone.
 Result<std::string> companions_of(const std::string& folder);
+
+/// Those of a folder, of a model and of a tokenizer: names below it, regular files alone.
+std::vector<std::string> companions_in(const std::string& folder);
 
 /// Copies the tokenizer's files that are there, regular ones of a bounded size alone.
 Result<> copy_tokenizer(const std::string& from, const std::string& to);

@@ -36,7 +36,9 @@ Result<HuggingFaceFiles> open_sharded(const fs::path& folder, const Wanted& want
   std::map<std::string, size_t> opened;
   for (const auto& [tensor, shard] : index->at("weight_map").items()) {
     if (wanted && !wanted(tensor)) continue;
-    if (!shard.is_string() || shard.get_ref<const std::string&>().find('/') != std::string::npos)
+    constexpr std::string_view kNoName("/\0", 2);
+    if (!shard.is_string() ||
+        shard.get_ref<const std::string&>().find_first_of(kNoName) != std::string::npos)
       return fail("{}: \"{}\" is in {}; valid: a file of the same folder", index_path, tensor,
                   json_text(shard));
     const auto& name = shard.get_ref<const std::string&>();
