@@ -26,9 +26,11 @@ constexpr std::array kOfTokenizers = {
     "vocab.json",        "merges.txt",          "tokenizer.model"};
 constexpr const char* kMoreTemplates = "additional_chat_templates";
 
+using Names = std::vector<std::string>;
+
 /// The names of the further templates that are there.
-std::vector<std::string> more_templates(const std::string& folder) {
-  std::vector<std::string> names;
+Names more_templates(const std::string& folder) {
+  Names names;
   std::error_code error;
   for (fs::directory_iterator at(fs::path(folder) / kMoreTemplates, error), end;
        !error && at != end && names.size() < kMaxTemplates; at.increment(error))
@@ -37,9 +39,8 @@ std::vector<std::string> more_templates(const std::string& folder) {
   return names;
 }
 
-template <typename Names>
 Result<> copy(const Names& names, const std::string& from, const std::string& to) {
-  for (const std::string name : names) {
+  for (const std::string& name : names) {
     const auto bytes = read_file_if_there(from + '/' + name, kMaxBytes);
     if (!bytes) return fail(bytes);
     if (!*bytes) continue;
@@ -72,7 +73,7 @@ Result<std::string> companions_of(const std::string& folder) {
 }
 
 std::vector<std::string> companions_in(const std::string& folder) {
-  std::vector<std::string> names(kOfModels.begin(), kOfModels.end());
+  Names names(kOfModels.begin(), kOfModels.end());
   names.insert(names.end(), kOfTokenizers.begin(), kOfTokenizers.end());
   std::erase_if(names, [&](const std::string& name) {
     std::error_code unknown;
@@ -83,8 +84,8 @@ std::vector<std::string> companions_in(const std::string& folder) {
 }
 
 Result<> copy_tokenizer(const std::string& from, const std::string& to) {
-  if (auto done = copy(kOfTokenizers, from, to); !done) return done;
-  const std::vector<std::string> templates = more_templates(from);
+  if (auto done = copy({kOfTokenizers.begin(), kOfTokenizers.end()}, from, to); !done) return done;
+  const Names templates = more_templates(from);
   if (templates.empty()) return {};
   if (auto made = make_folder(to + '/' + kMoreTemplates); !made) return made;
   return copy(templates, from, to);
@@ -92,7 +93,7 @@ Result<> copy_tokenizer(const std::string& from, const std::string& to) {
 
 Result<> copy_companions(const std::string& from, const std::string& to) {
   if (auto made = make_folder(to); !made) return made;
-  if (auto done = copy(kOfModels, from, to); !done) return done;
+  if (auto done = copy({kOfModels.begin(), kOfModels.end()}, from, to); !done) return done;
   return copy_tokenizer(from, to);
 }
 
