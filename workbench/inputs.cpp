@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "engine/checkpoint/companions.h"
 #include "engine/data/patterns.h"
 #include "engine/data/source_files.h"
 #include "engine/data/special_tokens.h"
@@ -95,13 +96,13 @@ Result<std::vector<File>> files_of(const Input& input) {
   };
   if (!fs::is_directory(path, error)) {
     files.push_back({path, path.filename(), {}});
-    const auto add_neighbour = [&](const fs::path& file) {
-      if (fs::exists(file, error)) files.push_back({file, file.filename(), {}});
-    };
+    const fs::path index = fs::path(path).replace_extension(".idx");
     if (input.key == "data.token_ids" && data::knows_documents(path))
-      add_neighbour(fs::path(path).replace_extension(".idx"));
+      files.push_back({index, index.filename(), {}});
+    // They name its special tokens, and the run's export has them.
     if (input.key == "data.tokenizer")
-      for (const char* name : data::kNamingFiles) add_neighbour(path.parent_path() / name);
+      for (const std::string& name : checkpoint::companions_in(path.parent_path()))
+        if (name != path.filename()) files.push_back({path.parent_path() / name, name, {}});
     error.clear();
   } else if (is_text(input)) {
     const auto sources = data::find_sources({path});

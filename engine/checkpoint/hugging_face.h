@@ -44,7 +44,7 @@ Result<recipe::Model> read_config(const std::string& folder);
 /// config.json alone counts.
 Result<recipe::Model> read_hugging_face_model(const std::string& folder);
 
-struct SpecialTokens {
+struct SpecialTokenIds {
   std::optional<int32_t> bos, eos, pad;
 };
 
@@ -53,7 +53,7 @@ struct Export {
   Dtype dtype = Dtype::f32;                // or bf16, rounded to nearest
   int64_t shard_bytes = int64_t{4} << 30;  // of a file of weights, unless one tensor needs more
   std::string source;                      // the settings that the model came with: companions_of
-  std::optional<SpecialTokens> tokens;     // none: as the source has them
+  std::optional<SpecialTokenIds> tokens;   // none: as the source has them
 };
 
 /// The config.json of a model, for transformers to load. The source's, with the dtype and what has

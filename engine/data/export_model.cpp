@@ -7,6 +7,7 @@
 #include "engine/checkpoint/companions.h"
 #include "engine/checkpoint/reader.h"
 #include "engine/data/export_tokenizer.h"
+#include "engine/data/tokenizer_choice.h"
 #include "engine/data/tokenizer_file.h"
 
 namespace heddle::data {
@@ -30,9 +31,8 @@ Result<bool> are_alike(const std::string& one, const std::string& other) {
   return *right && *left == **right;
 }
 
-/// The tokenizer.json that a model was trained with, where it is here.
-std::string tokenizer_of(const recipe::Recipe& recipe, const std::string& source, Notes& notes) {
-  const std::string& path = recipe.data.tokenizer;
+/// A run's tokenizer.json, where it is here; else none, and a note.
+std::string where_it_is(const std::string& path, const std::string& source, Notes& notes) {
   if (path.empty() || exists(path)) return path;
   const bool has_another = !source.empty() && exists(source + '/' + kTokenizer);
   notes.push_back(
@@ -48,24 +48,33 @@ Result<std::string> settings_of(const std::string& path, const std::string& sour
     if (!is_the_source) return fail(is_the_source);
     if (*is_the_source) return source;
   }
-  const fs::path file = path;
-  return file.filename() == kTokenizer ? fs::absolute(file).parent_path().string() : "";
+  return fs::absolute(path).parent_path().string();
+}
+
+/// A special token's id: the one that the recipe has around documents, else the one that the
+/// tokenizer's files name, else what parts documents.
+std::optional<int32_t> token_of(const std::string& chosen, std::optional<int32_t> around,
+                                const std::optional<SpecialToken>& named) {
+  const bool is_chosen = !chosen.empty() && around;
+  return is_chosen || !named ? around : named->id;
 }
 
 /// Writes another tokenizer than the source's, and has config.json name its tokens.
-Result<WriteBeside> with_tokenizer(const std::string& path, const std::string& settings,
+Result<WriteBeside> with_tokenizer(const TokenizerChoice& choice, const std::string& settings,
                                    const recipe::Model& model, Export& how) {
-  auto tokenizer = Tokenizer::load(path);
+  const bool is_plain = choice.bos.empty() && choice.eos.empty();
+  auto tokenizer = is_plain ? Tokenizer::load(choice.path) : load_tokenizer(choice);
   if (!tokenizer) return fail(tokenizer);
   if (tokenizer->vocab_size() > model.vocab_size)
-    return fail("{}: {} tokens, but the model has {}; valid: its own tokenizer", path,
+    return fail("{}: {} tokens, but the model has {}; valid: its own tokenizer", choice.path,
                 tokenizer->vocab_size(), model.vocab_size);
-  const auto pad = pad_token(*tokenizer, settings);
-  if (!pad) return fail(pad);
-  how.tokens = {.bos = tokenizer->bos_id(), .eos = tokenizer->eos_id(), .pad = *pad};
-  return [path, settings, longest = model.max_seq_len,
+  const SpecialTokens& special = tokenizer->special_tokens();
+  how.tokens = {.bos = token_of(choice.bos, tokenizer->bos_id(), special.bos),
+                .eos = token_of(choice.eos, tokenizer->eos_id(), special.eos),
+                .pad = token_of("", std::nullopt, special.pad)};
+  return [path = choice.path, settings, longest = model.max_seq_len, tokens = *how.tokens,
           shared = std::make_shared<Tokenizer>(std::move(*tokenizer))](const std::string& folder) {
-    return export_tokenizer(path, *shared, longest, settings, folder);
+    return export_tokenizer(path, *shared, tokens, longest, settings, folder);
   };
 }
 
@@ -84,12 +93,17 @@ Result<Notes> export_model(const std::string& from, const std::string& to, Expor
   else
     notes.push_back(source.error().message +
                     ": the folder gets none of the settings that the weights came with");
-  const std::string path = tokenizer.empty() ? tokenizer_of(recipe, how.source, notes) : tokenizer;
+  TokenizerChoice choice{.path = tokenizer};
+  if (tokenizer.empty()) {
+    choice = tokenizer_of(recipe.data);
+    choice.path = where_it_is(choice.path, how.source, notes);
+  }
+  const std::string& path = choice.path;
   const auto settings = path.empty() ? how.source : settings_of(path, how.source);
   if (!settings) return fail(settings);
   WriteBeside beside;
   if (!path.empty() && (how.source.empty() || *settings != how.source)) {
-    auto writes = with_tokenizer(path, *settings, recipe.model, how);
+    auto writes = with_tokenizer(choice, *settings, recipe.model, how);
     if (!writes) return fail(writes);
     beside = std::move(*writes);
   } else if (!how.source.empty()) {

@@ -353,7 +353,7 @@ class HuggingFaceTest : public QObject {
 
     model.rope_scaling = recipe::RopeScaling{.type = recipe::RopeType::linear, .factor = 2.0};
     model.max_seq_len = 128;
-    how.tokens = SpecialTokens{.bos = {}, .eos = 9, .pad = {}};
+    how.tokens = SpecialTokenIds{.bos = {}, .eos = 9, .pad = {}};
     const json changed = json::parse(*config_json(model, how));
     QCOMPARE(changed["max_position_embeddings"], 128);
     QCOMPARE(changed["rope_scaling"], json::parse(R"({"rope_type": "linear", "factor": 2.0})"));
@@ -499,7 +499,7 @@ class HuggingFaceTest : public QObject {
         write_hugging_face(folder(), original->model(), rows_of(*original),
                            {.dtype = Dtype::bf16,
                             .shard_bytes = 30'000,
-                            .tokens = SpecialTokens{.bos = 7, .eos = 9, .pad = {}}});
+                            .tokens = SpecialTokenIds{.bos = 7, .eos = 9, .pad = {}}});
     QVERIFY2(written.has_value(), written ? "" : written.error().message.c_str());
     const json index = json::parse(read_file(folder() + "/model.safetensors.index.json"));
     std::set<std::string> files;

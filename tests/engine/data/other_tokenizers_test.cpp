@@ -122,7 +122,10 @@ class OtherTokenizersTest : public QObject {
     const std::string to = folder.path().toStdString(),
                       from = HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/byte_fallback.json";
     const auto tokenizer = Tokenizer::load(from);
-    QVERIFY(heddle::data::export_tokenizer(from, *tokenizer, 4096, "", to).has_value());
+    QVERIFY(heddle::data::export_tokenizer(
+                from, *tokenizer,
+                {.bos = tokenizer->bos_id(), .eos = tokenizer->eos_id(), .pad = {}}, 4096, "", to)
+                .has_value());
     std::ifstream file(to + "/tokenizer.json"), config_file(to + "/tokenizer_config.json"),
         special_file(to + "/special_tokens_map.json");
     QVERIFY(json::parse(file) == read("byte_fallback.json"));
