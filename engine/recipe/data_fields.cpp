@@ -73,7 +73,10 @@ std::vector<Field> data_fields() {
   using R = Recipe;
   return {
       strings("data.text", &R::data, &Data::text, kTexts)
-          .says("text", "", "What is trained on: files, and folders of them.")
+          .says("text", "",
+                "What is trained on: files, and folders of them, without what is hidden there and "
+                "links that "
+                "lead out.")
           .often()
           .files(kTextFiles)
           .zero("files or folders"),
@@ -81,17 +84,19 @@ std::vector<Field> data_fields() {
                        "Instead of text: several texts, each sample from one of them, by chance "
                        "with their weights. Each is read in an order of its own."),
       text("data.token_ids", &R::data, &Data::token_ids, "a file of tokens, \"\" for none")
-          .says(
-              "token ids", "",
-              "Instead of text: input_ids [steps, batch, seq_len + 1] of a safetensors file, fed "
-              "as "
-              "they are; or a .npy, .u16 or .u32, or Megatron's .bin, cut and shuffled as text is.")
+          .says("token ids", "",
+                "Instead of text: input_ids [steps, batch, seq_len + 1] of a safetensors file, fed "
+                "as "
+                "they are; or a .npy, .u16 or .u32, or Megatron's or llm.c's .bin, cut and "
+                "shuffled as "
+                "text is.")
           .files("*.safetensors *.npy *.u16 *.u32 *.bin")
           .zero("none: text is read"),
       text("data.cache", &R::data, &Data::cache, "a folder, \"\" for this host's own")
           .says("token cache", "",
                 "Where tokens of texts are kept, so that a text is tokenized once for all runs; "
-                "none: in the cache folder of the host that runs.")
+                "none: in the cache folder of the host that runs. Nobody else may be able to write "
+                "there.")
           .files("/")
           .zero("the host's own"),
       text("data.field", &R::data, &Data::field, "a name")

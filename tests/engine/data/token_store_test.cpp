@@ -9,12 +9,14 @@
 #include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "base/file_lock.h"
+#include "engine/data/chunk_tokens.h"
 #include "engine/data/corpus.h"
 #include "engine/data/store_builder.h"
 #include "engine/data/tokenizer.h"
@@ -200,6 +202,26 @@ class TokenStoreTest : public QObject {
     const auto totals = heddle::data::read_totals(origin->folder());
     QCOMPARE((*totals)->documents, int64_t{4});
     QCOMPARE((*totals)->bytes, static_cast<int64_t>(text.size() + 3));
+  }
+
+  /// Of SentencePiece's tokenizers, too, a long text comes in parts, with the ids of the whole.
+  void aLongTextIsCutWhateverTheTokenizer() {
+    recipe::Data pieces = data({put("a.txt", shakespeare() + "  two  spaces\n\n" + shakespeare())});
+    pieces.tokenizer = HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/byte_fallback.json";
+    const auto origin = store_origin(pieces);
+    QCOMPARE(said(build_store(*origin, {.jobs = 2})), "done");
+    auto tokenizer = Tokenizer::load(pieces.tokenizer);
+    heddle::data::ChunkReader reader(origin->files, "text", [&](std::string_view text, size_t at) {
+      return heddle::data::parts_at(text, at, *tokenizer);
+    });
+    int chunks = 0;
+    while (*reader.next()) ++chunks;
+    QVERIFY2(chunks >= 2, qPrintable(QString::number(chunks)));
+    const auto whole = tokenizer->encode(shakespeare() + "  two  spaces\n\n" + shakespeare());
+    Ids ids = contents_of(*origin).ids;
+    if (tokenizer->bos_id()) ids.erase(ids.begin());
+    if (tokenizer->eos_id()) ids.pop_back();
+    QVERIFY(std::ranges::equal(ids, *whole));
   }
 
   /// One that is stopped after each shard, and one whose last shard came without the word that it
