@@ -181,28 +181,28 @@ class TokenizerFileTest : public QObject {
 
   void spellingOfAddedTokensIsTheirText() {
     json file = smallest();
-    file["added_tokens"] = {added(300, "Ġé")};
+    file["added_tokens"] = {added(260, "Ġé")};
     const auto tokenizer = Tokenizer::parse(file.dump(), "test.json");
-    QCOMPARE(tokenizer->decode(std::vector<int32_t>{300}), std::string("Ġé"));
-    QCOMPARE(tokenizer->vocab_size(), 301);
-    QVERIFY(!tokenizer->token_of(270));
+    QCOMPARE(tokenizer->decode(std::vector<int32_t>{260}), std::string("Ġé"));
+    QCOMPARE(tokenizer->vocab_size(), 261);
+    QVERIFY(!tokenizer->token_of(261));
   }
 
   void documentTokens() {
     json file = smallest();
     QVERIFY(!Tokenizer::parse(file.dump(), "")->bos_id());
-    file["added_tokens"] = {added(300, "<s>"), added(301, "</s>"), added(302, "[B]"),
-                            added(303, "[E]")};
-    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 300);
-    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 301);
+    file["added_tokens"] = {added(260, "<s>"), added(261, "</s>"), added(262, "[B]"),
+                            added(263, "[E]")};
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 260);
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 261);
     file["post_processor"] = json::parse(R"({"type": "Sequence", "processors": [
       {"type": "ByteLevel"},
       {"type": "TemplateProcessing",
        "single": [{"SpecialToken": {"id": "[B]"}}, {"Sequence": {"id": "A"}},
                   {"SpecialToken": {"id": "[E]"}}],
-       "special_tokens": {"[B]": {"ids": [302]}, "[E]": {"ids": [303]}}}]})");
-    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 302);
-    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 303);
+       "special_tokens": {"[B]": {"ids": [262]}, "[E]": {"ids": [263]}}}]})");
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->bos_id(), 262);
+    QCOMPARE(Tokenizer::parse(file.dump(), "")->eos_id(), 263);
   }
 
   void tokensThatOtherFilesName_data() {
@@ -268,8 +268,8 @@ class TokenizerFileTest : public QObject {
     file["added_tokens"] = {added(300, "<|endoftext|>"), added(301, "<|im_start|>"),
                             added(302, "<|im_end|>")};
     write("tokenizer", file);
-    for (const auto& [name, content] : json::parse(files.toStdString()).items())
-      write(name, content);
+    const json others = json::parse(files.toStdString());
+    for (const auto& [name, content] : others.items()) write(name, content);
     const auto tokenizer = Tokenizer::load(folder.filePath("tokenizer.json").toStdString());
     QVERIFY(tokenizer.has_value());
     const auto content = [](const std::optional<heddle::data::SpecialToken>& token) {
