@@ -62,8 +62,10 @@ void name_buckets(BucketPlan& plan) {
     }
     if (parts.size() > kMaxParts) parts.erase(parts.begin() + 1, parts.end() - 1);
     bucket.name.clear();
-    for (const NamePart& part : parts)
-      bucket.name += (bucket.name.empty() ? "" : "+") + part.text();
+    for (const NamePart& part : parts) {
+      if (!bucket.name.empty()) bucket.name += '+';
+      bucket.name += part.text();
+    }
   }
 }
 
