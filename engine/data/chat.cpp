@@ -17,7 +17,7 @@ bool is_chat(const nlohmann::json& value) {
   return message.contains("role") || (message.contains("from") && message.contains("value"));
 }
 
-/// What is left of a text to be looked at; each function passes over what it is named after.
+/// The start of a text, not yet read; each function passes over what it is named after.
 class Start {
  public:
   explicit Start(std::string_view text) : rest_(text.substr(0, kLooked)) {}

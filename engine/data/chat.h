@@ -15,7 +15,7 @@ namespace heddle::data {
 inline constexpr std::array<std::string_view, 4> kChatMembers = {"messages", "conversations",
                                                                  "conversation", "chosen"};
 
-/// What is said of one.
+/// The words for one, in an error.
 inline std::string chat_words(std::string_view member) {
   return fmt::format(
       "a chat (a list of messages{}{}{}), which cannot be trained on yet; valid: each chat as one "

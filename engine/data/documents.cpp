@@ -48,7 +48,7 @@ std::string complaint(const SourceFile& file, uint64_t line, const std::string& 
   return fmt::format("{}:{}: {}", file.path, line, why);
 }
 
-/// Text is what it says it is. Of a file's first part the start tells.
+/// Refuses plain text that is another encoding or a chat, by the start of the file.
 Result<> check_plain(const Chunk& chunk) {
   if (!chunk.begins) return {};
   const std::string fault = encoding_fault(chunk.bytes, TextKind::plain);

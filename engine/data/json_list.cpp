@@ -8,7 +8,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-/// Of UTF-8's byte-order mark, which some editors put before the list.
+/// A byte of UTF-8's byte-order mark, which some editors put before the list.
 bool is_of_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
 
 class ElementsAsLines : public ByteStream {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxHeader = 1 << 16;
 
-/// What follows a key of the header's dictionary.
+/// The header from a key's value on.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const size_t at = header.find(key);
   if (at == std::string_view::npos) return {};

@@ -39,7 +39,7 @@ Result<SourceFile> look_at(const std::string& path);
 
 struct Sources {
   std::vector<SourceFile> files;
-  std::string skipped;  // what was left out of folders, in words; empty: nothing
+  std::string skipped;  // the files that are left out of folders, in words; empty: none
 };
 
 /// The text files that paths stand for: themselves; for a folder all below it, in the order of

@@ -10,8 +10,8 @@
 
 namespace heddle::data {
 
-/// What the start of a file says against UTF-8, and how to convert it; empty: nothing. Single bytes
-/// that are none, among characters that are, stay: the tokenizer takes them as bytes.
+/// Why a file that begins so is not UTF-8, and how to convert it; empty: it is, or single bytes
+/// among its characters are not, which the tokenizer takes as bytes.
 std::string encoding_fault(std::string_view start, TextKind kind);
 
 /// Fails at the first of the files of which that is so; of very many only the first are looked at.

@@ -29,8 +29,8 @@ struct Batch {
 Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data,
                            std::vector<std::string>* warnings = nullptr);
 
-/// What is said of a text of so few samples that a step, which reads `a_step` of it, reads some
-/// more than once; empty: nothing. `key` is the recipe's.
+/// Warns of a text of so few samples that a step, which reads `a_step` of it, reads some more than
+/// once; empty: there are enough. `key` is the recipe's.
 std::string too_few_samples(const std::string& key, int64_t samples, double a_step);
 
 /// The training data of a recipe. Text: each document is BOS + tokens + EOS, documents are joined
@@ -75,10 +75,10 @@ class DataLoader {
   int64_t samples() const { return tokens() / (seq_len_ + 1); }
   int64_t tokens() const;
 
-  /// What is said of texts that have fewer samples than a step reads of them, as far as all of
-  /// them is known.
+  /// Warnings of texts that have fewer samples than a step reads of them, as far as all of them is
+  /// known.
   std::vector<std::string> warnings() const;
-  /// What is left out of texts' folders, in words.
+  /// The files that are left out of texts' folders, in words.
   std::vector<std::string> left_out() const;
 
   /// How far its tokens are, where they are being made.

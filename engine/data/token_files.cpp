@@ -67,7 +67,7 @@ Result<StoredIds> llmc_ids(const PlainFile& file) {
   const LlmcHeader header = llmc_header(file);
   if (!header.is_there())
     return fail(
-        "{}: neither Megatron's .bin, whose .idx is beside it, nor llm.c's, which has a header; "
+        "{}: neither Megatron's .bin, whose .idx is next to it, nor llm.c's, which has a header; "
         "numbers alone are named .u16 or .u32",
         file.path());
   const StoredIds ids = header.ids();

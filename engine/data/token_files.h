@@ -10,8 +10,8 @@
 namespace heddle::data {
 
 /// One sequence of tokens, from a file of numbers as NumPy (.npy, one dimension), Megatron (.bin
-/// with its .idx beside it, which knows documents), llm.c (.bin with its header) or nothing but the
-/// numbers (.u16, .u32) have them. No file is read at once: an id that reaches `vocab_size` is
+/// with its .idx next to it, which knows documents), llm.c (.bin with its header) or nothing but
+/// the numbers (.u16, .u32) have them. No file is read at once: an id that reaches `vocab_size` is
 /// found when it is read.
 Result<std::unique_ptr<TokenSource>> open_token_file(const std::string& path, int64_t vocab_size);
 

@@ -24,7 +24,7 @@ class TokenSource {
   };
   /// Waits until so many tokens are there, or all.
   virtual Result<Known> await(int64_t tokens) = 0;
-  /// What is left out of its folders, in words; empty: nothing.
+  /// The files that are left out of its folders, in words; empty: none.
   virtual std::string left_out() const { return {}; }
   /// How far it is, where it is being made.
   virtual std::optional<StoreProgress> progress() const { return std::nullopt; }

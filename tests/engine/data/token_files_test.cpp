@@ -135,7 +135,7 @@ class TokenFilesTest : public QObject {
                 .contains("c.idx: is cut short: 3 sequences and 2 documents do not fit its 60 "
                           "bytes"));
     QVERIFY(read(put("d.bin", ""), 0, 1)
-                .contains("d.bin: neither Megatron's .bin, whose .idx is beside it, nor llm.c's"));
+                .contains("d.bin: neither Megatron's .bin, whose .idx is next to it, nor llm.c's"));
   }
 
   /// A document is what the document index says, not each sequence.
