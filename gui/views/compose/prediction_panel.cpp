@@ -234,7 +234,8 @@ void PredictionPanel::refreshNumbers() {
                       prediction_.isStale());
   refreshTiles();
   refreshExposed();
-  certainty_->setText(certaintyOf(d));
+  certainty_->setText(certaintyOf(d).join(QChar('\n')));
+  setTone(certainty_, d.never_measured.empty() && d.busy_now.empty() ? "muted" : "warn");
   published_->display(d);
   QStringList remarks;
   for (const std::string& remark : d.remarks) remarks << QString::fromStdString(remark);

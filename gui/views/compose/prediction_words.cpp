@@ -119,16 +119,30 @@ QString noneExposed(const Document& d) {
                                : tr("Compute hides every transfer");
 }
 
-QString certaintyOf(const Document& d) {
-  QString words = QString::fromStdString(d.uncertain_words);
-  if (d.interval)
-    words = tr("step %1 to %2, %3 to %4, nine times in ten%5")
-                .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
-                     format::bytes(d.interval->bytes_low), format::bytes(d.interval->bytes_high),
-                     words.isEmpty() ? QString() : QStringLiteral("; ") + words);
-  if (d.uncertain <= 0) return words.isEmpty() ? tr("never compared with a measured run") : words;
-  const QString share = tr("± %1 %").arg(format::significant(d.uncertain * 100, 2));
-  return words.isEmpty() ? share : share + QStringLiteral(": ") + words;
+QStringList certaintyOf(const Document& d) {
+  const auto sentence = [](const std::string& words) {
+    QString text = QString::fromStdString(words);
+    if (!text.isEmpty()) text[0] = text[0].toUpper();
+    return text;
+  };
+  QStringList lines;
+  if (!d.never_measured.empty()) lines << sentence(d.never_measured);
+  if (!d.busy_now.empty()) lines << sentence(d.busy_now);
+  if (d.refined_by_runs > 0)
+    lines << tr("Refined by %1 here").arg(format::plural(d.refined_by_runs, tr("finished run")));
+  if (d.interval) {
+    lines << tr("Step %1 to %2, memory %3 to %4: %5")
+                 .arg(format::seconds(d.interval->step_low), format::seconds(d.interval->step_high),
+                      bytes(static_cast<int64_t>(d.interval->bytes_low)),
+                      bytes(static_cast<int64_t>(d.interval->bytes_high)),
+                      QString::fromStdString(d.interval->words.empty() ? d.uncertain_words
+                                                                       : d.interval->words));
+  } else if (d.uncertain > 0) {
+    lines << tr("Step ± %1 %").arg(format::significant(d.uncertain * 100, 2));
+  } else if (lines.isEmpty()) {
+    lines << tr("Never compared with a measured run");
+  }
+  return lines;
 }
 
 bool isKnown(Figure figure, const Document& d) {

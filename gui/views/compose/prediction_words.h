@@ -63,7 +63,8 @@ QString nameOf(const plan::Document& document, const plan::RankFigures& rank);
 /// Of a document that names no exposed transfer: that there is none, or none to speak of.
 QString noneExposed(const plan::Document& document);
 
-/// Between what the figures lie nine times in ten, and what that is from; or that nothing is known.
-QString certaintyOf(const plan::Document& document);
+/// How sure the figures are, a sentence a line: whether such hardware was ever measured, whether
+/// finished runs refine them, and the interval around the step that the tiles show.
+QStringList certaintyOf(const plan::Document& document);
 
 }  // namespace heddle::gui

@@ -172,9 +172,15 @@ QString SearchDialog::frontWords() {
              result.closed_by.empty() ? QString()
                                       : tr("It would fit with %1.")
                                             .arg(QString::fromStdString(result.closed_by.front())));
-  return tr("%1 layouts, %2 planned in %3%4. Click one to put it into the recipe.")
-      .arg(format::count(result.candidates), format::count(result.planned),
-           format::seconds(result.seconds), result.complete ? QString() : tr(", cancelled"));
+  QString words =
+      tr("%1 layouts, %2 planned in %3%4. Click one to put it into the recipe.")
+          .arg(format::count(result.candidates), format::count(result.planned),
+               format::seconds(result.seconds), result.complete ? QString() : tr(", cancelled"));
+  if (!result.never_measured.empty())
+    words +=
+        tr(" %1: %2 of memory stay free for what is not known.")
+            .arg(QString::fromStdString(result.never_measured), bytesText(result.margin_bytes));
+  return words;
 }
 
 QString SearchDialog::countsWords() {
