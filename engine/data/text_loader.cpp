@@ -43,8 +43,8 @@ Result<int64_t> vocabulary(const recipe::Model& model, const recipe::Data& data,
 std::string too_few_samples(const std::string& key, int64_t samples, double a_step) {
   if (static_cast<double>(samples) >= a_step) return {};
   return fmt::format(
-      "{}: {} samples, but a step reads {:.4g} (training.global_batch): it reads some of them more "
-      "than once",
+      "{}: its samples number {}, fewer than the {:.4g} that a step reads (training.global_batch): "
+      "each step reads some of them more than once",
       key, samples, a_step);
 }
 

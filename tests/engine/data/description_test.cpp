@@ -118,7 +118,7 @@ class DescriptionTest : public QObject {
     QVERIFY2(few.notes[0].find("few: left out: 1 not .txt") != std::string::npos &&
                  few.notes[0].find("; 1 hidden, read where named: .hidden") != std::string::npos,
              few.notes[0].c_str());
-    QVERIFY2(few.notes[1].find(" samples, but a step reads 8 (training.global_batch)") !=
+    QVERIFY2(few.notes[1].find(", fewer than the 8 that a step reads (training.global_batch)") !=
                  std::string::npos,
              few.notes[1].c_str());
     QCOMPARE(description_from(to_json(few)).notes, few.notes);
