@@ -111,7 +111,7 @@ class DescriptionTest : public QObject {
 
   void whatIsLeftOutAndTooLittleIsSaid() {
     QVERIFY(QDir(folder_.path()).mkpath("few/.hidden"));
-    put("few/a.txt", "To be, or not to be: that is the question. " + std::string(600, 'x'));
+    put("few/a.txt", "To be, or not to be: that is the question. " + std::string(300, 'x'));
     put("few/notes.md", "none");
     const Description few = told(recipe_of("text = [\"" + at("few") + "\"]", "few cache"));
     QCOMPARE(few.notes.size(), size_t{2});
