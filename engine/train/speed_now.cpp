@@ -34,7 +34,7 @@ class Measured {
   }
 
  private:
-  static constexpr double kSecondsToHold = 300;
+  static constexpr double kSecondsToHold = 60;
 
   void take(std::chrono::seconds patience) {
     if (!next_.valid() || next_.wait_for(patience) != std::future_status::ready) return;

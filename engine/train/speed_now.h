@@ -5,7 +5,7 @@
 
 namespace heddle::train {
 
-/// Measures how fast this machine is, unless that has been done within some minutes or nothing is
+/// Measures how fast this machine is, unless that has been done within a minute or nothing is
 /// calibrated: on all cores for half a second, in the background. Safe to call from several
 /// threads.
 void measure_speed();
