@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -10,6 +11,7 @@
 #include "engine/hardware/nodes_in_use.h"
 #include "engine/recipe/parse.h"
 #include "engine/search/alternatives.h"
+#include "engine/search/budget_search.h"
 #include "engine/search/families.h"
 #include "engine/search/refine.h"
 #include "engine/train/capture_memory.h"
@@ -206,12 +208,15 @@ class Search {
   void spend_memory(const Family& family) {
     const std::optional<Planned> fits = fastest_that_fits(family);
     if (!fits) return;
-    for (const double share : {1.0, 0.85}) {
+    // The whole of what is left may be too much: then ever closer to as much as fits.
+    double fits_with = 0, too_much = 1, share = 1;
+    for (int tries = 4; tries > 0; --tries, share = std::midpoint(fits_with, too_much)) {
       const auto better = mixed_recomputation(question_, fits->choice, fits->stage_bytes,
                                               result_.limit_bytes, share, *estimator_);
-      if (!better) return;
-      const Planned* planned = plan(*better);
-      if (planned && planned->found.fits) return;
+      const Planned* planned = better ? plan(*better) : nullptr;
+      const bool is_fitting = planned && planned->found.fits;
+      if (!better || (is_fitting && share == 1)) return;
+      (is_fitting ? fits_with : too_much) = share;
     }
   }
 
@@ -226,35 +231,15 @@ class Search {
     return std::nullopt;
   }
 
-  /// Each layer keeps what is dearest to make again, as far as memory allows. A budget is a share
-  /// of the way from the memory of full recomputation to that of none.
   void spend_by_budget(const Family& family) {
-    using recipe::RecomputeMode;
     if (question_.fixed.contains("recompute.mode") ||
         question_.fixed.contains("recompute.budget") || !question_.recipe.overrides.empty())
       return;
-    const auto stages_with = [&](RecomputeMode mode) {
-      Choice choice = family.layout;
-      choice.recompute = mode;
-      const Planned* planned = plan(choice);
-      return planned ? planned->stage_bytes : std::vector<int64_t>();
-    };
-    const std::vector<int64_t> none = stages_with(RecomputeMode::none),
-                               full = stages_with(RecomputeMode::full);
-    double budget = 1;
-    for (size_t rank = 0; rank < std::min(none.size(), full.size()); ++rank)
-      if (none[rank] > result_.limit_bytes && none[rank] > full[rank])
-        budget = std::min(budget, static_cast<double>(result_.limit_bytes - full[rank]) /
-                                      static_cast<double>(none[rank] - full[rank]));
-    constexpr double kStep = 0.01, kBack = 0.04;
-    budget = std::floor(budget / kStep) * kStep;
-    for (int tries = 2; tries > 0 && budget > 0 && budget < 1; --tries, budget -= kBack) {
-      Choice choice = family.layout;
-      choice.recompute = RecomputeMode::budget;
-      choice.budget = budget;
-      const Planned* planned = plan(choice);
-      if (planned && planned->found.fits) return;
-    }
+    search_budget(family.layout, question_.recipe.model.n_layers, result_.limit_bytes,
+                  [this](const Choice& choice) -> std::optional<plan::Found> {
+                    const Planned* planned = plan(choice);
+                    return planned ? std::optional(planned->found) : std::nullopt;
+                  });
   }
 
   /// The fastest of those that gather inputs again, with inputs kept: faster where memory allows.

@@ -11,7 +11,7 @@ namespace heddle::train {
 
 /// The share of a device's memory that plans of Heddle's own steps may be off on hardware on which
 /// none has run: the context, the libraries' workspaces and buffers are guesses there.
-inline constexpr double kMemoryMargin = 0.04;
+inline constexpr double kMemoryMargin = 0.03;
 
 /// Adds the interval of a step that PyTorch or Heddle runs (cost::Executor), whose hardware and
 /// executor the document names. Heddle has no published runs: by those of torch.compile, half as
