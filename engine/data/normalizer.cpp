@@ -42,15 +42,9 @@ Result<std::string> replaced(Regex& pattern, const std::string& by, const std::s
   std::string out;
   size_t kept = 0;
   Matches matches(pattern, text);
-  while (true) {
-    const auto match = matches.next();
-    if (!match) return fail(match);
-    if (!*match) break;
-    const auto [begin, end] = **match;
-    out.append(text, kept, begin - kept).append(by);
-    if (out.size() > most) break;  // `normalize` says so
-    kept = end;
-  }
+  for (Match match; out.size() <= most && matches.next(match); kept = match.end)
+    out.append(text, kept, match.begin - kept).append(by);
+  if (auto all = matches.outcome(); !all) return fail(all);
   return out.append(text, kept);
 }
 

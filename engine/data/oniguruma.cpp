@@ -75,7 +75,8 @@ struct Set {
     if (items.empty()) return other;
     if (is_character) return items;
     const bool one_property = items.starts_with("\\p{") && items.find('}') == items.size() - 1;
-    if (one_property) return (negated ? "\\P" : "\\p") + items.substr(2);
+    if (one_property)
+      return fmt::format("\\{}{}", negated ? 'P' : 'p', std::string_view(items).substr(2));
     return (negated ? "[^" : "[") + items + "]";
   }
 };
@@ -172,10 +173,9 @@ class Translator {
       atom("\\{");
       return;
     }
-    std::string text(pattern_.substr(at_, end + 1 - at_));
-    if (!has_least) text.insert(1, "0");
+    out_ += has_least ? "{" : "{0";
+    out_ += pattern_.substr(at_ + 1, end - at_);
     at_ = end + 1;
-    out_ += text;
     const bool lazy = peek() == '?' && has_comma;
     if (lazy) out_ += pattern_[at_++];
     if (!lazy && (peek() == '+' || peek() == '?' || peek() == '*') && atom_ != kNone) {
@@ -260,7 +260,7 @@ class Translator {
     }
     if (std::string_view("aefnrt").find(kind) != kNone) {
       ++at_;
-      return Set{std::string("\\") + kind, false, {}, true};
+      return Set{fmt::format("\\{}", kind), false, {}, true};
     }
     if (kind == 'b') {  // between words; in a class, a backspace
       ++at_;
@@ -269,7 +269,7 @@ class Translator {
     if (std::isdigit(static_cast<unsigned char>(kind)) ||
         std::string_view("BAzZGKRXkgNc").find(kind) != kNone) {
       ++at_;
-      return Set{"", false, std::string("\\") + kind};
+      return Set{"", false, fmt::format("\\{}", kind)};
     }
     if (kind == 'O') {
       ++at_;
@@ -279,7 +279,7 @@ class Translator {
     const std::string_view character = take_character();
     const bool is_letter =
         character.size() > 1 || std::isalnum(static_cast<unsigned char>(kind)) != 0;
-    return Set{(is_letter ? "" : "\\") + std::string(character), false, {}, true};
+    return Set{fmt::format("{}{}", is_letter ? "" : "\\", character), false, {}, true};
   }
 
   Result<Set> property() {
@@ -328,7 +328,7 @@ class Translator {
     }
     const std::string_view text = pattern_.substr(at_, end - at_);
     at_ = end;
-    return Set{"\\" + std::string(text), false, {}, true};
+    return Set{fmt::format("\\{}", text), false, {}, true};
   }
 
   /// [:alpha:], [:^alpha:]; none: no such thing here.
@@ -366,7 +366,7 @@ class Translator {
     const std::string_view character = take_character();
     const bool plain =
         character.size() > 1 || std::isalnum(static_cast<unsigned char>(character[0]));
-    return Set{(plain ? "" : "\\") + std::string(character), false, {}, true};
+    return Set{fmt::format("{}{}", plain ? "" : "\\", character), false, {}, true};
   }
 
   /// All behind its bracket. Nested classes join, && intersects.

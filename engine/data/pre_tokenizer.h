@@ -157,15 +157,12 @@ Result<> PreTokenizer::apply(Split& split, size_t step, std::string_view text, b
   Joiner joiner(split.behavior, piece);
   Matches matches(split.regex, text);
   size_t at = 0;  // of what is not handed on yet
-  while (true) {
-    const auto match = matches.next();
-    if (!match) return fail(match);
-    if (!*match) break;
-    if ((*match)->begin > at)
-      if (auto done = joiner.take({at, (*match)->begin}, split.invert); !done) return done;
-    if (auto done = joiner.take(**match, !split.invert); !done) return done;
-    at = (*match)->end;
+  for (Match match; matches.next(match); at = match.end) {
+    if (match.begin > at)
+      if (auto done = joiner.take({at, match.begin}, split.invert); !done) return done;
+    if (auto done = joiner.take(match, !split.invert); !done) return done;
   }
+  if (auto all = matches.outcome(); !all) return all;
   if (at < text.size())
     if (auto done = joiner.take({at, text.size()}, split.invert); !done) return done;
   return joiner.finish();

@@ -35,6 +35,7 @@ struct Regex::Compiled {
   pcre2_match_data* match = nullptr;
   pcre2_match_context* context = nullptr;
   pcre2_jit_stack* stack = nullptr;
+  int error = 0;  // of the last search
 
   static Result<Regex> make(std::string_view pattern, const std::string& translated,
                             uint32_t options) {
@@ -82,38 +83,53 @@ Result<Regex> Regex::literal(std::string_view text) {
   return Compiled::make(text, std::string(text), PCRE2_UTF | PCRE2_LITERAL);
 }
 
-Result<std::optional<Match>> Regex::find(std::string_view text, size_t from) {
+Regex::Found Regex::search(std::string_view text, size_t from, Match& match) {
   const int found =
       pcre2_match(compiled_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                   PCRE2_NO_UTF_CHECK, compiled_->match, compiled_->context);
-  if (found == PCRE2_ERROR_NOMATCH) return std::nullopt;
-  if (found < 0)
-    return fail("the regular expression \"{}\" gave up at byte {} of {}: {}", compiled_->pattern,
-                from, text.size(), message_of(found));
+  if (found == PCRE2_ERROR_NOMATCH) return Found::none;
+  compiled_->error = found;
+  if (found < 0) return Found::failed;
   const PCRE2_SIZE* place = pcre2_get_ovector_pointer(compiled_->match);
-  if (place[0] < from || place[1] < place[0])
-    return fail(
-        "the regular expression \"{}\" gives a match that ends before it begins, at byte {}; "
-        "valid: "
-        "one without \\K in what it looks ahead to",
-        compiled_->pattern, place[0]);
-  return Match{place[0], place[1]};
+  match = {place[0], place[1]};
+  return match.begin < from || match.end < match.begin ? Found::failed : Found::match;
 }
 
-Result<std::optional<Match>> Matches::next() {
+tl::unexpected<Error> Regex::failure(std::string_view text, size_t from) const {
+  if (compiled_->error < 0)
+    return fail("the regular expression \"{}\" gave up at byte {} of {}: {}", compiled_->pattern,
+                from, text.size(), message_of(compiled_->error));
+  return fail(
+      "the regular expression \"{}\" gives a match that ends before it begins, after byte {}; "
+      "valid: one without \\K in what it looks ahead to",
+      compiled_->pattern, from);
+}
+
+Result<std::optional<Match>> Regex::find(std::string_view text, size_t from) {
+  Match match;
+  const Found found = search(text, from, match);
+  if (found == Found::failed) return failure(text, from);
+  return found == Found::none ? std::nullopt : std::optional(match);
+}
+
+bool Matches::next(Match& match) {
   while (from_ <= text_.size()) {
-    const auto match = regex_.find(text_, from_);
-    if (!match || !*match) return match;
-    const auto [begin, end] = **match;
-    if (begin == end && last_end_ == end) {
-      from_ = end + (end < text_.size() ? character_length(text_.substr(end)) : 1);
-      continue;
+    const Regex::Found found = regex_.search(text_, from_, match);
+    failed_ = found == Regex::Found::failed;
+    if (found != Regex::Found::match) return false;
+    const bool is_new = match.begin < match.end || match.end != last_end_;
+    if (is_new) {
+      from_ = last_end_ = match.end;
+      return true;
     }
-    from_ = end;
-    last_end_ = end;
-    return match;
+    from_ += from_ < text_.size() ? character_length(text_.substr(from_)) : 1;
   }
-  return std::nullopt;
+  return false;
+}
+
+Result<> Matches::outcome() const {
+  if (failed_) return regex_.failure(text_, from_);
+  return {};
 }
 
 }  // namespace heddle::data

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,11 +33,17 @@ class Regex {
   Result<std::optional<Match>> find(std::string_view text, size_t from);
 
  private:
+  friend class Matches;
   struct Compiled;
   struct Free {
     void operator()(Compiled* compiled) const;
   };
+  enum class Found : uint8_t { match, none, failed };
   explicit Regex(std::unique_ptr<Compiled, Free> compiled) : compiled_(std::move(compiled)) {}
+  /// `find` without what it costs to say why: the inner loop of splitting.
+  Found search(std::string_view text, size_t from, Match& match);
+  tl::unexpected<Error> failure(std::string_view text, size_t from) const;
+
   std::unique_ptr<Compiled, Free> compiled_;
 };
 
@@ -46,14 +53,18 @@ class Matches {
  public:
   Matches(Regex& regex, std::string_view text) : regex_(regex), text_(text) {}
 
-  /// None: there are no more.
-  Result<std::optional<Match>> next();
+  /// The next one, if there is one; where there is none, `outcome` says whether that is the end.
+  bool next(Match& match);
+  Result<> outcome() const;
 
  private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
   Regex& regex_;
   std::string_view text_;
   size_t from_ = 0;
-  std::optional<size_t> last_end_;
+  size_t last_end_ = kNone;
+  bool failed_ = false;
 };
 
 }  // namespace heddle::data
