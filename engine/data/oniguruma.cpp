@@ -74,9 +74,9 @@ struct Set {
   std::string expression() const {
     if (items.empty()) return other;
     if (is_character) return items;
+    // A class where it is negated: PCRE2 10.42 takes \P{N}*\P{L} for \P{N}*+\P{L}.
     const bool one_property = items.starts_with("\\p{") && items.find('}') == items.size() - 1;
-    if (one_property)
-      return fmt::format("\\{}{}", negated ? 'P' : 'p', std::string_view(items).substr(2));
+    if (one_property && !negated) return items;
     return (negated ? "[^" : "[") + items + "]";
   }
 };
@@ -132,8 +132,8 @@ class Translator {
       case ')':
         ++at_;
         out_ += ')';
-        atom_ = groups_.empty() ? kNone : groups_.back();
-        if (!groups_.empty()) groups_.pop_back();
+        atom_ = groups_.empty() ? kNone : groups_.back().begin;
+        if (!groups_.empty()) close_group();
         return {};
       case '|':
         ++at_;
@@ -185,7 +185,7 @@ class Translator {
   }
 
   Result<> open_group() {
-    groups_.push_back(out_.size());
+    groups_.push_back({out_.size(), ignores_case_});
     atom_ = kNone;
     if (!begins("(?")) {
       ++at_;
@@ -213,9 +213,19 @@ class Translator {
     if (pattern_[end] == ')' && !out_.empty() && out_.back() != '(' && out_.back() != ':')
       return fail("sets {} within an expression, which is not supported",
                   pattern_.substr(at_, end + 1 - at_));
-    for (; at_ <= end; ++at_) out_ += pattern_[at_] == 'm' ? 's' : pattern_[at_];
-    if (out_.back() == ')') groups_.pop_back();
+    bool on = true;
+    for (; at_ <= end; ++at_) {
+      if (pattern_[at_] == '-') on = false;
+      if (pattern_[at_] == 'i') ignores_case_ = on;
+      out_ += pattern_[at_] == 'm' ? 's' : pattern_[at_];
+    }
+    if (out_.back() == ')') groups_.pop_back();  // for the rest of the group around it
     return {};
+  }
+
+  void close_group() {
+    ignores_case_ = groups_.back().ignored_case;
+    groups_.pop_back();
   }
 
   /// A backslash and what belongs to it.
@@ -397,6 +407,7 @@ class Translator {
         others.clear();
         continue;
       }
+      const bool nests = peek() == '[' && peek(1) != ':';
       auto set = member_of_class(depth);
       if (!set) return set;
       const bool is_range =
@@ -408,6 +419,9 @@ class Translator {
         if (!end->is_character) return fail("has a range that ends in a class");
         items += set->items + "-" + end->items;
       } else if (set->items.empty() || set->negated) {
+        // Oniguruma adds the other case of what a class leaves out.
+        if (ignores_case_ && nests)
+          return fail("has a class in a class where case is ignored, which is not supported");
         others.push_back(set->expression());
       } else {
         items += set->items;
@@ -425,8 +439,13 @@ class Translator {
   std::string_view pattern_;
   size_t at_ = 0;
   std::string out_;
-  std::vector<size_t> groups_;  // where the open ones begin in out_
-  size_t atom_ = kNone;         // where the last thing that can be repeated begins in out_
+  struct Group {
+    size_t begin;       // in out_
+    bool ignored_case;  // before it
+  };
+  std::vector<Group> groups_;  // the open ones
+  bool ignores_case_ = false;
+  size_t atom_ = kNone;  // where the last thing that can be repeated begins in out_
 };
 
 }  // namespace
