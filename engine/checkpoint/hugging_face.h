@@ -52,8 +52,8 @@ struct SpecialTokenIds {
 struct Export {
   Dtype dtype = Dtype::f32;                // or bf16, rounded to nearest
   int64_t shard_bytes = int64_t{4} << 30;  // of a file of weights, unless one tensor needs more
-  std::string source;                      // the settings that the model came with: companions_of
-  std::optional<SpecialTokenIds> tokens;   // none: as the source has them
+  std::string source = {};                 // the settings that the model came with: companions_of
+  std::optional<SpecialTokenIds> tokens = {};  // none: as the source has them
 };
 
 /// The config.json of a model, for transformers to load. The source's, with the dtype and what has
