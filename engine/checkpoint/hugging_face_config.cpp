@@ -151,7 +151,10 @@ void check_window(Reader& reader, const json& type, const recipe::Model& model) 
       if (layer != "full_attention")
         return reader.complain("layer_types", layers, "\"full_attention\" alone");
     if (!layers.is_null() || !reader.flag("use_sliding_window", false)) return;
-    const int64_t first = reader.count("max_window_layers", recipe::kMostLayers, kFirstWithWindow);
+    const json& written = reader.at("max_window_layers");
+    const json first = written.is_null() ? json(kFirstWithWindow) : written;
+    if (!first.is_number_integer())
+      return reader.complain("max_window_layers", first, "a whole number");
     if (first >= model.n_layers) return;
   }
   if (reader.has("sliding_window") && reader.at("sliding_window").is_null()) return;
