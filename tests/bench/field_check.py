@@ -209,11 +209,11 @@ HERE = {
     "read-only-place": read_only_place,
 }
 TESTS = {
-    "agent-many-keys": "keys_test",
+    "agent-many-keys": "field_hosts_test",
     "filter-silent": "run_filter_test",
-    "maxsessions-1": "ssh_test",
-    "second-factor": "connect_test",
-    "slow-login-shell": "ssh_test",
+    "maxsessions-1": "field_hosts_test",
+    "second-factor": "field_hosts_test",
+    "slow-login-shell": "field_hosts_test",
 }
 
 failed = 0
