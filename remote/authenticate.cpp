@@ -38,19 +38,11 @@ bool is_certificate(const std::string& algorithm) {
   return algorithm.find("-cert-v") != algorithm.npos;
 }
 
-/// Whether keys of this type are among the algorithms; the RSA ones have names of their own.
-bool takes(const Words& algorithms, const std::string& type) {
-  return std::ranges::any_of(algorithms, [&](const std::string& algorithm) {
-    return algorithm == type ||
-           (type == "ssh-rsa" && algorithm.starts_with("rsa-sha2-") && !is_certificate(algorithm));
-  });
-}
-
 class Login {
  public:
   Login(ssh_session session, const Host& host, const ConnectOptions& options,
-        const UserAlgorithms& taken, Clock::time_point deadline)
-      : session_(session), host_(host), options_(options), taken_(taken), deadline_(deadline) {}
+        Clock::time_point deadline)
+      : session_(session), host_(host), options_(options), deadline_(deadline) {}
 
   tl::expected<void, ConnectError> run() {
     int answer = ask([&] { return ssh_userauth_none(session_, nullptr); });
@@ -133,11 +125,11 @@ class Login {
       return answer;
     std::string words = offer.words + ": refused";
     const bool of_certificate = !offer.certificate.empty() || is_certificate(offer.type);
+    certificate_refused_ |= of_certificate;
     if (of_certificate)
       words += fmt::format(" (is it still valid, and for this user? ssh-keygen -L -f {})",
                            offer.certificate.empty() ? "FILE" : offer.certificate);
     tried_.push_back(words);
-    refused_types_.push_back(offer.type);
     return answer;
   }
 
@@ -160,12 +152,15 @@ class Login {
           {Kind::key_refused,
            fmt::format("{}: the host hangs up before any key is offered: {}", host_.name, said),
            {}});
-    return Answer(
-        {Kind::key_refused,
-         fmt::format("{}: the host cut off after {} {} ({}). Name the right key, and it is offered "
-                     "first: IdentityFile with IdentitiesOnly yes in ~/.ssh/config, or --identity",
-                     host_.name, offered_, offered_ == 1 ? "key" : "keys", said),
-         {}});
+    const std::string remedy =
+        host_.identity_files.empty()
+            ? "Name the right key, and it is offered first: IdentityFile with IdentitiesOnly yes "
+              "in ~/.ssh/config, or --identity"
+            : "The key that is named was among them, and is not the right one";
+    return Answer({Kind::key_refused,
+                   fmt::format("{}: the host cut off after {} {} ({}). {}", host_.name, offered_,
+                               offered_ == 1 ? "key" : "keys", said, remedy),
+                   {}});
   }
 
   Answer takes_no_keys() const {
@@ -203,16 +198,6 @@ class Login {
   }
 
   std::string remedy() const {
-    const Words algorithms = taken_.heard();
-    if (!algorithms.empty() && std::ranges::all_of(algorithms, is_certificate))
-      return "It takes certificates only: have your key signed by the host's authority and put the "
-             "certificate next to it, as KEY-cert.pub";
-    const auto is_taken = [&](const std::string& type) {
-      return algorithms.empty() || type.empty() || is_certificate(type) || takes(algorithms, type);
-    };
-    if (!refused_types_.empty() && std::ranges::none_of(refused_types_, is_taken))
-      return fmt::format("It takes no {} keys, only {}: use a key of one of these types",
-                         refused_types_.front(), fmt::join(algorithms, ", "));
     if (offered_ == 0 && !tried_.empty()) return "Heddle uses keys only";
     const std::string first = offered_ == 0 ? "make one with ssh-keygen, then " : "";
     // Which needs another way in itself.
@@ -222,20 +207,22 @@ class Login {
           "`ssh-copy-id -p {} {}`",
           first, host_.port, account());
     return fmt::format(
-        "The host takes nothing but keys: {}have its administrator add your public "
-        "key to the authorized_keys of {}",
-        first, host_.user.empty() ? "your account" : host_.user);
+        "The host takes nothing but keys: {}have its administrator add your public key to the "
+        "authorized_keys of {}{}",
+        first, host_.user.empty() ? "your account" : host_.user,
+        certificate_refused_ ? ""
+                             : "; where it takes certificates only, put yours next to the key, as "
+                               "id_ed25519-cert.pub for id_ed25519");
   }
 
   ssh_session session_;
   const Host& host_;
   const ConnectOptions& options_;
-  const UserAlgorithms& taken_;
   const Clock::time_point deadline_;
   int methods_ = 0;
   int offered_ = 0;
   Words tried_;
-  Words refused_types_;
+  bool certificate_refused_ = false;
   Words accepted_;
 };
 
@@ -243,9 +230,8 @@ class Login {
 
 tl::expected<void, ConnectError> authenticate(ssh_session session, const Host& host,
                                               const ConnectOptions& options,
-                                              const UserAlgorithms& taken,
                                               Clock::time_point deadline) {
-  return Login(session, host, options, taken, deadline).run();
+  return Login(session, host, options, deadline).run();
 }
 
 }  // namespace heddle::remote

@@ -233,7 +233,6 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
     return tl::unexpected(ConnectError{
         Kind::host_key_refused, fmt::format("{}: {}", host.name, known.error().message), {}});
   }
-  const UserAlgorithms taken;
   Session session(ssh_new());
   configure(session.get(), socket, host, *known, folder);
   const int answer =
@@ -258,7 +257,7 @@ tl::expected<Session, ConnectError> handshake(int socket, const Host& host,
       !checked) {
     return tl::unexpected(checked.error());
   }
-  if (const auto allowed = authenticate(session.get(), host, options, taken, deadline); !allowed) {
+  if (const auto allowed = authenticate(session.get(), host, options, deadline); !allowed) {
     return tl::unexpected(allowed.error());
   }
   return session;
