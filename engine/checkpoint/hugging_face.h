@@ -54,6 +54,7 @@ struct Export {
   int64_t shard_bytes = int64_t{4} << 30;  // of a file of weights, unless one tensor needs more
   std::string source = {};                 // the settings that the model came with: companions_of
   std::optional<SpecialTokenIds> tokens = {};  // none: as the source has them
+  std::optional<int32_t> also_ends = {};       // a token at which texts end, besides the source's
 };
 
 /// The config.json of a model, for transformers to load. The source's, with the dtype and what has

@@ -1,5 +1,6 @@
 // config.json and generation_config.json, written: as the model came with them, but for what has
 // changed since, or new ones.
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -99,6 +100,17 @@ void set_tokens(Json& config, const Export& how) {
   set("pad_token_id", how.tokens->pad);
 }
 
+/// Adds the token that the run has put after documents to those at which generation stops.
+void add_end(json& config, const Export& how) {
+  if (!how.also_ends) return;
+  json& written = config["eos_token_id"];
+  json ends = written.is_array() ? written : json::array();
+  if (written.is_number_integer()) ends.push_back(written);
+  if (std::ranges::find(ends, json(*how.also_ends)) != ends.end()) return;
+  ends.push_back(*how.also_ends);
+  written = ends.size() == 1 ? ends.front() : ends;
+}
+
 const char* name_of_dtype(const Export& how) {
   return how.dtype == Dtype::bf16 ? "bfloat16" : "float32";
 }
@@ -146,6 +158,7 @@ std::string changed_config(json config, const recipe::Model& source, const recip
   // before 5 warns of it.
   if (config.contains("sliding_window")) config["sliding_window"] = nullptr;
   set_tokens(config, how);
+  add_end(config, how);
   config["torch_dtype"] = name_of_dtype(how);
   if (config.contains("dtype")) config["dtype"] = name_of_dtype(how);
   return json_text(config, 2) + "\n";
@@ -172,6 +185,7 @@ Result<std::optional<std::string>> generation_config_json(const Export& how) {
     if (!config) return fail(config);
     if (!config->is_object()) return fail("{}: not a JSON object", path);
     set_tokens(*config, how);
+    add_end(*config, how);
     return json_text(*config, 2) + "\n";
   }
   if (!how.source.empty() && !how.tokens) return std::nullopt;  // config.json says it all

@@ -78,6 +78,19 @@ Result<WriteBeside> with_tokenizer(const TokenizerChoice& choice, const std::str
   };
 }
 
+/// The source's tokenizer comes with the source's settings; a token that the recipe puts after
+/// documents ends texts, too.
+Result<WriteBeside> with_sources_tokenizer(const TokenizerChoice& choice, Export& how) {
+  if (!choice.path.empty() && !choice.eos.empty()) {
+    const auto tokenizer = load_tokenizer(choice);
+    if (!tokenizer) return fail(tokenizer);
+    how.also_ends = tokenizer->eos_id();
+  }
+  return [source = how.source](const std::string& folder) {
+    return checkpoint::copy_tokenizer(source, folder);
+  };
+}
+
 }  // namespace
 
 Result<Notes> export_model(const std::string& from, const std::string& to, Export how,
@@ -101,17 +114,14 @@ Result<Notes> export_model(const std::string& from, const std::string& to, Expor
   const std::string& path = choice.path;
   const auto settings = path.empty() ? how.source : settings_of(path, how.source);
   if (!settings) return fail(settings);
-  WriteBeside beside;
-  if (!path.empty() && (how.source.empty() || *settings != how.source)) {
-    auto writes = with_tokenizer(choice, *settings, recipe.model, how);
-    if (!writes) return fail(writes);
-    beside = std::move(*writes);
-  } else if (!how.source.empty()) {
-    beside = [&how](const std::string& folder) {
-      return checkpoint::copy_tokenizer(how.source, folder);
-    };
-  }
-  const auto done = checkpoint::convert(from, to, how, beside);
+  const bool is_sources = !how.source.empty() && *settings == how.source;
+  Result<WriteBeside> beside = WriteBeside();
+  if (is_sources)
+    beside = with_sources_tokenizer(choice, how);
+  else if (!path.empty())
+    beside = with_tokenizer(choice, *settings, recipe.model, how);
+  if (!beside) return fail(beside);
+  const auto done = checkpoint::convert(from, to, how, *beside);
   if (!done) return fail(done);
   return notes;
 }

@@ -351,6 +351,13 @@ class HuggingFaceTest : public QObject {
     QCOMPARE(json::parse(**generation_config_json(how)),
              json::parse(R"({"temperature": 0.6, "eos_token_id": [4, 5]})"));
 
+    how.also_ends = 5;  // does so already
+    QCOMPARE(json::parse(*config_json(model, how))["eos_token_id"], json({4, 5}));
+    how.also_ends = 7;
+    QCOMPARE(json::parse(*config_json(model, how))["eos_token_id"], json({4, 5, 7}));
+    QCOMPARE(json::parse(**generation_config_json(how))["eos_token_id"], json({4, 5, 7}));
+    how.also_ends.reset();
+
     model.rope_scaling = recipe::RopeScaling{.type = recipe::RopeType::linear, .factor = 2.0};
     model.max_seq_len = 128;
     how.tokens = SpecialTokenIds{.bos = {}, .eos = 9, .pad = {}};
