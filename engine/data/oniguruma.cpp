@@ -1,85 +1,17 @@
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "engine/data/oniguruma.h"
-
-#include <pcre2.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/utf8.h"
+#include "engine/data/character_sets.h"
 
 namespace heddle::data {
 namespace {
 
-constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-// Outside of classes Oniguruma counts the superscripts and fractions of Latin-1, too.
-constexpr std::string_view kWordAlone =
-    R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
-constexpr std::string_view kHex = "0-9A-Fa-f";
 constexpr size_t kMaxDepth = 64;  // classes within each other
-
-/// Items of a PCRE2 class for the names in [:…:] and \p{…}.
-const std::map<std::string_view, std::string_view> kSets = {
-    {"alnum", R"(\p{Alphabetic}\p{Nd})"},
-    {"alpha", R"(\p{Alphabetic})"},
-    {"blank", R"(\p{Zs}\t)"},
-    {"cntrl", R"(\p{Cc})"},
-    {"digit", R"(\p{Nd})"},
-    {"lower", R"(\p{Lowercase})"},
-    {"space", R"(\p{White_Space})"},
-    {"upper", R"(\p{Uppercase})"},
-    {"xdigit", kHex},
-    {"word", kWord},
-};
-const std::map<std::string_view, std::string_view> kProperties = {
-    {"punct", R"(\p{P})"},
-    {"letter", R"(\p{L})"},
-    {"uppercaseletter", R"(\p{Lu})"},
-    {"lowercaseletter", R"(\p{Ll})"},
-    {"titlecaseletter", R"(\p{Lt})"},
-    {"modifierletter", R"(\p{Lm})"},
-    {"otherletter", R"(\p{Lo})"},
-    {"mark", R"(\p{M})"},
-    {"nonspacingmark", R"(\p{Mn})"},
-    {"number", R"(\p{N})"},
-    {"decimalnumber", R"(\p{Nd})"},
-    {"punctuation", R"(\p{P})"},
-    {"symbol", R"(\p{S})"},
-    {"separator", R"(\p{Z})"},
-    {"other", R"(\p{C})"},
-    {"control", R"(\p{Cc})"},
-};
-
-bool compiles(const std::string& pattern) {
-  int error = 0;
-  PCRE2_SIZE at = 0;
-  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                                   PCRE2_UTF, &error, &at, nullptr);
-  pcre2_code_free(code);
-  return code != nullptr;
-}
-
-/// A set of characters: items of a class, or all characters that they leave out. Empty `items`:
-/// `other` is an expression that takes one character.
-struct Set {
-  std::string items;
-  bool negated = false;
-  std::string other = {};
-  bool is_character = false;  // one: it may begin or end a range
-
-  std::string expression() const {
-    if (items.empty()) return other;
-    if (is_character) return items;
-    // A class where it is negated: PCRE2 10.42 takes \P{N}*\P{L} for \P{N}*+\P{L}.
-    const bool one_property = items.starts_with("\\p{") && items.find('}') == items.size() - 1;
-    if (one_property && !negated) return items;
-    return (negated ? "[^" : "[") + items + "]";
-  }
-};
 
 class Translator {
  public:
@@ -229,27 +161,15 @@ class Translator {
   }
 
   /// A backslash and what belongs to it.
-  Result<Set> escape(bool in_class) {
+  Result<CharacterSet> escape(bool in_class) {
     ++at_;
     if (at_ == pattern_.size()) return fail("ends with \\");
     const char kind = pattern_[at_];
-    const auto set = [&](std::string_view items, bool negated) {
+    if (auto set = set_of_escape(kind, in_class)) {
       ++at_;
-      return Set{std::string(items), negated};
-    };
+      return std::move(*set);
+    }
     switch (kind) {
-      case 's':
-      case 'S':
-        return set(R"(\p{White_Space})", kind == 'S');
-      case 'w':
-      case 'W':
-        return set(in_class ? kWord : kWordAlone, kind == 'W');
-      case 'd':
-      case 'D':
-        return set(R"(\p{Nd})", kind == 'D');
-      case 'h':
-      case 'H':
-        return set(kHex, kind == 'H');
       case 'p':
       case 'P':
         return property();
@@ -257,7 +177,7 @@ class Translator {
         return code_point();
       case 'v':
         ++at_;
-        return Set{R"(\x0B)", false, {}, true};
+        return CharacterSet{R"(\x0B)", false, {}, true};
       case 'x':
         return hexadecimal();
       case 'y':
@@ -270,51 +190,41 @@ class Translator {
     }
     if (std::string_view("aefnrt").find(kind) != kNone) {
       ++at_;
-      return Set{fmt::format("\\{}", kind), false, {}, true};
+      return CharacterSet{fmt::format("\\{}", kind), false, {}, true};
     }
     if (kind == 'b') {  // between words; in a class, a backspace
       ++at_;
-      return Set{"", false, "\\b", true};
+      return CharacterSet{"", false, "\\b", true};
     }
     if (std::isdigit(static_cast<unsigned char>(kind)) ||
         std::string_view("BAzZGKRXkgNc").find(kind) != kNone) {
       ++at_;
-      return Set{"", false, fmt::format("\\{}", kind)};
+      return CharacterSet{"", false, fmt::format("\\{}", kind)};
     }
     if (kind == 'O') {
       ++at_;
-      return Set{"", false, "(?s:.)"};
+      return CharacterSet{"", false, "(?s:.)"};
     }
     // Any other character stands for itself.
     const std::string_view character = take_character();
     const bool is_letter =
         character.size() > 1 || std::isalnum(static_cast<unsigned char>(kind)) != 0;
-    return Set{fmt::format("{}{}", is_letter ? "" : "\\", character), false, {}, true};
+    return CharacterSet{fmt::format("{}{}", is_letter ? "" : "\\", character), false, {}, true};
   }
 
-  Result<Set> property() {
+  Result<CharacterSet> property() {
     const bool inverted = pattern_[at_++] == 'P';
-    if (peek() != '{') return Set{inverted ? "P" : "p", false, {}, true};
+    if (peek() != '{') return CharacterSet{inverted ? "P" : "p", false, {}, true};
     const size_t end = pattern_.find('}', at_);
     if (end == std::string_view::npos) return fail("has \\p{{ without }}");
     std::string_view name = pattern_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
     const bool negated = name.starts_with('^') != inverted;
     if (name.starts_with('^')) name.remove_prefix(1);
-    std::string plain;
-    for (const char c : name)
-      if (std::isalnum(static_cast<unsigned char>(c)))
-        plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    for (const auto* known : {&kProperties, &kSets})
-      if (const auto items = known->find(plain); items != known->end())
-        return Set{std::string(items->second), negated};
-    // A script's own characters; PCRE2 would take those that it shares with others, too.
-    const std::string script = fmt::format(R"(\p{{sc:{}}})", plain);
-    if (plain.size() > 2 && compiles(script)) return Set{script, negated};
-    return Set{fmt::format(R"(\p{{{}}})", name), negated};
+    return set_of_property(name, negated);
   }
 
-  Result<Set> code_point() {
+  Result<CharacterSet> code_point() {
     ++at_;
     const std::string_view digits = pattern_.substr(at_, 4);
     const bool whole = digits.size() == 4 && std::ranges::all_of(digits, [](unsigned char digit) {
@@ -322,10 +232,10 @@ class Translator {
                        });
     if (!whole) return fail("has \\u without four hexadecimal digits");
     at_ += 4;
-    return Set{fmt::format("\\x{{{}}}", digits), false, {}, true};
+    return CharacterSet{fmt::format("\\x{{{}}}", digits), false, {}, true};
   }
 
-  Result<Set> hexadecimal() {
+  Result<CharacterSet> hexadecimal() {
     size_t end = at_ + 1;
     if (peek(1) == '{') {
       end = pattern_.find('}', at_);
@@ -338,11 +248,11 @@ class Translator {
     }
     const std::string_view text = pattern_.substr(at_, end - at_);
     at_ = end;
-    return Set{fmt::format("\\{}", text), false, {}, true};
+    return CharacterSet{fmt::format("\\{}", text), false, {}, true};
   }
 
   /// [:alpha:], [:^alpha:]; none: no such thing here.
-  Result<std::optional<Set>> bracket() {
+  Result<std::optional<CharacterSet>> bracket() {
     const size_t end = pattern_.find(":]", at_);
     if (!begins("[:") || end == std::string_view::npos) return std::nullopt;
     std::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
@@ -352,14 +262,12 @@ class Translator {
         std::ranges::all_of(name, [](unsigned char letter) { return std::isalpha(letter) != 0; });
     if (!is_name) return std::nullopt;
     at_ = end + 2;
-    if (name == "punct") return Set{R"(\p{P}\p{S})", negated};
-    if (const auto items = kSets.find(name); items != kSets.end())
-      return Set{std::string(items->second), negated};
+    if (auto set = set_of_bracket(name, negated)) return set;
     return fail("holds [:{}:], which is not supported", name);
   }
 
   /// One member of a class, a character where `is_character`.
-  Result<Set> member_of_class(size_t depth) {
+  Result<CharacterSet> member_of_class(size_t depth) {
     if (peek() == '[') {
       auto posix = bracket();
       if (!posix) return fail(posix);
@@ -369,18 +277,19 @@ class Translator {
     }
     if (peek() == '\\') {
       auto set = escape(true);
-      if (set && set->items.empty() && set->other == "\\b") return Set{"\\x08", false, {}, true};
+      if (set && set->items.empty() && set->other == "\\b")
+        return CharacterSet{"\\x08", false, {}, true};
       if (set && set->items.empty()) return fail("has {} in a class", set->other);
       return set;
     }
     const std::string_view character = take_character();
     const bool plain =
         character.size() > 1 || std::isalnum(static_cast<unsigned char>(character[0]));
-    return Set{fmt::format("{}{}", plain ? "" : "\\", character), false, {}, true};
+    return CharacterSet{fmt::format("{}{}", plain ? "" : "\\", character), false, {}, true};
   }
 
   /// All behind its bracket. Nested classes join, && intersects.
-  Result<Set> char_class(size_t depth) {
+  Result<CharacterSet> char_class(size_t depth) {
     if (depth > kMaxDepth) return fail("nests more than {} character classes", kMaxDepth);
     const bool negated = peek() == '^';
     if (negated) ++at_;
@@ -428,12 +337,12 @@ class Translator {
       }
     }
     ++at_;
-    if (intersected.empty() && others.empty()) return Set{std::move(items), negated};
+    if (intersected.empty() && others.empty()) return CharacterSet{std::move(items), negated};
     close();
     std::string all = "(?:";
     for (size_t i = 0; i + 1 < intersected.size(); ++i) all += "(?=" + intersected[i] + ")";
     all += intersected.back() + ")";
-    return Set{"", false, negated ? "(?:(?!" + all + ")(?s:.))" : std::move(all)};
+    return CharacterSet{"", false, negated ? "(?:(?!" + all + ")(?s:.))" : std::move(all)};
   }
 
   std::string_view pattern_;
