@@ -45,6 +45,13 @@ void DataDescription::ask(const DataQuestion& question) {
   if (other) answer({}, {});  // what is shown is of another recipe
 }
 
+void DataDescription::forget() {
+  soon_.stop();
+  drop();
+  question_ = {};
+  answer({}, {});
+}
+
 void DataDescription::start() {
   drop();
   process_ = new QProcess;

@@ -34,6 +34,8 @@ class DataDescription : public QObject {
   /// Answered by `changed`, unless another question follows. Questions that follow each other
   /// closely are one.
   void ask(const DataQuestion& question);
+  /// The recipe names no data: there is nothing to ask.
+  void forget();
   /// The question that is answered, or is going to be.
   const DataQuestion& asked() const { return question_; }
   bool isAsking() const { return soon_.isActive() || process_ != nullptr; }

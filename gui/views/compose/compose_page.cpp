@@ -172,6 +172,11 @@ void ComposePage::activated() {
 
 void ComposePage::askForData() {
   if (!document_.isReadable()) return;  // what was told is of what it was before
+  if (const recipe::Fault* none = document_.faultOf(QStringLiteral("data.text"));
+      none != nullptr && document_.isOpen(*none)) {
+    dataKeys_.clear();
+    return data_.forget();
+  }
   QStringList keys{document_.file()};
   for (const auto& [key, value] : recipe::flatten(document_.resolved().recipe))
     if (tellsOfData(key)) keys << QString::fromStdString(value);

@@ -223,7 +223,10 @@ void PredictionPanel::refreshNumbers() {
   const auto& shown = prediction_.shown();
   numbers_->setVisible(shown != nullptr);
   empty_->setVisible(shown == nullptr);
-  empty_->setText(!prediction_.staleReason().isEmpty()
+  const recipe::Fault* model = prediction_.document().faultOf(QStringLiteral("model.preset"));
+  empty_->setText(model != nullptr && prediction_.document().isOpen(*model)
+                      ? tr("Choose a model to see its memory, throughput and timeline.")
+                  : !prediction_.staleReason().isEmpty()
                       ? tr("No prediction: %1").arg(prediction_.staleReason())
                       : tr("Planning the step …"));
   if (!shown) return;

@@ -50,6 +50,7 @@ StepPanel::StepPanel(RecipePrediction& prediction, QWidget* parent)
   head_->addWidget(note_, 1);
   head_->addWidget(legend_);
   head_->addWidget(rank_);
+  rank_->hide();  // until there is a choice
   timeline_ = new TimelineWidget;
   timeline_->setObjectName(QStringLiteral("predictedSteps"));
   timeline_->setPhaseBand(PhaseBand::firstRow);

@@ -97,9 +97,11 @@ void DataView::set(Figure& figure, const DataFigure& shown) {
 
 void DataView::refresh() {
   const auto& shown = description_.shown();
-  const bool asking = !shown && description_.error().isEmpty();
-  error_->setText(asking ? tr("Looking at the data …") : description_.error());
-  setTone(error_, asking ? "muted" : "bad");
+  const bool failed = !description_.error().isEmpty();
+  error_->setText(failed                    ? description_.error()
+                  : description_.isAsking() ? tr("Looking at the data …")
+                                            : tr("No data is named yet."));
+  setTone(error_, failed ? "bad" : "muted");
   error_->setVisible(!shown);
   told_->setVisible(shown.has_value());
   if (!shown) return;

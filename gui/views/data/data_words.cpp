@@ -59,19 +59,18 @@ DataFigure epochsOf(const data::Description& description) {
 }
 
 QString originOf(const data::Description& description) {
-  if (description.first_of_run) return tr("Samples: the first that the run reads.");
+  QString words = QString::fromStdString(description.parting);
+  if (!words.isEmpty()) words += QChar(' ');
+  if (description.first_of_run) return words + tr("Samples: the first that the run reads.");
   if (description.known() == data::Known::counted)
-    return tr(
-        "Tokenized when the run starts. Samples: the first of each text; the run reads "
-        "them in another order.");
-  return tr(
-      "Estimated from the first megabytes; tokenized when the run starts, or ahead by "
-      "heddle-engine tokenize-corpus. Samples: the first of each text.");
+    return words + tr("Tokenized when the run starts. Samples: the first of each text; the run "
+                      "reads them in another order.");
+  return words + tr("Estimated from the first megabytes; tokenized when the run starts, or ahead "
+                    "by heddle-engine tokenize-corpus. Samples: the first of each text.");
 }
 
 QString remarksOf(const data::Description& description) {
   QStringList remarks;
-  if (!description.parting.empty()) remarks << QString::fromStdString(description.parting);
   if (const QString skipped = skippedOf(description); !skipped.isEmpty()) remarks << skipped;
   for (const std::string& note : description.notes) remarks << QString::fromStdString(note);
   return remarks.join('\n');

@@ -96,7 +96,7 @@ QStringList exceptionTexts(const recipe::Recipe& r) {
 }
 
 /// Every other key that differs from its default: nothing that changes the run goes unsaid.
-QString othersText(const recipe::Recipe& r, const FlatValues& values) {
+QString othersText(const recipe::Parsed& resolved, const FlatValues& values) {
   static const std::set<std::string> kShown = {
       "data.text",      "data.mix",        "data.token_ids",        "data.seq_len",
       "training.steps", "precision.param", "precision.reduce",      "training.local_batch",
@@ -105,10 +105,11 @@ QString othersText(const recipe::Recipe& r, const FlatValues& values) {
       "parallelism.cp", "parallelism.tp",  "precision.float8",      "data.tokenizer",
       "hardware.ranks", "override"};
   const FlatValues defaults = recipe::flatten(recipe::Recipe{});
-  QStringList texts = exceptionTexts(r);
+  QStringList texts = exceptionTexts(resolved.recipe);
   for (size_t i = 0; i < values.size(); ++i) {
     const auto& [key, value] = values[i];
     if (kShown.contains(key) || value == defaults[i].second) continue;
+    if (!resolved.places.contains(key)) continue;  // follows from other keys
     // The preset's or the checkpoint's numbers are the model's, which its own row names.
     if (key.starts_with("model.") && key != "model.checkpoint") continue;
     const recipe::KeyInfo* info = recipe::find_key(key);
@@ -127,7 +128,8 @@ QString precisionText(const FlatValues& values) {
   return tr("%1, gradients reduced in %2").arg(text, valueOf(values, "precision.reduce"));
 }
 
-QVector<QPair<QString, QString>> factsOf(const recipe::Recipe& r) {
+QVector<QPair<QString, QString>> factsOf(const recipe::Parsed& resolved) {
+  const recipe::Recipe& r = resolved.recipe;
   const FlatValues values = recipe::flatten(r);
   QVector<QPair<QString, QString>> facts = {
       {tr("model"), modelText(r)},
@@ -141,7 +143,7 @@ QVector<QPair<QString, QString>> factsOf(const recipe::Recipe& r) {
       {tr("optimizer"),
        tr("%1, learning rate %2")
            .arg(QString::fromStdString(r.optimizer.name), number(r.optimizer.lr))}};
-  if (const QString others = othersText(r, values); !others.isEmpty())
+  if (const QString others = othersText(resolved, values); !others.isEmpty())
     facts.append({tr("also"), others});
   return facts;
 }
@@ -189,7 +191,7 @@ RecipeCheck checkRecipe(const RecipeChoice& choice, int64_t ranks,
   const Result<QString> saved = readText(choice.file);
   check.unsaved = !saved || *saved != choice.toml;
   check.ranks = resolved.recipe.hardware.ranks;
-  check.facts = factsOf(resolved.recipe);
+  check.facts = factsOf(resolved);
   check.faults = resolved.faults;
   if (check.faults.empty()) check.faults = recipe::unsupported(resolved);
   if (!check.faults.empty() || !target) return check;

@@ -40,7 +40,10 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   auto* recent = new Card(tr("Recent launches"));
   recent_ = new RecentLaunches;
   recent->setBodyMargins(13, 0, 13, 1);  // texts stand below the title
-  recent->body()->addWidget(recent_);
+  noLaunches_ = muted(tr("No launches yet. Runs that you launch appear here."));
+  noLaunches_->setContentsMargins(3, 8, 3, 8);
+  recent->body()->addWidget(noLaunches_, 0, Qt::AlignTop);
+  recent->body()->addWidget(recent_, 1);
   connect(&session, &Session::secondPassed, recent_, &RecentLaunches::tick);
   connect(recent_, &RecentLaunches::opened, this,
           [this](qint64 run) { Q_EMIT this->session().runRequested(QStringLiteral("live"), run); });
@@ -330,6 +333,8 @@ void LaunchPage::refresh() {
     const bool was = lost();
     targets_->setTargets(std::move(options->targets));
     recent_->setRuns(options->recent, std::move(options->contacts));
+    noLaunches_->setVisible(options->recent.empty());
+    recent_->setVisible(!options->recent.empty());
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();

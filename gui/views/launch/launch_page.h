@@ -99,6 +99,7 @@ class LaunchPage : public Page {
   QPushButton* remedy_ = nullptr;
   QScrollArea* targetRows_ = nullptr;
   RecentLaunches* recent_ = nullptr;
+  QLabel* noLaunches_ = nullptr;
   QAction* launch_ = nullptr;
 
   std::vector<RecipeChoice> choices_;
