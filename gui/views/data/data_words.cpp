@@ -59,14 +59,14 @@ DataFigure epochsOf(const data::Description& description) {
 }
 
 QString originOf(const data::Description& description) {
-  QString words = QString::fromStdString(description.parting);
-  if (!words.isEmpty()) words += QChar(' ');
-  if (description.first_of_run) return words + tr("Samples: the first that the run reads.");
-  if (description.known() == data::Known::counted)
-    return words + tr("Tokenized when the run starts. Samples: the first of each text; the run "
-                      "reads them in another order.");
-  return words + tr("Estimated from the first megabytes; tokenized when the run starts, or ahead "
-                    "by heddle-engine tokenize-corpus. Samples: the first of each text.");
+  const QString words =
+      description.first_of_run ? tr("Samples: the first that the run reads.")
+      : description.known() == data::Known::counted
+          ? tr("Tokenized when the run starts. Samples: the first of each text; the run reads them "
+               "in another order.")
+          : tr("Estimated from the first megabytes; tokenized when the run starts, or ahead by "
+               "heddle-engine tokenize-corpus. Samples: the first of each text.");
+  return QStringList{words, QString::fromStdString(description.parting)}.join(QChar(' ')).trimmed();
 }
 
 QString remarksOf(const data::Description& description) {

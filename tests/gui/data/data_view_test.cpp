@@ -94,7 +94,9 @@ class DataViewTest : public QObject {
     shown.tokenize(text);
     shown.ask(text);
     QCOMPARE(shown.text("dataTokens"), tokens);
-    QCOMPARE(shown.text("dataOrigin"), QString("Samples: the first that the run reads."));
+    QCOMPARE(shown.text("dataOrigin"),
+             QString("Samples: the first that the run reads. Each document begins with "
+                     "<|begin_of_text|> and ends with <|end_of_text|>."));
   }
 
   void aLargeTextIsAnEstimate() {
