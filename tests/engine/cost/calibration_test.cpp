@@ -2,6 +2,8 @@
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "engine/cost/cpu_use.h"
 #include "engine/cost/rates.h"
