@@ -16,15 +16,19 @@ Result<ChunkTokens> tokens_of(const Chunk& chunk, const DocumentChoice& choice,
   const std::string name = std::filesystem::path(chunk.file->path).filename();
   const auto take = [&](const DocumentPart& part) -> Result<> {
     if (!choice.takes(plain ? name : part.text)) return {};
-    const auto encoded = tokenizer.encode(part.text, !part.begins);
+    auto encoded = tokenizer.encode(part.text, !part.begins);
     if (!encoded) return fail("{}: {}", chunk.file->path, encoded.error().message);
     if (part.begins) {
       ++tokens.documents;
       tokens.begins.push_back(ids.size());
-      if (tokenizer.bos_id()) ids.push_back(*tokenizer.bos_id());
+      if (tokenizer.bos_id()) encoded->insert(encoded->begin(), *tokenizer.bos_id());
     }
-    ids.insert(ids.end(), encoded->begin(), encoded->end());
-    if (part.ends && tokenizer.eos_id()) ids.push_back(*tokenizer.eos_id());
+    if (part.ends && tokenizer.eos_id()) encoded->push_back(*tokenizer.eos_id());
+    if (ids.empty()) {
+      ids = std::move(*encoded);  // a long text's are not in memory twice
+    } else {
+      ids.insert(ids.end(), encoded->begin(), encoded->end());
+    }
     tokens.goes_on = !part.ends;
     tokens.bytes += static_cast<int64_t>(part.text.size());
     return {};

@@ -17,7 +17,7 @@ namespace heddle::data {
 
 /// Bytes of a document, or of a part of one that cannot be cut: a book takes some megabytes. All of
 /// it is in memory, with its tokens, so nothing larger is.
-inline constexpr size_t kMaxDocument = size_t{64} << 20;
+inline constexpr size_t kMaxDocument = size_t{32} << 20;
 
 /// Where a chunk begins. From the same place on chunks are always cut alike.
 struct ChunkPlace {

@@ -417,7 +417,7 @@ class TokenStoreTest : public QObject {
     const double taken = heddle::peak_mebibytes([&] {
       const QString why = said(build_store(*origin, {}));
       if (!why.contains(
-              "a.txt.gz: 67108864 bytes from byte 0 on without a place where the text may "
+              "a.txt.gz: 33554432 bytes from byte 0 on without a place where the text may "
               "be cut"))
         qFatal("%s", qPrintable(why));
     });
