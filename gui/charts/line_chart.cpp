@@ -389,6 +389,7 @@ void LineChart::updateLegend() {
     entries.append({tr("smoothed %1").arg(smoothing_, 0, 'f', 2), color, -1, 2});
   } else if (curves_.size() > 1) {
     for (size_t i = 0; i < curves_.size(); ++i) {
+      if (curves_[i].name.isEmpty()) continue;
       const bool wide = smoothing_ > 0 && static_cast<int>(i) == highlighted_;
       entries.append({curves_[i].name, curves_[i].color, curves_[i].marker, wide ? 2 : 1});
     }

@@ -57,7 +57,7 @@ class LineChart : public Card {
   void setXAxis(const QString& name, Unit unit);
 
   /// Adds a curve and returns its number, counted from 0. `marker`: see RunStroke; it stands on the
-  /// curve now and then.
+  /// curve now and then. Without a name it is not in the legend.
   int addCurve(const QString& name, const QColor& color, int marker = -1);
   /// The range stays: see showAll.
   void clearCurves();

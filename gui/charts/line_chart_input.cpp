@@ -49,8 +49,8 @@ QVector<CrosshairLine> LineChart::crosshairLines(double x) const {
     const bool smooths = static_cast<int>(i) == highlighted_ && index < curve.smooth.size();
     const bool alone = curves_.size() == 1;
     const QString called = format::shortName(curve.name.toStdString());
-    const QString name =
-        alone ? (smooths ? tr("raw") + QLatin1Char(' ') : QString()) : called + QLatin1Char(' ');
+    const QString named = called.isEmpty() ? called : called + QLatin1Char(' ');
+    const QString name = !alone ? named : smooths ? tr("raw") + QLatin1Char(' ') : QString();
     const QColor& color = curve.color;
     // Of a long run every few steps are one sample, and two runs' need not be of the same.
     const QString elsewhere = placeText(known[index]) == lines.first().text

@@ -40,11 +40,11 @@ QString textOf(const QString& name, const storage::Value& value, int more) {
 const std::map<QString, QString>& names() {
   static const std::map<QString, QString> names = [] {
     std::map<QString, QString> names = {
-        {"tokens_per_second_per_rank", "tokens/s a rank"},
+        {"tokens_per_second_per_rank", "tok/s a rank"},
         {"step_seconds", "step"},
         {"peak_bytes", "peak memory"},
         {"predicted_peak_bytes", "predicted peak"},
-        {"predicted_tokens_per_second_per_rank", "predicted tokens/s a rank"},
+        {"predicted_tokens_per_second_per_rank", "predicted tok/s a rank"},
         {"predicted_step_seconds", "predicted step"},
         {"predicted_exposed_seconds", "predicted exposed"},
         {"predicted_bubble_seconds", "predicted bubble"},
@@ -52,13 +52,13 @@ const std::map<QString, QString>& names() {
         {"first_step_seconds", "first step"},
         {"capture_seconds", "capture"},
         {"plan_seconds", "plan"},
-        {"exposed_seconds", "exposed a step"},
+        {"exposed_seconds", "exposed"},
         {"model_forward_calls", "model forward calls"},
         {"collectives", "collectives a step"},
         {"nodes", "graph nodes"},
         {"mfu", "MFU"},
         {"predicted_mfu", "predicted MFU"},
-        {"bubble_seconds", "bubble a step"},
+        {"bubble_seconds", "bubble"},
         {"uncertain", "prediction ±"},
     };
     for (const char* category : plan::kCategoryNames) {

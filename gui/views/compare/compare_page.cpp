@@ -161,6 +161,8 @@ void ComparePage::arrange() {
   const bool wide = width() >= kWide, veryWide = width() >= kVeryWide;
   steps_->setDirection(veryWide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
   balance();
+  steps_->setStretchFactor(timelineCard_, veryWide ? 3 : 1);
+  steps_->setStretchFactor(nodes_, veryWide ? 2 : 1);
   statistics_->setFixedWidth(veryWide ? kWideStatistics : kStatistics);
   auto* more = qobject_cast<QBoxLayout*>(more_->layout());
   more->setDirection(wide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);

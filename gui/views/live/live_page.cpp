@@ -115,8 +115,7 @@ void LivePage::build() {
   auto* charts = new QHBoxLayout;
   charts->setSpacing(8);
   for (LineChart* chart : {loss_, throughput_, memory_}) {
-    chart->addCurve(tr("this run"), colors().accent);
-    chart->setEmptyText(tr("no step has finished yet"));
+    addCurve(*chart);
     chart->setMinimumHeight(164);
     charts->addWidget(chart, chart == loss_ ? 4 : 3);
     charts_.add(chart);
@@ -222,7 +221,7 @@ void LivePage::restart(storage::RunId run) {
   tiles_->clear();
   for (LineChart* chart : {loss_, throughput_, memory_}) {
     chart->clearCurves();
-    chart->addCurve(tr("this run"), colors().accent);
+    addCurve(*chart);
     chart->showAll();
   }
   departures_ = Departures();
@@ -314,12 +313,19 @@ void LivePage::findLeft() {
                  });
 }
 
+/// One legend is enough for the three.
+void LivePage::addCurve(LineChart& chart) {
+  chart.addCurve(&chart == loss_ ? tr("this run") : QString(), colors().accent);
+  chart.setEmptyText(tr("no step has finished yet"));
+}
+
 /// A resumed run's charts begin with its parent's curves, up to the checkpoint.
 void LivePage::drawInherited(const InheritedCurves& curves) {
   for (const auto& [chart, series] :
        {std::pair(loss_, &curves.loss), {throughput_, &curves.rate}, {memory_, &curves.bytes}}) {
     if (series->empty() || chart->curves() > 1) continue;
-    chart->setSeries(chart->addCurve(curves.name, colors().muted), *series);
+    chart->setSeries(chart->addCurve(chart == loss_ ? curves.name : QString(), colors().muted),
+                     *series);
   }
 }
 
@@ -330,6 +336,8 @@ void LivePage::drawSteps(const std::vector<StepPoint>& points) {
     if (!std::isnan(point.tokensPerSecond)) throughput_->append(0, x, point.tokensPerSecond);
     if (!std::isnan(point.memoryBytes)) memory_->append(0, x, point.memoryBytes);
   }
+  for (LineChart* chart : {loss_, throughput_, memory_})
+    if (!points.empty() && chart->series(0).empty()) chart->setEmptyText(tr("no rank reports it"));
   departures_.take(points);
   showDepartures();
   tiles_->append(points);

@@ -48,6 +48,7 @@ class LivePage : public Page {
   void restart(storage::RunId run);
   void take(LiveUpdate update);
   void findLeft();
+  void addCurve(LineChart& chart);
   void drawInherited(const InheritedCurves& curves);
   void drawSteps(const std::vector<StepPoint>& points);
   void showPredicted();

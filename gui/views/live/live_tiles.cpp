@@ -132,7 +132,8 @@ void LiveTiles::showMemory(const storage::RunDetail& run) {
                    : run.ranks.size() > 1
                        ? tr("highest of %1")
                              .arg(format::plural(static_cast<qint64>(run.ranks.size()), tr("rank")))
-                       : tr("resident"));
+                   : std::isnan(held) ? tr("no rank reports it")
+                                      : tr("resident"));
   memory_->setSeries(bytes_);
 }
 
@@ -145,13 +146,11 @@ void LiveTiles::showExposed(const storage::RunDetail& run, const std::optional<E
   }
   exposed_->setValue(format::percent(exposed->share).section(QLatin1Char(' '), 0, 0),
                      tr("% of a step"));
-  const QString seconds = format::seconds(exposed->seconds);
-  exposed_->setNote(profiled_ > 0
-                        ? tr("%1, median of %2").arg(seconds, format::plural(profiled_, tr("step")))
-                        : tr("%1, median").arg(seconds));
-  exposed_->setToolTip(
-      tr("Communication that compute waits for: the median of the profiled steps, the mean of the "
-         "ranks, as on every page. The step below has its own."));
+  exposed_->setNote(tr("%1, median").arg(format::seconds(exposed->seconds)));
+  exposed_->setToolTip(tr("Communication that compute waits for: the median of %1, the mean of the "
+                          "ranks, as on every "
+                          "page. The step below has its own.")
+                           .arg(format::plural(profiled_, tr("profiled step"))));
   exposed_->setTone(isMuchExposed(exposed->share) ? Tone::bad : Tone::text);
 }
 

@@ -30,7 +30,7 @@ RankCard::RankCard(QWidget* parent) : Card(tr("Ranks"), parent) {
   setBodyMargins(16, 0, 8, kLowest);
   QScrollArea* area = scrolled(inside_);
   body()->addWidget(area, 1);
-  new MoreBelow(area);
+  addControl(new MoreBelow(area));
 }
 
 void RankCard::clear() {

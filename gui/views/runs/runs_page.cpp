@@ -184,7 +184,9 @@ QWidget* RunsPage::makeTable() {
   auto* top = new QHBoxLayout;
   top->setSpacing(12);
   top->addWidget(filter_, 1);
+  filterNote_->hide();
   top->addWidget(filterNote_, 1);
+  top->addStretch(0);
   spared_ = linkButton({});
   spared_->setObjectName(QStringLiteral("sparedColumns"));
   top->addWidget(spared_);
@@ -476,6 +478,7 @@ void RunsPage::showProblem() {
   filter_->setProperty("invalid", problem.has_value());
   filter_->style()->polish(filter_);
   filterNote_->setFullText(problem ? problem->text : QString());
+  filterNote_->setVisible(problem.has_value());
   table_->setEmptyText(problem ? tr("The filter is not understood: %1").arg(problem->text)
                                : tr("No run matches the filter"));
 }

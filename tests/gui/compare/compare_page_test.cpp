@@ -68,9 +68,9 @@ class ComparePageTest : public QObject {
                             "engine | 0.4.1 | – | \n"
                             "Results |  |  | \n"
                             "loss | 3.982 | (3.981) | −0.00100\n"
-                            "tokens/s a rank, median | 5,134 tok/s | (6,599 tok/s) | +28.5 %\n"
+                            "tok/s a rank, median | 5,134 tok/s | (6,599 tok/s) | +28.5 %\n"
                             "step, median | 3.19 s | (2.48 s) | −710 ms\n"
-                            "exposed a step, median | – | NaN | \n"
+                            "exposed, median | – | NaN | \n"
                             "peak memory | (57.0 GiB) | 58.9 GiB | +1.90 GiB"));
     const auto count = [&](int row) {
       return model.headerData(row, Qt::Vertical, DifferenceModel::CountRole).toString();

@@ -52,7 +52,7 @@ class ValueTest : public QObject {
   }
 
   void a_median_is_called_one() {
-    QCOMPARE(resultText("results.exposed_seconds"), QString("exposed a step, median"));
+    QCOMPARE(resultText("results.exposed_seconds"), QString("exposed, median"));
     QCOMPARE(resultText("results.predicted_exposed_seconds"), QString("predicted exposed"));
   }
 
