@@ -110,7 +110,7 @@ class PlainJsonTest : public QObject {
       const auto text = plain_member(line, "text");
       if (!text) continue;
       ++found;
-      QVERIFY2(text == parsed(line), line.c_str());
+      QVERIFY2(text == parsed(heddle::data::without_pythons_numbers(line)), line.c_str());
     }
     QVERIFY2(found > 10'000, qPrintable(QString::number(found)));
   }
