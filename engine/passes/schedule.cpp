@@ -124,13 +124,19 @@ std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
 // more forward would hold more than the bound, and each backward once forward is done.
 std::vector<Action> zero_bubble(const Pipeline& p, int64_t rank) {
   const int64_t own_stages = p.stages / p.ranks;
-  const int64_t most = p.limit > 0 && own_stages == 1 ? p.limit : warm_up_of(p, 0) + 1;
+  const int64_t all = own_stages * p.micro_batches;
+  // What 1F1B's first rank holds beside sums of gradients: where all forwards come before its first
+  // backward, one less by then.
+  const int64_t most = p.limit > 0 && own_stages == 1
+                           ? p.limit
+                           : std::min(warm_up_of(p, 0) + 1, std::max<int64_t>(all - 1, 1));
   // Room beyond 1F1B's is for more forwards ahead of the first backward (ZB-H2).
   int64_t warm_up = warm_up_of(p, rank);
-  if (own_stages == 1) warm_up = std::min(std::max(warm_up, most - 1 - 2 * rank), most - 1);
+  if (own_stages == 1 && p.limit > 0)
+    warm_up = std::min(std::max(warm_up, most - 1 - 2 * rank), most - 1);
   std::vector<Action> actions, put_off;
   size_t next = 0;  // of those put off
-  int64_t held = 0, forwards = own_stages * p.micro_batches;
+  int64_t held = 0, forwards = all;
   const auto add_weights = [&] {
     actions.push_back(put_off[next++]);
     --held;
