@@ -37,7 +37,7 @@ LiveTiles::LiveTiles(QWidget* parent) : QWidget(parent) {
     return tile;
   };
   loss_ = add(tr("Loss"), "lossTile");
-  throughput_ = add(tr("Throughput"), "throughputTile");
+  throughput_ = add(tr("Throughput a rank"), "throughputTile");
   utilization_ = add(tr("MFU"), "mfuTile");
   memory_ = add(tr("Memory"), "memoryTile");
   exposed_ = add(tr("Exposed"), "exposedTile");
@@ -102,7 +102,7 @@ void LiveTiles::showThroughput(const storage::RunDetail& run) {
   const auto median = run.summary.tokens_per_second_per_rank;
   throughput_->setValue(
       median ? format::tokensPerSecond(*median).section(QLatin1Char(' '), 0, 0) : format::kNone,
-      tr("tok/s a rank"));
+      tr("tok/s"));
   const auto ranks = static_cast<double>(run.ranks.size());
   QStringList note;
   if (median && ranks > 1) note << tr("%1 in all").arg(format::count(qRound64(*median * ranks)));

@@ -48,7 +48,10 @@ LogCard::LogCard(QWidget* parent) : Card(tr("Log"), parent) {
   wide_ = iconButton(QStringLiteral("expand"), tr("Show the log in place of the timeline"));
   wide_->setObjectName(QStringLiteral("wideLog"));
   wide_->setCheckable(true);
-  connect(wide_, &QToolButton::toggled, this, &LogCard::wideWanted);
+  connect(wide_, &QToolButton::toggled, this, [this](bool wide) {
+    Q_EMIT wideWanted(wide);
+    rebuild();
+  });
   addControl(wide_);
   view_ = new QTextBrowser;
   view_->setOpenLinks(false);
@@ -121,7 +124,9 @@ void LogCard::addStepMenu() {
   addControl(steps_);
 }
 
-LogLines::Filter LogCard::filter() const { return {level_->current() == 1, everyStep_}; }
+LogLines::Filter LogCard::filter() const {
+  return {level_->current() == 1, everyStep_, wide_->isChecked()};
+}
 
 void LogCard::clear() {
   lines_.clear();

@@ -55,10 +55,10 @@ bool LogLines::add(const std::vector<storage::LogLine>& lines,
   return first >= std::max(lastLine, lastStep);
 }
 
-LogLines::Shown LogLines::shown(const storage::LogLine& line) const {
+LogLines::Shown LogLines::shown(const storage::LogLine& line, bool whole) const {
   Shown shown{line.time, line.level, line.rank, line.id,
               QString::fromStdString(line.text).trimmed()};
-  shown.folds = line.level == telemetry::Level::info && shown.text.size() > kLong;
+  shown.folds = !whole && line.level == telemetry::Level::info && shown.text.size() > kLong;
   if (shown.folds && !unfolded_.contains(line.id)) shown.text = beginning(shown.text);
   return shown;
 }
@@ -78,7 +78,8 @@ std::vector<LogLines::Shown> LogLines::merged(const Filter& filter, size_t line,
       continue;
     }
     const storage::LogLine& one = lines_[--i];
-    if (!filter.warningsOnly || one.level != telemetry::Level::info) result.push_back(shown(one));
+    if (!filter.warningsOnly || one.level != telemetry::Level::info)
+      result.push_back(shown(one, filter.whole));
   }
   std::reverse(result.begin(), result.end());
   return result;

@@ -16,6 +16,7 @@ class LogLines {
   struct Filter {
     bool warningsOnly = false;
     int64_t everyStep = 0;  // every n-th step has a line; 0: none has
+    bool whole = false;     // there is room for long lines
   };
   /// One line as it is shown.
   struct Shown {
@@ -45,7 +46,7 @@ class LogLines {
 
  private:
   std::vector<Shown> merged(const Filter& filter, size_t line, size_t step, size_t most) const;
-  Shown shown(const storage::LogLine& line) const;
+  Shown shown(const storage::LogLine& line, bool whole) const;
 
   std::vector<storage::LogLine> lines_;  // by time
   std::vector<StepPoint> steps_;

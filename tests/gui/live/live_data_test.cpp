@@ -197,6 +197,15 @@ class LiveDataTest : public QObject {
     QVERIFY(shown[0].text.endsWith("xxx"));
   }
 
+  void a_log_with_room_folds_nothing() {
+    LogLines lines;
+    lines.add({{1, 0, 10, telemetry::Level::info, std::string(200, 'x')}}, {});
+    QVERIFY(lines.last({}, 10).front().folds);
+    const LogLines::Shown whole = lines.last({.whole = true}, 10).front();
+    QVERIFY(!whole.folds);
+    QCOMPARE(whole.text.size(), qsizetype(200));
+  }
+
   void only_what_is_new_is_read() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("store.sqlite").toStdString();
