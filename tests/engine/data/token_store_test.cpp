@@ -103,7 +103,7 @@ class TokenStoreTest : public QObject {
     const std::string cache = text.cache;
     fs::create_directories(cache);
     QString reason;
-    for (int files = 8; files < 64; ++files) {
+    for (int files = 4; files < 64; ++files) {
       const std::string options = "size=16m,nr_inodes=" + std::to_string(files);
       if (mount("tmpfs", cache.c_str(), "tmpfs", 0, options.c_str()) != 0)
         QSKIP("no right to mount a tmpfs here");
