@@ -96,7 +96,7 @@ class TokenStoreTest : public QObject {
   }
 
  private Q_SLOTS:
-  // A disk on which one file more finds no place than the last of the store's.
+  // Of disks that hold ever more files, the last one that is too small.
   void aFullDiskIsNamedThereToo() {
     if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
     const auto text = data({put("a.txt", shakespeare())});

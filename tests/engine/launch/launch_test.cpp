@@ -489,7 +489,7 @@ class LaunchTest : public QObject {
       std::filesystem::create_directories(run_dir_);
       QVERIFY(write_state(run_dir_, state));
       QCOMPARE(status().condition, Condition::lost);
-      for (const char* verb : {"--stop", "--kill", "--checkpoint"}) {
+      for (const char* verb : {"--stop", "--kill"}) {
         const auto asked = supervise({verb});
         QCOMPARE(asked.exit_code, 0);
         QVERIFY2(asked.out.find("\"lost\"") != std::string::npos, asked.out.c_str());
