@@ -52,8 +52,9 @@ std::vector<Character> characters_of(const std::string& text) {
   return characters;
 }
 
-/// A longer name is cut, wherever it is printed.
-constexpr size_t kMaxName = 64, kMinName = 8;
+/// A longer name is cut, wherever it is printed; what gives way most leaves the first column of
+/// names, by which a row is known, some more.
+constexpr size_t kMaxName = 64, kMinName = 8, kMinFirst = 14;
 
 /// The columns' widths, those of names such that a row fits where it can.
 std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows, const Fit& fit) {
@@ -65,11 +66,14 @@ std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows,
   for (const size_t name : fit.names) widths[name] = std::min(widths[name], kMaxName);
   size_t all = widths.empty() ? 0 : 2 * (widths.size() - 1);
   for (const size_t width : widths) all += width;
+  const auto spare = [&](size_t name) {
+    const size_t least = name == fit.names.front() ? kMinFirst : kMinName;
+    return widths[name] > least ? widths[name] - least : 0;
+  };
   for (; fit.columns > 0 && !fit.names.empty() && all > fit.columns; --all) {
-    size_t& widest =
-        widths[*std::ranges::max_element(fit.names, {}, [&](size_t i) { return widths[i]; })];
-    if (widest <= kMinName) break;
-    --widest;
+    const size_t widest = *std::ranges::max_element(fit.names, {}, spare);
+    if (spare(widest) == 0) break;
+    --widths[widest];
   }
   return widths;
 }
