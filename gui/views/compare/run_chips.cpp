@@ -64,6 +64,7 @@ RunChips::RunChips(QWidget* parent) : QWidget(parent) {
   inner_->setAutoFillBackground(false);
   area_ = new QScrollArea(this);
   area_->setFrameShape(QFrame::NoFrame);
+  area_->setFocusPolicy(Qt::NoFocus);  // its chips' buttons have it
   area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   area_->setWidget(inner_);
   inner_->setAutoFillBackground(false);

@@ -8,6 +8,7 @@
 #include "gui/timeline/timeline_painter.h"
 #include "gui/views/compare/run_swatch.h"
 #include "gui/widgets/basics.h"
+#include "gui/widgets/focus_line.h"
 #include "gui/widgets/stacked_bar.h"
 
 namespace heddle::gui {
@@ -49,6 +50,7 @@ class PartSwatch : public QWidget {
 StepStatistics::StepStatistics(QWidget* parent) : QScrollArea(parent) {
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
+  new FocusLine(this);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   title_ = section({});
   length_ = label({}, "mono-muted");
