@@ -48,10 +48,12 @@ void run_stage(Plan& plan, const PlanOptions& options) {
 void run_fuse(Plan& plan, const PlanOptions&) { fuse(plan.graph, false); }
 
 void run_unroll(Plan& plan, const PlanOptions& options) {
-  UnrollOptions order{{}, options.gather_once};
+  UnrollOptions order{.gather_once = options.gather_once};
   if (options.stages) {
     order.actions = actions_of(options.stages->pipeline, options.stages->rank);
-    if (!has_backward(plan.graph))
+    if (has_backward(plan.graph))
+      order.received = received_before(options.stages->pipeline, options.stages->rank);
+    else
       std::erase_if(order.actions, [](const Action& a) { return a.part != Part::forward; });
   }
   unroll(plan.graph, order);

@@ -120,16 +120,17 @@ std::vector<Action> all_forward_first(const Pipeline& p, int64_t rank) {
   return actions;
 }
 
-// 1F1B's order, with backward in two parts. Weight gradients fill the gaps: they follow where one
-// more forward would hold more than the bound, and each backward once forward is done.
+// ZB-H1: 1F1B's order, with backward in two parts. Weight gradients fill the gaps: they follow
+// where one more forward would hold more than the bound, and each backward once forward is done.
 std::vector<Action> zero_bubble(const Pipeline& p, int64_t rank) {
   const int64_t own_stages = p.stages / p.ranks;
-  const int64_t all = own_stages * p.micro_batches;
-  // What 1F1B's first rank holds beside sums of gradients: where all forwards come before its first
-  // backward, one less by then.
+  const int64_t all = own_stages * p.micro_batches, of_1f1b = warm_up_of(p, 0) + (rank == 0);
+  // The others hold one less than 1F1B's first rank, since the first stage may have fewer layers
+  // and the last makes the logits. Where all forwards come before the first backward, 1F1B's first
+  // rank holds one less, too, by the time that there are sums of gradients.
   const int64_t most = p.limit > 0 && own_stages == 1
                            ? p.limit
-                           : std::min(warm_up_of(p, 0) + 1, std::max<int64_t>(all - 1, 1));
+                           : std::clamp<int64_t>(all - 1, 1, std::max<int64_t>(of_1f1b, 1));
   // Room beyond 1F1B's is for more forwards ahead of the first backward (ZB-H2).
   int64_t warm_up = warm_up_of(p, rank);
   if (own_stages == 1 && p.limit > 0)
@@ -197,6 +198,26 @@ std::vector<std::vector<Turn>> timetable(const Pipeline& pipeline,
     }
   }
   return turns;
+}
+
+std::vector<std::vector<int32_t>> received_before(const Pipeline& pipeline, int64_t rank) {
+  const std::vector<Action> own = actions_of(pipeline, rank);
+  std::vector<std::vector<int32_t>> received(own.size());
+  for (int64_t stage = rank; stage < pipeline.stages; stage += pipeline.ranks) {
+    if (stage == 0) continue;
+    std::vector<int32_t> ended;
+    for (const Action& action : actions_of(pipeline, pipeline.rank_of(stage - 1))) {
+      if (action.stage != stage - 1 || action.part == Part::weights) continue;
+      if (action.part != Part::forward) {
+        ended.push_back(action.micro_batch);
+        continue;
+      }
+      const Action follows{Part::forward, static_cast<int32_t>(stage), action.micro_batch};
+      received[std::ranges::find(own, follows) - own.begin()] = std::move(ended);
+      ended.clear();
+    }
+  }
+  return received;
 }
 
 double bubble(const Pipeline& pipeline, const PartSeconds& seconds) {

@@ -31,7 +31,8 @@ struct Pipeline {
   int64_t stages = 1;  // a multiple of the ranks: rank r has the stages r, r + ranks, …
   int64_t micro_batches = 1;
   /// Of zero_bubble: micro-batches that a rank holds activations of, at most, where each rank has
-  /// one stage. 0: as many as the first rank holds in 1F1B (ZB-H1).
+  /// one stage. 0: on the first rank as in 1F1B, on the others one less. As many as there are
+  /// ranks: ZB-H1 as published.
   int64_t limit = 0;
 
   int64_t rank_of(int64_t stage) const { return stage % ranks; }
@@ -40,6 +41,10 @@ struct Pipeline {
 /// What `rank` does, in order. The orders of all ranks fit together: followed in order, each
 /// waiting for what it needs of the others, they finish, for any number of micro-batches.
 std::vector<Action> actions_of(const Pipeline& pipeline, int64_t rank);
+
+/// For each of those actions: the micro-batches whose gradients the stage before has received by
+/// the time that it sends what the action needs, a forward one.
+std::vector<std::vector<int32_t>> received_before(const Pipeline& pipeline, int64_t rank);
 
 /// An action by the clock, in seconds.
 struct Turn {

@@ -66,7 +66,15 @@ class Unroller {
       for (int32_t m = 0; m < graph_.micro_batches; ++m)
         for (const Part part : {Part::forward, Part::backward}) act({part, 0, m}, true);
     } else {
-      for (const Action& action : options_.actions) act(action, false);
+      for (size_t i = 0; i < options_.actions.size(); ++i) {
+        const Action& action = options_.actions[i];
+        act(action, false);
+        if (action.part == Part::backward || action.part == Part::inputs)
+          wait_for_sent(Phase::forward, action.stage, action.micro_batch);
+        if (options_.received.empty()) continue;
+        for (const int32_t micro_batch : options_.received[i])
+          wait_for_sent(Phase::backward, action.stage, micro_batch);
+      }
     }
     for (const auto& [of, waits] : under_way_)
       graph_.nodes.insert(graph_.nodes.end(), waits.begin(), waits.end());
@@ -103,7 +111,6 @@ class Unroller {
       add(last ? std::move(node) : Node(node), action.micro_batch);
     }
     last_action_ = receive_earlier(begin);
-    if (action.part == Part::backward || action.part == Part::inputs) wait_for_sent(action);
   }
 
   // What an action receives is asked for before the action ahead of it begins.
@@ -210,10 +217,11 @@ class Unroller {
     }
   }
 
-  // An activation has arrived when its gradient comes back: only then is it waited for, since ranks
-  // that wait for each other's receiving could wait for ever. Gradients are waited for at the end.
-  void wait_for_sent(const Action& action) {
-    const auto found = under_way_.find({Phase::forward, action.stage, action.micro_batch});
+  // An activation has arrived when its gradient comes back, and a gradient when the stage that got
+  // it sends what it does later: only then is it waited for, since ranks that wait for each other's
+  // receiving could wait for ever. The last gradients are waited for at the end.
+  void wait_for_sent(Phase phase, int32_t stage, int32_t micro_batch) {
+    const auto found = under_way_.find({phase, stage, micro_batch});
     if (found == under_way_.end()) return;
     graph_.nodes.insert(graph_.nodes.end(), found->second.begin(), found->second.end());
     under_way_.erase(found);

@@ -13,6 +13,8 @@ namespace heddle::passes {
 struct UnrollOptions {
   /// What is done in which order; empty: forward and backward of one micro-batch after the other.
   std::vector<Action> actions;
+  /// By action: see `received_before`; empty: what is sent backward is waited for at the end.
+  std::vector<std::vector<int32_t>> received;
   /// Parameters are gathered once a step and stay for all micro-batches.
   bool gather_once = false;
 };

@@ -99,8 +99,8 @@ std::vector<Field> parallelism_fields() {
               kMostTokens)
           .says("zero bubble holds", "micro-batches",
                 "Schedule zero-bubble: micro-batches whose activations a rank holds at one time, "
-                "at most; more of them leave a smaller bubble. 0: as many as 1F1B's first stage "
-                "holds (ZB-H1).")
+                "at most; more of them leave a smaller bubble. 0: no more memory than 1F1B takes; "
+                "as many as pp: ZB-H1 as published; 2 pp - 1: ZB-H2.")
           .zero("as 1F1B")
           .steps(Step::one)
           .graph("stage"),

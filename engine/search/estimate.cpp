@@ -28,8 +28,9 @@ bool two_stages_a_rank(const Choice& choice) {
 int64_t under_way(const Choice& choice, int64_t pipeline_rank) {
   if (choice.pp == 1) return 1;
   if (choice.schedule == PipelineSchedule::gpipe) return choice.micro_batches;
-  const int64_t ahead =
-      choice.schedule == PipelineSchedule::one_f_one_b ? choice.pp - pipeline_rank : choice.pp;
+  int64_t ahead = choice.pp;
+  if (choice.schedule == PipelineSchedule::one_f_one_b) ahead -= pipeline_rank;
+  if (choice.schedule == PipelineSchedule::zero_bubble && pipeline_rank > 0) --ahead;
   return std::min(ahead, choice.micro_batches);
 }
 

@@ -258,7 +258,7 @@ class LlamaPlanTest : public QObject {
 
   void zero_bubble_holds_no_more_than_1f1b_data() {
     QTest::addColumn<QStringList>("sets");
-    const QStringList long_rows{"data.seq_len=256", "wrapping.mode=\"layers\"",
+    const QStringList long_rows{"model.n_layers=8", "data.seq_len=256", "wrapping.mode=\"layers\"",
                                 "checkpoint.enabled=false"};
     const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",
                           "model.ffn_dim=128", "parallelism.pp=2", "parallelism.tp=2"};
@@ -268,7 +268,7 @@ class LlamaPlanTest : public QObject {
     QTest::newRow("tensor parallel, bf16")
         << long_rows + two + QStringList{"precision.param=\"bf16\""};
     QTest::newRow("a large vocabulary")
-        << long_rows + QStringList{"parallelism.pp=4", "model.vocab_size=512"};
+        << long_rows + QStringList{"parallelism.pp=4", "model.vocab_size=256"};
     for (const char* mode : {"full", "selective"})
       QTest::newRow(mode) << long_rows + two +
                                  QStringList{QString("recompute.mode=\"%1\"").arg(mode)};
@@ -308,7 +308,7 @@ class LlamaPlanTest : public QObject {
 
   // Without it each of a layer's two inputs stays whole on every rank.
   void inputs_that_are_gathered_again_are_not_kept() {
-    const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=2",
+    const QStringList two{"model.dim=64",      "model.n_heads=4",  "model.n_kv_heads=4",
                           "model.ffn_dim=128", "parallelism.tp=4", "data.seq_len=256"};
     const int64_t again = most_alive(two),
                   kept = most_alive(two + QStringList{"parallelism.tp_gather_again=false"});
