@@ -175,6 +175,11 @@ QWidget* RunsPage::makeTable() {
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setProperty("role", "mono");
   filter_->setMaximumWidth(640);
+  filter_->setToolTip(
+      tr("Words: debug, \"two words\"\n"
+         "Columns: state:done, steps>1k, loss=nan, memory<2 GiB, duration>2 h, created>yesterday\n"
+         "Any key of recipe, environment or results: lr>1e-4, wrapping.mode=none\n"
+         "All must hold; “or” begins other conditions"));
   filterNote_ = new ElidedLabel({}, "error");
   filterNote_->setObjectName(QStringLiteral("filterNote"));
   connect(filter_, &QLineEdit::textChanged, this, [this] {

@@ -352,6 +352,16 @@ class RunsPageTest : public QObject {
     QCOMPARE(drawer()->findChild<QPlainTextEdit*>()->toPlainText(), QStringLiteral("lr too low"));
   }
 
+  void tabLeavesTheNotes() {
+    click(rowOf(store_.runs.whole));
+    QTRY_VERIFY(page_->isReady());
+    auto* notes = drawer()->findChild<QPlainTextEdit*>();
+    const QString before = notes->toPlainText();
+    notes->setFocus();
+    QTest::keyClick(notes, Qt::Key_Tab);
+    QCOMPARE(notes->toPlainText(), before);
+  }
+
   void notesTypedJustBeforeLeavingAreKept() {
     type(store_.runs.whole, QStringLiteral("the baseline"));
     type(store_.runs.failed, QStringLiteral("lr too high"));
