@@ -171,7 +171,8 @@ int tokenize_corpus(const RecipeOptions& options, int jobs) {
   if (!parsed.recipe.data.tokenizer.empty()) {
     const auto tokenizer = data::load_tokenizer(data::tokenizer_of(parsed.recipe.data));
     if (!tokenizer) return bad_usage(tokenizer.error().message);
-    say(stderr, "{}\n", data::parting_of(*tokenizer));
+    if (const std::string parting = data::parting_of(*tokenizer); !parting.empty())
+      say(stderr, "{}\n", parting);
     for (const std::string& warning : data::warnings_of(*tokenizer)) say(stderr, "{}\n", warning);
   }
   const auto begin = Clock::now();

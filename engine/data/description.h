@@ -41,7 +41,7 @@ struct Description {
   std::vector<DescribedSource> sources;
   int64_t run_tokens = 0;  // that all steps read
   std::vector<DescribedSample> samples;
-  std::string parting = {};   // what parts documents; "": tokens of a file
+  std::string parting = {};   // what parts documents; "": nothing does
   bool first_of_run = false;  // they are what its first steps read; else the first of the texts
   std::vector<std::string> notes;  // what is worth saying: what is left out, what is too little
   Known known() const;

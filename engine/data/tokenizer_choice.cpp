@@ -59,7 +59,7 @@ std::string parting_of(const Tokenizer& tokenizer) {
     return fmt::format("Each document begins with {} and ends with {}.", before, after);
   if (!before.empty()) return fmt::format("Each document begins with {}.", before);
   if (!after.empty()) return fmt::format("Each document ends with {}.", after);
-  return "Nothing parts documents.";
+  return "";
 }
 
 std::vector<std::string> warnings_of(const Tokenizer& tokenizer) {

@@ -27,7 +27,7 @@ Result<Tokenizer> load_tokenizer(const TokenizerChoice& choice);
 /// tokens has another record.
 nlohmann::ordered_json record_of(const TokenizerChoice& choice);
 
-/// "Each document ends with </s>."
+/// "Each document ends with </s>."; empty where nothing parts documents.
 std::string parting_of(const Tokenizer& tokenizer);
 
 /// What a user should know before training: that nothing parts documents, and the tokenizer's

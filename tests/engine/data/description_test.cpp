@@ -103,7 +103,7 @@ class DescriptionTest : public QObject {
     QCOMPARE(told(recipe).parting, std::string("Each document ends with <|end_of_text|>."));
     recipe.data.eos = "none";
     const Description description = description_from(to_json(told(recipe)));
-    QCOMPARE(description.parting, std::string("Nothing parts documents."));
+    QCOMPARE(description.parting, std::string());
     QCOMPARE(description.notes,
              std::vector<std::string>{"Nothing parts documents: neither the tokenizer's files nor "
                                       "data.bos and data.eos name a token for it."});
