@@ -3,7 +3,6 @@
 #include <QDragEnterEvent>
 #include <QHeaderView>
 #include <QMenu>
-#include <QStyle>
 #include <utility>
 
 #include "gui/format.h"
@@ -19,28 +18,6 @@
 
 namespace heddle::gui {
 namespace {
-
-constexpr int kTypingMilliseconds = 150, kPauseMilliseconds = 700;
-
-/// The columns of a filter's keys that the table does not have, by the store's full names. A key
-/// may be the last part of a name: "lr" is "recipe.optimizer.lr".
-using Columns = std::map<QString, RunsModel::Values>;
-
-Result<Columns> readColumns(storage::Reader& reader, const QStringList& keys) {
-  const auto names = reader.columns();
-  if (!names) return fail(names);
-  Columns columns;
-  for (const QString& key : keys) {
-    const std::string tail = ("." + key).toStdString();
-    for (const std::string& name : *names) {
-      if (name != tail.substr(1) && !name.ends_with(tail)) continue;
-      auto column = reader.column(name);
-      if (!column) return fail(column);
-      columns[key].merge(*column);
-    }
-  }
-  return columns;
-}
 
 /// What became of the wish to stop some runs.
 struct Stopping {
@@ -59,7 +36,6 @@ void allow(QAction* action, const QString& text, const QString& reason) {
 RunsPage::RunsPage(Session& session, QWidget* parent)
     : Page(session, parent),
       reading_(session.readingThread(), this),
-      columns_(session.readingThread(), this),
       stopping_(session.workingThreads(), this),
       exporting_(session.workingThreads(), this),
       converting_(session.workingThreads(), this),
@@ -104,8 +80,6 @@ RunsPage::RunsPage(Session& session, QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(stack_, 1);
   layout->addWidget(drawer_);
-  typing_.setSingleShot(true);
-  connect(&typing_, &QTimer::timeout, this, &RunsPage::applyFilter);
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     if (drawer_->run() > 0) drawer_->showRun(drawer_->run());
   });
@@ -170,31 +144,11 @@ void RunsPage::makeActions() {
 
 QWidget* RunsPage::makeTable() {
   auto* whole = new QWidget;
-  filter_ = new SearchField(tr("Filter: a word, state:done, lr>1e-4, created>yesterday …"),
-                            QStringLiteral("filter"));
-  filter_->setObjectName(QStringLiteral("filter"));
-  filter_->setProperty("role", "mono");
-  filter_->setMaximumWidth(640);
-  filter_->setToolTip(
-      tr("Words: debug, \"two words\"\n"
-         "Columns: state:done, steps>1k, loss=nan, memory<2 GiB, duration>2 h, created>yesterday\n"
-         "Any key of recipe, environment or results: lr>1e-4, wrapping.mode=none\n"
-         "All must hold; “or” begins other conditions"));
-  filterNote_ = new ElidedLabel({}, "error");
-  filterNote_->setObjectName(QStringLiteral("filterNote"));
-  connect(filter_, &QLineEdit::textChanged, this, [this] {
-    goesOn_ = true;
-    typing_.start(kTypingMilliseconds);
-  });
-  auto* top = new QHBoxLayout;
-  top->setSpacing(12);
-  top->addWidget(filter_, 1);
-  filterNote_->hide();
-  top->addWidget(filterNote_, 1);
-  top->addStretch(0);
+  filter_ = new FilterBar(session(), model_);
+  connect(filter_, &FilterBar::wanted, this, &RunsPage::applyFilter);
   spared_ = linkButton({});
   spared_->setObjectName(QStringLiteral("sparedColumns"));
-  top->addWidget(spared_);
+  filter_->addRight(spared_);
 
   table_ = new RunsTable;
   table_->setObjectName(QStringLiteral("runs"));
@@ -260,7 +214,7 @@ QWidget* RunsPage::makeTable() {
   auto* layout = new QVBoxLayout(whole);
   layout->setContentsMargins(metric::edge, metric::group, metric::edge, metric::group);
   layout->setSpacing(12);
-  layout->addLayout(top);
+  layout->addWidget(filter_);
   layout->addWidget(card, 1);
   return whole;
 }
@@ -347,8 +301,8 @@ void RunsPage::showRuns(const QList<qint64>& runs) {
 }
 
 bool RunsPage::isReady() const {
-  return !reading_.running() && !columns_.running() && !checking_.running() &&
-         !typing_.isActive() && wanted_.isEmpty() && drawer_->isReady();
+  return !reading_.running() && filter_->isReady() && !checking_.running() && wanted_.isEmpty() &&
+         drawer_->isReady();
 }
 
 QList<NamedRun> RunsPage::named(const QList<qint64>& runs) const {
@@ -435,36 +389,12 @@ void RunsPage::checkWeights() {
       });
 }
 
-void RunsPage::applyFilter() {
-  RunFilter filter(filter_->text());
-  // Who is still typing "loss<" is told a little later that a value is missing.
+void RunsPage::applyFilter(const RunFilter& filter) {
+  selection_->keepOver([&] { proxy_.setFilter(filter); });
   const auto& problem = filter.problem();
-  if (problem && problem->at + problem->length == filter_->text().size() &&
-      std::exchange(goesOn_, false))
-    return typing_.start(kPauseMilliseconds);
-  QStringList missing;
-  for (const QString& key : filter.keys())
-    if (!isColumn(key)) missing.append(key);
-  const auto apply = [this](const RunFilter& wanted) {
-    selection_->keepOver([&] { proxy_.setFilter(wanted); });
-    showProblem();
-    Q_EMIT headerChanged();
-  };
-  if (missing.isEmpty() || filter.problem()) {
-    columns_.drop();
-    return apply(filter);
-  }
-  session().read(
-      columns_, [missing](storage::Reader& reader) { return readColumns(reader, missing); },
-      [this, filter, missing, apply](Result<Columns> columns) {
-        if (!columns) return say(QString::fromStdString(columns.error().message), Tone::bad);
-        RunFilter known = filter;
-        for (const QString& key : missing) {
-          if (!columns->contains(key)) known.refuse(key, tr("no run has %1").arg(key));
-          model_.setValues(key, (*columns)[key]);
-        }
-        apply(known);
-      });
+  table_->setEmptyText(problem ? tr("The filter is not understood: %1").arg(problem->text)
+                               : tr("No run matches the filter"));
+  Q_EMIT headerChanged();
 }
 
 /// That there are columns which the window is too narrow for.
@@ -474,18 +404,6 @@ void RunsPage::showSpared() {
   spared_->setText(tr("%1 hidden").arg(format::plural(names.size(), tr("column"))));
   spared_->setToolTip(
       tr("No room for %1. A click lists all columns.").arg(names.join(QStringLiteral(", "))));
-}
-
-/// What of the filter is not understood, in the field and beside it.
-void RunsPage::showProblem() {
-  const auto& problem = proxy_.filter().problem();
-  filter_->mark(problem ? problem->at : 0, problem ? problem->length : 0);
-  filter_->setProperty("invalid", problem.has_value());
-  filter_->style()->polish(filter_);
-  filterNote_->setFullText(problem ? problem->text : QString());
-  filterNote_->setVisible(problem.has_value());
-  table_->setEmptyText(problem ? tr("The filter is not understood: %1").arg(problem->text)
-                               : tr("No run matches the filter"));
 }
 
 bool RunsPage::eventFilter(QObject*, QEvent* event) {

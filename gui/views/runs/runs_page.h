@@ -3,11 +3,11 @@
 #pragma once
 
 #include <QStackedWidget>
-#include <QTimer>
 
 #include "gui/page.h"
 #include "gui/session.h"
 #include "gui/views/lineage/run_asking.h"
+#include "gui/views/runs/filter_bar.h"
 #include "gui/views/runs/run_columns.h"
 #include "gui/views/runs/run_delegate.h"
 #include "gui/views/runs/run_drawer.h"
@@ -16,7 +16,6 @@
 #include "gui/views/runs/run_trash.h"
 #include "gui/views/runs/runs_table.h"
 #include "gui/widgets/empty_state.h"
-#include "gui/widgets/search_field.h"
 #include "gui/widgets/segment.h"
 
 namespace heddle::gui {
@@ -60,8 +59,7 @@ class RunsPage : public Page {
   };
   void setRows(Rows rows);
   void showTrash(bool trash);
-  void applyFilter();
-  void showProblem();
+  void applyFilter(const RunFilter& filter);
   void showSpared();
   void selectionChanged();
   void describeActions();
@@ -79,7 +77,6 @@ class RunsPage : public Page {
   void say(const QString& text, Tone tone) { Q_EMIT session().message(text, tone); }
 
   Job reading_;
-  Job columns_;
   // One each: a newer task of a job hides what became of the one before.
   RunAsking* asking_ = nullptr;
   Job stopping_;
@@ -88,10 +85,7 @@ class RunsPage : public Page {
   Job checking_;
   RunsModel model_;
   RunsProxy proxy_{model_};
-  SearchField* filter_;
-  QTimer typing_;
-  bool goesOn_ = false;  // the filter may still be typed
-  ElidedLabel* filterNote_;
+  FilterBar* filter_;
   QPushButton* spared_;
   Segment* where_;  // runs or trash
   RunsTable* table_;
