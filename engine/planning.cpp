@@ -98,8 +98,9 @@ recipe::Parsed Planning::read(const PlanRequest& request) {
   if (const auto words = vocabulary(named))
     recipe.model.vocab_size = *words;
   else if (data.tokenizer.empty())
-    parsed.faults.push_back(fault_at(parsed, "data.tokenizer", words.error().message,
-                                     "a tokenizer.json, or model.vocab_size"));
+    parsed.faults.push_back(fault_at(parsed, "model.vocab_size",
+                                     "0 takes the tokenizer's, and data.tokenizer names none",
+                                     "1 or more, or a tokenizer.json in data.tokenizer"));
   else
     parsed.faults.push_back(recipe::fault_of(parsed, words.error().message));
   return parsed;

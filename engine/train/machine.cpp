@@ -61,6 +61,7 @@ Machine of_catalogue(const hardware::Entry& entry, const recipe::Recipe& recipe,
   machine.node_devices = entry.node.devices;
   machine.eight_bits = machine.rates.device->float8 != cost::Float8::none;
   machine.limit_bytes = static_cast<int64_t>(entry.device.memory_gib.value * kGiB);
+  if (executor == cost::Executor::heddle) machine.rates.device_bytes = machine.limit_bytes;
   machine.rates.process_bytes =
       static_cast<int64_t>((entry.device.context_gib.value +
                             (recipe.hardware.ranks > 1 ? entry.node.buffers_gib.value : 0.0)) *

@@ -49,6 +49,22 @@ class PredictTest : public QObject {
     QVERIFY(static_cast<double>(sent(all)) > 6 * once);
   }
 
+  // Where a bucket a layer fits, so does the wrapping that the plan chooses.
+  void automatic_wrapping_keeps_to_the_devices_memory() {
+    const auto peak = [](const char* mode) {
+      const recipe::Parsed parsed = checkpoint::load_recipe(
+          "[model]\npreset = \"llama3-8b\"\n[data]\ntoken_ids = \"none\"\n", "test.toml",
+          {"hardware.name=\"h100-sxm\"", "hardware.ranks=2",
+           std::string("wrapping.mode=\"") + mode + "\""});
+      const auto document = train::predict(parsed.recipe, {});
+      if (!document) qFatal("%s", document.error().message.c_str());
+      if (document->peak_bytes > document->limit_bytes) qWarning("%s does not fit", mode);
+      return document->peak_bytes - document->limit_bytes;
+    };
+    QVERIFY(peak("layers") <= 0);
+    QVERIFY(peak("auto") <= 0);
+  }
+
   void parts_are_the_whole_data() {
     QTest::addColumn<QStringList>("sets");
     QTest::addColumn<QString>("more");
