@@ -89,9 +89,9 @@ QList<int> RunSlots::of(const QList<qint64>& runs) {
     found.append(keeps ? *known : -1);
     if (keeps) taken.insert(*known);
   }
+  int slot = 0;
   for (qsizetype i = 0; i < runs.size(); ++i) {
     if (found[i] >= 0) continue;
-    int slot = 0;
     while (taken.contains(slot)) ++slot;
     taken.insert(slot);
     known_[runs[i]] = found[i] = slot;

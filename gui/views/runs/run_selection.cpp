@@ -1,6 +1,5 @@
 #include "gui/views/runs/run_selection.h"
 
-#include <QHash>
 #include <algorithm>
 #include <utility>
 
@@ -41,14 +40,11 @@ void RunSelection::keepOver(const std::function<void()>& change) {
   keeping_ = true;
   change();
   hidden_.clear();
-  QHash<qint64, int> rowOf;
-  if (!before.isEmpty())
-    for (int row = 0; row < model_.rowCount(); ++row) rowOf.insert(model_.row(row).summary.id, row);
   QList<int> seen;
   for (const qint64 run : before) {
-    const auto row = rowOf.constFind(run);
-    if (row == rowOf.constEnd()) continue;
-    const QModelIndex index = proxy_.mapFromSource(model_.index(*row, 0));
+    const int row = model_.indexOf(run);
+    if (row < 0) continue;
+    const QModelIndex index = proxy_.mapFromSource(model_.index(row, 0));
     if (index.isValid())
       seen.append(index.row());
     else

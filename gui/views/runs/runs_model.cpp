@@ -138,13 +138,9 @@ void RunsModel::setRows(std::vector<RunRow> rows) {
     rows_.insert(rows_.begin() + at, std::move(rows[i]));
     endInsertRows();
   }
+  rowOf_.clear();
+  for (int i = 0; i < rowCount(); ++i) rowOf_.insert(row(i).summary.id, i);
   if (!rows_.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
-}
-
-int RunsModel::indexOf(storage::RunId run) const {
-  for (size_t i = 0; i < rows_.size(); ++i)
-    if (rows_[i].summary.id == run) return static_cast<int>(i);
-  return -1;
 }
 
 void RunsModel::setValues(const QString& key, Values values) {

@@ -45,7 +45,7 @@ class RunsModel : public QAbstractTableModel {
   /// Takes in a new reading: rows that stay keep their index, so that selections live on.
   void setRows(std::vector<RunRow> rows);
   const RunRow& row(int row) const { return rows_[static_cast<size_t>(row)]; }
-  int indexOf(storage::RunId run) const;  // -1: not there
+  int indexOf(storage::RunId run) const { return rowOf_.value(run, -1); }  // -1: not there
 
   /// Values of a key that is no column of the table, for filters.
   void setValues(const QString& key, Values values);
@@ -59,6 +59,7 @@ class RunsModel : public QAbstractTableModel {
 
  private:
   std::vector<RunRow> rows_;
+  QHash<storage::RunId, int> rowOf_;
   QHash<QString, Values> values_;
 };
 
