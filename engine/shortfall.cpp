@@ -106,7 +106,7 @@ class Finder {
   /// remedy.
   bool is_known(const Change& change, const recipe::Recipe& recipe) {
     const auto holds = [&](const plan::Variant& closed) {
-      return (change.ranks == 0) == (closed.ranks == recipe_.hardware.ranks) &&
+      return (closed.ranks == recipe_.hardware.ranks || closed.ranks == change.ranks) &&
              std::ranges::all_of(closed.sets, [&](const std::string& set) {
                return std::ranges::find(change.sets, set) != change.sets.end();
              });

@@ -49,6 +49,7 @@ void keep_layers(const Choice& layout, int64_t layers, double limit, const Tried
 
 void search_budget(const Choice& layout, int64_t layers, int64_t limit, const PlanLayout& plan) {
   constexpr double kStep = 0.01;
+  constexpr int64_t kManyLayers = 64;  // whose plans take longer
   const auto without = plan(with_mode(layout, RecomputeMode::none));
   if (!without || without->fits) return;
   const auto all = plan(with_mode(layout, RecomputeMode::full));
@@ -56,7 +57,8 @@ void search_budget(const Choice& layout, int64_t layers, int64_t limit, const Pl
   const Tried full{0, bytes_of(*all)}, none{1, bytes_of(*without)};
   const auto room = static_cast<double>(limit);
   Tried low = full, high = none;
-  for (int tries = 5; tries > 0 && high.budget - low.budget > 1.5 * kStep; --tries) {
+  for (int tries = layers > kManyLayers ? 3 : 5;
+       tries > 0 && high.budget - low.budget > 1.5 * kStep; --tries) {
     const double share = (room - low.bytes) / std::max(high.bytes - low.bytes, 1.0);
     const double budget = std::clamp(cut(std::lerp(low.budget, high.budget, share), kStep),
                                      low.budget + kStep, high.budget - kStep);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 namespace heddle::search {
@@ -40,6 +41,13 @@ std::vector<Family> families_of(const std::vector<Rated>& rated, int64_t limit) 
   }
   for (Family& family : families) family.promise = promise_of(family.ways, limit);
   std::ranges::stable_sort(families, {}, &Family::promise);
+  std::set<std::string> cuts;
+  std::erase_if(families, [&](const Family& family) {
+    Choice alike = family.layout;
+    alike.dp_replicate = alike.dp_shard = alike.micro_batches = 1;
+    alike.reshard = true;
+    return !cuts.insert(words_of(alike)).second;
+  });
   return families;
 }
 

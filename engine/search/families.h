@@ -21,7 +21,9 @@ struct Family {
   double promise = 0;       // seconds of a step that spends the memory; infinity: nothing fits
 };
 
-/// The most promising first. `limit`: bytes of a rank; 0: none.
+/// The most promising first. Of those that cut layers and batches alike, and differ in how ranks
+/// share parameters, the most promising alone: what recomputation gains is the same in all of them.
+/// `limit`: bytes of a rank; 0: none.
 std::vector<Family> families_of(const std::vector<Rated>& rated, int64_t limit);
 
 }  // namespace heddle::search

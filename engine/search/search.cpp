@@ -29,9 +29,8 @@ constexpr size_t kLeastPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
 constexpr double kPromiseIsOff = 0.9;
-constexpr size_t kRefined = 8;        // families, the most promising first
+constexpr size_t kLeastRefined = 16;  // plans that spend memory on keeping what is recomputed
 constexpr size_t kInputsKept = 3;     // layouts that are tried so
-constexpr size_t kPlansABudget = 25;  // a layout with a budget is planned that many times in it
 constexpr double kSlowest = 2;        // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
 constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
@@ -123,11 +122,13 @@ class Search {
       if (hooks_.cancelled()) return false;
       plan_obvious(obvious);
     }
-    const size_t spread = to_plan_ / 4, refined = to_plan_ / 3;
-    if (!plan_fastest(to_plan_ - spread - refined)) return false;
+    const size_t spread = to_plan_ / 4, fastest = to_plan_ - spread - to_plan_ / 6,
+                 refined = std::max(to_plan_ / 2, kLeastRefined);
+    to_plan_ = fastest + refined + spread;
+    if (!plan_fastest(fastest)) return false;
     if (!refine_best(refined)) return false;
     keep_inputs();
-    if (!plan_spread(to_plan_)) return false;
+    if (!plan_spread(planned_.size() + spread)) return false;
     // All may be too large by their bounds: what lacks least is worth knowing.
     for (const Rated& rated : rated_) {
       if (!planned_.empty() || hooks_.cancelled()) break;
@@ -189,17 +190,13 @@ class Search {
   bool refine_best(size_t most) {
     if (result_.limit_bytes == 0) return true;
     const size_t until = planned_.size() + most;
-    size_t refined = 0, budgets = std::max<size_t>(to_plan_ / kPlansABudget, 1);
     for (const Family& family : families_of(rated_, result_.limit_bytes)) {
-      if (refined++ == kRefined || planned_.size() >= until) break;
       if (hooks_.cancelled()) return false;
-      if (!std::isfinite(family.promise)) break;
+      if (planned_.size() >= until || !std::isfinite(family.promise)) break;
       if (best_ && kPromiseIsOff * family.promise >= *best_) break;
-      spend_memory(family);
-      if (budgets == 0) continue;
-      if (hooks_.cancelled()) return false;
-      --budgets;
       spend_by_budget(family);
+      if (hooks_.cancelled()) return false;
+      spend_memory(family);
     }
     return true;
   }
