@@ -308,7 +308,7 @@ class DocumentsTest : public QObject {
     row("by name", "a.json", "messages", "messages",
         R"([{"messages": [{"content": "Hi", "role": "user"}], "score": NaN}])");
     row("as text", "a.jsonl", "messages", "messages",
-        R"({"messages": "[{\"role\": \"user\", \"content\": \"Hi\"}]"})");
+        R"({"messages": "[{\u0022role\u0022: \u0022user\u0022, \u0022content\u0022: \u0022Hi\u0022}]"})");
     row("as Python prints it", "a.jsonl", "text", "text",
         R"({"text": "[{'content': 'Hi', 'role': 'user'}]"})");
     row("plain text of JSON", "a.txt", "text", "",
@@ -332,9 +332,9 @@ class DocumentsTest : public QObject {
   void textsThatOnlyLookLikeChats() {
     put("a.jsonl", R"({"text": "role: user", "messages": [{"role": "user", "content": "Hi"}]})"
                    "\n"
-                   R"({"text": "[{\"content\": 1}]"})"
+                   R"({"text": "[{\u0022content\u0022: 1}]"})"
                    "\n"
-                   R"({"text": "[[\"role\"]] messages"})");
+                   R"({"text": "[[\u0022role\u0022]] messages"})");
     QCOMPARE(documents({path("a.jsonl")}),
              QString("[role: user][[{\"content\": 1}]][[[\"role\"]] messages]"));
   }
