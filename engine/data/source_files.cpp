@@ -103,7 +103,7 @@ class Folder {
     const auto say = [&](const LeftOut& what, std::string_view why) {
       if (what.count > 0) words.push_back(fmt::format("{} {}: {}", what.count, why, what.names()));
     };
-    say(others_, fmt::format("not {}", kValid));
+    say(others_, "of another kind");
     say(hidden_, "hidden, read where named");
     say(links_, fmt::format("link{} out of it, followed where named, also by a pattern",
                             links_.count == 1 ? "" : "s"));

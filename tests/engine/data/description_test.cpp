@@ -115,7 +115,7 @@ class DescriptionTest : public QObject {
     put("few/notes.md", "none");
     const Description few = told(recipe_of("text = [\"" + at("few") + "\"]", "few cache"));
     QCOMPARE(few.notes.size(), size_t{2});
-    QVERIFY2(few.notes[0].find("few: left out: 1 not .txt") != std::string::npos &&
+    QVERIFY2(few.notes[0].find("few: left out: 1 of another kind: notes.md") != std::string::npos &&
                  few.notes[0].find("; 1 hidden, read where named: .hidden") != std::string::npos,
              few.notes[0].c_str());
     QVERIFY2(few.notes[1].find(", fewer than the 8 that a step reads (training.global_batch)") !=
