@@ -300,7 +300,7 @@ class WindowTest : public QObject {
     auto* toast = window_->findChild<QFrame*>(QStringLiteral("toast"));
     QVERIFY(toast);
     QVERIFY(toast->findChildren<QLabel*>().last()->text().contains(
-        QStringLiteral("/no/such/recipe.toml cannot be read")));
+        QStringLiteral("/no/such/recipe.toml: cannot be read")));
   }
 
   void messagesAreOfASubjectAndGoAndAreKept() {
