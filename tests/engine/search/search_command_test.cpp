@@ -59,7 +59,7 @@ class SearchCommandTest : public QObject {
                              "/dev/null"});
     QVERIFY(process.waitForFinished(240000));
     const QByteArray shown = process.readAllStandardOutput();
-    QVERIFY2(shown.contains(" planned\x1b[K") && shown.contains("\r"), shown.constData());
+    QVERIFY2(shown.contains(" planned") && shown.contains("\x1b[K\r"), shown.constData());
     QVERIFY2(!shown.contains("\\u000d"), shown.constData());
   }
 
