@@ -51,12 +51,13 @@ std::optional<std::string> chat_column(const parquet::SchemaDescriptor& schema) 
 Result<int> find_column(const parquet::SchemaDescriptor& schema, const std::string& name) {
   const int found = schema.ColumnIndex(name);
   if (found < 0) {
-    if (const auto chat = chat_column(schema)) return fail("has {}", chat_words(*chat));
     std::string names;
     for (int i = 0; i < std::min(schema.num_columns(), kNamedColumns); ++i)
       names += (i == 0 ? "" : ", ") + schema.Column(i)->path()->ToDotString();
-    return fail("has no column \"{}\"; valid for data.field: {}{}", name, names,
-                schema.num_columns() > kNamedColumns ? ", …" : "");
+    if (schema.num_columns() > kNamedColumns) names += ", …";
+    if (const auto chat = chat_column(schema))
+      return fail("{}, or data.field of: {}", chat_words(*chat), names);
+    return fail("has no column \"{}\"; valid for data.field: {}", name, names);
   }
   const parquet::ColumnDescriptor& column = *schema.Column(found);
   if (column.max_repetition_level() > 0)

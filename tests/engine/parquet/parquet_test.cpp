@@ -154,6 +154,24 @@ class ParquetTest : public QObject {
                                              "data.field: url, body, meta.title"));
   }
 
+  void chatsAreNamedAsSuch() {
+    Written how;
+    const auto message =
+        GroupNode::Make("element", Repetition::OPTIONAL, {text_node("role"), text_node("content")});
+    how.columns = {text_node("prompt"),
+                   GroupNode::Make("messages", Repetition::OPTIONAL,
+                                   {GroupNode::Make("list", Repetition::REPEATED, {message})},
+                                   parquet::LogicalType::List())};
+    write_parquet(path("a.parquet"), {"x"}, how);
+    for (const char* field : {"text", "messages"})
+      QCOMPARE(documents("a.parquet", field),
+               QString("F/a.parquet: a chat (a list of messages in \"messages\"), which cannot be "
+                       "trained on yet; valid: each chat as one text, as the model's chat template "
+                       "writes it, or data.field of: prompt, messages.list.element.role, "
+                       "messages.list.element.content"));
+    QCOMPARE(documents("a.parquet", "prompt"), QString("[x]"));
+  }
+
   void columnsThatAreNoText() {
     Written how;
     how.columns = {
