@@ -30,7 +30,7 @@ struct Block {
   double seconds = 0;     // of its compute, and of what each node of it waits for
   double until_sent = 0;  // when the neighbouring stage's part of it is there; 0: nothing is sent
   double compute = 0;
-  double weights = 0;                  // of `compute`: what leads to weight gradients alone
+  double weights = 0;                  // of `seconds`: what leads to weight gradients alone
   double end = 0;                      // of its last node in the simulated step
   std::vector<telemetry::Span> spans;  // from the block's begin
 };
@@ -72,7 +72,7 @@ class KindMaker {
     kind.micro_batches = std::min(kPlanned, recipe_.micro_batches());
     recipe::Recipe few = recipe_;
     few.parallelism.stage_layers = pp > 1 ? layout_.stage_layers() : std::vector<int64_t>{};
-    few.parallelism.pp_schedule = recipe::PipelineSchedule::gpipe;
+    all_forward_first(few);
     const int64_t rank = pipeline_rank * (recipe_.hardware.ranks / pp);
     const auto capture = [&](const recipe::Recipe& of, Work work) {
       auto captured = options_.capture(of, work);
@@ -97,6 +97,18 @@ class KindMaker {
   }
 
  private:
+  /// Every block by itself. Zero-bubble, with room for all of them, puts no weight gradient off
+  /// beyond its own micro-batch, but does gather again for it.
+  void all_forward_first(recipe::Recipe& few) const {
+    recipe::Parallelism& p = few.parallelism;
+    const bool splits = p.pp_schedule == recipe::PipelineSchedule::zero_bubble;
+    if (splits && layout_.stages() == p.pp) {
+      p.zero_bubble_limit = 2 * p.pp + kPlanned;
+    } else {
+      p.pp_schedule = recipe::PipelineSchedule::gpipe;
+    }
+  }
+
   /// How often what was planned for a micro-batch comes to pass in the whole step.
   int64_t times(const Kind& kind, const graph::Node& node) const {
     if (node.phase == graph::Phase::optimizer) return 1;
@@ -147,7 +159,7 @@ class KindMaker {
       Block& block = kind.blocks[block_key(node)];
       block.seconds += with_wait;
       block.compute += seconds;
-      if (node.weights_only) block.weights += seconds;
+      if (node.weights_only) block.weights += with_wait;
       block.end = before;
     }
     kind.tail += step.step_seconds - before;
