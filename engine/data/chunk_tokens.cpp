@@ -17,7 +17,7 @@ Result<ChunkTokens> tokens_of(const Chunk& chunk, const DocumentChoice& choice,
   const auto take = [&](const DocumentPart& part) -> Result<> {
     if (!choice.takes(plain ? name : part.text)) return {};
     auto encoded = tokenizer.encode(part.text, !part.begins);
-    if (!encoded) return fail("{}: {}", chunk.file->path, encoded.error().message);
+    if (!encoded) return fail(encoded);
     if (part.begins) {
       ++tokens.documents;
       tokens.begins.push_back(ids.size());

@@ -62,7 +62,8 @@ Result<> check_plain(const Chunk& chunk) {
 Result<> for_each_document(const Chunk& chunk, const std::string& field, const DocumentSink& sink) {
   if (chunk.file->format.kind == TextKind::plain) {
     if (auto plain = check_plain(chunk); !plain) return plain;
-    return sink.take({chunk.bytes, chunk.begins, chunk.ends});
+    auto taken = sink.take({chunk.bytes, chunk.begins, chunk.ends});
+    return taken ? std::move(taken) : fail("{}: {}", chunk.file->path, taken.error().message);
   }
   std::string_view rest = chunk.bytes;
   for (uint64_t number = chunk.place.line; !rest.empty(); ++number) {
@@ -74,7 +75,8 @@ Result<> for_each_document(const Chunk& chunk, const std::string& field, const D
       sink.skip(complaint(*chunk.file, number, text.error().message));
       continue;
     }
-    if (auto taken = sink.take({*text, true, true}); !taken) return taken;
+    if (auto taken = sink.take({*text, true, true}); !taken)
+      sink.skip(complaint(*chunk.file, number, taken.error().message));
   }
   return {};
 }

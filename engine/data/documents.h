@@ -18,7 +18,7 @@ struct DocumentPart {
 };
 
 struct DocumentSink {
-  /// An error ends the reading.
+  /// Where it fails, a line is skipped; plain text is read no further.
   std::function<Result<>(const DocumentPart&)> take;
   /// Of a document that cannot be read: "FILE:LINE: why", of Parquet "FILE: row N: why".
   std::function<void(std::string complaint)> skip;

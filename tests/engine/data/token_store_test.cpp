@@ -162,6 +162,20 @@ class TokenStoreTest : public QObject {
     QCOMPARE(ids.join(' '), tokens);
   }
 
+  void aDocumentThatTheTokenizerGivesUpOnIsSkipped() {
+    std::string word;
+    for (int i = 0; i < 1'000'000; ++i) word += "est";  // merges join all of it
+    const auto origin = store_origin(data(
+        {put("a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"" + word + "\"}\n{\"text\": \"b\"}\n")}));
+    QCOMPARE(said(build_store(*origin, {.jobs = 1, .skip_limit = 0.5})), "done");
+    QCOMPARE(contents_of(*origin).ids, (Ids{4094, 64, 4095, 4094, 65, 4095}));
+    std::ifstream skipped(origin->folder() + "/skipped.txt");
+    const std::string line(std::istreambuf_iterator<char>(skipped), {});
+    QVERIFY2(line.find("a.jsonl:2: a word of 3000000 bytes") != std::string::npos, line.c_str());
+    QVERIFY(said(build_store(*store_origin(data({put("a.txt", word)})), {.jobs = 1}))
+                .contains("a.txt: a word of 3000000 bytes"));
+  }
+
   void aTokenizersOtherFilesMakeAnotherStore() {
     fs::create_directories(path("model"));
     fs::copy_file(kTokenizer, path("model/tokenizer.json"));
