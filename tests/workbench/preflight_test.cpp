@@ -2,11 +2,14 @@
 // on this machine as it is.
 #include "workbench/preflight.h"
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+#include <filesystem>
 #include <fstream>
 
 #include "engine/checkpoint/load_recipe.h"
+#include "workbench/inputs.h"
 
 using namespace heddle;
 using namespace heddle::workbench;
@@ -88,6 +91,25 @@ class PreflightTest : public QObject {
     const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 4\n"), on({host()}));
     QFile::remove(folder_.filePath("tokenizer_config.json"));
     QCOMPARE(line(found, "data"), std::string("pass data: 43 B, readable"));
+  }
+
+  /// Of a folder of texts what is read of it; with Megatron's ids the index that says where
+  /// documents begin.
+  void only_what_is_read_goes_to_a_host() {
+    QVERIFY(QDir(folder_.path()).mkpath("texts/.git"));
+    std::ofstream(path("texts/a.txt")) << "12345";
+    std::ofstream(path("texts/notes.md")) << "notes";
+    std::ofstream(path("texts/.git/b.txt")) << "hidden";
+    std::filesystem::create_symlink(path("corpus.txt"), path("texts/out.txt"));
+    recipe::Recipe recipe = load("llama3-debug", "[hardware]\nranks = 4\n").recipe;
+    recipe.data.text = {path("texts")};
+    recipe.data.tokenizer.clear();
+    QCOMPARE(bytes_of_inputs(recipe, {}).all, uint64_t{5});
+    std::ofstream(path("ids.bin")) << "1234";
+    std::ofstream(path("ids.idx")) << "123456";
+    recipe.data.text.clear();
+    recipe.data.token_ids = path("ids.bin");
+    QCOMPARE(bytes_of_inputs(recipe, {}).all, uint64_t{10});
   }
 
   void gpus_that_are_not_there() {
