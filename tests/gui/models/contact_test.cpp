@@ -68,7 +68,7 @@ class ContactTest : public QObject {
     const storage::RunSummary run = must(reader.run(id)).summary;
     const ContactLook alone = lookOf(must(readContacts(reader)).of(run), unixNow());
     QCOMPARE(alone.word, Word::unfollowed);
-    QCOMPARE(alone.text, QString("not being followed, last word 6 min ago"));
+    QCOMPARE(alone.text, QString("not being followed, last update 6 min ago"));
     {
       const auto lease = must(storage::Lease::acquire(path));
       QCOMPARE(lookOf(must(readContacts(reader)).of(run), unixNow()).word, Word::quiet);
