@@ -27,6 +27,11 @@ double unix_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+bool has_begun(const std::string& text) {
+  const size_t begin = text.find(kBegin);
+  return begin != std::string::npos && text.find('\n', begin) != std::string::npos;
+}
+
 /// Removes what came before the command's own output; gives its process group, or nothing when it
 /// has not begun.
 std::string cut_to_begin(std::string& text) {
@@ -234,15 +239,18 @@ class Exec {
 
   Result<Completed> complete() {
     if (!ssh_is_connected(session_)) return tl::unexpected(lost());
-    const std::string out = excerpt(completed_.out), err = excerpt(completed_.err);
-    if (cut_to_begin(completed_.out).empty() || cut_to_begin(completed_.err).empty()) {
-      const bool nothing = out.empty() && err.empty();
+    if (!has_begun(completed_.out) || !has_begun(completed_.err)) {
+      std::string said = excerpt(completed_.out) + excerpt(completed_.err);
+      while (!said.empty() && (said.back() == '\n' || said.back() == '.')) said.pop_back();
       return fail(
-          "{}: the login shell there did not run the command; it said: {}{}. Does a start-up file "
+          "{}: the login shell there did not run the command; it said: {}. Does a start-up file "
           "(~/.bashrc, ~/.zshenv …) end or replace it, as `exec zsh` does? Let it do so only where "
-          "there is a terminal: `[ -t 0 ] && exec zsh`",
-          host_name_, nothing ? "nothing" : out, err);
+          "there is a terminal: `[ -t 0 ] && exec zsh`. Or is the account made for something else "
+          "(its shell in /etc/passwd, ForceCommand of sshd_config)?",
+          host_name_, said.empty() ? "nothing" : said);
     }
+    cut_to_begin(completed_.out);
+    cut_to_begin(completed_.err);
     if (completed_.exit_code < 0) return fail("{}: the program gave no exit code", host_name_);
     return std::move(completed_);
   }
