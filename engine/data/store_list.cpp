@@ -69,7 +69,7 @@ Result<std::vector<StoredTokens>> stores_in(const std::string& cache) {
   std::vector<StoredTokens> stores;
   std::error_code error;
   if (!fs::exists(cache, error)) return stores;
-  if (auto safe = check_store(cache); !safe) return fail(safe);
+  if (auto safe = check_cache(cache); !safe) return fail(safe);
   for (auto entry = fs::directory_iterator(cache, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     if (!is_id(entry->path().filename().string())) continue;

@@ -134,9 +134,14 @@ Result<ShardHeader> read_shard_header(const std::string& path) {
   return header;
 }
 
-Result<> check_store(const std::string& folder) {
-  const auto safe = check_private_folder(folder);
+Result<> check_cache(const std::string& cache) {
+  const auto safe = check_private_folder(cache);
   return safe ? safe : fail("data.cache: {}", safe.error().message);
+}
+
+Result<> check_store(const std::string& folder) {
+  if (auto safe = check_cache(std::filesystem::path(folder).parent_path()); !safe) return safe;
+  return check_cache(folder);
 }
 
 Result<std::optional<StoreTotals>> read_totals(const std::string& folder) {

@@ -84,7 +84,9 @@ struct StoreTotals {
   int64_t bytes = 0;    // of text
 };
 
-/// Fails where somebody else could have put tokens there, or in the place of the cache.
+/// Fails where somebody else could have put stores there, or another folder in the cache's place.
+Result<> check_cache(const std::string& cache);
+/// The same of a store and of the cache that it is in.
 Result<> check_store(const std::string& folder);
 
 /// Nothing where the store is not whole yet. Errors as of check_store, too.

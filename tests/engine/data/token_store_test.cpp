@@ -104,7 +104,7 @@ class TokenStoreTest : public QObject {
     fs::create_directories(cache);
     QString reason;
     for (int files = 4; files < 64; ++files) {
-      const std::string options = "size=16m,nr_inodes=" + std::to_string(files);
+      const std::string options = "size=16m,mode=700,nr_inodes=" + std::to_string(files);
       if (mount("tmpfs", cache.c_str(), "tmpfs", 0, options.c_str()) != 0)
         QSKIP("no right to mount a tmpfs here");
       const auto unmount = qScopeGuard([&] { umount2(cache.c_str(), MNT_DETACH); });
@@ -403,6 +403,8 @@ class TokenStoreTest : public QObject {
              qPrintable(totals()));
     QCOMPARE(said(build_store(*origin, {})), totals());
     QCOMPARE(QString::fromStdString(TokenStore(*origin).await(1).error().message), totals());
+    fs::permissions(path("cache"), fs::perms(01777));
+    QVERIFY2(totals().startsWith("data.cache: others can write to "), qPrintable(totals()));
     fs::permissions(path("cache"), fs::perms(0700));
     fs::permissions(origin->folder(), fs::perms(0770));
     QVERIFY2(totals().startsWith("data.cache: others can write to "), qPrintable(totals()));
