@@ -85,7 +85,7 @@ class CatalogueTest : public QObject {
 
   // What ships was made from the files in resources.
   void it_is_what_resources_has() {
-    QCOMPARE(hardware::built_in().size(), size_t{7});
+    QCOMPARE(hardware::built_in().size(), size_t{8});
     for (const hardware::Source& source : hardware::built_in()) {
       QFile file(QString(HEDDLE_SOURCE_DIR) + "/" + QString::fromStdString(source.file));
       QVERIFY(file.open(QFile::ReadOnly));
