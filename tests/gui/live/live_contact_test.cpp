@@ -156,7 +156,7 @@ class LiveContactTest : public QObject {
     for (int64_t step = 3; step <= 6; ++step) first.step(step, 4);
     first.feed();
     QVERIFY(QTest::qWaitFor([&] { return banner->isVisible(); }, 20000));
-    QVERIFY2(banner->text().startsWith("A rank lags: rank 1 has not ended step 3, which others "),
+    QVERIFY2(banner->text().startsWith("A rank lags: rank 1 has not finished step 3; the others "),
              qPrintable(banner->text()));
   }
 };
