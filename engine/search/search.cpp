@@ -128,14 +128,23 @@ class Search {
     if (!plan_fastest(fastest)) return false;
     if (!refine_best(refined)) return false;
     keep_inputs();
-    if (!plan_spread(planned_.size() + spread)) return false;
-    // All may be too large by their bounds: what lacks least is worth knowing.
-    for (const Rated& rated : rated_) {
-      if (!planned_.empty() || hooks_.cancelled()) break;
-      plan(rated.choice);
-    }
+    if (!plan_spread(tried() + spread)) return false;
+    if (planned_.empty()) plan_leanest();
     return !hooks_.cancelled();
   }
+
+  /// All may be too large by their bounds, or refused: what lacks least is worth knowing.
+  void plan_leanest() {
+    std::vector<Rated> leanest = rated_;
+    std::ranges::stable_sort(leanest, {}, [](const Rated& rated) { return rated.estimate.bytes; });
+    for (size_t i = 0; i < std::min(leanest.size(), kLeastPlans); ++i) {
+      if (!planned_.empty() || hooks_.cancelled()) return;
+      plan(leanest[i].choice);
+    }
+  }
+
+  /// Layouts that were planned, or cannot be.
+  size_t tried() const { return planned_.size() + refusals_; }
 
   void plan_given() {
     if (given_.hardware.ranks != question_.ranks) return;
@@ -172,7 +181,7 @@ class Search {
   bool plan_fastest(size_t until) {
     for (const Rated& rated : rated_) {
       if (hooks_.cancelled()) return false;
-      if (planned_.size() >= until) break;
+      if (tried() >= until) break;
       if (hopeless(rated)) continue;
       plan(rated.choice);
     }
@@ -189,10 +198,10 @@ class Search {
 
   bool refine_best(size_t most) {
     if (result_.limit_bytes == 0) return true;
-    const size_t until = planned_.size() + most;
+    const size_t until = tried() + most;
     for (const Family& family : families_of(rated_, result_.limit_bytes)) {
       if (hooks_.cancelled()) return false;
-      if (planned_.size() >= until || !std::isfinite(family.promise)) break;
+      if (tried() >= until || !std::isfinite(family.promise)) break;
       if (best_ && kPromiseIsOff * family.promise >= *best_) break;
       spend_by_budget(family);
       if (hooks_.cancelled()) return false;
@@ -267,11 +276,11 @@ class Search {
       least = rated.estimate.bytes;
       front.push_back(&rated);
     }
-    const size_t room = until > planned_.size() ? until - planned_.size() : 0;
+    const size_t room = until > tried() ? until - tried() : 0;
     const size_t every = room == 0 ? 1 : front.size() / room + 1;
     for (size_t i = front.size(); i > 0; i -= std::min(i, every)) {
       if (hooks_.cancelled()) return false;
-      if (planned_.size() >= until) break;
+      if (tried() >= until) break;
       plan(front[i - 1]->choice);
     }
     return true;
@@ -290,7 +299,10 @@ class Search {
     } else {
       refused_ = resolved.faults.front().key + ": " + resolved.faults.front().what;
     }
-    if (!planned) return nullptr;
+    if (!planned) {
+      ++refusals_;
+      return nullptr;
+    }
     if (planned->found.fits && (!best_ || planned->found.step_seconds < *best_))
       best_ = planned->found.step_seconds;
     planned_.push_back(std::move(*planned));
@@ -374,6 +386,7 @@ class Search {
   std::vector<Planned> planned_;
   std::optional<double> best_;  // seconds of a step that fits
   std::string refused_;
+  size_t refusals_ = 0;
   size_t to_plan_ = 0;
   plan::SearchResult result_;
 };
