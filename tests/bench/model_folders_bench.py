@@ -12,6 +12,7 @@ the generation settings as the source has them; after `convert` alone the same l
 import argparse, json, os, shutil, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MARK = "---- next folder"
 SAMPLE = [{"role": "user", "content": "To be?"}, {"role": "assistant", "content": "Or not."}]
 CHATML = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] "
           "+ '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
@@ -225,13 +226,17 @@ def make(shape, folder):
 def look(folder):
     """Whatever transformers makes of a folder. Its warnings are on stderr."""
     import torch
+    import transformers
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
     logging.disable_progress_bar()
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    logging.warning_once.cache_clear()  # each folder is to bring its own
+    as_stored = {"dtype" if transformers.__version__ >= "5" else "torch_dtype": torch.float32}
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, **as_stored)
     ids = tokenizer("First Citizen: before we proceed", return_tensors="pt")["input_ids"]
     with torch.no_grad():
-        logits = model.to(torch.float32)(ids).logits
+        logits = model(ids).logits
     generation = model.generation_config.to_dict()
     generation.pop("transformers_version", None)
     names = ("bos_token", "eos_token", "pad_token", "unk_token")
@@ -244,10 +249,13 @@ def look(folder):
             "logits": [float(logits.double().sum()), float(logits.double().abs().max())]}
 
 
-def seen_by(python, folder):
-    done = subprocess.run([python, os.path.abspath(__file__), "--look", folder], capture_output=True, text=True)
-    found = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {}
-    return found, done.stderr.strip()
+def seen_by(python, folders):
+    """For each folder what `look` finds, and the lines of its warnings."""
+    done = subprocess.run([python, os.path.abspath(__file__), "--look", *folders], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    warnings = [set(text.split("\n")) - {""} for text in done.stderr.split(MARK + "\n")]
+    return zip(map(json.loads, done.stdout.splitlines()), warnings)
 
 
 def engine(build, *words):
@@ -285,10 +293,13 @@ def main():
     p.add_argument("--build", default=f"{ROOT}/build/release/bin")
     p.add_argument("--keep", help="an empty folder for all folders")
     p.add_argument("--only", help="a shape")
-    p.add_argument("--look", help=argparse.SUPPRESS)
+    p.add_argument("--look", nargs="+", help=argparse.SUPPRESS)
     a = p.parse_args()
+    for folder in a.look or []:
+        print(json.dumps(look(folder)), flush=True)
+        print(MARK, file=sys.stderr, flush=True)
     if a.look:
-        return print(json.dumps(look(a.look)))
+        return
     work = a.keep or tempfile.mkdtemp()
     missed = 0
     for name, shape in SHAPES.items():
@@ -304,22 +315,19 @@ def main():
         for version, python in (("5", sys.executable), ("4.51", a.older)):
             if not python:
                 continue
-            before, theirs = seen_by(python, source)
-            for kind, path in outputs.items():
-                after, warnings = seen_by(python, path)
-                wrong = [key for key in before if after.get(key) != before[key] and (key != "logits" or kind == "converted")]
-                if warnings and warnings != theirs:
+            *found, (before, theirs) = seen_by(python, [*outputs.values(), source])
+            for kind, (after, warnings) in zip(outputs, found):
+                wrong = [key for key in before if after[key] != before[key] and (key != "logits" or kind == "converted")]
+                if warnings - theirs:
                     wrong.append("warns")
-                missed += bool(wrong) or not before
+                missed += bool(wrong)
                 print(f"{name:<26} {version:<5} {kind:<10} {'the same' if not wrong else 'MISSED: ' + ', '.join(wrong)}"
-                      + (", and warns as the source does" if warnings and warnings == theirs else ""), flush=True)
+                      + (", and warns as the source does" if warnings & theirs else ""), flush=True)
                 for key in wrong:
                     if key in before:
-                        print(f"    {key}: {before[key]!r} became {after.get(key)!r}")
-                if warnings:
-                    print("    " + warnings.replace("\n", "\n    "))
-            if not before:
-                print(f"    the source: {theirs}")
+                        print(f"    {key}: {before[key]!r} became {after[key]!r}")
+                for line in sorted(warnings):
+                    print(f"    {line}")
     if not a.keep:
         shutil.rmtree(work)
     sys.exit(1 if missed else 0)
