@@ -33,6 +33,32 @@ class ReadOnlyTest : public QObject {
     Theme::install(Theme::Mode::dark);
   }
 
+  void in_a_read_only_place_it_is_shown() {
+    if (geteuid() != 0) QSKIP("mounting needs root");
+    const QString place = folder_.filePath("place");
+    QVERIFY(QDir().mkpath(place));
+    if (mount("tmpfs", place.toUtf8().constData(), "tmpfs", 0, "size=8m") != 0)
+      QSKIP("no right to mount a tmpfs here");
+    const auto unmount = qScopeGuard([&] { umount2(place.toUtf8().constData(), MNT_DETACH); });
+    QVERIFY(QFile::copy(QString::fromStdString(store()), place + "/copy.sqlite"));
+    QCOMPARE(mount("tmpfs", place.toUtf8().constData(), "tmpfs", MS_REMOUNT | MS_RDONLY, "size=8m"),
+             0);
+    Session session(place + "/copy.sqlite");
+    MainWindow window(session);
+    window.resize(1280, 800);
+    window.show();
+    session.start();
+    auto* link = window.findChild<QPushButton*>(QStringLiteral("readOnly"));
+    QTRY_VERIFY(link->isVisible());
+    // Nothing is offered: trust would change nothing.
+    QTRY_VERIFY(window.findChild<QFrame*>(QStringLiteral("toast")));
+    QVERIFY(!button(window));
+    window.showPage(QStringLiteral("runs"));
+    auto* table = window.currentPage()->findChild<QTableView*>();
+    QVERIFY(table);
+    QTRY_VERIFY(table->model()->rowCount() == 1);
+  }
+
   void it_can_be_trusted_after_the_message_has_gone() {
     Session session(QString::fromStdString(store()));
     MainWindow window(session);
@@ -58,32 +84,6 @@ class ReadOnlyTest : public QObject {
     session.keep(
         [&](workbench::Workbench& workbench) { return workbench.writer().trash(run_).get(); });
     QTRY_COMPARE(runs(), size_t{0});
-  }
-
-  void in_a_read_only_place_it_is_shown() {
-    if (geteuid() != 0) QSKIP("mounting needs root");
-    const QString place = folder_.filePath("place");
-    QVERIFY(QDir().mkpath(place));
-    if (mount("tmpfs", place.toUtf8().constData(), "tmpfs", 0, "size=8m") != 0)
-      QSKIP("no right to mount a tmpfs here");
-    const auto unmount = qScopeGuard([&] { umount2(place.toUtf8().constData(), MNT_DETACH); });
-    QVERIFY(QFile::copy(QString::fromStdString(store()), place + "/copy.sqlite"));
-    QCOMPARE(mount("tmpfs", place.toUtf8().constData(), "tmpfs", MS_REMOUNT | MS_RDONLY, "size=8m"),
-             0);
-    Session session(place + "/copy.sqlite");
-    MainWindow window(session);
-    window.resize(1280, 800);
-    window.show();
-    session.start();
-    auto* link = window.findChild<QPushButton*>(QStringLiteral("readOnly"));
-    QTRY_VERIFY(link->isVisible());
-    // Nothing is offered: trust would change nothing.
-    QTRY_VERIFY(window.findChild<QFrame*>(QStringLiteral("toast")));
-    QVERIFY(!button(window));
-    window.showPage(QStringLiteral("runs"));
-    auto* table = window.currentPage()->findChild<QTableView*>();
-    QVERIFY(table);
-    QTRY_VERIFY(table->model()->rowCount() == 1);
   }
 
  private:
