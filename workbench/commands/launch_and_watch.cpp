@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <utility>
 
 #include "base/say.h"
 #include "workbench/commands/command.h"
@@ -40,24 +41,21 @@ void stop_run(const std::string& store_path, const storage::CreatedRun& created)
 }  // namespace
 
 bool TerminalProgress::operator()(const std::string& what, uint64_t done, uint64_t total) {
-  const bool rewrites = isatty(STDERR_FILENO);
-  if (what != last_) {
-    if (rewrites && !last_.empty()) say(stderr, "\n");
-    say(stderr, "{}{}", what, rewrites ? "" : "\n");
-    last_ = what;
+  if (what != std::exchange(last_, what)) {
+    line_.end();
+    line_.show(what);
+    if (!isatty(STDERR_FILENO)) say(stderr, "{}\n", what);
   }
-  if (rewrites && total > 0) {
-    fmt::print(stderr, "\r{}: {} of {}\x1b[K", printable(what),
-               bytes_text(static_cast<double>(done)), bytes_text(static_cast<double>(total)));
-  }
-  fflush(stderr);
+  if (total > 0)
+    line_.show(fmt::format("{}: {} of {}", what, bytes_text(static_cast<double>(done)),
+                           bytes_text(static_cast<double>(total))));
   return true;
 }
 
 void TerminalProgress::operator()(const std::vector<Finding>& findings) {
   const std::string lines = lines_of(findings, probe::Status::warn);
   if (lines.empty()) return;
-  if (isatty(STDERR_FILENO) && !last_.empty()) say(stderr, "\n");
+  line_.end();
   say(stderr, "{}\n", lines);
   last_.clear();
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/progress_line.h"
 #include "workbench/launch.h"
 
 namespace heddle::workbench {
@@ -16,6 +17,7 @@ class TerminalProgress {
   void operator()(const std::vector<Finding>& findings);
 
  private:
+  ProgressLine line_;
   std::string last_;
 };
 
