@@ -184,7 +184,7 @@ class ComparePageTest : public QObject {
     QTRY_VERIFY(page.isReady());
     auto* table = page.findChild<DifferenceView*>();
     QCOMPARE(table->model()->rowCount(), 0);
-    QVERIFY(table->accessibleDescription().contains(QStringLiteral("add a run")));
+    QVERIFY(table->accessibleDescription().contains(QStringLiteral("add another above")));
     const QImage said = table->viewport()->grab().toImage();
     page.findChild<Segment*>(QStringLiteral("keys"))->setCurrent(1);
     QVERIFY(table->model()->rowCount() > 0);
@@ -240,7 +240,7 @@ class ComparePageTest : public QObject {
     QTRY_VERIFY(page.isReady());
     const auto closeButton = [&] {
       for (auto* button : page.findChildren<QToolButton*>())
-        if (button->accessibleName() == QStringLiteral("Take shakespeare-none out") &&
+        if (button->accessibleName() == QStringLiteral("Remove shakespeare-none") &&
             button->isVisible())
           return button;
       return static_cast<QToolButton*>(nullptr);
@@ -349,7 +349,7 @@ class ComparePageTest : public QObject {
     QCOMPARE(page.findChild<LineChart*>()->curves(), int(kMostCompared));
     auto* note = page.findChild<QLabel*>(QStringLiteral("tooMany"));
     QVERIFY(note->isVisible());
-    QVERIFY2(note->text().startsWith(QStringLiteral("43 runs are chosen and the first 40")),
+    QVERIFY2(note->text().startsWith(QStringLiteral("43 runs are chosen; only the first 40")),
              qPrintable(note->text()));
     // What is taken out makes room for the next.
     page.showRuns(many_.ids.mid(10));

@@ -125,7 +125,7 @@ class PlansTest : public QObject {
     auto* chips = window_->findChild<RunChips*>();
     QToolButton* takeOut = nullptr;
     for (auto* each : chips->findChildren<QToolButton*>())
-      if (each->accessibleName() == QStringLiteral("Take mine out")) takeOut = each;
+      if (each->accessibleName() == QStringLiteral("Remove mine")) takeOut = each;
     QVERIFY(takeOut);
     click(takeOut);
     settle();
