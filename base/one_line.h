@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-/// What is printable of the text (say.h), line ends and tabs spelled out too ("\n", "\t"): it takes
+/// The text made printable (say.h), with line ends and tabs spelled out ("\n", "\t"): it takes
 /// one line, and nothing in it is unseen. The same text where there is nothing to spell out.
 std::string one_line(std::string_view text);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What stands for data that a recipe does not name yet: planning reads none.
+/// Stand-ins for data that a recipe does not name yet: planning reads none.
 std::vector<std::string> stand_ins(const recipe::Data& data) {
   std::vector<std::string> sets;
   const bool named = !data.text.empty() || !data.mix.empty() || !data.token_ids.empty();

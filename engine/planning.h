@@ -37,7 +37,7 @@ using PlanAnswer = std::variant<plan::Document, std::vector<recipe::Fault>, Erro
 /// not captured again. One thread at a time.
 class Planning {
  public:
-  /// What `train` refuses is a fault here too, in the same words; but data may be missing as yet,
+  /// Reports all faults of `train` in the same words, but data may still be missing,
   /// and files that are named need not be there.
   /// `cancelled` is asked now and then; the error is train::kCancelled then.
   PlanAnswer answer(

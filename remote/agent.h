@@ -20,7 +20,7 @@ struct AgentKey {
   std::string comment;
 };
 
-/// Of $SSH_AUTH_SOCK. To be destroyed before the session is. Threads: one at a time.
+/// The agent at $SSH_AUTH_SOCK. Destroy it before the session. Threads: one at a time.
 class Agent {
  public:
   /// Until `deadline` it may answer.

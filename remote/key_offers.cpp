@@ -31,7 +31,7 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, error);
 }
 
-/// Of "ssh-ed25519 AAAA… comment".
+/// Reads "ssh-ed25519 AAAA… comment".
 std::string blob_of_line(const std::string& file) {
   if (!is_file(file)) return {};
   std::istringstream in(read_file(file, kMaxKeyFile).value_or(""));

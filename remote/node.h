@@ -37,7 +37,7 @@ struct Range {
   uint64_t max_bytes = 1 << 20;
 };
 
-/// What was learnt when the connection began.
+/// Facts learnt when the connection began.
 struct Greeting {
   std::chrono::milliseconds shell_start{0};  // how long the login shell takes to run a command
   double clock_ahead = 0;                    // seconds, of the node's clock; 0: none to be seen

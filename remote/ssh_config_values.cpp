@@ -15,7 +15,7 @@ const std::vector<std::string> kOneWord{"hostname",     "user",           "port"
                                         "identityfile", "identitiesonly", "hostkeyalias"};
 const std::vector<std::string> kWords{"userknownhostsfile", "globalknownhostsfile"};
 const std::vector<std::string> kWays{"proxyjump", "proxycommand"};
-// Of terminals, of forwarding, of other ways to log in than by key, of how long ssh waits. What
+// Options of terminals, forwarding, logins other than by key, and ssh's patience. What
 // decides about keys, addresses and ciphers is none of these.
 const std::vector<std::string> kIdle{"addkeystoagent",
                                      "batchmode",

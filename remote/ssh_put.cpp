@@ -58,7 +58,7 @@ while [ $# -ge 3 ]; do
   shift 3
 done)sh";
 
-// Of the file $1 removes the parts that nobody writes.
+// Removes the parts of the file $1 that nobody writes.
 constexpr const char* kSweep = R"sh(
 sweep() {
   for part in "$1".????????????????.part; do

@@ -34,7 +34,7 @@ constexpr milliseconds kRetryMost{15000};
 /// How often an answer of the hosts is written down: each costs a commit.
 constexpr double kNote = 2;  // seconds
 
-/// What the store knows of the clock of its first host.
+/// The first host's clock as the store knows it.
 double known_clock(const storage::RunDetail& run) {
   const auto found = run.environment.find(storage::kClockAhead);
   if (found == run.environment.end()) return 0;

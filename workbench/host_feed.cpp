@@ -18,7 +18,7 @@ constexpr uint64_t kPiece = 1 << 20;
 /// Of all logs at once: nothing counts before all of it has come, and a slow link brings this much
 /// well before the host is given up.
 constexpr uint64_t kAtOnce = 2 << 20;
-/// Of what is measured of a clock over a network, in seconds.
+/// The error of a clock that is measured over a network, in seconds.
 constexpr double kClockNoise = 1;
 
 }  // namespace

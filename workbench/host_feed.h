@@ -21,7 +21,7 @@ namespace heddle::workbench {
 
 class HostFeed {
  public:
-  /// Of the host `index` of the place. `clock_ahead`: as it was found earlier, see there.
+  /// Feeds from the place's host `index`. `clock_ahead`: as it was found earlier, see there.
   HostFeed(storage::Writer& writer, storage::RunId run, const Place& place, size_t index,
            double clock_ahead = 0);
 

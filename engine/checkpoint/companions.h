@@ -21,7 +21,7 @@ inline constexpr const char* kCompanions = "hugging_face";
 /// came with. Empty: they came with none. An error names a folder that is gone.
 Result<std::string> companions_of(const std::string& folder);
 
-/// Those of a folder, of a model and of a tokenizer: names below it, regular files alone.
+/// A folder's companion files, the model's and the tokenizer's: regular files alone.
 std::vector<std::string> companions_in(const std::string& folder);
 
 /// Copies the tokenizer's files that are there, regular ones of a bounded size alone.

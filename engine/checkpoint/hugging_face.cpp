@@ -110,7 +110,7 @@ Result<recipe::Model> read_hugging_face_model(const std::string& folder) {
   if (!model || !model->tied_embeddings) return model;
   const auto files = open_files(
       folder, [](std::string_view tensor) { return tensor == kHead || tensor == kEmbedding; });
-  // Whoever reads the weights says what is wrong with them.
+  // The reader of the weights reports their faults.
   if (files && has_own_head(*files)) model->tied_embeddings = false;
   return model;
 }
@@ -140,7 +140,7 @@ Result<HuggingFaceCheckpoint> HuggingFaceCheckpoint::open(const std::string& fol
   checkpoint.model_ = model;
   checkpoint.parameters_ = checkpoint::parameters(model);
   for (Parameter& parameter : checkpoint.parameters_) {
-    // Of a tied pair either may be stored.
+    // Either one of a tied pair may be stored.
     if (model.tied_embeddings && parameter.hugging_face_name == kEmbedding &&
         !files->has(kEmbedding))
       parameter.hugging_face_name = kHead;

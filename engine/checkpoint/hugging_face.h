@@ -75,7 +75,7 @@ class HuggingFaceCheckpoint {
 
   const recipe::Model& model() const { return model_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  /// What its user should know: tensors that nothing uses, an output that is not the embedding
+  /// Notes for its user: tensors that nothing uses, an output that is not the embedding
   /// though config.json says so. A line each.
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -1,4 +1,4 @@
-// Who uses this machine's cores: to tell a machine that others use from one that is slow.
+// Use of this machine's cores, which tells a busy machine from a slow one.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct CpuTimes {
 /// Now, by /proc/stat; of what is no such file nothing is known.
 CpuTimes cpu_times();
 
-/// Who used how much between two moments, as shares of all cores.
+/// Core use between two moments, as shares of all cores.
 struct CpuUse {
   double own = 0, others = 0;
 

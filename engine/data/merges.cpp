@@ -20,7 +20,7 @@ class Ends {
     for (const int32_t symbol : symbols) ends_[symbol] = {symbol};
   }
 
-  /// What `part` of a merge adds to the token that it makes; whether that is news.
+  /// Adds a merge's `part` to the token that it makes; true if that is news.
   bool add(int32_t merged, int32_t part) {
     const std::vector<int32_t> symbols = ends_[part];
     std::vector<int32_t>& all = ends_[merged];

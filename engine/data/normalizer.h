@@ -1,4 +1,4 @@
-// What a text becomes before it is cut into pieces: Unicode's normal forms, small letters,
+// Changes a text before it is cut into pieces: Unicode's normal forms, small letters,
 // replacements.
 #pragma once
 

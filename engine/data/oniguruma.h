@@ -14,7 +14,7 @@ namespace heddle::data {
 /// intersect. An error names what has no translation.
 Result<std::string> to_pcre2(std::string_view pattern);
 
-/// What Rust's regular expressions mean by \w, as items of a class.
+/// Rust's \w as items of a class.
 inline constexpr std::string_view kRustWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control})";
 
 }  // namespace heddle::data

@@ -23,7 +23,7 @@ inline constexpr std::string_view kMetaspace = "\u2581";
 /// tokens all, or what the whole begins with.
 enum class PrefixSpace : uint8_t { never, first, always };
 
-/// What a split makes of its matches: pieces, nothing, or parts of their neighbours.
+/// A split turns its matches into pieces, nothing, or parts of their neighbours.
 enum class Behavior : uint8_t {
   isolated,
   removed,

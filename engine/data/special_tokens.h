@@ -32,7 +32,7 @@ struct NamedToken {
   bool is_none() const { return content.empty() && !id; }
 };
 
-/// What the files beside a tokenizer.json say; nothing where they say nothing.
+/// Special tokens as named by the files next to a tokenizer.json; empty where they name none.
 struct NamedTokens {
   std::optional<NamedToken> bos;
   std::optional<NamedToken> eos;
@@ -48,13 +48,13 @@ inline constexpr std::array<const char*, 4> kNamingFiles = {
 /// Looks at them in the tokenizer's folder; of a token, the first that names it holds.
 NamedTokens read_named_tokens(const std::string& tokenizer);
 
-/// What a post-processor (TemplateProcessing …) puts around a text.
+/// The tokens that a post-processor (TemplateProcessing …) puts around a text.
 struct TemplateTokens {
   std::optional<int32_t> before;
   std::optional<int32_t> after;
 };
 
-/// What parts documents.
+/// The tokens that separate documents.
 struct DocumentTokens {
   std::optional<int32_t> before;
   std::optional<int32_t> after;

@@ -241,7 +241,7 @@ class Builder {
   double told_ = 0, begun_share_ = 0;
 };
 
-/// What builders that died have left.
+/// Files left by builders that died.
 void remove_parts(const std::string& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))

@@ -1,4 +1,4 @@
-// What merging begins with: the bytes or characters of a piece as tokens.
+// The bytes or characters of a piece as tokens: merging begins with them.
 #pragma once
 
 #include <algorithm>

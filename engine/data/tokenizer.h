@@ -48,7 +48,7 @@ class Tokenizer {
 
   /// One more than the largest id: the rows an embedding needs.
   int32_t vocab_size() const;
-  /// What its folder says of special tokens.
+  /// Special tokens as its folder names them.
   const SpecialTokens& special_tokens() const;
   /// The tokens that are put before and after each document; none where there is none.
   std::optional<int32_t> bos_id() const;
@@ -56,7 +56,7 @@ class Tokenizer {
   /// Others from here on.
   void part_documents(const DocumentTokens& tokens);
 
-  /// What of its files contradicts itself, is not used, or loses text; lines without a name.
+  /// Contradictions in its files, unused parts, and lost text; lines without a name.
   const std::vector<std::string>& warnings() const;
 
   /// A token as tokenizer.json spells it ("Ġthe") to its id, and back; none for an id or token it

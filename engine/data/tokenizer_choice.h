@@ -23,14 +23,14 @@ TokenizerChoice tokenizer_of(const recipe::Data& data);
 /// The tokenizer with the tokens of the recipe around documents. Errors begin with the key.
 Result<Tokenizer> load_tokenizer(const TokenizerChoice& choice);
 
-/// What of the choice changes the tokens of a text, but for the tokenizer's file: a store of other
-/// tokens has another record.
+/// The part of the choice that changes a text's tokens, without the tokenizer's file: a store of
+/// other tokens has another record.
 nlohmann::ordered_json record_of(const TokenizerChoice& choice);
 
 /// "Each document ends with </s>."; empty where nothing parts documents.
 std::string parting_of(const Tokenizer& tokenizer);
 
-/// What a user should know before training: that nothing parts documents, and the tokenizer's
+/// Warnings before training: that nothing separates documents, and the tokenizer's own
 /// warnings, as sentences.
 std::vector<std::string> warnings_of(const Tokenizer& tokenizer);
 

@@ -110,7 +110,7 @@ void read_symbols(const json& model, const Ids& ids, SymbolRules& symbols) {
       symbols.fallback[static_cast<size_t>(*byte)] = id;
 }
 
-/// What texts lose: of bytes the number that text in UTF-8 may have.
+/// Counts the bytes that UTF-8 uses and the vocabulary lacks: texts lose them.
 void warn_of_losses(const Ids& ids, TokenizerFile& file) {
   const SymbolRules& symbols = file.symbols;
   const std::string outcome = symbols.unknown.empty()

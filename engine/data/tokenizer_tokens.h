@@ -17,7 +17,7 @@ using Ids = std::unordered_map<std::string, int32_t>;
 /// vocabulary has its id there, others follow each other. A file that says otherwise is warned of.
 Result<> read_added_tokens(const nlohmann::json& list, const Ids& vocabulary, TokenizerFile& file);
 
-/// Of TemplateProcessing, RobertaProcessing and BertProcessing, alone or in a Sequence.
+/// Reads TemplateProcessing, RobertaProcessing and BertProcessing, alone or in a Sequence.
 TemplateTokens read_template(const nlohmann::json& processor);
 
 }  // namespace heddle::data

@@ -276,7 +276,7 @@ void read_table(const toml::table& table, const TablePlace& place, Node& entry,
   TableReader reader = begun(table, place, entry, report);
   reader.text("device", entry.device, "the name of a [device.NAME]");
   reader.text("network", entry.network, "the name of a [network.NAME]");
-  // What another node is parted into need not part this one.
+  // Another node's parts need not divide this one.
   if (table.contains("devices")) entry.part = 0;
   reader.integer("devices", entry.devices, 1, 1024);
   reader.integer("nics", entry.nics, 1, 1024);
@@ -284,7 +284,7 @@ void read_table(const toml::table& table, const TablePlace& place, Node& entry,
   reader.number("usd_per_device_hour", entry.usd_per_device_hour, 0.001, 10'000, "US dollars",
                 false);
   read_numbers(reader, entry);
-  // What another node's links were measured with does not hold for links of another rate.
+  // Another node's measurements do not hold for links of another rate.
   if (table.contains("link_gb_per_s"))
     for (const RatesField& field : measured_rates()) (entry.*field.member).clear();
   for (const RatesField& field : measured_rates()) reader.rates(field.key, entry.*field.member);

@@ -1,4 +1,4 @@
-// What a rank has last said of itself to the supervisor that started it: how far it has come,
+// A rank's last word to the supervisor that started it: how far it has come,
 // whether that is the end, and why it failed. The two share memory that nobody else can reach (a
 // memfd): no file can be forged, no disk can be full, and it outlives a rank that is killed.
 #pragma once

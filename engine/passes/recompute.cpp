@@ -74,7 +74,7 @@ class Recomputer {
     graph::for_each_use(graph_.nodes[node], [&](const Use& use) { mark_casts(maker(use.value)); });
   }
 
-  // What ranks gather of each other's rows; `mark_blocks` marks what waits for it.
+  // Gathers of other ranks' rows; `mark_blocks` marks the nodes that wait for them.
   void mark_inputs() {
     if (options_.gathers_again.empty()) return;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {

@@ -30,7 +30,7 @@ struct Pipeline {
   int64_t ranks = 1;
   int64_t stages = 1;  // a multiple of the ranks: rank r has the stages r, r + ranks, …
   int64_t micro_batches = 1;
-  /// Of zero_bubble: micro-batches that a rank holds activations of, at most, where each rank has
+  /// Zero-bubble alone: the most micro-batches whose activations a rank holds, where each rank has
   /// one stage. 0: on the first rank as in 1F1B, on the others one less. As many as there are
   /// ranks: ZB-H1 as published.
   int64_t limit = 0;

@@ -106,7 +106,7 @@ class Cutter {
     }
   }
 
-  // Of what a backward node reads: the backward nodes that make it.
+  // The backward nodes that make the inputs of a backward node.
   template <typename Visit>
   void for_each_maker(size_t i, Visit&& visit) const {
     if (graph_.nodes[i].phase != Phase::backward) return;
@@ -180,7 +180,7 @@ class Cutter {
     wait_for(node, copy_of(value));
   }
 
-  // What the other part of backward has gathered, gathered again.
+  // Gathers again what the other part of backward has gathered.
   ValueId gathered_again(const std::vector<Node>& captured, ValueId value) {
     const int32_t wait = made_by_[value];
     if (options_.gathers_again.empty() || wait < 0 || !needed_[wait] ||

@@ -66,7 +66,7 @@ void search_budget(const Choice& layout, int64_t layers, int64_t limit, const Pl
     if (!found) return;
     (found->fits ? low : high) = {budget, bytes_of(*found)};
   }
-  // Of a pipeline each rank has layers of its own, and its own room.
+  // Each rank of a pipeline has its own layers and its own room.
   if (low.budget > 0 && layout.pp == 1) keep_layers(layout, layers, room, low, full, none, plan);
 }
 

@@ -224,7 +224,7 @@ Result<passes::Plan> plan_step(const recipe::Recipe& recipe, int64_t rank, graph
   cost::Choice choice = settled ? cost::as_given(std::move(captured), options, model)
                                 : best(there == 0 ? 0 : std::max<int64_t>(there - staged, 1));
   choice.bytes += staged + beyond_arena(choice.plan.memory, validation_bytes);
-  // What a device has free is a measure, not an order: where nothing fits, the leanest plan is
+  // A device's free memory is a measure, not an order: where nothing fits, the leanest plan is
   // tried and the allocation says so.
   if (asked > 0 && (!choice.fits || choice.bytes > asked))
     return fail(

@@ -39,7 +39,7 @@ void add_published_interval(plan::Document& document, bool eight_bits) {
   const bool own = document.executor == cost::kExecutorNames.front();
   const published::Expected expected =
       expected_of(own ? "compiled" : document.executor, document.hardware, eight_bits);
-  // Of other hardware it is half as far again already.
+  // On other hardware it is half as far again already.
   const double power = own && expected.on_hardware ? kFarther : 1.0;
   std::string words =
       runs_words(expected, document.executor == "eager" ? "FSDP2" : "torch.compile with FSDP2");

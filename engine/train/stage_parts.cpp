@@ -198,7 +198,7 @@ class KindMaker {
     }
   }
 
-  /// What memory grows by, a micro-batch, from the end of the first to that of the last forward
+  /// The growth of memory per micro-batch, from the end of the first to that of the last forward
   /// pass.
   void find_kept(Kind& kind) const {
     if (kind.micro_batches < 2 || recipe_.parallelism.pp == 1) return;

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kRecentSteps = 20;
 constexpr size_t kBins = 512;  // exact for as many steps; of more the means of neighbours
 
-/// Of all steps from `first` on; of a short run that has none there, of all.
+/// Takes all steps from `first` on, or all steps of a run that is too short.
 Result<std::optional<double>> medianOf(storage::Reader& reader, storage::RunId run,
                                        const char* metric, int32_t rank, int64_t first) {
   const auto bins = reader.series(run, metric, rank, {}, kBins);

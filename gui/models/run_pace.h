@@ -32,10 +32,10 @@ struct Exposed {
   double seconds = 0;
   double share = 0;  // of the run's median step
 };
-/// Of a run's results; nullopt: they do not have it.
+/// From a run's results; nullopt: they do not have it.
 std::optional<Exposed> exposedOf(const std::optional<double>& exposedSeconds,
                                  const std::optional<double>& stepSeconds);
-/// Of the steps so far, for a run that has no results yet.
+/// From the steps so far, for a run that has no results yet.
 Result<std::optional<Exposed>> readExposed(storage::Reader& reader, storage::RunId run,
                                            const std::vector<int32_t>& ranks);
 /// So much of a step that whoever shows it shows it red.

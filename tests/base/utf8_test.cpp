@@ -162,7 +162,7 @@ class Utf8Test : public QObject {
       check(text(kInfinity), "∞");
       check(text(-kInfinity), "-∞");
     }
-    // What is rounded up to the next unit is said in it.
+    // A value that rounds up to the next unit is shown in it.
     check(seconds_text(0.99996), "1.00 s");
     check(seconds_text(9.999), "10.0 s");
     check(bytes_text(1024 * 1023.99), "1.0 MiB");

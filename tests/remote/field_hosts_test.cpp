@@ -179,7 +179,7 @@ class FieldHostsTest : public QObject {
     VERIFY_HAS(refusal(*sshd), "(~/.bashrc, ~/.profile …) reads from its input");
   }
 
-  // What was meant for our command would be a script to whatever is in its place.
+  // Input meant for our command would be a script to the program in its place.
   void nothing_is_sent_to_a_shell_that_was_replaced_later() {
     const auto sshd = host_with_bashrc("");
     const auto node = open(*sshd);

@@ -219,7 +219,7 @@ Result<> Sshd::prepare() {
   if (options_.own_network) {
     if (Result<> laid = lay_cable(); !laid) return laid;
   }
-  // Of each keyword the first line holds.
+  // The first line of each keyword holds.
   write(folder_ + "/sshd/config", fmt::format("{}"
                                               "Port {}\n"
                                               "ListenAddress {}\n"

@@ -93,7 +93,7 @@ class PreflightTest : public QObject {
     QCOMPARE(line(found, "data"), std::string("pass data: 43 B, readable"));
   }
 
-  /// Of a folder of texts what is read of it; with Megatron's ids the index that says where
+  /// A folder's texts that are read; with Megatron's ids the index that says where
   /// documents begin.
   void only_what_is_read_goes_to_a_host() {
     QVERIFY(QDir(folder_.path()).mkpath("texts/.git"));

@@ -72,7 +72,7 @@ class RunsTest : public QObject {
     QCOMPARE(kept.recipe.wrapping.mode, recipe::WrappingMode::none);
     QCOMPARE(kept.recipe.data.text[0], fixture_->path("corpus.txt"));
     QVERIFY(detail(run.id).recipe.starts_with("# A test's recipe.\n"));
-    // What 0 stands for is compared.
+    // The meaning of 0 is compared.
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     const storage::Value size = must(reader.recipe_values(run.id)).at("model.vocab_size");
     QVERIFY(std::stoi(std::get<std::string>(size)) > 0);

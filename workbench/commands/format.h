@@ -29,7 +29,7 @@ size_t width_of(const std::string& text);
 /// Its beginning and its end, where it takes more columns.
 std::string elided(const std::string& text, size_t columns);
 
-/// What of a table gives way where there is little room: its columns of names.
+/// The columns of a table that give way where there is little room: names.
 struct Fit {
   std::vector<size_t> names = {};
   size_t columns = 0;  // of the terminal; 0: stdout is none

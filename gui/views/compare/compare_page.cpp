@@ -290,7 +290,7 @@ void ComparePage::showNodes(qint64 run) {
   nodesOf_ = run;
   QList<qint64> runs = chosen_ ? runs_ : QList<qint64>();
   if (const auto drawn = drawnRuns(runs); !drawn.contains(run)) {
-    // Of too many the first are drawn: it is to be among them.
+    // Only the first of too many are drawn: it has to be among them.
     runs.removeAll(run);
     runs.insert(std::min(drawn.size(), static_cast<qsizetype>(kMostCompared) - 1), run);
   }

@@ -53,7 +53,7 @@ class ComposePage : public Page {
   bool isPicture() const;
   bool openLast();
   void sayBroughtBack();
-  /// What Launch has chosen meanwhile, unless something here is unsaved.
+  /// Loads the recipe that Launch has chosen meanwhile, unless something here is unsaved.
   void takeCurrent();
   void keepCurrent();
   void newRecipe();

@@ -1,4 +1,4 @@
-// What is wrong with a field, in a bubble next to the form, with values to click that would be
+// A field's fault in a bubble next to the form, with values to click that would be
 // right.
 #pragma once
 

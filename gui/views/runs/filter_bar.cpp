@@ -62,7 +62,7 @@ FilterBar::FilterBar(Session& session, RunsModel& model, QWidget* parent)
 
 void FilterBar::apply() {
   RunFilter filter(field_->text());
-  // Who is still typing "loss<" is told a little later that a value is missing.
+  // While one still types "loss<", the missing value is reported a little later.
   const auto& problem = filter.problem();
   if (problem && problem->at + problem->length == field_->text().size() &&
       std::exchange(goesOn_, false))

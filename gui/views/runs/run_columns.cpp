@@ -117,7 +117,7 @@ void RunColumns::fit() {
     if (column != RunsModel::Name && !hidden[static_cast<size_t>(column)])
       header_->resizeSection(column, widthOf(column));
   }
-  // What is left is for the name as far as it needs it, for the curve, for all, and for the name.
+  // The rest goes to the name as far as it needs it, the curve, all columns, and the name.
   int left = room - (needed - nameNeeds);
   const auto widen = [&](int column, int most) {
     const Column& of = columns_[static_cast<size_t>(column)];

@@ -30,7 +30,7 @@ struct WantedValue {
 /// ago". None: it is no value of that kind. `now` is what dates count from.
 std::optional<WantedValue> readValue(KeyKind kind, const QString& text, const QDateTime& now);
 
-/// What would have been right, for a message: "a number, as 1k or 6,667".
+/// The valid values, for a message: "a number, as 1k or 6,667".
 QString exampleOf(KeyKind kind);
 
 }  // namespace heddle::gui

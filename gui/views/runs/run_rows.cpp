@@ -24,7 +24,7 @@ std::optional<double> valueAt(storage::Reader& reader, storage::RunId run, const
   return samples && !samples->empty() ? std::optional(samples->back().value) : std::nullopt;
 }
 
-/// What Live says of a run that goes on, too: its results come when it ends.
+/// As Live shows a run in progress: its results come when it ends.
 Result<> addNewest(storage::Reader& reader, RunRow& row) {
   const storage::RunSummary& run = row.summary;
   const auto logs = reader.logs(run.id);

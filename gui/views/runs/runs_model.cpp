@@ -77,7 +77,7 @@ QVariant sortKey(const RunRow& row, int column) {
   }
 }
 
-/// What a column's name leaves open.
+/// Explains a column where its name does not.
 QVariant headerTip(int column) {
   switch (column) {
     case RunsModel::Loss:

@@ -326,7 +326,7 @@ class CheckpointTest : public QObject {
     config.update({{"torch_dtype", "float32"}, {"rope_theta", 500000.0}});
     QVERIFY(json_of(back + "/config.json") == config);
 
-    // What is gone is named; what never ends is refused.
+    // A missing file is named; a file that never ends is refused.
     fs::rename(ours, later);
     QVERIFY(says(checkpoint::companions_of(step(30)), ours + " is not here"));
     fs::remove(from + "/chat_template.jinja");

@@ -59,7 +59,7 @@ class DocumentsTest : public QObject {
     return path(name);
   }
 
-  /// What is left out of a folder.
+  /// The files of a folder that are left out.
   QString skipped(const std::string& folder) {
     return QString::fromStdString(find_sources({folder})->skipped).replace(folder_->path(), "F");
   }
@@ -261,7 +261,7 @@ class DocumentsTest : public QObject {
     QVERIFY(said.contains("b.md") && said.contains("c.pdf"));
   }
 
-  /// What Python's json module writes and reads, in members that nobody asked for.
+  /// Values that Python's json module writes, in members that nobody asked for.
   void membersThatNobodyAskedForAreReadLeniently_data() {
     QTest::addColumn<QByteArray>("value");
     for (const char* value : {"NaN", "Infinity", "-Infinity", "1e400", "-1.5E+999",

@@ -96,7 +96,7 @@ class TokenStoreTest : public QObject {
   }
 
  private Q_SLOTS:
-  // Of disks that hold ever more files, the last one that is too small.
+  // The largest disk that is still too small.
   void aFullDiskIsNamedThereToo() {
     if (geteuid() != 0) QSKIP("mounting a small tmpfs needs root");
     const auto text = data({put("a.txt", shakespeare())});
@@ -218,7 +218,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE((*totals)->bytes, static_cast<int64_t>(text.size() + 3));
   }
 
-  /// Of SentencePiece's tokenizers, too, a long text comes in parts, with the ids of the whole.
+  /// SentencePiece's tokenizers, too, take a long text in parts, with the ids of the whole.
   void aLongTextIsCutWhateverTheTokenizer() {
     recipe::Data pieces = data({put("a.txt", shakespeare() + "  two  spaces\n\n" + shakespeare())});
     pieces.tokenizer = HEDDLE_SOURCE_DIR "/tests/fixtures/tokenizers/byte_fallback.json";
@@ -388,7 +388,7 @@ class TokenStoreTest : public QObject {
     QCOMPARE(said(build_store(*origin, {})), "done");
   }
 
-  /// Whoever can write there could have put other tokens there, for a run to train on.
+  /// Another user who can write there could have put other tokens there.
   void aStoreThatSomebodyElseMayHaveMadeIsNotBelieved() {
     const auto origin = store_origin(data({put("a.txt", "one")}));
     QCOMPARE(said(build_store(*origin, {})), "done");

@@ -247,7 +247,7 @@ class LlamaPlanTest : public QObject {
     }
   }
 
-  // Of the ranks of a pipeline the one that needs most; states, which are the same, left out.
+  // The pipeline rank that needs most, without states, which are the same.
   static int64_t most_alive(const QStringList& sets) {
     const recipe::Recipe recipe = small(sets);
     int64_t most = 0;

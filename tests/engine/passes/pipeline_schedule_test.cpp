@@ -116,7 +116,7 @@ class ScheduleTest : public QObject {
         }
   }
 
-  // What a stage sends backward can be waited for long before the end: few gradients are under way.
+  // A stage's sends backward can be waited for long before the end: few gradients are under way.
   void gradients_that_are_sent_do_not_pile_up() {
     for (const auto schedule : {PipelineSchedule::one_f_one_b, PipelineSchedule::zero_bubble})
       for (const int64_t ranks : {2, 4, 8}) {

@@ -347,7 +347,7 @@ class SearchTest : public QObject {
              qPrintable(QString("%1 s found, %2 s manually").arg(best).arg(by_hand)));
   }
 
-  // What a GPU's context and libraries take is a guess where none has run.
+  // The memory of a GPU's context and libraries is a guess where none has run.
   void some_memory_stays_free_where_nothing_was_measured() {
     const plan::SearchResult result = found(request_of({"hardware.ranks=8"}));
     QVERIFY(!result.never_measured.empty());

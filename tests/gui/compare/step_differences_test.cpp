@@ -213,13 +213,13 @@ class StepDifferencesTest : public QObject {
     };
     QCOMPARE(side("leftSide"), QStringLiteral("first, predicted"));
     QCOMPARE(side("rightSide"), QStringLiteral("first, measured"));
-    // Of a comparison that it is part of, nothing changes.
+    // A comparison that includes it does not change.
     page.showNodes(first_);
     QTRY_VERIFY(page.isReady());
     QCOMPARE(page.runs().size(), 3);
   }
 
-  // What nobody has chosen is not worth keeping.
+  // A choice that nobody made is not worth keeping.
   void nodeByNodeAloneShowsTheRun() {
     Session session(path_);
     ComparePage page(session);

@@ -130,7 +130,7 @@ class ComposePageTest : public QObject {
     for (const QWidget* each : page.findChildren<QWidget*>())
       QVERIFY2(!each->property("invalid").toBool(), qPrintable(each->objectName()));
     QVERIFY(page.findChild<QPlainTextEdit*>()->extraSelections().isEmpty());
-    // What it asks for can be seen and clicked.
+    // The fields that it asks for can be seen and clicked.
     const auto* bubble = page.findChild<QLabel*>("bubble");
     QVERIFY(bubble->isVisible());
     QCOMPARE(bubble->property("role").toString(), QString("hint-bubble"));
