@@ -49,7 +49,7 @@ class CommandsTest : public QObject {
     std::ofstream(folder + "/recipe.toml") << "[model]\npreset = \"llama3-debug\"\n";
     auto log = must(telemetry::LogWriter::open(folder + "/rank-0.0.hlog"));
     const double time = 1.7e9 + 1000 * ++made_;
-    must(log.append(telemetry::Start{.time = time, .rank = 0, .world_size = 1, .mode = "planned"}));
+    must(log.append(telemetry::Start{time, 0, 1, "planned", {}, {}}));
     int64_t step = 0;
     for (const double loss : losses) {
       ++step;
