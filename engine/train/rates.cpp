@@ -207,13 +207,12 @@ Result<> calibrate(const launch::RankContext& context) {
                                 .process_bytes = 0,
                                 .links = {},
                                 .operators = {}};
-  // Each in a third of the time that a calibration may take, which is five minutes for three
-  // numbers of ranks.
-  const auto begin = Clock::now();
-  constexpr std::chrono::seconds kLinks{45}, kAll{75};
   const auto process = measure_process();
   if (!process) return fail(process);
   calibration.process_bytes = *process;
+  // What is beyond that, in time for three numbers of ranks within five minutes.
+  const auto begin = Clock::now();
+  constexpr std::chrono::seconds kLinks{30}, kAll{55};
   // Ranks that share cores take turns, and so take longer.
   const Sizes sizes = ranks > calibration.cores ? some_sizes() : many_sizes();
   const auto measure = [&](const std::string& group) {
