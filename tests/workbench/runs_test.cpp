@@ -63,6 +63,10 @@ class RunsTest : public QObject {
   void the_recipe_is_kept_as_written_with_its_sets() {
     open();
     LaunchRequest request = fixture_->request(3);
+    // The vocabulary is this one's.
+    std::filesystem::copy_file(HEDDLE_SOURCE_DIR "/resources/data/tokenizer.json",
+                               fixture_->path("tokenizer.json"),
+                               std::filesystem::copy_options::overwrite_existing);
     request.sets = {"optimizer.lr=1e-3", "wrapping.mode=none", "model.vocab_size=0"};
     const auto run = launched(request);
     QVERIFY(fixture_->ends(run.id));
