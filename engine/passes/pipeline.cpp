@@ -48,7 +48,8 @@ void run_stage(Plan& plan, const PlanOptions& options) {
 void run_fuse(Plan& plan, const PlanOptions&) { fuse(plan.graph, false); }
 
 void run_unroll(Plan& plan, const PlanOptions& options) {
-  UnrollOptions order{.gather_once = options.gather_once};
+  UnrollOptions order;
+  order.gather_once = options.gather_once;
   if (options.stages) {
     order.actions = actions_of(options.stages->pipeline, options.stages->rank);
     if (has_backward(plan.graph))
