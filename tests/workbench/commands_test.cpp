@@ -236,6 +236,11 @@ class CommandsTest : public QObject {
     QCOMPARE(heddle({"export", "first", "--to", folder}).exit_code, 0);
     QVERIFY(read_file(folder + "/metrics.csv").find("loss") != std::string::npos);
     QVERIFY(read_file(folder + "/recipe.toml").starts_with("# A test's recipe.\n"));
+    const auto weights = heddle({"export", "first", "--to", folder, "--weights"});
+    QVERIFY(weights.exit_code != 0);
+    QVERIFY2(weights.err.find("first: there is no checkpoint in ") != std::string::npos ||
+                 weights.err.find("first keeps no checkpoints") != std::string::npos,
+             weights.err.c_str());
   }
 
   void tail_prints_a_run_to_its_end() {

@@ -78,6 +78,31 @@ class PreflightTest : public QObject {
     std::ofstream(path("tokenizer.json")) << "{}\n";
   }
 
+  // What training would say of the weights, or refuse, is known before it starts.
+  void weights_are_opened() {
+    const std::string reference = HEDDLE_SOURCE_DIR "/tests/fixtures/", folder = path("model");
+    const auto of = [&](const std::string& checkpoint) {
+      const recipe::Parsed loaded = checkpoint::load_recipe(
+          "[model]\ncheckpoint = \"" + checkpoint + "\"\n[data]\ntoken_ids = \"" + reference +
+              "own-head/tokens.safetensors\"\nseq_len = 8\n[training]\nlocal_batch = 1\n"
+              "[hardware]\nranks = 1\n",
+          path("r.toml"));
+      if (!loaded.ok()) qFatal("%s", loaded.faults[0].str().c_str());
+      return line(preflight(loaded, on({host()})), "weights");
+    };
+    QCOMPARE(of(reference + "reference/llama-tiny"), std::string("no finding weights"));
+    const auto says = [&](const std::string& checkpoint, const char* status, const char* what) {
+      const std::string said = of(checkpoint);
+      return said.starts_with(status) && said.find(what) != std::string::npos;
+    };
+    QVERIFY(says(reference + "own-head", "warn ", "model.checkpoint: "));
+    QVERIFY(says(reference + "own-head", "warn ", "lm_head.weight differs from"));
+    std::filesystem::create_directory(folder);
+    std::filesystem::copy(reference + "own-head/config.json", folder + "/config.json");
+    std::ofstream(folder + "/model.safetensors") << "none";
+    QVERIFY(says(folder, "fail ", "/model.safetensors: "));
+  }
+
   void a_host_that_has_it_all_may_start() {
     const auto found = preflight(load("llama3-debug", "[hardware]\nranks = 4\n"), on({host()}));
     QVERIFY2(may_start(found), lines_of(found, Status::fail).c_str());

@@ -61,6 +61,9 @@ class WeightsTest : public QObject {
     QCOMPARE(fs::path(to->folder).filename().string(), std::string("tiny-1-step-3"));
     for (const char* name : {"/model.safetensors", "/config.json"})
       QVERIFY2(bytes_of(to->folder + name) == bytes_of(kFixture + "hugging-face" + name), name);
+    // The folder that it was trained from is another machine's.
+    QCOMPARE(to->notes.size(), size_t(1));
+    QVERIFY(to->notes[0].starts_with("/tmp/heddle-example/reference/llama-tiny is not here: "));
     says(workbench::export_weights(run_on(""), path("")), "tiny-1-step-3");
   }
 
