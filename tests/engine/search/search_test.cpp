@@ -327,7 +327,7 @@ class SearchTest : public QObject {
     const plan::SearchResult result = found(request);
     QVERIFY(!result.front.empty());
     const double best = result.front.front().step_seconds;
-    double by_hand = std::numeric_limits<double>::infinity();
+    double manual = std::numeric_limits<double>::infinity();
     engine::Planning planning;
     for (const char* batch : {"1", "2"})
       for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85", "0.9"}) {
@@ -340,11 +340,11 @@ class SearchTest : public QObject {
                           std::string("recompute.budget=") + budget});
         const auto answer = planning.answer(plan);
         const auto* document = std::get_if<plan::Document>(&answer);
-        if (document && document->fits()) by_hand = std::min(by_hand, document->step_seconds);
+        if (document && document->fits()) manual = std::min(manual, document->step_seconds);
       }
-    QVERIFY(by_hand < std::numeric_limits<double>::infinity());
-    QVERIFY2(best <= 1.01 * by_hand,
-             qPrintable(QString("%1 s found, %2 s manually").arg(best).arg(by_hand)));
+    QVERIFY(manual < std::numeric_limits<double>::infinity());
+    QVERIFY2(best <= 1.01 * manual,
+             qPrintable(QString("%1 s found, %2 s manually").arg(best).arg(manual)));
   }
 
   // The memory of a GPU's context and libraries is a guess where none has run.
