@@ -118,6 +118,32 @@ class RefinedTest : public QObject {
              QString("a run here on a busy machine, not counted"));
   }
 
+  // Runs that all took five to ten times as long as predicted, and refine nothing.
+  void the_headline_is_within_its_interval() {
+    const QString mine = recipe("mine.toml", 2, kRun);
+    const std::string file = folder_.filePath("heddle/checks.json").toStdString();
+    QFile::remove(QString::fromStdString(file));
+    for (int run = 5; run <= 10; ++run)
+      QVERIFY(cost::keep_check(file, {.host = host_name(),
+                                      .device = "cpu",
+                                      .ranks = 2,
+                                      .time = 2,
+                                      .predicted_seconds = 1,
+                                      .measured_seconds = static_cast<double>(run),
+                                      .predicted_bytes = 1e8,
+                                      .measured_bytes = 1.01e8,
+                                      .build = "another",
+                                      .work = {}})
+                  .has_value());
+    const QJsonObject plan = planned(mine), interval = plan["interval"].toObject();
+    QFile::remove(QString::fromStdString(file));
+    const double step = plan["step_seconds"].toDouble(), bytes = plan["peak_bytes"].toDouble();
+    QVERIFY(interval["step_low"].toDouble() <= step && 5 * step < interval["step_high"].toDouble());
+    QVERIFY(interval["bytes_low"].toDouble() <= bytes &&
+            bytes <= interval["bytes_high"].toDouble());
+    QCOMPARE(plan["refined_by_runs"].toInt(), 0);
+  }
+
   // Each after the other: a run of another build; the machine calibrated anew.
   void what_does_not_hold_any_more_is_left_out() {
     const QString mine = recipe("mine.toml", 2, kRun);
