@@ -10,7 +10,7 @@ constexpr size_t kMaxSymbols = size_t{1} << 21;  // at once: some 60 bytes each
 
 }  // namespace
 
-Bpe::Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, bool whole_words)
+Bpe::Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, WholeWords whole_words)
     : words_(std::make_unique<Words>(std::move(words))),
       begins_with_(std::make_unique<Symbols>(*words_, std::move(rules))),
       merges_(std::move(merges)),
@@ -21,11 +21,17 @@ Bpe::Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, bool whole_w
 }
 
 Result<> Bpe::encode(std::string_view piece, std::vector<int32_t>& ids) {
-  if (whole_words_) {
+  if (whole_words_ != WholeWords::none) {
     if (const auto word = words_->find(piece); word != words_->end()) {
       ids.push_back(word->second);
       return {};
     }
+  }
+  if (whole_words_ == WholeWords::only) {
+    const auto unknown = begins_with_->unknown();
+    if (!unknown) return fail(unknown);
+    ids.push_back(*unknown);
+    return {};
   }
   bool too_many = false;
   const auto done = begins_with_->each(piece, [&](int32_t id) {

@@ -12,14 +12,20 @@
 
 namespace heddle::data {
 
+/// Which pieces are taken whole, as the token that they are.
+enum class WholeWords : uint8_t {
+  none,
+  first,  // those that are tokens (Hugging Face's ignore_merges)
+  only,   // all; one that is no token is unknown (WordLevel)
+};
+
 /// Merges in order of rank, leftmost first, in O(n log n) of the piece's bytes. A long piece is
 /// merged in parts where no merge joins them, so that memory stays bounded. Threads: one at a
 /// time, since the working memory is kept.
 class Bpe {
  public:
-  /// `words`: the bytes of each token that merging can give, to its id. `whole_words`: a piece that
-  /// is a token is taken as it is (Hugging Face's ignore_merges).
-  Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, bool whole_words);
+  /// `words`: the bytes of each token that merging can give, to its id.
+  Bpe(Words words, SymbolRules rules, std::vector<Merge> merges, WholeWords whole_words);
 
   /// Appends the ids of a piece. Fails where more than two million symbols are to be merged at
   /// once, and where `Symbols` does.
@@ -50,7 +56,7 @@ class Bpe {
   std::vector<Merge> merges_;  // by rank
   PairTable ranks_;
   std::unique_ptr<Joins> joins_;  // made for the first long piece
-  bool whole_words_ = false;
+  WholeWords whole_words_ = WholeWords::none;
 
   std::vector<Symbol> symbols_;
   std::vector<Candidate> heap_;

@@ -49,6 +49,12 @@ std::optional<std::vector<int32_t>> Symbols::fallback(std::string_view symbol, b
   return ids;
 }
 
+Result<int32_t> Symbols::unknown() const {
+  if (unknown_) return *unknown_;
+  return fail("a part of the text is not in the vocabulary, nor is model.unk_token \"{}\"",
+              rules_.unknown);
+}
+
 std::vector<int32_t> Symbols::all() const {
   std::vector<int32_t> ids;
   for (const int32_t id : rules_.fallback)

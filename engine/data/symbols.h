@@ -54,6 +54,8 @@ class Symbols {
   template <typename Add>
   Result<> each(std::string_view piece, Add&& add) const;
 
+  /// The unknown token, where there is one.
+  Result<int32_t> unknown() const;
   /// All that `each` may give.
   std::vector<int32_t> all() const;
   /// Whether a piece loses nothing.
@@ -94,11 +96,10 @@ Result<> Symbols::each(std::string_view piece, Add&& add) const {
       continue;
     }
     if (rules_.unknown.empty()) continue;
-    if (!unknown_)
-      return fail("a character is not in the vocabulary, nor is model.unk_token \"{}\"",
-                  rules_.unknown);
+    const auto id = unknown();
+    if (!id) return fail(id);
     if (pending && !rules_.fuses_unknown) add(*pending);
-    pending = unknown_;
+    pending = *id;
   }
   if (pending) add(*pending);
   return {};

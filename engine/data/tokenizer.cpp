@@ -45,6 +45,7 @@ struct Tokenizer::Parts {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   LeadingSpaces leading_spaces;
+  bool joins_by_spaces = false;
   AddedTokens raw_added_tokens;
   AddedTokens normalized_added_tokens;
   Unit unit;
@@ -181,10 +182,11 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& nam
       new Parts{.normalizer = std::move(file->normalizer),
                 .pre_tokenizer = std::move(file->pre_tokenizer),
                 .leading_spaces = file->leading_spaces,
+                .joins_by_spaces = file->joins_by_spaces,
                 .raw_added_tokens = std::move(*raw),
                 .normalized_added_tokens = std::move(*normalized),
                 .unit = symbols.unit,
-                .bpe = Bpe(std::move(words), symbols, std::move(file->merges), file->ignore_merges),
+                .bpe = Bpe(std::move(words), symbols, std::move(file->merges), file->whole_words),
                 .cache = {},
                 .entries = std::move(entries),
                 .ids = std::move(ids),
@@ -227,6 +229,7 @@ std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   const LeadingSpaces& leading = parts_->leading_spaces;
   for (const int32_t& id : ids) {
     if (id < 0 || id >= vocab_size()) continue;
+    if (parts_->joins_by_spaces && !text.empty()) text += ' ';
     const Entry& entry = parts_->entries[id];
     text += leading.all_of_first_token && &id == &ids.front()
                 ? without_metaspaces(entry.spelling, entry.bytes)

@@ -14,11 +14,11 @@
 
 namespace heddle::data {
 
-/// A loaded tokenizer.json with a BPE model: over bytes (GPT-2, Llama 3, Qwen), over characters
-/// with byte fallback (SentencePiece's, as of Llama 2), or over characters that it loses where the
-/// vocabulary lacks them. Ids are those of the tokenizers library. What changes ids and is not read
-/// (other models, dropout, …) is refused by `load`; where a file contradicts itself, or loses text,
-/// `warnings` says so.
+/// A loaded tokenizer.json: BPE over bytes (GPT-2, Llama 3, Qwen), over characters with byte
+/// fallback (SentencePiece's, as of Llama 2), or over characters that it loses where the vocabulary
+/// lacks them; or whole words (WordLevel). Ids are those of the tokenizers library. What changes
+/// ids and is not read (other models, dropout, …) is refused by `load`; where a file contradicts
+/// itself, or loses text, `warnings` says so.
 ///
 /// Threads: `encode` keeps a cache, so one thread at a time; the const members may run side by
 /// side.

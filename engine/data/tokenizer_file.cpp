@@ -22,7 +22,6 @@ using nlohmann::json;
 std::string_view whose(std::string_view type) {
   if (type == "Unigram") return " (SentencePiece's, of T5, XLNet, ALBERT …)";
   if (type == "WordPiece") return " (of BERT)";
-  if (type == "WordLevel") return " (whole words)";
   return "";
 }
 
@@ -30,12 +29,14 @@ Result<> check_model(const json& model) {
   if (!model.is_object()) return fail("no \"model\": not a Hugging Face tokenizer.json");
   const std::string type = type_of(model);
   // Files written before the type was: BPE is what has merges.
-  if (type != "BPE" && !(type.empty() && model.contains("merges")))
-    return fail("model: type \"{}\"{} is not supported; valid: \"BPE\"", type, whose(type));
+  const bool whole_words = type == "WordLevel";
+  if (type != "BPE" && !whole_words && !(type.empty() && model.contains("merges")))
+    return fail("model: type \"{}\"{} is not supported; valid: \"BPE\", \"WordLevel\"", type,
+                whose(type));
   const json& dropout = member(model, "dropout");
   if (!dropout.is_null() && dropout != 0)
     return fail("model.dropout = {} is not supported; valid: null", json_text(dropout));
-  if (!member(model, "vocab").is_object() || !member(model, "merges").is_array())
+  if (!member(model, "vocab").is_object() || (!whole_words && !member(model, "merges").is_array()))
     return fail("model: \"vocab\" (an object) and \"merges\" (a list) are needed");
   return {};
 }
@@ -103,6 +104,7 @@ void read_symbols(const json& model, const Ids& ids, SymbolRules& symbols) {
   symbols.prefix = text_of(model, "continuing_subword_prefix");
   symbols.suffix = text_of(model, "end_of_word_suffix");
   symbols.unknown = text_of(model, "unk_token");
+  if (type_of(model) == "WordLevel" && symbols.unknown.empty()) symbols.unknown = "<unk>";
   symbols.fuses_unknown = flag(model, "fuse_unk", false);
   if (!flag(model, "byte_fallback", false)) return;
   for (const auto& [token, id] : ids)
@@ -117,6 +119,10 @@ void warn_of_losses(const Ids& ids, TokenizerFile& file) {
                                   ? "are left out of texts, as tokenizers does"
                                   : fmt::format("become \"{}\"", symbols.unknown);
   if (std::ranges::find(symbols.fallback, -1) == symbols.fallback.end()) return;
+  if (file.whole_words == WholeWords::only) {
+    file.warnings.push_back(fmt::format("words that the vocabulary lacks {}", outcome));
+    return;
+  }
   if (!file.spells_bytes) {
     file.warnings.push_back(
         fmt::format("characters that the vocabulary lacks {}: there is no byte fallback", outcome));
@@ -158,13 +164,14 @@ Result<TokenizerFile> read_root(const json& root) {
   read_symbols(model, *ids, file.symbols);
   auto merges = read_merges(member(model, "merges"), *ids, file.symbols.prefix.size());
   if (!merges) return fail(merges);
-  warn_of_losses(*ids, file);
   if (const auto done = read_added_tokens(member(root, "added_tokens"), *ids, file); !done)
     return fail(done);
   file.around = read_template(member(root, "post_processor"));
   file.vocabulary.assign(ids->begin(), ids->end());
   file.merges = std::move(*merges);
-  file.ignore_merges = flag(model, "ignore_merges", false);
+  if (flag(model, "ignore_merges", false)) file.whole_words = WholeWords::first;
+  if (type_of(model) == "WordLevel") file.whole_words = WholeWords::only;
+  warn_of_losses(*ids, file);
   return file;
 }
 

@@ -33,12 +33,13 @@ struct TokenizerFile {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   LeadingSpaces leading_spaces;
+  bool joins_by_spaces = false;  // decoding puts one between tokens
   std::vector<std::pair<std::string, int32_t>>
       vocabulary;  // as spelled; added tokens may repeat it
   SymbolRules symbols;
   bool spells_bytes = false;  // tokens are in the byte-level alphabet; else text, with kMetaspace
   std::vector<Merge> merges;
-  bool ignore_merges = false;
+  WholeWords whole_words = WholeWords::none;
   std::vector<AddedToken> raw_added_tokens;         // looked for first: normalized = false
   std::vector<AddedToken> normalized_added_tokens;  // looked for in the rest
   TemplateTokens around;                            // each text

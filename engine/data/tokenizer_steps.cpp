@@ -246,6 +246,7 @@ Result<> read_steps(const json& root, TokenizerFile& file) {
     if (auto done = within("pre_tokenizer", steps.add(pre_tokenizer)); !done) return done;
   file.symbols.unit = steps.ends_in_bytes() ? Unit::bytes : Unit::characters;
   if (file.spells_bytes) return {};
+  file.joins_by_spaces = member(root, "decoder").is_null();
   return within("decoder", add_decoder(member(root, "decoder"), file.leading_spaces));
 }
 

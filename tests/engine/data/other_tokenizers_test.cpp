@@ -145,9 +145,9 @@ class OtherTokenizersTest : public QObject {
     row(R"({"model": {"type": "Unigram"}})",
         "model: type \"Unigram\" (SentencePiece's, of T5, XLNet, ALBERT …) is not supported; "
         "valid: "
-        "\"BPE\"");
+        "\"BPE\", \"WordLevel\"");
     row(R"({"model": {"type": "WordPiece"}})",
-        "model: type \"WordPiece\" (of BERT) is not supported; valid: \"BPE\"");
+        "model: type \"WordPiece\" (of BERT) is not supported; valid: \"BPE\", \"WordLevel\"");
     row(R"({"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}})",
         "pre_tokenizer: Metaspace: replacement \"_\" is not supported; valid: \"▁\"");
     row(R"({"decoder": {"type": "WordPiece", "decoders": null}})",

@@ -297,10 +297,11 @@ class TokenizerFileTest : public QObject {
     };
     row("/model", "null", "test.json: no \"model\": not a Hugging Face tokenizer.json");
     row("/model/type", "\"WordPiece\"",
-        "test.json: model: type \"WordPiece\" (of BERT) is not supported; valid: \"BPE\"");
+        "test.json: model: type \"WordPiece\" (of BERT) is not supported; valid: \"BPE\", "
+        "\"WordLevel\"");
     row("/model/type", "\"Unigram\"",
         "test.json: model: type \"Unigram\" (SentencePiece's, of T5, XLNet, ALBERT …) is not "
-        "supported; valid: \"BPE\"");
+        "supported; valid: \"BPE\", \"WordLevel\"");
     row("/model/dropout", "0.1", "test.json: model.dropout = 0.1 is not supported; valid: null");
     row("/model/vocab", "[1]",
         "test.json: model: \"vocab\" (an object) and \"merges\" (a list) are needed");
@@ -369,7 +370,8 @@ class TokenizerFileTest : public QObject {
     QVERIFY(pieces(file, "abc") == "abc");
     auto lacking = Tokenizer::parse(file.dump(), "test.json");
     QCOMPARE(lacking->encode("a b").error().message,
-             std::string("a character is not in the vocabulary, nor is model.unk_token \"<unk>\""));
+             std::string(
+                 "a part of the text is not in the vocabulary, nor is model.unk_token \"<unk>\""));
   }
 
   void bytesOutsideOfUtf8BecomeTheReplacementWhereThereIsNoTokenForThem() {
