@@ -140,7 +140,7 @@ class RunsPageTest : public QObject {
                              << QStringList{"shakespeare-long", "shakespeare-nan",
                                             "shakespeare-lr3e-4"};
     QTest::newRow("or") << "state:failed or name=shakespeare-none"
-                        << QStringList{"shakespeare-nan", "shakespeare-none"};
+                        << QStringList{"shakespeare-none", "shakespeare-nan"};
     QTest::newRow("quotes") << "\"shakespeare-none\"" << QStringList{"shakespeare-none"};
     QTest::newRow("nothing") << "no-such-run" << QStringList{};
   }
