@@ -34,7 +34,7 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
     if (!line.differs() || !seem_equal) continue;
     for (size_t i = 0; i < line.values.size(); ++i)
       if (const auto* number = line.values[i] ? std::get_if<double>(&*line.values[i]) : nullptr)
-        row[i + 1] = fmt::format("{}", *number);
+        row[i + 1] = storage::precise(*number);
   }
 }
 
