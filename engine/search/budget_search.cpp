@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace heddle::search {
 namespace {
@@ -15,7 +16,8 @@ struct Tried {
   double bytes = 0;
 };
 
-double cut(double number, double step) { return std::floor(number / step) * step; }
+/// To hundredths, so that a recipe reads well.
+double cut(double number) { return std::floor(number * 100 + 1e-6) / 100; }
 
 Choice with_mode(Choice choice, RecomputeMode mode, double budget = 0) {
   choice.recompute = mode;
@@ -25,18 +27,21 @@ Choice with_mode(Choice choice, RecomputeMode mode, double budget = 0) {
 
 double bytes_of(const plan::Found& found) { return static_cast<double>(found.peak_bytes); }
 
-/// Some layers keep all, with a budget by which the others keep as much as with `best`.
+/// Some layers keep all, and the others about as much as with `best`: what is left is less than the
+/// next budget takes.
 void keep_layers(const Choice& layout, int64_t layers, double limit, const Tried& best,
-                 const Tried& full, const Tried& none, const PlanLayout& plan) {
-  constexpr double kStep = 0.001;
-  const double of_layer = (none.bytes - best.bytes) / static_cast<double>(layers);
-  auto kept = std::min(static_cast<int64_t>((limit - best.bytes) / of_layer), layers - 1);
-  for (int tries = 2; tries > 0 && kept > 0; --tries, kept = kept * 3 / 4) {
-    const double part = static_cast<double>(kept) / static_cast<double>(layers);
-    const double least = std::lerp(full.bytes, none.bytes, part);
-    const double wanted = best.bytes + static_cast<double>(kept) * of_layer;
-    const double budget = std::clamp((wanted - least) / (none.bytes - least), 0.0, 1.0);
-    Choice choice = with_mode(layout, RecomputeMode::budget, cut(budget, kStep));
+                 const Tried& full, const PlanLayout& plan) {
+  constexpr double kLess = 0.03;
+  // A plan without recomputation that does not fit may be a leaner one than the others.
+  const double none = full.bytes + (best.bytes - full.bytes) / best.budget;
+  const double of_layer = std::max(none - best.bytes, 1.0) / static_cast<double>(layers);
+  const auto most = std::min(static_cast<int64_t>((limit - best.bytes) / of_layer), layers - 1);
+  for (const auto& [kept, budget] : {std::pair(most, best.budget),
+                                     {most, best.budget - kLess},
+                                     {most * 3 / 4, best.budget - kLess},
+                                     {most / 2, best.budget - kLess}}) {
+    if (kept < 1 || budget <= 0) return;
+    Choice choice = with_mode(layout, RecomputeMode::budget, cut(budget));
     recipe::Override& whole = choice.overrides.emplace_back();
     whole.modules = {kept == 1 ? "layers.0" : fmt::format("layers.0-{}", kept - 1)};
     whole.recompute = RecomputeMode::none;
@@ -60,14 +65,14 @@ void search_budget(const Choice& layout, int64_t layers, int64_t limit, const Pl
   for (int tries = layers > kManyLayers ? 3 : 5;
        tries > 0 && high.budget - low.budget > 1.5 * kStep; --tries) {
     const double share = (room - low.bytes) / std::max(high.bytes - low.bytes, 1.0);
-    const double budget = std::clamp(cut(std::lerp(low.budget, high.budget, share), kStep),
+    const double budget = std::clamp(cut(std::lerp(low.budget, high.budget, share)),
                                      low.budget + kStep, high.budget - kStep);
     const auto found = plan(with_mode(layout, RecomputeMode::budget, budget));
     if (!found) return;
     (found->fits ? low : high) = {budget, bytes_of(*found)};
   }
   // Each rank of a pipeline has its own layers and its own room.
-  if (low.budget > 0 && layout.pp == 1) keep_layers(layout, layers, room, low, full, none, plan);
+  if (low.budget > 0 && layout.pp == 1) keep_layers(layout, layers, room, low, full, plan);
 }
 
 }  // namespace heddle::search
