@@ -29,9 +29,10 @@ constexpr size_t kLeastPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
 constexpr double kPromiseIsOff = 0.9;
-constexpr size_t kLeastRefined = 16;  // plans that spend memory on keeping what is recomputed
-constexpr size_t kInputsKept = 3;     // layouts that are tried so
-constexpr double kSlowest = 2;        // times the fastest step: what is slower is nobody's choice
+constexpr size_t kPlansABudget = 12;
+constexpr size_t kLeastRefined = 8;  // plans that spend memory on keeping what is recomputed
+constexpr size_t kInputsKept = 3;    // layouts that are tried so
+constexpr double kSlowest = 2;       // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
 constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
 
@@ -199,11 +200,16 @@ class Search {
   bool refine_best(size_t most) {
     if (result_.limit_bytes == 0) return true;
     const size_t until = tried() + most;
+    // One with a budget is planned several times in it.
+    size_t budgets = std::max(to_plan_ / kPlansABudget, size_t{1});
     for (const Family& family : families_of(rated_, result_.limit_bytes)) {
       if (hooks_.cancelled()) return false;
       if (tried() >= until || !std::isfinite(family.promise)) break;
       if (best_ && kPromiseIsOff * family.promise >= *best_) break;
-      spend_by_budget(family);
+      if (budgets > 0) {
+        --budgets;
+        spend_by_budget(family);
+      }
       if (hooks_.cancelled()) return false;
       spend_memory(family);
     }
