@@ -49,6 +49,13 @@ void RankCard::resizeEvent(QResizeEvent* event) {
   fit();
 }
 
+// The hint in the head comes and goes, and the rows find their places again.
+bool RankCard::event(QEvent* event) {
+  const bool done = Card::event(event);
+  if (event->type() == QEvent::LayoutRequest) fit();
+  return done;
+}
+
 bool RankCard::eventFilter(QObject* watched, QEvent* event) {
   // The rows find their new places after the event.
   if (watched == inside_ && event->type() == QEvent::Resize)

@@ -23,6 +23,7 @@ class RankCard : public Card {
   void setFacts(const QVector<QPair<QString, QString>>& facts);
 
  protected:
+  bool event(QEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
