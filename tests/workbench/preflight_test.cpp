@@ -95,7 +95,6 @@ class PreflightTest : public QObject {
       const std::string said = of(checkpoint);
       return said.starts_with(status) && said.find(what) != std::string::npos;
     };
-    QVERIFY(says(reference + "own-head", "warn ", "model.checkpoint: "));
     QVERIFY(says(reference + "own-head", "warn ", "lm_head.weight differs from"));
     std::filesystem::create_directory(folder);
     std::filesystem::copy(reference + "own-head/config.json", folder + "/config.json");
