@@ -236,6 +236,7 @@ void ContinueDialog::start() {
   workbench::LaunchRequest request = plan_->launch;
   if (const QString name = name_->text().trimmed(); !name.isEmpty())
     request.name = name.toStdString();
+  setFocus();  // else Cancel gets it, and a second Enter cancels
   for (QWidget* widget :
        std::initializer_list<QWidget*>{from_, steps_, changes_, name_, edit_, start_})
     widget->setEnabled(false);

@@ -94,7 +94,7 @@ RunDrawer::RunDrawer(Session& session, QWidget* parent)
   notes_->setAccessibleName(tr("Notes"));
   notes_->setFixedHeight(64);
   notes_->setTabChangesFocus(true);  // the keyboard gets out again
-  notes_->setEnabled(false);  // until they are some run's
+  notes_->setEnabled(false);         // until they are some run's
   connect(notes_, &QPlainTextEdit::textChanged, this, [this] {
     typed_ = notes_->toPlainText().toStdString();
     typing_.start();

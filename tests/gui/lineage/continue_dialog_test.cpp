@@ -2,6 +2,7 @@
 // what comes of it.
 #include "gui/views/lineage/continue_dialog.h"
 
+#include <QApplication>
 #include <QScrollArea>
 #include <QScrollBar>
 
@@ -83,6 +84,17 @@ class ContinueDialogTest : public QObject {
     const storage::RunSummary run = fixture_->detail(opened_).summary;
     QCOMPARE(run.steps, int64_t(40));
     QCOMPARE(run.lineage, std::optional(storage::Lineage{Kind::resume, parent_, "debug", 20}));
+  }
+
+  void a_second_enter_does_not_cancel() {
+    const auto dialog = shown(Kind::resume);
+    QVERIFY2(comes(*dialog, "debug after step 20, to step 40"), qPrintable(dialog->text()));
+    QVERIFY(QTest::qWaitForWindowActive(dialog.get()));
+    part<QPushButton>(*dialog, "start")->setFocus();
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QVERIFY(QTest::qWaitFor([&] { return opened_ > 0; }, 20000));
+    QVERIFY(fixture_->ends(opened_));
   }
 
   void enter_starts_from_any_field() {

@@ -94,7 +94,8 @@ class LivePageTest : public QObject {
     // The run has gone on from one that had read 4,096 tokens of something else.
     step(3, 6144, 4096, 14336);
     QTRY_VERIFY_WITH_TIMEOUT(
-        sources->toolTip().simplified().contains("4.10 k earlier tokens came from other data"), 20000);
+        sources->toolTip().simplified().contains("4.10 k earlier tokens came from other data"),
+        20000);
   }
 
   void a_run_is_followed_while_it_is_shown() {
