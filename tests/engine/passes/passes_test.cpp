@@ -59,7 +59,8 @@ class PassesTest : public QObject {
                       rank,
                       [](std::string_view module) -> int64_t {
                         return module == "block.0" ? 0 : module.empty() ? -1 : 1;
-                      }};
+                      },
+                      ""};
     compare(passes::plan(std::move(toy), options, pass.toStdString()),
             QString("toy.rank-%1-after-%2").arg(rank).arg(pass));
   }

@@ -50,6 +50,8 @@ class RecipeTest : public QObject {
                      {{{"web/"}, 0.75}, {{"c.jsonl", "d.zst"}, 2}},
                      "ids.safetensors",
                      "tokenizer.json",
+                     "<s>",
+                     "none",
                      "stores/",
                      "body",
                      0.25,
