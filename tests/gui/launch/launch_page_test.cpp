@@ -137,7 +137,11 @@ class LaunchPageTest : public QObject {
     Shown shown;
     auto writer = must(storage::Writer::open(shown.path));
     const auto make = [&](const char* name, const char* target, double created) {
-      must(writer->create_run({.name = name, .target = target, .created = created}).get());
+      storage::NewRun run;
+      run.name = name;
+      run.target = target;
+      run.created = created;
+      must(writer->create_run(run).get());
     };
     make("older", "this-machine", 1000);
     make("oldest", "this-machine", 500);
