@@ -30,6 +30,7 @@ constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
 constexpr double kPromiseIsOff = 0.9;
 constexpr size_t kPlansABudget = 12;
+constexpr size_t kFastestRefined = 3;
 constexpr size_t kLeastRefined = 8;  // plans that spend memory on keeping what is recomputed
 constexpr size_t kInputsKept = 3;    // layouts that are tried so
 constexpr double kSlowest = 2;       // times the fastest step: what is slower is nobody's choice
@@ -199,6 +200,10 @@ class Search {
 
   bool refine_best(size_t most) {
     if (result_.limit_bytes == 0) return true;
+    for (const Planned& planned : fastest_planned(kFastestRefined)) {
+      if (hooks_.cancelled()) return false;
+      spend_memory(planned);
+    }
     const size_t until = tried() + most;
     // One with a budget is planned several times in it.
     size_t budgets = std::max(to_plan_ / kPlansABudget, size_t{1});
@@ -211,25 +216,37 @@ class Search {
         spend_by_budget(family);
       }
       if (hooks_.cancelled()) return false;
-      spend_memory(family);
+      if (const auto fits = fastest_that_fits(family)) spend_memory(*fits);
     }
     return true;
   }
 
-  /// Some layers are recomputed in another way than the others.
-  void spend_memory(const Family& family) {
-    const std::optional<Planned> fits = fastest_that_fits(family);
-    if (!fits) return;
+  /// Some layers are recomputed in another way than the others. `fits`: a copy, since plans move.
+  void spend_memory(const Planned fits) {
+    constexpr int64_t kManyLayers = 64;  // whose plans take longer
     // The whole of what is left may be too much: then ever closer to as much as fits.
     double fits_with = 0, too_much = 1, share = 1;
-    for (int tries = 4; tries > 0; --tries, share = std::midpoint(fits_with, too_much)) {
-      const auto better = mixed_recomputation(question_, fits->choice, fits->stage_bytes,
+    for (int tries = question_.recipe.model.n_layers > kManyLayers ? 2 : 4; tries > 0;
+         --tries, share = std::midpoint(fits_with, too_much)) {
+      const auto better = mixed_recomputation(question_, fits.choice, fits.stage_bytes,
                                               result_.limit_bytes, share, *estimator_);
       const Planned* planned = better ? plan(*better) : nullptr;
       const bool is_fitting = planned && planned->found.fits;
       if (!better || (is_fitting && share == 1)) return;
       (is_fitting ? fits_with : too_much) = share;
     }
+  }
+
+  /// Of those that fit as they are.
+  std::vector<Planned> fastest_planned(size_t most) const {
+    std::vector<Planned> fastest;
+    for (const Planned& planned : planned_)
+      if (planned.found.fits && planned.choice.overrides.empty()) fastest.push_back(planned);
+    std::ranges::stable_sort(fastest, {},
+                             [](const Planned& each) { return each.found.step_seconds; });
+    if (fastest.size() > most)
+      fastest.erase(fastest.begin() + static_cast<std::ptrdiff_t>(most), fastest.end());
+    return fastest;
   }
 
   std::optional<Planned> fastest_that_fits(const Family& family) {

