@@ -307,7 +307,7 @@ class SearchTest : public QObject {
     }
   }
 
-  void planning_needs_no_data() {
+  void no_data_is_needed() {
     engine::SearchRequest request = request_of({"hardware.ranks=8"});
     const plan::SearchResult with = found(request);
     const size_t at = request.text.find("token_ids = \"none\"\n");

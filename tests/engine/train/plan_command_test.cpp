@@ -473,7 +473,7 @@ class PlanCommandTest : public QObject {
     // Planning needs no text, but words it must know of.
     server.ask(3, QString(kSmall).remove("vocab_size = 256\n"));
     QCOMPARE(server.answer()["faults"].toArray().first().toObject()["key"].toString(),
-             QString("data.tokenizer"));
+             QString("model.vocab_size"));
   }
 
   void garbage_gets_an_error_and_the_next_request_an_answer() {
