@@ -30,8 +30,7 @@ Result<Beginning> begin(const recipe::Recipe& recipe, const launch::RankContext&
                         const runtime::NamedTensors& states);
 
 /// Whether the recipe's run may go on in checkpoint.folder: an error, which begins with the key, if
-/// its newest checkpoint is of another model or a newer format, or has done more steps than the
-/// recipe asks for. What is damaged is left to `begin`.
+/// its newest checkpoint is of another model or a newer format. What is damaged is left to `begin`.
 Result<> check_resumable(const recipe::Recipe& recipe);
 
 }  // namespace heddle::train

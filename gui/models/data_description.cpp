@@ -42,7 +42,7 @@ void DataDescription::ask(const DataQuestion& question) {
   const bool other = question.file != question_.file;
   question_ = question;
   soon_.start();
-  if (other) answer({}, {});  // what is shown is of another recipe
+  if (other || (!shown_ && error_.isEmpty())) answer({}, {});  // nothing shown is of this recipe
 }
 
 void DataDescription::forget() {

@@ -353,7 +353,7 @@ class ComposeViewTest : public QObject {
     const auto* note = field<QLabel>("checkpointsNote");
     auto* folder = field<QLineEdit>("checkpoint.folder");
     QCOMPARE(folder->placeholderText(), QString("in the run's own directory"));
-    QVERIFY(note->text().contains("resumed"));
+    QVERIFY(note->text().contains("resumes"));
     choose(field<QComboBox>("checkpoint.enabled"), "never");
     QVERIFY(text().contains("[checkpoint]\nenabled = false\n"));
     QVERIFY(note->text().contains("loses"));

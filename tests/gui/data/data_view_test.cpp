@@ -78,7 +78,7 @@ class DataViewTest : public QObject {
 
   void aTextIsToldBeforeItIsTokenizedAndAfter() {
     Shown shown;
-    QVERIFY(shown.text("dataError").startsWith("Looking"));
+    QCOMPARE(shown.text("dataError"), QString("No data is named yet."));
     const QString text = "text = ['" + kData + "tinyshakespeare.txt']";
     shown.ask(text);
     QCOMPARE(shown.description.error(), QString());

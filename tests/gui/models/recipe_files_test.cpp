@@ -28,23 +28,16 @@ class RecipeFilesTest : public QObject {
     QCOMPARE(files.vocabulary("nowhere.json"), std::optional<qint64>(0));
   }
 
-  // A pipe that nobody has written to yet stands for a disk that does not answer.
-  void a_slow_disk_holds_nobody() {
+  void a_pipe_holds_nobody() {
     QTemporaryDir folder;
     const QString pipe = folder.filePath("tokenizer.json");
     QCOMPARE(mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
     RecipeFiles files;
     QSignalSpy changed(&files, &RecipeFiles::changed);
     QVERIFY(!files.vocabulary(pipe));
-    QCoreApplication::processEvents();
-    QVERIFY(!files.vocabulary(pipe));
-    QVERIFY(files.isReading());
-    QFile end(pipe);
-    QVERIFY(end.open(QIODevice::WriteOnly));
-    end.write("{\"model\": {\"vocab\": {\"a\": 0, \"b\": 6}}}");
-    end.close();
     QTRY_COMPARE(changed.count(), 1);
-    QCOMPARE(files.vocabulary(pipe), std::optional<qint64>(7));
+    QCOMPARE(files.vocabulary(pipe), std::optional<qint64>(0));
+    QVERIFY(!files.isReading());
   }
 };
 
