@@ -185,8 +185,8 @@ class FieldHostsTest : public QObject {
     const auto node = open(*sshd);
     QVERIFY(node);
     std::ofstream(sshd->node_home() + "/.bashrc") << "exec /bin/dash\n";
-    Command command = shell("touch /root/was-run");
-    command.input = "touch /root/was-run-too\n";
+    Command command = shell("touch " + sshd->home_there() + "/was-run");
+    command.input = "touch " + sshd->home_there() + "/was-run-too\n";
     command.deadline = std::chrono::seconds(1);
     VERIFY_SAYS((*node)->run(command), "the login shell there has not run the command");
     QVERIFY(!fs::exists(sshd->node_home() + "/was-run"));
@@ -201,7 +201,8 @@ class FieldHostsTest : public QObject {
     const QTemporaryDir folder;
     const std::string from = folder.filePath("file").toStdString();
     std::ofstream(from) << std::string(5'000'000, 'x');
-    VERIFY_RESULT((*node)->put_file({from, "/root/file", *sha256_of_file(from), 0644}, {}));
+    VERIFY_RESULT(
+        (*node)->put_file({from, sshd->home_there() + "/file", *sha256_of_file(from), 0644}, {}));
     QCOMPARE((*node)->run(shell("exit 3"))->exit_code, 3);
     QCOMPARE((*node)->run(shell("kill -9 $$"))->exit_code, 137);
 
