@@ -205,7 +205,7 @@ class Translator {
       ++at_;
       return CharacterSet{"", false, "(?s:.)"};
     }
-    // Any other character stands for itself.
+    // Any other character matches itself.
     const std::string_view character = take_character();
     const bool is_letter =
         character.size() > 1 || std::isalnum(static_cast<unsigned char>(kind)) != 0;
