@@ -15,6 +15,6 @@ struct Budget {
 };
 
 /// Of a tensor: their bytes can be counted.
-inline constexpr int64_t kMostNumbers = int64_t{1} << 56;
+inline constexpr int64_t kMaxNumbers = int64_t{1} << 56;
 
 }  // namespace heddle

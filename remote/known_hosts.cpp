@@ -12,7 +12,7 @@
 namespace heddle::remote {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // of one file
+constexpr uint64_t kMaxBytes = uint64_t{64} << 20;  // of one file
 constexpr std::string_view kBlank = " \t";
 constexpr std::string_view kHashed = "|1|";
 
@@ -107,7 +107,7 @@ Result<KnownHosts> KnownHosts::read(const std::vector<std::string>& files, const
   }
   known.names_.push_back({name, {}});
   for (const std::string& file : files) {
-    const auto text = read_file_if_there(file, kMostBytes);
+    const auto text = read_file_if_there(file, kMaxBytes);
     if (!text) {
       return fail("{}; host keys cannot be checked without it", text.error().message);
     }

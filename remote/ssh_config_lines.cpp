@@ -13,7 +13,7 @@ namespace heddle::remote {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
-constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // of one file
+constexpr uint64_t kMaxBytes = uint64_t{16} << 20;  // of one file
 
 void skip_blanks(std::string_view& text) {
   text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlank)));
@@ -123,7 +123,7 @@ Result<const std::vector<ConfigLine>*> ConfigFiles::lines(const std::string& fil
     if (const Result<> checked = check_owner(file); !checked) return fail(checked);
   }
   if (const auto found = read_.find(file); found != read_.end()) return &found->second;
-  const auto text = read_file_if_there(file, kMostBytes);
+  const auto text = read_file_if_there(file, kMaxBytes);
   if (!text) return fail(text);
   std::vector<ConfigLine> lines;
   int number = 0;

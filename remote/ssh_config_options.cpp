@@ -17,7 +17,7 @@ namespace heddle::remote {
 namespace {
 
 constexpr int kDeepestInclude = 16;
-constexpr int kMostLines = 1'000'000;  // files that include each other would never end
+constexpr int kMaxLines = 1'000'000;  // files that include each other would never end
 
 enum class Whose { user, system };
 
@@ -61,7 +61,7 @@ class Walk {
     const auto lines = files_.lines(file, owner);
     if (!lines) return fail(lines);
     for (const ConfigLine& line : **lines) {
-      if (++read_ > kMostLines) return fail("{}: too many lines with all that it includes", file);
+      if (++read_ > kMaxLines) return fail("{}: too many lines with all that it includes", file);
       const std::string& key = line.key;
       if (line.words.empty()) return fail("{}: {} has no value", line.place, line.keyword);
       if (key == "include") {

@@ -17,8 +17,8 @@ constexpr size_t kLossPoints = 60;
 constexpr size_t kThroughputPoints = 512;
 constexpr uint64_t kWarmupSteps = 3;
 // A run has some dozens.
-constexpr size_t kMostSeries = 1000;
-constexpr size_t kMostNameBytes = 256;
+constexpr size_t kMaxSeries = 1000;
+constexpr size_t kMaxNameBytes = 256;
 constexpr const char* kNotAllDrawn = "not all of its metrics are drawn";
 
 std::string name_of(const LogKey& log) {
@@ -169,7 +169,7 @@ void Ingestor::add_series(const LogKey& log, const Step& step) {
   Series& series = series_of(log.run);
   for (const auto& [name, value] : step.values) {
     if (series.names.contains(name)) continue;
-    if (series.names.size() >= kMostSeries || name.size() > kMostNameBytes) {
+    if (series.names.size() >= kMaxSeries || name.size() > kMaxNameBytes) {
       if (!std::exchange(series.refused, true)) warn_of_series(log);
       continue;
     }
@@ -186,7 +186,7 @@ void Ingestor::warn_of_series(const LogKey& log) {
   if (told) return;
   warn(log, Level::warning,
        fmt::format("{}: {}: at most {} are, whose names have at most {} bytes", name_of(log),
-                   kNotAllDrawn, kMostSeries, kMostNameBytes));
+                   kNotAllDrawn, kMaxSeries, kMaxNameBytes));
 }
 
 void Ingestor::apply_start(const LogKey& log, const Start& start) {

@@ -25,7 +25,7 @@ namespace {
   "parent_step, trashed "                                                                         \
   "FROM runs JOIN summaries ON summaries.run = runs.id "
 
-constexpr size_t kMostSparkline = 1024;
+constexpr size_t kMaxSparkline = 1024;
 
 RunSummary summary_in(const Rows& rows) {
   RunSummary run;
@@ -49,7 +49,7 @@ RunSummary summary_in(const Rows& rows) {
   if (!rows.null(13) || rows.integer(14) != 0) {
     run.loss = number_of(rows.optional_real(13), rows.integer(14));
   }
-  const std::string_view points = rows.blob(15).substr(0, kMostSparkline * sizeof(float));
+  const std::string_view points = rows.blob(15).substr(0, kMaxSparkline * sizeof(float));
   run.sparkline.resize(points.size() / sizeof(float));
   if (!run.sparkline.empty()) {
     std::memcpy(run.sparkline.data(), points.data(), run.sparkline.size() * sizeof(float));

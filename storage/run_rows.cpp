@@ -14,7 +14,7 @@
 namespace heddle::storage {
 namespace {
 
-constexpr size_t kMostLineBytes = size_t{16} << 10;  // the record has the whole
+constexpr size_t kMaxLineBytes = size_t{16} << 10;  // the record has the whole
 
 constexpr const char* kTrashed = " (trashed";
 
@@ -205,7 +205,7 @@ Result<> set_state(Connection& connection, RunId run, RunState state, const std:
   if (time <= 0)
     time = state == RunState::lost ? last_sign(connection, run).value_or(unix_now()) : unix_now();
   connection.execute("UPDATE runs SET state = ?, cause = ? WHERE id = ?", to_string(state),
-                     excerpt(cause, kMostLineBytes), run);
+                     excerpt(cause, kMaxLineBytes), run);
   if (state == RunState::running) {
     connection.execute(
         "UPDATE runs SET started = coalesce(started, ?), finished = NULL WHERE id = ?", time, run);
@@ -292,7 +292,7 @@ void set_facts(Connection& connection, RunId run, const std::string& prefix, con
 void add_line(Connection& connection, RunId run, const LogLine& line) {
   connection.execute("INSERT INTO lines (run, rank, time, level, text) VALUES (?, ?, ?, ?, ?)", run,
                      line.rank, line.time > 0 ? line.time : unix_now(),
-                     static_cast<int>(line.level), excerpt(line.text, kMostLineBytes));
+                     static_cast<int>(line.level), excerpt(line.text, kMaxLineBytes));
 }
 
 }  // namespace heddle::storage

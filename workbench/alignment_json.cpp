@@ -7,13 +7,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostRows = 100;  // of a grouping; what is left out is put together in one more
+constexpr size_t kMaxRows = 100;  // of a grouping; what is left out is put together in one more
 
 double seconds(int64_t us) { return static_cast<double>(us) * 1e-6; }
 
 Json rows_json(const std::vector<Row>& rows) {
   Json list = Json::array();
-  for (const Row& row : with_others(rows, kMostRows))
+  for (const Row& row : with_others(rows, kMaxRows))
     list.push_back({{"name", row.name},
                     {"left", spent_json(row.left)},
                     {"right", spent_json(row.right)},

@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPiece = 1 << 20;
-constexpr int kDeepest = 6;            // folders down to a run directory
-constexpr size_t kMostSeen = 200'000;  // files and folders that are looked at on the way
-constexpr size_t kMostLogs = 200'000;  // of a run: ranks times attempts
+constexpr int kDeepest = 6;           // folders down to a run directory
+constexpr size_t kMaxSeen = 200'000;  // files and folders that are looked at on the way
+constexpr size_t kMaxLogs = 200'000;  // of a run: ranks times attempts
 constexpr uint64_t kLargestRecipe = 16 << 20;
 constexpr uint64_t kLargestJson = 16 << 20;
 constexpr uint64_t kLargestLog = uint64_t{1} << 40;
@@ -36,7 +36,7 @@ Result<std::vector<launch::LogName>> logs_of(const std::string& run_dir) {
   for (fs::directory_iterator entry(run_dir, error), end; !error && entry != end;
        entry.increment(error)) {
     if (const auto log = launch::log_name(entry->path().filename())) logs.push_back(*log);
-    if (logs.size() > kMostLogs) return fail("{}: it has more than {} logs", run_dir, kMostLogs);
+    if (logs.size() > kMaxLogs) return fail("{}: it has more than {} logs", run_dir, kMaxLogs);
   }
   if (error) return fail("{}: {}", run_dir, error.message());
   std::ranges::sort(logs, {}, [](const launch::LogName& log) {
@@ -154,7 +154,7 @@ void find_run_dirs(const fs::path& folder, int deeper, Found& found) {
   if (deeper == 0) return;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (++found.seen > kMostSeen) return;
+    if (++found.seen > kMaxSeen) return;
     std::error_code unknown;
     if (fs::is_directory(entry->symlink_status(unknown)))
       find_run_dirs(entry->path(), deeper - 1, found);
@@ -182,11 +182,11 @@ bool is_import(const storage::RunSummary& run, const Place& place) {
 Result<std::vector<std::string>> run_dirs_in(const std::string& folder) {
   Found found;
   find_run_dirs(whole(folder), kDeepest, found);
-  if (found.seen > kMostSeen)
+  if (found.seen > kMaxSeen)
     return fail(
         "{}: there are more than {} files in it and below; valid: a folder closer to the "
         "runs",
-        folder, kMostSeen);
+        folder, kMaxSeen);
   std::ranges::sort(found.run_dirs);
   return std::move(found.run_dirs);
 }

@@ -303,7 +303,7 @@ class Attempt {
 }  // namespace
 
 Result<LaunchRequest> request_from_file(const std::string& recipe_file) {
-  auto text = read_named_file(recipe_file, recipe::kMostRecipeBytes);
+  auto text = read_named_file(recipe_file, recipe::kMaxRecipeBytes);
   if (!text) return fail("{}; valid: a recipe (TOML)", text.error().message);
   LaunchRequest request;
   request.recipe_file = recipe_file;

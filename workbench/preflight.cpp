@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using probe::Status;
 
-constexpr double kMostOfDisk = 0.9;  // of what is free: beyond it is worth a warning
+constexpr double kMaxOfDisk = 0.9;  // of what is free: beyond it is worth a warning
 
 std::string size(int64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
 
@@ -208,7 +208,7 @@ class Preflight {
         kept > 1 ? "free some space, lower checkpoint.keep, or name another checkpoint.folder"
                  : "free some space, or name another checkpoint.folder";
     const Status status = needed > free ? Status::fail
-                          : static_cast<double>(needed) > kMostOfDisk * static_cast<double>(free)
+                          : static_cast<double>(needed) > kMaxOfDisk * static_cast<double>(free)
                               ? Status::warn
                               : Status::pass;
     add(name_on(host, "disk"), status, what, status == Status::pass ? "" : remedy,

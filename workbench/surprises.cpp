@@ -10,7 +10,7 @@
 namespace heddle::workbench {
 namespace {
 
-constexpr int64_t kLeastShare = 100;  // of the longer step: a hundredth
+constexpr int64_t kMinShare = 100;  // of the longer step: a hundredth
 
 struct Candidate {
   Grouping grouping;
@@ -43,7 +43,7 @@ std::string has(const Spent& spent, int64_t spans, Part part) {
 std::vector<Surprise> surprises(const Alignment& alignment, const Side& left, const Side& right,
                                 size_t most) {
   std::vector<Candidate> candidates;
-  const int64_t least = std::max(left.step_us, right.step_us) / kLeastShare;
+  const int64_t least = std::max(left.step_us, right.step_us) / kMinShare;
   const auto consider = [&](Grouping grouping, const Row& row, Part part) {
     const int64_t difference = (row.right - row.left)[part];
     if (std::abs(difference) > least) candidates.push_back({grouping, &row, part, difference});

@@ -16,7 +16,7 @@ namespace {
 
 using recipe::Box;
 
-constexpr int64_t kMostFileBytes = int64_t{1} << 60;
+constexpr int64_t kMaxFileBytes = int64_t{1} << 60;
 
 std::string box_text(const Box& box) {
   return fmt::format("rows {} to {}, columns {} to {}", box.row_begin, box.row_end,
@@ -26,8 +26,8 @@ std::string box_text(const Box& box) {
 Result<> check_file(const std::string& name, const StoredFile& file) {
   if (name.empty() || name.find('/') != std::string::npos)
     return fail("\"{}\" is no file of the folder", name);
-  if (file.bytes < 0 || file.bytes > kMostFileBytes || file.header_bytes < 0 ||
-      file.header_bytes > std::min(file.bytes, kMostHeaderBytes))
+  if (file.bytes < 0 || file.bytes > kMaxFileBytes || file.header_bytes < 0 ||
+      file.header_bytes > std::min(file.bytes, kMaxHeaderBytes))
     return fail("{}: {} bytes with a header of {} cannot be", name, file.bytes, file.header_bytes);
   return {};
 }
@@ -40,7 +40,7 @@ Result<Box> box_of(const std::string& name, const StoredTensor& tensor) {
   const Box all{0, sound ? shape[0] : 0, 0, sound && shape.size() == 2 ? shape[1] : 1};
   int64_t numbers = 0;
   if (!sound || __builtin_mul_overflow(all.rows(), all.columns(), &numbers) ||
-      numbers > kMostNumbers)
+      numbers > kMaxNumbers)
     return fail("tensor \"{}\": shape {}", name, shape_text(shape));
   return all;
 }

@@ -98,7 +98,7 @@ Result<> read_rope(const json& rope, const char* key, int64_t original, recipe::
   // As transformers 5 has it: first the one outside, last the longest sequence.
   const auto original_length = [&] {
     if (original > 0) return original;
-    return reader.count("original_max_position_embeddings", recipe::kMostTokens, model.max_seq_len);
+    return reader.count("original_max_position_embeddings", recipe::kMaxTokens, model.max_seq_len);
   };
   if (type == "llama3") {
     model.rope_scaling = RopeScaling{.factor = reader.positive("factor"),
@@ -158,7 +158,7 @@ void check_window(Reader& reader, const json& type, const recipe::Model& model) 
     if (first >= model.n_layers) return;
   }
   if (reader.has("sliding_window") && reader.at("sliding_window").is_null()) return;
-  const int64_t window = reader.count("sliding_window", recipe::kMostTokens, kWindow);
+  const int64_t window = reader.count("sliding_window", recipe::kMaxTokens, kWindow);
   if (window < model.max_seq_len)
     reader.complain("sliding_window", window,
                     fmt::format("null, or at least max_position_embeddings {}", model.max_seq_len));
@@ -180,17 +180,17 @@ Result<recipe::Model> read_model(const json& config) {
   reader.only("partial_rotary_factor", 1.0);
 
   recipe::Model model;
-  model.dim = reader.count("hidden_size", recipe::kMostWidth);
-  model.n_layers = reader.count("num_hidden_layers", recipe::kMostLayers);
-  model.n_heads = reader.count("num_attention_heads", recipe::kMostWidth);
+  model.dim = reader.count("hidden_size", recipe::kMaxWidth);
+  model.n_layers = reader.count("num_hidden_layers", recipe::kMaxLayers);
+  model.n_heads = reader.count("num_attention_heads", recipe::kMaxWidth);
   model.n_kv_heads = reader.count(
-      "num_key_value_heads", recipe::kMostWidth,
+      "num_key_value_heads", recipe::kMaxWidth,
       fallbacks.n_kv_heads > 0 && !config.contains("num_key_value_heads") ? fallbacks.n_kv_heads
                                                                           : model.n_heads);
-  model.ffn_dim = reader.count("intermediate_size", 4 * recipe::kMostWidth);
-  model.vocab_size = reader.count("vocab_size", recipe::kMostVocabulary);
+  model.ffn_dim = reader.count("intermediate_size", 4 * recipe::kMaxWidth);
+  model.vocab_size = reader.count("vocab_size", recipe::kMaxVocabulary);
   model.max_seq_len =
-      reader.count("max_position_embeddings", recipe::kMostTokens, fallbacks.max_seq_len);
+      reader.count("max_position_embeddings", recipe::kMaxTokens, fallbacks.max_seq_len);
   model.norm_eps = reader.positive("rms_norm_eps", 1e-6);
   model.rope_theta = reader.positive("rope_theta", 10000.0);
   model.tied_embeddings = reader.flag("tie_word_embeddings", false);
@@ -205,7 +205,7 @@ Result<recipe::Model> read_model(const json& config) {
 
   const int64_t even = model.dim % model.n_heads == 0 ? model.dim / model.n_heads : 0;
   if (!reader.at("head_dim").is_null() || fallbacks.head_dim > 0) {
-    model.head_dim = reader.count("head_dim", recipe::kMostWidth, fallbacks.head_dim);
+    model.head_dim = reader.count("head_dim", recipe::kMaxWidth, fallbacks.head_dim);
     if (model.head_dim % 2 != 0) reader.complain("head_dim", model.head_dim, "an even number");
     if (model.head_dim == even) model.head_dim = 0;
   } else if (even == 0 || even % 2 != 0) {
@@ -219,7 +219,7 @@ Result<recipe::Model> read_model(const json& config) {
   const int64_t original =
       reader.at("original_max_position_embeddings").is_null()
           ? 0
-          : reader.count("original_max_position_embeddings", recipe::kMostTokens);
+          : reader.count("original_max_position_embeddings", recipe::kMaxTokens);
   if (!reader.fault().empty()) return fail("{}", reader.fault());
 
   for (const char* key : {"rope_scaling", "rope_parameters"}) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(float));
 constexpr int64_t kPiece = kHashedBytes / kNumberBytes;
-constexpr size_t kMostOpenFiles = 256;  // a process may often have 1,024
+constexpr size_t kMaxOpenFiles = 256;  // a process may often have 1,024
 
 recipe::Box intersection(const recipe::Box& a, const recipe::Box& b) {
   return {std::max(a.row_begin, b.row_begin), std::min(a.row_end, b.row_end),
@@ -114,7 +114,7 @@ Result<std::shared_ptr<const Checkpoint::File>> Checkpoint::file(const std::stri
   const StoredFile& stored = manifest_.contents.files.at(name);
   auto file = std::make_shared<File>(folder_ + "/" + name, stored.host);
   if (auto done = file->open(stored); !done) return fail(done);
-  if (files_->by_name.size() >= kMostOpenFiles) files_->by_name.clear();
+  if (files_->by_name.size() >= kMaxOpenFiles) files_->by_name.clear();
   files_->by_name[name] = file;
   return file;
 }

@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kAlignment = 8;
 // Of a million tensors.
-constexpr Budget kHeaderBudget{.bytes = kMostHeaderBytes, .values = 12'000'000, .depth = 8};
+constexpr Budget kHeaderBudget{.bytes = kMaxHeaderBytes, .values = 12'000'000, .depth = 8};
 
 struct DtypeEntry {
   Dtype dtype;
@@ -147,9 +147,9 @@ Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> fi
     return fail("not a safetensors file: {} bytes are too few", file.size());
   uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
-  if (std::cmp_greater(length, kMostHeaderBytes))
+  if (std::cmp_greater(length, kMaxHeaderBytes))
     return fail("not a safetensors file: a header of {} bytes (at most {})", length,
-                kMostHeaderBytes);
+                kMaxHeaderBytes);
   if (length > file.size() - kLengthBytes)
     return fail("cut short: the header needs {} bytes, the file holds {}", length + kLengthBytes,
                 file.size());

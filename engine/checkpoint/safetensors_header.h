@@ -13,7 +13,7 @@
 
 namespace heddle::checkpoint {
 
-inline constexpr int64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
+inline constexpr int64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
 struct SafetensorsHeader {
   Metadata metadata;

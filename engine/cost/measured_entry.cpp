@@ -60,7 +60,7 @@ std::optional<Line> line_through(const std::vector<const GpuMeasurement*>& point
   const double per_byte = (right_sizes * ones - right * sizes) / determinant;
   if (per_byte <= 0) return std::nullopt;
   line.rate = 1 / per_byte;
-  line.latency = std::max(line.latency, hardware::kLeastLatencyUs * kMicro);
+  line.latency = std::max(line.latency, hardware::kMinLatencyUs * kMicro);
   for (const GpuMeasurement* point : points)
     line.spread = std::max(line.spread,
                            std::abs((line.latency + point->work / line.rate) / point->seconds - 1));
@@ -184,7 +184,7 @@ class Entry {
 
   std::string provenance(double spread) const {
     return fmt::format("from = \"measured\", spread = {:.3g}, source = \"{}\"",
-                       std::min(spread, hardware::kMostSpread), source_);
+                       std::min(spread, hardware::kMaxSpread), source_);
   }
 
   std::string collectives(const char* key, const std::vector<GpuWork>& kinds) {
@@ -196,8 +196,8 @@ class Entry {
     for (const auto& [ranks, points] : by_ranks) {
       const auto line = line_through(points);
       const double us = line ? line->latency / kMicro : 0, rate = line ? line->rate / kGiga : 0;
-      if (!line || us > hardware::kMostLatencyUs || rate < hardware::kLeastGbPerS ||
-          rate > hardware::kMostGbPerS) {
+      if (!line || us > hardware::kMaxLatencyUs || rate < hardware::kMinGbPerS ||
+          rate > hardware::kMaxGbPerS) {
         remark(fmt::format("{} of {} ranks: no latency and rate explain what was measured", key,
                            ranks));
         continue;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kRuns = 10;
 constexpr double kHalfLife = 5;  // runs
-constexpr double kMost = 4;
+constexpr double kMax = 4;
 
 bool is_at(const Check& check, const RunPlace& place) {
   return check.host == place.host && check.device == place.device && check.build == place.build &&
@@ -35,7 +35,7 @@ Refinement refinement_of(const std::vector<Check>& checks, const RunPlace& place
     ++refinement.runs;
   }
   for (auto& [name, of_runs] : ratios)
-    refinement.factors[name] = std::clamp(weighted_median(std::move(of_runs)), 1 / kMost, kMost);
+    refinement.factors[name] = std::clamp(weighted_median(std::move(of_runs)), 1 / kMax, kMax);
   return refinement;
 }
 

@@ -13,7 +13,7 @@ namespace heddle::data {
 namespace {
 
 constexpr uint64_t kEnough = uint64_t{3} << 20;  // bytes of text, to guess by
-constexpr uint64_t kMost = uint64_t{64} << 20;
+constexpr uint64_t kMax = uint64_t{64} << 20;
 constexpr size_t kPacked = size_t{1} << 20;  // bytes of a packed file, to see how far it unpacks
 
 /// Tells how many bytes have been read through it.
@@ -44,7 +44,7 @@ Result<double> unpacking(SourceFile file) {
                                        : unzstd(std::move(counted), file.path);
   // More is read when all that was read before has been unpacked.
   uint64_t unpacked = 0, of = 0;
-  for (std::string bytes; of < kPacked && unpacked < kMost;) {
+  for (std::string bytes; of < kPacked && unpacked < kMax;) {
     const uint64_t before = packed;
     bytes.clear();
     const auto more = text->read(bytes, kPacked);
@@ -53,7 +53,7 @@ Result<double> unpacking(SourceFile file) {
     if (of >= kPacked || !*more) break;
     unpacked += bytes.size();
   }
-  if (unpacked >= kMost) of = packed;
+  if (unpacked >= kMax) of = packed;
   return of == 0 ? 1 : static_cast<double>(unpacked) / static_cast<double>(of);
 }
 
@@ -118,7 +118,7 @@ Result<FirstPart> read_first_part(const StoreOrigin& origin, int64_t tokens) {
   FirstPart part;
   uint64_t read = 0;
   int64_t begun = 0, begun_in_lines = 0;
-  while (read < kMost && (read < kEnough || static_cast<int64_t>(part.ids.size()) < tokens)) {
+  while (read < kMax && (read < kEnough || static_cast<int64_t>(part.ids.size()) < tokens)) {
     const auto chunk = reader.next();
     if (!chunk) return at_key(chunk.error());
     part.all = !*chunk;

@@ -34,7 +34,7 @@ constexpr size_t kShownComplaints = 10;   // where the run ends for them
 constexpr size_t kKeptComplaints = 1000;  // in the store
 constexpr double kProgressSeconds = 1;
 // Of a text that has just begun nobody can say which share of it is unreadable.
-constexpr int64_t kLeastDocuments = 10'000;
+constexpr int64_t kMinDocuments = 10'000;
 
 class Builder {
  public:
@@ -169,7 +169,7 @@ class Builder {
     state_.skipped += complaints.size();
     for (const std::string& complaint : complaints)
       if (complaints_.size() < kKeptComplaints) complaints_.push_back(complaint);
-    return within_limit(kLeastDocuments);
+    return within_limit(kMinDocuments);
   }
 
   Result<> within_limit(int64_t least_documents) const {

@@ -28,7 +28,7 @@ constexpr int kVersion = 2;
 constexpr int64_t kFirstShards = 16, kFirstTokens = int64_t{1} << 22,
                   kLaterTokens = int64_t{1} << 26;
 constexpr uint64_t kHashed = 1 << 16;  // bytes of a text that is told by what it holds, too
-constexpr size_t kMostTokenizer = size_t{1} << 30;
+constexpr size_t kMaxTokenizer = size_t{1} << 30;
 constexpr size_t kMaxTotals = 1 << 16, kMaxFailure = size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 // How long nobody may build it: one that waits for its turn takes it at once, one that is being
@@ -75,7 +75,7 @@ Result<StoreOrigin> store_origin(const recipe::Data& data, Part part) {
     if (!folder) return fail(folder);
     origin.cache = std::move(*folder);
   }
-  const auto tokenizer = hash_of(data.tokenizer, kMostTokenizer);
+  const auto tokenizer = hash_of(data.tokenizer, kMaxTokenizer);
   if (!tokenizer) return fail("data.tokenizer: {}", tokenizer.error().message);
   nlohmann::ordered_json record = {{"version", kVersion},
                                    {"tokenizer", *tokenizer},

@@ -251,8 +251,8 @@ class Parser {
     int64_t numbers = 1;
     for (const int64_t size : sizes) {
       if (size < 0) line.failed(fmt::format("{} is no size; valid: 0 or more", size));
-      if (__builtin_mul_overflow(numbers, size, &numbers) || numbers > kMostNumbers)
-        line.failed(fmt::format("more numbers than can be; valid: {} or fewer", kMostNumbers));
+      if (__builtin_mul_overflow(numbers, size, &numbers) || numbers > kMaxNumbers)
+        line.failed(fmt::format("more numbers than can be; valid: {} or fewer", kMaxNumbers));
     }
     value.sizes = sizes;
     return value;

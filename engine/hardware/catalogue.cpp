@@ -303,7 +303,7 @@ Catalogue load_catalogue(const std::string& folder) {
     if (file.path().extension() == ".toml") paths.push_back(file.path().string());
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
-    if (auto text = read_file(path, recipe::kMostRecipeBytes))
+    if (auto text = read_file(path, recipe::kMaxRecipeBytes))
       sources.push_back({path, std::move(*text)});
     else
       unread.push_back({path, 0, 0, "", text.error().message.substr(path.size() + 2),

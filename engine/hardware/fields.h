@@ -41,9 +41,9 @@ const std::vector<ProtocolField<Program>>& by_protocol(const Program*);
 const std::vector<RatesField>& measured_rates();
 
 /// Ranges of the numbers in `measured_rates`.
-inline constexpr double kLeastLatencyUs = 0.1, kMostLatencyUs = 1e6;
-inline constexpr double kLeastGbPerS = 1e-3, kMostGbPerS = 1e5;
+inline constexpr double kMinLatencyUs = 0.1, kMaxLatencyUs = 1e6;
+inline constexpr double kMinGbPerS = 1e-3, kMaxGbPerS = 1e5;
 /// Of a number's spread: beyond it nothing has been measured.
-inline constexpr double kMostSpread = 10;
+inline constexpr double kMaxSpread = 10;
 
 }  // namespace heddle::hardware

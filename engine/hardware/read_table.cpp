@@ -137,8 +137,8 @@ class TableReader {
         else
           reader->missing(name, range_words(least, most, unit));
       };
-      read("latency_us", rate.latency_us, kLeastLatencyUs, kMostLatencyUs, "microseconds");
-      read("gb_per_s", rate.gb_per_s, kLeastGbPerS, kMostGbPerS, "GB/s");
+      read("latency_us", rate.latency_us, kMinLatencyUs, kMaxLatencyUs, "microseconds");
+      read("gb_per_s", rate.gb_per_s, kMinGbPerS, kMaxGbPerS, "GB/s");
       reader->spread();
       reader->provenance(element, rate.gb_per_s.origin, rate.gb_per_s.source);
       rate.latency_us.origin = rate.gb_per_s.origin;
@@ -183,9 +183,9 @@ class TableReader {
 
   // For people who read the file: plans do not go by it.
   void spread() {
-    const std::string valid = range_words(0, kMostSpread, "a share");
+    const std::string valid = range_words(0, kMaxSpread, "a share");
     if (const toml::node* node = find("spread"))
-      recipe::read_number(*node, {0, kMostSpread, false, false, valid}, complain("spread"));
+      recipe::read_number(*node, {0, kMaxSpread, false, false, valid}, complain("spread"));
   }
 
   void provenance(const toml::node& node, Origin& origin, std::string& source) {

@@ -50,8 +50,8 @@ using E5m2 = Float8Format<2, 15, 57344>;
 /// down to a power of two or not. Where `most` is infinite or NaN it is 0 or NaN, and makes NaN of
 /// products.
 HEDDLE_ON_DEVICE inline float float8_scale(float most, float largest, bool power_of_two) {
-  constexpr float kLeast = 1e-12F;
-  const float scale = most < kLeast ? static_cast<float>(largest / 1e-12) : largest / most;
+  constexpr float kMin = 1e-12F;
+  const float scale = most < kMin ? static_cast<float>(largest / 1e-12) : largest / most;
   if (!power_of_two || scale != scale) return scale;
   uint32_t bits = 0;
   memcpy(&bits, &scale, sizeof bits);

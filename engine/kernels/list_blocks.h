@@ -19,8 +19,8 @@ HEDDLE_ON_DEVICE inline int64_t blocks_for(int64_t items, int64_t per_block) {
 /// Partial sums of dweight that rms_norm_backward makes of so many rows, one a block: four for each
 /// multiprocessor of an H100, which runs them all at once.
 inline int64_t norm_blocks(int64_t rows) {
-  constexpr int64_t kMost = 4 * 132;
-  return rows == 0 ? 0 : blocks_for(rows, blocks_for(rows, kMost));
+  constexpr int64_t kMax = 4 * 132;
+  return rows == 0 ? 0 : blocks_for(rows, blocks_for(rows, kMax));
 }
 
 /// Rows of which float8_quantize looks for the largest number of a column at once.
@@ -28,8 +28,8 @@ inline constexpr int64_t kFloat8Rows = 256;
 /// Largest numbers that it keeps: of parts of all numbers, as many parts as an H100 works on at
 /// once; of each column of so many rows; none of rows, which it has at once.
 inline int64_t float8_parts(int64_t rows, int64_t n, bool by_row, bool transposed) {
-  constexpr int64_t kMost = 4 * 132, kNumbers = 16384;
-  if (!by_row) return std::min(kMost, blocks_for(rows * n, kNumbers));
+  constexpr int64_t kMax = 4 * 132, kNumbers = 16384;
+  if (!by_row) return std::min(kMax, blocks_for(rows * n, kNumbers));
   return transposed ? blocks_for(rows, kFloat8Rows) * n : 0;
 }
 

@@ -6,19 +6,19 @@
 namespace heddle::kernels::cuda {
 namespace {
 
-constexpr int kLanes = 32, kMostHeadDim = 256;
+constexpr int kLanes = 32, kMaxHeadDim = 256;
 constexpr int64_t kBlocks = 1024;
 
 // A lane's elements of a head.
 struct Part {
-  float of[kMostHeadDim / kLanes];
+  float of[kMaxHeadDim / kLanes];
 };
 
 template <typename T>
 __device__ Part load_part(const T* head, int d) {
   Part part;
 #pragma unroll
-  for (int j = 0; j < kMostHeadDim / kLanes; ++j) {
+  for (int j = 0; j < kMaxHeadDim / kLanes; ++j) {
     const int i = static_cast<int>(threadIdx.x) % kLanes + j * kLanes;
     part.of[j] = i < d ? to_float(head[i]) : 0.0F;
   }
@@ -28,7 +28,7 @@ __device__ Part load_part(const T* head, int d) {
 template <typename T>
 __device__ void store_part(T* head, int d, const Part& part) {
 #pragma unroll
-  for (int j = 0; j < kMostHeadDim / kLanes; ++j) {
+  for (int j = 0; j < kMaxHeadDim / kLanes; ++j) {
     const int i = static_cast<int>(threadIdx.x) % kLanes + j * kLanes;
     if (i < d) head[i] = from_float<T>(part.of[j]);
   }
@@ -37,13 +37,13 @@ __device__ void store_part(T* head, int d, const Part& part) {
 // to = to · kept + factor · part
 __device__ void add(Part& to, float kept, float factor, const Part& part) {
 #pragma unroll
-  for (int j = 0; j < kMostHeadDim / kLanes; ++j) to.of[j] = to.of[j] * kept + factor * part.of[j];
+  for (int j = 0; j < kMaxHeadDim / kLanes; ++j) to.of[j] = to.of[j] * kept + factor * part.of[j];
 }
 
 __device__ float dot(const Part& a, const Part& b) {
   float sum = 0;
 #pragma unroll
-  for (int j = 0; j < kMostHeadDim / kLanes; ++j) sum += a.of[j] * b.of[j];
+  for (int j = 0; j < kMaxHeadDim / kLanes; ++j) sum += a.of[j] * b.of[j];
 #pragma unroll
   for (int offset = kLanes / 2; offset > 0; offset /= 2)
     sum += __shfl_xor_sync(kAllLanes, sum, offset);

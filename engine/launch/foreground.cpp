@@ -97,10 +97,10 @@ void tell_what_is_kept(const TrainOptions& options, const std::string& run_dir) 
   }
 }
 
-constexpr size_t kMostResults = size_t{256} << 20;  // every step's loss is in it
+constexpr size_t kMaxResults = size_t{256} << 20;  // every step's loss is in it
 
 void print_file(const std::string& path) {
-  const std::string text = read_file(path, kMostResults).value_or("");
+  const std::string text = read_file(path, kMaxResults).value_or("");
   say("{}", text);
   if (!text.empty() && text.back() != '\n') say("\n");
 }

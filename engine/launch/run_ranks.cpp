@@ -152,7 +152,7 @@ Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
         "hardware.device = \"cpu\" or \"cuda\"";
   log.line(telemetry::Level::info, "hardware.device = \"auto\": " + choice.why);
   const std::string file = run_dir + "/recipe.toml";
-  const Result<std::string> text = read_named_file(file, recipe::kMostRecipeBytes);
+  const Result<std::string> text = read_named_file(file, recipe::kMaxRecipeBytes);
   if (!text) return fail(text);
   return recipe::with_key(*text, "hardware.device", choice.gpus ? "\"cuda\"" : "\"cpu\"")
       .and_then([&](const std::string& settled) { return write_atomically(file, settled); })

@@ -18,14 +18,13 @@ OrderedJson memory_json(const MemoryBytes& memory) {
   return json;
 }
 
-constexpr size_t kMostPlanText = size_t{64} << 20;
+constexpr size_t kMaxPlanText = size_t{64} << 20;
 
 /// Bytes, of which sums and differences can be made.
 int64_t bytes_from(const Json& value) {
-  constexpr int64_t kMost = int64_t{1} << 56;
+  constexpr int64_t kMax = int64_t{1} << 56;
   const auto bytes = whole<int64_t>(value);
-  if (bytes < -kMost || bytes > kMost)
-    refuse_json(value, std::to_string(bytes) + " bytes cannot be");
+  if (bytes < -kMax || bytes > kMax) refuse_json(value, std::to_string(bytes) + " bytes cannot be");
   return bytes;
 }
 
@@ -122,7 +121,7 @@ OrderedJson timeline_json(const RankTimeline& timeline) {
 /// `text`: bytes of names so far, of all timelines.
 RankTimeline timeline_from(const Json& json, size_t& text) {
   RankTimeline timeline{whole_or(json, "rank", int64_t{0}), {}, {}};
-  timeline.spans = telemetry::spans_from(json, kMostPlanText, text);
+  timeline.spans = telemetry::spans_from(json, kMaxPlanText, text);
   const Json& memory = json.at("memory");
   for (const int64_t time :
        telemetry::column_from<int64_t>(memory, "time", memory.at("time").size()))

@@ -12,8 +12,8 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr size_t kMostCounts = 32;
-constexpr int64_t kMostRanks = 1'000'000;
+constexpr size_t kMaxCounts = 32;
+constexpr int64_t kMaxRanks = 1'000'000;
 constexpr double kHour = 3600, kMillion = 1e6;
 
 std::string_view trimmed(std::string_view text) {
@@ -28,7 +28,7 @@ std::optional<int64_t> ranks_of(std::string_view text) {
   int64_t ranks = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ranks);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (ranks < 1 || ranks > kMostRanks) return std::nullopt;
+  if (ranks < 1 || ranks > kMaxRanks) return std::nullopt;
   return ranks;
 }
 
@@ -82,21 +82,21 @@ Result<std::vector<int64_t>> parse_rank_counts(std::string_view text) {
     const std::string_view each = text.substr(begin, comma - begin);
     const auto ranks = ranks_of(each);
     if (!ranks)
-      return fail("\"{}\" is no number of ranks from 1 to {}; {}", trimmed(each), kMostRanks,
+      return fail("\"{}\" is no number of ranks from 1 to {}; {}", trimmed(each), kMaxRanks,
                   kValid);
     counts.push_back(*ranks);
     begin = comma + 1;
   }
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  if (counts.size() > kMostCounts)
-    return fail("{} numbers of ranks; valid: {} at most", counts.size(), kMostCounts);
+  if (counts.size() > kMaxCounts)
+    return fail("{} numbers of ranks; valid: {} at most", counts.size(), kMaxCounts);
   return counts;
 }
 
 Result<double> parse_tokens(std::string_view text) {
   constexpr std::pair<char, double> kUnits[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}};
-  constexpr double kMost = 1e18;
+  constexpr double kMax = 1e18;
   const std::string_view all = text;
   text = trimmed(text);
   double unit = 1;
@@ -109,7 +109,7 @@ Result<double> parse_tokens(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool read = error == std::errc() && end == text.data() + text.size();
-  if (!read || !(number > 0) || number * unit > kMost)
+  if (!read || !(number > 0) || number * unit > kMax)
     return fail("\"{}\" is no number of tokens; valid: as in \"15T\", \"300B\" or \"1e9\"", all);
   return number * unit;
 }

@@ -14,12 +14,12 @@ namespace {
 constexpr int64_t kKiB = 1024;
 
 // More is no machine's: a number that is larger, or negative, was not told by its kernel.
-constexpr int64_t kMostKiB = int64_t{1} << 42;  // 4 PiB
+constexpr int64_t kMaxKiB = int64_t{1} << 42;  // 4 PiB
 
 /// A size, in bytes.
 std::optional<int64_t> bytes_of(const Facts& facts, const std::string& key) {
   const auto kib = number_of(facts, key);
-  if (!kib || *kib < 0 || *kib > kMostKiB) return std::nullopt;
+  if (!kib || *kib < 0 || *kib > kMaxKiB) return std::nullopt;
   return *kib * kKiB;
 }
 

@@ -10,10 +10,10 @@ namespace heddle::probe {
 namespace {
 
 // More is no machine's: a number that is larger, or negative, was not told by its driver.
-constexpr int64_t kMostMiB = int64_t{1} << 32;  // 4 PiB
-constexpr size_t kMostGpus = 64;
-constexpr size_t kMostUsers = 8;  // of a GPU
-constexpr int64_t kMostErrors = int64_t{1} << 40;
+constexpr int64_t kMaxMiB = int64_t{1} << 32;  // 4 PiB
+constexpr size_t kMaxGpus = 64;
+constexpr size_t kMaxUsers = 8;  // of a GPU
+constexpr int64_t kMaxErrors = int64_t{1} << 40;
 
 // The first driver of CUDA 13 (NVIDIA's release notes), which the plug-in is built with.
 constexpr int kOldestDriver = 580;
@@ -41,7 +41,7 @@ std::optional<Number> parsed(const std::string& text) {
 /// In bytes.
 std::optional<int64_t> mebibytes(const std::string& text) {
   const auto value = parsed<int64_t>(text);
-  if (!value || *value < 0 || *value > kMostMiB) return std::nullopt;
+  if (!value || *value < 0 || *value > kMaxMiB) return std::nullopt;
   return *value << 20;
 }
 
@@ -50,7 +50,7 @@ std::optional<Seen> gpu_of(const std::string& line, int64_t& ecc_errors) {
   const auto memory = mebibytes(words[1]);
   if (!memory || words[2].empty()) return std::nullopt;
   if (const auto errors = parsed<int64_t>(words[3]); errors && *errors > 0)
-    ecc_errors += std::min(*errors, kMostErrors);
+    ecc_errors += std::min(*errors, kMaxErrors);
   Seen seen;
   seen.gpu = {words[0], *memory, words[2]};
   return seen;
@@ -61,7 +61,7 @@ std::vector<Seen> seen_by_driver(const Facts& facts, int64_t& ecc_errors) {
   const std::vector<std::string> lines = all_of(facts, "gpu"), more = all_of(facts, "gpu_more"),
                                  nodes = all_of(facts, "gpu_numa");
   std::vector<Seen> all;
-  for (size_t i = 0; i < lines.size() && all.size() < kMostGpus; ++i) {
+  for (size_t i = 0; i < lines.size() && all.size() < kMaxGpus; ++i) {
     auto seen = gpu_of(lines[i], ecc_errors);
     if (!seen) continue;
     if (more.size() == lines.size()) {
@@ -77,7 +77,7 @@ std::vector<Seen> seen_by_driver(const Facts& facts, int64_t& ecc_errors) {
   for (const std::string& line : all_of(facts, "gpu_user")) {
     const std::vector<std::string> words = words_of(line, 5);
     const auto of = std::ranges::find(all, words[1], &Seen::uuid);
-    if (words[1].empty() || of == all.end() || of->gpu.users.size() == kMostUsers) continue;
+    if (words[1].empty() || of == all.end() || of->gpu.users.size() == kMaxUsers) continue;
     of->gpu.users.push_back({words[0], parsed<int64_t>(words[2]).value_or(0),
                              mebibytes(words[3]).value_or(0), words[4]});
   }
@@ -185,7 +185,7 @@ std::vector<std::string> ways(const Facts& facts) {
       if (!is_way(way) && way != "X") break;
       if (behind) found.push_back(way);
       behind |= way == "X";
-      if (found.size() > kMostGpus * kMostGpus) return found;
+      if (found.size() > kMaxGpus * kMaxGpus) return found;
     }
   }
   return found;

@@ -39,10 +39,10 @@ double distance(const Row& row, const recipe::Recipe& recipe, const std::string&
 
 std::vector<Row> nearest(const std::vector<Row>& rows, const recipe::Recipe& recipe,
                          const std::string& hardware, size_t most) {
-  constexpr double kMostOctaves = 2;
+  constexpr double kMaxOctaves = 2;
   std::vector<std::pair<double, const Row*>> all;
   for (const Row& row : rows)
-    if (size_apart(row, recipe) <= kMostOctaves)
+    if (size_apart(row, recipe) <= kMaxOctaves)
       all.emplace_back(distance(row, recipe, hardware), &row);
   std::ranges::stable_sort(all, {}, [](const auto& each) { return each.first; });
   std::vector<Row> found;

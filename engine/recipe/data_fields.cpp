@@ -123,7 +123,7 @@ std::vector<Field> data_fields() {
           .says("held out", "of all documents",
                 "Documents that are not trained on: validation reads them, where it has no text of "
                 "its own. Which ones follows from what they hold (of a text file, from its name)."),
-      integer("data.seq_len", &R::data, &Data::seq_len, 1, kMostTokens)
+      integer("data.seq_len", &R::data, &Data::seq_len, 1, kMaxTokens)
           .says("sequence", "tokens", "Length of each sequence.")
           .often()
           .steps(Step::doubling)

@@ -7,7 +7,7 @@
 namespace heddle::recipe {
 namespace {
 
-constexpr int kMostParts = 8;  // of a path
+constexpr int kMaxParts = 8;  // of a path
 
 /// The last parts of a path: "web/" of "/data/web/", or "data/web/".
 std::string end_of(const std::string& path, int parts) {
@@ -41,7 +41,7 @@ std::vector<DataSource> sources_of(const Data& data) {
       if (std::ranges::count(before, before[i].name, &DataSource::name) > 1)
         sources[i].name = name(i);
   };
-  for (int parts = 2; parts <= kMostParts; ++parts)
+  for (int parts = 2; parts <= kMaxParts; ++parts)
     rename_alike([&](size_t i) { return name_of(data.mix[i].text, parts); });
   rename_alike([&](size_t i) { return fmt::format("{} ({})", sources[i].name, i + 1); });
   return sources;

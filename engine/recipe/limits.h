@@ -6,13 +6,13 @@
 
 namespace heddle::recipe {
 
-inline constexpr int64_t kMostWidth = int64_t{1} << 20;
-inline constexpr int64_t kMostLayers = 10'000;
-inline constexpr int64_t kMostVocabulary = int64_t{1} << 24;
-inline constexpr int64_t kMostTokens = int64_t{1} << 30;
-inline constexpr int64_t kMostRanks = int64_t{1} << 20;
+inline constexpr int64_t kMaxWidth = int64_t{1} << 20;
+inline constexpr int64_t kMaxLayers = 10'000;
+inline constexpr int64_t kMaxVocabulary = int64_t{1} << 24;
+inline constexpr int64_t kMaxTokens = int64_t{1} << 30;
+inline constexpr int64_t kMaxRanks = int64_t{1} << 20;
 
 /// Of a recipe's text, and any other TOML.
-inline constexpr size_t kMostRecipeBytes = size_t{1} << 20;
+inline constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
 
 }  // namespace heddle::recipe

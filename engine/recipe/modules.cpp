@@ -131,9 +131,9 @@ const std::vector<FlopsConvention>& flops_conventions() {
 }
 
 int64_t flops_per_token(const Model& model, int64_t seq_len) {
-  constexpr auto kMost = static_cast<double>(std::numeric_limits<int64_t>::max());
+  constexpr auto kMax = static_cast<double>(std::numeric_limits<int64_t>::max());
   const double flops = flops_conventions().front().flops_per_token(model, seq_len);
-  return flops >= kMost ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(flops);
+  return flops >= kMax ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(flops);
 }
 
 Modules::Modules(const Model& model) : parameters_(recipe::parameters(model)) {

@@ -11,7 +11,7 @@
 namespace heddle::recipe {
 namespace {
 
-constexpr size_t kMostOffers = 6;
+constexpr size_t kMaxOffers = 6;
 
 /// Keys that have to fit the given one: a fault of one may be mended at another.
 std::vector<std::string> fitting_keys(const std::string& key) {
@@ -140,7 +140,7 @@ std::vector<Offer> offers(const Parsed& parsed, const Fault& fault) {
   const Trial trial(parsed, fault);
   std::vector<Offer> found = trial.of(fault.key, 2);
   for (const std::string& key : fitting_keys(fault.key)) {
-    if (found.size() >= kMostOffers) break;
+    if (found.size() >= kMaxOffers) break;
     if (key == fault.key) continue;
     for (Offer& offer : trial.of(key, 1)) {
       found.push_back(std::move(offer));

@@ -34,8 +34,7 @@ const Names<ContextMode>& context_modes() {
 std::vector<Field> parallelism_fields() {
   using R = Recipe;
   return {
-      integer("parallelism.dp_replicate", &R::parallelism, &Parallelism::dp_replicate, 1,
-              kMostRanks)
+      integer("parallelism.dp_replicate", &R::parallelism, &Parallelism::dp_replicate, 1, kMaxRanks)
           .says("dp_replicate", "ranks", "Copies of the model that each work on other data.")
           .often()
           .steps(Step::doubling)
@@ -56,7 +55,7 @@ std::vector<Field> parallelism_fields() {
                 "once a step; gradients that are not, reduced once a step.")
           .names({"all: ZeRO-3", "gradients, states: ZeRO-2", "states alone: ZeRO-1"})
           .graph(),
-      integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMostRanks)
+      integer("parallelism.tp", &R::parallelism, &Parallelism::tp, 1, kMaxRanks)
           .says("tp", "ranks", "Tensor parallelism: each matrix is cut over so many ranks.")
           .often()
           .steps(Step::doubling)
@@ -65,7 +64,7 @@ std::vector<Field> parallelism_fields() {
           .says("sequence parallel", "",
                 "Between its matrices a tensor-parallel rank holds a part of the sequence.")
           .graph(),
-      integer("parallelism.tp_chunks", &R::parallelism, &Parallelism::tp_chunks, 0, kMostRanks)
+      integer("parallelism.tp_chunks", &R::parallelism, &Parallelism::tp_chunks, 0, kMaxRanks)
           .says("tp chunks", "",
                 "Parts that a tensor-parallel product is cut into, so that one is sent while the "
                 "next is computed; 0: 2 where they divide.")
@@ -82,7 +81,7 @@ std::vector<Field> parallelism_fields() {
                 "Tensor-parallel gathers and products in one kernel, as torch.compile fuses them: "
                 "for planning.")
           .graph(),
-      integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMostRanks)
+      integer("parallelism.pp", &R::parallelism, &Parallelism::pp, 1, kMaxRanks)
           .says("pp", "ranks",
                 "Pipeline parallelism: the layers are cut into stages, one after the other.")
           .often()
@@ -96,7 +95,7 @@ std::vector<Field> parallelism_fields() {
           .names({"GPipe", "1F1B", "interleaved: several stages a rank", "zero bubble"})
           .graph("stage"),
       integer("parallelism.zero_bubble_limit", &R::parallelism, &Parallelism::zero_bubble_limit, 0,
-              kMostTokens)
+              kMaxTokens)
           .says("zero bubble holds", "micro-batches",
                 "Schedule zero-bubble: micro-batches whose activations a rank holds at one time, "
                 "at most; more of them leave a smaller bubble. 0: no more memory than 1F1B takes; "
@@ -105,7 +104,7 @@ std::vector<Field> parallelism_fields() {
           .steps(Step::one)
           .graph("stage"),
       integer("parallelism.microbatches", &R::parallelism, &Parallelism::microbatches, 0,
-              kMostTokens)
+              kMaxTokens)
           .says("microbatches", "",
                 "Parts of a rank's batch that go through the pipeline one after the other; 0: as "
                 "many as stages.")
@@ -117,7 +116,7 @@ std::vector<Field> parallelism_fields() {
           .says("stage layers", "layers", "Layers of each stage, by hand.")
           .zero("even")
           .graph("stage"),
-      integer("parallelism.cp", &R::parallelism, &Parallelism::cp, 1, kMostRanks)
+      integer("parallelism.cp", &R::parallelism, &Parallelism::cp, 1, kMaxRanks)
           .says("cp", "ranks", "Context parallelism: each sequence is cut over so many ranks.")
           .often()
           .steps(Step::doubling)

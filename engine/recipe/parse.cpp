@@ -220,11 +220,11 @@ Parsed parse_read(const Result<std::string>& text, const std::string& path,
 }  // namespace
 
 Parsed parse_file(const std::string& path, const std::vector<std::string>& sets) {
-  return parse_read(read_file(path, kMostRecipeBytes), path, sets);
+  return parse_read(read_file(path, kMaxRecipeBytes), path, sets);
 }
 
 Parsed parse_named_file(const std::string& path, const std::vector<std::string>& sets) {
-  return parse_read(read_named_file(path, kMostRecipeBytes), path, sets);
+  return parse_read(read_named_file(path, kMaxRecipeBytes), path, sets);
 }
 
 void resolve_paths(Recipe& recipe, const std::string& folder) {

@@ -59,8 +59,7 @@ void read_scaling(const toml::table& table, const std::string& valid, RopeScalin
       if (auto v = read_number(value, number->range, complain)) scaling.*number->member = *v;
     } else if (key == "original_max_position") {
       if (!of({RopeType::llama3, RopeType::yarn})) continue;
-      if (auto v = read_integer(value, 1, kMostTokens, complain))
-        scaling.original_max_position = *v;
+      if (auto v = read_integer(value, 1, kMaxTokens, complain)) scaling.original_max_position = *v;
     } else if (key == "truncate") {
       if (!of({RopeType::yarn})) continue;
       if (const auto v = value.value_exact<bool>())

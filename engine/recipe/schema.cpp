@@ -82,49 +82,49 @@ std::vector<Field> make_schema() {
           .says("preset", "",
                 "A published Llama by name; numbers written beside it take the place of its own.")
           .often(),
-      integer("model.dim", &R::model, &Model::dim, 1, kMostWidth)
+      integer("model.dim", &R::model, &Model::dim, 1, kMaxWidth)
           .says("dim", "elements", "Width of the residual stream.")
           .often()
           .zero("none")
           .steps(Step::doubling)
           .graph(),
-      integer("model.n_layers", &R::model, &Model::n_layers, 1, kMostLayers)
+      integer("model.n_layers", &R::model, &Model::n_layers, 1, kMaxLayers)
           .says("layers", "", "Transformer layers.")
           .often()
           .zero("none")
           .steps(Step::one)
           .graph(),
-      integer("model.n_heads", &R::model, &Model::n_heads, 1, kMostWidth)
+      integer("model.n_heads", &R::model, &Model::n_heads, 1, kMaxWidth)
           .says("heads", "", "Query heads of each layer; without head_dim they divide dim.")
           .often()
           .zero("none")
           .steps(Step::doubling)
           .graph(),
-      integer("model.n_kv_heads", &R::model, &Model::n_kv_heads, 1, kMostWidth)
+      integer("model.n_kv_heads", &R::model, &Model::n_kv_heads, 1, kMaxWidth)
           .says("kv heads", "", "Heads of keys and values; they divide the query heads.")
           .often()
           .zero("all")
           .steps(Step::doubling)
           .graph(),
-      integer("model.head_dim", &R::model, &Model::head_dim, 0, kMostWidth)
+      integer("model.head_dim", &R::model, &Model::head_dim, 0, kMaxWidth)
           .says("head dim", "elements", "Elements of each head; 0: dim over the query heads.")
           .zero("dim / heads")
           .steps(Step::doubling)
           .graph(),
-      integer("model.ffn_dim", &R::model, &Model::ffn_dim, 1, 4 * kMostWidth)
+      integer("model.ffn_dim", &R::model, &Model::ffn_dim, 1, 4 * kMaxWidth)
           .says("ffn", "elements", "Width of the feed-forward network.")
           .often()
           .zero("none")
           .steps(Step::doubling)
           .graph(),
-      integer("model.vocab_size", &R::model, &Model::vocab_size, 0, kMostVocabulary)
+      integer("model.vocab_size", &R::model, &Model::vocab_size, 0, kMaxVocabulary)
           .says("vocabulary", "ids",
                 "Rows of the embedding and of the output matrix; 0: as many as the tokenizer has.")
           .often()
           .zero("auto")
           .steps(Step::doubling)
           .graph(),
-      integer("model.max_seq_len", &R::model, &Model::max_seq_len, 1, kMostTokens)
+      integer("model.max_seq_len", &R::model, &Model::max_seq_len, 1, kMaxTokens)
           .says("longest", "tokens", "The longest sequence that the model is made for.")
           .steps(Step::doubling),
       number("model.norm_eps", &R::model, &Model::norm_eps, kPositive)
@@ -163,14 +163,14 @@ std::vector<Field> make_schema() {
       integer("training.steps", &R::training, &Training::steps, 1)
           .says("steps", "", "Optimizer steps of the run.")
           .often(),
-      integer("training.local_batch", &R::training, &Training::local_batch, 1, kMostTokens)
+      integer("training.local_batch", &R::training, &Training::local_batch, 1, kMaxTokens)
           .says("batch a rank", "sequences",
                 "Sequences of a data-parallel rank in one forward and backward; a pipeline cuts "
                 "them into micro-batches.")
           .often()
           .steps(Step::doubling)
           .graph(),
-      integer("training.global_batch", &R::training, &Training::global_batch, 0, kMostTokens)
+      integer("training.global_batch", &R::training, &Training::global_batch, 0, kMaxTokens)
           .says("global batch", "sequences",
                 "Sequences of a step on all ranks; more than one pass has accumulates gradients. "
                 "0: one pass.")
@@ -178,7 +178,7 @@ std::vector<Field> make_schema() {
           .zero("auto")
           .steps(Step::doubling)
           .graph(),
-      integer("training.loss_chunks", &R::training, &Training::loss_chunks, 0, kMostTokens)
+      integer("training.loss_chunks", &R::training, &Training::loss_chunks, 0, kMaxTokens)
           .says("loss chunks", "",
                 "Parts of a rank's tokens whose logits and gradients are made one after the other, "
                 "so that all logits never exist at one time; 0: as many as keep a part's logits "
@@ -218,7 +218,7 @@ std::vector<Field> make_schema() {
       text("validation.prompt", &R::validation, &Validation::prompt, "text")
           .says("prompt", "", "What the samples of generated text begin with.")
           .zero("nothing"),
-      integer("validation.tokens", &R::validation, &Validation::tokens, 0, kMostTokens)
+      integer("validation.tokens", &R::validation, &Validation::tokens, 0, kMaxTokens)
           .says("sample", "tokens", "Tokens to generate at each validation; 0: no samples.")
           .zero("none")
           .steps(Step::doubling),
@@ -361,7 +361,7 @@ std::vector<Field> make_schema() {
           .says("hardware", "",
                 "What the prediction is made for: this machine, or nodes of the catalogue.")
           .often(),
-      integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMostRanks)
+      integer("hardware.ranks", &R::hardware, &Hardware::ranks, 1, kMaxRanks)
           .says("ranks", "",
                 "Processes that train together, one a device; the degrees multiply to it.")
           .often()

@@ -92,12 +92,12 @@ Field betas_field() {
 
 Field dp_shard_field() {
   const std::string valid = "-1 (what is left of the ranks) or 1 or more";
-  return {{"parallelism.dp_shard", "integer", "", valid, {}, -1, kMostRanks},
+  return {{"parallelism.dp_shard", "integer", "", valid, {}, -1, kMaxRanks},
           [valid](const toml::node& node, Recipe& recipe, const Complain& complain) {
             const auto value = node.value_exact<int64_t>();
             if (!value) {
               complain_of_type(complain, node, "an integer", valid);
-            } else if (*value != -1 && (*value < 1 || *value > kMostRanks)) {
+            } else if (*value != -1 && (*value < 1 || *value > kMaxRanks)) {
               complain(node, fmt::format("{} is out of range", *value), valid, "");
             } else {
               recipe.parallelism.dp_shard = *value;
@@ -116,7 +116,7 @@ Field stage_layers_field() {
             }
             std::vector<int64_t> layers;
             for (const toml::node& element : *array) {
-              const auto value = read_integer(element, 1, kMostLayers, complain);
+              const auto value = read_integer(element, 1, kMaxLayers, complain);
               if (!value) return;
               layers.push_back(*value);
             }
@@ -165,7 +165,7 @@ Field reshard_field() {
             if (const auto flag = node.value_exact<bool>()) {
               reshard = *flag ? -1 : 0;
             } else if (const auto size = node.value_exact<int64_t>()) {
-              if (*size < 1 || *size > kMostRanks) {
+              if (*size < 1 || *size > kMaxRanks) {
                 complain(node, fmt::format("{} is out of range", *size), valid, "");
               } else {
                 reshard = *size;

@@ -12,7 +12,7 @@
 namespace heddle::recipe {
 namespace {
 
-constexpr size_t kMostParts = 32;
+constexpr size_t kMaxParts = 32;
 
 /// Goes through a text as TOML cuts it (keys and numbers, strings, comments) and finds the first
 /// key with too many parts: each is a table in a table, and those are removed by recursion.
@@ -30,7 +30,7 @@ class Keys {
       }
       if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
       if (std::string_view("\n=,[]{}#").find(c) != std::string_view::npos) dots = 0;
-      if (c == '.' && ++dots == kMostParts) return position();
+      if (c == '.' && ++dots == kMaxParts) return position();
       ++at_;
     }
     return std::nullopt;
@@ -76,11 +76,11 @@ toml::parse_result parse_toml(std::string_view text) {
   const auto refuse = [](std::string what, toml::source_position at) {
     return toml::parse_result(toml::parse_error(std::move(what), at));
   };
-  if (text.size() > kMostRecipeBytes)
-    return refuse(fmt::format("{} bytes; at most {} are read", text.size(), kMostRecipeBytes),
+  if (text.size() > kMaxRecipeBytes)
+    return refuse(fmt::format("{} bytes; at most {} are read", text.size(), kMaxRecipeBytes),
                   {1, 1});
   if (const auto at = Keys(text).too_long())
-    return refuse(fmt::format("a key of more than {} parts", kMostParts), *at);
+    return refuse(fmt::format("a key of more than {} parts", kMaxParts), *at);
   return toml::parse(text);
 }
 

@@ -25,7 +25,7 @@
 
 namespace heddle::recipe {
 
-/// The one way to read TOML: at most kMostRecipeBytes, keys of at most 32 parts. What is beyond
+/// The one way to read TOML: at most kMaxRecipeBytes, keys of at most 32 parts. What is beyond
 /// that is an error with its line and column, as what is no TOML.
 toml::parse_result parse_toml(std::string_view text);
 

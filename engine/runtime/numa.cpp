@@ -60,13 +60,13 @@ int bind_threads(const cpu_set_t& cores) {
 
 /// New pages of this thread, and of those that it starts, come from the node while it has some.
 void prefer_memory_of(int node) {
-  constexpr int kMostNodes = 1024;
-  unsigned long nodes[kMostNodes / (8 * sizeof(unsigned long))] = {};
-  if (node < 0 || node >= kMostNodes) return;
+  constexpr int kMaxNodes = 1024;
+  unsigned long nodes[kMaxNodes / (8 * sizeof(unsigned long))] = {};
+  if (node < 0 || node >= kMaxNodes) return;
   constexpr int kBits = 8 * sizeof(unsigned long);
   nodes[node / kBits] |= 1UL << (node % kBits);
   // A container may forbid it; then pages come from where a thread runs, which is the node.
-  (void)syscall(SYS_set_mempolicy, MPOL_PREFERRED, nodes, kMostNodes);
+  (void)syscall(SYS_set_mempolicy, MPOL_PREFERRED, nodes, kMaxNodes);
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 #include "engine/cost/memory_use.h"
 #include "engine/cost/simulate.h"
+#include "engine/predict/planner.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/planner.h"
 
 namespace heddle::search {
 namespace {

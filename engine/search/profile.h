@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/result.h"
+#include "engine/predict/machine.h"
 #include "engine/search/space.h"
-#include "engine/train/capture.h"
-#include "engine/train/machine.h"
+#include "engine/step/capture.h"
 
 namespace heddle::search {
 

@@ -9,15 +9,15 @@
 #include "base/clock.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/hardware/nodes_in_use.h"
+#include "engine/predict/machine.h"
+#include "engine/predict/predict.h"
+#include "engine/predict/published_interval.h"
 #include "engine/recipe/parse.h"
 #include "engine/search/alternatives.h"
 #include "engine/search/budget_search.h"
 #include "engine/search/families.h"
 #include "engine/search/refine.h"
-#include "engine/train/capture_memory.h"
-#include "engine/train/machine.h"
-#include "engine/train/predict.h"
-#include "engine/train/published_interval.h"
+#include "engine/step/capture_memory.h"
 
 namespace heddle::search {
 namespace {
@@ -25,17 +25,17 @@ namespace {
 // Planning takes longer the more layers there are: so many layers are planned in all, which is
 // seconds.
 constexpr int64_t kLayersToPlan = 2400;
-constexpr size_t kLeastPlans = 12;
+constexpr size_t kMinPlans = 12;
 constexpr double kBoundIsOff = 0.97;   // profiles are of three layers
 constexpr double kMemoryIsOff = 0.85;  // and planned steps may need less than what is judged
 constexpr double kPromiseIsOff = 0.9;
 constexpr size_t kPlansABudget = 12;
 constexpr size_t kFastestRefined = 3;
-constexpr size_t kLeastRefined = 8;  // plans that spend memory on keeping what is recomputed
-constexpr size_t kInputsKept = 3;    // layouts that are tried so
-constexpr double kSlowest = 2;       // times the fastest step: what is slower is nobody's choice
+constexpr size_t kMinRefined = 8;  // plans that spend memory on keeping what is recomputed
+constexpr size_t kInputsKept = 3;  // layouts that are tried so
+constexpr double kSlowest = 2;     // times the fastest step: what is slower is nobody's choice
 constexpr size_t kCaptured = 24;
-constexpr int64_t kMostNodes = 20'000;  // larger steps are put together from a few micro-batches
+constexpr int64_t kMaxNodes = 20'000;  // larger steps are put together from a few micro-batches
 
 struct Planned {
   Choice choice;
@@ -118,14 +118,14 @@ class Search {
   /// False: cancelled.
   bool plan_all() {
     to_plan_ = std::max<size_t>(
-        static_cast<size_t>(kLayersToPlan / question_.recipe.model.n_layers), kLeastPlans);
+        static_cast<size_t>(kLayersToPlan / question_.recipe.model.n_layers), kMinPlans);
     plan_given();
     for (const Obvious& obvious : obvious_layouts(question_, node_devices_)) {
       if (hooks_.cancelled()) return false;
       plan_obvious(obvious);
     }
     const size_t spread = to_plan_ / 4, fastest = to_plan_ - spread - to_plan_ / 6,
-                 refined = std::max(to_plan_ / 2, kLeastRefined);
+                 refined = std::max(to_plan_ / 2, kMinRefined);
     to_plan_ = fastest + refined + spread;
     if (!plan_fastest(fastest)) return false;
     if (!refine_best(refined)) return false;
@@ -139,7 +139,7 @@ class Search {
   void plan_leanest() {
     std::vector<Rated> leanest = rated_;
     std::ranges::stable_sort(leanest, {}, [](const Rated& rated) { return rated.estimate.bytes; });
-    for (size_t i = 0; i < std::min(leanest.size(), kLeastPlans); ++i) {
+    for (size_t i = 0; i < std::min(leanest.size(), kMinPlans); ++i) {
       if (!planned_.empty() || hooks_.cancelled()) return;
       plan(leanest[i].choice);
     }
@@ -347,7 +347,7 @@ class Search {
                         .cancelled = [] { return false; },
                         .capture = [this](const recipe::Recipe& of,
                                           train::Work work) { return captured_.capture(of, work); },
-                        .most_nodes = kMostNodes});
+                        .most_nodes = kMaxNodes});
     if (!plan) return {std::nullopt, plan.error().message};
     const Choice choice = choice_of(recipe);
     const auto slowest =

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "engine/plan/search_result.h"
 #include "engine/search/space.h"
-#include "engine/train/capture.h"
+#include "engine/step/capture.h"
 
 namespace heddle::search {
 

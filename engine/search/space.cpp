@@ -129,13 +129,13 @@ class Enumeration {
 
   /// See `enumerate`; what is fixed is not judged.
   bool worthwhile(const Choice& choice) const {
-    constexpr int64_t kMostTokens = 32768, kLeastTokens = 256;
+    constexpr int64_t kMaxTokens = 32768, kMinTokens = 256;
     if (batch_is_fixed_) return true;
     const int64_t parts = choice.tp * choice.cp;
     const int64_t tokens = choice.sequences * recipe_.data.seq_len / parts;
-    if (choice.sequences > 1 && tokens > kMostTokens) return false;
+    if (choice.sequences > 1 && tokens > kMaxTokens) return false;
     if (!mesh_is_fixed_ && choice.cp > 1 &&
-        (tokens < kLeastTokens || (choice.cp % 2 == 0 && choice.sequences % 2 == 0)))
+        (tokens < kMinTokens || (choice.cp % 2 == 0 && choice.sequences % 2 == 0)))
       return false;
     return true;
   }

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 /// What a payload may hold, by its type: many times what one of ours does.
 Budget budget_of(Type type) {
-  if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMostSpans, .depth = 2};
+  if (type == Type::spans) return {.bytes = kMaxPayloadBytes, .values = 8 * kMaxSpans, .depth = 2};
   if (type == Type::plan) return {.bytes = kPlanDocument.bytes + 4096, .values = 64, .depth = 1};
   if (type == Type::step) return {.bytes = size_t{1} << 16, .values = 2048, .depth = 2};
   return {.bytes = size_t{1} << 20, .values = 8192, .depth = 2};
@@ -23,9 +23,9 @@ Budget budget_of(Type type) {
 
 size_t spans_that_fit(const std::vector<Span>& spans) {
   size_t fit = 0;
-  for (size_t text = 0; fit < std::min(spans.size(), kMostSpans); ++fit) {
+  for (size_t text = 0; fit < std::min(spans.size(), kMaxSpans); ++fit) {
     text += spans[fit].name.size() + spans[fit].module.size();
-    if (text > kMostSpanText) break;
+    if (text > kMaxSpanText) break;
   }
   return fit;
 }
@@ -85,9 +85,9 @@ Spans spans_of(const json& from) {
   spans.step = whole_or(from, "step", int64_t{0});
   spans.time = from.value("time", 0.0);
   const size_t count = from.at("name").size();
-  if (count > kMostSpans) refuse_json(from, fmt::format("{} spans; at most {}", count, kMostSpans));
+  if (count > kMaxSpans) refuse_json(from, fmt::format("{} spans; at most {}", count, kMaxSpans));
   size_t text = 0;
-  spans.spans = spans_from(from, kMostSpanText, text);
+  spans.spans = spans_from(from, kMaxSpanText, text);
   return spans;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 // Headers within a damaged record may each ask for the sum of all that follows: after so many bytes
 // in vain a record that is none is passed over as a whole.
-constexpr uint64_t kMostInVain = uint64_t{1} << 30;
+constexpr uint64_t kMaxInVain = uint64_t{1} << 30;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ std::optional<Event> LogReader::next() {
     if (payload_checksum(header, payload) != header.checksum) {
       in_vain_ += header.length;
       skip_to_magic(fmt::format("record {} is damaged: its checksum does not match", header.seq),
-                    in_vain_ > kMostInVain ? bytes : 1);
+                    in_vain_ > kMaxInVain ? bytes : 1);
       continue;
     }
     if (in_gap_) return close_gap(base_ + position_);

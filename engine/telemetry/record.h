@@ -24,10 +24,10 @@ namespace heddle::telemetry {
 inline constexpr uint32_t kMagic = 0x314c4448;  // "HDL1"
 inline constexpr uint16_t kVersion = 1;
 inline constexpr size_t kFrameHeaderBytes = 32;
-inline constexpr uint32_t kMaxPayloadBytes = 16u << 20;    // longer: not a record of ours
-inline constexpr size_t kMostSpans = 200'000;              // of one step on one rank
-inline constexpr size_t kMostSpanText = size_t{16} << 20;  // bytes of their names, with repetitions
-inline constexpr int32_t kSupervisorRank = -1;             // the supervisor's own log
+inline constexpr uint32_t kMaxPayloadBytes = 16u << 20;   // longer: not a record of ours
+inline constexpr size_t kMaxSpans = 200'000;              // of one step on one rank
+inline constexpr size_t kMaxSpanText = size_t{16} << 20;  // bytes of their names, with repetitions
+inline constexpr int32_t kSupervisorRank = -1;            // the supervisor's own log
 
 enum class Type : uint16_t { start = 1, step = 2, spans = 3, log = 4, end = 5, plan = 6 };
 

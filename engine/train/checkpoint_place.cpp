@@ -9,7 +9,7 @@
 #include "base/file_lock.h"
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
-#include "engine/train/agreement.h"
+#include "engine/runtime/agreement.h"
 
 namespace heddle::train {
 namespace {

@@ -10,9 +10,9 @@
 #include "engine/recipe/layout.h"
 #include "engine/runtime/collectives.h"
 #include "engine/runtime/process_groups.h"
-#include "engine/train/feed.h"
-#include "engine/train/states.h"
-#include "engine/train/step.h"
+#include "engine/step/feed.h"
+#include "engine/step/states.h"
+#include "engine/step/step.h"
 
 namespace heddle::train {
 namespace {

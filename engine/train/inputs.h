@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "engine/data/text_loader.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/held_out.h"
+#include "engine/step/held_out.h"
 
 namespace heddle::train {
 

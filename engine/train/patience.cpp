@@ -6,7 +6,7 @@ namespace heddle::train {
 namespace {
 
 constexpr double kTimesTheStep = 20;
-constexpr double kLeastSeconds = 60;
+constexpr double kMinSeconds = 60;
 constexpr size_t kRemembered = 8;
 
 }  // namespace
@@ -24,8 +24,7 @@ std::chrono::milliseconds Patience::limit(bool saves) const {
   double seconds = timeouts_.start;
   if (!last_.empty()) {
     const double slowest = *std::ranges::max_element(last_);
-    seconds =
-        timeouts_.step > 0 ? timeouts_.step : std::max(kLeastSeconds, kTimesTheStep * slowest);
+    seconds = timeouts_.step > 0 ? timeouts_.step : std::max(kMinSeconds, kTimesTheStep * slowest);
   }
   return in_milliseconds(saves ? seconds + timeouts_.checkpoint : seconds);
 }

@@ -1,18 +1,14 @@
 #include "engine/train/results.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
 #include "engine/cost/checks.h"
 #include "engine/launch/process.h"
 #include "engine/launch/run_files.h"
-#include "engine/train/agreement.h"
-#include "engine/train/refined.h"
+#include "engine/predict/refined.h"
+#include "engine/runtime/agreement.h"
 
 namespace heddle::train {
 
@@ -58,25 +54,12 @@ std::optional<double> Results::mfu(double tokens_per_second) const {
   return tokens_per_second * flops_per_token / *peak_flops;
 }
 
-int64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return int64_t{usage.ru_maxrss} * 1024;
-}
-
-int64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  int64_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps) {
   constexpr int64_t kFigures = 8192, kLoss = 26;  // a number's most digits, and a comma
   // Who asks for more means "until it is stopped".
-  constexpr int64_t kMostSteps = 1'000'000;
+  constexpr int64_t kMaxSteps = 1'000'000;
   if (context.rank != 0) return std::optional<NewFile>();
-  return launch::reserve(file_of(context), kFigures + kLoss * std::min(steps, kMostSteps))
+  return launch::reserve(file_of(context), kFigures + kLoss * std::min(steps, kMaxSteps))
       .map([](NewFile room) { return std::optional(std::move(room)); });
 }
 

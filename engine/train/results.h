@@ -51,10 +51,6 @@ struct Results {
   std::optional<double> mfu(double tokens_per_second) const;
 };
 
-/// Peak and present resident memory of this process, bytes.
-int64_t peak_resident_bytes();
-int64_t resident_bytes();
-
 /// Rank 0 sets room aside for the results of so many steps, of a million at most.
 Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps);
 

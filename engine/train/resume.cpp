@@ -9,8 +9,8 @@
 #include "engine/checkpoint/reader.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/agreement.h"
-#include "engine/train/states.h"
+#include "engine/runtime/agreement.h"
+#include "engine/step/states.h"
 
 namespace heddle::train {
 namespace {

@@ -7,15 +7,16 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/resident_memory.h"
 #include "engine/graph/text.h"
+#include "engine/predict/plan_hash.h"
+#include "engine/predict/planner.h"
 #include "engine/runtime/device.h"
-#include "engine/train/capture.h"
-#include "engine/train/feed.h"
-#include "engine/train/graph_file.h"
-#include "engine/train/plan_hash.h"
-#include "engine/train/planner.h"
+#include "engine/step/capture.h"
+#include "engine/step/feed.h"
+#include "engine/step/graph_file.h"
+#include "engine/step/step.h"
 #include "engine/train/results.h"
-#include "engine/train/step.h"
 
 namespace heddle::train {
 namespace {

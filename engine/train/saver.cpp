@@ -3,7 +3,7 @@
 #include "base/number_text.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/launch/process.h"
-#include "engine/train/agreement.h"
+#include "engine/runtime/agreement.h"
 
 namespace heddle::train {
 namespace {

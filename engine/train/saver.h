@@ -13,9 +13,9 @@
 #include "base/result.h"
 #include "engine/checkpoint/manifest.h"
 #include "engine/launch/launch.h"
+#include "engine/step/staging.h"
 #include "engine/telemetry/log_writer.h"
 #include "engine/train/checkpoint_place.h"
-#include "engine/train/staging.h"
 
 namespace heddle::train {
 

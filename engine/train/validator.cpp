@@ -8,7 +8,7 @@
 #include "engine/parallel/context_parallel.h"
 #include "engine/recipe/layout.h"
 #include "engine/runtime/collectives.h"
-#include "engine/train/feed.h"
+#include "engine/step/feed.h"
 
 namespace heddle::train {
 namespace {

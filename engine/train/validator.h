@@ -6,7 +6,7 @@
 
 #include "engine/recipe/layout.h"
 #include "engine/recipe/recipe.h"
-#include "engine/train/held_out.h"
+#include "engine/step/held_out.h"
 #include "engine/train/runner.h"
 
 namespace heddle::train {

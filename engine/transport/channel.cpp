@@ -100,7 +100,7 @@ Result<size_t> Channel::send_sealed(std::span<const iovec> pieces, bool head) {
         if (const auto sealed = seal(pieces, 0, pieces[0].iov_len); !sealed) return fail(sealed);
       const size_t at = done + out_text_;
       if (at < all)
-        if (const auto sealed = seal(pieces, at, std::min(all - at, kMostRecordBytes)); !sealed)
+        if (const auto sealed = seal(pieces, at, std::min(all - at, kMaxRecordBytes)); !sealed)
           return fail(sealed);
     }
     const auto sent = moved(
@@ -134,7 +134,7 @@ Result<size_t> Channel::receive_sealed(std::span<const iovec> places) {
     if (!*whole) return done;
     const size_t text = text_bytes(in_);
     // It would not be believed anyway.
-    if (text == 0 || text > kMostRecordBytes || (done == 0 && text > room)) return altered();
+    if (text == 0 || text > kMaxRecordBytes || (done == 0 && text > room)) return altered();
     if (text > room - done) return done;
     whole = fill(record_bytes(text));
     if (!whole) return fail(whole);

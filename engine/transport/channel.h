@@ -35,7 +35,7 @@ class Channel {
   Result<size_t> send(std::span<const iovec> pieces, bool head = false);
 
   /// Receives what is there; how many bytes have come. `places` must have room for a record of
-  /// kMostRecordBytes, or else for all that the other side has sent in one call, its head apart.
+  /// kMaxRecordBytes, or else for all that the other side has sent in one call, its head apart.
   Result<size_t> receive(std::span<const iovec> places);
 
   /// Bytes that the socket no longer has and that have not been received yet.

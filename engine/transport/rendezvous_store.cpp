@@ -57,8 +57,8 @@ c10::intrusive_ptr<c10d::Store> RendezvousStore::clone() {
 
 StoreReply RendezvousStore::ask(const StoreRequest& request) {
   TORCH_CHECK_WITH(DistStoreError,
-                   request.key.size() <= kMostKeyBytes && request.value.size() <= kMostValueBytes &&
-                       request.expected.size() <= kMostValueBytes,
+                   request.key.size() <= kMaxKeyBytes && request.value.size() <= kMaxValueBytes &&
+                       request.expected.size() <= kMaxValueBytes,
                    "the ranks' store takes no key of ", request.key.size(), " and no value of ",
                    request.value.size(), " bytes");
   const std::lock_guard lock(mutex_);

@@ -51,7 +51,7 @@ class RendezvousStore : public c10d::Store {
 
   std::mutex mutex_;  // one request and its reply at a time
   Channel channel_;
-  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMostRecordBytes);
+  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMaxRecordBytes);
   std::unique_ptr<StoreServer> server_;  // rank 0's; after the channel whose end it waits for
 };
 

@@ -37,7 +37,7 @@ struct Keys {
 Result<Key> derive_key(std::span<const uint8_t> from, std::span<const uint8_t> salt,
                        std::span<const uint8_t> info);
 
-inline constexpr size_t kMostRecordBytes = 64 << 10;  // of text
+inline constexpr size_t kMaxRecordBytes = 64 << 10;  // of text
 inline constexpr size_t kRecordLengthBytes = 4;
 inline constexpr size_t kTagBytes = 16;
 inline constexpr uint64_t kRecordsPerKey = 1 << 16;

@@ -51,7 +51,7 @@ class StoreServer {
   std::vector<std::optional<Client>> clients_;  // by rank
   std::vector<bool> met_;
   StoreValues values_;
-  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMostRecordBytes);
+  std::vector<uint8_t> room_ = std::vector<uint8_t>(kMaxRecordBytes);
   std::thread thread_;
 };
 

@@ -5,7 +5,7 @@
 namespace heddle::transport {
 namespace {
 
-constexpr size_t kMostFrameBytes = 64 + kMostKeyBytes + 2 * kMostValueBytes;
+constexpr size_t kMaxFrameBytes = 64 + kMaxKeyBytes + 2 * kMaxValueBytes;
 
 class Writer {
  public:
@@ -97,7 +97,7 @@ std::vector<uint8_t> to_frame(const StoreReply& reply) {
 
 Result<size_t> frame_length(std::span<const uint8_t> begin) {
   const size_t length = number_at(begin);
-  if (length > kMostFrameBytes) return fail("a message of {} bytes is too long", length);
+  if (length > kMaxFrameBytes) return fail("a message of {} bytes is too long", length);
   return length;
 }
 
@@ -107,9 +107,9 @@ Result<StoreRequest> request_from(std::span<const uint8_t> rest) {
   const uint8_t call = reader.byte();
   request.call = static_cast<StoreCall>(call);
   request.wait_ms = reader.number();
-  request.key = reader.string<std::string>(kMostKeyBytes);
-  request.value = reader.string<StoreValue>(kMostValueBytes);
-  request.expected = reader.string<StoreValue>(kMostValueBytes);
+  request.key = reader.string<std::string>(kMaxKeyBytes);
+  request.value = reader.string<StoreValue>(kMaxValueBytes);
+  request.expected = reader.string<StoreValue>(kMaxValueBytes);
   if (!reader.whole() || call > static_cast<uint8_t>(StoreCall::count))
     return fail("a request that is none");
   return request;
@@ -120,7 +120,7 @@ Result<StoreReply> reply_from(std::span<const uint8_t> rest) {
   StoreReply reply;
   const uint8_t status = reader.byte();
   reply.status = static_cast<StoreStatus>(status);
-  reply.value = reader.string<StoreValue>(kMostValueBytes);
+  reply.value = reader.string<StoreValue>(kMaxValueBytes);
   if (!reader.whole() || status > static_cast<uint8_t>(StoreStatus::refused))
     return fail("a reply that is none");
   return reply;
@@ -146,8 +146,8 @@ StoreReply StoreValues::put(const std::string& key, const StoreValue& value, Sto
   const auto found = values_.find(key);
   const size_t before = found == values_.end() ? 0 : key.size() + found->second.size();
   const size_t after = bytes_ - before + key.size() + value.size();
-  if (after > kMostStoreBytes)
-    return refused(fmt::format("the ranks keep more than {} bytes", kMostStoreBytes));
+  if (after > kMaxStoreBytes)
+    return refused(fmt::format("the ranks keep more than {} bytes", kMaxStoreBytes));
   bytes_ = after;
   values_[key] = value;
   return {StoreStatus::done, std::move(reply)};

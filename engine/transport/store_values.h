@@ -15,10 +15,10 @@ namespace heddle::transport {
 
 using StoreValue = std::vector<uint8_t>;
 
-inline constexpr size_t kMostKeyBytes = 256;
-inline constexpr size_t kMostValueBytes = 1 << 20;
+inline constexpr size_t kMaxKeyBytes = 256;
+inline constexpr size_t kMaxValueBytes = 1 << 20;
 /// Of all keys and values of a run.
-inline constexpr size_t kMostStoreBytes = 64 << 20;
+inline constexpr size_t kMaxStoreBytes = 64 << 20;
 
 enum class StoreCall : uint8_t { set, get, compare_set, add, remove, count };
 

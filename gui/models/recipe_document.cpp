@@ -34,10 +34,10 @@ qint64 entriesOf(const QString& toml) {
 
 /// A value as a label has room for it.
 QString shortValue(const QString& toml) {
-  constexpr int kMost = 28;
+  constexpr int kMax = 28;
   QString text = toml.simplified();
   const qint64 entries = entriesOf(QString(text).replace(QLatin1String("[ "), QLatin1String("[")));
-  if (entries > 0 && text.size() > kMost)
+  if (entries > 0 && text.size() > kMax)
     return entries == 1 ? QObject::tr("one entry") : QObject::tr("%1 entries").arg(entries);
   for (const char* ends : {"[]", "\"\""}) {  // a list of one is told as that one
     const bool within = text.size() > 1 && text.front() == QLatin1Char(ends[0]) &&
@@ -46,7 +46,7 @@ QString shortValue(const QString& toml) {
     if (within) text = text.mid(1, text.size() - 2);
   }
   if (text.isEmpty()) return QStringLiteral("–");
-  return text.size() <= kMost ? text : QChar(0x2026) + text.right(kMost - 1);
+  return text.size() <= kMax ? text : QChar(0x2026) + text.right(kMax - 1);
 }
 
 }  // namespace

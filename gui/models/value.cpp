@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMostDigits = 12;  // more than are usual
+constexpr int kMaxDigits = 12;  // more than are usual
 
 /// `more`: see gui/format.h.
 QString numberText(const QString& key, double value, int more = 0) {
@@ -91,7 +91,7 @@ QString valueText(const QString& key, const storage::Value& value) {
 QStringList valueTexts(const QString& key,
                        const std::vector<std::optional<storage::Value>>& values) {
   QStringList texts;
-  for (int more = 0; more <= kMostDigits; ++more) {
+  for (int more = 0; more <= kMaxDigits; ++more) {
     texts.clear();
     QHash<QString, const std::optional<storage::Value>*> seen;
     bool clash = false;

@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kMost = 40;    // candidates: what is shorter is never named
+constexpr size_t kMax = 40;     // candidates: what is shorter is never named
 constexpr double kShare = 0.5;  // of the longest one: what is shorter says nothing
 
 }  // namespace
@@ -28,7 +28,7 @@ void ExposedNotes::setTimeline(std::shared_ptr<const Timeline> timeline) {
                          [](const Piece& piece) { return piece.kind == Kind::exposed; });
     std::ranges::sort(longest_, std::ranges::greater{},
                       [](const Piece& piece) { return piece.time.length(); });
-    longest_.resize(std::min(longest_.size(), kMost));
+    longest_.resize(std::min(longest_.size(), kMax));
   }
   update();
 }

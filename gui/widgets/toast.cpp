@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr qsizetype kMost = 3;  // at a time
+constexpr qsizetype kMax = 3;  // at a time
 constexpr int kApart = 8;
 
 int millisecondsOf(Tone tone, bool decides) {
@@ -100,7 +100,7 @@ Toast* add(QWidget* over, const Message& message, QPushButton* button) {
   for (Toast* older : toastsOf(over))
     if (older->message().subject == message.subject) older->dismiss();
   const QList<Toast*> kept = toastsOf(over);
-  if (kept.size() >= kMost) kept.first()->dismiss();
+  if (kept.size() >= kMax) kept.first()->dismiss();
   auto* toast = new Toast(over->window(), message, button);
   arrange(over->window());
   toast->show();

@@ -18,7 +18,7 @@ namespace {
 constexpr int kDeadlineMilliseconds = 60000;
 constexpr int kQuietMilliseconds = 400;  // nothing was loading for so long: charts have been drawn
 
-const QSize kLeast(1040, 640);  // what the pages need
+const QSize kMin(1040, 640);  // what the pages need
 
 struct Picture {
   std::string store = storage::default_path();
@@ -34,7 +34,7 @@ struct Picture {
 Result<QSize> sizeOf(const std::string& text) {
   const QStringList parts = QString::fromStdString(text).split(QChar('x'));
   const QSize size = parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
-  if (size.width() < kLeast.width() || size.height() < kLeast.height() || size.width() > 8192 ||
+  if (size.width() < kMin.width() || size.height() < kMin.height() || size.width() > 8192 ||
       size.height() > 8192)
     return fail("--size: {} is no size; valid: WIDTHxHEIGHT from 1040x640 to 8192x8192", text);
   return size;

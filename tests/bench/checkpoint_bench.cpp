@@ -23,8 +23,8 @@
 #include "engine/checkpoint/file_calls.h"
 #include "engine/checkpoint/step_folders.h"
 #include "engine/recipe/presets.h"
+#include "engine/step/staging.h"
 #include "engine/train/results.h"
-#include "engine/train/staging.h"
 
 namespace {
 

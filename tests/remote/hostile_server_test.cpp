@@ -32,7 +32,7 @@ namespace {
 constexpr milliseconds kDeadline{1000};
 // Far beyond every deadline here, far below "never".
 constexpr seconds kNever{60};
-constexpr double kMostMebibytes = 300;
+constexpr double kMaxMebibytes = 300;
 
 /// A server that does with each connection what it is told, until it is destroyed.
 class Server {
@@ -107,7 +107,7 @@ class HostileServerTest : public QObject {
     const PeakMemory peak;
     auto result = std::async(std::launch::async, body);
     if (result.wait_for(kNever) != std::future_status::ready) qFatal("it does not end");
-    if (peak.mebibytes() > kMostMebibytes) qFatal("it took %.0f MiB", peak.mebibytes());
+    if (peak.mebibytes() > kMaxMebibytes) qFatal("it took %.0f MiB", peak.mebibytes());
     return result.get();
   }
 

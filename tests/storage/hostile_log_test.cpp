@@ -60,7 +60,7 @@ std::string plan_of(const std::string& document) {
   return cbor({{"time", 0.0}, {"hash", "x"}, {"document", document}});
 }
 
-constexpr size_t kMost = telemetry::kMaxPayloadBytes;
+constexpr size_t kMax = telemetry::kMaxPayloadBytes;
 
 }  // namespace
 
@@ -81,9 +81,9 @@ class HostileLogTest : public QObject {
     row("a million texts in each other", Type::step, std::string(1'000'000, '\x7f'));
     row("spans without names that unfold to 21 GB", Type::spans, nameless_spans());
     row("63 MB of empty lists", Type::step, list_of("\x80", 63'000'000));
-    row("empty lists, as many as a frame holds", Type::spans, list_of("\x80", kMost - 5));
+    row("empty lists, as many as a frame holds", Type::spans, list_of("\x80", kMax - 5));
     row("empty texts, as many as a timeline may have values", Type::spans,
-        map_of("name", list_of("\x60", 8 * telemetry::kMostSpans - 8)));
+        map_of("name", list_of("\x60", 8 * telemetry::kMaxSpans - 8)));
     row("a list of 4 billion that has none", Type::step, "\x9a\xff\xff\xff\xff");
     row("a text of 2^63 bytes", Type::log, "\x7b\x7f\xff\xff\xff\xff\xff\xff\xff");
     row("100,000 values in a step", Type::step, [] {
@@ -97,7 +97,7 @@ class HostileLogTest : public QObject {
         plan_of("[" + repeated("{},", telemetry::kPlanDocument.bytes - 4) + "{}]"));
     row("a plan of lists in each other", Type::plan,
         plan_of(std::string(telemetry::kPlanDocument.bytes, '[')));
-    row("a line of 16 MB", Type::log, cbor({{"text", std::string(kMost - 100, 'x')}}));
+    row("a line of 16 MB", Type::log, cbor({{"text", std::string(kMax - 100, 'x')}}));
     row("times whose sum overflows", Type::spans,
         cbor({{"strings", {"mm"}},
               {"name", {0}},
@@ -132,14 +132,14 @@ class HostileLogTest : public QObject {
   // Each promises 16 MiB and has a sum of its own: made for each it would be 8 TB.
   void headers_without_end_come_to_an_end() {
     const std::string header =
-        telemetry::frame(2, 0, std::string(kMost, 'x')).substr(0, telemetry::kFrameHeaderBytes);
-    const std::string log = repeated(header, kMost) + std::string(kMost, 'y') +
+        telemetry::frame(2, 0, std::string(kMax, 'x')).substr(0, telemetry::kFrameHeaderBytes);
+    const std::string log = repeated(header, kMax) + std::string(kMax, 'y') +
                             must(telemetry::encode(step_record(7), 1));
     telemetry::LogReader reader;
     reader.feed(log);
     reader.finish();
     const auto gap = reader.next();
-    QVERIFY(gap && std::get<telemetry::Gap>(*gap).bytes == 2 * kMost);
+    QVERIFY(gap && std::get<telemetry::Gap>(*gap).bytes == 2 * kMax);
     const auto frame = reader.next();
     QVERIFY(frame && std::get<telemetry::Frame>(*frame).seq == 1);
     QVERIFY(!reader.next());

@@ -23,7 +23,7 @@ struct CompareData {
 };
 
 /// As many runs are drawn; of more the first ones.
-inline constexpr size_t kMostCompared = 40;
+inline constexpr size_t kMaxCompared = 40;
 
 /// Those of the runs that are there, and not in the trash, as one line each that changes when
 /// anything that the page shows of the run does. Plans are there.
@@ -34,7 +34,7 @@ struct Present {
 };
 Result<Present> presentRuns(storage::Reader& reader, const std::vector<storage::RunId>& runs);
 
-/// At most kMostCompared runs, all present, and plans of `plans`. `step` 0: each run's newest
+/// At most kMaxCompared runs, all present, and plans of `plans`. `step` 0: each run's newest
 /// profiled step, the newest common one where there is one. Timelines are of `rank`.
 Result<CompareData> readCompareData(storage::Reader& reader,
                                     const std::vector<storage::RunId>& runs, const Plans& plans,

@@ -27,7 +27,7 @@ constexpr int kStatistics = 400, kWideStatistics = 460;  // widths beside the ti
 bool isRun(const RunFacts& facts) { return !isPlanned(facts.detail.summary.id); }
 
 QList<qint64> drawnRuns(const QList<qint64>& runs) {
-  return runs.first(std::min(runs.size(), static_cast<qsizetype>(kMostCompared)));
+  return runs.first(std::min(runs.size(), static_cast<qsizetype>(kMaxCompared)));
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ void ComparePage::showNodes(qint64 run) {
   if (const auto drawn = drawnRuns(runs); !drawn.contains(run)) {
     // Only the first of too many are drawn: it has to be among them.
     runs.removeAll(run);
-    runs.insert(std::min(drawn.size(), static_cast<qsizetype>(kMostCompared) - 1), run);
+    runs.insert(std::min(drawn.size(), static_cast<qsizetype>(kMaxCompared) - 1), run);
   }
   showRuns(runs);
 }
@@ -328,7 +328,7 @@ void ComparePage::read(bool anyway) {
         Answer answer{std::move(*present), std::nullopt};
         if (answer.present.runs.empty() || answer.present == before) return answer;
         const auto& there = answer.present.runs;
-        const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMostCompared));
+        const auto count = static_cast<ptrdiff_t>(std::min(there.size(), kMaxCompared));
         const std::vector<storage::RunId> drawn(there.begin(), there.begin() + count);
         auto data = readCompareData(reader, drawn, plans, step, rank);
         if (!data) return fail(data);
@@ -363,7 +363,7 @@ void ComparePage::display(CompareData data) {
   tooMany_->setText(tr("%1 are chosen; only the first %2 are drawn. Remove some, untick them under "
                        "Add run, or choose fewer in Runs.")
                         .arg(format::plural(runs_.size(), tr("run")))
-                        .arg(kMostCompared));
+                        .arg(kMaxCompared));
   differences_.setComparison(data_.comparison, strokes_);
   copy_->setEnabled(true);
   const qlonglong before = step_->currentData().toLongLong();
@@ -469,10 +469,10 @@ void ComparePage::showTimelines() {
 }
 
 bool ComparePage::showsPredicted(size_t run) const {
-  constexpr size_t kMostRuns = 4;
+  constexpr size_t kMaxRuns = 4;
   const RunFacts& of = data_.runs[run];
   if (!showsMeasured(run)) return of.predicted != nullptr;
-  return of.timeline && of.predicted && data_.runs.size() <= kMostRuns;
+  return of.timeline && of.predicted && data_.runs.size() <= kMaxRuns;
 }
 
 void ComparePage::showStatistics() {

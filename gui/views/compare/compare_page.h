@@ -45,7 +45,7 @@ class ComparePage : public Page {
     return asked_ && !reading_.running() && !newest_.running() && nodes_->isReady();
   }
 
-  /// All that were chosen; the first kMostCompared of them are drawn.
+  /// All that were chosen; the first kMaxCompared of them are drawn.
   const QList<qint64>& runs() const { return runs_; }
 
  protected:

@@ -108,20 +108,20 @@ int RunChips::flow(int width, bool withButton) {
 }
 
 void RunChips::place() {
-  constexpr int kMost = kRows * (kChip + kGap) - kGap;
+  constexpr int kMax = kRows * (kChip + kGap) - kGap;
   int room = width();
   int height = flow(room, true);
-  if (height > kMost) {
+  if (height > kMax) {
     add_->move(width() - add_->sizeHint().width(), 0);
     room = add_->x() - kGap;
     const int inside = room - area_->verticalScrollBar()->sizeHint().width() - 4;
     height = flow(inside, false);
   }
-  area_->setGeometry(0, 0, room, std::min(height, kMost));
-  inner_->resize(room - (height > kMost ? area_->verticalScrollBar()->sizeHint().width() : 0),
+  area_->setGeometry(0, 0, room, std::min(height, kMax));
+  inner_->resize(room - (height > kMax ? area_->verticalScrollBar()->sizeHint().width() : 0),
                  height);
   add_->raise();
-  setFixedHeight(std::min(height, kMost));
+  setFixedHeight(std::min(height, kMax));
 }
 
 void RunChips::resizeEvent(QResizeEvent*) { place(); }

@@ -20,9 +20,9 @@ using workbench::Grouping;
 using workbench::Kind;
 using workbench::Part;
 
-constexpr size_t kMostRows = 200;                                        // others are put together
+constexpr size_t kMaxRows = 200;                                         // others are put together
 constexpr int kMemory = static_cast<int>(workbench::kGroupings.size());  // after the groupings
-constexpr int kValue = 88, kLeastName = 160, kRow = 24;
+constexpr int kValue = 88, kMinName = 160, kRow = 24;
 constexpr int kPicker = 340, kPickedName = 220, kSideName = 150, kSide = 16;
 
 QString time(int64_t us) {
@@ -243,7 +243,7 @@ void StepDifferences::display() {
                     headOf(*right));
   else
     rows_.setSteps(
-        workbench::with_others(answer_->alignment.by(static_cast<Grouping>(grouping)), kMostRows),
+        workbench::with_others(answer_->alignment.by(static_cast<Grouping>(grouping)), kMaxRows),
         headOf(*left), headOf(*right));
   showSpent();
   showSurprises();
@@ -332,7 +332,7 @@ void StepDifferences::fitColumns() {
   const int count = rows_.columnCount();
   if (count == 0) return;
   const int room = table_->width() - table_->verticalScrollBar()->sizeHint().width();
-  table_->setColumnWidth(0, std::max(kLeastName, room - (count - 1) * kValue));
+  table_->setColumnWidth(0, std::max(kMinName, room - (count - 1) * kValue));
   for (int column = 1; column < count; ++column) table_->setColumnWidth(column, kValue);
 }
 

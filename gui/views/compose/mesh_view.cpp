@@ -13,9 +13,9 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kLegend = 20, kNames = 52, kTallest = 200;
-constexpr qint64 kNumbered = 64;     // cells with their numbers, a row a node
-constexpr qint64 kMostCells = 4096;  // more cannot be told apart
-constexpr qint64 kFills = 3;         // of a colour: more groups than colours differ in their fill
+constexpr qint64 kNumbered = 64;    // cells with their numbers, a row a node
+constexpr qint64 kMaxCells = 4096;  // more cannot be told apart
+constexpr qint64 kFills = 3;        // of a colour: more groups than colours differ in their fill
 
 struct Dimension {
   recipe::Dims bit;
@@ -68,8 +68,8 @@ MeshView::Grid MeshView::gridFor(int width) const {
     return grid;
   }
   // A node is a block, then a cell: as large as leaves all of them in sight.
-  const bool blocks = ranks_ <= kMostCells / 2;
-  grid.perCell = blocks ? 1 : std::max(perNode_, (ranks_ + kMostCells - 1) / kMostCells);
+  const bool blocks = ranks_ <= kMaxCells / 2;
+  grid.perCell = blocks ? 1 : std::max(perNode_, (ranks_ + kMaxCells - 1) / kMaxCells);
   const qint64 inBlock = blocks ? perNode_ : 1;
   grid.columns = static_cast<int>(std::min<qint64>(4, inBlock));
   grid.rows = static_cast<int>((inBlock + grid.columns - 1) / grid.columns);

@@ -16,7 +16,7 @@ namespace {
 using plan::Category;
 using plan::Document;
 
-constexpr qsizetype kMostRows = 60;
+constexpr qsizetype kMaxRows = 60;
 
 QString tr(const char* text) { return QObject::tr(text); }
 
@@ -84,7 +84,7 @@ void addTimes(Why& why, const Document& d) {
 void addExposed(Why& why, const Document& d) {
   why.head = {tr("transfer"), tr("exposed"), tr("why")};
   const QList<ExposedFold> folds = exposedFolds(d);
-  for (const ExposedFold& each : folds.mid(0, kMostRows))
+  for (const ExposedFold& each : folds.mid(0, kMaxRows))
     why.rows << QStringList{each.node, format::seconds(each.seconds), each.why};
   const auto left = folds.size() - why.rows.size();
   if (left > 0) why.foot = tr("and %1 shorter ones").arg(left);

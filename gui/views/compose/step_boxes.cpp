@@ -11,7 +11,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr double kGiB = 1 << 30, kMiB = 1 << 20, kMost = 1e18;
+constexpr double kGiB = 1 << 30, kMiB = 1 << 20, kMax = 1e18;
 
 /// One leading digit more or less: 300 to 400, 1e-3 to 9e-4.
 double nextDigit(double value, int direction) {
@@ -64,9 +64,9 @@ void IntegerBox::stepBy(int steps) {
 RealBox::RealBox(const recipe::KeyInfo& info)
     : zero_(QString::fromStdString(info.zero)),
       low_(info.low),
-      high_(info.high > info.low ? std::min(info.high, kMost) : kMost) {
+      high_(info.high > info.low ? std::min(info.high, kMax) : kMax) {
   setDecimals(30);
-  setRange(-kMost, kMost);
+  setRange(-kMax, kMax);
   setKeyboardTracking(false);
   setLocale(QLocale::c());
   setFocusPolicy(Qt::StrongFocus);
@@ -107,7 +107,7 @@ double SizeBox::next(int steps) const {
     const double unit = large ? kGiB : kMiB;
     next = nextValue(next / unit, steps > 0 ? 1 : -1, recipe::Step::digit) * unit;
   }
-  return std::clamp(next, 0.0, kMost);
+  return std::clamp(next, 0.0, kMax);
 }
 
 QString SizeBox::textFromValue(double bytes) const {

@@ -7,7 +7,7 @@ namespace heddle::gui {
 
 Unsaved askUnsaved(QWidget* parent, const QString& recipe, const QStringList& changes,
                    bool saveAs) {
-  constexpr int kMost = 8;
+  constexpr int kMax = 8;
   Dialog dialog(QObject::tr("Unsaved recipe"), QStringLiteral("warning"), Tone::warn, parent);
   dialog.setObjectName(QStringLiteral("unsaved"));
   auto* words =
@@ -17,12 +17,12 @@ Unsaved askUnsaved(QWidget* parent, const QString& recipe, const QStringList& ch
   words->setWordWrap(true);
   dialog.body()->addWidget(words);
   if (!changes.isEmpty()) {
-    QLabel* list = mono(changes.mid(0, kMost).join(QChar('\n')));
+    QLabel* list = mono(changes.mid(0, kMax).join(QChar('\n')));
     list->setObjectName(QStringLiteral("changes"));
     dialog.body()->addWidget(list);
   }
-  if (changes.size() > kMost)
-    dialog.body()->addWidget(muted(QObject::tr("and %1 more").arg(changes.size() - kMost)));
+  if (changes.size() > kMax)
+    dialog.body()->addWidget(muted(QObject::tr("and %1 more").arg(changes.size() - kMax)));
 
   QPushButton* cancel = quietButton(QObject::tr("Cancel"));
   QPushButton* discard = dangerButton(QObject::tr("Discard"));

@@ -15,7 +15,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kMostRanks = 4096;
+constexpr int kMaxRanks = 4096;
 constexpr int kLow = 740;  // the recipe's text has no room
 
 constexpr int kRanksPauseMilliseconds = 200;
@@ -182,7 +182,7 @@ QLayout* LaunchPage::buildForm() {
   runName_->setMaxLength(64);
   ranks_ = new QSpinBox;
   ranks_->setObjectName(QStringLiteral("ranks"));
-  ranks_->setRange(1, kMostRanks);
+  ranks_->setRange(1, kMaxRanks);
   ranks_->setMinimumWidth(84);
   mode_ = new Segment({tr("planned"), tr("eager")});
   mode_->button(0)->setToolTip(tr("The captured step, planned ahead"));

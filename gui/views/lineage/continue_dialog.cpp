@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPauseMilliseconds = 300;  // in typing, before it is looked at
 constexpr int kTold = 240;               // pixels, for what is told
-constexpr int kMostSteps = 1'000'000'000;
+constexpr int kMaxSteps = 1'000'000'000;
 
 QString wordsOf(const std::string& words) { return QString::fromStdString(words); }
 
@@ -53,7 +53,7 @@ void ContinueDialog::build() {
   from_->setProperty("role", "mono");
   steps_ = new QSpinBox;
   steps_->setObjectName(QStringLiteral("steps"));
-  steps_->setRange(1, kMostSteps);
+  steps_->setRange(1, kMaxSteps);
   steps_->setGroupSeparatorShown(true);
   steps_->setMinimumWidth(112);
   name_ = new QLineEdit;
@@ -150,7 +150,7 @@ void ContinueDialog::offer(Look look) {
   const int64_t newest = look_->saved.empty() ? 0 : look_->saved.front().step;
   // A run that is done trains as many steps again; what that means stands below.
   steps_->setValue(static_cast<int>(
-      std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMostSteps)));
+      std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMaxSteps)));
   edit_->setEnabled(!look_->saved.empty());
   plan();
 }

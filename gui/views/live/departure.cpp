@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kInARow = 3;
 // The least that is allowed: steps differ among themselves, and where no prediction was checked
 // nobody knows better.
-constexpr double kLeastTime = 0.1, kUnknownTime = 0.2, kMemory = 0.05;
+constexpr double kMinTime = 0.1, kUnknownTime = 0.2, kMemory = 0.05;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void Departures::take(const std::vector<StepPoint>& points) {
 void Departures::takeTime(const StepPoint& point) {
   if (time_ || predicted_.seconds <= 0 || std::isnan(point.stepSeconds)) return;
   const double allowed =
-      predicted_.uncertain > 0 ? std::max(predicted_.uncertain, kLeastTime) : kUnknownTime;
+      predicted_.uncertain > 0 ? std::max(predicted_.uncertain, kMinTime) : kUnknownTime;
   const double share = point.stepSeconds / predicted_.seconds - 1;
   if (std::abs(share) <= allowed) return row_.clear();
   if (!row_.empty() && (row_.front().share > 0) != (share > 0)) row_.clear();

@@ -26,20 +26,19 @@ std::optional<double> resultOf(const storage::RunDetail& run, const char* key) {
 
 /// Of all stages, the largest first.
 std::vector<RankSurprise> surprisesOf(const workbench::RunSteps& steps) {
-  constexpr size_t kMost = 3;
+  constexpr size_t kMax = 3;
   std::vector<RankSurprise> all;
   for (const int64_t rank : steps.ranks()) {
     const auto pair = workbench::usual_pair(steps, steps, rank);
     if (!pair) continue;
     const workbench::Alignment alignment = workbench::align(pair->left, pair->right);
-    for (workbench::Surprise& each :
-         workbench::surprises(alignment, pair->left, pair->right, kMost))
+    for (workbench::Surprise& each : workbench::surprises(alignment, pair->left, pair->right, kMax))
       all.push_back({rank, std::move(each)});
   }
   std::stable_sort(all.begin(), all.end(), [](const RankSurprise& a, const RankSurprise& b) {
     return std::abs(a.surprise.difference_us) > std::abs(b.surprise.difference_us);
   });
-  if (all.size() > kMost) all.resize(kMost);
+  if (all.size() > kMax) all.resize(kMax);
   return all;
 }
 

@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr size_t kMostHeld = 64;  // a rank that is silent for longer does not hold the others back
+constexpr size_t kMaxHeld = 64;  // a rank that is silent for longer does not hold the others back
 
 std::optional<double> value(const storage::StepRow& row, const char* name) {
   const auto found = row.step.values.find(name);
@@ -72,7 +72,7 @@ std::vector<StepPoint> StepPoints::take(const std::vector<storage::StepRow>& row
   std::vector<StepPoint> points;
   while (!held_.empty()) {
     const auto first = held_.begin();
-    if (!ended && first->second.ranks < ranks && held_.size() < kMostHeld) break;
+    if (!ended && first->second.ranks < ranks && held_.size() < kMaxHeld) break;
     points.push_back(finished(first->second));
     given_ = first->first;
     held_.erase(first);

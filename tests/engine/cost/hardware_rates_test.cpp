@@ -8,7 +8,7 @@
 #include "engine/cost/cost_model.h"
 #include "engine/hardware/catalogue.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 using cost::Collective;

@@ -5,16 +5,16 @@
 #include <QTest>
 
 #include "engine/graph/text.h"
+#include "engine/predict/planner.h"
+#include "engine/predict/rates_here.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/planner.h"
-#include "engine/train/rates.h"
 
 using namespace heddle;
 
 namespace {
 
 // Of bytes moved, against the least that fusing could leave.
-constexpr double kMostBytes = 1.1;
+constexpr double kMaxBytes = 1.1;
 
 graph::Graph parsed(const std::string& body) {
   const auto graph =
@@ -96,7 +96,7 @@ class LayerWorkTest : public QObject {
     qInfo("%.1f kernels a layer; %.3f times the least bytes", work->kernels,
           work->bytes / work->least_bytes);
     QVERIFY(work->kernels <= kernels);
-    QVERIFY(work->bytes <= kMostBytes * work->least_bytes);
+    QVERIFY(work->bytes <= kMaxBytes * work->least_bytes);
   }
 };
 

@@ -6,9 +6,9 @@
 #include "engine/cost/program_memory.h"
 #include "engine/cost/program_time.h"
 #include "engine/hardware/catalogue.h"
+#include "engine/predict/predict.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/predict.h"
 
 using namespace heddle;
 using plan::Category;

@@ -4,9 +4,9 @@
 
 #include "engine/graph/text.h"
 #include "engine/passes/pipeline.h"
+#include "engine/predict/planner.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 

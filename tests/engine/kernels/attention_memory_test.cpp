@@ -8,11 +8,11 @@
 #include "engine/kernels/attention_pieces.h"
 #include "engine/kernels/attention_scratch.h"
 #include "engine/kernels/composite.h"
+#include "engine/predict/planner.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
 #include "engine/runtime/placement.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 using namespace heddle::kernels;

@@ -14,12 +14,12 @@ namespace {
 constexpr const char* kCompiler = HEDDLE_NVCC;
 
 // Of 65,536 a multiprocessor: four blocks of 256 threads run at once, or one of 1024.
-constexpr int kMostRegisters = 64;
+constexpr int kMaxRegisters = 64;
 // A warp keeps parts of up to four rows, 8 numbers a lane each: two blocks.
 const std::map<std::string, int> more_registers = {{"short_documents", 128}};
 
 // The message of a kernel that stops the run.
-constexpr int kMostStack = 24;
+constexpr int kMaxStack = 24;
 
 // Sums in fp64 of few numbers, and of all gradients: one conversion and one product a number, for
 // which an H100, an A100 and an L40S take less time than for reading it in fp32.
@@ -101,9 +101,9 @@ class CompiledKernelsTest : public QObject {
       };
       registers = std::max(registers, needed.registers);
       QVERIFY2(
-          needed.registers > 0 && needed.registers <= of_file(more_registers, file, kMostRegisters),
+          needed.registers > 0 && needed.registers <= of_file(more_registers, file, kMaxRegisters),
           told("registers", needed.registers));
-      QVERIFY2(needed.stack <= kMostStack, told("bytes of stack", needed.stack));
+      QVERIFY2(needed.stack <= kMaxStack, told("bytes of stack", needed.stack));
       QVERIFY2(needed.spilled == 0, told("bytes spilled", needed.spilled));
       const Instructions& done = kernels.at(name);
       QVERIFY2(done.atomics == 0, told("atomics", done.atomics));

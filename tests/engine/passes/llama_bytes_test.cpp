@@ -6,12 +6,12 @@
 #include <cmath>
 #include <map>
 
+#include "engine/predict/planner.h"
+#include "engine/predict/rates_here.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/modules.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
-#include "engine/train/rates.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 using Bytes = std::map<std::string, double>;  // by kind: received by this rank in a step

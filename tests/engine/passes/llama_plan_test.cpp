@@ -8,10 +8,10 @@
 #include "engine/graph/operators.h"
 #include "engine/passes/in_place.h"
 #include "engine/passes/join.h"
+#include "engine/predict/planner.h"
+#include "engine/predict/rates_here.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
-#include "engine/train/rates.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 using graph::Node;

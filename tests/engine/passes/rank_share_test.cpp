@@ -6,11 +6,11 @@
 #include <map>
 
 #include "engine/graph/ir.h"
+#include "engine/predict/planner.h"
+#include "engine/predict/rates_here.h"
 #include "engine/recipe/layout.h"
 #include "engine/recipe/parse.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
-#include "engine/train/rates.h"
+#include "engine/step/capture.h"
 
 using namespace heddle;
 

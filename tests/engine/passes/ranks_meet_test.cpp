@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "engine/passes/verify.h"
+#include "engine/predict/planner.h"
+#include "engine/predict/rates_here.h"
 #include "engine/recipe/layout.h"
-#include "engine/train/capture.h"
-#include "engine/train/planner.h"
-#include "engine/train/rates.h"
+#include "engine/step/capture.h"
 #include "tests/support/small_recipe.h"
 
 using namespace heddle;

@@ -68,7 +68,7 @@ class HostileTomlTest : public QObject {
     QCOMPARE(fault_of("x = { " + repeated("\"#\\\".\" . ", 40) + "a = 1 }"),
              std::string("a.toml:1:293: a key of more than 32 parts"));
     QVERIFY(fault_of("a = " + std::string(100'000, '[')).find("depth of 32") != std::string::npos);
-    QCOMPARE(fault_of("# " + std::string(recipe::kMostRecipeBytes, 'x')),
+    QCOMPARE(fault_of("# " + std::string(recipe::kMaxRecipeBytes, 'x')),
              std::string("a.toml:1:1: 1048578 bytes; at most 1048576 are read"));
   }
 

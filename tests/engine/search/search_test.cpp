@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/searching.h"
-#include "engine/train/machine.h"
-#include "engine/train/predict.h"
+#include "engine/predict/machine.h"
+#include "engine/predict/predict.h"
+#include "engine/search/searching.h"
 
 using namespace heddle;
 

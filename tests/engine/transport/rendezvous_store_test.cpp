@@ -84,8 +84,8 @@ class RendezvousStoreTest : public QObject {
   void what_one_sets_the_others_get() {
     QFETCH(bool, encrypt);
     const auto ranks = meet(3, encrypt);
-    ranks[1]->set("most", StoreValue(kMostValueBytes, 'x'));  // of many records
-    QVERIFY(ranks[2]->get("most") == StoreValue(kMostValueBytes, 'x'));
+    ranks[1]->set("most", StoreValue(kMaxValueBytes, 'x'));  // of many records
+    QVERIFY(ranks[2]->get("most") == StoreValue(kMaxValueBytes, 'x'));
     QVERIFY(ranks[0]->deleteKey("most"));
     for (size_t rank = 0; rank < 3; ++rank) {
       const std::string key = "key/" + std::to_string(rank);
@@ -149,7 +149,7 @@ class RendezvousStoreTest : public QObject {
 
   void too_much_is_refused() {
     const auto ranks = meet(2);
-    const StoreValue most(kMostValueBytes, 'x');
+    const StoreValue most(kMaxValueBytes, 'x');
     QVERIFY(error_of([&] {
               ranks[1]->set(std::string(257, 'k'), bytes(""));
             }).contains("takes no key of 257"));
@@ -302,9 +302,9 @@ class RendezvousStoreTest : public QObject {
                                                .value = std::vector<uint8_t>(value)});
       return request_from(std::span(frame).subspan(kLengthBytes)).has_value();
     };
-    QVERIFY(with(kMostKeyBytes, kMostValueBytes));
-    QVERIFY(!with(kMostKeyBytes + 1, 1));
-    QVERIFY(!with(1, kMostValueBytes + 1));
+    QVERIFY(with(kMaxKeyBytes, kMaxValueBytes));
+    QVERIFY(!with(kMaxKeyBytes + 1, 1));
+    QVERIFY(!with(1, kMaxValueBytes + 1));
     QVERIFY(!frame_length(std::vector<uint8_t>{0xff, 0xff, 0xff, 0x7f}));
   }
 };

@@ -70,7 +70,7 @@ class SealedTest : public QObject {
 
   void what_is_sealed_opens_however_it_is_cut() {
     Pair pair;
-    for (const size_t size : {size_t(1), size_t(15), size_t(1000), kMostRecordBytes}) {
+    for (const size_t size : {size_t(1), size_t(15), size_t(1000), kMaxRecordBytes}) {
       const Bytes all = text(size);
       const Bytes record = sealed(pair.seals, all);
       QCOMPARE(text_bytes(record), size);

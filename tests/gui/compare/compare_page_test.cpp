@@ -346,7 +346,7 @@ class ComparePageTest : public QObject {
     page.showRuns(many_.ids);
     QTRY_VERIFY(page.isReady());
     QCOMPARE(page.runs().size(), many_.ids.size());
-    QCOMPARE(page.findChild<LineChart*>()->curves(), int(kMostCompared));
+    QCOMPARE(page.findChild<LineChart*>()->curves(), int(kMaxCompared));
     auto* note = page.findChild<QLabel*>(QStringLiteral("tooMany"));
     QVERIFY(note->isVisible());
     QVERIFY2(note->text().startsWith(QStringLiteral("43 runs are chosen; only the first 40")),

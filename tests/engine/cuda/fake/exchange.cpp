@@ -16,11 +16,11 @@ namespace fake {
 struct Exchange::Rank {
   std::atomic<int> process;
   std::atomic<uint64_t> posted, read, met;
-  Sent sent[kMostRanks];
+  Sent sent[kMaxRanks];
 };
 struct Exchange::Shared {
   std::atomic<int> come;
-  Rank ranks[kMostRanks];
+  Rank ranks[kMaxRanks];
 };
 
 std::string Exchange::make_file() {

@@ -12,7 +12,7 @@
 
 namespace fake {
 
-inline constexpr int kMostRanks = 64;
+inline constexpr int kMaxRanks = 64;
 
 struct Sent {
   uint64_t address = 0, bytes = 0;

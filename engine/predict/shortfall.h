@@ -1,0 +1,25 @@
+// What a plan lacks that does not fit into memory, and what would close it.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "engine/predict/planning.h"
+
+namespace heddle::engine {
+
+/// How variants of a request are read and planned; nothing: it has faults, or was given up.
+struct Variants {
+  std::function<std::optional<recipe::Recipe>(const PlanRequest&)> read;
+  std::function<std::optional<plan::Document>(const PlanRequest&)> plan;
+};
+
+/// Of a plan that does not fit. Tries recomputation, smaller batches, other layouts of the same
+/// ranks, and more ranks where the hardware is a cluster's; which of many are worth planning is
+/// judged by formula (recipe/needs.h), and a few are planned. `parsed`: what `request` asks for,
+/// with its vocabulary; `node_devices`: of a cluster, else 0.
+plan::Shortfall shortfall_of(const plan::Document& plan, const PlanRequest& request,
+                             const recipe::Parsed& parsed, int64_t node_devices,
+                             const Variants& variants);
+
+}  // namespace heddle::engine

@@ -1,0 +1,241 @@
+#include "engine/search/searching.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/number_text.h"
+#include "engine/predict/machine.h"
+
+namespace heddle::engine {
+namespace {
+
+using recipe::Fault;
+using recipe::Parsed;
+
+/// What a search decides, and the values with which any recipe can be read.
+constexpr std::array kFree = {std::pair{"parallelism.dp_replicate", "1"},
+                              std::pair{"parallelism.dp_shard", "-1"},
+                              std::pair{"parallelism.tp", "1"},
+                              std::pair{"parallelism.cp", "1"},
+                              std::pair{"parallelism.cp_mode", "\"allgather\""},
+                              std::pair{"parallelism.pp", "1"},
+                              std::pair{"parallelism.pp_schedule", "\"1f1b\""},
+                              std::pair{"parallelism.microbatches", "0"},
+                              std::pair{"parallelism.stage_layers", "[]"},
+                              std::pair{"parallelism.tp_chunks", "0"},
+                              std::pair{"training.local_batch", "1"},
+                              std::pair{"training.global_batch", "0"},
+                              std::pair{"training.loss_chunks", "0"},
+                              std::pair{"wrapping.reshard_after_forward", "true"},
+                              std::pair{"recompute.mode", "\"none\""},
+                              std::pair{"override", "[]"}};
+
+bool is_free(const std::string& key) {
+  return std::ranges::any_of(kFree, [&](const auto& each) { return each.first == key; });
+}
+
+std::string key_of(const std::string& set) {
+  std::string key = set.substr(0, set.find('='));
+  key.erase(key.find_last_not_of(" \t") + 1);
+  return key;
+}
+
+Fault fault_of(std::string key, std::string what, std::string valid) {
+  Fault fault;
+  fault.file = "search";
+  fault.key = std::move(key);
+  fault.what = std::move(what);
+  fault.valid = std::move(valid);
+  return fault;
+}
+
+/// What else the exceptions say.
+std::vector<recipe::Override> without_recomputation(std::vector<recipe::Override> overrides) {
+  for (recipe::Override& each : overrides) each.recompute.reset();
+  std::erase_if(overrides, [](const recipe::Override& each) {
+    recipe::Override nothing;
+    nothing.modules = each.modules;
+    return each == nothing;
+  });
+  return overrides;
+}
+
+bool is_possible(const search::Question& question) {
+  bool possible = false;
+  search::enumerate(question, [&](const search::Choice&) { possible = true; });
+  return possible;
+}
+
+/// Of a question that no layout answers: the fixed keys that rule each other out, or the ranks.
+Fault contradiction(const search::Question& question, const std::vector<std::string>& fixes) {
+  const auto possible_with = [&](std::set<std::string> fixed, int64_t ranks) {
+    search::Question other = question;
+    other.fixed = std::move(fixed);
+    other.ranks = ranks;
+    return is_possible(other);
+  };
+  const int64_t ranks = question.ranks;
+  if (!possible_with({}, ranks)) {
+    std::vector<std::string> near;
+    constexpr int64_t kFar = 64;
+    for (const int64_t way : {-1, 1})
+      for (int64_t by = 1; by <= kFar && ranks + way * by > 0; ++by)
+        if (possible_with({}, ranks + way * by)) {
+          near.push_back(std::to_string(ranks + way * by));
+          break;
+        }
+    return fault_of("hardware.ranks",
+                    fmt::format("{} ranks cannot be laid out: no product of degrees that divide "
+                                "the heads, the layers' number and the {} sequences of a step",
+                                ranks, question.recipe.training.global_batch),
+                    fmt::format("{}", fmt::join(near, " or ")));
+  }
+  std::vector<std::string> held;
+  for (const std::string& fix : fixes)
+    if (question.fixed.contains(key_of(fix))) held.push_back(fix);
+  for (const std::string& fix : held)
+    if (!possible_with({key_of(fix)}, ranks))
+      return fault_of(key_of(fix), fmt::format("no layout of {} ranks has {}", ranks, fix),
+                      "a value that divides what it cuts");
+  for (size_t i = 0; i < held.size(); ++i)
+    for (size_t k = i + 1; k < held.size(); ++k)
+      if (!possible_with({key_of(held[i]), key_of(held[k])}, ranks))
+        return fault_of(key_of(held[i]),
+                        fmt::format("{} and {} contradict each other: no layout of {} ranks has "
+                                    "both",
+                                    held[i], held[k], ranks),
+                        "one of them alone");
+  return fault_of(key_of(held.front()),
+                  fmt::format("{} contradict each other: no layout of {} ranks has all of them",
+                              fmt::join(held, ", "), ranks),
+                  "fewer of them");
+}
+
+class Asking {
+ public:
+  Asking(Planning& planning, const SearchRequest& request, const search::Hooks& hooks)
+      : planning_(planning), request_(request), hooks_(hooks) {}
+
+  SearchAnswer answer() {
+    const Parsed given = read({}, 0);
+    if (!given.ok()) return given.faults;
+    if (auto faults = pose(given.recipe); !faults.empty()) return faults;
+    const auto machine =
+        train::machine_of(search::with(question_.recipe, {.dp_shard = question_.ranks}),
+                          question_.hardware, "heddle");
+    if (!machine) return machine.error();
+    Parsed asked = given;
+    asked.recipe.hardware.ranks = question_.ranks;
+    if (auto fault = partly_filled_node(asked, *machine)) return std::vector{std::move(*fault)};
+    if (!is_possible(question_)) return std::vector{contradiction(question_, request_.fixes)};
+    auto result = search::search(question_, given.recipe, hooks_);
+    if (!result) return result.error();
+    if (result->least && result->complete) add_what_closes(*result);
+    return std::move(*result);
+  }
+
+ private:
+  Parsed read(const std::vector<std::string>& sets, int64_t ranks) {
+    PlanRequest plan = plan_request();
+    plan.sets.insert(plan.sets.end(), sets.begin(), sets.end());
+    plan.ranks = ranks;
+    return planning_.read(plan);
+  }
+
+  PlanRequest plan_request() const {
+    PlanRequest plan;
+    plan.text = request_.text;
+    plan.file = request_.file;
+    plan.sets = request_.sets;
+    return plan;
+  }
+
+  std::vector<Fault> pose(const recipe::Recipe& given) {
+    std::vector<std::string> sets = request_.sets;
+    sets.insert(sets.end(), request_.fixes.begin(), request_.fixes.end());
+    Parsed wanted = recipe::parse(request_.text, request_.file, sets);
+    if (wanted.ok()) wanted.faults = recipe::unsupported(wanted);
+    for (Fault& fault : wanted.faults)
+      if (fault.file == "--set") fault.file = "--fix";
+    if (!wanted.ok()) return wanted.faults;
+
+    const int64_t ranks = request_.ranks > 0 ? request_.ranks : given.hardware.ranks;
+    std::vector<std::string> plain;
+    for (const std::string& fix : request_.fixes)
+      if (!is_free(key_of(fix))) plain.push_back(fix);
+    for (const auto& [key, value] : kFree) plain.push_back(fmt::format("{}={}", key, value));
+    std::set<std::string> fixed;
+    for (const std::string& fix : request_.fixes) fixed.insert(key_of(fix));
+    if (!fixed.contains("wrapping.mode")) {
+      plain.emplace_back("wrapping.mode=\"layers\"");
+      plain.emplace_back("wrapping.buckets=[]");
+    }
+    const Parsed neutral = read(plain, ranks);
+    if (!neutral.ok()) return neutral.faults;
+
+    question_.written = recipe::parse(request_.text, request_.file, request_.sets).recipe;
+    question_.recipe = neutral.recipe;
+    recipe::Recipe& recipe = question_.recipe;
+    const recipe::Recipe& value = wanted.recipe;
+    recipe.parallelism = value.parallelism;
+    if (!fixed.contains("parallelism.stage_layers")) recipe.parallelism.stage_layers.clear();
+    recipe.training.local_batch = value.training.local_batch;
+    recipe.training.global_batch =
+        fixed.contains("training.global_batch") && value.training.global_batch > 0
+            ? value.training.global_batch
+            : global_batch(given, ranks);
+    recipe.wrapping.reshard_after_forward = value.wrapping.reshard_after_forward;
+    recipe.recompute.mode = value.recompute.mode;
+    recipe.overrides =
+        fixed.contains("override") ? value.overrides : without_recomputation(value.overrides);
+    if (value.parallelism.dp_shard == -1) fixed.erase("parallelism.dp_shard");
+    if (value.parallelism.microbatches == 0) fixed.erase("parallelism.microbatches");
+    question_.hardware = request_.hardware.empty() ? given.hardware.name : request_.hardware;
+    question_.ranks = ranks;
+    question_.memory_limit = request_.memory_limit;
+    question_.fixed = std::move(fixed);
+    return {};
+  }
+
+  /// Of the step.
+  int64_t global_batch(const recipe::Recipe& given, int64_t ranks) const {
+    const int64_t written = question_.written.training.global_batch;
+    if (written > 0) return written;
+    return std::max<int64_t>(given.training.global_batch * ranks / given.hardware.ranks, 1);
+  }
+
+  /// The planner tries what would make room for the layout that lacks least.
+  void add_what_closes(plan::SearchResult& result) {
+    PlanRequest plan = plan_request();
+    plan.sets.insert(plan.sets.end(), result.least->sets.begin(), result.least->sets.end());
+    plan.ranks = question_.ranks;
+    plan.hardware = question_.hardware;
+    const PlanAnswer answer = planning_.answer(plan, hooks_.cancelled);
+    const auto* document = std::get_if<plan::Document>(&answer);
+    if (document == nullptr || !document->shortfall) return;
+    for (const plan::Variant& variant : document->shortfall->closed_by) {
+      std::string words =
+          variant.ranks != question_.ranks ? fmt::format("{} ranks, ", variant.ranks) : "";
+      words += fmt::format("{}: {} of {}", fmt::join(variant.sets, ", "),
+                           bytes_text(static_cast<double>(variant.peak_bytes)),
+                           bytes_text(static_cast<double>(variant.limit_bytes)));
+      result.closed_by.push_back(std::move(words));
+    }
+  }
+
+  Planning& planning_;
+  const SearchRequest& request_;
+  const search::Hooks& hooks_;
+  search::Question question_;
+};
+
+}  // namespace
+
+SearchAnswer search_layouts(Planning& planning, const SearchRequest& request,
+                            const search::Hooks& hooks) {
+  return Asking(planning, request, hooks).answer();
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,34 @@
+// From a recipe's text to the layouts that train it fastest: what `search` and `plan --serve` do
+// for each request.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/predict/planning.h"
+#include "engine/search/search.h"
+
+namespace heddle::engine {
+
+struct SearchRequest {
+  std::string text;  // TOML
+  std::string file;  // names it in faults; relative paths start at its folder
+  std::vector<std::string> sets;
+  int64_t ranks = 0;               // 0: the recipe's own
+  std::string hardware;            // empty: the recipe's
+  int64_t memory_limit = 0;        // bytes of a rank; 0: what the device has
+  std::vector<std::string> fixes;  // key=value: what the search leaves so
+};
+
+/// What was found; what is wrong with the recipe or what is fixed; or why nothing can be searched.
+using SearchAnswer = std::variant<plan::SearchResult, std::vector<recipe::Fault>, Error>;
+
+/// Layout, batches, wrapping and recomputation are free unless they are fixed; all else is the
+/// recipe's. A step keeps the recipe's sequences: its global batch where it has one, else what its
+/// own layout comes to, in proportion to the ranks.
+SearchAnswer search_layouts(Planning& planning, const SearchRequest& request,
+                            const search::Hooks& hooks);
+
+}  // namespace heddle::engine

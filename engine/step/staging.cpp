@@ -1,0 +1,69 @@
+#include "engine/step/staging.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <cstring>
+
+#include "engine/runtime/device.h"
+
+namespace heddle::train {
+namespace {
+
+std::vector<StoredState> written_states(const recipe::Recipe& recipe, int64_t rank,
+                                        const runtime::NamedTensors& states) {
+  std::vector<StoredState> stored = stored_states(recipe, rank, states);
+  std::erase_if(stored, [](const StoredState& each) { return !each.writes; });
+  return stored;
+}
+
+int64_t numbers_of(const std::vector<StoredState>& stored) {
+  int64_t numbers = 0;
+  for (const StoredState& each : stored) numbers += each.part.numbers();
+  return numbers;
+}
+
+}  // namespace
+
+int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states) {
+  return numbers_of(written_states(recipe, rank, states)) * static_cast<int64_t>(sizeof(float));
+}
+
+Staging::Staging(const recipe::Recipe& recipe, int64_t rank, const runtime::NamedTensors& states,
+                 c10::Device device)
+    : rank_(rank), stored_(written_states(recipe, rank, states)) {
+  const int64_t bytes = numbers_of(stored_) * static_cast<int64_t>(sizeof(float));
+  copy_ = runtime::allocate_beside(device, bytes).view(at::kFloat);
+}
+
+void Staging::take() {
+  at::NoGradGuard no_grad;
+  int64_t offset = 0;
+  for (const StoredState& stored : stored_) {
+    const int64_t numbers = stored.part.numbers();
+    const at::Tensor rows = stored.state.narrow(0, 0, stored.part.box.rows());
+    // On the CPU by one core: the others compute.
+    if (rows.is_cpu())
+      std::memcpy(copy_.mutable_data_ptr<float>() + offset, rows.const_data_ptr<float>(),
+                  static_cast<size_t>(numbers) * sizeof(float));
+    else
+      copy_.narrow(0, offset, numbers).copy_(rows.reshape({-1}));
+    offset += numbers;
+  }
+}
+
+Result<checkpoint::Contents> Staging::write(const std::string& folder) const {
+  if (stored_.empty()) return checkpoint::Contents{};
+  std::vector<checkpoint::Part> parts;
+  for (const StoredState& stored : stored_) parts.push_back(stored.part);
+  const float* at = copy_.const_data_ptr<float>();
+  return checkpoint::write_rank_file(
+      folder, fmt::format("rank-{}.safetensors", rank_), parts,
+      [&](const checkpoint::Part&, int64_t begin, int64_t end) -> Result<std::span<const float>> {
+        const std::span<const float> piece(at, static_cast<size_t>(end - begin));
+        at += end - begin;
+        return piece;
+      });
+}
+
+}  // namespace heddle::train

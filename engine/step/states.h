@@ -1,0 +1,48 @@
+// The tensors of a rank that live across steps: shards, moments, sums, the RoPE table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/checkpoint/hugging_face.h"
+#include "engine/checkpoint/rank_file.h"
+#include "engine/checkpoint/reader.h"
+#include "engine/recipe/recipe.h"
+#include "engine/runtime/executor.h"
+#include "engine/step/step.h"
+
+namespace heddle::train {
+
+/// A state that checkpoints hold: a parameter's shard or one of the moments.
+struct StoredState {
+  checkpoint::Part part;  // its box may be empty
+  at::Tensor state;       // [rows of the box and zeros behind them, columns of the box]
+  bool writes = false;    // of the ranks that have the same box, one writes it
+};
+
+/// Those of this rank, each parameter's by itself: it may have some parameters only.
+std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t rank,
+                                       const runtime::NamedTensors& states);
+
+/// Fills this rank's shards, by name, with the starting weights: those of model.checkpoint, else
+/// the init by seed. Other states keep their zeros. Never holds more than a shard.
+Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
+                      const runtime::NamedTensors& states);
+
+/// Fills this rank's shards and moments from a checkpoint of any layout.
+Result<> load_checkpoint(const checkpoint::Checkpoint& source, const recipe::Recipe& recipe,
+                         int64_t rank, const runtime::NamedTensors& states);
+
+/// Fills what is neither loaded nor trained: the RoPE table.
+void fill_tables(const recipe::Recipe& recipe, const runtime::NamedTensors& states);
+
+/// The rows of all ranks of a group, on each of them: the first `rows`.
+at::Tensor gathered(const at::Tensor& mine, int64_t rows, const parallel::Group& group);
+
+/// The whole of a parameter, or of something of its shape, on every rank, from the shards called
+/// `name`; a rank of another pipeline stage has none.
+at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTensors& shards,
+                 const std::string& name, const StepSettings& settings);
+
+}  // namespace heddle::train

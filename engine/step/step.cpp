@@ -1,0 +1,229 @@
+#include "engine/step/step.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <map>
+
+#include "engine/graph/recorder.h"
+#include "engine/recipe/loss_chunks.h"
+#include "engine/runtime/collectives.h"
+
+namespace heddle::train {
+namespace {
+
+void begin_phase(graph::Phase phase) {
+  if (graph::Recorder* recorder = graph::Recorder::current()) recorder->set_phase(phase);
+}
+
+constexpr const char* kOutput = "output.weight";
+
+bool is_end(const model::Parameter& parameter) {
+  return parameter.name == kOutput || parameter.name == "tok_embeddings.weight";
+}
+
+}  // namespace
+
+StepSettings settings_of(const recipe::Recipe& recipe) {
+  auto dtype = [](recipe::Precision precision) {
+    return precision == recipe::Precision::bf16 ? c10::kBFloat16 : c10::kFloat;
+  };
+  const recipe::Layout layout(recipe);
+  const recipe::Mesh& mesh = layout.mesh();
+  return {.micro_batches = recipe.micro_batches(),
+          .max_norm = recipe.training.max_norm,
+          .adamw = {recipe.optimizer.beta1, recipe.optimizer.beta2, recipe.optimizer.eps,
+                    recipe.optimizer.weight_decay},
+          .rules = recipe::UpdateRules(recipe),
+          .layout = layout,
+          .float8 = recipe::Float8Layers(recipe.precision, recipe.model.tied_embeddings),
+          .parallelism = {.sharding = {mesh.size(recipe::kSharing), mesh.name(recipe::kSharing),
+                                       dtype(recipe.precision.param)},
+                          .tensor = {{mesh.size(recipe::kTp), mesh.name(recipe::kTp)},
+                                     recipe.parallelism.sequence_parallel,
+                                     recipe.parallelism.tp_chunks},
+                          .context = {{mesh.size(recipe::kCp), mesh.name(recipe::kCp)},
+                                      recipe.parallelism.cp_mode},
+                          .ends_apart = layout.ends_apart()},
+          .reduce = dtype(recipe.precision.reduce),
+          .reduce_each = recipe.wrapping.reduce_each == recipe::ReduceEach::micro_batch,
+          .loss_chunks = recipe::loss_chunks(recipe),
+          .work = Work::train};
+}
+
+Step::Step(model::Llama& model, const StepSettings& settings, const MakeState& make_state)
+    : model_(model), settings_(settings) {
+  if (settings.work == Work::validate) {
+    loss_sum_ = make_state("validation_loss_sum", {});
+    return;
+  }
+  for (model::Parameter* parameter : model.parameters()) {
+    State state{parameter, {}, {}, {}, {}};
+    const std::vector<int64_t> sizes = parameter->shard.sizes().vec();
+    if (settings.work == Work::train) {
+      state.exp_avg = make_state(parameter->name + ".exp_avg", sizes);
+      state.exp_avg_sq = make_state(parameter->name + ".exp_avg_sq", sizes);
+    }
+    if (settings.micro_batches > 1)
+      state.sum =
+          make_state(parameter->name + ".grad", settings.reduce_each ? sizes : parameter->shape);
+    states_.push_back(std::move(state));
+  }
+  loss_sum_ = make_state("loss_sum", {});
+}
+
+at::Tensor Step::forward(const model::Batch& batch, const at::Tensor& token_count) {
+  begin_phase(graph::Phase::forward);
+  // Each pipeline stage has weights of its own.
+  std::map<int64_t, std::vector<model::Parameter*>> stages;
+  for (model::Parameter* parameter : model_.parameters())
+    stages[settings_.layout.stage_of(parameter->module())].push_back(parameter);
+  for (const auto& [stage, parameters] : stages) model::find_largest(parameters);
+  const model::Llama::Hidden hidden = model_.forward(batch);
+  if (settings_.work == Work::train && settings_.loss_chunks > 1) {
+    // Gradients are made with the loss, which nothing of forward reads: backward begins here.
+    begin_phase(graph::Phase::backward);
+    return model_.loss_in_chunks(hidden, batch, token_count, settings_.loss_chunks);
+  }
+  const at::Tensor logits = model_.logits(hidden);
+  if (settings_.work != Work::train) logits_ = logits.detach().to(at::kFloat);
+  return model_.loss(logits, batch) / token_count;
+}
+
+runtime::NamedTensors Step::validate(const model::Batch& batch, const at::Tensor& token_count) {
+  at::NoGradGuard no_grad;
+  kernels::accumulate_(loss_sum_, forward(batch, token_count));
+  for (model::Parameter* parameter : model_.parameters()) parameter->reads.clear();
+  begin_phase(graph::Phase::optimizer);
+  runtime::NamedTensors outputs;
+  outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
+  outputs["logits"] = logits_;
+  loss_sum_.zero_();
+  return outputs;
+}
+
+void Step::micro_batch(const model::Batch& batch, const at::Tensor& token_count) {
+  const at::Tensor loss = forward(batch, token_count);
+  begin_phase(graph::Phase::backward);
+  std::vector<at::Tensor> leaves;
+  for (const State& state : states_)
+    leaves.insert(leaves.end(), state.parameter->reads.begin(), state.parameter->reads.end());
+  const auto grads = torch::autograd::grad({loss}, leaves);
+
+  at::NoGradGuard no_grad;
+  kernels::accumulate_(loss_sum_, loss.detach());
+  auto next = grads.begin();
+  for (State& state : states_) {
+    const graph::ModuleScope scope(state.parameter->module());
+    at::Tensor grad = *next++;
+    for (size_t i = 1; i < state.parameter->reads.size(); ++i) grad = grad + *next++;
+    state.parameter->reads.clear();
+    if (settings_.micro_batches == 1) {
+      state.grad = summed(state, scattered(state, grad));
+    } else {
+      kernels::accumulate_(state.sum, settings_.reduce_each ? scattered(state, grad) : grad);
+    }
+  }
+}
+
+// Sums a whole gradient over the ranks that share the parameter; each gets its shard.
+at::Tensor Step::scattered(const State& state, at::Tensor grad) const {
+  const model::Sharding& sharding = settings_.parallelism.sharding;
+  if (settings_.layout.mesh().size(recipe::kTokens) > 1) grad = grad.to(settings_.reduce);
+  if (sharding.ranks == 1) return grad;
+  return runtime::wait(runtime::reduce_scatter({grad.contiguous()},
+                                               {state.parameter->shard.size(0)}, sharding.group))
+      .front();
+}
+
+// Sums a shard over the two ends of a pipeline that are tied, over the replicas, and where
+// tensor-parallel ranks see different tokens or heads over those.
+at::Tensor Step::summed(const State& state, at::Tensor shard) const {
+  if (settings_.parallelism.ends_apart && is_end(*state.parameter))
+    shard =
+        runtime::wait(runtime::all_reduce({shard.to(settings_.reduce)}, "sum", recipe::kEndsGroup))
+            .front();
+  const bool part = !state.parameter->is_cut &&
+                    (settings_.parallelism.tensor.spreads_tokens() || state.parameter->is_of_heads);
+  const recipe::Dims dims = recipe::kReplicate | (part ? recipe::kTp : 0);
+  if (settings_.layout.mesh().size(dims) == 1) return shard.to(at::kFloat);
+  return all_reduced(shard.to(settings_.reduce), "sum", dims).to(at::kFloat);
+}
+
+at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction,
+                             recipe::Dims dims) const {
+  if (settings_.layout.mesh().size(dims) == 1) return value;
+  return runtime::wait(runtime::all_reduce({value}, reduction, settings_.layout.mesh().name(dims)))
+      .front();
+}
+
+// Of the whole gradient. Each element counts once: replicas hold the same shards, and
+// tensor-parallel ranks the same of what is not cut.
+at::Tensor Step::norm() const {
+  std::vector<at::Tensor> cut, whole;
+  const int64_t tp = settings_.layout.mesh().size(recipe::kTp);
+  for (const State& state : states_) {
+    const graph::ModuleScope scope(state.parameter->module());
+    // The other end of a pipeline has it too.
+    if (settings_.parallelism.ends_apart && state.parameter->name == kOutput) continue;
+    (tp == 1 || state.parameter->is_cut ? cut : whole)
+        .push_back(kernels::squared_norms({state.grad}).front());
+  }
+  at::Tensor square = kernels::total_norm(cut);
+  if (!whole.empty()) square = square + kernels::total_norm(whole) / static_cast<double>(tp);
+  return all_reduced(square, "sum", recipe::kModel).sqrt();
+}
+
+runtime::NamedTensors Step::update(const at::Tensor& lr, const at::Tensor& step_number,
+                                   const at::Tensor& asked) {
+  at::NoGradGuard no_grad;
+  begin_phase(graph::Phase::optimizer);
+  if (settings_.micro_batches > 1) {
+    for (State& state : states_) {
+      const graph::ModuleScope scope(state.parameter->module());
+      state.grad = summed(state, settings_.reduce_each ? state.sum : scattered(state, state.sum));
+    }
+  }
+  const at::Tensor norm = this->norm();
+  const recipe::Mesh& mesh = settings_.layout.mesh();
+  const auto ranks = static_cast<double>(mesh.size(recipe::kTokens));
+  runtime::NamedTensors outputs;
+  outputs["grad_norm"] = norm;
+  outputs["loss"] = all_reduced(loss_sum_, "sum", recipe::kTokens | recipe::kPp).clone();
+  const std::vector<at::Tensor> own{loss_sum_, asked};
+  const auto most = mesh.size() == 1
+                        ? own
+                        : runtime::wait(runtime::all_reduce(own, "max", mesh.name(recipe::kWorld)));
+  outputs["loss_max"] = most[0] * ranks;
+  outputs["asked"] = most[1];
+  loss_sum_.zero_();
+
+  // Without clipping no update has to wait for the norm: the passes move it into backward.
+  const at::Tensor factor = settings_.max_norm > 0 ? kernels::clip_factor(norm, settings_.max_norm)
+                                                   : at::ones({}, norm.options().dtype(at::kFloat));
+  std::map<double, at::Tensor> rates = {{1.0, lr}};  // by what a parameter's is of the usual one
+  const auto rate_of = [&](const recipe::UpdateRule& rule) {
+    const double part = rule.lr / settings_.rules.usual().lr;
+    const auto found = rates.find(part);
+    return found == rates.end() ? rates.emplace(part, lr * part).first->second : found->second;
+  };
+  for (State& state : states_) {
+    const recipe::UpdateRule rule = settings_.rules.of(state.parameter->name);
+    kernels::AdamW adamw = settings_.adamw;
+    adamw.weight_decay = rule.weight_decay;
+    const at::Tensor rate = settings_.work == Work::train ? rate_of(rule) : lr;
+    const graph::ModuleScope scope(state.parameter->module());
+    if (settings_.work == Work::evaluate) {
+      outputs["grad." + state.parameter->name] = state.grad;
+      continue;
+    }
+    kernels::adamw_({state.parameter->shard}, {state.exp_avg}, {state.exp_avg_sq}, {state.grad},
+                    rate, step_number, factor, adamw);
+    if (settings_.micro_batches > 1) state.sum.zero_();
+  }
+  if (settings_.work == Work::evaluate) outputs["logits"] = logits_;
+  return outputs;
+}
+
+}  // namespace heddle::train
