@@ -13,7 +13,7 @@ struct Rates {
   float log_beta1, log_beta2, beta1, beta2, eps, weight_decay;
 };
 
-// What every element of a step needs.
+// Factors that all elements of a step share.
 struct Factors {
   float factor, decay, rate, correction, beta1, beta2, eps;
 };

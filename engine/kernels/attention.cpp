@@ -37,7 +37,7 @@ constexpr int64_t kRows = kSightRows;
 // Keys that they are scored against at a time.
 constexpr int64_t kColumns = 8192;
 
-// Rows of a matrix that lies inside a tensor, `stride` apart.
+// Rows of a matrix inside a tensor, `stride` apart.
 struct Matrix {
   float* data;
   int64_t stride;
@@ -441,7 +441,7 @@ const graph::OperatorEntries entries = {
      {.flops = &backward_flops,
       .arithmetic = graph::Arithmetic::attention_backward,
       .rate_shape = &rate_shape<1>,
-      .kernels = 3,  // the rows' sums of dout · out, the gradients, those of q in bf16
+      .kernels = 3,  // the rows' sums of dout · out, the gradients, q's in bf16
       .scratch = &backward_scratch}},
 };
 

@@ -20,8 +20,8 @@ struct Block {
 inline constexpr int64_t kPieceQueries = 4096, kPieceKeysBackward = 4096;
 /// Keys of a piece in forward.
 inline constexpr int64_t kPieceKeys = 16384;
-/// The most queries of a causal call that one call of a library's kernel takes; the most queries
-/// whose gradients are summed before those of their keys are rounded.
+/// The most queries of a causal call that one call of a library's kernel takes; keys'
+/// gradients are rounded after the sum over as many queries.
 inline constexpr int64_t kWholeQueries = 16384;
 
 /// Blocks of at most `most`, none across a multiple of `chunk`.
@@ -68,7 +68,7 @@ inline bool is_cut(int64_t queries, int64_t pieces, const Cuts& cuts = {}) {
   return pieces > 0 || queries > cuts.whole;
 }
 
-/// How many of a block of keys may lie before those of a block of queries, as far as sizes tell.
+/// How many keys of a block may precede a block of queries, as far as sizes tell.
 inline int64_t seen_before(const Block& queries, const Block& keys, bool in_order) {
   return in_order ? std::clamp<int64_t>(queries.begin - keys.begin, 0, keys.count) : keys.count;
 }

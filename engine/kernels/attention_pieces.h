@@ -22,15 +22,15 @@
 
 namespace heddle::kernels {
 
-/// What the queries of a block see of the keys of the same tokens.
+/// The keys of the same tokens that a block's queries see.
 struct OwnKeys {
   Optional first;     // int64 [1, n], counted from the block's first token; none: causal
   Segments segments;  // and its documents; where its own keys are not all there anything may result
 };
 
-/// Which queries of a block see which keys before them: int32 [5], where the segments of queries
-/// end and where those of keys do, from 0 on. Those of the second see the keys of the second and no
-/// others; the first and the last have no queries, the third has no keys. None: all see all.
+/// Which queries of a block see which keys before them: int32 [5] each, the ends of the segments of
+/// queries and of keys, from 0 on. Queries of the second segment see its keys and no others; the
+/// first and the last have no queries, the third has no keys. None: all see all.
 struct SeenRange {
   Optional queries, keys;
 };
@@ -52,7 +52,7 @@ struct PiecedCall {
   at::Tensor sequence(const at::Tensor& x, int64_t b) const { return x.narrow(0, b, 1); }
 };
 
-/// What a call's queries see, where it lies.
+/// The keys that a call's queries see, read from its numbers.
 class CallSight {
  public:
   explicit CallSight(const PiecedCall& call)
@@ -96,7 +96,7 @@ class QueryBlock {
   int64_t seen_of(const Block& keys) const {
     return seen_before(block_, keys, seen_->is_in_order());
   }
-  /// Of the j-th block of keys.
+  /// The range that queries see of the j-th block of keys.
   SeenRange seen(int64_t j, bool backward) const {
     if (!seen_->sight()) return {};
     return {sight_.query_ends, seen_->numbers().range(*seen_->sight(), b_, i_, j, backward)};
@@ -117,7 +117,7 @@ class QueryBlock {
   BlockSight sight_;
 };
 
-/// Rows of x [1, N, …]; undefined rows: those of the block.
+/// Rows of x [1, N, …]; undefined rows: the block's.
 inline at::Tensor taken(const at::Tensor& x, const at::Tensor& rows, const Block& block) {
   return rows.defined() ? x.index_select(1, rows) : x.narrow(1, block.begin, block.count);
 }
@@ -196,7 +196,7 @@ std::tuple<at::Tensor, at::Tensor> attention_in_pieces(const PiecedCall& call) {
   return {out, logsumexp};
 }
 
-/// dout, out and logsumexp are of all keys, these and others, as those of
+/// dout, out and logsumexp are of all keys, these and others, as in
 /// `attention_part_backward`.
 template <typename Library>
 std::tuple<at::Tensor, at::Tensor, at::Tensor> attention_in_pieces_backward(

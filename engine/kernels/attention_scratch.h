@@ -1,4 +1,4 @@
-// What attention allocates on a GPU besides its results, by sizes: the buffers of LibTorch's
+// Bytes that attention allocates on a GPU besides its results, by sizes: the buffers of LibTorch's
 // kernels (flash_api.cpp there), of pieces (attention_pieces.h) and of the composite. Each is
 // rounded up to 64 bytes; workspaces of cuBLAS and cuDNN are not counted.
 #pragma once
@@ -37,7 +37,7 @@ struct AttentionSizes {
 
 inline constexpr int64_t kBf16Bytes = 2, kFloatBytes = 4, kIndexBytes = 8;
 
-/// What takes the place of a random state.
+/// The buffers that hold a random state's place.
 inline constexpr int64_t kSmallBuffers = 4096;
 
 /// Logsumexp in the kernel's order and in ours.

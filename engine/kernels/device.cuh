@@ -1,6 +1,6 @@
-// What the CUDA kernels of this folder share: they compute in fp32 whatever they read and write,
-// read and write 16 bytes at a time where memory allows, and sum in an order that nothing but the
-// shapes decides.
+// Code that the CUDA kernels of this folder share: they compute in fp32 whatever they read and
+// write, move 16 bytes at a time where memory allows, and sum in an order that only the shapes
+// decide.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -1,5 +1,5 @@
-// Documents packed into sequences, as flash attention takes them: where each begins. What attention
-// is given instead is a first and a last key for each token.
+// Documents packed into sequences, as flash attention takes them: where each begins. Heddle's
+// attention takes a first and a last key for each token instead.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@ inline constexpr int64_t kDocuments = 64;
 /// The same of a piece of a sequence (attention_blocks.h).
 inline constexpr int64_t kPieceDocuments = 24;
 
-/// The most tokens of a document that shares a segment, so that of `tokens` no more than `capacity`
-/// segments are made, which is at least 3 for each sequence: a longer one may follow and precede a
-/// segment that others share, and one of these ends each sequence.
+/// The most tokens of a document that shares a segment, so that `tokens` make at most `capacity`
+/// segments, which is at least 3 for each sequence: a longer one may follow and precede a segment
+/// that others share, and one of these ends each sequence.
 HEDDLE_ON_DEVICE inline int64_t longest_shared(int64_t tokens, int64_t sequences,
                                                int64_t capacity) {
   return blocks_for(tokens, (capacity - sequences) / 2) - 1;
 }
 
-/// Of the tokens of a sequence, each a query: keys from `first[token]` to `last[token]`.
+/// The keys that each token of a sequence sees as a query: `first[token]` to `last[token]`.
 struct SeenKeys {
   const int64_t *first, *last;
 

@@ -1,7 +1,6 @@
 // Products in 8 bits: bf16 matrices as e4m3 or e5m2 numbers (arXiv 2209.05433) with scales of their
-// own, and what is multiplied of them. Scales, types and rounding are those of torchao's recipes
-// tensorwise and rowwise. On CPUs the products are those of the converted numbers, with sums in
-// fp32.
+// own, and products of them. Scales, types and rounding follow torchao's recipes tensorwise and
+// rowwise. CPUs multiply the converted numbers with sums in fp32.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <c10/util/Float8_e4m3fn.h>
@@ -113,7 +112,7 @@ void encode_columns(const Scaled& from, uint8_t* to) {
   });
 }
 
-// Of each row of x, or of each column.
+// The largest |x| of each row, or of each column, as bits of bf16.
 std::vector<uint16_t> largest_of(const at::BFloat16* x, int64_t rows, int64_t columns,
                                  bool of_columns) {
   std::vector<uint16_t> most(static_cast<size_t>(of_columns ? columns : rows), 0);

@@ -72,8 +72,8 @@ __global__ void largest_of_columns(const Number* x, unsigned* parts, int64_t row
   parts[blockIdx.y * n + column] = most;
 }
 
-// A block is a square of x, which lies turned in the result; each thread has one of its columns.
-// `by_row`: of the result; parts are those of columns then, else of all numbers.
+// A block is a square of x, transposed in the result; each thread has one of its columns.
+// `by_row`: of the result; parts belong to columns then, else to all numbers.
 constexpr int kSide = 64;
 template <Float8 Format>
 __global__ void encode_turned(const Number* x, const unsigned* parts, int64_t count, bool by_row,

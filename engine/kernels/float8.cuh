@@ -27,7 +27,7 @@ __device__ void encode(const float (&x)[V], float scale, uint8_t* to) {
   *reinterpret_cast<Pack<uint8_t, V>*>(to) = pack;
 }
 
-/// Of numbers without their sign, as bits: they have the order of the numbers, NaN comes last.
+/// The larger of two numbers without their sign, as bits: these sort as the numbers, NaN last.
 struct Larger {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return a < b ? b : a; }
 };

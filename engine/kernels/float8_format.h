@@ -46,9 +46,8 @@ struct Float8Format {
 using E4m3 = Float8Format<3, 7, 448>;
 using E5m2 = Float8Format<2, 15, 57344>;
 
-/// What numbers up to `most` are multiplied by, so that `largest` is the largest of them; rounded
-/// down to a power of two or not. Where `most` is infinite or NaN it is 0 or NaN, and makes NaN of
-/// products.
+/// The factor that turns numbers up to `most` into numbers up to `largest`; rounded down to a power
+/// of two or not. Where `most` is infinite or NaN it is 0 or NaN, and makes NaN of products.
 HEDDLE_ON_DEVICE inline float float8_scale(float most, float largest, bool power_of_two) {
   constexpr float kMin = 1e-12F;
   const float scale = most < kMin ? static_cast<float>(largest / 1e-12) : largest / most;

@@ -1,6 +1,6 @@
-// A weight in 8 bits that ranks hold shards of: the scale of all of it, each shard's numbers in
-// e4m3 with that scale, which are what is gathered, and what backward multiplies by. The bits are
-// those of `float8_quantize` of the whole weight in bf16.
+// A weight in 8 bits that ranks hold shards of: the scale of all of it, and each shard's numbers in
+// e4m3 with that scale, which ranks gather and backward multiplies by. The bits equal
+// `float8_quantize` of the whole weight in bf16.
 #include <ATen/ops/empty.h>
 
 #include <vector>

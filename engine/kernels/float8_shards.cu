@@ -47,7 +47,7 @@ __global__ void encode_shard(const float* x, const float* largest, uint8_t* to,
   }
 }
 
-// A block is a square of x, which lies turned in the result; each thread has one of its columns.
+// A block is a square of x, transposed in the result; each thread has one of its columns.
 constexpr int kSide = 64;
 __global__ void turn(const uint8_t* x, uint8_t* to, int64_t rows, int64_t n) {
   __shared__ uint8_t square[kSide][kSide + 4];

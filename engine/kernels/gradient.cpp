@@ -1,4 +1,4 @@
-// What follows backward, up to the update: accumulation, norms, clipping. None has a gradient.
+// Operators between backward and the update: accumulation, norms, clipping. None has a gradient.
 #include <ATen/ops/empty.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What every CPU kernel of this folder shares.
+// Code that every CPU kernel of this folder shares.
 #pragma once
 
 #include <ATen/Dispatch.h>
@@ -88,7 +88,7 @@ template <typename T>
 /// Elements that a loop over long ranges does between two calls of `prefetch_ahead`.
 inline constexpr int64_t kPrefetched = 64;
 
-/// Asks for what a loop over a long range comes to soon: `kPrefetched` elements, 256 ahead.
+/// Prefetches for a loop over a long range: `kPrefetched` elements, 256 ahead.
 template <typename T>
 [[gnu::always_inline]] inline void prefetch_ahead(const T* at) {
   prefetch(at + 256, kPrefetched);

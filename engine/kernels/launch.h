@@ -1,5 +1,5 @@
 // The CUDA kernels of this folder, as functions that put them in a stream. Shapes and meaning are
-// those of operators.h; memory is contiguous. Errors are left for cudaGetLastError.
+// as in operators.h; memory is contiguous. Errors are left for cudaGetLastError.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@
 
 namespace heddle::kernels::cuda {
 
-/// Of elements.
+/// An element's type.
 enum class Type : uint8_t { fp32, bf16 };
 
 /// x, y: `type` [rows, n]; weight: `weight_type` [n]; rstd fp32 [rows].
@@ -54,7 +54,7 @@ void merge_attention(Type type, const void* a, const float* lse_a, const void* b
 /// Makes the values NaN unless *valid.
 void spoil_unless(const int32_t* valid, Type type, void* values, int64_t n, cudaStream_t stream);
 
-/// Of attention over sequences of s tokens; d is at most 256.
+/// Attention over sequences of s tokens; d is at most 256.
 struct AttentionShape {
   int64_t tokens, s, heads, kv_heads, d;
   float scale;

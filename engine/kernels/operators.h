@@ -62,8 +62,8 @@ struct Float8Matrix {
 Float8Matrix float8_quantize(const at::Tensor& x, at::ScalarType type, bool by_row,
                              bool transposed);
 
-/// The same of a whole weight in bf16, by ranks that hold fp32 shards of it. Of each shard the
-/// largest |x| in bf16, fp32 [n]; of all ranks' numbers the largest are the wholes'.
+/// The same of a whole weight in bf16, by ranks that hold fp32 shards of it. Each shard's
+/// largest |x| in bf16, fp32 [n]; the largest over all ranks are the wholes'.
 at::Tensor float8_largest(const std::vector<at::Tensor>& shards);
 /// A shard in e4m3 with the scale of the whole, whose largest is largest[index].
 Float8Matrix float8_cast(const at::Tensor& shard, const at::Tensor& largest, int64_t index);
@@ -82,7 +82,7 @@ at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up);
 at::Tensor cross_entropy(const at::Tensor& logits, const at::Tensor& labels);
 
 /// Its two halves, which have no gradient: the sum and logsumexp [T], fp32; and the gradient of the
-/// logits, of their dtype, from that of the sum, fp32 without dimensions.
+/// logits, of their dtype, from the sum's gradient, fp32 without dimensions.
 std::tuple<at::Tensor, at::Tensor> cross_entropy_forward(const at::Tensor& logits,
                                                          const at::Tensor& labels);
 at::Tensor cross_entropy_backward(const at::Tensor& dloss, const at::Tensor& logits,
@@ -103,7 +103,7 @@ at::Tensor vocabulary_cross_entropy_backward(const at::Tensor& dloss, const at::
 /// sum += value, in place; sum fp32, value fp32 or bf16.
 void accumulate_(at::Tensor sum, const at::Tensor& value);
 
-/// Of each tensor the sum of the squares of its elements: fp64, no dimension.
+/// The sum of the squares of each tensor's elements: fp64, no dimension.
 std::vector<at::Tensor> squared_norms(const std::vector<at::Tensor>& tensors);
 
 /// The square of the norm over all tensors: the sum of their `squared_norms`, in the list's order.

@@ -53,7 +53,7 @@ double flops(const Graph& graph, const Node& node) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
 }
 
-// What the product itself takes, and its result.
+// The product's own scratch, and its result.
 int64_t scratch(const Graph& graph, const Node& node, const graph::Workplace& place) {
   const c10::ScalarType type = graph::argument(graph, node, 0).dtype;
   if (place.gpu && type == at::kBFloat16) return 0;

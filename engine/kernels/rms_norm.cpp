@@ -73,8 +73,8 @@ void check_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor&
               x.scalar_type(), " ", x.sizes());
 }
 
-// Of x, or of the sum of x and `other`, which comes third: what the norm reads of it is still in
-// the cache.
+// The norm of x, or of the sum of x and `other`, which comes third: the norm reads it while it is
+// still in the cache.
 Three forward_rows(const at::Tensor& x, const at::Tensor* other, const at::Tensor& weight_in,
                    double eps) {
   const at::Tensor weight = weight_in.to(at::kFloat).contiguous();

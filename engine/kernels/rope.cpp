@@ -11,7 +11,7 @@ namespace {
 
 using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool);
 
-// Of one position: cosines (c, c) and sines (−s, s) of each pair, side by side with its elements.
+// One position's cosines (c, c) and sines (−s, s) of each pair, side by side with its elements.
 void spread(const float* table, float sign, float* cosines, float* sines, int64_t d) {
   for (int64_t i = 0; i < d; i += 2) {
     cosines[i] = cosines[i + 1] = table[i];

@@ -26,8 +26,8 @@ __global__ void rotate(const T* x, const float* table, const int64_t* positions,
   store_aligned<V == kPack<T>>(y, v);
 }
 
-// The same of a row of queries, keys and values, which lie apart on the other side: where
-// `Apart` what is made lies so, else what it is made of. Values are copied.
+// The same for a row of queries, keys and values, which are apart on the other side: `Apart`: the
+// results are apart, else the sources. Values are copied.
 template <typename T, bool Apart>
 struct Joined {
   using Row = std::conditional_t<Apart, const T, T>;

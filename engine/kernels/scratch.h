@@ -1,4 +1,5 @@
-// What kernels allocate besides their results, as their entries in the table of operators say it.
+// Bytes that kernels allocate besides their results, as their entries in the table of operators
+// give them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ inline int64_t float_bytes(const graph::Value& value) {
 
 inline bool converts(const graph::Value& value) { return value.dtype != c10::kFloat; }
 
-/// Kernels read contiguous tensors: a copy of what is not. Of every operator of this folder.
+/// Kernels read contiguous tensors and copy others: the scratch of every operator of this folder.
 inline int64_t contiguous_copies(const graph::Graph& graph, const graph::Node& node,
                                  const graph::Workplace& = {}) {
   int64_t bytes = 0;

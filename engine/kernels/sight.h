@@ -27,7 +27,7 @@ struct Segment {
 /// Queries whose keys are looked up together.
 inline constexpr int64_t kSightRows = 64;
 
-/// Of a piece of `count` keys from `start` on those that a query sees, from its start.
+/// The keys that a query sees of a piece of `count` keys from `start` on, counted from its start.
 inline Columns columns_of_piece(int64_t first, int64_t last, int64_t start, int64_t count) {
   return {std::max<int64_t>(first - start, 0), std::min(last - start + 1, count)};
 }

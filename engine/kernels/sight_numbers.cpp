@@ -118,7 +118,7 @@ class Maker {
                astray = sizes_.pieces == 0 ? position != block.begin : absent && own != 0;
     *numbers<bool>(sight.absent) = absent;
     *numbers<bool>(sight.astray) = astray;
-    // Of a block without keys of its own nothing is computed.
+    // Nothing is computed for a block without keys of its own.
     if (!absent)
       cuda::find_documents({own_first, own_last.data()}, 1, n, cuda::kPieceDocuments,
                            numbers<int32_t>(sight.segments.starts),

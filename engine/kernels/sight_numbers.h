@@ -1,6 +1,6 @@
-// What attention's kernels need of the keys that queries see, besides the first and the last of
-// each: found once a micro-batch, by the host, from where all layers read it. The numbers lie in
-// one tensor of int64, whose size follows from the sizes of a call.
+// Numbers that attention's kernels need about the keys that queries see, besides the first and the
+// last of each: the host finds them once a micro-batch, all layers read them. They are one tensor
+// of int64, whose size follows from the sizes of a call.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -53,14 +53,14 @@ class SightNumbers {
   at::Tensor seen(const at::Tensor& sight) const;
 
   /// Whether queries have their own keys next to each other, and whether they are cut into blocks.
-  /// What follows is there for those that have alone.
+  /// The members below are only for such queries.
   bool can_be_cut() const { return can_be_cut_; }
   bool is_cut() const { return is_cut_; }
 
-  /// Of all sequences, uncut.
+  /// The segments of all sequences, uncut.
   Segments segments(const at::Tensor& sight) const;
 
-  /// Of the i-th block of the b-th sequence.
+  /// The sight of the i-th block of the b-th sequence.
   BlockSight block(const at::Tensor& sight, int64_t b, int64_t i) const;
   /// Where the segments of the j-th block of keys end for it, int32 [5], of a SeenRange.
   at::Tensor range(const at::Tensor& sight, int64_t b, int64_t i, int64_t j, bool backward) const;

@@ -21,7 +21,8 @@ __device__ inline void add(Statistics& to, float logit) {
   }
 }
 
-/// Of the first n logits of a row; V at a time as far as they go. All threads of the block get it.
+/// Statistics of the first n logits of a row; V at a time as far as they go. All threads of the
+/// block get them.
 template <typename T, int V>
 __device__ Statistics row_statistics(const T* row, int64_t n) {
   Statistics own{-INFINITY, 0};

@@ -101,7 +101,7 @@ std::tuple<Tensor, Tensor> backward_meta(const Tensor& dout, const Tensor& gate,
           at::empty_like(up, at::MemoryFormat::Contiguous)};
 }
 
-// Of a row the gate, then what it lets through.
+// A row is the gate, then the numbers that it lets through.
 int64_t check_joined(const Tensor& gate_and_up) {
   check_type(gate_and_up, "joined_swiglu's rows");
   TORCH_CHECK(gate_and_up.dim() == 2 && gate_and_up.size(1) % 2 == 0,

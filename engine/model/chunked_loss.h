@@ -13,8 +13,8 @@ namespace heddle::model {
 ///
 /// The gradients of x and weight are made chunk by chunk together with the loss, while a chunk's
 /// logits [T / chunks, V] are there (as Liger Kernel does it, arXiv 2410.10989): no product is done
-/// twice. They are those of the result itself: nothing but its gradient 1 can be handed back. The
-/// weight's is summed by the products, in its dtype.
+/// twice. They are the gradients of the result itself: only its gradient 1 can be handed back. The
+/// products sum the weight's, in its dtype.
 at::Tensor chunked_loss(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& labels,
                         const at::Tensor& token_count, int64_t chunks);
 

@@ -88,7 +88,7 @@ class Blocks {
  private:
   const Init& init_;
   const uint64_t key_;
-  // Of a pair of elements each; the angle becomes its sine.
+  // One number for each pair of elements; the angle becomes its sine.
   at::Tensor radius_ = at::empty({kBlock / 2}, at::kDouble), sine_ = at::empty_like(radius_),
              cosine_ = at::empty_like(radius_);
 };

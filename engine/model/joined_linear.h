@@ -26,7 +26,7 @@ class JoinedLinear {
   /// Reads the parameters.
   explicit JoinedLinear(const std::vector<NamedLayer>& layers);
 
-  /// x [n, in] → [n, sum of out], a layer's columns after those of the one before; see linear.h.
+  /// x [n, in] → [n, sum of out], layer after layer; see linear.h.
   at::Tensor operator()(at::Tensor& x) const;
 
  private:

@@ -25,7 +25,7 @@ struct Linear : torch::autograd::Function<Linear> {
     const auto saved = context->get_saved_variables();
     const Tensor &dy = grads[0], &x = saved[0], &weight = saved[1];
     const Tensor dweight = dy.t().mm(x);
-    // What the next layer made is nobody else's: it may be written to.
+    // Nobody else reads the next layer's result: it may be written to.
     return {grads[1].defined() ? grads[1].addmm_(dy, weight) : dy.mm(weight), dweight};
   }
 };

@@ -25,7 +25,7 @@ using graph::ModuleScope;
 // parts of it.
 enum class Bias : uint8_t { here, behind };
 
-// A linear layer's parameters, read once for all the rows that come to it.
+// A linear layer's parameters, read once for all the rows that it gets.
 class Linear {
  public:
   Linear(const char* name, LinearLayer& layer, const recipe::Float8Layers& float8,

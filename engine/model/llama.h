@@ -54,7 +54,7 @@ struct Parallelism {
   bool ends_apart = false;
 };
 
-/// What a micro-batch brings to a rank.
+/// A micro-batch's inputs of a rank.
 struct Batch {
   at::Tensor tokens, labels, positions;  // int64 [B, S]
   at::Tensor vocabulary_begin;           // int64, no dimension: see parallel/vocabulary.h
@@ -67,7 +67,7 @@ class Llama {
   Llama(const recipe::Model& shape, Parallelism parallelism, recipe::Float8Layers float8,
         at::Tensor rope_table, const MakeShard& make_shard);
 
-  /// What the output projection is to read, [T, dim], and the weight that it multiplies with.
+  /// The output projection's input, [T, dim], and the weight that it multiplies with.
   struct Hidden {
     at::Tensor rows;
     Weight weight;

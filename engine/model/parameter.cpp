@@ -37,7 +37,7 @@ Weight Parameter::read_weight() {
   at::NoGradGuard no_grad;
   kernels::Float8Matrix part = kernels::float8_cast(shard, largest.all, largest.index);
   part.values = gathered(part.values, *this);
-  // Gradients are of another type than these numbers, so something else stands for them there.
+  // Gradients have another type than these numbers, so autograd gets a zero in their place.
   const at::Tensor none = at::zeros({}, shard.options().dtype(sharding.compute));
   return {leaf(none.expand(shape), *this), part};
 }

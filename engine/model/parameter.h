@@ -27,13 +27,13 @@ struct Sharding {
 struct Weight {
   /// [out, in]: the leaf that its gradient is asked for; its numbers, unless they are `gathered`.
   at::Tensor leaf;
-  /// What came in 8 bits; else undefined.
+  /// The weight as it came in 8 bits; else undefined.
   kernels::Float8Matrix gathered = {};
 
   bool is_in_8_bits() const { return gathered.values.defined(); }
 };
 
-/// Of one weight among several: the largest number of all ranks' shards, fp32 [n].
+/// One weight's largest number over all ranks' shards, among several weights', fp32 [n].
 struct Largest {
   at::Tensor all;
   int64_t index = 0;
@@ -49,7 +49,7 @@ struct Parameter {
   Sharding sharding;
   bool in_8_bits = false;  // gathered as e4m3 with a scale of all of it: see find_largest
   Largest largest = {};    // of this micro-batch's forward
-  /// What `read` gave since it was last emptied: the leaves that gradients are asked for.
+  /// Results of `read` since it was last emptied: the leaves whose gradients autograd computes.
   std::vector<at::Tensor> reads;
 
   /// The module that it belongs to: its name without ".weight" or ".bias".
@@ -61,8 +61,8 @@ struct Parameter {
   Weight read_weight();
 };
 
-/// Has those of the parameters that are gathered in 8 bits know the largest number of the whole:
-/// one all-reduce of a number each. Of parameters that one group of ranks shards.
+/// Finds the largest number of each whole parameter that is gathered in 8 bits: one all-reduce of a
+/// number each. One group of ranks shards all `parameters`.
 void find_largest(const std::vector<Parameter*>& parameters);
 
 }  // namespace heddle::model

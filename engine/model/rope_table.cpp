@@ -59,7 +59,7 @@ double scaled(double frequency, int64_t pair, const recipe::Model& model) {
   return frequency / model.rope_scaling->factor;
 }
 
-// What longer sequences make of the sharpness of attention: of cos and sin, and so of q and k.
+// The factor of cos and sin, and so of q and k, that keeps attention sharp over longer sequences.
 double length_of(const std::optional<recipe::RopeScaling>& scaling) {
   if (!scaling || scaling->type != recipe::RopeType::yarn) return 1.0;
   if (scaling->attention_factor > 0) return scaling->attention_factor;

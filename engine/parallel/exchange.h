@@ -1,5 +1,5 @@
 // Exchanges of activations between ranks, with their gradients: the model's own communication,
-// beside that of its parameters.
+// next to its parameters' gathers.
 #pragma once
 
 #include <ATen/core/Tensor.h>

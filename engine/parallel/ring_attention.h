@@ -6,8 +6,8 @@
 
 namespace heddle::parallel {
 
-/// As ContextParallel::attention. The keys of the next step travel while those of this one are
-/// attended to; backward they go around once more, and their gradients behind them.
+/// As ContextParallel::attention. The next step's keys travel while this step attends to its own;
+/// backward they go around again, followed by their gradients.
 at::Tensor ring_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const Context& context, double scale, const Group& group);
 

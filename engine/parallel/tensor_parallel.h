@@ -12,7 +12,7 @@
 
 namespace heddle::parallel {
 
-/// What is made of some of the rows: [n, …] → [n, …].
+/// Work on some of the rows: [n, …] → [n, …].
 using RowWork = std::function<at::Tensor(const at::Tensor& rows)>;
 /// The same with several results; `first`: which of the T rows is the first of these.
 using RowsWork = std::function<std::vector<at::Tensor>(const at::Tensor& rows, int64_t first)>;

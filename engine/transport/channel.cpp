@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What a system call has moved.
+// The bytes that a system call has moved.
 Result<size_t> moved(ssize_t bytes) {
   if (bytes >= 0) return static_cast<size_t>(bytes);
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
@@ -39,7 +39,7 @@ size_t total(std::span<const iovec> pieces) {
   return bytes;
 }
 
-// What of the pieces lies from byte `at` on.
+// The parts of the pieces from byte `at` on.
 void cut(std::span<const iovec> pieces, size_t at, size_t bytes, std::vector<iovec>& slice) {
   slice.clear();
   for (const iovec& piece : pieces) {

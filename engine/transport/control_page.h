@@ -1,5 +1,5 @@
-// What a rank tells the other ranks of its host: which collectives it has started, how far it has
-// come. One shared page a rank and group; the rank writes, the others map it and wait on it with
+// A rank's progress, for the other ranks of its host: which collectives it has started, how far it
+// is. One shared page a rank and group; the rank writes, the others map it and wait on it with
 // futexes, so that no rank depends on another one's threads being scheduled.
 //
 // Thread contract: `post` from one thread at a time, `advance` from the transport's thread.
@@ -18,7 +18,7 @@ namespace heddle::transport {
 /// Collectives that a rank may have under way.
 inline constexpr uint64_t kSlots = 256;
 
-/// As it lies in shared memory. The counters are futexes; they wrap.
+/// The page in shared memory. The counters are futexes; they wrap.
 struct ControlPage {
   alignas(64) std::atomic<uint32_t> posted;    // collectives started: their slots can be read
   alignas(64) std::atomic<uint32_t> progress;  // 2s + 1: the first exchange of collective s is
@@ -33,7 +33,7 @@ inline uint32_t exchanged_mark(uint64_t sequence) {
 }
 inline uint32_t finished_mark(uint64_t sequence) { return static_cast<uint32_t>(2 * sequence + 2); }
 
-/// Whether a wrapping counter has come to a mark.
+/// Whether a wrapping counter has reached a mark.
 inline bool reached(uint32_t counter, uint32_t mark) {
   return static_cast<int32_t>(counter - mark) >= 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of one step, so that those who talk have their turn while many call.
+// Callers let in at one step, so that connected ones have their turn while many call.
 constexpr int kCallersAtOnce = 64;
 constexpr milliseconds kBetweenCalls{50};
 // A door turns the silent away first, so that the caller knows and calls again.

@@ -30,7 +30,7 @@ class Door {
   static constexpr size_t kStrangers = 256;
   static constexpr std::chrono::milliseconds kHandshake{5000};
 
-  /// Of rank `answerer`; callers name the topic.
+  /// Rank `answerer`'s door; callers name the topic.
   static Result<Door> open(Socket listener, Credentials credentials, std::string topic,
                            int answerer);
 

@@ -205,7 +205,7 @@ void Exchange::wait_for_all(const Operation& operation, const RemoteTraffic& tra
       if (stop_) throw std::runtime_error("the process group is closed");
       if (page.failed.load(std::memory_order_acquire))
         throw PeerFailed(fmt::format("rank {} has given up", run_rank(peer)));
-      // It may have come to the mark just before it ended.
+      // It may have reached the mark just before it ended.
       if (!meeting_.memory[peer]->alive() && !wait_for(page.*counter, mark, milliseconds(0), 0))
         gone(operation, peer);
       if (steady_clock::now() > deadline_) time_out(operation, traffic);
@@ -247,7 +247,7 @@ milliseconds Exchange::left() const {
 void Exchange::time_out(const Operation& operation, const RemoteTraffic& traffic) {
   std::vector<RankReport> reports;
   for (int peer = 0; peer < size_; ++peer) {
-    // Where it has not come, what was last seen of it stands.
+    // A peer that is late keeps its last seen descriptor.
     if (is_remote(peer) &&
         meeting_.tcp->wait_met(traffic, peer, milliseconds(0)) == TcpPeers::Outcome::done)
       latest_[peer] = *traffic.peers[peer].arrivals[0].theirs;

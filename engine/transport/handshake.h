@@ -28,14 +28,14 @@
 
 namespace heddle::transport {
 
-/// What makes a process one of a run's ranks.
+/// The proof that a process is one of a run's ranks.
 struct Credentials {
   Secret secret;
   std::string run;       // name and attempt: a proof for one run is none for another
   bool encrypt = false;  // whether they seal what they say over TCP, once they know each other
 };
 
-/// What a connection is for.
+/// A connection's purpose.
 struct Contact {
   std::string topic;  // of all connections to one listener
   int caller = 0;
@@ -62,11 +62,12 @@ class Handshake {
   Result<Bytes> take(std::span<const uint8_t> bytes);
   bool done() const { return state_ == State::done; }
 
-  /// Of the side that called; once it has been proven.
+  /// The rank that called; once it has been proven.
   int caller() const;
   int lane() const;
 
-  /// What this side seals and opens with; nothing where the ranks talk in clear, or are not done.
+  /// The keys that this side seals and opens with; none where the ranks talk in clear, or before
+  /// the end.
   const std::optional<Keys>& keys() const { return keys_; }
 
  private:
@@ -89,7 +90,7 @@ class Handshake {
 
   Secret secret_;
   State state_;
-  /// What both know: hello, nonce, address.
+  /// The bytes that both sides know: hello, nonce, address.
   std::array<uint8_t, kKnownBytes> known_{};
   Bytes expected_;  // answering: what the hello must begin with, up to the caller
   bool encrypt_, calls_;

@@ -21,7 +21,7 @@ void check(const at::Tensor& tensor) {
   TORCH_CHECK(tensor.is_contiguous(), "the CPU transport takes contiguous tensors");
 }
 
-// Of what is reduced there is one type; of what is only moved, bytes, any.
+// A reduction has one type; moves take bytes of any.
 c10::ScalarType type_of(Reduction reduction, const std::vector<at::Tensor>& sources,
                         const std::vector<at::Tensor>& targets) {
   if (sources.empty()) return at::kByte;

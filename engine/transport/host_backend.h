@@ -14,7 +14,7 @@
 
 namespace heddle::transport {
 
-/// What the next collective that this thread starts is called in errors; ranks must agree on it.
+/// Names the next collective that this thread starts, for errors; ranks must agree on the name.
 void label_next_collective(std::string label);
 /// For backends: that label, which is used up.
 std::string take_label();

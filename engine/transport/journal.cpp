@@ -9,7 +9,7 @@ namespace {
 
 // Ended ones that a report still lists.
 constexpr uint64_t kEndedKept = 3;
-// Of those under way: enough to find where ranks part, little enough for a message.
+// Collectives under way that are sent: enough to find where ranks part, few enough for a message.
 constexpr size_t kSent = 64;
 
 static_assert(std::is_trivially_copyable_v<Descriptor>);

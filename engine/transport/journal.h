@@ -1,5 +1,5 @@
-// What a rank has started in a group whose collectives run on a device: the newest ones, kept for
-// the report of a stall.
+// The newest collectives that a rank has started in a group whose collectives run on a device, kept
+// for the report of a stall.
 //
 // Thread contract: any thread.
 #pragma once

@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// What a rank says of itself.
+// A rank's description of itself.
 struct Card {
   int pid = 0;
   int page_fd = -1;

@@ -28,7 +28,7 @@ struct Range {
 
 inline constexpr size_t kLabelBytes = 96;
 
-/// What ranks compare before they exchange anything. Lies in shared memory and travels in messages.
+/// Ranks compare these before they exchange anything. It is in shared memory and in messages.
 struct Descriptor {
   uint64_t sequence = 0;
   uint64_t range_count = 0;
@@ -64,8 +64,8 @@ bool agree(const Descriptor& a, const Descriptor& b);
 /// "#12 all-gather layers.3 (9 ranges, 4096 bytes of Float)".
 std::string to_string(const Descriptor& descriptor);
 
-/// What `reader` reads of `sources`, which `owner` offers to the group's `size` ranks. The reader's
-/// `places` for a copy, and `sums` for a sum, have as many entries, of the same bytes.
+/// The ranges that `reader` reads of `sources`, which `owner` offers to the group's `size` ranks.
+/// The reader's `places` for a copy, and `sums` for a sum, have as many entries, of the same bytes.
 std::vector<Range> parts(const Operation& operation, int exchange,
                          const std::vector<Range>& sources, int owner, int reader, int size);
 std::vector<Range> places(const Operation& operation, int exchange, int owner, int size);

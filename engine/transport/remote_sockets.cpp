@@ -36,7 +36,7 @@ class Deadline {
   steady_clock::time_point end_;
 };
 
-// What is the same for all connections of a rank.
+// Facts that all connections of a rank share.
 struct Side {
   c10d::Store& store;
   int rank;
@@ -48,7 +48,7 @@ struct Side {
   int size() const { return static_cast<int>(remote.size()); }
 };
 
-// Those of a higher rank call those of a lower one, exchange by exchange.
+// A higher rank calls the lower ones, exchange by exchange.
 Result<> call_lower(const Side& side, std::vector<RemoteSockets>& sockets) {
   for (int peer = 0; peer < side.rank; ++peer) {
     if (!side.remote[peer]) continue;
@@ -67,7 +67,7 @@ Result<> call_lower(const Side& side, std::vector<RemoteSockets>& sockets) {
   return {};
 }
 
-// Those of higher ranks that have not called, by name.
+// The higher ranks that have not called, by name.
 std::string missing(const Side& side, const std::vector<RemoteSockets>& sockets) {
   std::string names;
   for (int peer = side.rank + 1; peer < side.size(); ++peer) {

@@ -22,7 +22,7 @@ using RemoteSockets = std::array<Channel, kExchanges>;
 /// Every rank of the group calls this. By rank: `remote[r]`: rank r is reached this way; the others
 /// have no sockets. `group`: no other group of the run that a rank is in has this name. `address`:
 /// of this host, as the others reach it. Nothing listens any more when it returns. Throws
-/// c10::Error when a rank does not come to the store.
+/// c10::Error when a rank does not reach the store.
 Result<std::vector<RemoteSockets>> connect_ranks(
     c10d::Store& store, int rank, const std::vector<bool>& remote, const std::string& group,
     const std::string& address, const Credentials& credentials, std::chrono::milliseconds timeout);

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Of one request, so that another thread's is not kept for longer.
+// How long one request may wait, so that another thread's is not kept for longer.
 constexpr milliseconds kTurn{100};
 // Rank 0's process may have other things to do; then it is late, not gone.
 constexpr milliseconds kReply{60'000};

@@ -17,7 +17,7 @@ class RendezvousStore : public c10d::Store {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  /// Rank 0's. `listener`: where the others come to.
+  /// Rank 0's store. `listener`: where the others connect.
   static Result<c10::intrusive_ptr<RendezvousStore>> host(Socket listener,
                                                           const Credentials& credentials,
                                                           int world_size, Milliseconds timeout);

@@ -1,4 +1,4 @@
-// What an error tells of the ranks' collectives.
+// An error's report on the ranks' collectives.
 #pragma once
 
 #include <chrono>

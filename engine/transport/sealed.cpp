@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kNext = "next key";
 
-// What can only be where memory has run out or the library lacks its own algorithms.
+// Happens only when memory has run out or the library lacks its own algorithms.
 tl::unexpected<Error> broken() { return fail("cannot be talked to: libcrypto does not encrypt"); }
 
 OSSL_PARAM octets(const char* name, std::span<const uint8_t> bytes) {
@@ -65,7 +65,7 @@ bool Seal::set_key() {
 }
 
 Result<> Seal::renew_key() {
-  // What the RFC takes where there is no salt; libcrypto 3.0 refuses an empty one.
+  // The RFC's value where there is no salt; libcrypto 3.0 refuses an empty one.
   constexpr std::array<uint8_t, 32> kNoSalt{};
   auto next = derive_key(key_.bytes, kNoSalt,
                          {reinterpret_cast<const uint8_t*>(kNext.data()), kNext.size()});

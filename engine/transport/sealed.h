@@ -28,7 +28,7 @@ struct Key {
   ~Key();
 };
 
-/// Of one side of a connection.
+/// The keys of one side of a connection.
 struct Keys {
   Key out, in;
 };
@@ -48,7 +48,7 @@ constexpr size_t record_bytes(size_t text) { return kRecordLengthBytes + text + 
 /// The length that a record begins with.
 size_t text_bytes(std::span<const uint8_t> record);
 
-/// What is said of a side whose record does not open, or is none.
+/// The error for a side whose record does not open, or is none.
 tl::unexpected<Error> altered();
 
 /// One direction of a connection, on one of its two sides: the records one after the other. Errors
@@ -62,8 +62,8 @@ class Seal {
   /// Writes the next record with the bytes of `text`, one after the other; `record` has their
   /// record_bytes.
   Result<> seal(std::span<const iovec> text, std::span<uint8_t> record);
-  /// Writes a record's text to `places`, which have its text_bytes. After an error what lies there
-  /// is nobody's.
+  /// Writes a record's text to `places`, which have its text_bytes. After an error the
+  /// bytes there mean nothing.
   Result<> open(std::span<const uint8_t> record, std::span<const iovec> places);
 
  private:

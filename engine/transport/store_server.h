@@ -12,7 +12,7 @@
 
 namespace heddle::transport {
 
-/// What listens for the store's callers.
+/// The topic that the store's callers name.
 inline constexpr const char* kStoreTopic = "store";
 
 class StoreServer {
@@ -43,7 +43,7 @@ class StoreServer {
   bool hear(size_t rank);
   bool tell(Client& client);
   void answer(Client& client, const StoreRequest& request);
-  /// Those who wait: whose key has come, and whose time is up.
+  /// Answers callers whose key has come, or whose time is up.
   void answer_waiting();
   int patience() const;
 

@@ -1,4 +1,4 @@
-// What ranks tell each other while they meet, and the words to ask for it: one request, one reply.
+// Values that ranks exchange while they meet, and the words for them: one request, one reply.
 // Values are kept only as long as the run, and only so much of them. No socket here.
 #pragma once
 
@@ -17,7 +17,7 @@ using StoreValue = std::vector<uint8_t>;
 
 inline constexpr size_t kMaxKeyBytes = 256;
 inline constexpr size_t kMaxValueBytes = 1 << 20;
-/// Of all keys and values of a run.
+/// Bytes of all keys and values of a run.
 inline constexpr size_t kMaxStoreBytes = 64 << 20;
 
 enum class StoreCall : uint8_t { set, get, compare_set, add, remove, count };
@@ -44,7 +44,7 @@ std::vector<uint8_t> to_frame(const StoreReply& reply);
 inline constexpr size_t kLengthBytes = 4;
 /// The length that a frame begins with. An error: longer than any that this version sends.
 Result<size_t> frame_length(std::span<const uint8_t> begin);
-/// What comes after the length.
+/// Parses the bytes after the length.
 Result<StoreRequest> request_from(std::span<const uint8_t> rest);
 Result<StoreReply> reply_from(std::span<const uint8_t> rest);
 
@@ -54,7 +54,7 @@ Result<int64_t> number_from(const StoreValue& value);
 
 class StoreValues {
  public:
-  /// Does what is asked. Of a get that finds nothing: absent; whoever can wait asks again.
+  /// Executes a request. A get that finds nothing gives absent; a caller that can wait asks again.
   StoreReply answer(const StoreRequest& request);
 
  private:

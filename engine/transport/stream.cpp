@@ -8,7 +8,7 @@
 namespace heddle::transport {
 namespace {
 
-// Of one system call, so that both directions and all peers have their turn.
+// The most bytes of one system call, so that both directions and all peers have their turn.
 constexpr uint64_t kCallBytes = 1 << 20;
 // 4 ms at 1 Gbit/s. The kernel grows its buffer for it, and wakes earlier where it may not.
 constexpr uint64_t kWakeBytes = 512 * 1024;

@@ -1,8 +1,8 @@
 // One connection to a rank of another host: messages out, messages in, both in their order.
 //
-// A message is a header and the bytes of its ranges, sent straight from where they lie and received
-// straight to where they belong. What a rank has not asked for yet stays in the kernel's buffer,
-// and so, in the end, with its sender.
+// A message is a header and the bytes of its ranges, sent straight from their place and received
+// straight to where they belong. Bytes that a rank has not asked for yet stay in the kernel's
+// buffer, and so, in the end, with their sender.
 //
 // The process wakes only when much has come: a wake-up for each of the kernel's 64 KB pieces costs
 // the compute that shares the core more than the copying does.
@@ -22,14 +22,14 @@
 
 namespace heddle::transport {
 
-/// What goes to another rank in one exchange of a collective.
+/// A message to another rank in one exchange of a collective.
 struct Departure {
   Descriptor descriptor;
   std::vector<Range> ranges;
   bool sent = false;  // handed to the kernel
 };
 
-/// What comes from another rank in one exchange of a collective.
+/// A message from another rank in one exchange of a collective.
 struct Arrival {
   Descriptor own;             // what this rank is in; it receives nothing else
   std::vector<Range> ranges;  // where the bytes go
@@ -44,13 +44,13 @@ class Stream {
   /// Takes over a connection; without one it has ended.
   explicit Stream(Channel channel);
 
-  /// What is sent and awaited next. They stay with the caller until `sent` and `received`, or until
-  /// the stream is gone.
+  /// Queue messages to send and to await. They stay with the caller until `sent` and `received`, or
+  /// until the stream is gone.
   void send(Departure& departure) { departures_.push_back(&departure); }
   void expect(Arrival& arrival) { arrivals_.push_back(&arrival); }
 
   int fd() const { return channel_.fd(); }
-  /// Of poll(): what it waits for, 0: nothing.
+  /// The events that poll() is to wait for; 0: none.
   short events() const;
   /// Whether nothing more comes or goes, and what has become of the other side (channel.h).
   bool ended() const { return ended_; }

@@ -68,7 +68,7 @@ void TcpPeers::loop() {
     bool changed = false;
     for (size_t i = 1; i < polled.size(); ++i) {
       Stream& stream = *streams[i];
-      // What has failed is found out by trying.
+      // Trying to send or receive finds the failure.
       const bool failed = (polled[i].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
       const auto can = [&](short what) {
         return (stream.events() & what) && (failed || (polled[i].revents & what));

@@ -30,13 +30,13 @@ struct RemoteTraffic {
     std::array<Arrival, kExchanges> arrivals;
     at::Tensor rows;  // for a sum: its parts, one after the other
   };
-  std::vector<Peer> peers;  // by rank; those of other ranks stay empty
+  std::vector<Peer> peers;  // by rank; other ranks' stay empty
 };
 
 /// Runs the streams to all remote ranks of a group.
 class TcpPeers {
  public:
-  /// `sockets`: by rank, those of remote ranks connected.
+  /// `sockets`: by rank; remote ranks' are connected.
   TcpPeers(int rank, std::vector<RemoteSockets> sockets);
   ~TcpPeers();
 
@@ -54,7 +54,7 @@ class TcpPeers {
   Outcome wait_received(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
   Outcome wait_sent(const RemoteTraffic& traffic, int peer, int exchange, Limit limit);
 
-  /// What has become of a peer that is `gone` (channel.h).
+  /// The reason why a peer is `gone` (channel.h).
   std::string fate(int peer);
 
   /// Ends all waiting; any thread.

@@ -23,7 +23,7 @@ std::string Verdict::key_of(size_t rank) const {
   return fmt::format("verdict.{}.{}", round_.load(), rank);
 }
 
-// Not every store tells an empty value from none: what is told begins with a colon.
+// Not every store tells an empty value from none: each value begins with a colon.
 std::string Verdict::error_of(c10d::Store& store, size_t rank) const {
   const std::vector<uint8_t> told = store.get(key_of(rank));
   return told.size() <= 1

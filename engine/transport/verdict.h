@@ -1,4 +1,4 @@
-// What comes of something that all ranks of a group try, and that each may fail at by itself.
+// The outcome of something that all ranks of a group try, and that each may fail at by itself.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,12 @@ class Verdict {
   Verdict(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const GroupOptions& options);
 
   /// Tells the others this rank's error, empty if it has none, and waits for theirs. The value is
-  /// the same on all ranks: "" or that of the first that has one, as "rank 3: no memory". An error
-  /// names those that have not told theirs in time. Throws as the store does.
+  /// the same on all ranks: "" or the first rank's that has one, as "rank 3: no memory". An error
+  /// names the ranks that have not told theirs in time. Throws as the store does.
   Result<std::string> of_all(const std::string& error, std::chrono::milliseconds timeout);
 
-  /// For one other thread: the error of the first rank that has told one in the round that this
-  /// rank has still to come to; empty if none has. Throws as the store does.
+  /// For one other thread: the error of the first rank that has told one in this rank's next
+  /// round; empty if none has. Throws as the store does.
   std::string told();
 
  private:

@@ -31,7 +31,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// What the group has failed of: a collective that had not ended after options.timeout, here or
+  /// The group's failure: a collective that had not ended after options.timeout, here or
   /// on another rank. Text as engine/transport/report gives it.
   std::optional<std::string> error() const;
 
@@ -54,7 +54,7 @@ class Watchdog {
   std::function<std::string()> fault_;
   std::atomic<std::chrono::milliseconds> timeout_;
 
-  // Of the watchdog's thread.
+  // Only the watchdog's thread uses these.
   uint64_t seen_ended_ = 0;
   std::optional<std::chrono::steady_clock::time_point> stalled_since_;
 

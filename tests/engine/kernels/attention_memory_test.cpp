@@ -1,5 +1,5 @@
-// What attention takes besides its arguments and results: that it does not grow with the square of
-// the sequence, and that the plan knows of all of it.
+// Attention's memory besides its arguments and results does not grow with the square of the
+// sequence, and the plan knows of all of it.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 

@@ -117,7 +117,7 @@ struct Dense {
     v = randn(kKvHeads);
     dout = randn(kHeads);
     last = at::arange(tokens).expand({kBatch, tokens}).contiguous();
-    // Of each sequence other ones: where they begin is drawn, and 0.
+    // Each sequence has its own documents: their begins are drawn, and 0.
     Tensor begins = at::zeros({kBatch, tokens}, at::kLong);
     for (int64_t b = 0; b < kBatch; ++b)
       begins[b].index_fill_(0, at::randperm(tokens, at::kLong).narrow(0, 0, documents - 1), 1);
@@ -199,8 +199,8 @@ struct Ranks {
     return at::tensor(parallel::key_starts_of(rank, cp, mode, dense.q.size(1)));
   }
 
-  // What rank `rank` gets to see of the keys in one go: all of them in rank order, or of a ring's
-  // step those of one rank.
+  // The keys that rank `rank` gets to see in one go: all of them in rank order, or one rank's in a
+  // step of a ring.
   Found run() const {
     const auto fp32 = at::kFloat;
     Found found{at::zeros_like(dense.out, fp32), at::zeros_like(dense.logsumexp, fp32),
@@ -373,8 +373,7 @@ class AttentionPiecesTest : public QObject {
       QVERIFY(distance(found, expected.transpose(1, 2)) < 4e-6);
   }
 
-  // Which keys are seen is looked up, not found anew in each layer: the operators that it would
-  // take.
+  // Layers look up which keys are seen: no operators find it again.
   void what_is_seen_is_looked_up() {
     const Dense dense(512, 70, at::kFloat);
     const Tensor starts = at::tensor(parallel::key_starts_of(0, 4, ContextMode::allgather, 512)),

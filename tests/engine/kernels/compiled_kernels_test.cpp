@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kCompiler = HEDDLE_NVCC;
 
-// Of 65,536 a multiprocessor: four blocks of 256 threads run at once, or one of 1024.
+// A multiprocessor has 65,536: four blocks of 256 threads run at once, or one of 1024.
 constexpr int kMaxRegisters = 64;
 // A warp keeps parts of up to four rows, 8 numbers a lane each: two blocks.
 const std::map<std::string, int> more_registers = {{"short_documents", 128}};
@@ -28,7 +28,7 @@ const std::map<std::string, QStringList> sums_in_fp64 = {
     {"cross_entropy", {"sum_loss<float>", "sum_loss<__nv_bfloat16>"}},
     {"vocabulary_cross_entropy", {"join"}}};
 
-// What a thread reads and writes once beside its pack: the logsumexps of a head.
+// Numbers that a thread reads and writes once besides its pack: the logsumexps of a head.
 const std::map<std::string, int> narrow_once = {{"merge_attention", 2}};
 
 // The others' work is not on all elements.

@@ -94,7 +94,7 @@ struct Attention {
   cuda::AttentionShape shape(size_t s) const {
     return {int64_t(tokens), int64_t(s), kHeads, kKvHeads, int64_t(d), scale};
   }
-  // Of a query over keys from `start` to itself.
+  // A query over keys from `start` to itself.
   Query of(size_t token, size_t head, size_t start) const {
     Query query;
     std::vector<double> scores;
@@ -120,7 +120,7 @@ struct Attention {
     }
     return query;
   }
-  // Of a weight: its score's, 1 a lane and shuffle and some each; the exponents'; those of sums.
+  // A weight's roundings: its score's, 1 a lane and shuffle and some each; exponents'; sums'.
   double roundings(const Query& query) const {
     return query.sizes * (std::ceil(static_cast<double>(d) / 32) + 12) +
            4 * static_cast<double>(query.weights.size()) + 2 * std::abs(query.logsumexp) + 16;

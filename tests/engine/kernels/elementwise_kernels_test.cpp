@@ -47,7 +47,7 @@ void check_swiglu() {
     Closeness close;
     for (size_t i = 0; i < of.n; ++i) {
       const double g = gate[i], u = up[i], d = dout[i], s = sigmoid(g);
-      // Of s five: the exponential two, a sum, a division that has two of these below it. Where
+      // s has five: the exponential two, a sum, a division that has two of these below it. Where
       // e^-g is no number of fp32, s is 0.
       const double lost = std::abs(g) * 0x1p-126 / kUnit<float>;
       close.see<T>(out[i], g * s * u, std::abs(u) * (std::abs(g) * s + lost), 7);

@@ -116,7 +116,7 @@ class Float8KernelsTest : public QObject {
     }
   }
 
-  // As those of the whole in bf16: cases are shards.
+  // Shards give the same bits as the whole in bf16: cases are shards.
   void shards_are_converted() {
     for (const Case& of : cases) {
       const auto x = Array<float>::random(of.rows * of.n, of.shift);

@@ -1,4 +1,4 @@
-// Matrices in 8 bits, bit for bit those of torchao (tests/fixtures/float8), and their product.
+// Matrices in 8 bits, bit for bit torchao's (tests/fixtures/float8), and their product.
 #include <ATen/ATen.h>
 
 #include <QTest>
@@ -69,7 +69,7 @@ class Float8Test : public QObject {
     at::manual_seed(rows);
     const Tensor x = at::randn({rows, columns}).to(at::kBFloat16);
     for (const bool by_row : {false, true}) {
-      // Of what is not contiguous too.
+      // Matrices that are not contiguous, too.
       const auto plain = kernels::float8_quantize(x, at::kFloat8_e4m3fn, by_row, false);
       const auto view =
           kernels::float8_quantize(x.t().contiguous().t(), at::kFloat8_e4m3fn, by_row, false);
@@ -83,7 +83,7 @@ class Float8Test : public QObject {
     }
   }
 
-  // What ranks that hold rows of it make of it, together.
+  // Ranks that hold rows of a weight convert it together.
   void shards_of_a_weight_are_the_whole_ones_bits() {
     at::manual_seed(5);
     const Tensor weights[] = {at::randn({96, 80}) * 0.02, at::randn({7, 48}) * 3,

@@ -340,7 +340,7 @@ class KernelsTest : public QObject {
     QVERIFY(close(out, whole) && close(sum, lse) && close(dq_sum, dq));
   }
 
-  // 11 columns over three ranks of four: the last one stands for no token.
+  // 11 columns over three ranks of four: the last one is no token's.
   void a_vocabulary_over_ranks_gives_the_same_loss() {
     const Tensor logits = at::randn({7, 11}), labels = at::tensor({0L, 10L, -100L, 3L, 4L, 8L, 7L}),
                  one = at::full({}, 0.5F);
@@ -368,7 +368,7 @@ class KernelsTest : public QObject {
         c10::Error);
   }
 
-  // What other devices run until they have kernels of their own.
+  // Other devices run these until they have kernels of their own.
   void composite_kernels_equal_ours_data() { add_types(); }
   void composite_kernels_equal_ours() {
     const at::ScalarType type = type_of_row();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kChunk = cuda::kListChunk;
 
-// Of the tensors of a list: empty ones, odd ones, a chunk, one element more, several; then as many
+// Sizes of a list's tensors: empty ones, odd ones, a chunk, one element more, several; then as many
 // as a launch takes.
 const std::vector<std::vector<size_t>> lists = {
     {5},

@@ -58,7 +58,7 @@ void check_forward(const Given<T, W>& given, bool adds) {
     }
     return std::tuple(std::move(result), std::move(r), std::move(total));
   });
-  // Of the root of a sum half; the mean, eps, the root's own two, two products.
+  // A root halves the sum's; the mean, eps, the root's own two, two products.
   const double roundings = sum_roundings(of.n) / 2 + 6;
   Closeness close;
   for (size_t row = 0; row < of.rows; ++row) {

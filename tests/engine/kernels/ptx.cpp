@@ -46,7 +46,7 @@ struct Line {
   bool looped = false;
 };
 
-// Marks what lies between a label and a jump back to it.
+// Marks the lines between a label and a jump back to it.
 void mark_loops(std::vector<Line>& lines) {
   static const std::regex label(R"(^(\$\w+):)"), jump(R"(\bbra(?:\.uni)?\s+(\$\w+))");
   std::map<std::string, size_t> seen;

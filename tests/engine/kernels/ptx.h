@@ -1,5 +1,5 @@
-// What nvcc made of kernels: their instructions in PTX, the assembler's report. What a load or
-// store moves at once and in which precision is decided there; the assembler changes neither.
+// Kernels as nvcc compiles them: their instructions in PTX, the assembler's report. PTX decides how
+// much a load or store moves at once and in which precision; the assembler changes neither.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace heddle::test {
 
-/// What a kernel does to memory, and with numbers of 64 bits.
+/// A kernel's instructions on memory, and on numbers of 64 bits.
 struct Instructions {
   int of_16_bytes = 0;    // loads and stores in global memory, in blocks without a jump that …
   int narrow_beside = 0;  // … have these too: of fewer than 8 bytes,
@@ -17,15 +17,15 @@ struct Instructions {
   int atomics = 0;  // in global memory, whose order nobody fixes
 };
 
-/// Of each kernel in PTX, by its name in C++ without parameters: "backward<float, 4>".
+/// Instructions of each kernel in PTX, by its name in C++ without parameters: "backward<float, 4>".
 std::map<std::string, Instructions> instructions_of(const std::string& ptx);
 
-/// What a thread of a kernel needs, in bytes but for the registers.
+/// A thread's needs, in bytes but for the registers.
 struct Needs {
   int registers = 0, stack = 0, spilled = 0;
 };
 
-/// Of each kernel that `ptxas -v` reports on.
+/// The needs of each kernel that `ptxas -v` reports on.
 std::map<std::string, Needs> needs_of(const std::string& report);
 
 }  // namespace heddle::test

@@ -53,8 +53,8 @@ struct Rows {
   auto n() const { return static_cast<int64_t>(of.n); }
 };
 
-// Of Σ e^(logit − top): a thread's sum may be scaled anew with each of its terms; of these only
-// those count that are within some powers of e of the top.
+// Roundings of Σ e^(logit − top): each term of a thread may rescale its sum; only terms within some
+// powers of e of the top count.
 double statistics_roundings(size_t n) { return 3 * sum_roundings(n) + 16; }
 
 template <typename T>
@@ -122,7 +122,7 @@ void check_whole_rows() {
   }
 }
 
-// What a rank has: `width` columns from `begin` on; behind the vocabulary they are no numbers.
+// A rank's `width` columns from `begin` on; after the vocabulary they are no numbers.
 template <typename T>
 Array<T> columns_of(const Rows<T>& given, size_t begin, size_t width) {
   Array<T> columns(given.of.rows * width, given.of.shift);

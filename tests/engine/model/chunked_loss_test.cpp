@@ -1,5 +1,5 @@
-// Loss and gradients chunk by chunk are those of all logits at once, and no more logits than a
-// chunk's are there at a time.
+// Loss and gradients chunk by chunk equal all logits' at once, and no more logits than a chunk's
+// are there at a time.
 #include "engine/model/chunked_loss.h"
 
 #include <ATen/ATen.h>

@@ -71,8 +71,8 @@ class Float8LinearTest : public QObject {
     for (size_t i = 0; i < of_plain.size(); ++i) QVERIFY(of_same[i].equal(of_plain[i]));
   }
 
-  // Over tensor-parallel ranks torchao's scale of a tensor is that of all of it, for which ranks
-  // meet at each conversion; Heddle's is that of a rank's part. It is as fine at least: here one
+  // Over tensor-parallel ranks torchao's scale of a tensor is the whole tensor's, for which ranks
+  // meet at each conversion; Heddle's is its part's alone. It is as fine at least: here one
   // part's numbers are 2²⁰ times as large as the other's, which the scale of both makes zeros of.
   void a_part_is_scaled_by_its_own_largest_number() {
     const Tensor part = given("weight"), larger = part * 0x1p20, both = at::cat({part, larger});

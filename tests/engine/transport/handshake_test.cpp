@@ -138,7 +138,7 @@ class HandshakeTest : public QObject {
         }
   }
 
-  // What was heard of one handshake is of no use in another: both sides' nonces are new.
+  // Words of one handshake are of no use in another: both sides' nonces are new.
   void words_said_before_prove_nothing() {
     const auto caller = Handshake::calling(credentials(), kContact, address());
     auto heard = talk(credentials(), credentials());

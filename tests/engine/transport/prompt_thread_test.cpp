@@ -1,4 +1,4 @@
-// What the kernel says of a thread that asked for short turns.
+// The kernel's view of a thread that asked for short turns.
 #include "engine/transport/prompt_thread.h"
 
 #include <pthread.h>

@@ -259,7 +259,7 @@ class RendezvousStoreTest : public QObject {
     QTRY_VERIFY(!stranger());
   }
 
-  // Of those who say nothing only so many are kept, and the ones that came first go first.
+  // Only so many silent callers are kept; the first to come go first.
   void strangers_make_room_for_each_other() {
     auto first = host(2);
     QVERIFY(first);

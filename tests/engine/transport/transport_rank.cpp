@@ -42,7 +42,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
          (a.numel() == 0 || std::memcmp(a.data_ptr(), b.data_ptr(), a.nbytes()) == 0);
 }
 
-// What a rank brings to a collective: the same on whichever rank it is made.
+// A rank's input of a collective: the same on whichever rank it is made.
 Tensor brought(uint64_t seed, int rank, int64_t elements, at::ScalarType type) {
   auto generator = at::detail::createCPUGenerator(seed * 1000 + rank);
   if (type == at::kLong) return at::randint(-1000000, 1000000, {elements}, generator, at::kLong);
@@ -222,7 +222,7 @@ std::string error_of(const c10::intrusive_ptr<c10d::Work>& work) {
   return {};
 }
 
-// The error of a collective, and that of the next one, which must come at once and be the same.
+// A collective's error, and the next one's, which must come at once and be the same.
 void expect_error(HostBackend& group, const c10::intrusive_ptr<c10d::Work>& work) {
   const std::string first = error_of(work), second = error_of(group.barrier());
   require(!first.empty() && first == second, "later: " + second);
@@ -244,7 +244,7 @@ void disagree(HostBackend& group, const Arguments& a, const std::string& about) 
                           : group.allgather_into_tensor_coalesced(fulls, shards));
 }
 
-// Rank 1 sends rank 0 two rows where it expects one. Those who have what they need may go on until
+// Rank 1 sends rank 0 two rows where it expects one. Ranks that have all they need may go on until
 // the next collective.
 void splits(HostBackend& group, const Arguments& a) {
   group.barrier()->wait();

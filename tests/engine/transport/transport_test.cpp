@@ -99,7 +99,7 @@ class TransportTest : public QObject {
     const auto ended = run({"values", "many"}, size, layout, {"--seed", "7"});
     for (int rank = 0; rank < size; ++rank) {
       QVERIFY2(ended[rank].exit_code == 0, qPrintable(ended[rank].err));
-      // Of three ranks on two hosts one is alone on its own.
+      // One of three ranks on two hosts is alone on its own.
       const bool alone = layout.startsWith("two hosts") && size == 3 && rank == 1;
       QCOMPARE(ended[rank].out, "right over " + (alone ? QString("tcp") : transport));
       QCOMPARE(ended[rank].err.contains("TCP carries their collectives"), layout == "no memory");

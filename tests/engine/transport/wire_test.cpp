@@ -1,4 +1,4 @@
-// What one hears and can do who sits between two ranks of different networks (support/relay.h).
+// An eavesdropper between two ranks of different networks, and its means (support/relay.h).
 #include <sched.h>
 #include <unistd.h>
 
@@ -126,7 +126,7 @@ class WireTest : public QObject {
     QVERIFY2(second.err.contains((connection == 0 ? "rank 0 cannot be asked: it " : "rank 0 ") +
                                  changed),
              qPrintable(second.err));
-    // The other one is told, as far as there is still a way to.
+    // The first rank tells the other one, as far as there is still a way to.
     if (connection == 1) QVERIFY2(first.err.contains("rank 0 " + changed), qPrintable(first.err));
   }
 

@@ -25,8 +25,8 @@ inline constexpr kernels::cuda::Type kType =
 template <typename T>
 inline constexpr double kUnit = std::is_same_v<T, Bf16> ? 0x1p-8 : 0x1p-24;
 
-/// Roundings on the way of a term to its sum over n terms by a block of 256 threads: those of the
-/// thread that has most, five shuffles, eight warps.
+/// Roundings on the way of a term to its sum over n terms by a block of 256 threads: the most of
+/// any thread, five shuffles, eight warps.
 inline double sum_roundings(size_t n) {
   return std::ceil(static_cast<double>(n) / 256) + 8 + 5 + 8;
 }
@@ -71,7 +71,7 @@ auto in_other_order(Make&& make) {
   return results;
 }
 
-/// What `make`, which returns a tuple of arrays, gives whatever order threads run in. Throws
+/// The result of `make`, a tuple of arrays, whatever order threads run in. Throws
 /// std::runtime_error where that changes bits, or where memory around a result was written.
 template <typename Make>
 auto in_any_order(Make&& make) {

@@ -58,7 +58,7 @@ constexpr unsigned kThreads = 1024, kLanes = 32;
 
 enum class At : uint8_t { warp, block, end };  // where a thread waits
 
-// A thread of a block. It is reused by all blocks: after its end it begins anew.
+// A thread of a block. It is reused by all blocks: after its end it begins again.
 struct Fiber {
   At at = At::end;
   unsigned rounds = 0;   // exchanges so far
@@ -111,7 +111,7 @@ struct Scheduler {
 
 Scheduler scheduler;
 
-// From the running stack to that of a thread, until it is this one's turn again.
+// Switches from the running stack to a thread's, until it is this one's turn again.
 void enter(unsigned thread, void** left, void** kept) {
   Fiber& next = scheduler.fibers[thread];
   scheduler.current = thread;
@@ -153,7 +153,7 @@ void live() {
   }
 }
 
-// After a block that did not come to its end.
+// Cleans up after a block that did not finish.
 void forget_fibers() {
   for (Fiber& fiber : scheduler.fibers) {
     ASAN_UNPOISON_MEMORY_REGION(fiber.stack + 4096, kStack - 4096);

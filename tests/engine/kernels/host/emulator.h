@@ -21,7 +21,7 @@ struct Launch {
   dim3 grid, block;
 };
 
-/// Those of `work`, which are not run.
+/// The launches of `work`, which do not run.
 std::vector<Launch> launches_of(const std::function<void()>& work);
 
 /// Runs `kernel` once for each thread of each block. Throws std::logic_error where threads of a
@@ -35,7 +35,7 @@ struct Position {
 };
 extern Position position;
 
-/// Of the running thread: returns once all threads of the block, or of its warp, are here.
+/// Blocks the running thread until all threads of the block, or of its warp, are here.
 void wait_for_block();
 void wait_for_warp();
 
