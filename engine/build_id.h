@@ -1,4 +1,4 @@
-// Which build the engine and its CUDA plug-in are of: they share C++ types, so that only those of
+// The build that the engine and its CUDA plug-in come from: they share C++ types, so only files of
 // one build fit together.
 #pragma once
 
@@ -6,12 +6,12 @@
 
 namespace heddle {
 
-/// What precedes the id in both files, for whoever reads it there.
+/// Precedes the id in both files, for programs that read it there.
 inline constexpr std::string_view kBuildMark = "heddle-build-id:";
 /// At most.
 inline constexpr size_t kBuildIdLength = 64;
 
-/// Of the program that calls: a hash of the sources, or "without-cuda".
+/// The calling program's build: a hash of the sources, or "without-cuda".
 std::string_view build_id();
 
 }  // namespace heddle

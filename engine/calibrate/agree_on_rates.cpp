@@ -20,7 +20,7 @@
 namespace heddle::train {
 namespace {
 
-// What ranks know of the run, each by itself or all of them.
+// The rates of a run as ranks know them, each by itself or all of them.
 struct View {
   cost::GroupKinds groups;
   int64_t threads = 1;
@@ -74,9 +74,9 @@ std::vector<cost::Rates> of_ranks(const cost::Rates& mine, int64_t ranks) {
   return all;
 }
 
-// What a step may take of a GPU: what is free once the context, cuBLAS's workspaces and NCCL's
-// connections are there, as they are when the ranks have met, but for what later calls still make
-// (code of kernels, NCCL's buffers for other collectives). That is a guess.
+// Memory of a GPU that a step may take: what is free once the context, cuBLAS's workspaces and
+// NCCL's connections are there, as they are when the ranks have met, less what later calls still
+// make (code of kernels, NCCL's buffers for other collectives), which is a guess.
 int64_t room_of(c10::Device device) {
   constexpr int64_t kLater = int64_t{1} << 30;
   const int64_t free = runtime::free_bytes(device);

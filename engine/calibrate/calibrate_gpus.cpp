@@ -22,8 +22,8 @@ namespace {
 
 using cost::GpuCalibration;
 
-// Of all ranks by each one's, which have the same measurements in the same order: medians, spread
-// by themselves or from rank to rank, whichever is more.
+// All ranks' measurements from each one's, which come in the same order: medians; the spread is a
+// rank's own or from rank to rank, whichever is more.
 GpuCalibration of_all(const std::vector<GpuCalibration>& ranks) {
   GpuCalibration all = ranks.front();
   const auto median = [&](const auto& of) {

@@ -48,7 +48,7 @@ Result<> calibrate(const launch::RankContext& context) {
   const auto process = measure_process();
   if (!process) return fail(process);
   calibration.process_bytes = *process;
-  // What is beyond that, in time for three numbers of ranks within five minutes.
+  // Further sizes, as time allows for three numbers of ranks within five minutes.
   const auto begin = Clock::now();
   constexpr std::chrono::seconds kLinks{30}, kAll{55};
   // Ranks that share cores take turns, and so take longer.

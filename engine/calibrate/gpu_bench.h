@@ -19,7 +19,7 @@
 
 namespace heddle::train {
 
-/// Median of repetitions, and what lies between their quartiles as a share of it.
+/// Median of repetitions, and the distance of their quartiles as a share of it.
 struct Timing {
   double seconds = 0, spread = 0;
 };
@@ -73,8 +73,8 @@ class GpuBench {
     return 1e-6 * static_cast<double>(std::max<int64_t>(found->end_us - found->begin_us, 1));
   }
 
-  /// Of one call among many, each with the number of a set. `calls`: how many are timed as one,
-  /// the same on all ranks of a collective; 0: as many as take long enough.
+  /// Seconds of one call among many, each with the number of a set. `calls`: how many are timed as
+  /// one, the same on all ranks of a collective; 0: as many as take long enough.
   Timing time(const std::function<void(int64_t)>& call, int64_t sets, int64_t calls = 0) {
     // Libraries choose their kernels, and load them, in the first calls.
     seconds_of([&] { call(0); });
@@ -96,7 +96,7 @@ class GpuBench {
 
  private:
   static constexpr int kRounds = 7;
-  // What is timed as one takes at least so long: events are told apart by half a microsecond.
+  // Calls that are timed as one take at least so long: events are told apart by half a microsecond.
   static constexpr double kLongEnough = 2e-3;
   static constexpr int64_t kMaxCalls = 256;
 

@@ -10,7 +10,7 @@
 
 namespace heddle::train {
 
-/// Bytes of the whole tensors to measure, while compute stands still and beside it: 25 and 13 of
+/// Bytes of the whole tensors to measure, while nothing computes and beside compute: 25 and 13 of
 /// them from 4 KiB to 128 MiB; or some, 13 and 7; or few, for the start of a run whose link may be
 /// slow.
 struct Sizes {

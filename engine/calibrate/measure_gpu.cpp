@@ -31,8 +31,9 @@ struct Product {
   int64_t m, k, n;
 };
 
-// Of 8,192 tokens, and of fewer, through layers of Llama models of 1, 8 and 70 billion parameters:
-// forward, back to the input, to the weight; cut by tensor parallelism; and the vocabulary's.
+// Products of 8,192 tokens, and of fewer, through layers of Llama models of 1, 8 and 70 billion
+// parameters: forward, back to the input, to the weight; cut by tensor parallelism; and the
+// vocabulary's.
 constexpr Product kProducts[] = {
     {"nt", 8192, 4096, 4096},   {"nt", 8192, 4096, 6144},  {"nt", 8192, 4096, 28672},
     {"nt", 8192, 14336, 4096},  {"nn", 8192, 4096, 4096},  {"nn", 8192, 28672, 4096},
@@ -180,7 +181,7 @@ void measure_attention(GpuBench& bench) {
   }
 }
 
-// What memory limits, of 8,192 tokens: operands are read once, results written once.
+// Operators that memory limits, on 8,192 tokens: operands are read once, results written once.
 void measure_one_pass(GpuBench& bench) {
   constexpr int64_t kTokens = 8192, kDim = 4096, kVocabulary = 32000,
                     kParameters = int64_t{1} << 26;

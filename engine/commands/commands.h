@@ -29,7 +29,7 @@ struct GraphOptions {
   bool stats = false;             // figures as JSON instead of the graph
 };
 
-/// What `--after` takes: "capture", and the passes in their order.
+/// Valid values of `--after`: "capture", and the passes in their order.
 std::vector<std::string> graph_stages();
 
 /// `graph`: the text of the step behind a pass (or "capture"), or with `stats` its size, memory and

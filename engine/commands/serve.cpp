@@ -53,7 +53,7 @@ Json faults_json(const std::vector<recipe::Fault>& faults) {
   return json;
 }
 
-/// What plans can be made for, and what is wrong with users' files.
+/// The hardware that plans can be made for, and the faults of users' files.
 Json catalogue_json() {
   const hardware::Catalogue catalogue = hardware::load_catalogue();
   Json entries = Json::array();
@@ -64,8 +64,8 @@ Json catalogue_json() {
   return entries;
 }
 
-/// How fast the machine is now takes half a second to measure: it is told by answers after a rest,
-/// and no answer waits for it.
+/// The machine's current speed takes half a second to measure: answers after a rest include it, and
+/// no answer waits for it.
 constexpr std::chrono::seconds kRest{2};
 
 /// Requests come in on one thread and are planned on another.
@@ -160,7 +160,7 @@ class Server {
     if (searching_ && searching_->id == Json(id)) searching_->cancelled = true;
   }
 
-  /// What is older and has the same key is given up.
+  /// Gives up older questions with the same key.
   void put(std::shared_ptr<Job> job) {
     std::vector<Json> given_up;
     {

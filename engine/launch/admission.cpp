@@ -21,8 +21,8 @@ constexpr int64_t kRanksPerCore = 32;
 // Above this share of what is free the estimate's error may use up the rest.
 constexpr double kTight = 0.85;
 
-// What CUDA and its libraries hold of the host's memory for each process, and what NCCL asks of
-// /dev/shm for each rank.
+// Host memory that CUDA and its libraries hold for each process, and NCCL's share of /dev/shm for
+// each rank.
 constexpr int64_t kGpuProcessBytes = int64_t{1} << 30;
 constexpr int64_t kNcclBytes = int64_t{64} << 20;
 
@@ -42,7 +42,7 @@ std::string turns(int64_t ranks, int64_t cores) {
   return fmt::format("{:.3g}", static_cast<double>(ranks) / static_cast<double>(cores));
 }
 
-/// What every check that refuses ranks names: as many as none of them refuses; empty: not even one.
+/// The number that every refusal names: as many ranks as no check refuses; empty: not even one.
 std::string valid_ranks(const Demand& demand, const probe::Report& host) {
   int64_t most = demand.ranks;
   if (host.cores > 0) most = std::min(most, kRanksPerCore * host.cores);
@@ -102,7 +102,7 @@ Check gpus(const Demand& demand, const probe::Report& host, bool overcommit) {
                         "gives each task one GPU, all GPUs of the host for one task",
                         count_of(count))};
   const int64_t on_one = (demand.ranks + count - 1) / count;
-  // What others hold of a GPU is not there.
+  // Memory of a GPU that others hold is not available.
   const auto room = [](const probe::Gpu& gpu) {
     return gpu.free_bytes < 0 ? gpu.memory_bytes : gpu.free_bytes;
   };

@@ -12,7 +12,7 @@
 
 namespace heddle::launch {
 
-/// What a host's share of a run asks of the host; by formula (recipe/needs.h), within 20 %.
+/// Needs of a host's share of a run; by formula (recipe/needs.h), within 20 %.
 struct Demand {
   int64_t ranks = 1;
   bool on_gpus = false;             // a GPU each
@@ -26,7 +26,7 @@ struct Demand {
   int64_t host_bytes() const { return shared_bytes + ranks * rank_bytes; }
 };
 
-/// Of a resolved recipe with the vocabulary's size.
+/// Takes a resolved recipe with the vocabulary's size.
 Demand demand_of(const recipe::Recipe& recipe, int64_t local_ranks);
 
 /// Cores, memory, and, for ranks on GPUs, GPUs and /dev/shm: whether each suffices, with the

@@ -1,5 +1,5 @@
-// What `hardware.device = "auto"` comes to: chosen once for all ranks of a run, before any of them
-// starts, and said.
+// Decides what `hardware.device = "auto"` means: once for all ranks of a run, before any of them
+// starts, with a line that says so.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ DeviceChoice choose_device(const std::vector<GpusOf>& hosts, int64_t ranks_of_ho
 /// none at once where `devices` has no NVIDIA driver.
 GpusOf gpus_here(const std::string& engine, const std::string& devices = "/dev");
 
-/// What `engine gpus` prints, as a line of JSON. `error`: why there are none.
+/// The GPUs that `engine gpus` prints, as a line of JSON. `error`: why there are none.
 std::string gpus_text(int64_t count, const std::string& name, const std::string& error);
 
 }  // namespace heddle::launch

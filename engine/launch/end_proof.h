@@ -12,8 +12,8 @@
 
 namespace heddle::launch {
 
-/// What an end is the end of; signed along, so that the end of another attempt or host, copied
-/// here, is none.
+/// Identifies what has ended. It is signed along: the end of another attempt or host, copied here,
+/// proves nothing.
 struct Part {
   std::string folder;  // the last part of the run directory's path
   int32_t epoch = 0;

@@ -26,7 +26,7 @@ class LastWord {
   LastWord& operator=(LastWord&& other) noexcept;
   ~LastWord();
 
-  /// What the rank is handed as --word-fd; closed on exec unless the program keeps it.
+  /// The rank's --word-fd; closed on exec unless the program keeps it.
   int fd() const { return fd_; }
   /// A rank that has said nothing that can be understood is still working, at step 0.
   Word heard() const;

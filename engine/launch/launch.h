@@ -11,7 +11,7 @@ namespace heddle::launch {
 
 /// The run that a run goes on from.
 struct Ancestry {
-  std::string kind;    // resume | fork; empty: the run began anew
+  std::string kind;    // resume | fork; empty: a new run
   std::string parent;  // its name
   int64_t step = 0;    // the checkpoint's
   bool operator==(const Ancestry&) const = default;
@@ -49,7 +49,7 @@ Result<> write_launch(const std::string& run_dir, const Launch& launch);
 /// The file's content: for a run directory on another host.
 Result<std::string> launch_text(const Launch& launch);
 
-/// What one rank process knows of its place. Made by the launcher, handed on as arguments of the
+/// A rank process's place in the run. Made by the launcher, handed on as arguments of the
 /// hidden subcommand `heddle-engine rank`.
 struct RankContext {
   std::string run_dir;

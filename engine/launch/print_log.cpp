@@ -85,7 +85,7 @@ int print_log(const LogOptions& options) {
   Printer printer(options);
   const auto print = [&](const LogEntry& entry) { printer.print(entry); };
   for (bool first = true;; first = false) {
-    // Asked before the logs are read: those of a run that has ended are whole.
+    // Asked before the logs are read: the logs of a run that has ended are whole.
     const Result<Status> status = read_status(options.run_dir);
     const bool goes_on = options.follow && status && status->condition == Condition::running;
     if (const Result<> read = logs.read(print); !read) return refused(read.error().message);

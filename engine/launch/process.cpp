@@ -14,8 +14,7 @@ namespace heddle::launch {
 
 namespace {
 
-/// What /proc/PID/stat says from the third field, the state, on; empty where there is no such
-/// process.
+/// /proc/PID/stat from the third field, the state, on; empty where there is no such process.
 std::istringstream stat_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;

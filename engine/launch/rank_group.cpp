@@ -23,7 +23,7 @@ namespace heddle::launch {
 namespace {
 
 constexpr int kExitStopped = 130;
-/// What the others get when one rank has failed: nothing waits for a checkpoint then.
+/// The other ranks' grace when one has failed: nothing waits for a checkpoint then.
 constexpr double kGraceAfterFailure = 5;
 /// A rank that is stopped for less is not worth a line.
 constexpr double kStopTold = 2;
@@ -101,7 +101,7 @@ RankGroup::~RankGroup() {
       if (process.running) waitpid(process.id.pid, nullptr, 0);
     }
   }
-  // What is pending would else end this process as soon as it is unblocked.
+  // A pending signal would else end this process as soon as it is unblocked.
   const sigset_t taken = taken_signals();
   const timespec at_once{};
   while (sigtimedwait(&taken, nullptr, &at_once) > 0) {

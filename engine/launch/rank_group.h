@@ -6,9 +6,9 @@
 // or recipe, 130 stopped. A code proves nothing by itself: a rank that leaves with 0 is done if it
 // has said so (last_word.h) at the recipe's last step, one that leaves with 130 has stopped if it
 // has said so or was asked to; else it has failed. When one fails, the others get SIGTERM, and
-// SIGKILL after the grace. A rank that somebody stops (SIGSTOP) is told after two seconds, with the
-// others that wait for it. When the run directory is gone, nothing can be kept or asked any more:
-// the ranks are stopped.
+// SIGKILL after the grace. After two seconds the log names a rank that somebody stopped (SIGSTOP),
+// and the others that wait for it. When the run directory is gone, nothing can be kept or asked any
+// more: the ranks are stopped.
 //
 // Thread contract: one thread makes, starts, runs and destroys a group. While a group exists it
 // takes SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR1 of this process for itself: they are
@@ -32,7 +32,7 @@
 
 namespace heddle::launch {
 
-/// What its ranks are started for.
+/// The work that the ranks are started for.
 struct RanksWork {
   int64_t steps = 0;  // at which a rank is done; 0: the run trains nothing
   bool on_gpus = false;
@@ -42,7 +42,7 @@ class RankGroup {
  public:
   using Log = std::function<void(telemetry::Level level, const std::string& line)>;
 
-  /// `engine`: the program; `log` is told of starts, deaths and kills.
+  /// `engine`: the program; `log` receives starts, deaths and kills.
   RankGroup(std::string engine, std::string run_dir, Launch launch, RanksWork work,
             double spawned_at, Log log);
   /// Kills what is left.
@@ -60,7 +60,7 @@ class RankGroup {
 
   uint16_t port() const { return launch_.rendezvous_port; }
   std::vector<State::Rank> ranks() const;
-  /// What a rank has written to rank-R.err since `start`, at most the last 64 KiB.
+  /// A rank's output in rank-R.err since `start`, at most the last 64 KiB.
   std::string output_of(int32_t rank) const;
 
  private:
@@ -87,13 +87,13 @@ class RankGroup {
   const Process* reap();
   void note_stop(Process& process, int status);
   /// Whether the path of the run directory leads nowhere, or to another folder. A look that fails
-  /// otherwise says nothing; the first such is told.
+  /// otherwise says nothing; the first such failure is reported.
   bool is_directory_gone();
   /// Tells of ranks that have been stopped for a while.
   void tell_stopped();
   /// Seconds until there is something to do without a signal.
   double patience() const;
-  /// Whether its exit was a failure, judged by what had been asked of it at that moment.
+  /// Whether its exit was a failure, judged by the requests made to it until then.
   bool has_failed(const Process& process) const;
   std::string how_it_ended(const Process& process) const;
   bool any_running() const;

@@ -1,5 +1,5 @@
-// Where ranks meet. Those of one host: a file of the run directory, so that they need no network.
-// Those of several: a socket of rank 0's process, opened by the launcher on one chosen address, at
+// Where ranks meet. On one host: a file of the run directory, so that they need no network. On
+// several: a socket of rank 0's process, opened by the launcher on one chosen address, at
 // which the others prove that they know the run's secret (engine/transport/handshake.h).
 #pragma once
 

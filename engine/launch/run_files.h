@@ -1,6 +1,6 @@
-// What the supervisor leaves in the run directory: state.json while it runs, end.json when it has
-// ended; and what the two together say of a run. Both are replaced atomically (write, fsync,
-// rename).
+// The supervisor's files in the run directory: state.json while it runs, end.json when it has
+// ended; and the run's state as the two together show it. Both are replaced atomically (write,
+// fsync, rename).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +15,7 @@
 
 namespace heddle::launch {
 
-/// What one of these files may hold: the ranks of a host are at most some hundreds.
+/// Largest size of such a file: a host has some hundreds of ranks at most.
 inline constexpr Budget kRunFile{.bytes = size_t{1} << 20, .values = 100'000, .depth = 8};
 
 /// state.json: `{pid, start_time, boot_id, epoch, port, ranks: [{rank, pid, start_time}]}`.
@@ -59,7 +59,7 @@ std::string end_file(const std::string& run_dir);
 Result<std::optional<State>> read_state(const std::string& run_dir);
 Result<std::optional<End>> read_end(const std::string& run_dir);
 
-/// What a run directory of this host says of its run. `running`: its supervisor lives, whatever
+/// A run's state by its directory on this host. `running`: its supervisor lives, whatever
 /// else the directory says. `lost`: the supervisor is gone (its pid, start time and boot id do not
 /// match, or the process is not of the user who wrote state.json) and left no end.json that can be
 /// read.

@@ -20,7 +20,7 @@ struct LogName {
   auto operator<=>(const LogName&) const = default;
 };
 
-/// Of a file's name; nothing for any other.
+/// Parses a file's name; nothing for any other.
 std::optional<LogName> log_name(const std::string& file);
 std::string file_of(const LogName& log);
 
@@ -38,8 +38,8 @@ class RunLogs {
 
   RunLogs(std::string run_dir, Wanted wanted);
 
-  /// Visits what has been written since the last call, in order of time; within a log as it
-  /// stands there. A record that is not whole yet comes with a later call. Holds one record a log
+  /// Visits what has been written since the last call, in order of time; within a log in its own
+  /// order. A record that is not whole yet comes with a later call. Holds one record a log
   /// in memory. An error: the directory, or a log in it, cannot be read.
   Result<> read(const std::function<void(const LogEntry& entry)>& visit);
 

@@ -56,7 +56,7 @@ Result<> forget_earlier_attempt(const std::string& run_dir) {
   return {};
 }
 
-/// supervisor.E.hlog. A log that cannot be written does not stop the ranks; stderr is told.
+/// supervisor.E.hlog. A log that cannot be written does not stop the ranks; stderr says so.
 class SupervisorLog {
  public:
   explicit SupervisorLog(telemetry::LogWriter writer) : writer_(std::move(writer)) {
@@ -137,7 +137,7 @@ Result<Secret> secret_of(const Launch& launch, const std::optional<Secret>& give
       "same 64 hexadecimal digits for each on stdin, with --secret-stdin, give it one");
 }
 
-/// "auto" becomes what it comes to, in the recipe that the ranks will read: true for GPUs.
+/// Replaces "auto" by the chosen device in the recipe that the ranks will read: true for GPUs.
 Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
                            const recipe::Recipe& recipe, const std::string& engine,
                            SupervisorLog& log) {
@@ -159,7 +159,7 @@ Result<bool> settle_device(const std::string& run_dir, const Launch& launch,
       .map([&] { return choice.gpus; });
 }
 
-/// What its recipe says of how the ranks are started; a run without one trains nothing.
+/// The recipe's settings for starting ranks; a run without a recipe trains nothing.
 Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
                           const std::string& engine, SupervisorLog& log) {
   const std::string file = run_dir + "/recipe.toml";
@@ -178,7 +178,7 @@ Result<RanksWork> work_of(const std::string& run_dir, const Launch& launch,
   return work;
 }
 
-/// What makes the tokens that its ranks read.
+/// The process that makes the tokens its ranks read.
 Result<Tokenizing> tokenizing_of(const std::string& run_dir, const Launch& launch,
                                  const std::string& engine) {
   const std::string file = run_dir + "/recipe.toml";
@@ -187,7 +187,7 @@ Result<Tokenizing> tokenizing_of(const std::string& run_dir, const Launch& launc
   return parsed.ok() ? Tokenizing::start(parsed.recipe, engine, run_dir) : Tokenizing{};
 }
 
-/// What rank 0 leaves when it has finished its work: a line, the last thing of which is its end.
+/// The line that rank 0 leaves when it has finished its work; its newline marks it as whole.
 Result<> look_for_results(const std::string& run_dir) {
   const std::string path = run_dir + "/results.json";
   if (!std::filesystem::is_regular_file(path)) return fail("there is no {}", path);
@@ -303,8 +303,8 @@ Result<RanksOutcome> run_ranks(const std::string& run_dir, const std::string& en
   Result<RanksOutcome> outcome =
       held ? run_held(*held, engine, spawned_at, started, room) : fail(known);
   if (!outcome) {
-    // Whoever follows the run finds the cause; when even this cannot be written, the caller still
-    // has it.
+    // People who follow the run find the cause; when even this cannot be written, the caller
+    // still has it.
     const End end{
         .state = "failed", .exit_code = 1, .cause = outcome.error().message, .finished = now()};
     const Result<> written = held ? write_end(*held, room, end) : write_end(run_dir, end);

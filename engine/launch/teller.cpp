@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kLook{200};
 constexpr double kBetween = 0.5;  // seconds, on a terminal
 constexpr int64_t kLines = 25;    // of a run, elsewhere
 
-// Steps and numbers are told of rank 0, log lines of all.
+// Prints steps and numbers of rank 0, log lines of all.
 bool is_told(int32_t epoch, const LogName& log, Type type) {
   return log.epoch == epoch && (type == Type::log || (log.rank == 0 && telemetry::is_line(type)));
 }
@@ -142,7 +142,7 @@ void Teller::look() {
 
 void Teller::tell(const LogEntry& entry) {
   const auto* log = std::get_if<telemetry::Log>(&entry.record);
-  // How the ranks' processes come and go is told by what they log and by the end.
+  // The ranks' logs and the end show how their processes come and go.
   if (log && telemetry::is_of_process(entry.log.rank, log->text)) return;
   if (options_.tell == Tell::json) return put(Tell::json, json_line(entry));
   if (const auto* start = std::get_if<telemetry::Start>(&entry.record))
@@ -161,7 +161,7 @@ void Teller::tell(const LogEntry& entry) {
   }
   const auto& end = std::get<telemetry::End>(entry.record);
   if (untold_) tell_step(*untold_);
-  // A failure is told in the words of the rank itself.
+  // The rank's own words report a failure.
   if (end.state != "failed") put(Tell::lines, telemetry::end_text(end));
 }
 

@@ -1,4 +1,4 @@
-// What `train` tells of a run while it goes on, from the logs in its run directory.
+// Prints a run's progress for `train` while it goes on, from the logs in its run directory.
 #pragma once
 
 #include <condition_variable>
@@ -25,9 +25,9 @@ class StepLines {
  public:
   StepLines(bool terminal, int64_t steps);
 
-  /// Whether the step that has just ended is told. `now`: seconds of any clock.
+  /// Whether to print the step that has just ended. `now`: seconds of any clock.
   bool tells(const telemetry::Step& step, double now);
-  /// The next step is told.
+  /// Makes the next step print.
   void warned() { due_ = true; }
 
  private:
@@ -41,8 +41,8 @@ class StepLines {
 /// Figures that are not finite are null.
 std::string json_line(const LogEntry& entry);
 
-/// Tells of one attempt, on a thread of its own that takes no signals, until it is destroyed; what
-/// the ranks have logged by then is told first.
+/// Prints one attempt, on a thread of its own that takes no signals, until it is destroyed; prints
+/// all that the ranks have logged by then first.
 class Teller {
  public:
   struct Options {

@@ -18,7 +18,7 @@ Result<Tokenizing> Tokenizing::start(const recipe::Recipe& recipe, const std::st
       tokenizing.uses_.emplace_back(origin->folder());
   const auto nothing_to_do = data::is_tokenized(recipe);
   if (!nothing_to_do || *nothing_to_do) return tokenizing;
-  // What an earlier run's gave up for is not this one's.
+  // An earlier run's reason for giving up is not this one's.
   for (const auto& [key, data, part, weight] : data::texts_of(recipe))
     if (const auto origin = data::store_origin(data, part))
       unlink(data::failure_path(origin->folder()).c_str());

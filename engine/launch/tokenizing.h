@@ -12,9 +12,8 @@
 namespace heddle::launch {
 
 /// Runs until the token stores are whole, at most as long as this exists: what is not tokenized
-/// then is tokenized by the next run. So long the stores are in use. What it says of itself is in
-/// tokenize.err of the run directory; an error of its is told by the ranks, which wait for what it
-/// does not give.
+/// then is tokenized by the next run. So long the stores are in use. It writes to tokenize.err of
+/// the run directory; the ranks, which wait for its tokens, report its errors.
 class Tokenizing {
  public:
   /// Starts it where there is something to tokenize. What is wrong with the texts is left to the

@@ -1,4 +1,4 @@
-// What a step will do, as a document: figures, memory, and for every distinct rank its timeline.
+// The prediction of a step, as a document: figures, memory, and every distinct rank's timeline.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace heddle::plan {
 
-/// What is in use from a moment of the step on.
+/// Memory in use from a moment of the step on.
 struct MemoryMoment {
   int64_t time_us = 0;
   MemoryBytes bytes;
@@ -26,7 +26,7 @@ struct RankTimeline {
   std::vector<MemoryMoment> memory;    // by time
 };
 
-/// A rank that stands for all that do the same: those of its pipeline stage. Seconds of a step;
+/// A rank that represents all ranks of its pipeline stage, which do the same. Seconds of a step;
 /// compute + exposed + bubble + idle = step.
 struct RankFigures {
   int64_t rank = 0;
@@ -34,7 +34,7 @@ struct RankFigures {
   int64_t ranks = 1;  // how many do the same
   double step_seconds = 0;
   double compute_seconds = 0;
-  double exposed_seconds = 0;  // compute stands still while something is transferred
+  double exposed_seconds = 0;  // compute waits while something is transferred
   double bubble_seconds = 0;   // or while another pipeline stage has yet to send it
   double idle_seconds = 0;     // or for nothing of these
   int64_t peak_bytes = 0;
@@ -43,7 +43,7 @@ struct RankFigures {
   bool operator==(const RankFigures&) const = default;
 };
 
-/// What is gathered, and its gradients scattered, together.
+/// Parameters that are gathered, and their gradients scattered, together.
 struct BucketFigures {
   std::string name;  // "layers.3"
   std::vector<std::string> modules;
@@ -76,7 +76,7 @@ struct Mfu {
   bool operator==(const Mfu&) const = default;
 };
 
-/// Another way to run the recipe: what is changed, and what it comes to.
+/// Another way to run the recipe: the changes, and their prediction.
 struct Variant {
   std::vector<std::string> sets;  // "parallelism.tp = 8", as in the recipe
   int64_t ranks = 0;
@@ -88,7 +88,7 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-/// What a plan lacks that does not fit, and what would close it: a few variants, planned.
+/// The shortfall of a plan that does not fit, and planned variants that would close it.
 struct Shortfall {
   int64_t bytes = 0;                        // on `peak_rank`
   Category largest = Category::parameters;  // what most of that rank's memory is for
@@ -99,7 +99,7 @@ struct Shortfall {
   bool operator==(const Shortfall&) const = default;
 };
 
-/// Where a figure lies nine times in ten, by how far such predictions have been off.
+/// The range of a figure nine times in ten, by how far such predictions have been off.
 struct Interval {
   double step_low = 0, step_high = 0;    // seconds
   double bytes_low = 0, bytes_high = 0;  // of the rank that needs most
@@ -144,7 +144,7 @@ struct Document {
   std::string busy_now;              // who else uses this machine now, in a sentence; empty: nobody
   std::vector<std::string> sources;  // of the figures behind it
   std::vector<std::string> remarks;  // what is not counted, guessed or old
-  /// What others have measured of runs like it, the most alike first, in words with their sources.
+  /// Others' measurements of runs like it, the most alike first, in words with their sources.
   std::vector<std::string> published;
   std::string choice;  // which wrapping and order was taken
   std::string plan_hash;

@@ -6,7 +6,7 @@
 
 namespace heddle::plan {
 
-/// What memory is held for. `other` is what no plan decides: the program, its libraries and, on a
+/// Memory by purpose. `other` is what no plan decides: the program, its libraries and, on a
 /// GPU, the context, the allocator's loss and NCCL's buffers.
 enum class Category : uint8_t {
   parameters,     // shards of the parameters

@@ -36,8 +36,8 @@ struct RankCounts {
   bool operator==(const RankCounts&) const = default;
 };
 
-/// Tokens/s of a rank against those of the least number of ranks that has a layout: what is left
-/// of them. None where `count` has no layout.
+/// Tokens/s of a rank as a share of a rank's at the least number of ranks that has a layout. None
+/// where `count` has no layout.
 std::optional<double> efficiency(const RankCounts& all, const RankCount& count);
 /// None without a price, or a layout.
 std::optional<double> usd_per_million_tokens(const RankCounts& all, const RankCount& count);

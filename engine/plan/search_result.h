@@ -1,4 +1,4 @@
-// What a search for a layout has found, as a document: written by the engine, drawn by Compose.
+// The result of a search for a layout, as a document: written by the engine, drawn by Compose.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-/// What one would try first, or what others have run, and why it is not what was chosen.
+/// A layout that one would try first, or that others have run, and why it was not chosen.
 struct Alternative {
   std::string name;            // "FSDP over all ranks"
   std::optional<Found> found;  // nothing: the recipe cannot be run so

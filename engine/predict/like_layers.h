@@ -21,11 +21,11 @@ std::string what_is_planned(const recipe::Layout& layout, const passes::PlanOpti
 
 class LikeLayers {
  public:
-  /// `layers`: of each stage; those of a rank are `pp` apart. Both ranks have as many in each.
+  /// `layers`: of each stage; a rank's stages are `pp` apart. Both ranks have as many in each.
   LikeLayers(const std::vector<int64_t>& layers, int64_t pp, int64_t from, int64_t to);
 
-  /// "all_gather layers.9+layers.10 (backward)" of what is said of layers.1 and layers.2, and
-  /// "layers.9-10" of "layers.1-2".
+  /// Turns words about layers.1 and layers.2 into "all_gather layers.9+layers.10 (backward)", and
+  /// "layers.1-2" into "layers.9-10".
   std::string renamed(std::string_view text) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a recipe is planned for: this machine as it was calibrated, or an entry of the catalogue.
+// The hardware to plan for: this machine as it was calibrated, or an entry of the catalogue.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace heddle::train {
 
-/// What the catalogue knows of a program that others train with, and of what it runs on.
+/// The catalogue's figures for a program that others train with, and for its hardware.
 struct ProgramPlace {
   hardware::Program program;
   hardware::Entry entry;

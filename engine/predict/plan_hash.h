@@ -16,7 +16,7 @@ std::string plan_text(graph::Graph& planned);
 /// XXH3-128 of such a text: 32 hexadecimal digits.
 std::string plan_hash(std::string_view text);
 
-/// Of all pipeline stages together, in their order; of one it is its own.
+/// The hash of all pipeline stages together, in their order; a single stage's is its own.
 std::string joined_hash(const std::vector<std::string>& of_stages);
 
 }  // namespace heddle::train

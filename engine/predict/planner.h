@@ -10,7 +10,7 @@
 
 namespace heddle::train {
 
-/// What the recipe asks of the passes, for a rank. `layout`: the recipe's; `captured`: its step.
+/// The recipe's settings for the passes, for a rank. `layout`: the recipe's; `captured`: its step.
 passes::PlanOptions plan_options(const recipe::Recipe& recipe, const recipe::Layout& layout,
                                  int64_t rank, const graph::Graph& captured);
 

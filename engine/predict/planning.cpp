@@ -91,7 +91,7 @@ recipe::Parsed Planning::read(const PlanRequest& request) {
     parsed.faults = recipe::unsupported(parsed);
   if (!parsed.ok()) return parsed;
   recipe::Recipe& recipe = parsed.recipe;
-  // What is held out is read from texts that need not be there.
+  // Held-out text is read from files that need not be there.
   recipe.validation.every = 0;
   recipe::Recipe named = recipe;
   if (data.tokenizer.empty()) named.data.tokenizer.clear();

@@ -51,7 +51,7 @@ class Planning {
                      const std::function<bool()>& cancelled);
   Result<int64_t> vocabulary(const recipe::Recipe& recipe);
 
-  /// What is being edited, and variants of it.
+  /// The recipe that is being edited, and variants of it.
   static constexpr size_t kMaxCaptured = 12;
 
   train::CaptureMemory captured_{kMaxCaptured};

@@ -18,8 +18,8 @@ struct PredictOptions {
   bool timeline = false;            // with spans and memory, moment by moment
   std::function<bool()> cancelled = [] { return false; };  // asked between stages
   CaptureStep capture = capture_step;                      // or one that remembers
-  /// Of captured nodes times micro-batches: a step with more is put together from a few of its
-  /// micro-batches (stage_parts.h), and its plan has no hash.
+  /// Largest number of captured nodes times micro-batches: a step with more is put together from a
+  /// few of its micro-batches (stage_parts.h), and its plan has no hash.
   int64_t most_nodes = 60'000;
 };
 

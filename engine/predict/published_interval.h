@@ -14,12 +14,12 @@ namespace heddle::train {
 inline constexpr double kMemoryMargin = 0.03;
 
 /// Adds the interval of a step that PyTorch or Heddle runs (cost::Executor), whose hardware and
-/// executor the document names. Heddle has no published runs: by those of torch.compile, half as
-/// far again.
+/// executor the document names. Heddle has no published runs: torch.compile's give the interval,
+/// half as wide again.
 void add_published_interval(plan::Document& document, bool eight_bits);
 
-/// Adds that of a program of the catalogue on so many nodes, and whether none was published of this
-/// hardware.
+/// Adds the interval of a program of the catalogue on so many nodes, and whether none was published
+/// of this hardware.
 void add_published_interval(plan::Document& document, const hardware::Program& program,
                             bool eight_bits, int64_t nodes);
 

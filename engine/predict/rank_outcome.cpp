@@ -18,8 +18,8 @@ using graph::Name;
 using graph::Node;
 
 constexpr size_t kMaxMoments = 2000;  // of a memory curve
-// Of a step: where compute waits for less than that in all, no transfer is worth naming. And of all
-// that it waits for: a step of many layers waits a little for each.
+// Shares of a step: where compute waits for less than that in all, no transfer is worth naming. And
+// of the whole wait: a step of many layers waits a little for each.
 constexpr double kMinExposed = 1e-3;
 
 int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
@@ -107,7 +107,7 @@ std::vector<plan::BucketFigures> buckets_of(const SimulatedRank& rank, const cos
   return buckets;
 }
 
-/// What every micro-batch has is told once, with the reason of the longest one.
+/// A wait that every micro-batch has appears once, with the reason of the longest one.
 std::vector<cost::ExposedTransfer> of_all_micro_batches(const SimulatedRank& rank,
                                                         const Times& times) {
   std::vector<cost::ExposedTransfer> transfers;

@@ -1,4 +1,4 @@
-// What comes of a rank's planned and simulated step, for the document.
+// The document's part on a rank, from its planned and simulated step.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ struct RankOutcome {
   std::string plan_hash;  // empty: only a part of the step was planned
 };
 
-/// How often a planned node comes to pass in the step.
+/// How often a planned node runs in the step.
 using Times = std::function<int64_t(const graph::Node&)>;
 
 /// `with_timeline`: spans and the curve of memory too.

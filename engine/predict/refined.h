@@ -1,4 +1,4 @@
-// What runs that have finished here say of the next one.
+// Lessons for the next run from runs that have finished here.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace heddle::train {
 /// Here and now, by this build of the program: a hash of its file. `device`: "cpu", "cuda".
 cost::RunPlace place_here(const std::string& device, int64_t local_ranks, int64_t threads);
 
-/// Of the runs there that have finished.
+/// Learns from the runs there that have finished.
 cost::Refinement refinement_at(const cost::RunPlace& place);
 
 }  // namespace heddle::train

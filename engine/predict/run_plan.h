@@ -10,8 +10,8 @@
 
 namespace heddle::train {
 
-/// Of all ranks, by the rates that they have agreed on; with timelines. Its hash is that of the
-/// plan as rank 0 would make it: `executed` where the step is predicted from parts.
+/// The plan of all ranks, by the rates that they have agreed on; with timelines. Its hash is the
+/// one of the plan as rank 0 would make it: `executed` where the step is predicted from parts.
 Result<plan::Document> plan_of_run(const recipe::Recipe& recipe, const cost::Rates& rates,
                                    const std::string& executed);
 

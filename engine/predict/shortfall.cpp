@@ -54,7 +54,7 @@ class Finder {
     return static_cast<double>(std::max<int64_t>(recipe::needs_of(recipe).on_device(), 1));
   }
 
-  /// Of another layout: what dp_shard was written for no longer holds.
+  /// For another layout: dp_shard, as written, no longer holds.
   Change layout(std::vector<std::string> sets, int64_t ranks = 0) const {
     if (!layout_is_open_) sets.emplace_back("parallelism.dp_shard=-1");
     return {std::move(sets), ranks};

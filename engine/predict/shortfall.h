@@ -1,4 +1,4 @@
-// What a plan lacks that does not fit into memory, and what would close it.
+// The shortfall of a plan that does not fit into memory, and ways to close it.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct Variants {
   std::function<std::optional<plan::Document>(const PlanRequest&)> plan;
 };
 
-/// Of a plan that does not fit. Tries recomputation, smaller batches, other layouts of the same
+/// For a plan that does not fit: tries recomputation, smaller batches, other layouts of the same
 /// ranks, and more ranks where the hardware is a cluster's; which of many are worth planning is
 /// judged by formula (recipe/needs.h), and a few are planned. `parsed`: what `request` asks for,
 /// with its vocabulary; `node_devices`: of a cluster, else 0.

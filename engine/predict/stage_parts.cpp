@@ -35,7 +35,7 @@ struct Block {
   std::vector<telemetry::Span> spans;  // from the block's begin
 };
 
-/// What a rank's few micro-batches tell of all of them.
+/// A rank as its few planned micro-batches show it.
 struct Kind {
   SimulatedRank rank;
   RankOutcome outcome;
@@ -49,7 +49,7 @@ struct Kind {
 };
 
 /// The micro-batch that was planned in place of `number` of `count`: the first and the last are
-/// what they are; of those between them one stands for all.
+/// their own; one represents all between them.
 int64_t planned_as(const Kind& kind, int64_t number, int64_t count) {
   if (number == 0) return 0;
   return number == count - 1 ? kind.micro_batches - 1 : 1;
@@ -109,7 +109,7 @@ class KindMaker {
     }
   }
 
-  /// How often what was planned for a micro-batch comes to pass in the whole step.
+  /// How often a micro-batch's planned node runs in the whole step.
   int64_t times(const Kind& kind, const graph::Node& node) const {
     if (node.phase == graph::Phase::optimizer) return 1;
     const int64_t count = recipe_.micro_batches();
@@ -123,8 +123,8 @@ class KindMaker {
     return recipe::joins_stages(graph::group_of(collective));
   }
 
-  /// What joins stages follows later: transfers with the schedule, and with the step's end what
-  /// all of them agree on.
+  /// The links between stages follow later: transfers with the schedule, and their agreements with
+  /// the step's end.
   cost::RankProgram program(const graph::Graph& planned) const {
     return cost::program_of(planned, [&](const graph::Node& node) {
       if (!graph::is_collective(node)) return cost::Duration{model_.seconds(planned, node)};
@@ -198,8 +198,8 @@ class KindMaker {
     }
   }
 
-  /// The growth of memory per micro-batch, from the end of the first to that of the last forward
-  /// pass.
+  /// The growth of memory per micro-batch, from the end of the first to the end of the last
+  /// forward pass.
   void find_kept(Kind& kind) const {
     if (kind.micro_batches < 2 || recipe_.parallelism.pp == 1) return;
     const graph::Graph& graph = kind.rank.plan.graph;
@@ -271,7 +271,7 @@ UnderWay under_way(const std::vector<passes::Turn>& turns) {
   return most;
 }
 
-/// What a stage sends to the next one, on its way alone; 0 without a pipeline.
+/// Seconds of a stage's transfer to the next one, alone on its way; 0 without a pipeline.
 double transfer_seconds(const Kind& kind, const cost::CostModel& cost) {
   const graph::Graph& graph = kind.rank.plan.graph;
   for (const graph::Node& node : graph.nodes)

@@ -1,5 +1,5 @@
-// From the script's lines to pass, warn, fail or unknown: every threshold of the probe, but for
-// those of GPUs, is here.
+// From the script's lines to pass, warn, fail or unknown: every threshold of the probe, but the
+// GPUs', is here.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -59,7 +59,7 @@ std::optional<Check> load(const Facts& facts) {
       "other programs use this host: a run will be slower than predicted");
 }
 
-/// What the machine and the cgroup leave.
+/// The lesser of the machine's and the cgroup's.
 std::optional<int64_t> available(const Facts& facts) {
   const auto of_machine = bytes_of(facts, "memory_available_kib");
   const auto of_cgroup = bytes_of(facts, "cgroup_room_kib");
@@ -124,7 +124,7 @@ Check clock(const Facts& facts, double asked, double answered) {
   double there = 0;
   std::istringstream(text) >> there;
   if (there == 0) return unknown("clock", "date gives no answer there");
-  // Read somewhere between question and answer: what lies in between is no offset.
+  // Read somewhere between question and answer: the time between them is no offset.
   const double offset = there < asked ? there - asked : std::max(0.0, there - answered);
   const Status status = std::abs(offset) < 1 ? Status::pass : Status::warn;
   return check("clock", status, fmt::format("{:+.1f} s", offset),

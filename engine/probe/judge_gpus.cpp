@@ -1,4 +1,4 @@
-// What there is to be said of a node's GPUs: every threshold of theirs is here.
+// Judges a node's GPUs: every threshold of theirs is here.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,7 +20,7 @@ constexpr int kOldestDriver = 580;
 // Compute capabilities: the first that kernels are compiled for, and the last
 // (HEDDLE_CUDA_ARCHITECTURES); LibTorch's attention needs the first as well.
 constexpr double kOldestCapability = 8.0, kNewestCapability = 10.9;
-// Of its memory; a desktop takes as much.
+// A share of its memory; a desktop takes as much.
 constexpr double kFree = 0.95;
 
 /// A GPU as the script tells of it: what runs see, and what only the checks need.
@@ -84,7 +84,7 @@ std::vector<Seen> seen_by_driver(const Facts& facts, int64_t& ecc_errors) {
   return all;
 }
 
-/// Those that CUDA_VISIBLE_DEVICES names, by index or by the beginning of a UUID; as CUDA does,
+/// The GPUs that CUDA_VISIBLE_DEVICES names, by index or by the beginning of a UUID; as CUDA does,
 /// none behind the first name that fits none. Names of parts of GPUs (MIG) are not followed.
 std::vector<Seen> visible(std::vector<Seen> all, const Facts& facts) {
   if (!facts.contains("cuda_visible")) return all;
@@ -172,7 +172,7 @@ bool is_way(const std::string& word) {
   return word.starts_with("NV") || std::ranges::find(kOverPcie, word) != kOverPcie.end();
 }
 
-/// Of `nvidia-smi topo -m`: how each pair of GPUs is joined, "NV18", "PHB" …
+/// Reads `nvidia-smi topo -m`: how each pair of GPUs is joined, "NV18", "PHB" …
 std::vector<std::string> ways(const Facts& facts) {
   std::vector<std::string> found;
   for (const std::string& line : all_of(facts, "topology")) {

@@ -1,4 +1,4 @@
-// What a node has: the facts one portable shell script gathers, judged here.
+// A node's report: the facts one portable shell script gathers, judged here.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ export LC_ALL
 tab=$(printf '\t')
 say() { printf '%s%s%s\n' "$1" "$tab" "$2"; }
 
-# What a cgroup's limit leaves of memory: pages of files that are in use there would be given back.
+# Memory that a cgroup's limit leaves: it would give back pages of files that are in use there.
 room_of() {
   [ -r "$1/$2" ] && read -r limit < "$1/$2" && read -r used < "$1/$3" || return 0
   [ "$limit" = max ] && return 0

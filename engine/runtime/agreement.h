@@ -1,5 +1,5 @@
-// What all ranks must know of each other: that they run the same plan, what any of them was asked
-// for. Every rank calls these, in the same order, but for the last two.
+// Agreement between ranks: that they run the same plan, and on what any of them was asked for.
+// Every rank calls these, in the same order, but for the last two.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,9 +13,9 @@
 
 namespace heddle::train {
 
-/// `text`: of this rank's plan, which all ranks of a pipeline stage must share. An error, the same
-/// kind on all of them, shows the first line in which a rank's plan differs from that of the
-/// stage's first.
+/// `text`: this rank's plan, which all ranks of a pipeline stage must share. An error, the same
+/// kind on all of them, shows the first line in which a rank's plan differs from the plan of
+/// the stage's first.
 Result<> agree_on_plan(const std::string& text, const recipe::Mesh& mesh, int64_t rank);
 
 /// The texts of all ranks in their order, on each of them.
@@ -31,7 +31,7 @@ double mean_of_ranks(double mine, int64_t ranks, c10::Device device);
 /// Whether it is so on any rank.
 bool any_rank(bool mine, int64_t ranks, c10::Device device);
 
-/// What a rank has for the others when a step begins. All must act after the same step: the step
+/// A rank's news for the others when a step begins. All must act after the same step: the step
 /// reads what its rank has, and gives what any rank has.
 struct Asked {
   bool stop = false, checkpoint = false;  // by a signal

@@ -9,7 +9,7 @@
 namespace heddle::engine {
 namespace {
 
-/// What its entry of the catalogue says; this machine has none.
+/// The hardware's catalogue entry; this machine has none.
 void add_price(plan::RankCounts& all) {
   const auto entry = hardware::load_catalogue().find(all.hardware);
   if (!entry || !entry->node.usd_per_device_hour.known()) return;

@@ -19,7 +19,7 @@ struct CountingRequest {
 
 struct CountingHooks {
   std::function<bool()> cancelled = [] { return false; };
-  /// What is known so far, and the share of the searches that is done, 0 to 1.
+  /// The document so far, and the share of the searches that is done, 0 to 1.
   std::function<void(const plan::RankCounts&, double)> progress = [](const auto&, double) {};
 };
 

@@ -14,7 +14,7 @@ namespace {
 using recipe::Fault;
 using recipe::Parsed;
 
-/// What a search decides, and the values with which any recipe can be read.
+/// The keys that a search decides, with values by which any recipe can be read.
 constexpr std::array kFree = {std::pair{"parallelism.dp_replicate", "1"},
                               std::pair{"parallelism.dp_shard", "-1"},
                               std::pair{"parallelism.tp", "1"},
@@ -51,7 +51,7 @@ Fault fault_of(std::string key, std::string what, std::string valid) {
   return fault;
 }
 
-/// What else the exceptions say.
+/// The exceptions' other settings.
 std::vector<recipe::Override> without_recomputation(std::vector<recipe::Override> overrides) {
   for (recipe::Override& each : overrides) each.recompute.reset();
   std::erase_if(overrides, [](const recipe::Override& each) {
@@ -68,7 +68,7 @@ bool is_possible(const search::Question& question) {
   return possible;
 }
 
-/// Of a question that no layout answers: the fixed keys that rule each other out, or the ranks.
+/// Explains why no layout answers: the fixed keys that rule each other out, or the ranks.
 Fault contradiction(const search::Question& question, const std::vector<std::string>& fixes) {
   const auto possible_with = [&](std::set<std::string> fixed, int64_t ranks) {
     search::Question other = question;
@@ -199,7 +199,7 @@ class Asking {
     return {};
   }
 
-  /// Of the step.
+  /// Sequences of a step.
   int64_t global_batch(const recipe::Recipe& given, int64_t ranks) const {
     const int64_t written = question_.written.training.global_batch;
     if (written > 0) return written;

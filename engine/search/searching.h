@@ -22,12 +22,13 @@ struct SearchRequest {
   std::vector<std::string> fixes;  // key=value: what the search leaves so
 };
 
-/// What was found; what is wrong with the recipe or what is fixed; or why nothing can be searched.
+/// Returns the result; or the errors of the recipe or the fixed keys; or why nothing can be
+/// searched.
 using SearchAnswer = std::variant<plan::SearchResult, std::vector<recipe::Fault>, Error>;
 
 /// Layout, batches, wrapping and recomputation are free unless they are fixed; all else is the
-/// recipe's. A step keeps the recipe's sequences: its global batch where it has one, else what its
-/// own layout comes to, in proportion to the ranks.
+/// recipe's. A step keeps the recipe's sequences: its global batch where it has one, else its own
+/// layout's number, in proportion to the ranks.
 SearchAnswer search_layouts(Planning& planning, const SearchRequest& request,
                             const search::Hooks& hooks);
 

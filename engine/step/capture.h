@@ -21,7 +21,7 @@ struct Captured {
 /// ranks get the same graph. Errors are LibTorch's, with the operator they come from.
 Result<Captured> capture_step(const recipe::Recipe& recipe, Work work = Work::train);
 
-/// What captures steps: `capture_step`, or something that remembers what it has captured.
+/// A function that captures steps: `capture_step`, or one that remembers its captures.
 using CaptureStep = std::function<Result<Captured>(const recipe::Recipe& recipe, Work work)>;
 
 }  // namespace heddle::train

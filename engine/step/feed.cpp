@@ -25,7 +25,7 @@ class Part {
         tokens_(parallel::tokens_of(mesh.index(rank, recipe::kCp), mesh.size(recipe::kCp),
                                     recipe.parallelism.cp_mode, seq_len_)) {}
 
-  /// Of [B, seq_len] numbers those of this rank's tokens.
+  /// Picks this rank's tokens' numbers from [B, seq_len].
   at::Tensor of(const std::vector<int64_t>& all) const {
     return from([&](int64_t sequence, int64_t token) { return all[sequence * seq_len_ + token]; });
   }
@@ -101,7 +101,7 @@ runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::
       part.from([&](int64_t sequence, int64_t token) { return token - begin(sequence, token); });
   const auto inputs = batch_inputs(recipe);
   if (!inputs.contains("first_key")) return tensors;
-  // Ulysses attends with all tokens; elsewhere those of this rank.
+  // Ulysses attends with all tokens; other modes with this rank's.
   const bool all = inputs.at("first_key").back() == s && mesh.size(recipe::kCp) > 1;
   const Part queries = all ? Part(recipe, {}, 0) : part;
   const at::Tensor first = queries.from(begin),

@@ -24,8 +24,7 @@ std::map<std::string, std::vector<int64_t>> batch_inputs(const recipe::Recipe& r
 /// A batch of whole sequences, as a rank reads it; on the CPU, as all that follows.
 runtime::NamedTensors batch_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
                                     data::Batch batch, int64_t rank);
-/// What a rank reads in a step besides: token_count, lr, step, asked (nothing), and what tells its
-/// place.
+/// A rank's other inputs in a step: token_count, lr, step, asked (nothing), and its place.
 runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::Layout& layout,
                                    int64_t step, int64_t rank);
 
@@ -33,7 +32,7 @@ runtime::NamedTensors step_tensors(const recipe::Recipe& recipe, const recipe::L
 Result<Feed> make_feed(const recipe::Recipe& recipe, const recipe::Layout& layout,
                        const data::DataLoader& loader, int64_t step, int64_t rank);
 
-/// What the model reads, by name.
+/// The model's inputs, by name.
 model::Batch batch_of(const runtime::NamedTensors& tensors);
 
 }  // namespace heddle::train

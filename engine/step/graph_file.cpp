@@ -20,8 +20,8 @@ using graph::Graph;
 
 constexpr const char* kCapture = "capture";
 
-/// What a step is made from: until the pass that makes it part of the graph another value is as
-/// good.
+/// The settings that a step is made from: until the pass that makes one part of the graph, another
+/// value is as good.
 std::vector<recipe::KeyInfo> sources() {
   std::vector<recipe::KeyInfo> all = recipe::keys();
   std::erase_if(all, [](const recipe::KeyInfo& info) { return info.graph.empty(); });

@@ -11,18 +11,18 @@
 
 namespace heddle::train {
 
-/// The graph's note of the pass that it stands after; "capture" for a captured step.
+/// The graph's note of the last pass that ran; "capture" for a captured step.
 inline constexpr const char* kAfter = "after";
 
 /// The notes by which a graph states what it was made from: keys of the recipe and their values.
 /// `recipe` is resolved and has a vocabulary size.
 std::map<std::string, std::string> made_from(const recipe::Recipe& recipe);
 
-/// What of it the captured step was made from already, as one text: recipes that share it share
-/// their captured step.
+/// The part that the captured step was made from, as one text: recipes that share it share their
+/// captured step.
 std::string captured_from(const recipe::Recipe& recipe);
 
-/// The pass that the graph stands after.
+/// The last pass that ran on the graph.
 std::string stands_after(const graph::Graph& graph);
 
 /// Reads the text of a step to train the recipe by. It may stand after any pass (with a pipeline

@@ -8,7 +8,7 @@
 namespace heddle::train {
 namespace {
 
-// What was read as data.text is another key's.
+// Faults of data.text are another key's here.
 std::string with_key(const std::string& key, const std::string& message) {
   constexpr std::string_view kText = "data.text:";
   if (!message.starts_with(kText)) return message;

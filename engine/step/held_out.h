@@ -1,4 +1,4 @@
-// What validation reads: held-out text, and the prompt of samples.
+// Validation's inputs: held-out text, and the prompt of samples.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct HeldOut {
   std::vector<int32_t> prompt;
 };
 
-/// Of a recipe that validates. Errors begin with the recipe key that they are about.
+/// For a recipe that validates. Errors begin with the recipe key that they are about.
 Result<HeldOut> read_held_out(const recipe::Recipe& recipe);
 
 }  // namespace heddle::train

@@ -12,7 +12,7 @@
 
 namespace heddle::train {
 
-/// Of the copy of a rank with states of these names; the tensors may be undefined.
+/// Bytes of the copy of a rank with states of these names; the tensors may be undefined.
 int64_t staging_bytes(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states);
 

@@ -135,7 +135,7 @@ at::Tensor whole(const checkpoint::Parameter& parameter, const runtime::NamedTen
   const auto [cut, local, sizes] = settings.layout.part_of(parameter.name, parameter.shape);
   const auto& [sharding, tensor, context, ends_apart] = settings.parallelism;
   const parallel::Group& tp = tensor.group;
-  // Of a pipeline's ranks one has it; the others add zeros.
+  // One of a pipeline's ranks has it; the others add zeros.
   const auto found = shards.find(name);
   at::Tensor shard =
       found == shards.end()

@@ -21,12 +21,12 @@ struct StoredState {
   bool writes = false;    // of the ranks that have the same box, one writes it
 };
 
-/// Those of this rank, each parameter's by itself: it may have some parameters only.
+/// This rank's states, each parameter's by itself: it may have some parameters only.
 std::vector<StoredState> stored_states(const recipe::Recipe& recipe, int64_t rank,
                                        const runtime::NamedTensors& states);
 
-/// Fills this rank's shards, by name, with the starting weights: those of model.checkpoint, else
-/// the init by seed. Other states keep their zeros. Never holds more than a shard.
+/// Fills this rank's shards, by name, with the starting weights: model.checkpoint's, else the init
+/// by seed. Other states keep their zeros. Never holds more than a shard.
 Result<> load_weights(const recipe::Recipe& recipe, int64_t rank,
                       const runtime::NamedTensors& states);
 

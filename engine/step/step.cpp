@@ -158,8 +158,8 @@ at::Tensor Step::all_reduced(const at::Tensor& value, const char* reduction,
       .front();
 }
 
-// Of the whole gradient. Each element counts once: replicas hold the same shards, and
-// tensor-parallel ranks the same of what is not cut.
+// The whole gradient's squared norm. Each element counts once: replicas hold the same shards, and
+// tensor-parallel ranks hold uncut parameters alike.
 at::Tensor Step::norm() const {
   std::vector<at::Tensor> cut, whole;
   const int64_t tp = settings_.layout.mesh().size(recipe::kTp);

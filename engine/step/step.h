@@ -15,11 +15,11 @@
 
 namespace heddle::train {
 
-/// What is done with a batch: trained on; logits and gradients given out, nothing updated; forward
-/// alone, for its loss and logits.
+/// The use of a batch: training; logits and gradients given out, nothing updated; forward alone,
+/// for its loss and logits.
 enum class Work : uint8_t { train, evaluate, validate };
 
-/// What a step is made of, beyond the model.
+/// A step's settings beyond the model.
 struct StepSettings {
   int64_t micro_batches = 1;
   double max_norm = 1.0;  // 0: no clipping

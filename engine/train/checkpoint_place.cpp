@@ -47,7 +47,7 @@ int32_t first_here(const std::string& folder) {
   return first;
 }
 
-/// What a start that was killed has left.
+/// Leftovers of a start that was killed.
 void remove_marks(const std::string& folder) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))

@@ -21,7 +21,7 @@ struct Inputs {
 
 /// Loads a recipe (checkpoint::load_recipe_file), and opens its tokenizer, texts and checkpoint.
 /// The error holds a line a fault. `begins_tokens`: makes the first tokens of texts that nobody has
-/// tokenized yet, so that what is wrong with the texts is told at once; else another process makes
+/// tokenized yet, so that faults of the texts are reported at once; else another process makes
 /// them.
 Result<Inputs> read_inputs(const std::string& path, int64_t ranks, bool begins_tokens,
                            const std::vector<std::string>& sets = {});

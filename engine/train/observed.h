@@ -1,4 +1,4 @@
-// A run's measured times held against those that its operators and collectives were to take.
+// A run's measured times beside the predicted ones of its operators and collectives.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ class Patience {
  public:
   explicit Patience(const recipe::Timeouts& timeouts) : timeouts_(timeouts) {}
 
-  /// What a step has taken.
+  /// Records how long a step has taken.
   void took(double seconds);
   /// For the next step. `saves`: a checkpoint is under way beside it.
   std::chrono::milliseconds limit(bool saves) const;

@@ -74,7 +74,7 @@ telemetry::Start start_record(const launch::RankContext& context, const Runner& 
   return start;
 }
 
-// Of all stages' plans; empty without a plan. Every rank calls this.
+// The hash of all stages' plans; empty without a plan. Every rank calls this.
 std::string hash_of_all(const std::string& plan, const recipe::Recipe& recipe) {
   if (plan.empty()) return {};
   const int64_t ranks = recipe.hardware.ranks, pp = recipe.parallelism.pp;
@@ -85,7 +85,7 @@ std::string hash_of_all(const std::string& plan, const recipe::Recipe& recipe) {
   return joined_hash(of_stages);
 }
 
-// What rank 0 tells before the first step.
+// Rank 0's report before the first step.
 std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginning& beginning) {
   std::vector<telemetry::Log> lines;
   for (const std::string& warning : beginning.warnings)
@@ -106,8 +106,8 @@ std::vector<telemetry::Log> opening_lines(const RunnerFacts& facts, const Beginn
   return lines;
 }
 
-// What the step was predicted to be; a graph file's is its own. Where it cannot be told, or is not
-// what runs, that is said, and training goes on.
+// The prediction of the step; a graph file's is its own. Where there is none, or another step runs,
+// it says so, and training goes on.
 Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& context,
                   const cost::Rates& rates, RunnerFacts& facts, telemetry::LogWriter& log) {
   if (facts.plan.empty() || !context.launch.graph_file.empty()) return {};
@@ -135,7 +135,7 @@ Result<> log_plan(const recipe::Recipe& recipe, const launch::RankContext& conte
 }
 
 // Products in 8 bits become bf16 where a GPU has no units for them, as plans for it have it; says
-// so. Ranks whose GPUs differ in that have other plans, and are told of those.
+// so. Ranks whose GPUs differ in that have other plans, and learn of them when they compare.
 std::string use_what_it_has(c10::Device device, recipe::Precisions& precision) {
   if (precision.float8 == recipe::Float8::none || !device.is_cuda()) return {};
   if (runtime::device_properties(device).eight_bits) return {};
@@ -143,7 +143,7 @@ std::string use_what_it_has(c10::Device device, recipe::Precisions& precision) {
   return "precision.float8: this GPU has no units for 8 bits: products are bf16";
 }
 
-// What a rank does, with the exit code that each error has.
+// A rank's work, with the exit code that each error has.
 struct Failure {
   int exit_code = 1;
   std::string message;
@@ -190,7 +190,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
   std::optional<Saver> saver;
   if (place) {
     saver.emplace(recipe, context, (*runner)->states, *place, *device, log);
-    // Of a GPU's process it lies in the host's memory.
+    // A GPU's process has it in the host's memory.
     if ((*runner)->facts.predicted_peak_bytes > 0 && device->is_cpu())
       (*runner)->facts.predicted_peak_bytes += saver->staging_bytes();
   }
@@ -198,7 +198,7 @@ tl::expected<Outcome, Failure> work(const launch::RankContext& context, telemetr
       !agreed)
     return failed(agreed.error().message);
   (*runner)->facts.plan_hash = hash_of_all((*runner)->facts.plan, recipe);
-  // What is measured of a run is also of the rank that holds most.
+  // A run's measurement is also the largest of any rank.
   int64_t& predicted = (*runner)->facts.predicted_peak_bytes;
   predicted = most_of_ranks({predicted}, context.launch.world_size, *device).front();
   if (const auto logged = log.append(start_record(context, **runner, *device, numa)); !logged)

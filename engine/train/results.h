@@ -1,4 +1,4 @@
-// What a training run adds up to: train's last line.
+// The totals of a training run: train's last line.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct Results {
   double median_step_seconds() const;
   double fastest_step_seconds() const;
   double tokens_per_second_per_rank() const;
-  /// A median as that of the steps is, or a few slow steps would make it the larger share of one.
+  /// A median, as the steps' is; else a few slow steps would make it the larger share of one.
   double median_exposed_seconds() const;
   double median_bubble_seconds() const;
   /// Model FLOPs utilization: the share of the peak that so many tokens a second of a rank need.
@@ -55,7 +55,7 @@ struct Results {
 Result<std::optional<NewFile>> reserve_results(const launch::RankContext& context, int64_t steps);
 
 /// Rank 0 writes RUN_DIR/results.json into its room: one line. What a step did beyond its plan is
-/// that of the rank that did most. Every rank calls this.
+/// the figure of the rank that did most. Every rank calls this.
 Result<> write_results(std::optional<NewFile> room, const launch::RankContext& context,
                        const Results& results, const Runner& runner, c10::Device device);
 

@@ -83,7 +83,7 @@ std::string start_of(const recipe::Model& model) {
   return note;
 }
 
-// Of all hosts, newest first.
+// All hosts' steps, newest first.
 using Names = std::set<std::string, decltype(&checkpoint::is_newer)>;
 Names candidates(const CheckpointPlace& place, int64_t ranks) {
   std::string mine;
@@ -97,8 +97,8 @@ Names candidates(const CheckpointPlace& place, int64_t ranks) {
   return names;
 }
 
-// What is newer than the checkpoint that was taken is damaged, or a crash has left it on some hosts
-// alone. Saving these steps again must find their names free, and never mixes two saves.
+// Checkpoints newer than the one taken are damaged, or a crash has left them on some hosts alone.
+// Saving these steps again must find their names free, and never mixes two saves.
 Result<> set_newer_aside(const std::string& folder, const std::string& taken) {
   for (const std::string& name : checkpoint::checkpoints_in(folder))
     if (checkpoint::is_newer(name, taken))

@@ -1,5 +1,5 @@
-// Where a run begins: at its newest checkpoint that is whole, else at that of the run which it goes
-// on from, else at its starting weights.
+// Where a run begins: at its newest whole checkpoint, else at its parent run's, else at its
+// starting weights.
 #pragma once
 
 #include <optional>

@@ -136,7 +136,7 @@ Result<PlannedStep> read_and_plan(const std::string& path, const recipe::Recipe&
   return PlannedStep{Captured{{}, 0.0, 0, nodes}, std::move(*plan)};
 }
 
-// Of the whole tensors, padding included: as the executor counts them.
+// Bytes of the whole tensors, padding included: as the executor counts them.
 int64_t collective_bytes(const passes::Plan& plan) {
   int64_t bytes = 0;
   for (const graph::Node& node : plan.graph.nodes) {

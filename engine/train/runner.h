@@ -15,26 +15,26 @@
 
 namespace heddle::train {
 
-/// What is predicted of a run (plan::Document has all of it).
+/// The main figures of a run's prediction (plan::Document has all of it).
 struct Expected {
   double step_seconds = 0, exposed_seconds = 0, bubble_seconds = 0;
   int64_t peak_bytes = 0;  // of the rank that needs most
   std::string plan_hash;
 };
 
-/// What is known of a runner before its first step.
+/// A runner's figures before its first step.
 struct RunnerFacts {
   double capture_seconds = 0;
   double plan_seconds = 0;
-  // Of the planned step; 0 when eager.
+  // In the planned step; 0 when eager.
   int64_t nodes = 0;             // captured
   int64_t collectives = 0;       // of one step
   int64_t collective_bytes = 0;  // of their whole tensors
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
   /// Resident: the process, its states, the arena; on a GPU the latter two and the libraries'
-  /// workspaces. This rank's, and once the ranks have met on their plan that of the rank that needs
-  /// most.
+  /// workspaces. This rank's, and once the ranks have met on their plan the one of the rank that
+  /// needs most.
   int64_t predicted_peak_bytes = 0;
   cost::Rates rates;                 // that it was planned by
   std::optional<Expected> expected;  // before the first step, on rank 0
@@ -67,7 +67,7 @@ class Runner {
   }
   /// As Executor::set_before_update.
   virtual void set_before_update(std::function<void()> before) = 0;
-  /// What the last step did, to be held against the plan; nullptr when eager.
+  /// The last step's record, to compare with the plan; nullptr when eager.
   virtual const runtime::Executor* executor() const { return nullptr; }
 
   /// The most memory held so far: resident, or on a GPU allocated there; with what its allocator

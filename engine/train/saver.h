@@ -27,7 +27,7 @@ class Saver {
         const runtime::NamedTensors& states, CheckpointPlace place, c10::Device device,
         telemetry::LogWriter& log);
 
-  /// Of the copy that this rank keeps.
+  /// Bytes of the copy that this rank keeps.
   int64_t staging_bytes() const { return staging_.bytes(); }
 
   /// Whether a save has been begun and not ended; the same on all ranks.

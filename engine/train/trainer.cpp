@@ -74,7 +74,7 @@ class Trainer {
         static_cast<double>(recipe::flops_per_token(recipe.model, recipe.data.seq_len));
     if (runner.executor()) {
       gpu_ = runner.executor()->device().name();
-      // What is guessed of a GPU is not refined: its next run may go by other rates.
+      // A guess about a GPU is not refined: its next run may have other rates.
       if (context.rank == 0 && (gpu_.empty() || runner.facts.rates.device))
         observed_.emplace(runner.executor()->program().graph, runner.facts.rates);
     }
@@ -324,7 +324,7 @@ class Trainer {
     return {};
   }
 
-  // Of the steps since nothing was under way, up to the `done`-th, tells where it began. With
+  // Among the steps since nothing was under way, up to the `done`-th, finds where it began. With
   // clipping nothing was updated, and training goes on.
   Result<> look_for_not_finite(int64_t done) {
     // A step that was in line already may have been finite, and changed the weights.
@@ -374,7 +374,7 @@ class Trainer {
         step, skipped_, recipe_.training.max_skipped, where, kept);
   }
 
-  // What a step's end has to do with checkpoints: brings on the one under way, begins one.
+  // The checkpoints' work at a step's end: brings on the one under way, begins one.
   Result<> save(int64_t step, bool stopped, bool asked, bool any_busy) {
     const bool last = step == recipe_.training.steps || stopped;
     // Behind the last step no other takes the name of a request that came during it.

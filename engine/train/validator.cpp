@@ -55,7 +55,8 @@ Result<double> Validator::loss(Runner& runner) const {
   return sum / static_cast<double>(tokens);
 }
 
-// Of the token behind `tokens`, [vocabulary], on every rank: the one that has them gives them.
+// Logits of the token after `tokens`, [vocabulary], on every rank: the one that has them gives
+// them.
 at::Tensor Validator::logits_at(Runner& runner, const std::vector<int32_t>& tokens) const {
   const recipe::Mesh& mesh = layout_.mesh();
   const int64_t s = recipe_.data.seq_len, count = recipe_.micro_batch_size() * s;
@@ -92,7 +93,7 @@ std::vector<Validator::Sample> Validator::samples(Runner& runner, int64_t step) 
     std::vector<int32_t> tokens = prompt;
     for (int64_t i = 0; i < recipe_.validation.tokens; ++i)
       tokens.push_back(drawn(logits_at(runner, tokens), temperature, number(random)));
-    // Of the whole, since a tokenizer may leave out a space at the beginning.
+    // Decodes the whole, since a tokenizer may leave out a space at the beginning.
     const size_t begins = held_out_.tokenizer->decode(prompt).size();
     samples.push_back({temperature, held_out_.tokenizer->decode(tokens).substr(begins)});
   }

@@ -26,7 +26,7 @@ class Validator {
     double temperature = 0;  // 0: always the likeliest token
     std::string text;        // behind the prompt
   };
-  /// What the model writes behind the recipe's prompt, by the likeliest token and with the recipe's
+  /// The model's text after the recipe's prompt, by the likeliest token and with the recipe's
   /// temperature; none where the recipe asks for none. The same on all ranks; by seed and step.
   std::vector<Sample> samples(Runner& runner, int64_t step);
 

@@ -1,4 +1,4 @@
-// What `train` says while it trains, to people and to programs; `log` afterwards.
+// The output of `train` while it trains, for people and for programs; `log` afterwards.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>

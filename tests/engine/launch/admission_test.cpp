@@ -85,7 +85,7 @@ class AdmissionTest : public QObject {
     }
   }
 
-  // Whoever takes the number that is named is not refused again with another one.
+  // A second attempt with the number that is named is not refused with another one.
   void one_limit_is_named_by_all_checks_data() {
     QTest::addColumn<int>("cores");
     QTest::addColumn<double>("free");  // GiB
@@ -136,7 +136,7 @@ class AdmissionTest : public QObject {
     QCOMPARE(of().status, Verdict::fail);
   }
 
-  // What somebody else holds of a GPU is not there.
+  // Memory of a GPU that somebody else holds is not available.
   void a_gpu_in_use_has_less_room() {
     Demand demand;
     demand.ranks = 2;

@@ -1,4 +1,4 @@
-// What hardware.device = "auto" comes to.
+// Which device hardware.device = "auto" means.
 #include "engine/launch/choose_device.h"
 
 #include <QTemporaryDir>

@@ -31,7 +31,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What is done to a run once both of its ranks are ready.
+/// The deed done to a run once both of its ranks are ready.
 enum class Act { nothing, stop, kill, stop_rank_1 };
 
 struct Ending {
@@ -237,7 +237,7 @@ class EndingsTest : public QObject {
     QVERIFY(is_proven(end, {"run", 0, 0, 1}, *public_key(*Secret::from_hex(kSecret))));
   }
 
-  // Whoever follows the run believes the cause.
+  // A program that follows the run reads this cause.
   void what_the_supervisor_itself_cannot_do_is_signed() {
     make_one_rank();
     const Secret secret = *Secret::from_hex(kSecret);

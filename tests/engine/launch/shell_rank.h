@@ -1,4 +1,4 @@
-// A /bin/sh program that stands where a rank would.
+// A /bin/sh program in place of a rank.
 #pragma once
 
 #include <sys/stat.h>

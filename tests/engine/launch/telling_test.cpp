@@ -1,5 +1,5 @@
-// What is told of a run: its logs in order of time, as they grow; which steps get a line; what the
-// lines say.
+// A run's report: its logs in order of time, as they grow; which steps get a line; the lines'
+// words.
 #include <QTemporaryDir>
 #include <QTest>
 #include <fstream>

@@ -65,7 +65,7 @@ class DocumentTest : public QObject {
     QCOMPARE(timeline.memory.front().bytes[Category::workspace], int64_t{9});
   }
 
-  // What the design promises to other programs.
+  // The design promises these to other programs.
   void has_the_stable_keys() {
     const auto json = to_json(sample());
     for (const char* key : {"recipe",

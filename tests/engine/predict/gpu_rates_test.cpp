@@ -1,5 +1,4 @@
-// What runs on GPUs are planned by: what was measured on this host, else the catalogue, else a
-// guess.
+// The rates of plans for GPUs: measured on this host, else the catalogue's, else a guess.
 #include "engine/predict/gpu_rates.h"
 
 #include <QDir>

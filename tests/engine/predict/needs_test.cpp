@@ -1,4 +1,4 @@
-// What a rank needs by formula (recipe/needs.h), against what the planner lays out.
+// A rank's needs by formula (recipe/needs.h), against the planner's layout of memory.
 #include "engine/recipe/needs.h"
 
 #include <QTest>

@@ -1,4 +1,4 @@
-// Predictions from a few micro-batches against those of whole steps.
+// Predictions from a few micro-batches against predictions of whole steps.
 #include "engine/predict/predict.h"
 
 #include <QtTest>
@@ -98,7 +98,7 @@ class PredictTest : public QObject {
                        "training.local_batch=8",   "parallelism.microbatches=8",
                        "precision.param=\"bf16\"", "precision.float8=\"tensorwise\""}
         << "";
-    // Two of four stages are like each other, and one stands for both.
+    // Two of four stages are alike, and one represents both.
     QTest::newRow("like stages") << QStringList{"hardware.ranks=8",
                                                 "parallelism.pp=4",
                                                 "parallelism.dp_shard=2",
@@ -165,7 +165,7 @@ class PredictTest : public QObject {
       return buckets;
     };
     QCOMPARE(gathered(*parts), gathered(*whole));
-    // What is shown of a rank's memory over the step is what is said of it.
+    // A rank's memory over the step has the peak that the document names.
     for (size_t i = 0; i < parts->timelines.size(); ++i) {
       int64_t most = 0;
       for (const plan::MemoryMoment& moment : parts->timelines[i].memory)

@@ -94,7 +94,7 @@ class RefinedTest : public QObject {
     // The same prediction twice.
     QCOMPARE(planned(mine)["step_seconds"], after["step_seconds"]);
 
-    // What was learnt from one recipe holds for another one.
+    // A lesson from one recipe holds for another one.
     const QJsonObject other_run = trained(other);
     count_all();
     QVERIFY2(off(other_after, other_run) < off(other_before, other_run) - 1,
@@ -144,7 +144,7 @@ class RefinedTest : public QObject {
     QCOMPARE(plan["refined_by_runs"].toInt(), 0);
   }
 
-  // Each after the other: a run of another build; the machine calibrated anew.
+  // One after the other: a run of another build; the machine calibrated again.
   void what_does_not_hold_any_more_is_left_out() {
     const QString mine = recipe("mine.toml", 2, kRun);
     const std::string file = folder_.filePath("heddle/checks.json").toStdString();

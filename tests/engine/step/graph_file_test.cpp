@@ -1,4 +1,4 @@
-// A text that `graph` printed trains as the recipe does, after whichever pass it stands; what
+// A text that `graph` printed trains as the recipe does, whichever pass was its last; what
 // contradicts the recipe is refused with both values, before anything is trained.
 #include <QFile>
 #include <QJsonArray>

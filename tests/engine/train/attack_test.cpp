@@ -141,7 +141,7 @@ ranks = 2
 
   Result<Socket> knocking() const { return connect_to("127.0.0.1", port_, seconds(20)); }
 
-  // What comes back after the words, until the other side has had enough.
+  // The answer to the words, until the other side has had enough.
   QByteArray said_to(const QByteArray& words, size_t most = 4096) const {
     const auto socket = knocking();
     if (!socket) return "no connection";
@@ -170,7 +170,7 @@ ranks = 2
     setrlimit(RLIMIT_NOFILE, &limit);
   }
 
-  // What a failed check has left running.
+  // Ends what a failed check has left running.
   void cleanup() {
     for (int host : {0, 1})
       for (const QString& pid : processes_of(run_dir(host))) kill(pid.toInt(), SIGKILL);
@@ -228,7 +228,7 @@ ranks = 2
       QVERIFY(!receive_all(*socket, &heard, 1, seconds(20)));
     }
     {
-      // Making rank 0 train with itself: what it says on one connection is said to it on another.
+      // Making rank 0 train with itself: its words on one connection are repeated to it on another.
       const auto one = knocking(), other = knocking();
       const auto hello = calling(*one, 1)->hello();
       std::array<uint8_t, 64> answer{};
@@ -244,7 +244,7 @@ ranks = 2
     const QByteArray much(1 << 20, '\xff');
     for (int i = 0; i < 50; ++i) QVERIFY(said_to(much).isEmpty());
     const int64_t grown = resident_kib(rank) - before;
-    // What one of these attempts alone had sent would be more.
+    // One of these attempts alone would have sent more.
     QVERIFY2(grown < 32 * 1024, qPrintable(QString("%1 KiB more").arg(grown)));
 
     start_second();

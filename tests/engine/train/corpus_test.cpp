@@ -1,5 +1,5 @@
-// Runs on texts in several forms: tokenized once, the same losses for each form and any ranks; what
-// is wrong with a text is told where the recipe names it.
+// Runs on texts in several forms: tokenized once, the same losses for each form and any ranks;
+// faults of a text are reported where the recipe names it.
 #include <zlib.h>
 
 #include <QDir>

@@ -31,8 +31,7 @@ inline EngineResult run_engine(
           process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
-/// What a planned run did that its plan does not say: allocations, copies, collectives. "" for
-/// none.
+/// A planned run's deeds beyond its plan: allocations, copies, collectives. "" for none.
 inline QString beyond_the_plan(const QJsonObject& results) {
   QStringList found;
   auto differ = [&](const char* is, const QJsonValue& planned) {

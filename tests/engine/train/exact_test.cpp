@@ -21,7 +21,7 @@ QStringList sets(std::initializer_list<QString> values) {
   return options;
 }
 
-// Three plans by hand: one bucket, two that split layers, one a layer's half with shuffled others.
+// Three manual plans: one bucket, two that split layers, one a layer's half with shuffled others.
 const QString kOne = R"([["tok_embeddings","layers.0-2","norm","output"]])";
 const QString kHalves =
     R"([["tok_embeddings","layers.0","layers.1.attention_norm","layers.1.attention"],)"
@@ -130,7 +130,7 @@ lr = 1e-2
     auto row = [](const char* name, const char* ranks, const QStringList& shared) {
       QTest::newRow(name) << QString(ranks) << shared;
     };
-    // What two other rows have between them.
+    // Combines two other rows.
     auto combined = [&](const char* name, const char* ranks, const QStringList& shared) {
       if (qEnvironmentVariableIsSet("HEDDLE_ALL")) row(name, ranks, shared);
     };

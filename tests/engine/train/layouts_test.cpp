@@ -1,4 +1,4 @@
-// However ranks share the work, training is that of one rank: the losses of 20 steps and the final
+// However ranks share the work, they train as one rank does: the losses of 20 steps and the final
 // weights agree within 1e-4; and a step does what its plan says, no more. By default a few of the
 // layouts; with `HEDDLE_ALL=1` all of them.
 #include <QJsonArray>

@@ -1,4 +1,4 @@
-// What ends a run, or does not: steps that are not finite, a rank that somebody stops, one that
+// Mishaps that end a run, or don't: steps that are not finite, a rank that somebody stops, one that
 // never comes, a full disk; and what is left of it then.
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // A run that is stopped goes on where it was, under any layout; one that is killed loses an
-// interval at most; what cannot be gone on from is told.
+// interval at most; a run that cannot go on says why.
 #include <signal.h>
 
 #include <QDir>
@@ -171,7 +171,7 @@ decay = "none"
     QCOMPARE(QJsonDocument::fromJson(manifest.readAll())["samples"].toInt(), 10 * 12 + 10 * 24);
   }
 
-  // What rank 0 has logged of each source of the mix, step by step.
+  // Rank 0's log of each source of the mix, step by step.
   static QList<QList<double>> tokens_seen(const EngineResult& run) {
     QList<QList<double>> seen;
     for (const QByteArray& line : run.out.split('\n')) {
@@ -211,7 +211,7 @@ decay = "none"
     QCOMPARE(wider.size(), 2);
     QCOMPARE(wider.last(), whole[19]);
 
-    // Of another mix nothing had been seen before.
+    // A new mix starts from its beginning.
     const auto changed = tokens_seen(train(kOne, at, mix("1") + until("14")));
     QCOMPARE(changed.size(), 2);
     QCOMPARE(changed.last()[0] + changed.last()[1], 2 * 12 * 32.0);
@@ -234,7 +234,7 @@ decay = "none"
     QVERIFY2(none.exit_code == 0, none.err.constData());
     QCOMPARE(none.results()["first_step"].toInt(), 1);
     QCOMPARE(folders_in(at), (QStringList{"step-2", "step-3"}));
-    // Without a run directory there is no place for them, and it is said.
+    // Without a run directory there is no place for them, and a line says so.
     const auto nowhere = train(kTwo, "", set("training.steps", "2"));
     QVERIFY2(
         nowhere.exit_code == 0 && nowhere.err.contains("nothing of this run is kept: --run-dir"),

@@ -1,4 +1,4 @@
-// What holds of any training run: the ranks do not change it, planned equals eager, accumulation
+// Facts of any training run: the ranks do not change it, planned equals eager, accumulation
 // equals a larger batch, an edited graph trains as edited, bad input ends with 2 and a line that
 // says why.
 #include <QDir>
@@ -117,7 +117,7 @@ ranks = 1
     QVERIFY(losses_of(edited)[0] != captured[0]);
     QVERIFY(std::abs(losses_of(edited)[0] - captured[0]) < 0.2);
 
-    // beta1 and beta2 of zero: sign descent, so that the second loss is that of another update.
+    // beta1 and beta2 of zero: sign descent, so that the second loss follows another update.
     const auto no_decay =
         train_from(QByteArray(text).replace("weight_decay=0.1", "weight_decay=0.0"));
     QCOMPARE(losses_of(no_decay)[0], captured[0]);
@@ -178,7 +178,7 @@ ranks = 1
          {"tokens_per_second_per_rank", "step_seconds", "peak_bytes", "first_step_seconds",
           "capture_seconds", "exposed_seconds", "nodes", "collectives"})
       QVERIFY2(results[key].toDouble() > 0, key);
-    // What is exposed is told of all ranks together: ranks wait for each other in turn.
+    // Exposed time is of all ranks together: ranks wait for each other in turn.
     double sum = 0;  // of the ranks' medians
     std::vector<double> told{results["exposed_seconds"].toDouble()};
     for (const char* rank : {"0", "1"}) {

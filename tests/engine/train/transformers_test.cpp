@@ -1,4 +1,4 @@
-// What Hugging Face's transformers made of a checkpoint that Heddle exported: the export is still
+// Hugging Face's transformers' results from a checkpoint that Heddle exported: the export is still
 // that file, byte for byte, and Heddle's logits are transformers' (see
 // tests/fixtures/exported/README.md). And folders as people have them: what transformers reads in
 // them, and what of them an export keeps.

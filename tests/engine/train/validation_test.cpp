@@ -140,7 +140,7 @@ batches = 0
     QVERIFY(near("accumulated", validation_loss({"training.global_batch=12"}, "1")));
   }
 
-  // What tensor parallelism cuts must divide: another model, against itself on one rank.
+  // Tensor parallelism cuts even sizes only: another model, against itself on one rank.
   void tensor_parallel_ranks_give_the_same() {
     const QStringList even{"model.dim=48", "model.n_heads=4", "model.n_kv_heads=4"};
     const double one = validation_loss(even, "1");
