@@ -94,7 +94,7 @@ QString loss(double value, int more) {
 QString spelled(const std::string& name) { return QString::fromStdString(one_line(name)); }
 
 QString shortName(const std::string& name) {
-  constexpr qsizetype kMax = 48, kEnd = 16;  // the end of a name tells it from its siblings
+  constexpr qsizetype kMax = 48, kEnd = 16;  // the end of a name distinguishes it from its siblings
   const QString whole = spelled(name);
   if (whole.size() <= kMax) return whole;
   return whole.left(kMax - kEnd - 1) + QChar(0x2026) + whole.right(kEnd);

@@ -18,7 +18,7 @@ namespace {
 
 using namespace heddle;
 
-/// What the window's command line asks for.
+/// The window's command line.
 struct Arguments {
   std::string store = storage::default_path();
   std::string recipe;
@@ -47,7 +47,7 @@ bool hasDisplay() {
   return false;
 }
 
-/// What escapes a handler of an event ends with it: the window stays, and the cause is said.
+/// An exception that escapes an event's handler ends with it: the window stays and shows the cause.
 class Application : public QApplication {
  public:
   using QApplication::QApplication;

@@ -26,7 +26,7 @@ class Page : public QWidget {
   virtual QString title() const = 0;
   /// Beside the title, muted: "25 of 184 runs, 3 selected". Emit headerChanged when it changes.
   virtual QString subtitle() const { return {}; }
-  /// Widgets that stand in the top bar after the title while the page is shown (a run picker); may
+  /// Widgets in the top bar after the title while the page is shown (a run picker); may
   /// be null. The window takes the widget.
   virtual QWidget* headerWidget() { return nullptr; }
   /// The page's actions: shown as buttons at the right of the top bar when their property

@@ -1,4 +1,4 @@
-// What all pages share: the store, background reading and writing, the signal that something
+// Shared by all pages: the store, background reading and writing, the signal that something
 // changed, and the ways from page to page. GUI thread only.
 #pragma once
 
@@ -42,7 +42,7 @@ class Session : public QObject {
 
   /// A started session whose store somebody else made: it is read, and nothing in it is changed.
   bool isReadOnly() const { return readOnly_; }
-  /// Of such a store: a message that says what trusting it means, with a button that does.
+  /// Shows a message that says what trusting such a store means, with a button that does.
   void offerTrust();
 
   /// One question to the store for `job`, which was made with readingThread(); a newer question
@@ -83,8 +83,8 @@ class Session : public QObject {
   /// How runs are drawn when several are shown.
   RunSlots& runSlots() { return runSlots_; }
 
-  /// What a person has asked of a run and it has not done yet, "stopping": empty, nothing. Whoever
-  /// shows the run says so.
+  /// A person's request that the run has not fulfilled yet, such as "stopping"; empty: none. Every
+  /// view of the run shows it.
   QString asked(qint64 run) const { return asked_.value(run); }
   void setAsked(qint64 run, const QString& what);
 
@@ -106,7 +106,7 @@ class Session : public QObject {
   void pageRequested(const QString& page);
   void runRequested(const QString& page, qint64 run);  // "live", 12
   void compareRequested(const QList<qint64>& runs);
-  /// Compare shows the run's prediction against what was measured, beside what is compared there.
+  /// Compare shows the run's prediction against what was measured, next to what is compared there.
   void nodesRequested(qint64 run);
   /// Compare shows predicted plans.
   void plansRequested(const std::vector<heddle::gui::PlannedRecipe>& plans);
@@ -119,7 +119,7 @@ class Session : public QObject {
   void trainingRequested();  // of the sample recipe on this machine, right away
   /// A toast. `subject` ("run 12"): the newest message of it replaces the older ones.
   void message(const QString& text, heddle::gui::Tone tone, const QString& subject = {});
-  /// What was said of the subject no longer holds.
+  /// Messages about the subject no longer hold.
   void messageSettled(const QString& subject);
   /// A toast with a button, such as "Undo", which does `act`.
   void offered(const QString& text, const QString& button, const std::function<void()>& act);

@@ -1,4 +1,4 @@
-// The units that durations are told in, the largest first: on axes and in words alike. No Qt.
+// The units of durations, the largest first: on axes and in words alike. No Qt.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@ namespace heddle::gui {
 
 struct TimeUnit {
   double seconds;  // of one
-  double from;     // seconds: what is shorter is told in a smaller one
+  double from;     // seconds: a shorter time uses a smaller unit
   const char* name;
 };
 

@@ -130,7 +130,7 @@ void Agent::serve() {
     } else if (!was_late()) {
       answer = ask(request);
     }
-    // An answer that comes later would be taken for that of the next question.
+    // An answer that comes later would be taken for the next question's.
     if (answer.empty()) shutdown(agent_.fd(), SHUT_RDWR);
     if (!send(near_, answer.empty() ? std::string_view(&kFailure, 1) : answer)) return;
   }

@@ -1,4 +1,4 @@
-// What the small programs of a host print when they are asked for files, read.
+// Parses the file listings that a host's small programs print.
 #pragma once
 
 #include <string>

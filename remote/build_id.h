@@ -7,7 +7,7 @@
 
 namespace heddle::remote {
 
-/// What stands behind kBuildMark (engine/build_id.h) in the file; empty: nothing.
+/// The text after kBuildMark (engine/build_id.h) in the file; empty: none.
 Result<std::string> build_id_of(const std::string& file);
 
 }  // namespace heddle::remote

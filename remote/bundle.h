@@ -18,7 +18,7 @@ struct BundleFile {
   bool nodes_may_have = false;  // a library of CUDA or of LibTorch's for GPUs
 };
 
-/// What the engine is brought for.
+/// The devices that the engine is brought for.
 enum class Devices { cpus, gpus };
 
 struct Bundle {
@@ -31,7 +31,7 @@ struct Bundle {
 };
 
 /// Asks the dynamic loader which libraries `engine` loads, and hashes them (see HashCache). For
-/// GPUs an error says when there is no plug-in beside it, or one of another build.
+/// GPUs an error says when there is no plug-in next to it, or one of another build.
 Result<Bundle> bundle_of(const std::string& engine, Devices devices = Devices::cpus);
 
 /// The CUDA plug-in of an engine on this machine; it need not be there.

@@ -18,7 +18,7 @@ constexpr std::string_view kHello = "SSH-2.0-heddle\r\n";
 constexpr char kKexInit = 20;  // RFC 4253, 7.1
 constexpr size_t kCookie = 16;
 
-/// What the server's first packet says of host keys; empty as long as it is not all there.
+/// The host key algorithms in the server's first packet; empty as long as it is incomplete.
 std::string_view host_key_algorithms(std::string_view heard) {
   while (!heard.starts_with("SSH-")) {  // lines of text may come first
     const size_t end = heard.find('\n');

@@ -1,7 +1,7 @@
 // On the node, under the root: blobs/<sha256 of a file>, sent once each; engines/<sha256 of a
 // manifest>/ with the manifest, links to the blobs, the wrapper script `heddle-engine` and `stamp`,
-// which tells whether anything of it has been touched since it was checked. What the node has
-// itself (node_libraries.h) is linked to where it lies; the manifest's comments, which its hash
+// which shows whether anything of it has been touched since it was checked. Libraries that the node
+// has itself (node_libraries.h) are linked in place; the manifest's comments, which its hash
 // leaves out, say so: "#node lib/libcublas.so.13 /usr/local/cuda/lib64/libcublas.so.13.1".
 #include "remote/deploy.h"
 
@@ -16,8 +16,8 @@
 namespace heddle::remote {
 namespace {
 
-// What the files of an engine and the blobs behind its links look like, in the engine's folder: the
-// same as long as nobody touches them (a change's time cannot be set back).
+// Lists sizes and times of an engine's files and of the blobs behind its links: the same as long
+// as nobody touches them (a change's time cannot be set back).
 constexpr const char* kLook = R"sh(
 look() {
   stat -c '%N %s %.Z' -- manifest heddle-engine bin/* lib/* 2>&1
@@ -32,7 +32,7 @@ constexpr const char* kCheck = R"sh(
 cd -- "$1/$2" 2> /dev/null && is_whole "$2" 2> /dev/null && echo whole
 exit 0)sh";
 
-// $1: blobs; then names, which are hashes. What is not what its name says is removed.
+// $1: blobs; then names, which are hashes. Removes a blob whose content is another.
 constexpr const char* kSift = R"sh(
 cd -- "$1" || exit 1
 shift
@@ -43,8 +43,8 @@ done | sha256sum --quiet -c 2> /dev/null | sed -n 's/: FAILED.*//p' |
   while read -r sum; do rm -f -- "$sum"; done
 exit 0)sh";
 
-// $1: engines, $2: id, $3: of this deployment. The whole set is checked once more where it lies,
-// then appears at once. Of two deployments at a time the second leaves the first one's in place.
+// $1: engines, $2: id, $3: of this deployment. The whole set is checked again in place,
+// then appears at once. The second of two deployments at a time leaves the first one's in place.
 constexpr const char* kAssemble = R"sh(
 set -e
 umask 077
@@ -109,8 +109,8 @@ Result<> check_space(Node& node, const std::string& folder, uint64_t needed) {
       node.name(), folder, size_text(needed), size_text(available * 1024));
 }
 
-/// What of the bundle is not among the blobs of the node: what the node has itself, and files that
-/// are still to be sent, in whole or in part.
+/// The part of the bundle that is not among the node's blobs: files that the node has itself, and
+/// files still to be sent, in whole or in part.
 struct Missing {
   std::map<std::string, std::string> of_node;  // see node_libraries
   std::vector<BundleFile> files;
@@ -152,7 +152,7 @@ Result<> send(Node& node, const Missing& missing, const std::string& blobs,
   return node.put_files(puts, progress);
 }
 
-/// Whether the engine lies there as it was checked.
+/// Whether the engine is there as it was checked.
 Result<bool> is_whole(Node& node, const std::string& engines, const std::string& id) {
   return node.run_checked(shell(std::string(kLook) + kCheck, {engines, id}))
       .map([](const std::string& said) { return said == "whole\n"; });
@@ -210,7 +210,7 @@ Result<Deployed> deploy(Node& node, const std::string& root, const std::string& 
   const std::string engines = *folder + "/engines";
   const std::string blobs = *folder + "/blobs";
   Deployed deployed{engines + "/" + bundle->id + "/heddle-engine", bundle->id, 0};
-  // What lies there is run: nobody else may put anything there.
+  // Heddle runs the files there: nobody else may put anything there.
   if (const Result<> made = make_private_root(node, *folder, {"engines", "blobs"}); !made)
     return fail(made);
   const Result<bool> whole = is_whole(node, engines, bundle->id);

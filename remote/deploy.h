@@ -18,14 +18,14 @@ struct Deployed {
 /// Deploys the bundle of `engine` (a heddle-engine on this machine with every shared library it
 /// loads; for GPUs with the plug-in, and what it needs of CUDA that the node does not have itself)
 /// under `root` (see Target::root) of the node. On this machine nothing is copied: the
-/// engine itself is used. Nothing is executed on the node before its hash was checked; what lies
-/// there already is checked by its manifest's hash and by size and time, and once more by hash
+/// engine itself is used. Nothing is executed on the node before its hash was checked; files that
+/// are there already are checked by the manifest's hash and by size and time, and again by hash
 /// where anything was touched; what is damaged is sent again. A root of somebody else's, or one
 /// that others can write into, is refused. Any number of deployments may go on at once.
 Result<Deployed> deploy(Node& node, const std::string& root, const std::string& engine,
                         const Progress& progress = {}, Devices devices = Devices::cpus);
 
-/// What `deploy` would send now; 0 on this machine. Libraries that the node has itself are known by
+/// Bytes that `deploy` would send now; 0 on this machine. Libraries that the node has are known by
 /// their sizes alone.
 Result<uint64_t> bytes_to_deploy(Node& node, const std::string& root, const std::string& engine,
                                  Devices devices = Devices::cpus);

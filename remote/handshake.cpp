@@ -22,7 +22,7 @@ struct KeyFreed {
   void operator()(ssh_key key) const { ssh_key_free(key); }
 };
 
-/// What the host presented.
+/// The key that the host presented.
 struct Presented {
   std::string fingerprint;  // "SHA256:…"
   std::string key;          // as SSH sends it
@@ -79,7 +79,7 @@ ConnectError refused(const Host& host, const AcceptedKey& key, const std::string
           key};
 }
 
-/// What a person has accepted counts where the files know nothing.
+/// A key that a person has accepted counts where the files know nothing.
 tl::expected<void, ConnectError> check_accepted(const Host& host, const AcceptedKey& key,
                                                 const std::vector<AcceptedKey>& accepted,
                                                 const std::string& because) {

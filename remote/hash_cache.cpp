@@ -31,7 +31,7 @@ std::string default_file() {
 }  // namespace
 
 HashCache::HashCache(std::string file) : file_(file.empty() ? default_file() : std::move(file)) {
-  // A cache: what cannot be read is hashed anew.
+  // A cache: a file without a readable entry is hashed again.
   const auto all = read_json_file(file_);
   if (!all || !all->is_object()) return;
   try {

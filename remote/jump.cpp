@@ -70,7 +70,7 @@ Jump::Jump(Session session, ssh_channel channel, int near_end, int far_end)
       near_(near_end),
       far_(far_end),
       pump_([this] {
-        // Whoever runs through it learns of an end by the closed socket.
+        // The session that runs through it learns of an end by the closed socket.
         const Result<> done = caught([this]() -> Result<> {
           pump();
           return {};
@@ -117,7 +117,7 @@ bool Jump::move_in() {
   return true;
 }
 
-/// Until either side ends. Closing the far end tells the session that runs through it.
+/// Runs until either side ends. Closing the far end ends the session that runs through it.
 void Jump::pump() {
   while (!ending_ && ssh_is_connected(session_.get()) && !ssh_channel_is_closed(channel_)) {
     const bool out = move_out();

@@ -189,7 +189,7 @@ Verdict KnownHosts::judge(const Name& name, const std::string& key) {
 Verdict KnownHosts::judge(const std::string& key) const {
   Verdict verdict = judge(names_.front(), key);
   if (names_.size() == 1) return verdict;
-  // ssh knows a host at another port by its bare name, too, where nothing is said of the port.
+  // ssh knows a host at another port by its bare name, too, where no line names the port.
   Verdict bare = judge(names_.back(), key);
   if (verdict.trust == Trust::revoked || bare.trust == Trust::revoked) {
     return verdict.trust == Trust::revoked ? verdict : bare;

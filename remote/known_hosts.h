@@ -1,4 +1,4 @@
-// What known_hosts files say about the key that a host presents: as ssh reads them, or stricter.
+// Looks up a host's key in known_hosts files: as ssh reads them, or stricter.
 //
 // Stricter, since libssh shows no certificates: a @cert-authority line makes no host known, the
 // user is asked. And where ssh skips a line that it cannot read, though it names the host, there is
@@ -24,15 +24,15 @@ enum class Trust {
 struct Verdict {
   Trust trust = Trust::unknown;
   std::string because;  // which file and line, and what is in it; empty where nothing is
-  /// The line that revokes another key of the host, if any: perhaps that of the authority which has
-  /// signed its certificate. Whoever cannot rule that out must refuse the host.
+  /// The line that revokes another key of the host, if any: perhaps the key of the authority which
+  /// signed its certificate. A caller that cannot rule that out must refuse the host.
   std::string revoked_other;
 };
 
 class KnownHosts {
  public:
-  /// What `files` say about `host`. An absent file says nothing; one that is there and cannot be
-  /// read, or is no file, is an error: nobody knows what it would have said.
+  /// Reads what `files` say about `host`. An absent file says nothing; one that exists and cannot
+  /// be read, or is no file, is an error: nobody knows what it would have said.
   static Result<KnownHosts> read(const std::vector<std::string>& files, const Host& host);
 
   /// `key`: the public key as SSH sends it (RFC 4253, 6.6).

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a library opens by name when it runs, which the loader cannot tell. With a "*": all of that
-/// name that lie beside it.
+/// Libraries that a library opens by name when it runs; the loader does not know them. With a
+/// "*": all of that name next to it.
 struct Opens {
   std::string_view opener;
   std::string_view opened;
@@ -30,13 +30,13 @@ constexpr Opens kOpens[] = {
     {"libnvrtc.so.13", "libnvrtc-builtins.so.13.*"},
 };
 
-/// Part of the driver, whose version is that of the node's kernel module.
+/// Part of the driver, whose version matches the node's kernel module.
 bool is_drivers(std::string_view name) {
   return name.starts_with("libcuda.so.") || name.starts_with("libnvidia-");
 }
 
 /// "\tlibm.so.6 => /lib/…/libm.so.6 (0x…)", "\t/lib64/ld-….so.2 (0x…)", "\tlibx.so => not found".
-/// Those that are not found have no file.
+/// Libraries that are not found have no file.
 std::vector<Library> read_trace(const std::string& text) {
   std::vector<Library> libraries;
   std::istringstream lines(text);
@@ -64,7 +64,7 @@ Result<std::vector<Library>> trace(const std::vector<std::string>& argv, const s
   return read_trace(traced->out);
 }
 
-/// The files that `pattern` stands for, beside the opener or else beside one of the others.
+/// The files that match `pattern`, next to the opener or else next to one of the others.
 std::vector<Library> find_opened(std::string_view pattern, const Library& opener,
                                  const std::vector<Library>& others) {
   std::vector<fs::path> folders{fs::path(opener.file).parent_path()};

@@ -70,9 +70,9 @@ class Node {
   virtual Result<Completed> run(const Command& command) = 0;
 
   /// Writes under a name of its own (base/new_file.h; over SSH it goes on where an earlier attempt
-  /// was cut off), checks the hash, renames it. What attempts have left of the file is removed.
+  /// was cut off), checks the hash, renames it. Removes what attempts have left of the file.
   virtual Result<> put_file(const Put& put, const Progress& progress) = 0;
-  /// Several files in the same way, with the progress of all. What has arrived stays when one
+  /// Several files in the same way, with the progress of all. Arrived files stay when one
   /// fails.
   virtual Result<> put_files(const std::vector<Put>& puts, const Progress& progress) = 0;
   /// Writes a small file in the same way.

@@ -13,7 +13,7 @@ namespace heddle::remote {
 /// How sure it must be that a file of the node is one of the bundle's.
 enum class Likeness { size, content };
 
-/// Of these files those that the node has where toolkits and Python's packages put them (see
+/// The files that the node has where toolkits and Python's packages put them (see
 /// probe::cuda_folders): path in the bundle → path on the node. Only files that nobody but the user
 /// and root can change or replace.
 Result<std::map<std::string, std::string>> node_libraries(Node& node,

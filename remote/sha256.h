@@ -12,8 +12,8 @@ namespace heddle::remote {
 
 std::string sha256(std::string_view bytes);
 
-/// Of a file's content. `on_bytes` (may be empty) is told the bytes of each piece read; false
-/// stops.
+/// The hash of a file's content. `on_bytes` (may be empty) gets the bytes of each piece read;
+/// false stops.
 Result<std::string> sha256_of_file(const std::string& path,
                                    const std::function<bool(uint64_t)>& on_bytes = {});
 

@@ -64,7 +64,7 @@ std::vector<std::string> notes_of(const ConfigOptions& options) {
   return notes;
 }
 
-/// What %-letters stand for in the paths of files.
+/// The meaning of %-letters in the paths of files.
 Tokens tokens(const Host& host, const std::string& alias) {
   const std::string here = host_name();
   return {{'d', home()},
@@ -86,7 +86,7 @@ Result<> add_identities(Host& host, const Lines& lines, const Tokens& tokens) {
     const std::string& word = line.words[0];
     if (std::ranges::find(written, word) != written.end()) continue;
     written.push_back(word);
-    // What stands in the user's home is shown as it is written.
+    // A path in the user's home is shown as it is written.
     const bool own = word.starts_with("~/");
     auto file = with_tokens_and_environment(own ? word : in_home(word), tokens);
     if (!file) return tl::unexpected(at(line, file.error().message));
@@ -213,7 +213,7 @@ class Resolver {
     return take_jump(resolved, line, *jump);
   }
 
-  /// Heddle logs in there as at the host itself: what would be otherwise is said.
+  /// Heddle logs in there as at the host itself: reports options that ask otherwise.
   static Result<> take_jump(ResolvedHost& resolved, const ConfigLine& line,
                             const ResolvedHost& jump) {
     const Host& there = jump.host;

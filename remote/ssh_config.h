@@ -25,7 +25,7 @@ struct SshConfig {
   bool operator==(const SshConfig&) const = default;
 };
 
-/// The hosts that a config names, for who asks again and again: they are resolved anew when what
+/// The hosts that a config names, for repeated questions: they are resolved again when what
 /// its files say has changed. Absent files are empty. Threads: one at a time.
 class ConfiguredHosts {
  public:

@@ -23,14 +23,13 @@ struct ConfigLine {
 /// Nothing for an empty line or a comment. `text` has no line end.
 Result<std::vector<ConfigLine>> config_line(const std::string& place, std::string_view text);
 
-/// Words split as those of Match: by blanks or one `=`, grouped by double quotes.
+/// Words split as Match's: by blanks or one `=`, grouped by double quotes.
 std::vector<std::string> match_words(std::string_view text);
 
 /// Files as they are met, each read once.
 class ConfigFiles {
  public:
-  /// What may be in a file that is not the user's: nothing, unless root or the user owns it and
-  /// nobody else can write to it.
+  /// Who may own the file: `user_or_root` refuses one that somebody else owns or can write to.
   enum class Owner { any, user_or_root };
   /// An absent file has no lines.
   Result<const std::vector<ConfigLine>*> lines(const std::string& file, Owner owner);

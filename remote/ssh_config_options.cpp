@@ -46,7 +46,7 @@ class Walk {
     return read(file, whose, owner, 0, false);
   }
 
-  /// Once more, with what the first pass has found, where a Match asks for it.
+  /// Again, with what the first pass has found, where a Match asks for it.
   bool wants_final() const { return wants_final_; }
   void begin_final() {
     asked_.alias = host();

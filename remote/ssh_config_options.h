@@ -1,5 +1,5 @@
 // Which lines of the user's and the system's ssh_config hold for one host: Host, Match and Include
-// as ssh takes them. Of Match, `exec` alone is not decided: Heddle runs nobody's commands to find
+// as ssh takes them. Match's `exec` alone is not decided: Heddle runs nobody's commands to find
 // out how to connect.
 #pragma once
 
@@ -15,18 +15,18 @@ struct ConfigOptions {
   std::vector<std::string> notes;  // "FILE:LINE: …" of blocks that are not decided
 };
 
-/// What is asked for, as it was typed.
+/// The requested host, as typed.
 struct Asked {
   std::string alias;
   std::string user;   // empty: none was typed
   uint16_t port = 0;  // 0: none was typed
 };
 
-/// Empty `file`: ~/.ssh/config, then /etc/ssh/ssh_config. What ssh would not read at all is an
-/// error, wherever it stands.
+/// Empty `file`: ~/.ssh/config, then /etc/ssh/ssh_config. A line that ssh would not read is an
+/// error, in any block.
 Result<ConfigOptions> options_for(ConfigFiles& files, const std::string& file, const Asked& asked);
 
-/// Of all Host lines the names that are no patterns, each once. Errors as options_for.
+/// The names in all Host lines that are no patterns, each once. Errors as options_for.
 Result<std::vector<std::string>> aliases_in(ConfigFiles& files, const std::string& file);
 
 /// The local user's name.

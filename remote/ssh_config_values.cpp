@@ -15,8 +15,8 @@ const std::vector<std::string> kOneWord{"hostname",     "user",           "port"
                                         "identityfile", "identitiesonly", "hostkeyalias"};
 const std::vector<std::string> kWords{"userknownhostsfile", "globalknownhostsfile"};
 const std::vector<std::string> kWays{"proxyjump", "proxycommand"};
-// Options of terminals, forwarding, logins other than by key, and ssh's patience. What
-// decides about keys, addresses and ciphers is none of these.
+// Options of terminals, forwarding, logins other than by key, and ssh's patience. Options
+// that decide about keys, addresses and ciphers are none of these.
 const std::vector<std::string> kIdle{"addkeystoagent",
                                      "batchmode",
                                      "challengeresponseauthentication",

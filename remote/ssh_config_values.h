@@ -12,7 +12,7 @@ namespace heddle::remote {
 /// Keywords that Heddle follows; all others are ignored, or refused by name.
 bool is_followed(const ConfigLine& line);
 
-/// Keywords that change nothing about how Heddle reaches a host: nothing is said of them.
+/// Keywords that change nothing about how Heddle reaches a host: not reported.
 bool is_idle(const ConfigLine& line);
 
 /// Whether the words of a line that Heddle follows are what its keyword takes. "FILE:LINE: …"

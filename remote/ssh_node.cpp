@@ -16,7 +16,7 @@ constexpr Limit kListing{.time = std::chrono::seconds(60), .bytes = size_t{8} <<
 constexpr Limit kReading{
     .time = std::chrono::seconds(9), .of = Limit::Of::silence, .most = std::chrono::minutes(2)};
 
-// What they print: see answers.h. A file that grows meanwhile does no harm.
+// answers.h parses the output. A file that grows meanwhile does no harm.
 constexpr const char* kRead = R"sh(
 while [ $# -ge 3 ]; do
   if [ -f "$1" ]; then

@@ -8,7 +8,7 @@ namespace heddle::remote {
 
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
-/// Of patterns separated by commas one must match, and none of those that begin with `!` may.
+/// One of the patterns, separated by commas, must match, and none that begins with `!` may.
 bool matches_list(std::string_view text, std::string_view list);
 
 /// A-Z as a-z, all else as it is.

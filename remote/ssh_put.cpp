@@ -19,7 +19,7 @@ constexpr Limit kUpload{std::chrono::seconds(60), Limit::Of::silence};
 constexpr Limit kHashing{std::chrono::minutes(30)};  // gigabytes from a slow disk
 
 // Parts are named as base/new_file.h names them, and locked by who writes them.
-// Two arguments a file: its name, that of a new part. Prints the size and name of what an earlier
+// Two arguments a file: its name, a new part's name. Prints the size and name of what an earlier
 // attempt has left, or of the new one.
 constexpr const char* kFindParts = R"sh(
 while [ $# -ge 2 ]; do

@@ -1,4 +1,4 @@
-// What stands for something else in values of ~/.ssh/config: `%h`, `${NAME}`.
+// Placeholders in values of ~/.ssh/config: `%h`, `${NAME}`.
 #pragma once
 
 #include <map>
@@ -8,10 +8,10 @@
 
 namespace heddle::remote {
 
-/// What each letter after a % stands for.
+/// The meaning of each letter after a %.
 using Tokens = std::map<char, std::string>;
 
-/// `%%` is a %. Errors name the letter that stands for nothing and those that do.
+/// `%%` is a %. Errors name the letter without a meaning and the letters with one.
 Result<std::string> with_tokens(const std::string& text, const Tokens& tokens);
 
 /// The same, and `${NAME}` is what the environment says; an error where it says nothing.

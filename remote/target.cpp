@@ -164,7 +164,7 @@ Result<Target> target_from_json(const std::string& text) {
       host.user = item.value("user", host.user);
       host.port = whole_or(item, "port", host.port);
       host.identity_files = item.value("identity_files", host.identity_files);
-      // What an older Heddle has saved.
+      // Saved by an older Heddle.
       if (const std::string one = item.value("identity_file", ""); !one.empty())
         host.identity_files = {one};
       host.identities_only = item.value("identities_only", host.identities_only);

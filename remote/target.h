@@ -43,7 +43,7 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// What stands in `identity_files` in place of a file, as in ~/.ssh/config.
+/// Used in `identity_files` in place of a file, as in ~/.ssh/config.
 inline constexpr std::string_view kNoIdentity = "none";
 
 inline constexpr std::string_view kThisMachine = "this-machine";

@@ -13,7 +13,7 @@ nlohmann::ordered_json spent_json(const Spent& spent);
 
 /// {rank, left, right: the name and how the time was spent, difference_seconds, by_bucket,
 /// by_phase, by_module, by_node: [{name, left, right, difference_seconds}], whose differences add
-/// up to that of the step, memory: {category: [left, right]} where both are known, surprises}.
+/// up to the step's, memory: {category: [left, right]} where both are known, surprises}.
 nlohmann::ordered_json alignment_json(const Pair& pair);
 
 /// {step, ranks: [{rank, stage, predicted, measured, surprises}]}; null where a run has not both.

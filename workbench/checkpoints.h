@@ -1,4 +1,4 @@
-// A run's checkpoints where they lie, on its hosts. Blocks: never call from the GUI thread.
+// A run's checkpoints on its hosts. Blocks: never call from the GUI thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace heddle::workbench {
 
 /// The folder of a run's checkpoints on one of its hosts; empty: it keeps none. A folder that the
-/// recipe names is one of this machine; elsewhere they lie in the run directory.
+/// recipe names is one of this machine; elsewhere they are in the run directory.
 std::string checkpoint_folder(const recipe::Checkpoint& checkpoint, const remote::Host& host,
                               const std::string& run_dir);
 
@@ -35,9 +35,9 @@ class RunCheckpoints {
   static Result<RunCheckpoints> open(const storage::RunDetail& run);
 
   const Place& place() const { return place_; }
-  /// Those that every host has, newest first.
+  /// Checkpoints that every host has, newest first.
   const std::vector<SavedCheckpoint>& saved() const { return saved_; }
-  /// The folder of them on the first host, for messages.
+  /// Their folder on the first host, for messages.
   const std::string& folder() const { return folders_.front(); }
   std::string path(size_t host, const SavedCheckpoint& of) const {
     return folders_[host] + '/' + of.name;
@@ -55,9 +55,9 @@ class RunCheckpoints {
   std::vector<SavedCheckpoint> saved_;
 };
 
-/// What speaks against a new run with these checkpoints: a fault at checkpoint.folder where that is
-/// a folder of this machine which holds checkpoints already, or in which a run saves. `reader`
-/// tells whose they are.
+/// Reasons against a new run with these checkpoints: a fault at checkpoint.folder where that is a
+/// folder of this machine which holds checkpoints already, or in which a run saves. `reader`
+/// knows whose they are.
 std::optional<recipe::Fault> folder_in_use(storage::Reader& reader, const recipe::Parsed& resolved);
 
 }  // namespace heddle::workbench

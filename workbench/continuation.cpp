@@ -56,14 +56,14 @@ Judged judge(const RunCheckpoints& checkpoints, const SavedCheckpoint& of,
                                "to {}",
                                path, manifest->format, checkpoint::kFormat)};
   recipe::Model model = recipe.model;
-  // What the recipe leaves to the tokenizer or to another checkpoint is known to the ranks alone.
+  // Only the ranks know the sizes that the recipe leaves to the tokenizer or another checkpoint.
   if (model.vocab_size == 0) model.vocab_size = manifest->recipe.model.vocab_size;
   if (model.dim == 0) return {};
   const auto fits = checkpoint::check_fit(manifest->recipe.model, model);
   return {false, fits ? "" : path + ": " + fits.error().message};
 }
 
-/// `sets_called`: what stands there in place of the file for what came from `sets`.
+/// `sets_called` takes the file's place there for values from `sets`.
 std::string joined(std::vector<recipe::Fault> faults, const std::string& sets_called) {
   for (recipe::Fault& fault : faults)
     if (fault.file == "--set") fault.file = sets_called;

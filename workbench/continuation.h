@@ -20,10 +20,10 @@ struct ContinueRequest {
   std::vector<std::string> sets = {};  // "key=value", on top of the recipe
   std::string recipe_text = {};        // empty: the parent's
   std::string name = {};               // empty: the parent's, lengthened to be unique
-  std::string sets_called = "--set";   // by whoever asks, in what is said of them
+  std::string sets_called = "--set";   // the asker's word for them in messages
 };
 
-/// What will happen.
+/// The planned continuation.
 struct Continuation {
   LaunchRequest launch;  // for workbench::launch
   SavedCheckpoint from;
@@ -46,7 +46,7 @@ Result<Continuation> plan_continuation(storage::Reader& reader, const ContinueRe
 /// "resume of debug after step 30, to step 60 on …": a few lines for a terminal.
 std::string to_text(const Continuation& continuation);
 
-/// The text of a run's recipe as that of a new run: without a folder of checkpoints, which is the
+/// The text of a run's recipe for a new run: without a folder of checkpoints, which is the
 /// old one's. `emptied`: set when it had one.
 std::string as_new_recipe(const std::string& recipe_text, bool& emptied);
 /// The same with keys set, to be edited before the run is forked.

@@ -1,4 +1,4 @@
-// What can be asked of a run once it is launched. All of these go to the run's hosts and block.
+// Requests to a launched run. All of them go to the run's hosts and block.
 #pragma once
 
 #include "base/result.h"

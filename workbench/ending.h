@@ -1,4 +1,4 @@
-// What ending a run does to what it has trained, in words: the same for the window and the shell.
+// The effect of ending a run on its training, in words: the same for the window and the shell.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ std::string what_stop_does(const storage::RunDetail& run);
 /// for that on the run's hosts, and says why it could not: never call from the GUI thread.
 std::string what_kill_does(const storage::RunDetail& run);
 
-/// Of a run that was stopped: "after step 1,266; checkpoint step-1266 is in …", or why there is
-/// none. Looks on its hosts too.
+/// For a stopped run: "after step 1,266; checkpoint step-1266 is in …", or why there is none.
+/// Looks on its hosts too.
 std::string what_stop_left(const storage::RunDetail& run);
 
 }  // namespace heddle::workbench

@@ -42,7 +42,7 @@ double known_clock(const storage::RunDetail& run) {
   return ahead ? *ahead : 0;
 }
 
-/// How a run ended: of several hosts the first failure tells, then a loss, then a stop.
+/// How a run ended: among several hosts the first failure decides, then a loss, then a stop.
 struct Verdict {
   RunState state = RunState::done;
   std::string cause;
@@ -225,7 +225,8 @@ class RunFollower {
     for (HostFeed& feed : feeds_) {
       if (Result<> ended = feed.end_logs(); !ended) return ended;
     }
-    // Of several hosts none's end is the run's, and a log alone proves none: the verdict ends it.
+    // With several hosts, no host's end is the run's, and a log alone proves none: the verdict ends
+    // it.
     if (feeds_.size() == 1 && feeds_.front().end()) {
       if (Result<> taken = feeds_.front().take_end(); !taken) return taken;
     }
@@ -242,10 +243,10 @@ class RunFollower {
     return with_keys_of_now(*reader, place_.target);
   }
 
-  /// Of all hosts: a run is heard of when each of them has answered.
+  /// A run is heard of when each of its hosts has answered.
   double heard() const { return *std::min_element(heard_.begin(), heard_.end()); }
 
-  /// `works`: an answer alone does not end a trouble, which may lie elsewhere.
+  /// `works`: an answer alone does not end a trouble, which may be elsewhere.
   void note_heard(bool works) {
     const bool back = works && lost_ && heard() > *lost_;
     if (!back && (lost_ || heard() - noted_ < kNote)) return;
@@ -312,7 +313,7 @@ void follow_run(const std::string& store_path, storage::Writer& writer,
                 std::stop_token stop) {
   Result<Place> place = place_from_json(run.hosts);
   if (place && is_import(run.summary, *place)) {
-    // All of it is still in its directory: to import it again is to begin anew.
+    // All of it is still in its directory: importing it again starts over.
     [[maybe_unused]] const Result<> removed = writer.remove(run.summary.id).get();
     changed();
     return;

@@ -1,4 +1,4 @@
-// Follows one run from wherever the store's cursors stand to its end.
+// Follows one run from the store's cursors to its end.
 #pragma once
 
 #include <functional>

@@ -15,8 +15,8 @@ namespace heddle::workbench {
 namespace {
 
 constexpr uint64_t kPiece = 1 << 20;
-/// Of all logs at once: nothing counts before all of it has come, and a slow link brings this much
-/// well before the host is given up.
+/// Bytes of all logs at once: nothing counts before all of it has come, and a slow link brings
+/// this much well before the host is given up.
 constexpr uint64_t kAtOnce = 2 << 20;
 /// The error of a clock that is measured over a network, in seconds.
 constexpr double kClockNoise = 1;
@@ -36,7 +36,7 @@ HostFeed::HostFeed(storage::Writer& writer, storage::RunId run, const Place& pla
   for (int32_t rank = share_.first_rank; rank < share_.first_rank + share_.local_ranks; ++rank) {
     logs_.push_back({rank, fmt::format("{}/rank-{}.{}.hlog", share_.run_dir(), rank, epoch_), 0});
   }
-  // A run has one supervisor's log in the store: that of the host of rank 0.
+  // A run has one supervisor's log in the store: rank 0's host's.
   if (index == 0) {
     logs_.push_back({telemetry::kSupervisorRank,
                      fmt::format("{}/supervisor.{}.hlog", share_.run_dir(), epoch_), 0});
@@ -59,7 +59,7 @@ Result<> HostFeed::connect(const remote::Target& target) {
   return {};
 }
 
-/// The store keeps that of the host of rank 0, by whose records a run starts and ends.
+/// The store keeps the log of rank 0's host, by whose records a run starts and ends.
 Result<> HostFeed::note_clock(double ahead) {
   if (std::abs(ahead - clock_ahead_) < kClockNoise) return {};
   clock_ahead_ = std::abs(ahead) < kClockNoise ? 0 : ahead;
@@ -68,7 +68,7 @@ Result<> HostFeed::note_clock(double ahead) {
 }
 
 Result<uint64_t> HostFeed::poll() {
-  // What ended before the reading has been read to its end when nothing came.
+  // A run that ended before this reading has been read completely when nothing came.
   const bool over = end_ || loss_;
   // In one go, since each costs a login shell; the end first, which is written last.
   std::vector<remote::Range> ranges{{share_.run_dir() + "/end.json", 0, kPiece}};

@@ -1,4 +1,4 @@
-// What one host writes of a run, read over its connection and put into the store.
+// Reads one host's records of a run over its connection and puts them into the store.
 //
 // A log is read from the store's cursor on. The host's end.json is read along with the logs: once
 // it is there nothing is added any more, so the first reading after it that brings nothing means

@@ -80,7 +80,7 @@ Result<> take_logs(storage::Writer& writer, storage::RunId run, const std::strin
   return writer.set_state(run, *state, status.end->cause, status.end->finished).get();
 }
 
-/// What the run was launched as; `train` names none, then the folder does.
+/// The name that the run was launched with; `train` gives none, then the folder's name.
 std::string name_of(const fs::path& folder) {
   const Result<launch::Launch> launched = launch::read_launch(folder);
   if (launched && launched->run != "train") return launched->run;
@@ -161,7 +161,7 @@ void find_run_dirs(const fs::path& folder, int deeper, Found& found) {
   }
 }
 
-/// What else is read of a run directory.
+/// Checks the other files that Heddle reads of a run directory.
 Result<> check_files(const std::string& run_dir) {
   for (const char* name : {"launch.json", "state.json", "end.json"}) {
     const auto file = PlainFile::open(run_dir + "/" + name, PlainFile::Links::refuse);

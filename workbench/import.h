@@ -26,7 +26,7 @@ Result<storage::CreatedRun> import_run(storage::Writer& writer, const std::strin
 /// not followed; an error where there is more to look at than a person can have meant.
 Result<std::vector<std::string>> run_dirs_in(const std::string& folder);
 
-/// What became of one run directory.
+/// The outcome for one run directory.
 struct Imported {
   std::string run_dir;
   Result<storage::CreatedRun> run;

@@ -36,7 +36,7 @@ std::vector<Input> inputs_of(recipe::Recipe& recipe) {
     std::vector<std::string> meant;
     for (const std::string& path : paths) {
       const std::vector<std::string> matches = data::matches_of(path);
-      if (matches.empty()) meant.push_back(path);  // its fault is told
+      if (matches.empty()) meant.push_back(path);  // its fault is reported
       meant.insert(meant.end(), matches.begin(), matches.end());
     }
     paths = std::move(meant);
@@ -120,7 +120,7 @@ Result<std::vector<File>> files_of(const Input& input) {
   return files;
 }
 
-/// What a blob is called: its file's hash, or that of the list of its files.
+/// The blob's name: its file's hash, or the hash of the list of its files.
 std::string blob_id(const std::vector<File>& files) {
   if (files.size() == 1) return files[0].sha256;
   std::string list;
@@ -181,7 +181,7 @@ bool is_there(std::vector<File> files, const remote::HashCache& cache,
   return blobs.contains(blob_id(files));
 }
 
-/// What is wrong with an input; empty: nothing.
+/// The input's fault; empty: none.
 std::string fault_of(const Input& input) {
   std::error_code error;
   if (!fs::exists(*input.path, error)) return fmt::format("there is no {}", *input.path);

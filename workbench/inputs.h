@@ -21,14 +21,14 @@ struct InputBytes {
   uint64_t missing = 0;  // at most so many are to be sent
 };
 
-/// What the inputs take, and of it what a host still lacks that has blobs of these names. Reads no
-/// file: one that was never sent has no hash yet, and counts as missing.
+/// The bytes of the inputs, and the part that a host with these blobs still lacks. Reads no file:
+/// one that was never sent has no hash yet, and counts as missing.
 InputBytes bytes_of_inputs(const recipe::Recipe& recipe, const std::set<std::string>& blobs);
 
 /// Brings every input to the node, as ROOT/blobs/<SHA-256>/NAME, unless it is there already, and
 /// gives the recipe with the paths on the node; on this machine the recipe as it is. `hashing` is
 /// told the bytes of each large file while it is hashed; then `sending`, of no bytes once, and of
-/// those of each file that is sent.
+/// the bytes of each file that is sent.
 Result<recipe::Recipe> ship_inputs(remote::Node& node, const std::string& root,
                                    recipe::Recipe recipe, const remote::Progress& hashing,
                                    const remote::Progress& sending);

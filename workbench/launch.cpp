@@ -79,7 +79,7 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
   if (faults.empty()) faults = recipe::unsupported(resolved);
   if (!faults.empty()) return tl::unexpected(faults_error(std::move(faults)));
 
-  // What was set is kept as it was said: another number of ranks gives -1 another meaning.
+  // Keeps the settings as typed: another number of ranks gives -1 another meaning.
   std::vector<std::string> keys;
   for (const std::string& set : request.sets) keys.push_back(set.substr(0, set.find('=')));
   const recipe::Recipe said =
@@ -92,7 +92,7 @@ tl::expected<Checked, LaunchError> check(const LaunchRequest& request) {
   return Checked{std::move(resolved), *text};
 }
 
-/// The recipe with the size that `vocab_size = 0` stands for: runs of one model are compared by it.
+/// The recipe with the size that `vocab_size = 0` means: runs of one model are compared by it.
 recipe::Recipe with_vocabulary(recipe::Recipe recipe) {
   if (recipe.model.vocab_size != 0) return recipe;
   if (const auto size = data::vocabulary(recipe.model, recipe.data))
@@ -117,7 +117,7 @@ std::optional<LaunchError> unasked_continuation(const std::string& store_path,
   return *fault ? std::optional(faults_error({**fault})) : std::nullopt;
 }
 
-/// A name that may stand in a path: what else is in it becomes a dash.
+/// A name that may be part of a path: other characters become a dash.
 std::string plain_name(const std::string& wish) {
   std::string name = wish.substr(0, 40);
   for (char& c : name) {
@@ -276,7 +276,7 @@ class Attempt {
       const Result<launch::Status> status = start_supervisor(*nodes_[i], share, *secret_);
       if (!status) return fail(status);
       ++started_;
-      // The first host has opened the rendezvous; the others are told where.
+      // The first host has opened the rendezvous; the others get its address.
       if (i == 0 && status->state) launch.rendezvous_port = status->state->port;
     }
     return {};

@@ -32,7 +32,7 @@ struct LaunchRequest {
   remote::Target target = remote::this_machine();
   std::string name;              // empty: the recipe file's, without its ending
   std::string mode = "planned";  // planned | eager
-  std::optional<Begin> begin;    // unset: the run begins anew
+  std::optional<Begin> begin;    // unset: a new run
 };
 
 /// Reads the recipe's file.
@@ -54,7 +54,7 @@ using LaunchProgress = std::function<bool(const std::string& what, uint64_t done
 /// Told what the preflight found, before anything is shipped. Called from the launching thread.
 using OnFindings = std::function<void(const std::vector<Finding>&)>;
 
-/// Checks the recipe here (a run that begins anew takes no folder that holds checkpoints) and the
+/// Checks the recipe here (a new run takes no folder that holds checkpoints) and the
 /// target as it is now (see preflight.h), keeps the attempt in the store, brings engine and input
 /// files to the hosts, and starts the supervisors. When it returns the ranks have been started.
 tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
@@ -62,8 +62,8 @@ tl::expected<storage::CreatedRun, LaunchError> launch(storage::Writer& writer,
                                                       const LaunchProgress& progress = {},
                                                       const OnFindings& on_findings = {});
 
-/// What speaks against the folder of checkpoints that a run which begins anew names on this
-/// machine: it holds some already, or a run saves there. Never call from the GUI thread.
+/// Reasons against the folder of checkpoints that a new run names on this machine: it holds some
+/// already, or a run saves there. Never call from the GUI thread.
 Result<std::optional<recipe::Fault>> folder_fault(const std::string& store_path,
                                                   const recipe::Parsed& resolved,
                                                   const remote::Target& target);

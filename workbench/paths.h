@@ -1,4 +1,4 @@
-// Where things lie on this machine (XDG base directories), and what ships beside the executable.
+// Places of things on this machine (XDG base directories), and files next to the executable.
 // The store's own path is storage::default_path.
 #pragma once
 

@@ -26,7 +26,7 @@ std::string plural(int64_t count, const std::string& one) {
   return fmt::format("{} {}{}", count_text(static_cast<double>(count)), one, count == 1 ? "" : "s");
 }
 
-/// What is judged, and what was found so far.
+/// The launch to judge, and the findings so far.
 class Preflight {
  public:
   Preflight(const recipe::Parsed& recipe, const TargetNow& target)
@@ -94,7 +94,7 @@ class Preflight {
         size(static_cast<int64_t>(bytes_of_inputs(recipe_, {}).all)) + ", readable");
   }
 
-  /// What follows needs to know how large the model is.
+  /// The next checks need the model's size.
   void find_vocabulary() {
     if (recipe_.model.vocab_size > 0 || !may_start(findings_)) return;
     const Result<int64_t> size = data::vocabulary(recipe_.model, recipe_.data);
@@ -125,7 +125,7 @@ class Preflight {
           fmt::format("a multiple of {}", hosts_), "hardware.ranks");
   }
 
-  /// What the probe says is amiss there, whatever the recipe.
+  /// Faults that the probe reports, whatever the recipe.
   void find_faults_of(const HostNow& host) {
     for (const probe::Check& check : host.report.checks) {
       // These depend on the recipe.

@@ -25,7 +25,7 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// What a resolved recipe's `hardware.device` comes to on the target.
+/// The device that a resolved recipe's `hardware.device` means on the target.
 launch::DeviceChoice device_on(const recipe::Recipe& recipe, const TargetNow& target);
 
 /// `recipe` is resolved and without faults. Reads sizes of files and folders on this machine.

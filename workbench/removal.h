@@ -1,4 +1,4 @@
-// What goes with a run that is removed for good, told before it does.
+// Everything that goes with a run that is removed for good, listed before it does.
 #pragma once
 
 #include <cstdint>

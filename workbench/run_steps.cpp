@@ -36,7 +36,7 @@ const plan::RankFigures* figures_of(const plan::Document& document, int64_t rank
   return found;
 }
 
-/// What the plan decides is held as planned; the rest of what was measured is no plan's.
+/// Memory that the plan decides counts as planned; the rest of the measurement is no plan's.
 std::optional<plan::MemoryBytes> measured_memory(storage::Reader& reader, storage::RunId run,
                                                  int32_t rank, const plan::RankFigures* planned) {
   if (!planned) return std::nullopt;

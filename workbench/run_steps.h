@@ -36,14 +36,14 @@ struct RunSteps {
 Result<RunSteps> read_steps(storage::Reader& reader, const storage::RunDetail& run,
                             int64_t step = 0);
 
-/// Two steps to be held against each other, named so that one can tell which is which.
+/// Two steps to compare, named so that a reader can tell them apart.
 struct Pair {
   Side left, right;
 };
 std::optional<Pair> pair_of(const RunSteps& left, Kind left_kind, const RunSteps& right,
                             Kind right_kind, int64_t rank);
-/// Of one run its prediction and its measurement. Of two their measured steps or, where one has
-/// none, their predicted ones.
+/// For one run, its prediction and its measurement. For two, their measured steps or, where one
+/// has none, their predicted ones.
 std::optional<Pair> usual_pair(const RunSteps& left, const RunSteps& right, int64_t rank);
 
 }  // namespace heddle::workbench

@@ -33,7 +33,7 @@ inline constexpr std::array kGroupings = {Grouping::bucket, Grouping::phase, Gro
                                           Grouping::node};
 inline constexpr std::array kGroupingNames = {"bucket", "phase", "module", "node"};
 
-/// Rows of what no span stands for.
+/// Rows for time without a span.
 inline constexpr const char* kBetween = "between operators";
 inline constexpr const char* kOutside = "before and after the graph";
 /// Rows of what is of no bucket.

@@ -1,4 +1,4 @@
-// What two steps differ most by, in words.
+// The largest differences between two steps, in words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Candidate {
   int64_t difference;
 };
 
-/// What one side has of it.
+/// One side's share of a part.
 std::string has(const Spent& spent, int64_t spans, Part part) {
   const int64_t us = spent[part];
   if (us == 0 && part == Part::exposed) return spans > 0 ? "hidden" : "not there";
@@ -48,7 +48,7 @@ std::vector<Surprise> surprises(const Alignment& alignment, const Side& left, co
     const int64_t difference = (row.right - row.left)[part];
     if (std::abs(difference) > least) candidates.push_back({grouping, &row, part, difference});
   };
-  // Compute is off by a little in many nodes: it is told by phase.
+  // Compute is off by a little in many nodes: the text sums it by phase.
   for (const Row& row : alignment.by(Grouping::phase))
     consider(Grouping::phase, row, Part::compute);
   for (const Row& row : alignment.by(Grouping::node))

@@ -1,5 +1,5 @@
 // A target as it is now: what of its hosts is free, and what they have already. The probe that the
-// store keeps is as old as it is; before a launch this is asked anew.
+// store keeps is as old as it is; a launch asks again.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct HostNow {
   std::string name;
   bool is_this_machine = false;
   probe::Report report = {};
-  std::set<std::string> blobs = {};  // what lies in ROOT/blobs
-  // Of the engine, still to be brought there: for runs on CPUs, and for those on GPUs where the
-  // host has some and there is a plug-in.
+  std::set<std::string> blobs = {};  // names in ROOT/blobs
+  // Bytes of the engine still to be sent: for runs on CPUs, and for runs on GPUs where the host
+  // has some and there is a plug-in.
   uint64_t engine_bytes = 0;
   uint64_t gpu_engine_bytes = 0;
 };

@@ -40,7 +40,7 @@ std::vector<Edge> edges_of(const std::vector<Span>& spans, int64_t step_us) {
 
 std::vector<Stretch> stretches_of(const std::vector<Span>& spans, int64_t step_us) {
   std::vector<Stretch> stretches;
-  // What is under way by stream: (begin, span), the earliest first.
+  // Spans under way, by stream: (begin, span), the earliest first.
   std::array<std::set<std::pair<int64_t, int32_t>>, kOrder.size()> under_way;
   int64_t now = 0;
   const auto go_on_to = [&](int64_t time) {

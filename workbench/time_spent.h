@@ -1,4 +1,4 @@
-// What one rank's step was spent on, instant by instant.
+// How one rank's step was spent, instant by instant.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace heddle::workbench {
 
-/// Exposed: compute stands still while something is transferred, or while other ranks of its stage
-/// have yet to come to a transfer, as on the timeline. Bubble: it waits for another pipeline stage
-/// to come to one. Idle: nothing is under way.
+/// Exposed: compute waits while something is transferred, or while other ranks of its stage have
+/// yet to reach a transfer, as on the timeline. Bubble: it waits for another pipeline stage to
+/// reach one. Idle: nothing is under way.
 enum class Part : uint8_t { compute, exposed, bubble, idle };
 inline constexpr std::array kPartNames = {"compute", "exposed", "bubble", "idle"};
 inline constexpr size_t kParts = kPartNames.size();
@@ -46,7 +46,7 @@ struct Stretch {
 
 /// [0, step_us) cut into stretches, in order and without a gap. Where several spans are under way,
 /// compute counts before transfers, these before bubbles and waits, and of one kind the span that
-/// began first. What lies outside of the step is left out.
+/// began first. Spans outside the step are left out.
 std::vector<Stretch> stretches_of(const std::vector<telemetry::Span>& spans, int64_t step_us);
 
 }  // namespace heddle::workbench

@@ -1,4 +1,4 @@
-// What a run has learnt, for other programs.
+// A run's weights, for other programs.
 #pragma once
 
 #include <string>

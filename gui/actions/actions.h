@@ -14,7 +14,7 @@ class Actions : public QObject {
  public:
   using QObject::QObject;
 
-  /// Makes an action. `group` stands beside it in the palette: "Go to", "Theme", a page's title.
+  /// Makes an action. The palette shows `group` next to it: "Go to", "Theme", a page's title.
   QAction* add(const QString& group, const QString& text, const QString& iconName = {},
                const QKeySequence& shortcut = {});
   /// Takes in actions that a page has made.

@@ -1,4 +1,4 @@
-// What the command palette lists: actions and runs, filtered by what is typed.
+// The command palette's list: actions and runs, filtered by the typed text.
 #pragma once
 
 #include <QAbstractListModel>

@@ -1,5 +1,5 @@
 // A run's stroke: colour and marker, the same in every chart, chip and table. The colours are those
-// of Okabe and Ito in a variant per scheme, at 3:1 or more against the surface: names beside them
+// of Okabe and Ito in a variant per scheme, at 3:1 or more against the surface: names next to them
 // are written in the text's colour.
 #pragma once
 

@@ -6,7 +6,7 @@
 
 namespace heddle::gui {
 
-/// By its place; beyond eight they come again, and names beside them tell.
+/// By its place; beyond eight they repeat, and the names next to them distinguish.
 inline QColor sourceColor(size_t source) {
   return runStroke(static_cast<int>(source % kRunColors), Theme::instance().scheme()).color;
 }

@@ -18,9 +18,9 @@ struct Colors {
   QColor goodText, warnText, badText;
   QColor selected, current;  // rows of tables
 
-  // What happens in a step, the same in timelines and bars.
+  // Parts of a step, the same in timelines and bars.
   QColor compute, hidden, exposed, optimizer, copies;
-  // What memory is used for.
+  // Uses of memory.
   QColor parameters, gradients, activations, buffers, other;  // optimizer: as above
 };
 

@@ -138,7 +138,7 @@ void MainWindow::connectSession() {
     if (Page* wanted = page(name)) {
       switchTo(wanted);
       wanted->showRun(run);
-      // What had the focus was of another run, and may go with it.
+      // The focus was on another run's widget, and may go with it.
       wanted->setFocus(Qt::OtherFocusReason);
     }
   });

@@ -1,4 +1,4 @@
-// What was said in passing, to look at again: the newest first.
+// Past messages, the newest first.
 #pragma once
 
 #include <QFrame>

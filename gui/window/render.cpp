@@ -69,7 +69,7 @@ bool settle(const MainWindow& window) {
   quiet.start();
   while (quiet.elapsed() < kQuietMilliseconds) {
     if (deadline.hasExpired()) return false;
-    // What ends the loading may take long itself, and leaves widgets to be laid out.
+    // The end of loading may take long itself, and leaves widgets to be laid out.
     const bool loaded = window.isReady();
     QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, 20);
     QThread::msleep(5);

@@ -1,4 +1,4 @@
-// What the status bar says of the run that is training now. Plain data.
+// The status bar's words about the run that is training now. Plain data.
 #pragma once
 
 #include <QString>

@@ -16,7 +16,7 @@ class StatusBar : public QFrame {
  public:
   explicit StatusBar(Session& session, QWidget* parent = nullptr);
 
-  /// Reads anew what runs and how large the store is.
+  /// Reads again what runs and how large the store is.
   void refresh();
   /// How many messages there are to look at.
   void setMessages(int count);

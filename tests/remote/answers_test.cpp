@@ -1,4 +1,4 @@
-// What a host's small programs print: names of all kinds, and answers that are none.
+// Output of a host's small programs: names of all kinds, and answers that are none.
 #include "remote/answers.h"
 
 #include <QtTest>

@@ -12,7 +12,7 @@ struct Case {
   std::vector<std::string> lines;  // without empty ones at the end
 };
 
-/// What stands above the first title is for people.
+/// The text above the first title is for people.
 inline std::vector<Case> read_cases(const std::string& file) {
   std::vector<Case> cases;
   std::ifstream in(file);

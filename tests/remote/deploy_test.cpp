@@ -133,7 +133,7 @@ class DeployTest : public QObject {
     QVERIFY(kept > 0);
     const auto deployed = deploy(*node_, "~/.heddle", itself());
     QVERIFY2(deployed, deployed ? "" : deployed.error().message.c_str());
-    // What is still under way when the connection is cut may arrive, or not.
+    // Bytes still under way when the connection is cut may arrive, or not.
     QVERIFY2(deployed->sent_bytes <= whole - kept, "what lay there was sent again");
   }
 

@@ -1,4 +1,4 @@
-// What a run on GPUs needs, on a node that has none of it, or some.
+// The bundle of a run on GPUs, on a node that has none of its libraries, or some.
 #include <QtTest>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// What stands behind `path` in the lines "#node PATH FILE" of a manifest.
+/// FILE for `path` in the lines "#node PATH FILE" of a manifest.
 std::string of_node(const std::string& manifest, const std::string& path) {
   const std::string begin = "#node " + path + " ";
   for (const std::string& line : lines_of(manifest))
@@ -205,7 +205,7 @@ class GpuBundleTest : public QObject {
     const std::string lib = kStandIns + "/lib/";
     fs::copy_file(lib + "libtorch_cuda.so", here / "torch/lib/libtorch_cuda.so");
     fs::copy_file(lib + "libcublas.so.13", here / "nvidia/cu13/lib/libcublas.so.13");
-    // Of another version: as long, with another content.
+    // Another version: as long, with another content.
     fs::copy_file(lib + "libcudnn.so.9", here / "nvidia/cu13/lib/libcudnn.so.9");
     std::fstream(here / "nvidia/cu13/lib/libcudnn.so.9", std::ios::in | std::ios::out)
         .seekp(-1, std::ios::end)

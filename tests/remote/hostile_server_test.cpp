@@ -34,7 +34,7 @@ constexpr milliseconds kDeadline{1000};
 constexpr seconds kNever{60};
 constexpr double kMaxMebibytes = 300;
 
-/// A server that does with each connection what it is told, until it is destroyed.
+/// A server that handles each connection with a given function, until it is destroyed.
 class Server {
  public:
   using Behaviour = std::function<void(int socket, const std::atomic<bool>& over)>;
@@ -101,7 +101,7 @@ class HostileServerTest : public QObject {
   std::unique_ptr<test::Sshd> sshd_;
   QTemporaryDir folder_;
 
-  /// What `body` gives; it must end, and take little memory.
+  /// Runs `body`, which must end, and take little memory.
   template <typename Body>
   auto within_bounds(Body body) -> decltype(body()) {
     const PeakMemory peak;
@@ -247,7 +247,7 @@ class HostileServerTest : public QObject {
     command.argv = {"/bin/true"};
     command.deadline = kDeadline;
     const auto done = within_bounds([&] { return node->run(command); });
-    QVERIFY(!done);  // none of these shells runs what it is told to
+    QVERIFY(!done);  // none of these shells runs the given program
     QVERIFY(done.error().message.size() < 5000);
 
     // The same from the beginning.

@@ -1,4 +1,4 @@
-// What needs no host: quoting, targets, this machine as a node.
+// Tests that need no host: quoting, targets, this machine as a node.
 #include <QtTest>
 #include <filesystem>
 #include <fstream>

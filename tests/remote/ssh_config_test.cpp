@@ -1,4 +1,4 @@
-// What Heddle takes from ssh_config files, next to what `ssh -G` says (fixtures/ssh_config.cases).
+// Compares Heddle's reading of ssh_config files with `ssh -G` (fixtures/ssh_config.cases).
 #include "remote/ssh_config.h"
 
 #include <pwd.h>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 using Texts = std::vector<std::string>;
 
-/// What ssh makes of a config for a host: keyword to values; nothing where it refuses.
+/// ssh's reading of a config for a host: keyword to values; nothing where it refuses.
 std::optional<std::multimap<std::string, std::string>> ssh_says(const std::string& config,
                                                                 const Texts& host) {
   process::Command command;
@@ -104,7 +104,7 @@ class SshConfigTest : public QObject {
     return folder_.path().toStdString() + "/" + name;
   }
 
-  /// Writes the case's files, "{folder}" being where they lie. The first one is the config.
+  /// Writes the case's files; "{folder}" is their folder. The first one is the config.
   std::string write(const std::vector<std::string>& lines) const {
     std::string file = path("config");
     std::map<std::string, std::string> texts{{file, ""}};
@@ -128,7 +128,7 @@ class SshConfigTest : public QObject {
     return path("config");
   }
 
-  /// What ssh -G says, in the same words as in_words_of_ssh: known_hosts and jumps need a look.
+  /// ssh -G's answer, in the same words as in_words_of_ssh: known_hosts and jumps need a look.
   std::map<std::string, std::string> words_of(
       const std::string& config, const std::multimap<std::string, std::string>& said,
       const std::multimap<std::string, std::string>& usual) {
@@ -217,7 +217,7 @@ class SshConfigTest : public QObject {
     } else {
       QVERIFY(said->find("identityfile")->second == usual->find("identityfile")->second);
     }
-    // What differs from ssh without a config and is none of the above must be said. UpdateHostKeys
+    // Other options that differ from ssh without a config must be reported. UpdateHostKeys
     // follows from UserKnownHostsFile, and Heddle never writes known_hosts.
     const std::set<std::string> followed{"host",
                                          "hostname",

@@ -38,7 +38,7 @@ std::string file_of(const QTemporaryDir& folder, size_t size) {
 
 }  // namespace
 
-// Of the node, as it names it itself.
+// The node's home, as it names it itself.
 const std::string kHome = test::Sshd::home_there();
 
 class SshTest : public QObject {
@@ -47,7 +47,7 @@ class SshTest : public QObject {
   std::unique_ptr<test::Sshd> sshd_;
   std::unique_ptr<Node> node_;
 
-  /// What transfers to the home there have left, or are writing.
+  /// Parts that transfers to the home there have left, or are writing.
   std::vector<std::string> parts() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(sshd_->node_home()))
@@ -253,7 +253,7 @@ class SshTest : public QObject {
     QVERIFY(parts().empty());
   }
 
-  // What an earlier attempt had left was of another file, and somebody else begins anew there.
+  // An earlier attempt's part was of another file, and somebody else starts one there again.
   void aPartThatSomebodyElseWritesIsLeftAlone() {
     const std::string part = kHome + "/taken.0123456789abcdef.part";
     VERIFY_RESULT(node_->put_bytes("rubbish", part, 0600));

@@ -304,7 +304,7 @@ class CommandsTest : public QObject {
              trashed.out.c_str());
   }
 
-  // What the window's Delete has put there.
+  // The window's Delete has put it there.
   void the_trash_is_seen_and_emptied() {
     make_run("first");
     must(must(storage::Writer::open(fixture_->store))->trash(1));

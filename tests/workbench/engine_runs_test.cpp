@@ -98,7 +98,7 @@ class EngineRunsTest : public QObject {
     fixture_->verify_complete(run.id, 2);
   }
 
-  // What a fork and a resume learn is what the run would have learnt, to the last bit.
+  // A fork and a resume learn what the run would have learnt, to the last bit.
   void a_fork_and_a_resume_go_on_as_if_nothing_had_been() {
     LaunchRequest first = request(6);
     first.sets.insert(first.sets.end(), {"schedule.decay=none", "checkpoint.every=3"});

@@ -1,4 +1,4 @@
-// What one host writes, read piece by piece: as much at a time as a slow link brings.
+// One host's records, read piece by piece: as much at a time as a slow link brings.
 #include "workbench/host_feed.h"
 
 #include "tests/workbench/run_fixture.h"

@@ -133,7 +133,7 @@ class LineageTest : public QObject {
              std::optional(storage::Lineage{Kind::resume, parent.summary.id, "debug", 20}));
     storage::Reader reader = must(storage::Reader::open(fixture_->store));
     QCOMPARE(must(reader.samples(run.id, "loss", 0)).front().step, int64_t(21));
-    // What the parent has saved stays as it was.
+    // The parent's checkpoints stay as they were.
     QCOMPARE(checkpoint::checkpoints_in(folder_of(parent)).front(), std::string("step-20"));
     QCOMPARE(checkpoint::checkpoints_in(folder_of(resumed)).front(), std::string("step-30"));
     QCOMPARE(recipe::parse(resumed.recipe, "kept").recipe.optimizer.lr, 1e-4);
@@ -191,7 +191,7 @@ class LineageTest : public QObject {
                                   "a new run begins anew", "heddle launch --resume debug"});
     QCOMPARE(second.error().faults.size(), size_t(1));
     QCOMPARE(must(must(storage::Reader::open(fixture_->store)).runs()).size(), size_t(1));
-    // Its recipe as that of a new run has another folder, and begins anew.
+    // Its recipe as a new run's has another folder, and starts at step 0.
     bool emptied = false;
     LaunchRequest anew = request(5);
     anew.recipe_text = as_new_recipe(detail(running.id).recipe, emptied);

@@ -78,7 +78,7 @@ class PreflightTest : public QObject {
     std::ofstream(path("tokenizer.json")) << "{}\n";
   }
 
-  // What training would say of the weights, or refuse, is known before it starts.
+  // The preflight reports faults of the weights that training would report or refuse.
   void weights_are_opened() {
     const std::string reference = HEDDLE_SOURCE_DIR "/tests/fixtures/", folder = path("model");
     const auto of = [&](const std::string& checkpoint) {
@@ -192,7 +192,7 @@ class PreflightTest : public QObject {
     QCOMPARE(line(bare, "devices"), std::string("pass devices: 2 ranks on the CPU"));
   }
 
-  // What is amiss with GPUs keeps no run on CPUs from starting, and is said of one on GPUs.
+  // Faults of GPUs stop no run on CPUs, and are reported for a run on GPUs.
   void gpus_are_looked_at_where_they_are_used() {
     HostNow gpu_host = host();
     gpu_host.report.gpus.assign(2, {"NVIDIA H100", 80 * kGiB, "535"});

@@ -31,7 +31,7 @@ std::vector<std::string> all_below(const std::string& folder) {
   return paths;
 }
 
-/// What the stranger could do to these paths; empty: nothing.
+/// The stranger's successes with these paths; empty: none.
 std::string done_by_a_stranger(const std::vector<std::string>& paths) {
   int report[2];
   if (pipe(report) != 0) return "no pipe";
@@ -175,7 +175,7 @@ class PrivateRunsTest : public QObject {
     QVERIFY(refusal().find(fixture_->path("theirs") + " belongs to nobody") != std::string::npos);
   }
 
-  // Each link of a chain lies in a folder, and who can write there decides where it leads.
+  // Each link of a chain is in a folder, and who can write there decides where it leads.
   void a_link_that_others_could_exchange_is_refused_data() {
     QTest::addColumn<QString>("first");
     QTest::addColumn<QString>("second");

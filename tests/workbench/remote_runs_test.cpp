@@ -35,7 +35,7 @@ class RemoteRunsTest : public QObject {
     return *run;
   }
 
-  /// What the preflight says of it.
+  /// The preflight's finding of this name.
   std::string finding(const LaunchRequest& request, const std::string& name) const {
     const auto findings = check_launch(fixture_->store, request);
     if (!findings) qFatal("%s", findings.error().message.c_str());
@@ -134,7 +134,7 @@ class RemoteRunsTest : public QObject {
     QCOMPARE(place.shares[1].first_rank, 1);
     QVERIFY(place.shares[0].run_dir() != place.shares[1].run_dir());
 
-    // What does not divide is the recipe's fault.
+    // Ranks that do not divide are the recipe's fault.
     two.sets = {"hardware.ranks=3"};
     const auto odd = workbench::launch(workbench_->writer(), two);
     QVERIFY(!odd);
@@ -196,7 +196,7 @@ class RemoteRunsTest : public QObject {
     QTRY_COMPARE(count("following again"), 1);
   }
 
-  // Nothing tells of a cut cable but silence; what the store says of it is what every page shows.
+  // Only silence shows a cut cable; every page shows what the store says of it.
   void a_cut_cable_is_told_until_it_is_mended() {
     test::SshdOptions options;
     options.own_network = true;

@@ -172,7 +172,7 @@ class RunsTest : public QObject {
         file + " on this-machine is gone: somebody has moved or removed it, and its ranks end");
   }
 
-  // Whoever launched it has died after saying where it would be.
+  // The launching process has died after recording where the run would be.
   void a_run_that_was_never_started_says_so() {
     Place place = place_on(fixture_->target());
     place.launcher = {.pid = 1, .start_time = 1};
@@ -201,7 +201,7 @@ class RunsTest : public QObject {
     const heddle::launch::Status running = status(run.id);
     std::filesystem::remove_all(detail(run.id).run_dir);
     QVERIFY(fixture_->ends(run.id));
-    // A last checkpoint may have made the folder anew, and then its end is there too.
+    // A last checkpoint may have made the folder again, and then its end is there too.
     const RunState state = detail(run.id).summary.state;
     QVERIFY(state == RunState::lost || state == RunState::failed);
     QVERIFY2(

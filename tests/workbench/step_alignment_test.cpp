@@ -1,4 +1,4 @@
-// Steps cut into what they were spent on, and two of them laid side by side: by hand-made spans.
+// Cuts steps into what they were spent on, and puts two of them side by side: by hand-made spans.
 #include "workbench/step_alignment.h"
 
 #include <QtTest>
@@ -23,7 +23,7 @@ std::string text_of(const std::vector<Span>& spans, int64_t step_us) {
 }
 
 /// Two layers, each gathered, computed forward and backward; an update. Layer 1's gather is hidden
-/// behind layer 0, or comes after it.
+/// behind layer 0, or follows it.
 Side side(bool hidden) {
   Side side;
   side.name = hidden ? "the prediction" : "the measurement";
@@ -78,7 +78,7 @@ class StepAlignmentTest : public QObject {
     QCOMPARE(text_of(spans, 0), std::string());
   }
 
-  // Of transfers under way at once the one that began first is what compute waits for.
+  // Compute waits for the transfer that began first.
   void the_first_transfer_is_waited_for() {
     const std::vector<Span> spans = {{"all_gather", "a", 0, 6, 1}, {"all_gather", "b", 2, 8, 1}};
     QCOMPARE(stretches_of(spans, 10),
@@ -106,7 +106,7 @@ class StepAlignmentTest : public QObject {
     QCOMPARE(row_of(alignment, Grouping::bucket, "layers.0")->left, (Spent{{43, 10, 0, 0}}));
     QCOMPARE(row_of(alignment, Grouping::phase, "optimizer")->right, (Spent{{3, 5, 0, 0}}));
     QCOMPARE(row_of(alignment, Grouping::module, "layers.0.wq")->right, (Spent{{43, 0, 0, 0}}));
-    // What is hidden altogether is a row all the same.
+    // A fully hidden transfer is a row all the same.
     const Row& first = alignment.by(Grouping::node).front();
     QCOMPARE(first.name, std::string("all_gather layers.1 (forward)"));
     QCOMPARE(first.left_spans, int64_t{1});
@@ -117,7 +117,8 @@ class StepAlignmentTest : public QObject {
     QCOMPARE(row_of(alignment, Grouping::node, kOutside)->right, (Spent{{0, 0, 0, 7}}));
   }
 
-  // Of one plan by their numbers, be one node too short to be seen; of others by their order.
+  // Nodes of one plan are joined by their numbers, even where one is too short to be seen; nodes of
+  // different plans by their order.
   void nodes_are_joined() {
     Side left, right;
     left.step_us = right.step_us = 30;

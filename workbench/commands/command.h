@@ -105,7 +105,7 @@ void note_unwritable(const Context& context);
 Result<storage::RunDetail> find_run(storage::Reader& reader, const std::string& name_or_id,
                                     bool trash_too = false);
 
-/// "resume of debug after step 30"; empty: the run began anew.
+/// "resume of debug after step 30"; empty: the run continues none.
 std::string lineage_text(const storage::RunSummary& run);
 
 /// `work(storage::Reader&)` returns a Result<int>, the exit code; errors are printed.

@@ -38,7 +38,7 @@ void add_rows(Rows& rows, const std::string& title, const std::vector<storage::C
   }
 }
 
-/// The first run's step held against that of each of the others.
+/// Compares the first run's step with each other run's.
 Result<nlohmann::json> read_breakdown(storage::Reader& reader,
                                       const std::vector<storage::RunId>& runs) {
   std::vector<RunSteps> steps;

@@ -56,7 +56,7 @@ std::vector<Character> characters_of(const std::string& text) {
 /// names, by which a row is known, some more.
 constexpr size_t kMaxName = 64, kMinName = 8, kMinFirst = 14;
 
-/// The columns' widths, those of names such that a row fits where it can.
+/// The columns' widths; columns of names shrink so that a row fits where it can.
 std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows, const Fit& fit) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
@@ -102,7 +102,7 @@ size_t width_of(const std::string& text) {
 std::string elided(const std::string& text, size_t columns) {
   if (width_of(text) <= columns) return text;
   const std::vector<Character> characters = characters_of(text);
-  // The end is what tells "debug-2" from "debug-3".
+  // The end distinguishes "debug-2" from "debug-3".
   const size_t room = columns - 1, for_end = room / 2;
   size_t begin = 0, end = 0, from = characters.size(), used = 0;
   while (from > 0 && used + characters[from - 1].columns <= for_end) {

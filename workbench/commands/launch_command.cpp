@@ -64,7 +64,7 @@ Result<LaunchRequest> going_on(storage::Reader& reader, const LaunchOptions& opt
   return std::move(plan->launch);
 }
 
-/// What a launch is of: exactly one thing.
+/// A launch takes exactly one source.
 Result<> check_words(const LaunchOptions& options) {
   const int given = !options.recipe.empty() + !options.resume.empty() + !options.fork.empty();
   if (given == 1) return {};

@@ -49,7 +49,7 @@ int64_t steps_of(const std::string& recipe) {
   return parsed.ok() ? parsed.recipe.training.steps : 0;
 }
 
-/// What has come in since the last look. Of many steps the last is printed.
+/// Prints news since the last look: the last one of many steps.
 class Printer {
  public:
   Printer(storage::Reader& reader, storage::RunId run) : reader_(reader), run_(run) {}

@@ -22,7 +22,7 @@ class DataView : public QWidget {
  public:
   /// `description` outlives it.
   explicit DataView(const DataDescription& description, QWidget* parent = nullptr);
-  /// What else is to be known of where the run will be; empty: nothing.
+  /// A note on where the run will be; empty: none.
   void setPlace(const QString& words);
 
  private:

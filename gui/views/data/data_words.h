@@ -1,4 +1,4 @@
-// What a description says, in words and numbers. No widgets.
+// A description in words and numbers. No widgets.
 #pragma once
 
 #include <QString>
@@ -14,7 +14,7 @@ struct DataFigure {
 
 DataFigure documentsOf(const data::Description& description);
 DataFigure tokensOf(const data::Description& description);
-/// Of a mix from the least to the most.
+/// For a mix, from the least to the most.
 DataFigure epochsOf(const data::Description& description);
 
 /// "≈ 338 k", or "338,025" where it is counted.

@@ -13,7 +13,7 @@ namespace {
 
 using probe::Status;
 
-/// What fails comes first, then warnings, then the rest.
+/// Failures come first, then warnings, then the rest.
 int order(Status status) {
   switch (status) {
     case Status::fail:

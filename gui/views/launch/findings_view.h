@@ -1,4 +1,4 @@
-// What the preflight found, what stands in the way first: symbol, name, numbers, remedy.
+// The preflight's findings, blocking ones first: symbol, name, numbers, remedy.
 #pragma once
 
 #include <QWidget>

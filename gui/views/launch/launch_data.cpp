@@ -210,7 +210,7 @@ QString whyNotOn(const QString& target, const std::vector<workbench::Finding>& f
   const auto first = std::ranges::find_if(findings, fails);
   if (first == findings.end()) return {};
   QString what = QString::fromStdString(first->what);
-  // Of the target as a whole its name is told already.
+  // A finding about the whole target: its name is on screen already.
   if (first->name != "target")
     what.prepend(QString::fromStdString(first->name) + QStringLiteral(": "));
   if (what.startsWith(target + QStringLiteral(": "))) what.remove(0, target.size() + 2);

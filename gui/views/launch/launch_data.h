@@ -1,4 +1,4 @@
-// What the Launch page needs to know before a launch: recipes that can be chosen, whether one can
+// The Launch page's facts before a launch: recipes that can be chosen, whether one can
 // be trained, targets, recent launches. No widgets; read on background threads.
 #pragma once
 
@@ -55,7 +55,7 @@ QString faultLine(const RecipeCheck& check, const recipe::Fault& fault);
 QString fileName(const RecipeChoice& recipe);
 QString runName(const RecipeChoice& recipe);
 
-/// The request as that of a fork, checked against the run and its checkpoint.
+/// The request as a fork's, checked against the run and its checkpoint.
 Result<workbench::LaunchRequest> forkRequest(storage::Reader& reader,
                                              const workbench::LaunchRequest& request,
                                              const ForkOf& fork);

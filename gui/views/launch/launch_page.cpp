@@ -39,7 +39,7 @@ LaunchPage::LaunchPage(Session& session, QWidget* parent)
   left_ = buildLeft();
   auto* recent = new Card(tr("Recent launches"));
   recent_ = new RecentLaunches;
-  recent->setBodyMargins(13, 0, 13, 1);  // texts stand below the title
+  recent->setBodyMargins(13, 0, 13, 1);  // aligns texts below the title
   noLaunches_ = muted(tr("No launches yet. Runs that you launch appear here."));
   noLaunches_->setContentsMargins(3, 8, 3, 8);
   recent->body()->addWidget(noLaunches_, 0, Qt::AlignTop);
@@ -338,7 +338,7 @@ void LaunchPage::refresh() {
     // A target may be another since it was looked at, or be gone.
     const TargetEntry* chosen = targets_->chosen();
     if (now_ && chosen && !(now_->target == chosen->target)) return targetChosen();
-    // What was found there holds as long as its connection does.
+    // Findings hold as long as the connection does.
     if (now_ && lost() != was && !looking_.running() && !launching_.running()) return look();
     showReadiness();
   });
@@ -358,7 +358,7 @@ void LaunchPage::recipeChosen() {
   check();
 }
 
-/// What was found no longer holds, and the last launch was another one.
+/// The findings no longer hold, and the last launch was another one.
 void LaunchPage::recipeChanged() {
   checking_.drop();
   check_.reset();

@@ -11,7 +11,7 @@ namespace heddle::gui {
 namespace {
 
 constexpr int kPauseMilliseconds = 300;  // in typing, before it is looked at
-constexpr int kTold = 240;               // pixels, for what is told
+constexpr int kTold = 240;               // pixels, for the explanation
 constexpr int kMaxSteps = 1'000'000'000;
 
 QString wordsOf(const std::string& words) { return QString::fromStdString(words); }
@@ -148,7 +148,7 @@ void ContinueDialog::offer(Look look) {
   for (const workbench::SavedCheckpoint& saved : look_->saved)
     from_->addItem(nameOf(saved), wordsOf(saved.name));
   const int64_t newest = look_->saved.empty() ? 0 : look_->saved.front().step;
-  // A run that is done trains as many steps again; what that means stands below.
+  // A run that is done trains as many steps again; the text below explains it.
   steps_->setValue(static_cast<int>(
       std::min<int64_t>(look_->steps > newest ? look_->steps : newest + look_->steps, kMaxSteps)));
   edit_->setEnabled(!look_->saved.empty());

@@ -31,7 +31,7 @@ class ContinueDialog : public Dialog {
   bool isReady() const {
     return !looking_.running() && !planning_.running() && !typing_.isActive();
   }
-  /// What is on screen of what will happen, or of what speaks against it.
+  /// The plan on screen, or the reason against it.
   QString text() const;
 
  private:
@@ -48,7 +48,7 @@ class ContinueDialog : public Dialog {
   void display(const Result<workbench::Continuation>& plan);
   void start();
   void editFirst();
-  /// What a plan depends on, as the fields have it.
+  /// The inputs of a plan, as the fields have them.
   struct Asked {
     std::string checkpoint;
     std::vector<std::string> sets;

@@ -12,7 +12,7 @@ class EndDialog : public Dialog {
  public:
   enum class How { stop, kill };
 
-  /// What is lost is looked for on the run's hosts; the buttons do not wait for it.
+  /// Looks on the run's hosts for the steps that would be lost; the buttons do not wait for it.
   EndDialog(Session& session, const storage::RunDetail& run, How how, QWidget* parent);
   QString text() const { return words_->text(); }
 

@@ -28,7 +28,7 @@ class RunAsking : public QObject {
   Job asking_;
 };
 
-/// What messages about a run are told apart by.
+/// The subject that tells messages about a run apart.
 QString subjectOf(storage::RunId run);
 
 }  // namespace heddle::gui

@@ -9,7 +9,7 @@
 namespace heddle::gui {
 namespace {
 
-constexpr int kTold = 72;  // pixels, for what is told
+constexpr int kTold = 72;  // pixels, for the explanation
 
 /// Paths in one field, by commas.
 std::vector<std::string> filesOf(const QString& field) {
@@ -25,8 +25,8 @@ QString fieldOf(const std::vector<std::string>& files) {
   return texts.join(QStringLiteral(", "));
 }
 
-/// What the fields say, checked; the error is for the person who types. `notes`: what of the SSH
-/// config is not followed.
+/// The target that the fields describe, checked; the error is for the person who types. `notes`:
+/// the parts of the SSH config that are not followed.
 Result<remote::Target> targetOf(const QString& name, const QString& hosts, const QString& jump,
                                 const QString& key, const QString& root, QStringList& notes) {
   remote::Target target;
@@ -46,8 +46,8 @@ Result<remote::Target> targetOf(const QString& name, const QString& hosts, const
   return target;
 }
 
-/// What a host has that the fields do not show, and its keys, stay with it. Where only its user or
-/// port is another, it is still the machine whose key the SSH config says where to find.
+/// A host keeps its keys and everything that the fields do not show. Where only its user or port
+/// is another, it is still the machine whose key the SSH config says where to find.
 void takeOver(const remote::Target& before, remote::Target& now) {
   remote::keep_keys(now, before);
   for (remote::Host& host : now.hosts) {

@@ -12,7 +12,7 @@
 
 namespace heddle::gui {
 
-/// What the fields hold, as it was typed.
+/// The fields' texts, as typed.
 struct HostForm {
   QString hosts;  // several: by commas
   QString name;
@@ -35,7 +35,7 @@ class HostDialog : public Dialog {
   void edit(const remote::Target& target);
   void fill(const HostForm& form);
   HostForm form() const;
-  /// What was entered; valid once accepted.
+  /// The entered target; valid once accepted.
   const remote::Target& target() const { return target_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a person sees of a host's key: an unknown one can be saved after a comparison, a changed
+// Shows a host's key to a person: an unknown one can be saved after a comparison, a changed
 // or revoked one is explained and cannot be accepted here.
 #pragma once
 

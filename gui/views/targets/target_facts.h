@@ -1,4 +1,4 @@
-// What Heddle knows of a target beside its probe: hosts, folder, keys; editing and removing it.
+// A target's facts besides its probe: hosts, folder, keys; editing and removing it.
 #pragma once
 
 #include <QFrame>

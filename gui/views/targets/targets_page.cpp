@@ -334,7 +334,7 @@ void TargetsPage::connectTo(const remote::Target& target) {
   const std::string before = asked_ && asked_->edited ? asked_->edited->name : target.name;
   TargetEntry entry = seen_.value(QString::fromStdString(before));
   if (entry.target.hosts != target.hosts) entry.report.reset();  // of another host of that name
-  // What is edited keeps its place in the list until it is saved.
+  // A target that is edited keeps its place in the list until it is saved.
   if (before == target.name) entry.target = target;
   entry.busy = true;
   entry.error.clear();

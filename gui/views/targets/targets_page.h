@@ -54,7 +54,7 @@ class TargetsPage : public Page {
   void distrusted(const ProbeOutcome& outcome);
   void removeCurrent();
 
-  /// What was typed, until the host is trusted.
+  /// The typed form, until the host is trusted.
   struct Asked {
     HostForm form;
     std::optional<remote::Target> edited;  // none: a new one

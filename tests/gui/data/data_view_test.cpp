@@ -1,5 +1,5 @@
-// The data of a recipe at a glance, as heddle-engine tells it: before it is tokenized and after,
-// with boundaries, as a mix; what is wrong with it, and with the engine.
+// The data of a recipe at a glance, as heddle-engine describes it: before it is tokenized and
+// after, with boundaries, as a mix; what is wrong with it, and with the engine.
 #include "gui/views/data/data_view.h"
 
 #include <QFile>

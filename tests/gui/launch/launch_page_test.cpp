@@ -62,7 +62,7 @@ struct Shown {
   QPushButton* launchButton() const { return page->findChild<QPushButton*>("launchButton"); }
   QString stepsText() const { return textOf(page->findChild<StepsView*>()); }
   QString findingsText() const { return textOf(page->findChild<FindingsView*>()); }
-  /// What of it can be seen.
+  /// The visible text.
   static QString textOf(const QWidget* widget) {
     QStringList texts;
     for (const QLabel* text : widget->findChildren<QLabel*>()) {

@@ -1,4 +1,4 @@
-// What comes from elsewhere, causes, names, log lines, is shown as it is: it draws no HTML, loads
+// Foreign text (causes, names, log lines) is shown as it is: it draws no HTML, loads
 // no picture, makes no link.
 #include <QApplication>
 #include <QDialog>
@@ -89,7 +89,7 @@ class ForeignTextTest : public QObject {
       QVERIFY2(label->textFormat() != Qt::AutoText, qPrintable(label->text()));
       asItIs += label->text().contains(words_);
       if (label->textFormat() == Qt::PlainText) continue;
-      // Of labels with links of our own: no picture, and nobody else's link.
+      // Labels with links of our own: no picture, and nobody else's link.
       QVERIFY2(!label->text().contains(QStringLiteral("<img")), qPrintable(label->text()));
       QVERIFY2(!label->text().contains(QStringLiteral("file:")), qPrintable(label->text()));
     }

@@ -48,13 +48,13 @@ QSize needed(const QLabel* label, int width) {
       static_cast<int>(label->alignment()) | (label->wordWrap() ? Qt::TextWordWrap : 0);
   const QRect whole =
       label->fontMetrics().boundingRect(QRect(0, 0, width, 100000), flags, label->text());
-  // Of a single line only the ink must fit in height.
+  // For a single line only the ink must fit in height.
   const bool lines = label->wordWrap() || label->text().contains(QChar('\n'));
   return {whole.width(),
           lines ? whole.height() : label->fontMetrics().tightBoundingRect(label->text()).height()};
 }
 
-/// What a label's text needs beyond what it has; empty when it fits.
+/// The space that a label's text lacks; empty when it fits.
 QString overflow(const QLabel* label) {
   if (label->text().isEmpty() || label->property("elides").toBool()) return {};
   const QRect room = label->contentsRect();

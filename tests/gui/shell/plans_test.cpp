@@ -66,7 +66,7 @@ class PlansTest : public QObject {
     settle();
     QCOMPARE(window_->currentPage()->subtitle(), QStringLiteral("2 predicted plans"));
 
-    // What the recipes differ in, and what comes of it.
+    // The recipes' differences and their effects.
     auto* differences =
         window_->currentPage()->findChild<QTableView*>(QStringLiteral("differences"));
     const QAbstractItemModel& table = *differences->model();
@@ -112,7 +112,7 @@ class PlansTest : public QObject {
     QVERIFY(compare->isEnabled());
   }
 
-  // By the palette too, where the action stands; a run's place can be taken out like any other.
+  // By the palette too, which lists the action; a run's place can be taken out like any other.
   void aPlanIsTakenOutLikeARun() {
     auto* action = window_->findChild<QAction*>(QStringLiteral("compareWithPinned"));
     QVERIFY(!action->isEnabled());

@@ -89,7 +89,7 @@ class ReadOnlyTest : public QObject {
  private:
   std::string store() const { return folder_.filePath("store.sqlite").toStdString(); }
 
-  /// What is trusted is known in the home of whoever opens it.
+  /// The home of the person who opens a store records trust.
   void home(const char* name) {
     for (const char* variable : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"})
       qputenv(variable, folder_.filePath(name).toUtf8());

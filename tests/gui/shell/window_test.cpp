@@ -241,7 +241,7 @@ class WindowTest : public QObject {
     QCOMPARE(find(QStringLiteral("120 / 300"))->property("tone").toString(), QString());
   }
 
-  // What the status bar and the page say of one run is one number.
+  // The status bar and the page show one number for one run.
   void statusBarAndLiveSayTheSame() {
     Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
     QTRY_VERIFY(window_->isReady());
@@ -279,7 +279,7 @@ class WindowTest : public QObject {
     QTRY_COMPARE(search->width(), search->maximumWidth());
   }
 
-  // What to press next must not be Kill.
+  // The next key must not reach Kill.
   void afterStopTheKeyboardIsInTheLog() {
     Q_EMIT session_->runRequested(QStringLiteral("live"), store_.runs.running);
     QTRY_VERIFY(window_->isReady());

@@ -95,7 +95,7 @@ class TargetsPageTest : public QObject {
     QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("1 warn"));
     QCOMPARE(first.data(TargetListModel::EquipmentRole).toString(),
              QStringLiteral("96 cores, 2.00 TiB"));
-    // What a probe found says nothing of a host that is out of reach.
+    // A probe's findings say nothing of a host that is out of reach.
     entry.lost = QStringLiteral("debug: no route to host");
     model.update(entry);
     QCOMPARE(first.data(TargetListModel::StateRole).toString(), QStringLiteral("connection lost"));
@@ -325,7 +325,7 @@ class TargetsPageTest : public QObject {
       page_->findChild<QAction*>(QStringLiteral("addHost"))->trigger();
     };
 
-    // Cancelled: nothing is kept, and what was typed stands there again.
+    // Cancelled: nothing is kept, and the typed text is there again.
     QString typed;
     whenOpen<UnknownKeyDialog>(page_.get(), [&](UnknownKeyDialog* dialog) {
       whenOpen<HostDialog>(page_.get(), [&](HostDialog* again) {
